@@ -1,0 +1,2 @@
+//! The `meed` program.
+fn main() {}

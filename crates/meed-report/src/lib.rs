@@ -1,0 +1,1 @@
+//! Tables, JSON and HTML reports.

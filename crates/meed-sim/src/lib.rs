@@ -1,0 +1,2 @@
+//! The virtual-time simulator.
+pub mod record;

@@ -1,0 +1,153 @@
+//! What a run leaves behind: the record that tables, JSON and reports are made from.
+//!
+//! The serialised form is Meed's JSON output (docs/json.md), schema [`SCHEMA`]: fields may be added within a
+//! schema, never changed or removed. Times are seconds, usage is natural units x seconds (core-seconds,
+//! byte-seconds), ratios are plain numbers; a value that does not exist (no job ended, no demand) is `null`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// Version of the JSON output.
+pub const SCHEMA: u32 = 1;
+
+/// One `meed simulate`: a scenario under one or more policies.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Name of the scenario: its file.
+    pub scenario: String,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// What the input does not hold and Meed assumed, in words.
+    pub assumptions: Vec<String>,
+    /// One record per policy, in the order asked for.
+    pub runs: Vec<RunRecord>,
+}
+
+/// One policy's run over the workload.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunRecord {
+    /// The policy as the user named it.
+    pub policy: String,
+    /// The one resource that rho, lending and charges are measured in.
+    pub measured: String,
+    /// When the last event happened.
+    pub end_s: f64,
+    /// Events given to the engine.
+    pub events: u64,
+    /// Decisions taken: tasks started.
+    pub decisions: u64,
+    /// Jobs refused (a task that no node could hold).
+    pub refused: u64,
+    /// Jobs still unfinished at the end of the run.
+    pub unfinished: u64,
+    /// Trace lines skipped because they were wrong.
+    pub skipped_lines: u64,
+    /// Trace lines left out by a documented assumption.
+    pub ignored_lines: u64,
+    /// Used fraction of capacity x time, per resource.
+    pub utilization: BTreeMap<String, f64>,
+    /// Sharing benefit at the end, Eq. 4 of TSC'18.
+    pub psi: f64,
+    /// Sharing loss at the end, Eq. 5 of TSC'18 (never above 0).
+    pub omega: f64,
+    /// Jain index over the rho of all queues with demand; `null` without any.
+    pub jain: Option<f64>,
+    /// Mean seconds from submission to end over all jobs.
+    pub mean_job_s: Option<f64>,
+    /// Leaf queues (the tenants), in order of declaration.
+    pub queues: Vec<QueueRecord>,
+    /// Parent queues, in order of declaration, without the root.
+    pub groups: Vec<GroupRecord>,
+    /// Samples over time; empty arrays when none were asked for.
+    pub series: Series,
+}
+
+/// A leaf queue's outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueRecord {
+    /// Full name, `parent.child`.
+    pub queue: String,
+    /// Weight among its siblings.
+    pub weight: f64,
+    /// What it is entitled to at the end of the run, in units of the measured resource.
+    pub share: f64,
+    /// Accumulated usage per resource (f_i, Eq. 1), resource-seconds.
+    pub usage: BTreeMap<String, f64>,
+    /// What its ledger holds against it at the end, resource-seconds (usage after memory, discount and PAR).
+    pub charged: f64,
+    /// Fairness degree (Eq. 3): used over what its share alone could have served; `null` without demand.
+    pub rho: Option<f64>,
+    /// Unused share that others used, resource-seconds.
+    pub lent: f64,
+    /// Use above its share, resource-seconds.
+    pub borrowed: f64,
+    /// `lent - borrowed`: what the pool owes it (negative: it owes the pool).
+    pub balance: f64,
+    /// Jobs ended.
+    pub jobs: u64,
+    /// Tasks ended.
+    pub tasks: u64,
+    /// Mean seconds from submission to end of its jobs.
+    pub mean_job_s: Option<f64>,
+    /// Median of the same.
+    pub p50_job_s: Option<f64>,
+    /// 99th percentile of the same.
+    pub p99_job_s: Option<f64>,
+    /// Mean seconds from when a task could have started to when it did.
+    pub mean_wait_s: Option<f64>,
+    /// The longest such wait.
+    pub longest_wait_s: Option<f64>,
+    /// Mean job time under the static partition over mean job time here; `null` without a static run.
+    pub speedup: Option<f64>,
+    /// Job times at the percentiles [`JOB_PERCENTILES`]; empty when no job ended.
+    pub job_s_percentiles: Vec<f64>,
+}
+
+/// Percentiles of [`QueueRecord::job_s_percentiles`].
+pub const JOB_PERCENTILES: [f64; 9] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0];
+
+/// A parent queue's outcome: the sums of its leaves.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupRecord {
+    /// Full name.
+    pub queue: String,
+    /// Weight among its siblings.
+    pub weight: f64,
+    /// Accumulated usage per resource, resource-seconds.
+    pub usage: BTreeMap<String, f64>,
+    /// What its own ledger holds against it, resource-seconds.
+    pub charged: f64,
+}
+
+/// Samples at equal distances of time; all arrays of one series have the length of `t_s`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Series {
+    /// Times of the samples.
+    pub t_s: Vec<f64>,
+    /// Sharing benefit.
+    pub psi: Vec<f64>,
+    /// Sharing loss.
+    pub omega: Vec<f64>,
+    /// Used fraction of capacity now, per resource.
+    pub utilization: BTreeMap<String, Vec<f64>>,
+    /// Per leaf queue, in the order of [`RunRecord::queues`], in units of the measured resource.
+    pub queues: Vec<QueueSeries>,
+}
+
+/// One leaf queue over time.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QueueSeries {
+    /// Held and waited for (d_i).
+    pub demand: Vec<f64>,
+    /// Held (g_i).
+    pub allocation: Vec<f64>,
+    /// Accumulated (f_i), resource-seconds.
+    pub usage: Vec<f64>,
+    /// Fairness degree so far (Eq. 3); `null` before its first demand.
+    pub rho: Vec<Option<f64>>,
+    /// `lent - borrowed` so far, resource-seconds.
+    pub balance: Vec<f64>,
+}

@@ -1,0 +1,43 @@
+//! Where jobs come from: a stream in order of submission.
+
+use crate::{Job, TraceError};
+
+/// A stream of jobs, ordered by submission time (equal times keep the source's order).
+///
+/// A source never holds its whole input in memory unless its documentation says so; what it skips it counts.
+pub trait JobSource {
+    /// Names of all queues that jobs of this source may name, in order of declaration. Known before the first job.
+    fn queues(&self) -> &[String];
+
+    /// The next job; `None` at the end.
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError>;
+
+    /// Told when a job of the closed chain `chain` has ended (completed, failed, cancelled or refused).
+    /// Returns the job that this causes, if any; its `submit` is not before `now`.
+    fn job_ended(&mut self, _chain: u32, _now: meed::Time) -> Option<Job> {
+        None
+    }
+
+    /// What was read and skipped so far.
+    fn counts(&self) -> SourceCounts {
+        SourceCounts::default()
+    }
+
+    /// Fraction of the input that has been read (0 to 1), where that can be known; for progress only.
+    fn progress(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What a source has read and skipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SourceCounts {
+    /// Lines (or records) read.
+    pub lines: u64,
+    /// Jobs handed out.
+    pub jobs: u64,
+    /// Lines skipped because they were wrong (malformed, out of order, impossible).
+    pub bad: u64,
+    /// Lines left out on purpose, by a documented assumption (jobs that never ran, for example).
+    pub ignored: u64,
+}

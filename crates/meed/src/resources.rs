@@ -1,0 +1,165 @@
+//! Amounts of resources: a dense vector of integers over the cluster's named kinds.
+//!
+//! One [`Resources`] is a capacity, a demand or an allocation; [`ResourceKinds`] gives its dimensions their
+//! names and units. Amounts are integers in the kind's smallest unit: bytes for memory-like kinds, thousandths
+//! (millicores, milli-GPUs, milli-slots) for all others, so that sums are exact and fractions of a core can be named.
+//!
+//! Invariant: every amount, and every total over a cluster, is at most [`MAX_AMOUNT`]; the engine checks it where
+//! capacities and demands come in. Cost: fixed size, copied, no heap.
+
+use std::fmt;
+
+/// Most resource kinds that a cluster can have.
+pub const MAX_KINDS: usize = 8;
+
+/// Largest amount of one resource, on a node or over the cluster: 2^53 (9 PB, or 9 x 10^12 cores).
+pub const MAX_AMOUNT: u64 = 1 << 53;
+
+/// Amounts of each resource kind, in the kinds' smallest units.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Resources {
+    len: u8,
+    amounts: [u64; MAX_KINDS],
+}
+
+impl Resources {
+    /// Nothing of each of `kinds` kinds. Panics above [`MAX_KINDS`].
+    pub fn zero(kinds: usize) -> Resources {
+        assert!(kinds <= MAX_KINDS, "at most {MAX_KINDS} resource kinds");
+        Resources { len: kinds as u8, amounts: [0; MAX_KINDS] }
+    }
+
+    /// The given amounts, in the order of the cluster's kinds. Panics above [`MAX_KINDS`].
+    pub fn new(amounts: &[u64]) -> Resources {
+        let mut resources = Resources::zero(amounts.len());
+        resources.amounts[..amounts.len()].copy_from_slice(amounts);
+        resources
+    }
+
+    /// Amounts in the order of the cluster's kinds.
+    pub fn as_slice(&self) -> &[u64] {
+        &self.amounts[..self.len as usize]
+    }
+
+    /// Amounts in the order of the cluster's kinds, to be changed.
+    pub fn as_mut_slice(&mut self) -> &mut [u64] {
+        &mut self.amounts[..self.len as usize]
+    }
+
+    /// Number of kinds.
+    pub fn kinds(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Amount of kind `kind`.
+    pub fn get(&self, kind: usize) -> u64 {
+        self.as_slice()[kind]
+    }
+
+    /// Whether all of this fits into `room`, kind by kind.
+    #[inline]
+    pub fn fits_in(&self, room: &Resources) -> bool {
+        debug_assert_eq!(self.len, room.len);
+        self.as_slice().iter().zip(room.as_slice()).all(|(need, have)| need <= have)
+    }
+
+    /// Whether there is nothing of any kind.
+    pub fn is_zero(&self) -> bool {
+        self.as_slice().iter().all(|&amount| amount == 0)
+    }
+
+    /// Adds `other`, kind by kind. Bounds are the caller's: totals never exceed [`MAX_AMOUNT`].
+    #[inline]
+    pub fn add(&mut self, other: &Resources) {
+        debug_assert_eq!(self.len, other.len);
+        for (mine, theirs) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
+            *mine += theirs;
+        }
+    }
+
+    /// Takes `other` away, kind by kind. Panics when there is less than that: an allocation was freed twice.
+    #[inline]
+    pub fn sub(&mut self, other: &Resources) {
+        debug_assert_eq!(self.len, other.len);
+        for (mine, theirs) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
+            *mine = mine.checked_sub(*theirs).expect("more resources freed than were held");
+        }
+    }
+}
+
+impl fmt::Debug for Resources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+/// In which smallest unit a kind of resource is counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Bytes: memory, disk.
+    Bytes,
+    /// Thousandths of one: cores, GPUs, slots.
+    Milli,
+}
+
+impl Unit {
+    /// Smallest units in one natural unit (a byte; a core).
+    pub const fn scale(self) -> u64 {
+        match self {
+            Unit::Bytes => 1,
+            Unit::Milli => 1000,
+        }
+    }
+}
+
+/// Names and units of the cluster's resource kinds, in the order of every [`Resources`] vector.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ResourceKinds {
+    kinds: Vec<(String, Unit)>,
+}
+
+impl ResourceKinds {
+    /// The given kinds, in order. At least one, at most [`MAX_KINDS`], no name twice or empty.
+    pub fn new(kinds: Vec<(String, Unit)>) -> Result<ResourceKinds, crate::ConfigError> {
+        use crate::ConfigError;
+        if kinds.is_empty() || kinds.len() > MAX_KINDS {
+            return Err(ConfigError::KindCount { given: kinds.len() });
+        }
+        for (i, (name, _)) in kinds.iter().enumerate() {
+            if name.is_empty() || kinds[..i].iter().any(|(earlier, _)| earlier == name) {
+                return Err(ConfigError::KindName { name: name.clone() });
+            }
+        }
+        Ok(ResourceKinds { kinds })
+    }
+
+    /// Number of kinds.
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether there are none (only before [`ResourceKinds::new`]).
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Name of kind `kind`.
+    pub fn name(&self, kind: usize) -> &str {
+        &self.kinds[kind].0
+    }
+
+    /// Unit of kind `kind`.
+    pub fn unit(&self, kind: usize) -> Unit {
+        self.kinds[kind].1
+    }
+
+    /// Index of the kind called `name`.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.kinds.iter().position(|(known, _)| known == name)
+    }
+
+    /// Names, in order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.kinds.iter().map(|(name, _)| name.as_str())
+    }
+}
