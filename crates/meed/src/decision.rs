@@ -1,0 +1,59 @@
+//! What the engine decides, and why.
+
+use crate::order::Tier;
+use crate::spec::{AllocationId, JobId, NodeId, QueueId};
+use crate::time::Span;
+
+/// A task is to start now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Start {
+    /// Names the running task from now on.
+    pub allocation: AllocationId,
+    /// Its job.
+    pub job: JobId,
+    /// Number of the task within its job, over all groups.
+    pub task: u32,
+    /// Its group within the job.
+    pub group: u32,
+    /// Its leaf queue.
+    pub queue: QueueId,
+    /// Where it is to run.
+    pub node: NodeId,
+    /// How often it was tried before and failed.
+    pub failures: u16,
+    /// Why, when asked for.
+    pub reason: Option<Box<Reason>>,
+}
+
+/// Why this task, here.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reason {
+    /// The choice at each level, from the root down.
+    pub levels: Vec<Choice>,
+    /// Set when the starvation guard chose the leaf: how long it had waited.
+    pub starved_for: Option<Span>,
+    /// Why this node.
+    pub place: &'static str,
+}
+
+/// The choice among one queue's children.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Choice {
+    /// Whose children.
+    pub among: QueueId,
+    /// The chosen one.
+    pub chosen: QueueId,
+    /// Its key.
+    pub key: KeyValue,
+    /// The next in order, unless it was the only one.
+    pub runner_up: Option<(QueueId, KeyValue)>,
+}
+
+/// A key for people: in the measure's units over weight (resource-microseconds in thousandths, amounts, or arrival numbers).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct KeyValue {
+    /// Below its minimum share, or ordinary.
+    pub tier: Tier,
+    /// The ratio.
+    pub value: f64,
+}

@@ -1,0 +1,264 @@
+//! Who is served next: the walk from the root, until nothing more can start.
+//!
+//! At each level the demanding child with the smallest key is chosen; in the leaf, the best job of which a task
+//! fits. A leaf of which nothing fits is parked until a place or its share has room again, and the walk goes on
+//! with the next: whatever can start does (work conservation), unless the root's policy says to wait.
+
+use super::{Engine, NO_PLACE};
+use crate::decision::{Choice, KeyValue, Reason, Start};
+use crate::order::key::Key;
+use crate::shapes::ShapeId;
+use crate::spec::QueueId;
+
+/// What a leaf would start.
+enum Candidate {
+    Group(u32),
+    /// The best one fits nowhere now, and the policy is to wait for it.
+    Wait,
+    /// Nothing fits.
+    Nothing,
+}
+
+impl Engine {
+    /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes with its reason,
+    /// which costs a second look at every heap on the way.
+    pub fn decide(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        while self.shapes.any_startable() {
+            let mut reason =
+                explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
+            let Some(leaf) = self.choose_leaf(reason.as_mut()) else { return };
+            let slot = match self.choose_group(leaf) {
+                Candidate::Group(slot) => slot,
+                Candidate::Wait => return,
+                Candidate::Nothing => {
+                    self.park(leaf);
+                    continue;
+                }
+            };
+            if let Some(start) = self.place_group(leaf, slot, reason) {
+                on(start);
+            }
+        }
+    }
+
+    /// Starts a task of the group, or marks its shape blocked when it fits on no node.
+    fn place_group(&mut self, leaf: QueueId, slot: u32, reason: Option<Reason>) -> Option<Start> {
+        let group = &self.groups[slot as usize];
+        let (job, number, shape) = (group.job, group.number, group.shape);
+        let demand = self.shapes[shape].demand;
+        let Some(node) = self.place.find(&demand) else {
+            self.shapes.block(shape);
+            return None;
+        };
+        let (allocation, task, failures) = self.start(slot, node);
+        let reason = reason.map(Box::new);
+        Some(Start { allocation, job, task, group: number, queue: leaf, node, failures, reason })
+    }
+
+    /// The leaf whose turn it is.
+    fn choose_leaf(&mut self, mut reason: Option<&mut Reason>) -> Option<QueueId> {
+        if let Some((leaf, waited)) = self.starved() {
+            if let Some(reason) = reason {
+                reason.starved_for = Some(waited);
+            }
+            return Some(leaf);
+        }
+        let mut at = QueueId::ROOT;
+        loop {
+            let (key, child) = self.least_child(at)?;
+            if let Some(reason) = reason.as_deref_mut() {
+                let runner_up = self.runner_up(at);
+                reason.levels.push(Choice { among: at, chosen: child, key: value(&key), runner_up });
+            }
+            if self.queues[child.index()].children.is_empty() {
+                return Some(child);
+            }
+            at = child;
+        }
+    }
+
+    /// The demanding child with the smallest key, certified at this instant (see `order::heap`).
+    #[inline]
+    fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
+        loop {
+            let (stored, id) = self.queues[parent.index()].demanding.peek()?;
+            let key = self.queue_key(parent, QueueId(id));
+            if key == stored {
+                return Some((key, QueueId(id)));
+            }
+            self.queues[parent.index()].demanding.update(key, id, &mut self.queue_places);
+        }
+    }
+
+    fn runner_up(&mut self, parent: QueueId) -> Option<(QueueId, KeyValue)> {
+        loop {
+            let (stored, id) = self.queues[parent.index()].demanding.peek_second()?;
+            let key = self.queue_key(parent, QueueId(id));
+            if key == stored {
+                return Some((QueueId(id), value(&key)));
+            }
+            self.queues[parent.index()].demanding.update(key, id, &mut self.queue_places);
+        }
+    }
+
+    #[inline]
+    fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
+        let rule = self.queues[parent.index()].domain.rule;
+        let queue = &mut self.queues[child.index()];
+        queue.standing.key(self.now, &rule, &queue.terms)
+    }
+
+    /// The best waiting group of the leaf among those whose shape is not known to be blocked and that stay within
+    /// the maximum shares.
+    fn choose_group(&mut self, leaf: QueueId) -> Candidate {
+        let mut best: Option<(Key, u32)> = None;
+        for i in 0..self.queues[leaf.index()].buckets.len() {
+            let shape = self.queues[leaf.index()].buckets[i].shape;
+            if self.queues[leaf.index()].buckets[i].groups.is_empty() {
+                continue;
+            }
+            let blocked = self.shapes.is_blocked(shape);
+            if blocked && !self.waits || self.capped_by(leaf, shape).is_some() {
+                continue;
+            }
+            let Some(candidate) = self.least_group(leaf, i) else { continue };
+            if best.is_none_or(|(key, _)| candidate.0 < key) {
+                best = Some(candidate);
+            }
+        }
+        match best {
+            Some((_, slot)) if self.shapes.is_blocked(self.groups[slot as usize].shape) => Candidate::Wait,
+            Some((_, slot)) => Candidate::Group(slot),
+            None => Candidate::Nothing,
+        }
+    }
+
+    #[inline]
+    fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
+        loop {
+            let (stored, slot) = self.queues[leaf.index()].buckets[bucket].groups.peek()?;
+            let key = self.group_key(slot);
+            if key == stored {
+                return Some((key, slot));
+            }
+            self.queues[leaf.index()].buckets[bucket].groups.update(key, slot, &mut self.group_places);
+        }
+    }
+
+    /// The queue on the path whose maximum share a task of this shape would exceed.
+    #[inline]
+    fn capped_by(&self, leaf: QueueId, shape: ShapeId) -> Option<QueueId> {
+        let mut at = Some(leaf);
+        while let Some(id) = at {
+            let queue = &self.queues[id.index()];
+            if let Some(max) = &queue.max {
+                let mut with = queue.held;
+                with.add(&self.shapes[shape].demand);
+                if !with.fits_in(max) {
+                    return Some(id);
+                }
+            }
+            at = queue.parent;
+        }
+        None
+    }
+
+    /// Nothing of the leaf fits: takes it out of the walk until one of the reasons is gone.
+    fn park(&mut self, leaf: QueueId) {
+        for i in 0..self.queues[leaf.index()].buckets.len() {
+            let bucket = &self.queues[leaf.index()].buckets[i];
+            let shape = bucket.shape;
+            if bucket.groups.is_empty() {
+                continue;
+            }
+            match self.capped_by(leaf, shape) {
+                Some(queue) => {
+                    self.queues[queue.index()].capped.insert(leaf);
+                }
+                None => self.shapes.park(shape, leaf),
+            }
+        }
+        self.queues[leaf.index()].parked = true;
+        self.leave_heaps(leaf);
+    }
+
+    /// Puts the leaves that were woken back into the walk.
+    pub(super) fn wake(&mut self) {
+        while let Some(leaf) = self.woken.pop() {
+            if self.queues[leaf.index()].parked {
+                self.queues[leaf.index()].parked = false;
+                if self.queues[leaf.index()].waiting > 0 {
+                    self.join_heaps(leaf);
+                }
+            }
+        }
+    }
+
+    /// A leaf has `tasks` more to start.
+    pub(super) fn add_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
+        let now = self.now;
+        let queue = &mut self.queues[leaf.index()];
+        if queue.waiting == 0 {
+            queue.waits_since = now;
+        }
+        queue.waiting += tasks;
+        queue.parked = false;
+        self.join_heaps(leaf);
+    }
+
+    /// A leaf has `tasks` fewer to start.
+    pub(super) fn sub_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
+        let queue = &mut self.queues[leaf.index()];
+        queue.waiting = queue.waiting.checked_sub(tasks).expect("only waiting tasks leave");
+        if queue.waiting == 0 {
+            self.leave_heaps(leaf);
+        }
+    }
+
+    /// The leaf wants something: it and, where they wanted nothing before, its parents join their heaps.
+    fn join_heaps(&mut self, leaf: QueueId) {
+        let mut at = leaf;
+        while let Some(parent) = self.queues[at.index()].parent {
+            if self.queue_places[at.index()] != NO_PLACE {
+                break;
+            }
+            let key = self.queue_key(parent, at);
+            self.queues[parent.index()].demanding.push(key, at.0, &mut self.queue_places);
+            at = parent;
+        }
+        if let Some(guard) = &mut self.guard {
+            guard.add(self.now, leaf);
+        }
+    }
+
+    /// The leaf wants nothing (or nothing that fits): it and the parents that are left without leave their heaps.
+    fn leave_heaps(&mut self, leaf: QueueId) {
+        let mut at = leaf;
+        while let Some(parent) = self.queues[at.index()].parent {
+            if self.queue_places[at.index()] == NO_PLACE {
+                break;
+            }
+            self.queues[parent.index()].demanding.remove(at.0, &mut self.queue_places);
+            if !self.queues[parent.index()].demanding.is_empty() {
+                break;
+            }
+            at = parent;
+        }
+        if let Some(guard) = &mut self.guard {
+            guard.remove(leaf);
+        }
+    }
+
+    /// A queue's key has changed, perhaps fallen.
+    pub(super) fn rekey(&mut self, queue: QueueId) {
+        let Some(parent) = self.queues[queue.index()].parent else { return };
+        if self.queue_places[queue.index()] != NO_PLACE {
+            let key = self.queue_key(parent, queue);
+            self.queues[parent.index()].demanding.update(key, queue.0, &mut self.queue_places);
+        }
+    }
+}
+
+fn value(key: &Key) -> KeyValue {
+    KeyValue { tier: key.tier(), value: key.value() }
+}

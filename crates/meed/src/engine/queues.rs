@@ -1,0 +1,327 @@
+//! The queue tree: queues are added, changed and removed while work runs.
+
+use std::collections::BTreeSet;
+
+use super::{Engine, NO_PLACE};
+use crate::cluster::{check_dimensions, in_words};
+use crate::error::{ConfigError, Rejected};
+use crate::event::Effect;
+use crate::order::heap::Heap;
+use crate::order::{Domain, Standing, Terms};
+use crate::policy::Policy;
+use crate::resources::Resources;
+use crate::shapes::ShapeId;
+use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueSpec, Weight};
+use crate::time::Time;
+
+/// One queue of the tree.
+pub(super) struct Queue {
+    pub(super) name: String,
+    pub(super) parent: Option<QueueId>,
+    pub(super) children: Vec<QueueId>,
+    pub(super) weight: Weight,
+    pub(super) min: Option<Resources>,
+    pub(super) max: Option<Resources>,
+    /// How it orders its children.
+    pub(super) domain: Domain,
+    /// Its position among its siblings.
+    pub(super) standing: Standing,
+    pub(super) terms: Terms,
+    /// S_i in every kind.
+    pub(super) share: Resources,
+    pub(super) held: Resources,
+    /// Child queues that want something.
+    pub(super) demanding: Heap,
+    /// Waiting task groups of a leaf, by the shape of their tasks.
+    pub(super) buckets: Vec<Bucket>,
+    /// Waiting and running tasks in the subtree.
+    pub(super) active_tasks: u64,
+    /// Waiting tasks of a leaf.
+    pub(super) waiting: u64,
+    /// Live jobs of a leaf.
+    pub(super) jobs: u64,
+    /// Nothing of it fits now: it is out of its parent's heap until it is woken.
+    pub(super) parked: bool,
+    /// Leaves below that wait for this queue to fall below its maximum share.
+    pub(super) capped: BTreeSet<QueueId>,
+    /// The later of its last service and the moment its demand began.
+    pub(super) waits_since: Time,
+    pub(super) draining: bool,
+    pub(super) removed: bool,
+}
+
+/// Waiting groups of one shape, best first by the leaf's policy.
+pub(super) struct Bucket {
+    pub(super) shape: ShapeId,
+    pub(super) groups: Heap,
+}
+
+impl Queue {
+    fn new(name: String, parent: Option<QueueId>, spec: &QueueSpec, tie: u64, kinds: usize) -> Queue {
+        Queue {
+            name,
+            parent,
+            children: Vec::new(),
+            weight: spec.weight,
+            min: spec.min,
+            max: spec.max,
+            domain: Domain::new(&spec.policy),
+            standing: Standing::default(),
+            terms: Terms { weight: spec.weight, min: 0, share: 0, tie: (tie, 0) },
+            share: Resources::zero(kinds),
+            held: Resources::zero(kinds),
+            demanding: Heap::default(),
+            buckets: Vec::new(),
+            active_tasks: 0,
+            waiting: 0,
+            jobs: 0,
+            parked: false,
+            capped: BTreeSet::new(),
+            waits_since: Time::ZERO,
+            draining: false,
+            removed: false,
+        }
+    }
+
+    pub(super) fn is_leaf(&self) -> bool {
+        self.children.is_empty() && self.parent.is_some()
+    }
+}
+
+impl Engine {
+    pub(super) fn add_root(&mut self, policy: &Policy) -> Result<(), ConfigError> {
+        if let Some(problem) = policy.problem(self.kinds.len()) {
+            return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
+        }
+        let spec =
+            QueueSpec { name: String::new(), weight: 1000, min: None, max: None, policy: policy.clone() };
+        self.queues.push(Queue::new("root".to_owned(), None, &spec, 0, self.kinds.len()));
+        self.queue_places.push(NO_PLACE);
+        self.meter.add_queue();
+        Ok(())
+    }
+
+    /// The live queue called `name`.
+    pub fn find_queue(&self, name: &str) -> Option<QueueId> {
+        self.names.get(name).copied()
+    }
+
+    /// Adds a queue without sharing out anew.
+    pub(super) fn insert_queue(&mut self, spec: QueueSpec) -> Result<QueueId, ConfigError> {
+        let parent = self.parent_for(&spec)?;
+        self.check_queue(&spec)?;
+        let id = QueueId(self.queues.len() as u32);
+        self.queues[parent.index()].children.push(id);
+        self.names.insert(spec.name.clone(), id);
+        self.queues.push(Queue::new(
+            spec.name.clone(),
+            Some(parent),
+            &spec,
+            u64::from(id.0),
+            self.kinds.len(),
+        ));
+        self.queue_places.push(NO_PLACE);
+        self.meter.add_queue();
+        if let Some(quanta) = &mut self.quanta {
+            quanta.add_queue();
+        }
+        if let Some(guard) = &mut self.guard {
+            guard.add_queue();
+        }
+        self.set_minimum_term(id);
+        Ok(id)
+    }
+
+    fn parent_for(&self, spec: &QueueSpec) -> Result<QueueId, ConfigError> {
+        if spec.name.split('.').any(str::is_empty) {
+            return Err(ConfigError::QueueName { queue: spec.name.clone() });
+        }
+        if self.find_queue(&spec.name).is_some() {
+            return Err(ConfigError::DuplicateQueue { queue: spec.name.clone() });
+        }
+        let Some((above, _)) = spec.name.rsplit_once('.') else { return Ok(QueueId::ROOT) };
+        let Some(parent) = self.find_queue(above) else {
+            return Err(ConfigError::NoParent { queue: spec.name.clone(), parent: above.to_owned() });
+        };
+        let queue = &self.queues[parent.index()];
+        if queue.jobs > 0 || queue.draining {
+            return Err(ConfigError::ParentIsLeaf { queue: spec.name.clone(), parent: above.to_owned() });
+        }
+        Ok(parent)
+    }
+
+    fn check_queue(&self, spec: &QueueSpec) -> Result<(), ConfigError> {
+        check_weight(&spec.name, spec.weight)?;
+        self.check_bounds(&spec.name, spec.min.as_ref(), spec.max.as_ref())?;
+        match spec.policy.problem(self.kinds.len()) {
+            Some(problem) => Err(ConfigError::Policy { queue: spec.name.clone(), problem }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_bounds(
+        &self,
+        queue: &str,
+        min: Option<&Resources>,
+        max: Option<&Resources>,
+    ) -> Result<(), ConfigError> {
+        for (bound, amounts) in [("minimum", min), ("maximum", max)] {
+            if let Some(amounts) = amounts {
+                check_dimensions(&format!("queue `{queue}`, {bound} share"), amounts, &self.kinds)?;
+            }
+        }
+        let (Some(min), Some(max)) = (min, max) else { return Ok(()) };
+        match (0..self.kinds.len()).find(|&kind| min.get(kind) > max.get(kind)) {
+            Some(kind) => Err(ConfigError::MinAboveMax {
+                queue: queue.to_owned(),
+                kind: self.kinds.name(kind).to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Children's minimum shares must fit into what their parent is promised, or at least may hold.
+    pub(super) fn check_minimums(&self) -> Result<(), ConfigError> {
+        for parent in self.queues.iter().filter(|queue| !queue.children.is_empty()) {
+            for kind in 0..self.kinds.len() {
+                let of_child =
+                    |child: &QueueId| self.queues[child.index()].min.map_or(0, |min| min.get(kind));
+                let sum: u128 = parent.children.iter().map(|child| u128::from(of_child(child))).sum();
+                for (bound, amounts) in [("minimum", parent.min), ("maximum", parent.max)] {
+                    if amounts.is_some_and(|amounts| sum > u128::from(amounts.get(kind))) {
+                        return Err(ConfigError::ChildrenMinimum {
+                            queue: parent.name.clone(),
+                            kind: self.kinds.name(kind).to_owned(),
+                            bound,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_minimum_term(&mut self, queue: QueueId) {
+        let Some(parent) = self.queues[queue.index()].parent else { return };
+        let min = self.queues[queue.index()].min;
+        let scalar = &self.queues[parent.index()].domain.scalar;
+        let term = min.map_or(0, |min| scalar.amount(&min, 1000));
+        self.queues[queue.index()].terms.min = term;
+    }
+
+    pub(super) fn queue_added(&mut self, spec: QueueSpec) -> Result<QueueId, Rejected> {
+        let id = self.insert_queue(spec)?;
+        if let Err(error) = self.check_minimums() {
+            self.remove_now(id);
+            return Err(error.into());
+        }
+        self.share_out();
+        self.schedule_chores();
+        Ok(id)
+    }
+
+    pub(super) fn queue_changed(&mut self, id: QueueId, change: QueueChange) -> Result<Effect, Rejected> {
+        let queue = self.live_queue(id)?;
+        let (min, max) = (change.min.unwrap_or(queue.min), change.max.unwrap_or(queue.max));
+        let weight = change.weight.unwrap_or(queue.weight);
+        let name = queue.name.clone();
+        check_weight(&name, weight)?;
+        self.check_bounds(&name, min.as_ref(), max.as_ref())?;
+        let queue = &mut self.queues[id.index()];
+        let before = (queue.min, queue.max);
+        (queue.min, queue.max) = (min, max);
+        if let Err(error) = self.check_minimums() {
+            let queue = &mut self.queues[id.index()];
+            (queue.min, queue.max) = before;
+            return Err(error.into());
+        }
+        let queue = &mut self.queues[id.index()];
+        (queue.weight, queue.terms.weight) = (weight, weight);
+        self.woken.extend(std::mem::take(&mut queue.capped));
+        self.set_minimum_term(id);
+        self.share_out();
+        self.wake();
+        Ok(Effect::None)
+    }
+
+    pub(super) fn queue_removed(&mut self, id: QueueId) -> Result<Effect, Rejected> {
+        let queue = self.live_queue(id)?;
+        if !queue.children.is_empty() {
+            return Err(Rejected::HasChildren { queue: queue.name.clone() });
+        }
+        if self.queues[id.index()].jobs > 0 {
+            self.queues[id.index()].draining = true;
+        } else {
+            self.remove_now(id);
+            self.share_out();
+        }
+        Ok(Effect::None)
+    }
+
+    /// Takes a queue without jobs out of the tree.
+    pub(super) fn remove_now(&mut self, id: QueueId) {
+        let queue = &mut self.queues[id.index()];
+        (queue.removed, queue.draining) = (true, false);
+        self.names.remove(&queue.name);
+        let Some(parent) = queue.parent else { return };
+        self.queues[parent.index()].children.retain(|&child| child != id);
+        if let Some(quanta) = &mut self.quanta {
+            quanta.remove_queue(id, parent);
+        }
+    }
+
+    fn live_queue(&self, id: QueueId) -> Result<&Queue, Rejected> {
+        match self.queues.get(id.index()) {
+            Some(queue) if !queue.removed && queue.parent.is_some() => Ok(queue),
+            _ => Err(Rejected::UnknownQueue),
+        }
+    }
+
+    /// The leaf that a job is submitted to.
+    pub(super) fn leaf_for_job(&self, id: QueueId) -> Result<&Queue, Rejected> {
+        let queue = self.live_queue(id)?;
+        if !queue.is_leaf() {
+            return Err(Rejected::NotALeaf { queue: queue.name.clone() });
+        }
+        if queue.draining {
+            return Err(Rejected::Draining { queue: queue.name.clone() });
+        }
+        Ok(queue)
+    }
+
+    /// Refuses a demand above the maximum share of `leaf` or one of its parents.
+    pub(super) fn check_maximum(&self, leaf: QueueId, demand: &Resources) -> Result<(), Rejected> {
+        let mut at = Some(leaf);
+        while let Some(id) = at {
+            let queue = &self.queues[id.index()];
+            if let Some(max) = queue.max.filter(|max| !demand.fits_in(max)) {
+                return Err(Rejected::AboveMaximum {
+                    demand: in_words(demand, &self.kinds),
+                    queue: queue.name.clone(),
+                    maximum: in_words(&max, &self.kinds),
+                });
+            }
+            at = queue.parent;
+        }
+        Ok(())
+    }
+
+    /// Queues from just below the root down to `leaf`.
+    pub(super) fn path(&self, leaf: QueueId) -> smallvec::SmallVec<[QueueId; 8]> {
+        let mut path = smallvec::SmallVec::new();
+        let mut at = leaf;
+        while let Some(parent) = self.queues[at.index()].parent {
+            path.push(at);
+            at = parent;
+        }
+        path.reverse();
+        path
+    }
+}
+
+fn check_weight(queue: &str, weight: Weight) -> Result<(), ConfigError> {
+    match weight {
+        1..=MAX_WEIGHT => Ok(()),
+        _ => Err(ConfigError::Weight { queue: queue.to_owned() }),
+    }
+}

@@ -1,0 +1,136 @@
+//! What worlds and reports may see: numbers at this instant, nothing that can be changed.
+
+use super::Engine;
+use crate::fairness::{Integrals, Lending};
+use crate::ledger::CHARGE_ONE;
+use crate::resources::{ResourceKinds, Resources};
+use crate::spec::{AllocationId, JobId, NodeId, NodeSpec, QueueId};
+use crate::time::Time;
+
+/// One queue, seen from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView<'a> {
+    /// Full name.
+    pub name: &'a str,
+    /// `None` for the root.
+    pub parent: Option<QueueId>,
+    /// Whether it takes jobs.
+    pub is_leaf: bool,
+    /// Whether it is gone.
+    pub removed: bool,
+    /// In thousandths.
+    pub weight: u64,
+    /// S_i in every kind.
+    pub share: &'a Resources,
+    /// What it holds now.
+    pub held: &'a Resources,
+    /// Tasks that wait (leaves only).
+    pub waiting: u64,
+    /// Jobs that are alive (leaves only).
+    pub jobs: u64,
+}
+
+impl Engine {
+    /// The last instant the engine was told of.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The cluster's resource kinds.
+    pub fn kinds(&self) -> &ResourceKinds {
+        &self.kinds
+    }
+
+    /// All queues in order of declaration, the root first, removed ones included.
+    pub fn queue_ids(&self) -> impl ExactSizeIterator<Item = QueueId> + use<> {
+        (0..self.queues.len() as u32).map(QueueId)
+    }
+
+    /// One queue.
+    pub fn queue(&self, id: QueueId) -> QueueView<'_> {
+        let queue = &self.queues[id.index()];
+        QueueView {
+            name: &queue.name,
+            parent: queue.parent,
+            is_leaf: queue.is_leaf(),
+            removed: queue.removed,
+            weight: queue.weight,
+            share: &queue.share,
+            held: &queue.held,
+            waiting: queue.waiting,
+            jobs: queue.jobs,
+        }
+    }
+
+    /// One node, and what is free on it; `None` for the capacity's part when it has left.
+    pub fn node(&self, id: NodeId) -> (&NodeSpec, &Resources) {
+        let node = &self.cluster.nodes[id.index()];
+        (&node.spec, &node.free)
+    }
+
+    /// All nodes in order of joining, those that left included.
+    pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.cluster.nodes.len() as u32).map(NodeId)
+    }
+
+    /// Capacity of all nodes that are up.
+    pub fn capacity(&self) -> &Resources {
+        &self.cluster.total
+    }
+
+    /// Number of tasks that run.
+    pub fn running_tasks(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Number of live jobs.
+    pub fn live_jobs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether the task of `allocation` still runs, and of which job it is.
+    pub fn running_job(&self, allocation: AllocationId) -> Option<JobId> {
+        self.running.get(allocation).map(|task| task.job)
+    }
+
+    /// A leaf's integrals up to `now`, which is not before the last event.
+    pub fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
+        self.meter.integrals(now, leaf.index())
+    }
+
+    /// The kind that fairness is measured in.
+    pub fn measured(&self) -> usize {
+        self.meter_kind()
+    }
+
+    /// What each of the given leaves has lent and borrowed by `now`; give all leaves, and the sums are equal.
+    pub fn lending(&mut self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
+        let leaves: Vec<usize> = leaves.iter().map(|leaf| leaf.index()).collect();
+        self.meter.lending(now, &leaves)
+    }
+
+    /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds; its plain use
+    /// where the policy keeps no ledger. For reports: a float.
+    ///
+    /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
+    pub fn charged(&self, id: QueueId, now: Time) -> f64 {
+        let Some(parent) = self.queues[id.index()].parent else { return 0.0 };
+        let rule = self.queues[parent.index()].domain.rule;
+        let queue = &self.queues[id.index()];
+        if !rule.keeps_usage() {
+            return self.plain_use(id, now);
+        }
+        let charge = queue.standing.ledger.clone().charge(now, rule.ledger_rules(queue.terms.share));
+        charge as f64 / CHARGE_ONE as f64 / 1e6 / rule.clock.inflation(now)
+    }
+
+    fn plain_use(&self, id: QueueId, now: Time) -> f64 {
+        let below: f64 =
+            self.queues[id.index()].children.iter().map(|child| self.plain_use(*child, now)).sum();
+        below + self.meter.integrals(now, id.index()).usage[self.meter_kind()] as f64 / 1e6
+    }
+
+    pub(super) fn meter_kind(&self) -> usize {
+        self.meter.kind()
+    }
+}

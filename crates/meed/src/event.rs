@@ -1,0 +1,75 @@
+//! What happens in a world, told to the engine.
+//!
+//! At one instant a world tells all ends first, then arrivals and changes, then asks for decisions.
+
+use crate::engine::JobState;
+use crate::resources::Resources;
+use crate::spec::{
+    AllocationId, JobId, JobSpec, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup,
+};
+
+/// One event.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// A node joins. Effect: [`Effect::Node`].
+    NodeJoined(NodeSpec),
+    /// A node's capacity changes; the newest tasks that no longer fit are lost. Effect: [`Effect::Lost`].
+    NodeChanged(NodeId, Resources),
+    /// A node leaves; its tasks are lost and wait again. Effect: [`Effect::Lost`].
+    NodeLeft(NodeId),
+    /// A queue is added below an existing one. Effect: [`Effect::Queue`].
+    QueueAdded(QueueSpec),
+    /// A queue's weight or bounds change.
+    QueueChanged(QueueId, QueueChange),
+    /// A queue takes no new jobs; it disappears, share and all, when its last job has ended.
+    QueueRemoved(QueueId),
+    /// A job arrives. Effect: [`Effect::Job`].
+    JobArrived(JobSpec<'a>),
+    /// An open job gets more tasks; `open` says whether still more may come.
+    TasksAdded {
+        /// Which job.
+        job: JobId,
+        /// What is added.
+        groups: &'a [TaskGroup],
+        /// Whether still more may come.
+        open: bool,
+    },
+    /// A job's weight among the jobs of its queue changes.
+    JobChanged {
+        /// Which job.
+        job: JobId,
+        /// Its new weight, in thousandths.
+        weight: u64,
+    },
+    /// A job is cancelled; its running tasks are stopped. Effect: [`Effect::Lost`].
+    JobCancelled(JobId),
+    /// A task has ended well. Effect: [`Effect::Ended`].
+    TaskEnded(AllocationId),
+    /// A task has failed; it is tried again until its job's attempts are used up. Effect: [`Effect::Ended`].
+    TaskFailed(AllocationId),
+}
+
+/// What an event did, besides changing the engine's state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing that the world has to know.
+    None,
+    /// The new node.
+    Node(NodeId),
+    /// The new queue.
+    Queue(QueueId),
+    /// The new job.
+    Job(JobId),
+    /// A task's end, and what became of its job. When the job failed, `stopped` are its other running tasks,
+    /// which the world must stop.
+    Ended {
+        /// The task's job.
+        job: JobId,
+        /// Its state now.
+        state: JobState,
+        /// Tasks of a failed job that ran elsewhere.
+        stopped: Vec<AllocationId>,
+    },
+    /// These tasks run no more.
+    Lost(Vec<AllocationId>),
+}

@@ -1,0 +1,146 @@
+//! How fair it was: accumulated usage, fairness degree, sharing benefit and loss, lending balances.
+//!
+//! Everything is an exact integral of piecewise constant functions; ratios are taken only when asked.
+//! The formulas over finished numbers are in [`indices`].
+
+pub mod indices;
+mod lending;
+mod line;
+
+pub use lending::Lending;
+use lending::{LeafLending, Pool};
+use line::Line;
+
+use crate::resources::{MAX_KINDS, Resources};
+use crate::time::Time;
+
+/// One leaf's integrals up to an instant. Units: smallest unit x microsecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Integrals {
+    /// Usage f_i per kind (Eq. 1).
+    pub usage: [u128; MAX_KINDS],
+    /// Integral of min(d_i, S_i) in the measured kind: the denominator of Eq. 3.
+    pub entitled: u128,
+    /// Held now, measured kind.
+    pub held: u64,
+    /// Held and waited for now, d_i, measured kind.
+    pub demand: u128,
+    /// S_i now, measured kind.
+    pub share: u64,
+}
+
+impl Integrals {
+    /// rho_i (Eq. 3) for usage in kind `measured`; `None` before the first demand.
+    pub fn rho(&self, measured: usize) -> Option<f64> {
+        (self.entitled > 0).then(|| self.usage[measured] as f64 / self.entitled as f64)
+    }
+}
+
+/// Measures one leaf.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LeafMeter {
+    usage: [Line; MAX_KINDS],
+    entitled: Line,
+    demand: u128,
+    share: u64,
+    lending: LeafLending,
+}
+
+/// Measures all leaves.
+pub(crate) struct Meter {
+    measured: usize,
+    pool: Pool,
+    leaves: Vec<LeafMeter>,
+}
+
+impl Meter {
+    pub(crate) fn new(measured: usize) -> Meter {
+        Meter { measured, pool: Pool::default(), leaves: Vec::new() }
+    }
+
+    pub(crate) fn kind(&self) -> usize {
+        self.measured
+    }
+
+    pub(crate) fn add_queue(&mut self) {
+        self.leaves.push(LeafMeter::default());
+    }
+
+    /// `leaf` (an index of queues) holds one task more.
+    #[inline]
+    pub(crate) fn start(&mut self, now: Time, leaf: usize, demand: &Resources) {
+        let meter = &mut self.leaves[leaf];
+        for (line, &amount) in meter.usage.iter_mut().zip(demand.as_slice()) {
+            line.turn(now, line.slope() + amount);
+        }
+        self.pool.hold(now, &mut meter.lending, meter.share, meter.usage[self.measured].slope());
+    }
+
+    /// `leaf` holds one task less, and asks for it no more.
+    #[inline]
+    pub(crate) fn end(&mut self, now: Time, leaf: usize, demand: &Resources) {
+        let meter = &mut self.leaves[leaf];
+        for (line, &amount) in meter.usage.iter_mut().zip(demand.as_slice()) {
+            line.turn(now, line.slope() - amount);
+        }
+        self.pool.hold(now, &mut meter.lending, meter.share, meter.usage[self.measured].slope());
+    }
+
+    /// `leaf` asks for `tasks` more of `demand` each.
+    #[inline]
+    pub(crate) fn ask(&mut self, now: Time, leaf: usize, demand: &Resources, tasks: u64) {
+        let meter = &mut self.leaves[leaf];
+        meter.demand += u128::from(demand.get(self.measured)) * u128::from(tasks);
+        meter.measure_entitled(now);
+    }
+
+    /// `leaf` asks for `tasks` less of `demand` each.
+    #[inline]
+    pub(crate) fn unask(&mut self, now: Time, leaf: usize, demand: &Resources, tasks: u64) {
+        let meter = &mut self.leaves[leaf];
+        let less = u128::from(demand.get(self.measured)) * u128::from(tasks);
+        meter.demand = meter.demand.checked_sub(less).expect("only what was asked for is dropped");
+        meter.measure_entitled(now);
+    }
+
+    /// `leaf` is entitled to `share` from now on.
+    pub(crate) fn set_share(&mut self, now: Time, leaf: usize, share: u64) {
+        let meter = &mut self.leaves[leaf];
+        meter.share = share;
+        meter.measure_entitled(now);
+        self.pool.hold(now, &mut meter.lending, share, meter.usage[self.measured].slope());
+    }
+
+    pub(crate) fn integrals(&self, now: Time, leaf: usize) -> Integrals {
+        let meter = &self.leaves[leaf];
+        Integrals {
+            usage: meter.usage.map(|line| line.value(now)),
+            entitled: meter.entitled.value(now),
+            held: meter.usage[self.measured].slope(),
+            demand: meter.demand,
+            share: meter.share,
+        }
+    }
+
+    /// What each of `leaves` has lent and borrowed up to `now`; the sums are equal to the unit.
+    pub(crate) fn lending(&mut self, now: Time, leaves: &[usize]) -> Vec<Lending> {
+        self.pool.advance(now);
+        let mut parts: Vec<(Lending, u64)> = Vec::with_capacity(leaves.len());
+        for &leaf in leaves {
+            let lending = &mut self.leaves[leaf].lending;
+            self.pool.settle(lending);
+            parts.push(lending.so_far(now));
+        }
+        lending::balance(parts)
+    }
+}
+
+impl LeafMeter {
+    #[inline]
+    fn measure_entitled(&mut self, now: Time) {
+        let entitled = self.demand.min(u128::from(self.share)) as u64;
+        if entitled != self.entitled.slope() {
+            self.entitled.turn(now, entitled);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Usage over time, per queue (or job): what long-term fairness compares.
+//!
+//! A task of rate r (its scalar amount, ICS'14 Eq. 9) that starts at s is charged its quantum Q at once; while it
+//! runs longer, its charge grows with time; when it ends, the charge becomes what it really used (Eq. 15):
+//!
+//! > charge = r * max(Q, t - s) while it runs,  r * (end - s) afterwards
+//!
+//! With a discount eta < 1 on use above the share S (Eq. 7, 8) the same is done to the *sum*: with g(t) what all
+//! tasks hold and p(t) what those hold that would still run if each took its quantum,
+//!
+//! > charge(t) = integral to t of h(g) + integral from t on of h(p),  h(x) = min(x, S) + eta * max(x - S, 0)
+//!
+//! which for eta = 1 is the line above. Times are memory time ([`Clock`]).
+//!
+//! Invariants: between events a charge never falls (so an old key is a lower bound of the new one: see
+//! `order::heap`), and it is a piecewise linear function of memory time, exact at every instant. After a task has
+//! ended its charge equals its real use to the unit. Unit: smallest unit x microsecond / 1000 (thousandths carry eta).
+//!
+//! Cost: without discount O(1) amortised for each start, end and reading; with discount a reading walks the
+//! distinct assumed ends. The slow twin in `tests` keeps every task and adds them up.
+
+pub(crate) mod clock;
+mod prepaid;
+#[cfg(test)]
+mod tests;
+
+use clock::LANDMARK_HALF_LIVES;
+pub(crate) use clock::{Clock, Step};
+use prepaid::Prepaid;
+
+use crate::policy::Permille;
+use crate::time::Time;
+
+/// Resource x memory time, in thousandths of a smallest unit x microsecond.
+pub type Charge = u128;
+
+/// Charge of one smallest unit held for one microsecond.
+pub(crate) const CHARGE_ONE: u128 = 1000;
+
+/// What a ledger is kept by: the same for all members of one queue, but for the share.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) clock: &'a Clock,
+    /// eta in thousandths.
+    pub(crate) discount: Permille,
+    /// S: use above it is discounted.
+    pub(crate) share: u64,
+}
+
+impl Rules<'_> {
+    /// h(x), in thousandths.
+    fn counted(&self, held: u64) -> u128 {
+        let within = held.min(self.share);
+        u128::from(within) * CHARGE_ONE + u128::from(held - within) * u128::from(self.discount)
+    }
+
+    fn discounted(&self) -> bool {
+        self.discount != 1000
+    }
+}
+
+/// One member's ledger.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    /// Charged up to `at`: with the prepaid quanta, unless a discount applies.
+    past: Charge,
+    at: Time,
+    /// Rate of all running tasks.
+    held: u64,
+    /// Rate of those that have outrun their quantum.
+    over: u64,
+    prepaid: Prepaid,
+}
+
+impl Ledger {
+    /// A task of `rate` starts at `now` and is assumed to end at `assumed_end`.
+    pub(crate) fn start(&mut self, now: Time, rate: u64, assumed_end: Time, rules: Rules<'_>) {
+        self.settle(now, rules);
+        self.held += rate;
+        if assumed_end <= now {
+            self.over += rate;
+            return;
+        }
+        self.prepaid.push(assumed_end, rate);
+        if !rules.discounted() {
+            self.past += prepayment(now, rate, assumed_end, rules);
+        }
+    }
+
+    /// A task that was started with these numbers ends at `now`.
+    pub(crate) fn end(&mut self, now: Time, rate: u64, assumed_end: Time, rules: Rules<'_>) {
+        self.settle(now, rules);
+        self.held = self.held.checked_sub(rate).expect("only what was started ends");
+        if assumed_end <= now {
+            self.over = self.over.checked_sub(rate).expect("only what outran its quantum ends late");
+            return;
+        }
+        self.prepaid.take(assumed_end, rate);
+        if !rules.discounted() {
+            // Rounding of memory time under a half-life can leave a unit too little; never more than that.
+            self.past = self.past.saturating_sub(prepayment(now, rate, assumed_end, rules));
+        }
+    }
+
+    /// Brings the books up to `now`. Needed before the share changes; all other calls do it themselves.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, rules: Rules<'_>) {
+        if rules.discounted() {
+            while let Some((_, rate)) = self.prepaid.pop_until(now) {
+                self.over += rate;
+            }
+            self.past += rules.counted(self.held) * u128::from(rules.clock.between(self.at, now));
+            self.at = now;
+            return;
+        }
+        while let Some((end, rate)) = self.prepaid.pop_until(now) {
+            self.pass(end, rules);
+            self.over += rate;
+        }
+        self.pass(now, rules);
+    }
+
+    #[inline]
+    fn pass(&mut self, to: Time, rules: Rules<'_>) {
+        if self.over > 0 {
+            let passed = u128::from(rules.clock.between(self.at, to));
+            self.past += u128::from(self.over) * CHARGE_ONE * passed;
+        }
+        self.at = to;
+    }
+
+    /// The charge at `now`, which is not before the last call's.
+    #[inline]
+    pub(crate) fn charge(&mut self, now: Time, rules: Rules<'_>) -> Charge {
+        self.settle(now, rules);
+        if rules.discounted() { self.past + self.ahead(now, rules) } else { self.past }
+    }
+
+    /// The discounted charge of what the running tasks are assumed to use from `now` on.
+    fn ahead(&self, now: Time, rules: Rules<'_>) -> Charge {
+        let (mut from, mut projected, mut sum) = (now, self.held - self.over, 0);
+        for (end, rate) in self.prepaid.iter() {
+            sum += rules.counted(projected) * u128::from(rules.clock.between(from, end));
+            projected -= rate;
+            from = end;
+        }
+        sum
+    }
+
+    /// Adds pseudo-accumulated resources.
+    pub(crate) fn top_up(&mut self, pseudo: Charge) {
+        self.past += pseudo;
+    }
+
+    /// Forgets everything, the running tasks too: a round begins, and the caller starts them anew.
+    pub(crate) fn reset(&mut self, now: Time) {
+        self.prepaid.clear();
+        (self.past, self.at, self.held, self.over) = (0, now, 0, 0);
+    }
+
+    /// The landmark moves, by `rules` of the clock as it was: all that was charged counts less.
+    pub(crate) fn move_landmark(&mut self, step: &Step, rules: Rules<'_>) {
+        if step.forgets {
+            while let Some((_, rate)) = self.prepaid.pop_until(step.landmark) {
+                self.over += rate;
+            }
+            (self.past, self.at) = (0, step.landmark);
+            return;
+        }
+        self.settle(step.landmark, rules);
+        self.past >>= LANDMARK_HALF_LIVES;
+    }
+}
+
+fn prepayment(now: Time, rate: u64, assumed_end: Time, rules: Rules<'_>) -> Charge {
+    u128::from(rate) * CHARGE_ONE * u128::from(rules.clock.between(now, assumed_end))
+}

@@ -1,0 +1,84 @@
+//! Assumed ends of running tasks that have not outrun their quantum yet, in order of time, with the rate that
+//! ends there. Tasks that share an assumed end share an entry.
+//!
+//! Cost: pushing at the back, as with a fixed quantum, and taking from the front are O(1); otherwise a binary
+//! search. Entries whose tasks have all ended are dropped when they are half of all, so memory follows what runs.
+
+use std::collections::VecDeque;
+
+use crate::time::Time;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prepaid {
+    ends: VecDeque<(Time, u64)>,
+    empty: usize,
+}
+
+impl Prepaid {
+    pub(crate) fn push(&mut self, end: Time, rate: u64) {
+        match self.ends.back_mut() {
+            Some((last, held)) if *last == end => {
+                self.empty -= usize::from(*held == 0);
+                *held += rate;
+                self.empty += usize::from(*held == 0);
+            }
+            Some((last, _)) if *last > end => self.insert(end, rate),
+            _ => {
+                self.ends.push_back((end, rate));
+                self.empty += usize::from(rate == 0);
+            }
+        }
+    }
+
+    fn insert(&mut self, end: Time, rate: u64) {
+        match self.ends.binary_search_by_key(&end, |&(at, _)| at) {
+            Ok(found) => {
+                self.empty -= usize::from(self.ends[found].1 == 0);
+                self.ends[found].1 += rate;
+                self.empty += usize::from(self.ends[found].1 == 0);
+            }
+            Err(place) => {
+                self.ends.insert(place, (end, rate));
+                self.empty += usize::from(rate == 0);
+            }
+        }
+    }
+
+    /// Takes `rate` away from the tasks that are assumed to end at `end`.
+    pub(crate) fn take(&mut self, end: Time, rate: u64) {
+        if rate == 0 {
+            return;
+        }
+        let found =
+            self.ends.binary_search_by_key(&end, |&(at, _)| at).expect("the task's quantum was charged");
+        let held = &mut self.ends[found].1;
+        *held = held.checked_sub(rate).expect("no more ends than was charged");
+        self.empty += usize::from(*held == 0);
+        if self.empty > 8 && self.empty * 2 > self.ends.len() {
+            self.ends.retain(|&(_, rate)| rate > 0);
+            self.empty = 0;
+        }
+    }
+
+    /// The first assumed end that is not after `now`, taken out.
+    #[inline]
+    pub(crate) fn pop_until(&mut self, now: Time) -> Option<(Time, u64)> {
+        let &(end, rate) = self.ends.front()?;
+        if end > now {
+            return None;
+        }
+        self.ends.pop_front();
+        self.empty -= usize::from(rate == 0);
+        Some((end, rate))
+    }
+
+    /// All assumed ends, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, u64)> + '_ {
+        self.ends.iter().copied()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ends.clear();
+        self.empty = 0;
+    }
+}

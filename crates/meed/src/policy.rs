@@ -1,0 +1,208 @@
+//! An order policy, composed from a few independent choices: who among a queue's children is served next.
+//!
+//! Every policy serves the demanding child with the smallest key; a [`Policy`] says what the key is made of.
+//! The names that users write are rows of [`PRESETS`]: to add a policy that is a new combination, add a row; to
+//! add one with a new measure, add a file in `order/` and a row.
+
+use crate::resources::Resources;
+use crate::time::Span;
+
+/// What a child's key measures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// When its oldest waiting job arrived.
+    Arrival,
+    /// What it holds now (memoryless).
+    Allocation,
+    /// What it has used so far, as its memory keeps it.
+    Usage,
+}
+
+/// How long usage is remembered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Memory {
+    /// Since the start (F-LTMM, ICS'14 Sec. 5.1.2).
+    Forever,
+    /// Since the start of the current round of this length (S-LTMM, ICS'14 Eq. 12 to 16).
+    Rounds(Span),
+    /// Usage counts half after this time, a quarter after twice this time, and so on.
+    HalfLife(Span),
+}
+
+/// What one unit of usage is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scalar {
+    /// The amount of one resource kind.
+    Kind(usize),
+    /// The priced sum over all kinds: prices per smallest unit in parts of [`PRICE_ONE`], in the order of the kinds.
+    Priced(Vec<u64>),
+}
+
+/// What a queue that comes later starts with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Newcomer {
+    /// Nothing: it may catch up with all that the others have used (TSC'18).
+    Zero,
+    /// Early bird privilege: it is topped up to the largest weighted usage among the active earlier queues
+    /// (pseudo-accumulated resources, ICS'14 Eq. 10 and 16).
+    EarlyBird,
+    /// It is topped up to the average weighted usage of the active earlier queues.
+    Average,
+}
+
+/// The assumed execution time of a task whose real one is unknown (ICS'14 Sec. 5.1.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantum {
+    /// The same for all tasks.
+    Fixed(Span),
+    /// Tuned by the multi-level Quantum Updater (ICS'14 Sec. 5.2.1).
+    Adaptive {
+        /// The root's quantum at the start, Q_0.
+        initial: Span,
+        /// How often the averages are taken anew.
+        interval: Span,
+    },
+}
+
+/// What happens when the task whose turn it is fits on no node now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// The next child that has a task which fits is served (work conserving; a large task may wait long).
+    Skip,
+    /// Nobody is served until it fits (Algorithm 1, line 13; a large task is never overtaken).
+    Wait,
+}
+
+/// Thousandths, for ratios in decisions: 1000 is one.
+pub type Permille = u32;
+
+/// How a queue orders its children. Start from a preset and change what differs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Policy {
+    /// What the key measures.
+    pub measure: Measure,
+    /// How long usage is remembered; read by [`Measure::Usage`] only, as are the four below.
+    pub memory: Memory,
+    /// What a unit of usage is; read by [`Measure::Allocation`] too.
+    pub scalar: Scalar,
+    /// What latecomers start with.
+    pub newcomer: Newcomer,
+    /// Discount eta on use above the share (ICS'14 Eq. 7), in thousandths; 1000 is none.
+    pub discount: Permille,
+    /// Assumed execution time.
+    pub quantum: Quantum,
+    /// What happens when the chosen task fits nowhere. Only the root's is read.
+    pub blocked: Blocked,
+    /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is served out of
+    /// turn once it has waited this long; `None`: never (the naive walk). Only the root's is read.
+    pub t_wait: Option<Span>,
+}
+
+/// Quantum that adaptive policies start from.
+pub const DEFAULT_QUANTUM: Span = match Span::from_secs(10) {
+    Some(span) => span,
+    None => Span::ZERO,
+};
+
+const REFRESH_INTERVAL: Span = match Span::from_secs(1) {
+    Some(span) => span,
+    None => Span::ZERO,
+};
+
+/// A named combination.
+pub struct Preset {
+    /// What users write.
+    pub name: &'static str,
+    /// The measure; all other choices start from [`Policy::new`].
+    pub measure: Measure,
+    /// One line for `--help`.
+    pub about: &'static str,
+}
+
+/// The policies that users can name.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "fifo", measure: Measure::Arrival, about: "first come, first served" },
+    Preset { name: "fair", measure: Measure::Allocation, about: "memoryless weighted max-min (MLRF)" },
+    Preset { name: "long-term", measure: Measure::Usage, about: "long-term resource fairness (LTRF)" },
+];
+
+impl Policy {
+    /// The plain policy of this measure: the first resource kind, remembered forever, newcomers from zero, no
+    /// discount, adaptive quantum, work conserving, no starvation guard.
+    pub fn new(measure: Measure) -> Policy {
+        Policy {
+            measure,
+            memory: Memory::Forever,
+            scalar: Scalar::Kind(0),
+            newcomer: Newcomer::Zero,
+            discount: 1000,
+            quantum: Quantum::Adaptive { initial: DEFAULT_QUANTUM, interval: REFRESH_INTERVAL },
+            blocked: Blocked::Skip,
+            t_wait: None,
+        }
+    }
+
+    /// The preset that users call `name`.
+    pub fn preset(name: &str) -> Option<Policy> {
+        PRESETS.iter().find(|preset| preset.name == name).map(|preset| Policy::new(preset.measure))
+    }
+
+    /// What is wrong with the choices, if anything.
+    pub(crate) fn problem(&self, kinds: usize) -> Option<String> {
+        let positive =
+            |span: Span, what: &str| (span == Span::ZERO).then(|| format!("{what} must be above zero"));
+        let memory = match self.memory {
+            Memory::Forever => None,
+            Memory::Rounds(length) => positive(length, "round length"),
+            Memory::HalfLife(span) if span.as_micros() > MAX_HALF_LIFE_MICROS => {
+                Some("half-life must be at most a year".to_owned())
+            }
+            Memory::HalfLife(span) => positive(span, "half-life"),
+        };
+        let scalar = match &self.scalar {
+            Scalar::Kind(kind) if *kind >= kinds => Some(format!("there is no resource number {kind}")),
+            Scalar::Priced(prices) if prices.len() != kinds => {
+                Some(format!("{} prices for {kinds} resources", prices.len()))
+            }
+            Scalar::Priced(prices) if prices.iter().all(|&price| price == 0) => {
+                Some("at least one price must be above zero".to_owned())
+            }
+            Scalar::Priced(prices) if prices.iter().any(|&price| price > PRICE_ONE) => {
+                Some("prices must be at most 1 per smallest unit; only their ratios matter".to_owned())
+            }
+            _ => None,
+        };
+        let discount = (self.discount > 1000).then(|| "discount must lie between 0 and 1".to_owned());
+        let interval = match self.quantum {
+            Quantum::Adaptive { interval, .. } => positive(interval, "quantum interval"),
+            Quantum::Fixed(_) => None,
+        };
+        let guard = (self.t_wait.is_some() && self.measure != Measure::Usage)
+            .then(|| "t_wait guards against starvation under long-term only".to_owned());
+        memory.or(scalar).or(discount).or(interval).or(guard)
+    }
+}
+
+/// Longest half-life, a year: memory time runs up to 2^16 times as fast as the clock (see `ledger::clock`) and
+/// has to leave room for amounts in 128 bits.
+pub const MAX_HALF_LIFE_MICROS: u64 = 366 * 86_400 * 1_000_000;
+
+/// A price of one per smallest unit, the highest: 2^32 parts. Memory priced against cores needs the fine grain.
+pub const PRICE_ONE: u64 = 1 << 32;
+
+impl Scalar {
+    /// The scalar amount of `resources` on a node of weight `node_weight` (thousandths): theta * delta of ICS'14
+    /// Eq. 9. Rounded down to a whole unit where prices or weights make fractions.
+    #[inline]
+    pub(crate) fn amount(&self, resources: &Resources, node_weight: u32) -> u64 {
+        let plain = match self {
+            Scalar::Kind(kind) => resources.get(*kind),
+            Scalar::Priced(prices) => {
+                let parts = resources.as_slice().iter().zip(prices);
+                let sum: u128 = parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum();
+                (sum / u128::from(PRICE_ONE)) as u64
+            }
+        };
+        if node_weight == 1000 { plain } else { (u128::from(plain) * u128::from(node_weight) / 1000) as u64 }
+    }
+}

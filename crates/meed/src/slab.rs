@@ -1,0 +1,142 @@
+//! Dense storage with handles that notice reuse: a handle to something that has ended is refused, never confused
+//! with what came after it. All handles are given out in a fixed order, so the same events give the same handles.
+//!
+//! Cost: insert, get and remove are O(1) without hashing; memory is the largest number ever alive at once.
+
+use std::marker::PhantomData;
+
+/// A handle: slot and the generation that lives in it.
+pub struct Handle<T> {
+    slot: u32,
+    generation: u32,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T> Handle<T> {
+    /// Number of the slot: dense, reused after the holder is gone. Worlds index their own tables by it.
+    pub fn slot(self) -> usize {
+        self.slot as usize
+    }
+}
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Handle<T> {}
+impl<T> PartialEq for Handle<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.slot, self.generation) == (other.slot, other.generation)
+    }
+}
+impl<T> Eq for Handle<T> {}
+impl<T> PartialOrd for Handle<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Handle<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.slot, self.generation).cmp(&(other.slot, other.generation))
+    }
+}
+impl<T> std::fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "#{}.{}", self.slot, self.generation)
+    }
+}
+
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+/// The storage.
+pub(crate) struct Slab<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub(crate) fn new() -> Slab<T> {
+        Slab { slots: Vec::new(), free: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    pub(crate) fn insert(&mut self, value: T) -> Handle<T> {
+        match self.free.pop() {
+            Some(slot) => {
+                let entry = &mut self.slots[slot as usize];
+                entry.value = Some(value);
+                Handle { slot, generation: entry.generation, kind: PhantomData }
+            }
+            None => {
+                let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 alive at once");
+                self.slots.push(Slot { generation: 0, value: Some(value) });
+                Handle { slot, generation: 0, kind: PhantomData }
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, handle: Handle<T>) -> Option<T> {
+        let entry = self.slots.get_mut(handle.slot())?;
+        if entry.generation != handle.generation {
+            return None;
+        }
+        let value = entry.value.take()?;
+        entry.generation = entry.generation.wrapping_add(1);
+        self.free.push(handle.slot);
+        Some(value)
+    }
+
+    pub(crate) fn get(&self, handle: Handle<T>) -> Option<&T> {
+        let entry = self.slots.get(handle.slot())?;
+        if entry.generation == handle.generation { entry.value.as_ref() } else { None }
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut T> {
+        let entry = self.slots.get_mut(handle.slot())?;
+        if entry.generation == handle.generation { entry.value.as_mut() } else { None }
+    }
+
+    /// All that are alive, in order of slot.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<T>, &T)> {
+        self.slots.iter().enumerate().filter_map(|(slot, entry)| {
+            let handle = Handle { slot: slot as u32, generation: entry.generation, kind: PhantomData };
+            entry.value.as_ref().map(|value| (handle, value))
+        })
+    }
+}
+
+/// Indexing is for handles that the engine holds itself; those from outside go through `get`.
+impl<T> std::ops::Index<Handle<T>> for Slab<T> {
+    type Output = T;
+    fn index(&self, handle: Handle<T>) -> &T {
+        self.get(handle).expect("a handle held by the engine is alive")
+    }
+}
+impl<T> std::ops::IndexMut<Handle<T>> for Slab<T> {
+    fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
+        self.get_mut(handle).expect("a handle held by the engine is alive")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_handle_is_refused_after_reuse() {
+        let mut slab = Slab::new();
+        let first = slab.insert('a');
+        assert_eq!(slab.remove(first), Some('a'));
+        let second = slab.insert('b');
+        assert_eq!(second.slot(), first.slot());
+        assert_eq!((slab.remove(first), slab.get(first), slab.get(second)), (None, None, Some(&'b')));
+        assert_eq!((slab.len(), slab.iter().count()), (1, 1));
+    }
+}

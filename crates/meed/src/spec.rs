@@ -1,0 +1,119 @@
+//! What the engine is told at the start and in events: nodes, queues, jobs.
+
+use crate::engine::{Job, Running};
+use crate::policy::Policy;
+use crate::resources::{ResourceKinds, Resources};
+use crate::slab::Handle;
+
+/// A queue, numbered in order of declaration; the root is 0. Numbers are never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct QueueId(pub(crate) u32);
+
+impl QueueId {
+    /// The root.
+    pub const ROOT: QueueId = QueueId(0);
+
+    /// Dense index: root 0, then in order of declaration.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A node, numbered in order of joining. Numbers are never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub(crate) u32);
+
+impl NodeId {
+    /// Dense index in order of joining.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A job that is alive.
+pub type JobId = Handle<Job>;
+
+/// A task that runs on a node.
+pub type AllocationId = Handle<Running>;
+
+/// Weight in thousandths: 1000 is one. Between 1 and [`MAX_WEIGHT`].
+pub type Weight = u64;
+
+/// Largest queue weight: a million, in thousandths.
+pub const MAX_WEIGHT: Weight = 1_000_000_000;
+
+/// A node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeSpec {
+    /// Its name, distinct.
+    pub name: String,
+    /// What it holds.
+    pub capacity: Resources,
+    /// delta of ICS'14 Eq. 9 in thousandths: what an hour on this node counts, against 1000 for an ordinary one.
+    pub weight: u32,
+}
+
+/// A queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QueueSpec {
+    /// Full name: `parent.child`. Parents are declared first.
+    pub name: String,
+    /// Weight among its siblings.
+    pub weight: Weight,
+    /// Served before its siblings while it holds less than this.
+    pub min: Option<Resources>,
+    /// Never holds more than this.
+    pub max: Option<Resources>,
+    /// How it orders its children (queues, or jobs in a leaf).
+    pub policy: Policy,
+}
+
+/// What the engine starts from.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The cluster's resource kinds.
+    pub kinds: ResourceKinds,
+    /// The kind that fairness (rho, lending, Jain) is measured in.
+    pub measured: usize,
+    /// How the root orders its children.
+    pub root: Policy,
+    /// All queues, parents before their children. A queue without children takes jobs.
+    pub queues: Vec<QueueSpec>,
+    /// Nodes that are there at the start.
+    pub nodes: Vec<NodeSpec>,
+}
+
+/// Equal tasks of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskGroup {
+    /// Number of tasks.
+    pub count: u32,
+    /// What each holds while it runs.
+    pub demand: Resources,
+}
+
+/// A job as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct JobSpec<'a> {
+    /// A leaf queue.
+    pub queue: QueueId,
+    /// Weight among the jobs of its queue, in thousandths.
+    pub weight: Weight,
+    /// Its tasks; numbered over all groups in order.
+    pub groups: &'a [TaskGroup],
+    /// Whether more tasks may be added later: the job then does not end with its last task.
+    pub open: bool,
+    /// How often a task may fail before the whole job fails; 0 for no limit.
+    pub max_attempts: u16,
+}
+
+/// What is to change about a queue; `None` leaves it as it is.
+#[derive(Clone, Debug, Default)]
+pub struct QueueChange {
+    /// New weight.
+    pub weight: Option<Weight>,
+    /// New minimum; `Some(None)` removes it.
+    pub min: Option<Option<Resources>>,
+    /// New maximum; `Some(None)` removes it.
+    pub max: Option<Option<Resources>>,
+}
