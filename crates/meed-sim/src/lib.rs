@@ -1,2 +1,10 @@
-//! The virtual-time simulator.
+//! The virtual-time simulator: one workload under many policies, with the same engine that schedules for real.
+//!
+//! A [`Scenario`](scenario::Scenario) file says what the cluster, the queues, the policies and the workload are; [`simulate`] runs it
+//! under each policy and returns a [`record::Comparison`]. The simulator knows time; it decides nothing itself.
+
+pub mod log;
+mod outcome;
 pub mod record;
+mod series;
+pub mod world;

@@ -41,6 +41,8 @@ pub struct RunRecord {
     pub decisions: u64,
     /// Jobs refused (a task that no node could hold).
     pub refused: u64,
+    /// Jobs that failed or were cancelled.
+    pub failed: u64,
     /// Jobs still unfinished at the end of the run.
     pub unfinished: u64,
     /// Trace lines skipped because they were wrong.

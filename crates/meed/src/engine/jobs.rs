@@ -205,7 +205,12 @@ impl Engine {
         }
     }
 
-    fn check_groups(&mut self, queue: QueueId, already: u32, groups: &[TaskGroup]) -> Result<(), Rejected> {
+    /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would refuse them for.
+    pub fn check_tasks(&self, queue: QueueId, groups: &[TaskGroup]) -> Result<(), Rejected> {
+        self.check_groups(queue, 0, groups)
+    }
+
+    fn check_groups(&self, queue: QueueId, already: u32, groups: &[TaskGroup]) -> Result<(), Rejected> {
         let mut tasks = u64::from(already);
         for group in groups {
             check_dimensions("a task", &group.demand, &self.kinds)?;

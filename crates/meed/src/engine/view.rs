@@ -69,7 +69,7 @@ impl Engine {
     }
 
     /// All nodes in order of joining, those that left included.
-    pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         (0..self.cluster.nodes.len() as u32).map(NodeId)
     }
 

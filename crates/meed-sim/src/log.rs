@@ -1,0 +1,195 @@
+//! The log: a line of JSON for each event and each decision, with its time and its reason (docs/log.md).
+//!
+//! The log is the typed event stream of a run; readers need nothing else. It is written as it happens; lines are
+//! built only when somebody reads them, so a run without a log pays nothing.
+
+use std::io::{self, Write};
+
+use meed::{KeyValue, Rejected, Tier, Time};
+use meed_workload::JobLabel;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use crate::world::Change;
+
+/// Where a run logs.
+pub struct Log<'a> {
+    out: Option<&'a mut dyn Write>,
+}
+
+impl<'a> Log<'a> {
+    /// Nowhere.
+    pub fn off() -> Log<'a> {
+        Log { out: None }
+    }
+
+    /// To `out`, which should be buffered.
+    pub fn to(out: &'a mut dyn Write) -> Log<'a> {
+        Log { out: Some(out) }
+    }
+
+    /// Whether reasons are wanted.
+    pub(crate) fn explains(&self) -> bool {
+        self.out.is_some()
+    }
+
+    #[inline]
+    pub(crate) fn write<'r>(&mut self, t: Time, what: impl FnOnce() -> Record<'r>) -> io::Result<()> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        serde_json::to_writer(&mut *out, &Line { t, what: what() })?;
+        out.write_all(b"\n")
+    }
+
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), |out| out.flush())
+    }
+}
+
+struct Line<'a> {
+    t: Time,
+    what: Record<'a>,
+}
+
+/// What a line tells; its name is the line's second key.
+pub(crate) enum Record<'a> {
+    /// A run begins: everything that the events do not tell.
+    Run(&'a serde_json::Value),
+    Arrive(Arrive<'a>),
+    Refuse {
+        queue: &'a str,
+        job: &'a JobLabel,
+        why: &'a Rejected,
+    },
+    Start(Started<'a>),
+    /// A task has ended, failed, or was lost with its node.
+    Task {
+        what: &'static str,
+        task: TaskAt<'a>,
+    },
+    JobEnd {
+        queue: &'a str,
+        job: &'a JobLabel,
+        done: bool,
+    },
+    Change(&'a Change),
+    /// The run is over.
+    Finish {
+        events: u64,
+        decisions: u64,
+    },
+}
+
+/// A job arrives, or its next stage begins.
+#[derive(Serialize)]
+pub(crate) struct Arrive<'a> {
+    pub(crate) queue: &'a str,
+    pub(crate) job: Label<'a>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) stage: u16,
+    pub(crate) groups: Vec<GroupLine>,
+}
+
+/// Equal tasks, in natural units.
+#[derive(Serialize)]
+pub(crate) struct GroupLine {
+    pub(crate) tasks: u32,
+    pub(crate) demand: std::collections::BTreeMap<String, f64>,
+    pub(crate) duration_s: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct TaskAt<'a> {
+    pub(crate) queue: &'a str,
+    pub(crate) job: Label<'a>,
+    pub(crate) task: u32,
+    pub(crate) node: &'a str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Started<'a> {
+    #[serde(flatten)]
+    pub(crate) task: TaskAt<'a>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) failures: u16,
+    pub(crate) reason: ReasonLine<'a>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ReasonLine<'a> {
+    pub(crate) levels: Vec<Level<'a>>,
+    /// Seconds it had waited when the starvation guard chose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) starved_for_s: Option<f64>,
+    pub(crate) place: &'a str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Level<'a> {
+    pub(crate) chosen: &'a str,
+    pub(crate) key: Key,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) runner_up: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) runner_up_key: Option<Key>,
+}
+
+/// A key: its ratio, and whether it is below its minimum share.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct Key {
+    value: f64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    below_min: bool,
+}
+
+impl Key {
+    pub(crate) fn of(key: KeyValue) -> Key {
+        Key { value: key.value, below_min: key.tier == Tier::BelowMinimum }
+    }
+}
+
+/// A job's label: a number stays a number.
+#[derive(Clone, Copy)]
+pub(crate) struct Label<'a>(pub(crate) &'a JobLabel);
+
+impl Serialize for Label<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            JobLabel::Number(number) => serializer.serialize_u64(*number),
+            JobLabel::Name(name) => serializer.serialize_str(name),
+        }
+    }
+}
+
+fn is_zero(number: &u16) -> bool {
+    *number == 0
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = serializer.serialize_struct("Line", 2)?;
+        line.serialize_field("t", &self.t.as_secs_f64())?;
+        match &self.what {
+            Record::Run(header) => line.serialize_field("run", header)?,
+            Record::Arrive(arrive) => line.serialize_field("arrive", arrive)?,
+            Record::Start(start) => line.serialize_field("start", start)?,
+            Record::Task { what, task } => line.serialize_field(what, task)?,
+            Record::JobEnd { queue, job, done } => {
+                let outcome = if *done { "done" } else { "failed" };
+                line.serialize_field(
+                    "job_end",
+                    &serde_json::json!({ "queue": queue, "job": Label(job), "outcome": outcome }),
+                )?;
+            }
+            Record::Refuse { queue, job, why } => line.serialize_field(
+                "refuse",
+                &serde_json::json!({ "queue": queue, "job": Label(job), "why": why.to_string() }),
+            )?,
+            Record::Change(change) => line.serialize_field("change", &format!("{change:?}"))?,
+            Record::Finish { events, decisions } => line.serialize_field(
+                "finish",
+                &serde_json::json!({ "events": events, "decisions": decisions }),
+            )?,
+        }
+        line.end()
+    }
+}

@@ -1,0 +1,123 @@
+//! Samples over a run whose length is not known: bounded in number, evenly spaced in time.
+//!
+//! Samples are taken at multiples of an interval; when there are twice as many as wanted, every other one is
+//! dropped and the interval doubles. So memory is the number wanted times the tenants, however long the run, and
+//! the times depend only on the run itself. Between events everything sampled is exact.
+
+use meed::fairness::Integrals;
+use meed::fairness::indices::{sharing_benefit, sharing_loss};
+use meed::{QueueId, Span, Time};
+
+use crate::record::{QueueSeries, Series};
+use crate::world::Parts;
+
+/// Takes the samples of one run.
+pub(crate) struct Sampler {
+    wanted: usize,
+    interval: Option<Span>,
+    next: Time,
+    leaves: Vec<QueueId>,
+    times: Vec<Time>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    leaves: Vec<(Integrals, i128)>,
+    held: meed::Resources,
+    capacity: meed::Resources,
+}
+
+/// Numbers that all samples of a run together may hold: with many tenants there are fewer samples.
+const LEAF_SAMPLES: usize = 60_000;
+
+/// Samples that are taken of a run with very many tenants.
+const FEWEST: usize = 60;
+
+/// No finer than this.
+const SHORTEST_INTERVAL_MICROS: u64 = 1000;
+
+impl Sampler {
+    pub(crate) fn new(wanted: usize, parts: &Parts) -> Sampler {
+        let leaves = crate::outcome::leaves(parts);
+        let wanted = wanted.min((LEAF_SAMPLES / leaves.len().max(1)).max(FEWEST));
+        Sampler { wanted, interval: None, next: Time::ZERO, leaves, times: Vec::new(), rows: Vec::new() }
+    }
+
+    /// The next time to sample, when it lies before `at`; what happens at `at` itself is seen by later samples.
+    pub(crate) fn due_before(&mut self, at: Time) -> Option<Time> {
+        if self.interval.is_none() && at > Time::ZERO {
+            // An eighth of the time to the second instant, as a power of two of the shortest: fine enough to see
+            // the first steps of a run, and soon doubled in a long one.
+            let eighth = (at.as_micros() / 8).max(SHORTEST_INTERVAL_MICROS);
+            let doublings = (eighth / SHORTEST_INTERVAL_MICROS).ilog2();
+            self.interval = Span::from_micros(SHORTEST_INTERVAL_MICROS << doublings);
+        }
+        (self.next < at).then_some(self.next)
+    }
+
+    pub(crate) fn sample(&mut self, t: Time, parts: &mut Parts) {
+        self.times.push(t);
+        let row = take(t, &self.leaves, parts);
+        self.rows.push(row);
+        let Some(interval) = self.interval else { return };
+        if self.rows.len() > 2 * self.wanted {
+            let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
+            self.rows.retain(|_| keep.next() == Some(true));
+            let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
+            self.times.retain(|_| keep.next() == Some(true));
+            self.interval = Span::from_micros(interval.as_micros() * 2);
+        }
+        let step = self.interval.unwrap_or(interval);
+        self.next = self.times.last().map_or(Time::ZERO, |last| last.saturating_add(step));
+    }
+
+    /// The state at the end of the run.
+    pub(crate) fn last(&mut self, end: Time, parts: &mut Parts) {
+        if self.times.last() != Some(&end) {
+            self.times.push(end);
+            let row = take(end, &self.leaves, parts);
+            self.rows.push(row);
+        }
+    }
+
+    /// The samples in the units of the record.
+    pub(crate) fn series(self, parts: &Parts) -> Series {
+        let tree = parts.tree();
+        let (kinds, measured) = (tree.kinds(), tree.measured());
+        let scale = kinds.unit(measured).scale() as f64;
+        let rhos = |row: &Row| -> Vec<f64> {
+            row.leaves.iter().filter_map(|(integrals, _)| integrals.rho(measured)).collect()
+        };
+        let of_leaf = |i: usize| QueueSeries {
+            demand: self.rows.iter().map(|row| row.leaves[i].0.demand as f64 / scale).collect(),
+            allocation: self.rows.iter().map(|row| row.leaves[i].0.held as f64 / scale).collect(),
+            usage: self.rows.iter().map(|row| row.leaves[i].0.usage[measured] as f64 / scale / 1e6).collect(),
+            rho: self.rows.iter().map(|row| row.leaves[i].0.rho(measured)).collect(),
+            balance: self.rows.iter().map(|row| row.leaves[i].1 as f64 / scale / 1e6).collect(),
+        };
+        let used = |kind: usize| -> Vec<f64> {
+            let fraction = |row: &Row| row.held.get(kind) as f64 / (row.capacity.get(kind).max(1)) as f64;
+            self.rows.iter().map(fraction).collect()
+        };
+        Series {
+            t_s: self.times.iter().map(|t| t.as_secs_f64()).collect(),
+            psi: self.rows.iter().map(|row| sharing_benefit(rhos(row))).collect(),
+            omega: self.rows.iter().map(|row| sharing_loss(rhos(row))).collect(),
+            utilization: (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), used(kind))).collect(),
+            queues: (0..self.leaves.len()).map(of_leaf).collect(),
+        }
+    }
+}
+
+fn take(t: Time, leaves: &[QueueId], parts: &mut Parts) -> Row {
+    let lending = crate::outcome::lending(t, leaves, parts);
+    let mut held = meed::Resources::zero(parts.tree().kinds().len());
+    let mut row = Vec::with_capacity(leaves.len());
+    for (&leaf, lent) in leaves.iter().zip(lending) {
+        let (part, queue) = parts.route(leaf).expect("leaves are scheduled");
+        let engine = &parts.engines[part as usize];
+        held.add(engine.queue(queue).held);
+        row.push((engine.integrals(queue, t), lent.lent as i128 - lent.borrowed as i128));
+    }
+    Row { leaves: row, held, capacity: *parts.tree().capacity() }
+}

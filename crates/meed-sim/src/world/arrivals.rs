@@ -1,0 +1,91 @@
+//! Jobs to come: the source's next one, and those that ended chains caused, in order of time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use meed::Time;
+use meed_workload::{Job, JobSource, SourceCounts, TraceError};
+
+/// A job caused by the end of another; ties keep the order in which they were caused.
+struct Caused {
+    at: Time,
+    order: u64,
+    job: Job,
+}
+
+impl PartialEq for Caused {
+    fn eq(&self, other: &Caused) -> bool {
+        (self.at, self.order) == (other.at, other.order)
+    }
+}
+impl Eq for Caused {}
+impl PartialOrd for Caused {
+    fn partial_cmp(&self, other: &Caused) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Caused {
+    fn cmp(&self, other: &Caused) -> std::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}
+
+pub(super) struct Arrivals<'a> {
+    source: Box<dyn JobSource + 'a>,
+    ahead: Option<Job>,
+    caused: BinaryHeap<Reverse<Caused>>,
+    order: u64,
+}
+
+impl<'a> Arrivals<'a> {
+    pub(super) fn new(source: Box<dyn JobSource + 'a>) -> Arrivals<'a> {
+        Arrivals { source, ahead: None, caused: BinaryHeap::new(), order: 0 }
+    }
+
+    /// Reads the first job.
+    pub(super) fn fill(&mut self) -> Result<(), TraceError> {
+        self.ahead = self.source.next_job()?;
+        Ok(())
+    }
+
+    pub(super) fn next_time(&self) -> Option<Time> {
+        let ahead = self.ahead.as_ref().map(|job| job.submit);
+        let caused = self.caused.peek().map(|Reverse(caused)| caused.at);
+        match (ahead, caused) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The next job; call only when [`Arrivals::next_time`] gave a time.
+    pub(super) fn pop(&mut self) -> Result<Job, TraceError> {
+        let next = self.next_time();
+        if let Some(job) = self.ahead.take_if(|job| Some(job.submit) == next) {
+            self.ahead = self.source.next_job()?;
+            return Ok(job);
+        }
+        let Reverse(caused) = self.caused.pop().expect("a time was given");
+        Ok(caused.job)
+    }
+
+    pub(super) fn chain_ended(&mut self, chain: u32, now: Time) {
+        if let Some(job) = self.source.job_ended(chain, now) {
+            let at = job.submit.max(now);
+            self.caused.push(Reverse(Caused { at, order: self.order, job }));
+            self.order += 1;
+        }
+    }
+
+    /// Name of the source's queue number `queue`.
+    pub(super) fn queue_name(&self, queue: u32) -> &str {
+        &self.source.queues()[queue as usize]
+    }
+
+    pub(super) fn counts(&self) -> SourceCounts {
+        self.source.counts()
+    }
+
+    pub(super) fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+}

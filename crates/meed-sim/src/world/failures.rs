@@ -1,0 +1,66 @@
+//! Tasks that fail by chance: the same attempts of the same tasks under every policy.
+//!
+//! Whether attempt a of task t of job j fails, and when, is a hash of (seed, j, t, a) by SplitMix64 (Steele, Lea,
+//! Flood 2014), not a draw from a stream: it does not depend on the order in which a policy starts tasks.
+
+use meed::Span;
+
+/// How often attempts fail.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Failures {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Chance of each attempt to fail, in millionths.
+    pub per_million: u32,
+}
+
+/// How one attempt goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Attempt {
+    pub(super) lasts: Span,
+    pub(super) fails: bool,
+}
+
+impl Failures {
+    /// Attempt number `failures` of task `task` of job `job`, which would take `duration`.
+    #[inline]
+    pub(super) fn run(&self, job: u64, task: u32, failures: u16, duration: Span) -> Attempt {
+        if self.per_million == 0 {
+            return Attempt { lasts: duration, fails: false };
+        }
+        let drawn = [job, u64::from(task), u64::from(failures)]
+            .iter()
+            .fold(self.seed, |state, x| split_mix(state ^ x));
+        if drawn % 1_000_000 >= u64::from(self.per_million) {
+            return Attempt { lasts: duration, fails: false };
+        }
+        // It fails after a part of its time that is uniform over 2^32 steps.
+        let part = split_mix(drawn) >> 32;
+        let micros = (u128::from(duration.as_micros()) * u128::from(part)) >> 32;
+        Attempt { lasts: Span::from_micros(micros as u64).unwrap_or(duration), fails: true }
+    }
+}
+
+fn split_mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fails_as_often_as_asked_and_never_later_than_the_end() {
+        let failures = Failures { seed: 7, per_million: 100_000 };
+        let second = Span::from_secs(1).expect("in range");
+        let failed =
+            (0..20_000u64).map(|job| failures.run(job, 0, 0, second)).filter(|attempt| attempt.fails);
+        let (count, lasts) =
+            failed.fold((0u64, 0), |(n, sum), attempt| (n + 1, sum + attempt.lasts.as_micros()));
+        assert!((1_850..2_150).contains(&count), "{count} of 20000 at one in ten");
+        assert!((450_000..550_000).contains(&(lasts / count)), "half way on average");
+    }
+}

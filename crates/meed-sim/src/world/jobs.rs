@@ -1,0 +1,163 @@
+//! Jobs arrive, their stages begin, their tasks are looked up.
+
+use std::collections::BTreeMap;
+
+use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span};
+use meed_workload::{Job, TaskGroup};
+use smallvec::SmallVec;
+
+use super::partition::fit_to_share;
+use super::{LiveJob, RunError, World};
+use crate::log::Record;
+
+impl LiveJob {
+    /// How long task number `task` (over all groups), which is in `group`, runs.
+    #[inline]
+    pub(super) fn duration(&self, group: u32, task: u32) -> Span {
+        let before: u32 = self.groups[..group as usize].iter().map(|group| group.count).sum();
+        self.groups[group as usize].duration.get(task - before)
+    }
+}
+
+/// The groups of the stage that begins at `first`, and whether more stages follow.
+fn stage_from(groups: &[TaskGroup], first: usize) -> (usize, bool) {
+    let stage = groups[first].stage;
+    let last =
+        groups[first..].iter().position(|group| group.stage != stage).map_or(groups.len(), |n| first + n);
+    (last, last < groups.len())
+}
+
+fn told(groups: &[TaskGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
+    groups.iter().map(|group| meed::TaskGroup { count: group.count, demand: group.demand }).collect()
+}
+
+fn tasks_of(groups: &[TaskGroup]) -> u64 {
+    groups.iter().map(|group| u64::from(group.count)).sum()
+}
+
+impl World<'_> {
+    pub(super) fn arrive(&mut self, job: Job) -> Result<(), RunError> {
+        let number = self.jobs_arrived;
+        self.jobs_arrived += 1;
+        let queue = self.queues[job.queue as usize];
+        let routed = queue.filter(|&queue| !self.parts.tree().queue(queue).removed);
+        let Some((queue, (part, leaf))) = routed.and_then(|queue| Some((queue, self.parts.route(queue)?)))
+        else {
+            // The scenario's reader checks names, so this is a queue that was removed meanwhile, or a parent.
+            let why = match queue {
+                Some(queue) if !self.parts.tree().queue(queue).removed => {
+                    Rejected::NotALeaf { queue: self.parts.tree().queue(queue).name.to_owned() }
+                }
+                _ => Rejected::UnknownQueue,
+            };
+            return self.refuse(job, why);
+        };
+        self.log_arrival(queue, &job)?;
+        let job = match self.parts.is_partitioned() {
+            false => job,
+            true => {
+                let share = *self.parts.engines[part as usize].capacity();
+                match fit_to_share(job.clone(), &share) {
+                    Some(job) => job,
+                    None => {
+                        return self.refuse(
+                            job,
+                            Rejected::FitsNoNode {
+                                demand: "some of a resource".to_owned(),
+                                largest: "nothing of it".to_owned(),
+                            },
+                        );
+                    }
+                }
+            }
+        };
+        if let Err(why) = self.check_later_stages(part, leaf, &job) {
+            return self.refuse(job, why);
+        }
+        let (first_stage, open) = stage_from(&job.groups, 0);
+        let groups = told(&job.groups[..first_stage]);
+        let spec = JobSpec {
+            queue: leaf,
+            weight: u64::from(job.weight) * 1000,
+            groups: &groups,
+            open,
+            max_attempts: self.max_attempts,
+        };
+        self.parts.touch(part);
+        match self.apply(part, Event::JobArrived(spec)) {
+            Ok(Effect::Job(id)) => self.keep(part, id, queue, job, (number, first_stage)),
+            Ok(_) => unreachable!("an arrival's effect is `Job`"),
+            Err(why) => return self.refuse(job, why),
+        }
+        Ok(())
+    }
+
+    /// A stage that could never run refuses the job when it arrives, not when its first stages have run.
+    fn check_later_stages(&self, part: u32, leaf: QueueId, job: &Job) -> Result<(), Rejected> {
+        let (first_stage, more) = stage_from(&job.groups, 0);
+        if !more {
+            return Ok(());
+        }
+        self.parts.engines[part as usize].check_tasks(leaf, &told(&job.groups[first_stage..]))
+    }
+
+    fn keep(&mut self, part: u32, id: JobId, queue: QueueId, job: Job, (number, first_stage): (u64, usize)) {
+        let live = LiveJob {
+            id,
+            label: job.label,
+            queue,
+            submit: self.now,
+            chain: job.chain,
+            number,
+            unstarted: tasks_of(&job.groups[..first_stage]),
+            groups: job.groups,
+            told: first_stage,
+            ready: self.now,
+            again: BTreeMap::new(),
+        };
+        let jobs = &mut self.jobs[part as usize];
+        match jobs.get_mut(id.slot()) {
+            Some(slot) => *slot = Some(live),
+            // Slots are dense: a new one is always the next.
+            None => jobs.push(Some(live)),
+        }
+    }
+
+    pub(super) fn begin_stage(&mut self, part: u32, id: JobId) -> Result<(), RunError> {
+        let now = self.now;
+        let Some(live) = self.jobs[part as usize][id.slot()].as_mut() else { return Ok(()) };
+        let first = live.told;
+        let (last, open) = stage_from(&live.groups, first);
+        let groups = told(&live.groups[first..last]);
+        (live.told, live.ready, live.unstarted) = (last, now, tasks_of(&live.groups[first..last]));
+        self.parts.touch(part);
+        match self.apply(part, Event::TasksAdded { job: id, groups: &groups, open }) {
+            Ok(_) => self.log_stage(part, id, first, last),
+            // The cluster has changed since the job came, and its queue's maximum may have: the job fails.
+            Err(_) => self.cancel(part, id),
+        }
+    }
+
+    /// Ends a job that cannot go on.
+    pub(super) fn cancel(&mut self, part: u32, id: JobId) -> Result<(), RunError> {
+        self.parts.touch(part);
+        match self.apply(part, Event::JobCancelled(id)) {
+            Ok(_) => self.end_job(part, id, false),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn refuse(&mut self, job: Job, why: Rejected) -> Result<(), RunError> {
+        let (now, source_queue) = (self.now, job.queue);
+        let queue = self.arrivals.queue_name(source_queue);
+        if self.strict {
+            return Err(RunError::Refused { job: job.label.to_string(), queue: queue.to_owned(), why });
+        }
+        self.tally.refused += 1;
+        self.log.write(now, || Record::Refuse { queue, job: &job.label, why: &why })?;
+        if let Some(chain) = job.chain {
+            self.arrivals.chain_ended(chain, now);
+        }
+        Ok(())
+    }
+}

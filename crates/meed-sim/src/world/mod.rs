@@ -1,0 +1,339 @@
+//! The virtual-time world: it knows how long tasks run, the engine does not.
+//!
+//! One loop over instants. At each: all ends, then arrivals and changes, then decisions; a decision to start makes
+//! an end event. Under `static` there is one engine per tenant, each with its tenant's share as its only node, in
+//! one virtual time; every other policy is one engine over the whole cluster.
+//!
+//! Cost: ends wait in a binary heap (its size is what runs at once); arrivals come sorted from their source, one
+//! ahead. Memory grows with what is alive, not with the workload. Bounded by the heap and by the engine.
+
+mod arrivals;
+mod changes;
+mod failures;
+mod jobs;
+mod logging;
+mod partition;
+mod setup;
+mod tally;
+
+pub use changes::{Change, TimedChange};
+pub use failures::Failures;
+pub use setup::{Setup, StopAt};
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use meed::{AllocationId, Effect, Engine, Event, JobId, JobState, NodeId, QueueId, Start, Time};
+use meed_workload::{JobLabel, TaskGroup, TraceError};
+
+use crate::log::{Log, Record};
+use crate::outcome::CapacityTime;
+use crate::series::Sampler;
+use arrivals::Arrivals;
+pub(crate) use logging::natural;
+pub(crate) use partition::Parts;
+pub(crate) use tally::Tally;
+
+/// A task's end, or its failure, that is to come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    at: Time,
+    /// Order of starting: ends at one instant come in the order of their starts.
+    order: u64,
+    part: u32,
+    allocation: AllocationId,
+    fails: bool,
+}
+
+/// A task that runs, by the slot of its allocation.
+#[derive(Clone, Copy)]
+struct LiveTask {
+    job: JobId,
+    task: u32,
+    node: NodeId,
+}
+
+/// A live job: what the engine does not know about it.
+struct LiveJob {
+    id: JobId,
+    label: JobLabel,
+    queue: QueueId,
+    submit: Time,
+    chain: Option<u32>,
+    /// Number in order of arrival, the same under every policy.
+    number: u64,
+    groups: Vec<TaskGroup>,
+    /// Groups told to the engine so far: those of the stages that have begun.
+    told: usize,
+    /// When the current stage began to wait.
+    ready: Time,
+    /// Tasks of the begun stages that have never started.
+    unstarted: u64,
+    /// Tasks that wait again, and since when.
+    again: BTreeMap<u32, Time>,
+}
+
+/// What the run leaves: the engines at rest, and what was counted.
+pub(crate) struct Finished {
+    pub(crate) parts: Parts,
+    pub(crate) tally: Tally,
+    pub(crate) end: Time,
+    pub(crate) sampler: Option<Sampler>,
+    pub(crate) counts: meed_workload::SourceCounts,
+    /// Capacity x time, per kind.
+    pub(crate) capacity: [u128; meed::MAX_KINDS],
+}
+
+/// What the caller is told now and then while a run goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Virtual time.
+    pub now: Time,
+    /// Jobs that have ended.
+    pub jobs_ended: u64,
+    /// Fraction of the input read, where it can be known.
+    pub fraction: Option<f64>,
+}
+
+/// Why a run could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The workload could not be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The log could not be written.
+    #[error("cannot write the log: {0}")]
+    Log(#[from] std::io::Error),
+    /// The engine refused something that the scenario's reader should have found.
+    #[error("{0}")]
+    Config(#[from] meed::ConfigError),
+    /// A change of the scenario cannot be made.
+    #[error("change at {at}: {why}")]
+    Change {
+        /// When it was to happen.
+        at: Time,
+        /// The engine's words.
+        why: meed::Rejected,
+    },
+    /// A job refused under `--strict`.
+    #[error("job {job} of queue `{queue}`: {why}")]
+    Refused {
+        /// Its label.
+        job: String,
+        /// Its queue.
+        queue: String,
+        /// The engine's words.
+        why: meed::Rejected,
+    },
+}
+
+pub(crate) struct World<'a> {
+    parts: Parts,
+    /// Queue of the tree for each queue of the source.
+    queues: Vec<Option<QueueId>>,
+    ends: BinaryHeap<Reverse<End>>,
+    arrivals: Arrivals<'a>,
+    changes: std::vec::IntoIter<TimedChange>,
+    next_change: Option<TimedChange>,
+    /// Live jobs of each part, by slot.
+    jobs: Vec<Vec<Option<LiveJob>>>,
+    /// Running tasks of each part, by slot.
+    tasks: Vec<Vec<LiveTask>>,
+    /// Stages that begin at this instant.
+    next_stages: Vec<(u32, JobId)>,
+    started: u64,
+    jobs_arrived: u64,
+    failures: Failures,
+    max_attempts: u16,
+    capacity: CapacityTime,
+    stop: StopAt,
+    strict: bool,
+    tally: Tally,
+    sampler: Option<Sampler>,
+    log: Log<'a>,
+    now: Time,
+}
+
+/// Instants between two words about progress.
+const INSTANTS_PER_PROGRESS: u64 = 4096;
+
+impl<'a> World<'a> {
+    /// Runs to the end.
+    pub(crate) fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Finished, RunError> {
+        self.arrivals.fill()?;
+        let mut instants = 0u64;
+        while let Some(at) = self.next_instant() {
+            if at > self.stop.at {
+                break;
+            }
+            self.sample_until(at);
+            self.now = at;
+            self.instant()?;
+            instants += 1;
+            if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
+                let fraction = self.arrivals.progress();
+                progress(Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction });
+            }
+        }
+        self.finish()
+    }
+
+    fn next_instant(&self) -> Option<Time> {
+        let end = self.ends.peek().map(|Reverse(end)| end.at);
+        let change = self.next_change.as_ref().map(|change| change.at);
+        [end, change, self.arrivals.next_time()].into_iter().flatten().min()
+    }
+
+    fn instant(&mut self) -> Result<(), RunError> {
+        while let Some(&Reverse(end)) = self.ends.peek().filter(|Reverse(end)| end.at == self.now) {
+            self.ends.pop();
+            self.end_task(end)?;
+        }
+        while self.next_change.as_ref().is_some_and(|change| change.at == self.now) {
+            let change = std::mem::replace(&mut self.next_change, self.changes.next());
+            if let Some(change) = change {
+                self.change(change)?;
+            }
+        }
+        for (part, job) in std::mem::take(&mut self.next_stages) {
+            self.begin_stage(part, job)?;
+        }
+        while self.arrivals.next_time() == Some(self.now) {
+            let job = self.arrivals.pop()?;
+            self.arrive(job)?;
+        }
+        self.decide()
+    }
+
+    fn end_task(&mut self, end: End) -> Result<(), RunError> {
+        let engine = &mut self.parts.engines[end.part as usize];
+        // Its node may have left, or its job been cancelled, since this end was planned.
+        if engine.running_job(end.allocation).is_none() {
+            return Ok(());
+        }
+        self.parts.touch(end.part);
+        let ran = self.tasks[end.part as usize][end.allocation.slot()];
+        let event =
+            if end.fails { Event::TaskFailed(end.allocation) } else { Event::TaskEnded(end.allocation) };
+        let effect = self.apply(end.part, event).expect("a running task can end");
+        let Effect::Ended { job, state, stopped } = effect else {
+            unreachable!("an end's effect is `Ended`")
+        };
+        self.log_task(end.part, ran, if end.fails { "fail" } else { "end" })?;
+        let now = self.now;
+        let live = self.live_mut(end.part, job);
+        if end.fails {
+            live.again.insert(ran.task, now);
+        } else {
+            let queue = live.queue;
+            self.tally.task_ended(queue);
+        }
+        match state {
+            JobState::Active => {}
+            JobState::Drained => self.next_stages.push((end.part, job)),
+            JobState::Done | JobState::Failed => {
+                debug_assert!(state == JobState::Failed || stopped.is_empty());
+                self.end_job(end.part, job, state == JobState::Done)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, part: u32, event: Event<'_>) -> Result<Effect, meed::Rejected> {
+        self.tally.events += 1;
+        self.parts.engines[part as usize].apply(self.now, event)
+    }
+
+    fn live_mut(&mut self, part: u32, job: JobId) -> &mut LiveJob {
+        let slot = self.jobs[part as usize][job.slot()].as_mut();
+        slot.expect("a job that the engine knows is live here")
+    }
+
+    fn end_job(&mut self, part: u32, job: JobId, done: bool) -> Result<(), RunError> {
+        let live = self.jobs[part as usize][job.slot()].take().expect("a job ends once");
+        self.tally.job_ended(live.queue, self.now - live.submit, done);
+        let (queue, label) = (live.queue, &live.label);
+        let tree = self.parts.tree();
+        self.log.write(self.now, || Record::JobEnd { queue: tree.queue(queue).name, job: label, done })?;
+        if let Some(chain) = live.chain {
+            self.arrivals.chain_ended(chain, self.now);
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self) -> Result<(), RunError> {
+        let explain = self.log.explains();
+        let (mut touched, mut starts) = self.parts.take_buffers();
+        for part in touched.drain(..) {
+            self.parts.engines[part as usize].decide(explain, |start| starts.push(start));
+            for start in starts.drain(..) {
+                self.start_task(part, start)?;
+            }
+        }
+        self.parts.give_back(touched, starts);
+        Ok(())
+    }
+
+    fn start_task(&mut self, part: u32, start: Start) -> Result<(), RunError> {
+        let now = self.now;
+        let live = self.live_mut(part, start.job);
+        let duration = live.duration(start.group, start.task);
+        let since = match live.again.is_empty() {
+            true => None,
+            false => live.again.remove(&start.task),
+        };
+        if since.is_none() {
+            live.unstarted -= 1;
+        }
+        let (queue, number, ready) = (live.queue, live.number, since.unwrap_or(live.ready));
+        self.tally.task_started(queue, now - ready);
+        self.log_start(part, &start)?;
+        self.remember(part, &start);
+        let run = self.failures.run(number, start.task, start.failures, duration);
+        let at = now.saturating_add(run.lasts);
+        let end = End { at, order: self.started, part, allocation: start.allocation, fails: run.fails };
+        self.ends.push(Reverse(end));
+        self.started += 1;
+        Ok(())
+    }
+
+    fn remember(&mut self, part: u32, start: &Start) {
+        let tasks = &mut self.tasks[part as usize];
+        let task = LiveTask { job: start.job, task: start.task, node: start.node };
+        match tasks.get_mut(start.allocation.slot()) {
+            Some(slot) => *slot = task,
+            // Slots are dense: a new one is always the next.
+            None => tasks.push(task),
+        }
+    }
+
+    fn sample_until(&mut self, at: Time) {
+        let Some(sampler) = &mut self.sampler else { return };
+        while let Some(t) = sampler.due_before(at) {
+            sampler.sample(t, &mut self.parts);
+        }
+    }
+
+    fn finish(mut self) -> Result<Finished, RunError> {
+        let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
+        if let Some(sampler) = &mut self.sampler {
+            while let Some(t) = sampler.due_before(end) {
+                sampler.sample(t, &mut self.parts);
+            }
+            sampler.last(end, &mut self.parts);
+        }
+        for live in self.jobs.iter().flatten().flatten() {
+            if live.unstarted > 0 {
+                self.tally.still_waits(live.queue, end.saturating_since(live.ready));
+            }
+            self.tally.unfinished += 1;
+        }
+        let (events, decisions) = (self.tally.events, self.tally.starts);
+        self.log.write(end, || Record::Finish { events, decisions })?;
+        self.log.finish()?;
+        self.capacity.pass(end, self.parts.tree().capacity());
+        let counts = self.arrivals.counts();
+        let capacity = self.capacity.total();
+        Ok(Finished { parts: self.parts, tally: self.tally, end, sampler: self.sampler, counts, capacity })
+    }
+}
