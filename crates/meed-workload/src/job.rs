@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use meed::{Resources, Span, Time};
+use meed::{MAX_AMOUNT, Resources, Span, Time};
+
+/// Most tasks that one job can have: 2^24. A world may keep something per task.
+pub const MAX_TASKS: u32 = 1 << 24;
 
 /// One job: who submits it, when, and which tasks it has.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,8 +20,45 @@ pub struct Job {
     pub weight: u32,
     /// The closed arrival chain it belongs to: its end may submit the chain's next job.
     pub chain: Option<u32>,
-    /// Its tasks, grouped; in order of their stage.
+    /// Its tasks, grouped; in order of their stage, which begin at 0 and leave no gap.
     pub groups: Vec<TaskGroup>,
+}
+
+impl Job {
+    /// Number of its tasks.
+    pub fn tasks(&self) -> u64 {
+        self.groups.iter().map(|group| u64::from(group.count)).sum()
+    }
+
+    /// Whether it is what a world may be given, with `queues` queues and `kinds` resource kinds: the first thing
+    /// that is wrong, as a sentence. Every source hands out only jobs that pass.
+    pub fn check(&self, queues: usize, kinds: usize) -> Result<(), String> {
+        if self.queue as usize >= queues {
+            return Err(format!("its queue has the number {}, but there are {queues} queues", self.queue));
+        }
+        if self.weight == 0 {
+            return Err("its weight is 0; a weight is at least 1".to_owned());
+        }
+        if self.groups.is_empty() {
+            return Err("it has no tasks; a job has at least one".to_owned());
+        }
+        if self.tasks() > u64::from(MAX_TASKS) {
+            return Err(format!("it has {} tasks; a job has at most {MAX_TASKS}", self.tasks()));
+        }
+        let mut stage = 0;
+        for (number, group) in self.groups.iter().enumerate() {
+            let next = if number == 0 { 0 } else { u32::from(stage) + 1 };
+            if group.stage != stage && u32::from(group.stage) != next {
+                return Err(format!(
+                    "a group of stage {} follows stage {stage}; stages begin at 0, ascend and leave no gap",
+                    group.stage
+                ));
+            }
+            stage = group.stage;
+            group.check(kinds)?;
+        }
+        Ok(())
+    }
 }
 
 /// Equal tasks of one stage of a job.
@@ -32,6 +72,29 @@ pub struct TaskGroup {
     pub demand: Resources,
     /// How long the tasks run.
     pub duration: Durations,
+}
+
+impl TaskGroup {
+    fn check(&self, kinds: usize) -> Result<(), String> {
+        if self.count == 0 {
+            return Err("a group of 0 tasks; a group has at least one".to_owned());
+        }
+        if let Durations::Each(spans) = &self.duration
+            && spans.len() != self.count as usize
+        {
+            return Err(format!("{} durations for {} tasks; give one for each", spans.len(), self.count));
+        }
+        if self.demand.kinds() != kinds {
+            return Err(format!("a demand for {} resources; there are {kinds}", self.demand.kinds()));
+        }
+        if self.demand.is_zero() {
+            return Err("a task that holds nothing; demand some of at least one resource".to_owned());
+        }
+        if let Some(amount) = self.demand.as_slice().iter().find(|amount| **amount > MAX_AMOUNT) {
+            return Err(format!("a demand of {amount} smallest units; the largest is {MAX_AMOUNT}"));
+        }
+        Ok(())
+    }
 }
 
 /// Run times of a group's tasks.

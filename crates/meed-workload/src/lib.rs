@@ -2,14 +2,40 @@
 //!
 //! A [`JobSource`] is a stream of [`Job`]s in order of submission. Readers (SWIM, SWF, Meed's own format) and
 //! generators all make it, worlds take it, and none of them knows policies.
+//!
+//! Which module do you want?
+//! - a trace file: [`swf`], [`swim`], [`canonical`]; [`format`](mod@format) tells them apart by name
+//! - a synthetic workload: [`generate`]; jobs in memory: [`inline`]; several sources at once: [`merge`]
+//! - a look at a source, or a copy of it: [`inspect`], [`convert`]
+//! - text to quantities and back: [`units`]
+//! - below all of them: [`open`], [`create`], [`lines`], [`error`]
+//!
+//! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`]; equal input
+//! and settings give equal jobs on every machine (integers and software floating point only, no clock, no
+//! unseeded randomness); memory does not grow with the length of a trace.
 
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may panic"))]
+
+pub mod canonical;
+pub mod convert;
+pub mod create;
+mod decimal;
+pub mod error;
+mod fields;
+pub mod format;
+pub mod generate;
+pub mod inline;
+pub mod inspect;
 mod job;
+pub mod lines;
+pub mod merge;
+pub mod open;
 mod source;
+pub mod swf;
+pub mod swim;
+pub mod units;
 
-pub use job::{Durations, Job, JobLabel, TaskGroup};
+pub use error::{BadLine, OnBadLine, TraceError};
+pub use job::{Durations, Job, JobLabel, MAX_TASKS, TaskGroup};
+pub use open::Origin;
 pub use source::{JobSource, SourceCounts};
-
-/// Placeholder until the readers land.
-#[derive(Debug, thiserror::Error)]
-#[error("trace")]
-pub struct TraceError;

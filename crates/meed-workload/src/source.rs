@@ -1,6 +1,6 @@
 //! Where jobs come from: a stream in order of submission.
 
-use crate::{Job, TraceError};
+use crate::{BadLine, Job, TraceError};
 
 /// A stream of jobs, ordered by submission time (equal times keep the source's order).
 ///
@@ -23,6 +23,16 @@ pub trait JobSource {
         SourceCounts::default()
     }
 
+    /// The first of the lines that were skipped because they were wrong, with their messages.
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        Vec::new()
+    }
+
+    /// What the input does not hold and this source assumed, in words; for reports.
+    fn assumptions(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Fraction of the input that has been read (0 to 1), where that can be known; for progress only.
     fn progress(&self) -> Option<f64> {
         None
@@ -40,4 +50,34 @@ pub struct SourceCounts {
     pub bad: u64,
     /// Lines left out on purpose, by a documented assumption (jobs that never ran, for example).
     pub ignored: u64,
+}
+
+impl<S: JobSource + ?Sized> JobSource for Box<S> {
+    fn queues(&self) -> &[String] {
+        (**self).queues()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        (**self).next_job()
+    }
+
+    fn job_ended(&mut self, chain: u32, now: meed::Time) -> Option<Job> {
+        (**self).job_ended(chain, now)
+    }
+
+    fn counts(&self) -> SourceCounts {
+        (**self).counts()
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        (**self).bad_lines()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        (**self).assumptions()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        (**self).progress()
+    }
 }

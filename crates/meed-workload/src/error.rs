@@ -1,0 +1,287 @@
+//! What can be wrong with a trace, said so that it can be put right.
+//!
+//! Two classes, kept apart because they are treated differently:
+//! - [`BadLine`]: one line is wrong. [`OnBadLine`] decides whether it is skipped and counted or stops the run;
+//!   skipped lines are kept in a [`BadLines`] tally, the first few with their message.
+//! - every other [`TraceError`]: the file as a whole cannot be used (unreadable, cut short, empty). It always stops.
+//!
+//! Every message names the file, and the line where there is one, as `FILE:LINE: ` so that editors can jump to it.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// Why a trace cannot be read, made or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The operating system refused.
+    #[error("cannot {action} {file}: {source}")]
+    Io {
+        /// What was tried: "open", "read", "write".
+        action: &'static str,
+        /// The file.
+        file: Arc<str>,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// Compressed data ends in the middle.
+    #[error(
+        "{file}: its {format} data is cut short (good up to line {line}); fetch or compress the file again"
+    )]
+    Truncated {
+        /// The file.
+        file: Arc<str>,
+        /// Name of the compression.
+        format: &'static str,
+        /// Last whole line.
+        line: u64,
+    },
+    /// Compressed data does not decompress.
+    #[error(
+        "{file}: its {format} data is damaged after line {line} ({source}); fetch or compress the file again"
+    )]
+    Damaged {
+        /// The file.
+        file: Arc<str>,
+        /// Name of the compression.
+        format: &'static str,
+        /// Last whole line.
+        line: u64,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+    /// A line that is too long to be one.
+    #[error("{file}:{line}: a line without end (no line break within {limit} bytes); is this a trace?")]
+    EndlessLine {
+        /// The file.
+        file: Arc<str>,
+        /// The line.
+        line: u64,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// There is nothing to run.
+    #[error("{file}: no jobs: {why}")]
+    NoJobs {
+        /// The file.
+        file: Arc<str>,
+        /// How that came about, and what was expected.
+        why: String,
+    },
+    /// The file's header is missing or does not fit the cluster.
+    #[error("{file}:{line}: {why}")]
+    Header {
+        /// The file.
+        file: Arc<str>,
+        /// The line.
+        line: u64,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+    /// One line is wrong, and [`OnBadLine::Stop`] was asked for.
+    #[error(transparent)]
+    BadLine(Box<BadLine>),
+    /// A reader's assumptions or a generator's specification contradict themselves.
+    #[error("{what}: {why}")]
+    Settings {
+        /// Which setting.
+        what: String,
+        /// What is wrong and what would be right.
+        why: String,
+    },
+    /// A job that cannot be written, or must not be given to a world.
+    #[error("{file}: job {job}: {why}")]
+    Job {
+        /// Where it comes from or should go to.
+        file: Arc<str>,
+        /// Its label.
+        job: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl TraceError {
+    pub(crate) fn settings(what: impl Into<String>, why: impl Into<String>) -> TraceError {
+        TraceError::Settings { what: what.into(), why: why.into() }
+    }
+
+    /// Whether a single line is at fault, not the file.
+    pub fn is_bad_line(&self) -> bool {
+        matches!(self, TraceError::BadLine(_))
+    }
+}
+
+/// What to do with a wrong line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OnBadLine {
+    /// Leave it out, count it, keep the first few messages.
+    #[default]
+    Skip,
+    /// Stop with its message (`--strict`).
+    Stop,
+}
+
+/// A wrong line: where, what, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadLine {
+    /// The file.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.problem)
+    }
+}
+
+impl std::error::Error for BadLine {}
+
+/// What is wrong within a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// The field, in the format's own words: "column 4 (run time)".
+    pub field: Option<String>,
+    /// What is wrong and what would be right, without the field.
+    pub what: String,
+}
+
+impl Problem {
+    /// A problem of the whole line.
+    pub fn line(what: impl Into<String>) -> Problem {
+        Problem { field: None, what: what.into() }
+    }
+
+    /// A problem of one field.
+    pub fn field(field: impl Into<String>, what: impl Into<String>) -> Problem {
+        Problem { field: Some(field.into()), what: what.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{field}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+/// Longest piece of a trace that a message quotes, in bytes.
+const QUOTE_LIMIT: usize = 40;
+
+/// A value as messages quote it: printable, and short however long the value is.
+pub(crate) fn quote(value: &[u8]) -> String {
+    let cut = &value[..value.len().min(QUOTE_LIMIT)];
+    let dots = if cut.len() < value.len() { "..." } else { "" };
+    format!("\"{}{dots}\"", cut.escape_ascii())
+}
+
+/// How many messages of skipped lines are kept.
+pub const KEPT_MESSAGES: usize = 5;
+
+/// The tally of wrong lines. Memory: [`KEPT_MESSAGES`] messages, however many lines are wrong.
+#[derive(Clone, Debug, Default)]
+pub struct BadLines {
+    policy: OnBadLine,
+    count: u64,
+    first: Vec<BadLine>,
+}
+
+impl BadLines {
+    /// An empty tally under `policy`.
+    pub fn new(policy: OnBadLine) -> BadLines {
+        BadLines { policy, count: 0, first: Vec::new() }
+    }
+
+    /// Notes a wrong line; an error when the policy is to stop.
+    pub fn note(&mut self, file: &Arc<str>, line: u64, problem: Problem) -> Result<(), TraceError> {
+        let bad = BadLine { file: Arc::clone(file), line, problem };
+        self.count += 1;
+        match self.policy {
+            OnBadLine::Stop => Err(TraceError::BadLine(Box::new(bad))),
+            OnBadLine::Skip => {
+                if self.first.len() < KEPT_MESSAGES {
+                    self.first.push(bad);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// How many lines were wrong.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> &[BadLine] {
+        &self.first
+    }
+}
+
+/// The error of a file that holds no job, with the likeliest reason.
+pub(crate) fn no_jobs(file: &Arc<str>, lines: u64, ignored: u64, bad: &BadLines, wanted: &str) -> TraceError {
+    let why = if lines == 0 {
+        format!("the file is empty; {wanted}")
+    } else if let Some(first) = bad.first().first() {
+        format!("{} of {lines} lines are wrong, {ignored} left out; the first: {first}", bad.count())
+    } else if ignored > 0 {
+        format!("all {ignored} were left out by the reader's assumptions; {wanted}")
+    } else {
+        format!("{lines} lines, none of them a job; {wanted}")
+    };
+    TraceError::NoJobs { file: Arc::clone(file), why }
+}
+
+/// `; did you mean "..."?` when a known name is close to `given`, else the names to choose from.
+pub(crate) fn suggest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let near = known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(given, name), *name))
+        .filter(|(distance, name)| *distance <= name.len().max(given.len()).div_ceil(3))
+        .min_by_key(|(distance, _)| *distance);
+    match near {
+        Some((_, name)) => format!("did you mean \"{name}\"?"),
+        None if known.is_empty() => "none are known".to_owned(),
+        None if known.len() <= 10 => format!("known are {}", known.join(", ")),
+        None => format!("known are {} and {} more", known[..10].join(", "), known.len() - 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_keeps_the_first_messages_and_counts_all() {
+        let file: Arc<str> = "a.swf".into();
+        let mut bad = BadLines::new(OnBadLine::Skip);
+        for line in 1..=9 {
+            bad.note(&file, line, Problem::field("column 4 (run time)", "\"x\" is not a number")).unwrap();
+        }
+        assert_eq!((bad.count(), bad.first().len()), (9, KEPT_MESSAGES));
+        assert_eq!(bad.first()[1].to_string(), "a.swf:2: column 4 (run time): \"x\" is not a number");
+        let stop = BadLines::new(OnBadLine::Stop).note(&file, 7, Problem::line("odd")).unwrap_err();
+        assert_eq!(stop.to_string(), "a.swf:7: odd");
+        assert!(stop.is_bad_line());
+    }
+
+    #[test]
+    fn quotes_are_short_and_printable() {
+        assert_eq!(quote(b"a\xffb\n"), r#""a\xffb\n""#);
+        assert_eq!(quote(&[b'x'; 1000]).len(), QUOTE_LIMIT + 5);
+    }
+
+    #[test]
+    fn suggestions_are_near_or_a_list() {
+        let known = ["cpu", "memory", "gpu"];
+        assert_eq!(suggest("memry", known.into_iter()), "did you mean \"memory\"?");
+        assert_eq!(suggest("network", known.into_iter()), "known are cpu, memory, gpu");
+    }
+}

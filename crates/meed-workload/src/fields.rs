@@ -1,0 +1,90 @@
+//! Fields of the column formats (SWF, SWIM), from bytes, with messages that say which column.
+
+use meed::{MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Span, Time, Unit};
+
+use crate::TraceError;
+use crate::decimal::{NumberError, Rounding, parse_scaled};
+use crate::error::{Problem, quote, suggest};
+use crate::units::format_span;
+
+/// A column: its number from 1 and its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Column(pub(crate) usize, pub(crate) &'static str);
+
+impl Column {
+    fn problem(self, what: String) -> Problem {
+        Problem::field(format!("column {} ({})", self.0, self.1), what)
+    }
+
+    /// A problem with this column's `value`.
+    pub(crate) fn wrong(self, value: &[u8], what: &str) -> Problem {
+        self.problem(format!("{} {what}", quote(value)))
+    }
+
+    fn number_error(self, value: &[u8], error: NumberError, wanted: &str) -> Problem {
+        let wrong = match error {
+            NumberError::NotANumber => "is not a number",
+            NumberError::Negative => "is negative",
+            NumberError::TooLarge => "is too large",
+            NumberError::TooFine => "is not a whole number",
+        };
+        self.wrong(value, &format!("{wrong}; wanted is {wanted}"))
+    }
+
+    /// Seconds, rounded to the nearest microsecond.
+    pub(crate) fn seconds(self, value: &[u8]) -> Result<u64, Problem> {
+        parse_scaled(value, MICROS_PER_S, MAX_MICROS, Rounding::Nearest)
+            .map_err(|error| self.number_error(value, error, "seconds, 0 or more, up to 285 years"))
+    }
+
+    /// A whole number of at most `limit`.
+    pub(crate) fn whole(self, value: &[u8], limit: u64) -> Result<u64, Problem> {
+        parse_scaled(value, 1, limit, Rounding::Exact)
+            .map_err(|error| self.number_error(value, error, &format!("a whole number from 0 to {limit}")))
+    }
+}
+
+/// Converts microseconds that [`Column::seconds`] bounded.
+pub(crate) fn span(micros: u64) -> Span {
+    Span::from_micros(micros).unwrap_or(Span::MAX)
+}
+
+/// Converts microseconds that [`Column::seconds`] bounded.
+pub(crate) fn time(micros: u64) -> Time {
+    Time::from_micros(micros).unwrap_or(Time::MAX)
+}
+
+/// The problem of a job that is submitted before the one that precedes it.
+pub(crate) fn out_of_order(submit: Time, last: Time) -> String {
+    let (submit_text, last_text) = (format_span(submit - Time::ZERO), format_span(last - Time::ZERO));
+    format!(
+        "submitted at {} s ({submit_text}), before the preceding job's {} s ({last_text}); a trace is in order of \
+         submission",
+        submit.as_secs_f64(),
+        last.as_secs_f64()
+    )
+}
+
+/// The kind that a setting names, or the default: the first kind that passes `default`.
+pub(crate) fn pick_kind(
+    kinds: &ResourceKinds,
+    named: Option<&str>,
+    setting: &str,
+    default: impl Fn(usize) -> bool,
+) -> Result<Option<usize>, TraceError> {
+    match named {
+        None => Ok((0..kinds.len()).find(|kind| default(*kind))),
+        Some(name) => kinds.find(name).map(Some).ok_or_else(|| {
+            let hint = suggest(name, kinds.names());
+            TraceError::settings(setting, format!("the cluster has no resource \"{name}\"; {hint}"))
+        }),
+    }
+}
+
+/// One natural unit (one core, one slot) of the first kind that is not counted in bytes.
+pub(crate) fn one_of_first(kinds: &ResourceKinds) -> Option<Resources> {
+    let first = (0..kinds.len()).find(|kind| kinds.unit(*kind) == Unit::Milli)?;
+    let mut demand = Resources::zero(kinds.len());
+    demand.as_mut_slice()[first] = Unit::Milli.scale();
+    Some(demand)
+}

@@ -1,0 +1,154 @@
+//! What a generator makes.
+
+use meed::{Resources, Span, Time};
+
+use super::Dist;
+use crate::{MAX_TASKS, TraceError};
+
+/// Most chains of one closed generator.
+const MAX_CHAINS: u32 = 1 << 20;
+/// Most stages of a generated job.
+const MAX_STAGES: usize = 100;
+
+/// One kind of jobs of one queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GeneratorSpec {
+    /// The queue that the jobs go to.
+    pub queue: String,
+    /// Name of its random numbers: generators of one workload need different names, or they make equal jobs.
+    pub stream: String,
+    /// When jobs are submitted.
+    pub arrivals: Arrivals,
+    /// When to stop.
+    pub limit: Limit,
+    /// The jobs' weight within their queue, at least 1.
+    pub weight: u32,
+    /// The jobs' stages, at least one.
+    pub stages: Vec<StageSpec>,
+}
+
+/// When jobs are submitted.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arrivals {
+    /// At equal distances, the first at `start`.
+    Every {
+        /// The first.
+        start: Time,
+        /// The distance.
+        gap: Span,
+    },
+    /// At random distances, the first one distance after `start`; see [`Arrivals::poisson`].
+    Gaps {
+        /// From when on.
+        start: Time,
+        /// The distances, in seconds.
+        gap_s: Dist,
+    },
+    /// At these times, in order.
+    At(Vec<Time>),
+    /// Closed: this many chains; each submits its next job a pause after its last one has ended.
+    Closed {
+        /// When all chains submit their first job.
+        start: Time,
+        /// How many chains.
+        concurrent: u32,
+        /// The pauses, in seconds.
+        pause_s: Dist,
+    },
+}
+
+impl Arrivals {
+    /// A Poisson process: exponential distances with this mean.
+    pub fn poisson(start: Time, mean_gap: Span) -> Arrivals {
+        Arrivals::Gaps { start, gap_s: Dist::Exponential { mean: mean_gap.as_secs_f64() } }
+    }
+}
+
+/// When a generator stops; without any limit it never does, and the run's end has to stop it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limit {
+    /// After this many jobs. Closed chains share them out equally in advance, so that the jobs do not depend on which
+    /// chain is served first.
+    pub jobs: Option<u64>,
+    /// Before this time: no job is submitted at or after it.
+    pub until: Option<Time>,
+}
+
+/// One stage of the jobs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StageSpec {
+    /// Number of tasks; rounded, at least 1.
+    pub tasks: Dist,
+    /// Run time of a task, in seconds.
+    pub duration_s: Dist,
+    /// Whether each task draws its own run time.
+    pub per: Per,
+    /// What each task holds.
+    pub demand: Resources,
+}
+
+/// How often a run time is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Per {
+    /// For each task.
+    #[default]
+    Task,
+    /// Once for all tasks of the job's stage.
+    Job,
+}
+
+impl GeneratorSpec {
+    /// Whether it makes sense for a cluster with `kinds` resource kinds.
+    pub fn check(&self, kinds: usize) -> Result<(), TraceError> {
+        let name = |part: &str| format!("generator \"{}\", {part}", self.stream);
+        let fail = |part: &str, why: &str| Err(TraceError::settings(name(part), why));
+        if self.queue.is_empty() {
+            return fail("queue", "it has no name");
+        }
+        if self.weight == 0 {
+            return fail("weight", "is 0; at least 1 is needed");
+        }
+        if self.stages.is_empty() || self.stages.len() > MAX_STAGES {
+            return fail("stages", &format!("there are {}; 1 to {MAX_STAGES} are needed", self.stages.len()));
+        }
+        for stage in &self.stages {
+            stage.tasks.check(&name("tasks"))?;
+            stage.duration_s.check(&name("duration"))?;
+            if stage.demand.kinds() != kinds || stage.demand.is_zero() {
+                return fail("demand", "does not fit the cluster's resources, or is nothing");
+            }
+            if let Some(count) = stage.tasks.constant()
+                && !(1.0..=f64::from(MAX_TASKS)).contains(&count)
+            {
+                return fail("tasks", &format!("is {count}; 1 to {MAX_TASKS} are possible"));
+            }
+        }
+        // Without a limit in jobs, arrivals at a distance of nothing would never get past one instant.
+        let stuck = |gap_s: Option<f64>| gap_s.is_some_and(|gap| gap < 1e-6) && self.limit.jobs.is_none();
+        match &self.arrivals {
+            Arrivals::Every { gap, .. } if stuck(Some(gap.as_secs_f64())) => {
+                fail("gap", "is 0; give a gap or a number of jobs")
+            }
+            Arrivals::Gaps { gap_s, .. } => {
+                gap_s.check(&name("gap"))?;
+                if stuck(gap_s.constant()) {
+                    return fail("gap", "is 0; give a gap or a number of jobs");
+                }
+                Ok(())
+            }
+            Arrivals::At(times) if !times.is_sorted() => fail("times", "are not in order"),
+            Arrivals::Closed { concurrent, pause_s, .. } => {
+                if *concurrent == 0 || *concurrent > MAX_CHAINS {
+                    return fail("concurrent", &format!("is {concurrent}; 1 to {MAX_CHAINS} are possible"));
+                }
+                pause_s.check(&name("pause"))?;
+                let instant = self.stages.iter().all(|stage| stage.duration_s.constant() == Some(0.0));
+                if instant && stuck(pause_s.constant()) {
+                    return fail("pause", "pause and durations are 0; give one of them, or a number of jobs");
+                }
+                Ok(())
+            }
+            Arrivals::Every { .. } | Arrivals::At(_) => Ok(()),
+        }
+    }
+}

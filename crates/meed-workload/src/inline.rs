@@ -1,0 +1,42 @@
+//! A source from jobs in memory.
+
+use std::vec::IntoIter;
+
+use crate::{Job, JobSource, SourceCounts, TraceError};
+
+/// Jobs from a vector, sorted by submission (equal times stay in the vector's order).
+pub struct Inline {
+    queues: Vec<String>,
+    jobs: IntoIter<Job>,
+    total: usize,
+}
+
+impl Inline {
+    /// The given jobs, whose queues are indices into `queues`, for a cluster with `kinds` resource kinds.
+    pub fn new(queues: Vec<String>, mut jobs: Vec<Job>, kinds: usize) -> Result<Inline, TraceError> {
+        for job in &jobs {
+            job.check(queues.len(), kinds)
+                .map_err(|why| TraceError::settings(format!("job {}", job.label), why))?;
+        }
+        jobs.sort_by_key(|job| job.submit);
+        Ok(Inline { queues, total: jobs.len(), jobs: jobs.into_iter() })
+    }
+}
+
+impl JobSource for Inline {
+    fn queues(&self) -> &[String] {
+        &self.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        Ok(self.jobs.next())
+    }
+
+    fn counts(&self) -> SourceCounts {
+        SourceCounts { jobs: (self.total - self.jobs.len()) as u64, ..SourceCounts::default() }
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(if self.total == 0 { 1.0 } else { 1.0 - self.jobs.len() as f64 / self.total as f64 })
+    }
+}

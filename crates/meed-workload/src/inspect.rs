@@ -1,0 +1,250 @@
+//! What a source holds, in one pass: the numbers to look at before a trace is simulated.
+//!
+//! Quantiles come from histograms with three significant digits; work (demand x duration) is exact.
+//! Cost: memory for the histograms and one entry per queue, whatever the length of the trace.
+
+use hdrhistogram::Histogram;
+use meed::{MICROS_PER_S, ResourceKinds, Resources, Time};
+use serde::Serialize;
+
+use crate::{Durations, Job, JobSource, SourceCounts, TraceError};
+
+/// What a source holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Lines read.
+    pub lines: u64,
+    /// Lines skipped because they were wrong.
+    pub bad_lines: u64,
+    /// Lines left out by a documented assumption.
+    pub ignored_lines: u64,
+    /// Messages of the first wrong lines.
+    pub first_bad_lines: Vec<String>,
+    /// What the reader assumed, in words.
+    pub assumptions: Vec<String>,
+    /// Jobs.
+    pub jobs: u64,
+    /// Tasks.
+    pub tasks: u64,
+    /// When the first job is submitted; `null` without jobs.
+    pub first_submit_s: Option<f64>,
+    /// When the last job is submitted.
+    pub last_submit_s: Option<f64>,
+    /// The resources, in order.
+    pub resources: Vec<ResourceSummary>,
+    /// Queues, in order of declaration; those without jobs too.
+    pub queues: Vec<QueueSummary>,
+    /// Tasks per job.
+    pub tasks_per_job: Quantiles,
+    /// Run times of the tasks, seconds.
+    pub duration_s: Quantiles,
+    /// Seconds from one submission to the next.
+    pub gap_s: Quantiles,
+}
+
+/// One resource.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResourceSummary {
+    /// Its name.
+    pub resource: String,
+    /// Demand x duration of all tasks, natural units x seconds.
+    pub work: f64,
+    /// Largest demand of one task, natural units: no smaller node can run it.
+    pub largest_task: f64,
+    /// Work over capacity x time from the first to the last submission; above 1 the jobs pile up. `null` without a capacity.
+    pub offered_load: Option<f64>,
+}
+
+/// One queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueSummary {
+    /// Its name.
+    pub queue: String,
+    /// Its jobs.
+    pub jobs: u64,
+    /// Its tasks.
+    pub tasks: u64,
+    /// Demand x duration of its tasks, per resource in order, natural units x seconds.
+    pub work: Vec<f64>,
+}
+
+/// Some quantiles, exact to three significant digits; `null` without values.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Quantiles {
+    /// Smallest.
+    pub min: Option<f64>,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// Reads all of `source`, whose demands are over `kinds`. Of a closed source that is what it submits of its own accord.
+///
+/// `progress` is told about every 1000 jobs how far the source is.
+pub fn inspect(
+    source: &mut dyn JobSource,
+    kinds: &ResourceKinds,
+    capacity: Option<&Resources>,
+    mut progress: impl FnMut(Option<f64>),
+) -> Result<Summary, TraceError> {
+    let mut tally = Tally::new(source.queues().len(), kinds.len());
+    while let Some(job) = source.next_job()? {
+        tally.take(&job);
+        if tally.jobs.is_multiple_of(1000) {
+            progress(source.progress());
+        }
+    }
+    Ok(tally.summary(source, kinds, capacity))
+}
+
+/// Smallest units x microseconds. Saturates at 10^38, far beyond any trace.
+type Work = u128;
+
+struct QueueTally {
+    jobs: u64,
+    tasks: u64,
+    work: Vec<Work>,
+}
+
+struct Tally {
+    jobs: u64,
+    tasks: u64,
+    first: Option<Time>,
+    last: Time,
+    largest: Vec<u64>,
+    queues: Vec<QueueTally>,
+    tasks_per_job: Values,
+    durations: Values,
+    gaps: Values,
+}
+
+impl Tally {
+    fn new(queues: usize, kinds: usize) -> Tally {
+        let queue = || QueueTally { jobs: 0, tasks: 0, work: vec![0; kinds] };
+        Tally {
+            jobs: 0,
+            tasks: 0,
+            first: None,
+            last: Time::ZERO,
+            largest: vec![0; kinds],
+            queues: (0..queues).map(|_| queue()).collect(),
+            tasks_per_job: Values::new(),
+            durations: Values::new(),
+            gaps: Values::new(),
+        }
+    }
+
+    fn take(&mut self, job: &Job) {
+        let tasks = job.tasks();
+        self.jobs += 1;
+        self.tasks += tasks;
+        self.tasks_per_job.record(tasks, 1);
+        if self.first.is_some() {
+            self.gaps.record(job.submit.saturating_since(self.last).as_micros(), 1);
+        }
+        self.first.get_or_insert(job.submit);
+        self.last = job.submit;
+        let queue = &mut self.queues[job.queue as usize];
+        queue.jobs += 1;
+        queue.tasks += tasks;
+        for group in &job.groups {
+            let micros: u128 = match &group.duration {
+                Durations::Same(span) => {
+                    self.durations.record(span.as_micros(), u64::from(group.count));
+                    u128::from(span.as_micros()) * u128::from(group.count)
+                }
+                Durations::Each(spans) => {
+                    spans.iter().for_each(|span| self.durations.record(span.as_micros(), 1));
+                    spans.iter().map(|span| u128::from(span.as_micros())).sum()
+                }
+            };
+            for (kind, amount) in group.demand.as_slice().iter().enumerate() {
+                let work = u128::from(*amount).saturating_mul(micros);
+                queue.work[kind] = queue.work[kind].saturating_add(work);
+                self.largest[kind] = self.largest[kind].max(*amount);
+            }
+        }
+    }
+
+    fn summary(self, source: &dyn JobSource, kinds: &ResourceKinds, capacity: Option<&Resources>) -> Summary {
+        let SourceCounts { lines, bad, ignored, .. } = source.counts();
+        let natural =
+            |work: Work, kind: usize| work as f64 / (kinds.unit(kind).scale() as f64 * MICROS_PER_S as f64);
+        let span = self.first.map_or(0, |first| self.last.saturating_since(first).as_micros());
+        let resource = |kind: usize| {
+            let work = self.queues.iter().fold(0u128, |sum, queue| sum.saturating_add(queue.work[kind]));
+            let offered = capacity.map(|capacity| capacity.get(kind) as f64 * span as f64);
+            ResourceSummary {
+                resource: kinds.name(kind).to_owned(),
+                work: natural(work, kind),
+                largest_task: self.largest[kind] as f64 / kinds.unit(kind).scale() as f64,
+                offered_load: offered.filter(|offered| *offered > 0.0).map(|offered| work as f64 / offered),
+            }
+        };
+        let queue = |(name, tally): (&String, &QueueTally)| QueueSummary {
+            queue: name.clone(),
+            jobs: tally.jobs,
+            tasks: tally.tasks,
+            work: tally.work.iter().enumerate().map(|(kind, work)| natural(*work, kind)).collect(),
+        };
+        Summary {
+            lines,
+            bad_lines: bad,
+            ignored_lines: ignored,
+            first_bad_lines: source.bad_lines().iter().map(|bad| bad.to_string()).collect(),
+            assumptions: source.assumptions(),
+            jobs: self.jobs,
+            tasks: self.tasks,
+            first_submit_s: self.first.map(Time::as_secs_f64),
+            last_submit_s: self.first.map(|_| self.last.as_secs_f64()),
+            resources: (0..kinds.len()).map(resource).collect(),
+            queues: source.queues().iter().zip(&self.queues).map(queue).collect(),
+            tasks_per_job: self.tasks_per_job.quantiles(1.0),
+            duration_s: self.durations.quantiles(1e6),
+            gap_s: self.gaps.quantiles(1e6),
+        }
+    }
+}
+
+/// A histogram, with an exact sum.
+struct Values {
+    histogram: Histogram<u64>,
+    sum: u128,
+    count: u64,
+}
+
+impl Values {
+    fn new() -> Values {
+        // Three significant digits up to 2^53, the largest time: always accepted.
+        let histogram = Histogram::new_with_bounds(1, 1 << 53, 3).expect("constant bounds are valid");
+        Values { histogram, sum: 0, count: 0 }
+    }
+
+    fn record(&mut self, value: u64, times: u64) {
+        self.histogram.saturating_record_n(value, times);
+        self.sum = self.sum.saturating_add(u128::from(value) * u128::from(times));
+        self.count += times;
+    }
+
+    fn quantiles(&self, scale: f64) -> Quantiles {
+        if self.count == 0 {
+            return Quantiles::default();
+        }
+        let at = |quantile| Some(self.histogram.value_at_quantile(quantile) as f64 / scale);
+        Quantiles {
+            min: Some(self.histogram.min() as f64 / scale),
+            mean: Some(self.sum as f64 / self.count as f64 / scale),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            max: Some(self.histogram.max() as f64 / scale),
+        }
+    }
+}

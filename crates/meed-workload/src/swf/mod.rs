@@ -1,0 +1,172 @@
+//! Standard Workload Format: logs of parallel machines, as in the Parallel Workloads Archive.
+//!
+//! Format: 18 columns of numbers separated by white space, one job a line, `-1` for unknown, `;` before comments;
+//! the comments before the first job are the header. Times are seconds; more digits are rounded to microseconds.
+//! What the format leaves open is decided by [`SwfAssumptions`].
+//!
+//! Queues are not declared in SWF. Unless the caller names them, the file is read twice: first to collect
+//! them in order of first appearance (of jobs that are not left out), then for the jobs.
+//!
+//! Invariant: both passes judge every line by the same code, so the queues collected are exactly those of the
+//! jobs. Cost: memory for one line and the names of the queues; no allocation per job but its group.
+
+mod assumptions;
+mod header;
+mod rows;
+
+use std::collections::BTreeMap;
+
+use meed::ResourceKinds;
+
+pub use assumptions::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
+pub use header::SwfHeader;
+
+use crate::error::{BadLines, Problem, no_jobs, suggest};
+use crate::lines::{LINE_LIMIT, Lines};
+use crate::open::Origin;
+use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use rows::{Row, Rows, Rules};
+
+/// Jobs of an SWF file.
+pub struct SwfSource {
+    rows: Rows,
+    rules: Rules,
+    words: Vec<String>,
+    queues: Vec<String>,
+    /// Queue of a number in the queue's column, for those seen.
+    numbers: BTreeMap<Option<u64>, u32>,
+    /// Read ahead, so that a file without jobs is found out at once.
+    next: Option<Job>,
+    handed_out: u64,
+}
+
+impl SwfSource {
+    /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues, and with
+    /// [`OnBadLine::Stop`] fails here already if a line is wrong.
+    pub fn open(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &SwfAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<SwfSource, TraceError> {
+        let rules = Rules::new(assumptions, kinds)?;
+        let lines = Lines::new(origin.open()?, LINE_LIMIT);
+        let mut rows = Rows::new(lines, rules.clone(), BadLines::new(on_bad_line));
+        let mut numbers = BTreeMap::new();
+        let mut queues = Vec::new();
+        while let Some(row) = rows.next_row()? {
+            numbers.entry(row.key).or_insert_with(|| {
+                queues.push(rules.queue_name(row.key));
+                (queues.len() - 1) as u32
+            });
+        }
+        SwfSource::start(origin, kinds, rules, on_bad_line, queues, numbers)
+    }
+
+    /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue is a bad line.
+    pub fn with_queues(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &SwfAssumptions,
+        on_bad_line: OnBadLine,
+        queues: Vec<String>,
+    ) -> Result<SwfSource, TraceError> {
+        let rules = Rules::new(assumptions, kinds)?;
+        SwfSource::start(origin, kinds, rules, on_bad_line, queues, BTreeMap::new())
+    }
+
+    fn start(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        rules: Rules,
+        on_bad_line: OnBadLine,
+        queues: Vec<String>,
+        numbers: BTreeMap<Option<u64>, u32>,
+    ) -> Result<SwfSource, TraceError> {
+        let lines = Lines::new(origin.open()?, LINE_LIMIT);
+        let rows = Rows::new(lines, rules.clone(), BadLines::new(on_bad_line));
+        let words = rules.words(kinds);
+        let mut source = SwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
+        source.next = source.read_job()?;
+        if source.next.is_none() {
+            let wanted = "an SWF file has 18 numbers a line";
+            let Rows { read, ignored, bad, .. } = &source.rows;
+            return Err(no_jobs(origin.name(), *read, *ignored, bad, wanted));
+        }
+        Ok(source)
+    }
+
+    /// What the file's header says.
+    pub fn header(&self) -> &SwfHeader {
+        &self.rows.header
+    }
+
+    fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
+        while let Some(row) = self.rows.next_row()? {
+            match self.queue_of(&row) {
+                Ok(queue) => return Ok(Some(job(row, queue))),
+                Err(problem) => self.rows.note(problem)?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn queue_of(&mut self, row: &Row) -> Result<u32, Problem> {
+        if let Some(queue) = self.numbers.get(&row.key) {
+            return Ok(*queue);
+        }
+        let name = self.rules.queue_name(row.key);
+        let Some(queue) = self.queues.iter().position(|known| *known == name) else {
+            let hint = suggest(&name, self.queues.iter().map(String::as_str));
+            return Err(Problem::line(format!("unknown queue \"{name}\"; {hint}")));
+        };
+        self.numbers.insert(row.key, queue as u32);
+        Ok(queue as u32)
+    }
+}
+
+fn job(row: Row, queue: u32) -> Job {
+    let group =
+        TaskGroup { stage: 0, count: row.tasks, demand: row.demand, duration: Durations::Same(row.duration) };
+    Job {
+        label: JobLabel::Number(row.job),
+        queue,
+        submit: row.submit,
+        weight: 1,
+        chain: None,
+        groups: vec![group],
+    }
+}
+
+impl JobSource for SwfSource {
+    fn queues(&self) -> &[String] {
+        &self.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let Some(job) = self.next.take() else { return Ok(None) };
+        self.next = self.read_job()?;
+        self.handed_out += 1;
+        Ok(Some(job))
+    }
+
+    fn counts(&self) -> SourceCounts {
+        let Rows { read, ignored, bad, .. } = &self.rows;
+        SourceCounts { lines: *read, jobs: self.handed_out, bad: bad.count(), ignored: *ignored }
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.rows.bad.first().iter().collect()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.words.clone()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.rows.lines.input().progress()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! SWF lines to rows: everything about a job except the number of its queue.
+
+use std::sync::Arc;
+
+use meed::{MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
+
+use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
+use crate::error::{BadLines, Problem};
+use crate::fields::{Column, out_of_order, span, time};
+use crate::lines::Lines;
+use crate::{MAX_TASKS, TraceError};
+
+const COLUMNS: usize = 18;
+const JOB: Column = Column(1, "job number");
+const SUBMIT: Column = Column(2, "submit time");
+const RUN: Column = Column(4, "run time");
+const ALLOCATED: Column = Column(5, "allocated processors");
+const USED_MEMORY: Column = Column(7, "used memory");
+const REQUESTED: Column = Column(8, "requested processors");
+const REQUESTED_MEMORY: Column = Column(10, "requested memory");
+const STATUS: Column = Column(11, "status");
+const USER: Column = Column(12, "user");
+const GROUP: Column = Column(13, "group");
+const EXECUTABLE: Column = Column(14, "executable");
+const QUEUE: Column = Column(15, "queue");
+const PARTITION: Column = Column(16, "partition");
+
+/// One job. Small, and copied freely.
+pub(super) struct Row {
+    pub(super) job: u64,
+    pub(super) submit: Time,
+    pub(super) duration: Span,
+    /// Which queue: the number in the queue's column; `None` when it is unknown.
+    pub(super) key: Option<u64>,
+    pub(super) tasks: u32,
+    pub(super) demand: Resources,
+}
+
+/// How rows are read: the assumptions, with names resolved.
+#[derive(Clone)]
+pub(super) struct Rules {
+    assumptions: SwfAssumptions,
+    kinds: usize,
+    processor: usize,
+    memory: Option<usize>,
+    key: Option<(Column, &'static str)>,
+}
+
+impl Rules {
+    pub(super) fn new(assumptions: &SwfAssumptions, kinds: &ResourceKinds) -> Result<Rules, TraceError> {
+        let (processor, memory) = assumptions.resolve(kinds)?;
+        let key = match assumptions.queues {
+            SwfQueues::User => Some((USER, "u")),
+            SwfQueues::Group => Some((GROUP, "g")),
+            SwfQueues::Executable => Some((EXECUTABLE, "x")),
+            SwfQueues::Queue => Some((QUEUE, "q")),
+            SwfQueues::Partition => Some((PARTITION, "p")),
+            SwfQueues::Single(_) => None,
+        };
+        Ok(Rules { assumptions: assumptions.clone(), kinds: kinds.len(), processor, memory, key })
+    }
+
+    pub(super) fn words(&self, kinds: &ResourceKinds) -> Vec<String> {
+        self.assumptions.words(kinds, self.processor, self.memory)
+    }
+
+    /// Name of the queue with number `key`.
+    pub(super) fn queue_name(&self, key: Option<u64>) -> String {
+        match (&self.assumptions.queues, self.key, key) {
+            (SwfQueues::Single(name), _, _) => name.clone(),
+            (_, Some((_, letter)), Some(key)) => format!("{letter}{key}"),
+            (_, Some((_, letter)), None) => format!("{letter}-unknown"),
+            (_, None, _) => String::new(),
+        }
+    }
+
+    /// One line that is neither empty nor a comment; `None` for a job that is left out.
+    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), Problem> {
+        let columns = split(line)?;
+        let value = |column: Column| columns[column.0 - 1];
+        // -1 is unknown; any other negative number is an error.
+        let known = |column: Column, limit| match value(column) {
+            b"-1" => Ok(None),
+            text => column.whole(text, limit).map(Some),
+        };
+        let submit = time(SUBMIT.seconds(value(SUBMIT))?);
+        if submit < last {
+            return Err(Problem::line(out_of_order(submit, last)));
+        }
+        let job = JOB.whole(value(JOB), u64::MAX)?;
+        let duration = match value(RUN) {
+            b"-1" => None,
+            text => Some(span(RUN.seconds(text)?)),
+        };
+        let some = |column, limit| known(column, limit).map(|number| number.filter(|number| *number > 0));
+        let allocated = some(ALLOCATED, u64::MAX)?;
+        let requested = some(REQUESTED, u64::MAX)?;
+        let status = known(STATUS, u64::MAX)?;
+        let key = match self.key {
+            Some((column, _)) => known(column, u64::MAX)?,
+            None => None,
+        };
+        let (column, processors) = match self.assumptions.processors {
+            SwfProcessors::Allocated if allocated.is_some() => (ALLOCATED, allocated),
+            SwfProcessors::Requested if requested.is_none() => (ALLOCATED, allocated),
+            _ => (REQUESTED, requested),
+        };
+        let memory = match self.memory {
+            None => 0,
+            Some(_) => {
+                let used = some(USED_MEMORY, MAX_AMOUNT)?;
+                let requested = some(REQUESTED_MEMORY, MAX_AMOUNT)?;
+                match self.assumptions.memory {
+                    SwfMemory::Used => used.or(requested),
+                    SwfMemory::Requested | SwfMemory::Ignore => requested.or(used),
+                }
+                .unwrap_or(0)
+            }
+        };
+        let (Some(duration), Some(processors)) = (duration, processors) else { return Ok((submit, None)) };
+        let cancelled = status == Some(5) && duration == Span::ZERO && self.assumptions.ignore_cancelled;
+        let partial = matches!(status, Some(2..=4)) && self.assumptions.ignore_partial;
+        if cancelled || partial {
+            return Ok((submit, None));
+        }
+        let (tasks, each) = match self.assumptions.shape {
+            SwfShape::Rigid => (1, processors),
+            SwfShape::Split if processors <= u64::from(MAX_TASKS) => (processors as u32, 1),
+            SwfShape::Split => {
+                return Err(column
+                    .wrong(value(column), &format!("is too large; a job has at most {MAX_TASKS} tasks")));
+            }
+        };
+        let mut demand = Resources::zero(self.kinds);
+        demand.as_mut_slice()[self.processor] = amount(each, Unit::Milli.scale()).ok_or_else(|| {
+            column.wrong(value(column), "is too large; no cluster has that many processors")
+        })?;
+        if let Some(kind) = self.memory {
+            demand.as_mut_slice()[kind] =
+                amount(each, 1024).and_then(|each| amount(each, memory)).ok_or_else(|| {
+                    Problem::line(format!(
+                        "{memory} KB on each of {each} processors is more memory than can be counted"
+                    ))
+                })?;
+        }
+        let duration = duration.max(self.assumptions.min_duration);
+        Ok((submit, Some(Row { job, submit, duration, key, tasks, demand })))
+    }
+}
+
+fn amount(number: u64, scale: u64) -> Option<u64> {
+    number.checked_mul(scale).filter(|amount| *amount <= MAX_AMOUNT)
+}
+
+fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
+    let mut columns = [&line[..0]; COLUMNS];
+    let mut count = 0;
+    for column in line.split(|byte| byte.is_ascii_whitespace()).filter(|column| !column.is_empty()) {
+        if let Some(place) = columns.get_mut(count) {
+            *place = column;
+        }
+        count += 1;
+    }
+    if count == COLUMNS { Ok(columns) } else { Err(wrong_columns(line, count)) }
+}
+
+fn wrong_columns(line: &[u8], count: usize) -> Problem {
+    match std::str::from_utf8(line) {
+        Err(_) => Problem::line("not text (invalid UTF-8); SWF is 18 numbers a line"),
+        Ok(_) => Problem::line(format!("{count} columns; an SWF line has {COLUMNS}")),
+    }
+}
+
+/// The rows of a file, in order.
+pub(super) struct Rows {
+    pub(super) lines: Lines,
+    pub(super) bad: BadLines,
+    pub(super) header: SwfHeader,
+    /// Lines that are neither empty nor comments.
+    pub(super) read: u64,
+    pub(super) ignored: u64,
+    rules: Rules,
+    last: Time,
+}
+
+impl Rows {
+    pub(super) fn new(lines: Lines, rules: Rules, bad: BadLines) -> Rows {
+        let header = SwfHeader::default();
+        Rows { lines, bad, header, read: 0, ignored: 0, rules, last: Time::ZERO }
+    }
+
+    pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
+        loop {
+            let Some(line) = self.lines.next_line()? else { return Ok(None) };
+            let line = line.trim_ascii();
+            match line {
+                [] => continue,
+                [b';', ..] => {
+                    // Only the comments before the first job are the header.
+                    if self.read == 0 {
+                        self.header.read(line);
+                    }
+                    continue;
+                }
+                _ => self.read += 1,
+            }
+            match self.rules.parse(line, self.last) {
+                Ok((submit, row)) => {
+                    self.last = submit;
+                    match row {
+                        Some(row) => return Ok(Some(row)),
+                        None => self.ignored += 1,
+                    }
+                }
+                Err(problem) => self.note(problem)?,
+            }
+        }
+    }
+
+    /// Notes that the line read last is wrong.
+    pub(super) fn note(&mut self, problem: Problem) -> Result<(), TraceError> {
+        let name = Arc::clone(self.lines.input().name());
+        self.bad.note(&name, self.lines.number(), problem)
+    }
+}
