@@ -6,5 +6,9 @@
 pub mod log;
 mod outcome;
 pub mod record;
+pub mod scenario;
 mod series;
+mod simulate;
 pub mod world;
+
+pub use simulate::{DEFAULT_POLICIES, Options, SimulateError, Unwatched, Watch, simulate};

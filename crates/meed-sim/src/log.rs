@@ -40,6 +40,11 @@ impl<'a> Log<'a> {
         out.write_all(b"\n")
     }
 
+    /// The first line of a run.
+    pub(crate) fn header(&mut self, header: &serde_json::Value) -> io::Result<()> {
+        self.write(Time::ZERO, || Record::Run(header))
+    }
+
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.out.as_mut().map_or(Ok(()), |out| out.flush())
     }

@@ -24,7 +24,7 @@ pub(crate) fn lending(t: Time, leaves: &[QueueId], parts: &mut Parts) -> Vec<Len
 
 /// The record of a run under the policy called `policy`; speed-ups are filled in later.
 pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
-    let Finished { mut parts, tally, end, sampler, counts, capacity } = finished;
+    let Finished { mut parts, tally, end, sampler, counts, capacity, .. } = finished;
     for engine in &mut parts.engines {
         engine.advance(end).expect("the end is not before the last event");
     }

@@ -85,6 +85,10 @@ impl<'a> Arrivals<'a> {
         self.source.counts()
     }
 
+    pub(super) fn bad_lines(&self) -> Vec<String> {
+        self.source.bad_lines().iter().map(|line| line.to_string()).collect()
+    }
+
     pub(super) fn progress(&self) -> Option<f64> {
         self.source.progress()
     }

@@ -23,7 +23,7 @@ pub use setup::{Setup, StopAt};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use meed::{AllocationId, Effect, Engine, Event, JobId, JobState, NodeId, QueueId, Start, Time};
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
 use meed_workload::{JobLabel, TaskGroup, TraceError};
 
 use crate::log::{Log, Record};
@@ -31,7 +31,7 @@ use crate::outcome::CapacityTime;
 use crate::series::Sampler;
 use arrivals::Arrivals;
 pub(crate) use logging::natural;
-pub(crate) use partition::Parts;
+pub(crate) use partition::{NewPlacement, Parts};
 pub(crate) use tally::Tally;
 
 /// A task's end, or its failure, that is to come.
@@ -80,6 +80,8 @@ pub(crate) struct Finished {
     pub(crate) end: Time,
     pub(crate) sampler: Option<Sampler>,
     pub(crate) counts: meed_workload::SourceCounts,
+    /// Messages about the first lines that were skipped.
+    pub(crate) bad_lines: Vec<String>,
     /// Capacity x time, per kind.
     pub(crate) capacity: [u128; meed::MAX_KINDS],
 }
@@ -333,7 +335,14 @@ impl<'a> World<'a> {
         self.log.finish()?;
         self.capacity.pass(end, self.parts.tree().capacity());
         let counts = self.arrivals.counts();
-        let capacity = self.capacity.total();
-        Ok(Finished { parts: self.parts, tally: self.tally, end, sampler: self.sampler, counts, capacity })
+        Ok(Finished {
+            parts: self.parts,
+            tally: self.tally,
+            end,
+            sampler: self.sampler,
+            counts,
+            bad_lines: self.arrivals.bad_lines(),
+            capacity: self.capacity.total(),
+        })
     }
 }

@@ -1,0 +1,135 @@
+//! Generators of a scenario: synthetic jobs, open or closed.
+
+use meed::{ResourceKinds, Time};
+use meed_workload::generate::{self, Dist, GeneratorSpec, Limit, Per, StageSpec, Weighted};
+use toml::Spanned;
+
+use super::cluster::{at, demand};
+use super::error::{Place, ScenarioError};
+use super::jobs::span;
+use super::raw;
+
+pub(super) fn read(
+    raw: &[Spanned<raw::Generator>],
+    kinds: &ResourceKinds,
+    place: &Place<'_>,
+) -> Result<Vec<GeneratorSpec>, ScenarioError> {
+    let mut specs: Vec<GeneratorSpec> = Vec::new();
+    for (number, entry) in raw.iter().enumerate() {
+        let spec = at(place, entry, generator(entry.get_ref(), number, kinds))?;
+        if specs.iter().any(|earlier| earlier.stream == spec.stream) {
+            let what = format!(
+                "generator `{}`: there are two of that name, which would draw equal jobs",
+                spec.stream
+            );
+            return Err(place.error(entry.span(), what));
+        }
+        at(place, entry, spec.check(kinds.len()).map_err(|why| why.to_string()))?;
+        specs.push(spec);
+    }
+    Ok(specs)
+}
+
+fn generator(raw: &raw::Generator, number: usize, kinds: &ResourceKinds) -> Result<GeneratorSpec, String> {
+    let stream = raw.name.clone().unwrap_or_else(|| format!("{}-{number}", raw.queue));
+    let in_words = |why: String| format!("generator `{stream}`: {why}");
+    let time = |key: &str, raw: &Option<raw::Quantity>| -> Result<Option<Time>, String> {
+        let span = raw.as_ref().map(|raw| span(key, raw)).transpose()?;
+        Ok(span.map(|span| Time::ZERO.saturating_add(span)))
+    };
+    let start = time("start", &raw.start).map_err(in_words)?.unwrap_or(Time::ZERO);
+    let limit = Limit { jobs: raw.jobs, until: time("until", &raw.until).map_err(in_words)? };
+    let weight = u32::try_from(raw.weight).ok().filter(|&weight| weight > 0 && weight <= 1_000_000);
+    Ok(GeneratorSpec {
+        queue: raw.queue.clone(),
+        arrivals: arrivals(&raw.arrivals, start).map_err(in_words)?,
+        limit,
+        weight: weight
+            .ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?,
+        stages: stages(raw, kinds).map_err(in_words)?,
+        stream,
+    })
+}
+
+fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>, String> {
+    let stage = |tasks: &raw::Dist, duration: &raw::Dist, per: raw::Per, needs: &raw::Amounts| {
+        Ok::<_, String>(StageSpec {
+            tasks: dist("tasks", tasks)?,
+            duration_s: dist("duration", duration)?,
+            per: match per {
+                raw::Per::Task => Per::Task,
+                raw::Per::Job => Per::Job,
+            },
+            demand: demand(needs, kinds)?,
+        })
+    };
+    match (&raw.duration, &raw.demand, raw.stage.is_empty()) {
+        (Some(duration), Some(needs), true) => {
+            let one = raw::Dist::Constant(raw::Quantity::Whole(1));
+            Ok(vec![stage(raw.tasks.as_ref().unwrap_or(&one), duration, raw.per, needs)?])
+        }
+        (None, None, false) if raw.tasks.is_none() => {
+            raw.stage.iter().map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand)).collect()
+        }
+        _ => Err("give tasks, demand and duration, or [[generator.stage]] tables with them".to_owned()),
+    }
+}
+
+fn arrivals(raw: &raw::Arrivals, start: Time) -> Result<generate::Arrivals, String> {
+    let kinds = [
+        raw.every.is_some(),
+        raw.poisson.is_some(),
+        raw.gaps.is_some(),
+        raw.at.is_some(),
+        raw.closed.is_some(),
+    ];
+    if kinds.iter().filter(|&&given| given).count() != 1 {
+        return Err("arrivals are one of every, poisson, gaps, at, closed".to_owned());
+    }
+    if raw.pause.is_some() && raw.closed.is_none() {
+        return Err("only closed arrivals have a pause".to_owned());
+    }
+    if let Some(gap) = &raw.every {
+        return Ok(generate::Arrivals::Every { start, gap: span("every", gap)? });
+    }
+    if let Some(mean) = &raw.poisson {
+        return Ok(generate::Arrivals::poisson(start, span("poisson", mean)?));
+    }
+    if let Some(gaps) = &raw.gaps {
+        return Ok(generate::Arrivals::Gaps { start, gap_s: dist("gaps", gaps)? });
+    }
+    if let Some(times) = &raw.at {
+        let time = |raw| Ok::<_, String>(Time::ZERO.saturating_add(span("at", raw)?));
+        return Ok(generate::Arrivals::At(times.iter().map(time).collect::<Result<_, _>>()?));
+    }
+    Ok(generate::Arrivals::Closed {
+        start,
+        concurrent: raw.closed.unwrap_or(1),
+        pause_s: raw.pause.as_ref().map_or(Ok(Dist::Constant(0.0)), |pause| dist("pause", pause))?,
+    })
+}
+
+/// Distributions are of seconds or of numbers of tasks; a constant may be written with a unit of time.
+fn dist(key: &str, raw: &raw::Dist) -> Result<Dist, String> {
+    let named = match raw {
+        raw::Dist::Constant(raw::Quantity::Text(_)) | raw::Dist::Constant(raw::Quantity::Fraction(_)) => {
+            let raw::Dist::Constant(constant) = raw else { unreachable!("matched above") };
+            return Ok(Dist::Constant(span(key, constant)?.as_secs_f64()));
+        }
+        raw::Dist::Constant(raw::Quantity::Whole(number)) => return Ok(Dist::Constant(*number as f64)),
+        raw::Dist::Named(named) => named,
+    };
+    let mut found = Vec::new();
+    found.extend(named.uniform.map(|[low, high]| Dist::Uniform { low, high }));
+    found.extend(named.exponential.map(|mean| Dist::Exponential { mean }));
+    found.extend(named.lognormal.map(|[median, sigma]| Dist::LogNormal { median, sigma }));
+    found.extend(named.pareto.map(|[scale, shape]| Dist::Pareto { scale, shape }));
+    found.extend(named.choice.as_ref().map(|values| {
+        Dist::Choice(values.iter().map(|&(value, weight)| Weighted { value, weight }).collect())
+    }));
+    match (found.pop(), found.is_empty(), named.max) {
+        (Some(dist), true, Some(max)) => Ok(Dist::AtMost { dist: Box::new(dist), max }),
+        (Some(dist), true, None) => Ok(dist),
+        _ => Err(format!("{key} names one of uniform, exponential, lognormal, pareto, choice")),
+    }
+}

@@ -1,0 +1,170 @@
+//! Jobs that stand in the scenario itself, and chains of them: the next when the last has ended.
+
+use std::collections::VecDeque;
+
+use meed::{ResourceKinds, Span, Time};
+use meed_workload::inline::Inline;
+use meed_workload::units::parse_span;
+use meed_workload::{Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
+use toml::Spanned;
+
+use super::cluster::{at, demand};
+use super::error::{Place, ScenarioError};
+use super::raw::{self, Amounts, DurationValue, Quantity};
+
+/// Inline jobs, checked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InlineJobs {
+    pub(super) queues: Vec<String>,
+    /// Jobs that come at a time of their own: those in no chain, and the first of each chain.
+    open: Vec<Job>,
+    /// The rest of each chain, with the pause after the one before.
+    chains: Vec<VecDeque<(Span, Job)>>,
+}
+
+impl InlineJobs {
+    pub(super) fn read(
+        raw: &[Spanned<raw::Job>],
+        kinds: &ResourceKinds,
+        place: &Place<'_>,
+    ) -> Result<InlineJobs, ScenarioError> {
+        let mut jobs = InlineJobs::default();
+        let mut queue_numbers = std::collections::BTreeMap::new();
+        let mut chain_numbers = std::collections::BTreeMap::new();
+        for (number, entry) in raw.iter().enumerate() {
+            let name = &entry.get_ref().queue;
+            let queue = *queue_numbers.entry(name.clone()).or_insert_with(|| {
+                jobs.queues.push(name.clone());
+                jobs.queues.len() as u32 - 1
+            });
+            let mut job = at(place, entry, read_job(entry.get_ref(), number, queue, kinds))?;
+            let Some(chain) = &entry.get_ref().chain else {
+                jobs.open.push(job);
+                continue;
+            };
+            let next = chain_numbers.len() as u32;
+            let chain = *chain_numbers.entry(chain.clone()).or_insert(next);
+            job.chain = Some(chain);
+            if chain == next {
+                jobs.chains.push(VecDeque::new());
+                jobs.open.push(job);
+            } else {
+                let pause =
+                    entry.get_ref().pause.as_ref().map_or(Ok(Span::ZERO), |pause| span("pause", pause));
+                jobs.chains[chain as usize].push_back((at(place, entry, pause)?, job));
+            }
+        }
+        Ok(jobs)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// All demands, each with its job's queue.
+    pub(super) fn demands(&self) -> impl Iterator<Item = (&str, &meed::Resources)> {
+        let jobs = self.open.iter().chain(self.chains.iter().flatten().map(|(_, job)| job));
+        jobs.flat_map(|job| {
+            job.groups.iter().map(|group| (self.queues[job.queue as usize].as_str(), &group.demand))
+        })
+    }
+
+    pub(super) fn source(&self, kinds: usize) -> Result<ChainedSource, TraceError> {
+        let open = Inline::new(self.queues.clone(), self.open.clone(), kinds)?;
+        Ok(ChainedSource { open, chains: self.chains.clone(), caused: 0 })
+    }
+}
+
+fn read_job(raw: &raw::Job, number: usize, queue: u32, kinds: &ResourceKinds) -> Result<Job, String> {
+    let label = match &raw.name {
+        Some(name) => JobLabel::Name(name.as_str().into()),
+        None => JobLabel::Number(number as u64),
+    };
+    let in_words = |why: String| format!("job {label}: {why}");
+    let submit =
+        raw.submit.as_ref().map_or(Ok(Span::ZERO), |submit| span("submit", submit)).map_err(in_words)?;
+    let weight = u32::try_from(raw.weight).ok().filter(|&weight| weight > 0 && weight <= 1_000_000);
+    let weight =
+        weight.ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
+    let mut groups = match (&raw.demand, &raw.duration, raw.group.is_empty()) {
+        (Some(needs), Some(duration), true) => {
+            vec![group(0, raw.tasks, needs, duration, kinds).map_err(in_words)?]
+        }
+        (None, None, false) if raw.tasks.is_none() => {
+            let read = |g: &raw::Group| group(g.stage, g.tasks, &g.demand, &g.duration, kinds);
+            raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
+        }
+        _ => {
+            let what = "give tasks, demand and duration, or [[job.group]] tables with them, not a mixture";
+            return Err(in_words(what.to_owned()));
+        }
+    };
+    groups.sort_by_key(|group| group.stage);
+    let submit = Time::ZERO.saturating_add(submit);
+    Ok(Job { label, queue, submit, weight, chain: None, groups })
+}
+
+fn group(
+    stage: u16,
+    tasks: Option<i64>,
+    needs: &Amounts,
+    duration: &DurationValue,
+    kinds: &ResourceKinds,
+) -> Result<TaskGroup, String> {
+    let listed = match duration {
+        DurationValue::Each(all) => Some(all.len() as i64),
+        DurationValue::Same(_) => None,
+    };
+    let tasks = tasks.or(listed).unwrap_or(1);
+    let count = u32::try_from(tasks).ok().filter(|&count| count > 0 && count <= meed_workload::MAX_TASKS);
+    let count =
+        count.ok_or_else(|| format!("tasks is {tasks}; it must be 1 to {}", meed_workload::MAX_TASKS))?;
+    if let Some(listed) = listed.filter(|&listed| listed != tasks) {
+        return Err(format!("{listed} durations for {tasks} tasks; give one for all, or one for each"));
+    }
+    let duration = match duration {
+        DurationValue::Same(one) => Durations::Same(span("duration", one)?),
+        DurationValue::Each(all) => {
+            Durations::Each(all.iter().map(|one| span("duration", one)).collect::<Result<_, _>>()?)
+        }
+    };
+    Ok(TaskGroup { stage, count, demand: demand(needs, kinds)?, duration })
+}
+
+pub(super) fn span(key: &str, raw: &Quantity) -> Result<Span, String> {
+    parse_span(&raw.text()).map_err(|why| format!("{key}: {why}"))
+}
+
+/// Inline jobs as a source.
+pub(super) struct ChainedSource {
+    open: Inline,
+    chains: Vec<VecDeque<(Span, Job)>>,
+    caused: u64,
+}
+
+impl JobSource for ChainedSource {
+    fn queues(&self) -> &[String] {
+        self.open.queues()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        self.open.next_job()
+    }
+
+    fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
+        let (pause, mut job) = self.chains.get_mut(chain as usize)?.pop_front()?;
+        // A chain's job may name a time as well: it comes at the later of the two.
+        job.submit = job.submit.max(now.saturating_add(pause));
+        self.caused += 1;
+        Some(job)
+    }
+
+    fn counts(&self) -> SourceCounts {
+        let open = self.open.counts();
+        SourceCounts { jobs: open.jobs + self.caused, ..open }
+    }
+
+    fn progress(&self) -> Option<f64> {
+        if self.chains.is_empty() { self.open.progress() } else { None }
+    }
+}

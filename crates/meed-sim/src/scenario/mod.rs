@@ -1,0 +1,363 @@
+//! Scenario files: cluster, queue tree, policies and workload in one TOML file (docs/scenario.md).
+//!
+//! Reading is strict: an unknown key, an impossible value or a contradiction is an error that names file, line, key
+//! and what would be right. A [`Scenario`] that could be read can be run, but for what only the trace itself shows.
+
+mod changes;
+pub(crate) mod cluster;
+mod error;
+mod generators;
+mod jobs;
+mod policy;
+mod queues;
+mod raw;
+mod set;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use meed::{Config, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
+use meed_workload::generate::{Generator, GeneratorSpec};
+use meed_workload::merge::Merge;
+use meed_workload::{JobSource, OnBadLine, TraceError};
+
+use crate::world::{NewPlacement, StopAt, TimedChange};
+use error::Place;
+pub use error::ScenarioError;
+use jobs::InlineJobs;
+pub use policy::STATIC;
+use queues::QueuePlan;
+use raw::{PolicyKeys, RawScenario};
+use trace::TracePlan;
+
+/// A scenario, checked.
+pub struct Scenario {
+    /// The file it was read from.
+    pub file: String,
+    /// Seed of all random choices, unless another is asked for.
+    pub seed: u64,
+    /// What was taken for granted; worth a line to the user.
+    pub warnings: Vec<String>,
+    text: String,
+    kinds: ResourceKinds,
+    measured: usize,
+    nodes: Vec<NodeSpec>,
+    queues: Vec<QueuePlan>,
+    base: PolicyKeys,
+    named: BTreeMap<String, PolicyKeys>,
+    jobs: InlineJobs,
+    generators: Vec<GeneratorSpec>,
+    trace: Option<TracePlan>,
+    /// Queues of the trace, known from its first opening.
+    trace_queues: Vec<String>,
+    changes: Vec<TimedChange>,
+    stop: StopAt,
+    fail_per_million: u32,
+    max_attempts: u16,
+}
+
+/// Why a scenario cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The scenario itself.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The trace that it names.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// What a policy's name means for a scenario.
+pub(crate) struct Plan {
+    pub(crate) config: Config,
+    pub(crate) partitioned: bool,
+    pub(crate) placement: NewPlacement,
+}
+
+/// Attempts of a task before its job fails, as Hadoop has it.
+const DEFAULT_ATTEMPTS: u16 = 4;
+
+impl Scenario {
+    /// Reads the file, with `--set KEY=VALUE` changes applied before anything is checked.
+    pub fn load(path: &Path, sets: &[String], on_bad_line: OnBadLine) -> Result<Scenario, LoadError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|why| ScenarioError {
+            file: file.clone(),
+            line: None,
+            what: format!("cannot be read: {why}"),
+            unreadable: true,
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Scenario::parse(&file, &text, folder, sets, on_bad_line)
+    }
+
+    /// Reads `text`; messages call it `file`, traces are looked for in `folder`.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        folder: &Path,
+        sets: &[String],
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
+        let text = set::apply(file, text, sets)?;
+        let place = Place { file, text: &text };
+        if text.trim().is_empty() {
+            return Err(place
+                .whole("is empty; a scenario needs at least [cluster], a queue and jobs")
+                .into());
+        }
+        let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        let kinds = cluster::kinds(&raw.cluster, &place)?;
+        let nodes = cluster::nodes(&raw.cluster, &kinds, &place)?;
+        let mut warnings = Vec::new();
+        let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
+        let measured = measured(&raw, &kinds, &place)?;
+        let (stop, fail_per_million) = run_options(&raw.run, &place)?;
+        let folder_of_trace =
+            |entry: &toml::Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
+        let trace = match &raw.trace {
+            Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
+            None => None,
+        };
+        let mut scenario = Scenario {
+            file: file.to_owned(),
+            seed: raw.run.seed.unwrap_or(0),
+            warnings,
+            measured,
+            queues,
+            base: raw.policy.clone(),
+            named: raw.policies.clone(),
+            jobs: InlineJobs::read(&raw.job, &kinds, &place)?,
+            generators: generators::read(&raw.generator, &kinds, &place)?,
+            trace,
+            trace_queues: Vec::new(),
+            changes: changes::read(&raw.change, &kinds, &place)?,
+            stop,
+            fail_per_million,
+            max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
+            nodes,
+            kinds,
+            text: String::new(),
+        };
+        scenario.check_workload(&raw, &place)?;
+        scenario.open_trace(on_bad_line, &place)?;
+        scenario.check_policies(&place)?;
+        scenario.text = text;
+        Ok(scenario)
+    }
+
+    /// Every job goes to a leaf, and every task fits some node.
+    fn check_workload(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
+        if self.jobs.is_empty() && self.generators.is_empty() && self.trace.is_none() {
+            return Err(place.whole("has no jobs; add [[job]], [[generator]] or [trace]"));
+        }
+        if self.nodes.is_empty() && !self.changes.iter().any(|change| self.joins(change).is_some()) {
+            return Err(place.whole("has no nodes; add [[cluster.node]] with count and capacity"));
+        }
+        let leaf = |name: &str| match &self.trace {
+            // A trace may bring queues of its own.
+            Some(_) if !self.queues.iter().any(|plan| plan.name == name) => Ok(()),
+            _ => queues::check_leaf(&self.queues, name),
+        };
+        let mut checked = std::collections::BTreeSet::new();
+        for entry in &raw.job {
+            if checked.insert(entry.get_ref().queue.as_str()) {
+                cluster::at(place, entry, leaf(&entry.get_ref().queue))?;
+            }
+        }
+        for (entry, spec) in raw.generator.iter().zip(&self.generators) {
+            cluster::at(place, entry, leaf(&spec.queue))?;
+            for stage in &spec.stages {
+                cluster::at(place, entry, self.fits(&stage.demand))?;
+            }
+        }
+        let fits = |demand| self.fits(demand).map_err(|what| place.whole(what));
+        let mut seen = std::collections::BTreeSet::new();
+        for (queue, demand) in self.jobs.demands() {
+            if seen.insert(*demand) {
+                fits(demand).map_err(|error| ScenarioError {
+                    line: first_line_of_queue(raw, queue, demand, &self.kinds, place),
+                    what: format!("queue `{queue}`: {}", error.what),
+                    ..error
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn joins<'a>(&self, change: &'a TimedChange) -> Option<&'a Resources> {
+        match &change.change {
+            crate::world::Change::NodeJoins(spec) => Some(&spec.capacity),
+            crate::world::Change::NodeResized(_, capacity) => Some(capacity),
+            _ => None,
+        }
+    }
+
+    fn fits(&self, demand: &Resources) -> Result<(), String> {
+        let there = self.nodes.iter().map(|node| &node.capacity);
+        let later = self.changes.iter().filter_map(|change| self.joins(change));
+        cluster::fits_some(demand, &mut there.chain(later), &self.kinds)
+    }
+
+    /// Opens the trace once, to learn its queues and to see what is wrong with it before anything runs.
+    fn open_trace(&mut self, on_bad_line: OnBadLine, place: &Place<'_>) -> Result<(), LoadError> {
+        let Some(trace) = &self.trace else { return Ok(()) };
+        let source = trace.open(&self.kinds, on_bad_line, None)?;
+        self.trace_queues = source.queues().to_vec();
+        queues::add_of_trace(&mut self.queues, &self.trace_queues, &mut self.warnings);
+        let parents: std::collections::BTreeSet<&str> = self
+            .queues
+            .iter()
+            .filter_map(|plan| plan.name.rsplit_once('.').map(|(parent, _)| parent))
+            .collect();
+        if let Some(name) = self.trace_queues.iter().find(|name| parents.contains(name.as_str())) {
+            return Err(place
+                .whole(format!("the trace's queue `{name}` is a parent here; jobs go to leaves"))
+                .into());
+        }
+        Ok(())
+    }
+
+    /// Every policy that the file names can be resolved, and the tree it makes is sound.
+    fn check_policies(&self, place: &Place<'_>) -> Result<(), ScenarioError> {
+        for keys in std::iter::once(&self.base).chain(self.named.values()) {
+            let config = self.config(&keys.clone().over(&self.base), place)?;
+            let placement = keys.placement(place)?;
+            meed::Engine::new(config, placement(self.kinds.len()))
+                .map_err(|why| place.whole(why.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn config(&self, keys: &PolicyKeys, place: &Place<'_>) -> Result<Config, ScenarioError> {
+        // Most queues have no keys of their own: one policy is resolved for all of them.
+        let shared = keys.resolve(&self.kinds, place)?;
+        let spec = |plan: &QueuePlan| {
+            let policy = match plan.keys.is_empty() {
+                true => shared.clone(),
+                false => plan.keys.clone().over(keys).resolve(&self.kinds, place)?,
+            };
+            Ok(QueueSpec {
+                name: plan.name.clone(),
+                weight: plan.weight,
+                min: plan.min,
+                max: plan.max,
+                policy,
+            })
+        };
+        Ok(Config {
+            kinds: self.kinds.clone(),
+            measured: self.measured,
+            root: shared.clone(),
+            queues: self.queues.iter().map(spec).collect::<Result<_, ScenarioError>>()?,
+            nodes: self.nodes.clone(),
+        })
+    }
+
+    /// What `--policy WORDS` means here.
+    pub(crate) fn plan(&self, words: &str) -> Result<Plan, ScenarioError> {
+        let choice = policy::choose(words, &self.base, &self.named)?;
+        let place = Place { file: &self.file, text: &self.text };
+        // Spans of keys from the command line mean nothing in the file: their messages name no line.
+        let outside = |error: ScenarioError| match words.contains(',') {
+            true => ScenarioError { file: format!("--policy {words}"), line: None, ..error },
+            false => error,
+        };
+        let config = self.config(&choice.keys, &place).map_err(outside)?;
+        let placement = choice.keys.placement(&place).map_err(outside)?;
+        Ok(Plan { config, partitioned: choice.partitioned, placement })
+    }
+
+    /// The workload, from its beginning.
+    pub fn source(&self, seed: u64, on_bad_line: OnBadLine) -> Result<Box<dyn JobSource + Send>, TraceError> {
+        let mut sources: Vec<Box<dyn JobSource + Send>> = Vec::new();
+        if !self.jobs.is_empty() {
+            sources.push(Box::new(self.jobs.source(self.kinds.len())?));
+        }
+        for spec in &self.generators {
+            sources.push(Box::new(Generator::new(spec.clone(), self.kinds.len(), seed)?));
+        }
+        if let Some(trace) = &self.trace {
+            sources.push(trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?);
+        }
+        match sources.len() {
+            1 => Ok(sources.remove(0)),
+            _ => Ok(Box::new(Merge::new(sources)?)),
+        }
+    }
+
+    /// The cluster's resource kinds.
+    pub fn kinds(&self) -> &ResourceKinds {
+        &self.kinds
+    }
+
+    /// Capacity of all nodes at the start.
+    pub fn capacity(&self) -> Resources {
+        let mut total = Resources::zero(self.kinds.len());
+        self.nodes.iter().for_each(|node| total.add(&node.capacity));
+        total
+    }
+
+    /// The effective text: the file with all `--set` changes.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn changes(&self) -> Vec<TimedChange> {
+        self.changes.clone()
+    }
+
+    pub(crate) fn stop(&self) -> StopAt {
+        self.stop
+    }
+
+    pub(crate) fn failures(&self) -> (u32, u16) {
+        (self.fail_per_million, self.max_attempts)
+    }
+}
+
+fn measured(raw: &RawScenario, kinds: &ResourceKinds, place: &Place<'_>) -> Result<usize, ScenarioError> {
+    let Some(resource) = &raw.fairness.resource else { return Ok(0) };
+    kinds.find(resource.get_ref()).ok_or_else(|| {
+        let near = error::did_you_mean(resource.get_ref(), kinds.names()).unwrap_or_default();
+        place.error(resource.span(), format!("fairness is measured in an unknown resource; {near}"))
+    })
+}
+
+fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, u32), ScenarioError> {
+    let stop = match &run.until {
+        None => StopAt::END,
+        Some(until) => {
+            let span =
+                jobs::span("until", until.get_ref()).map_err(|what| place.error(until.span(), what))?;
+            if span == Span::ZERO {
+                return Err(place.error(until.span(), "until must be above zero"));
+            }
+            StopAt { at: Time::ZERO.saturating_add(span), hold: true }
+        }
+    };
+    let fails = match &run.fail_rate {
+        None => 0,
+        Some(rate) if (0.0..1.0).contains(rate.get_ref()) => (rate.get_ref() * 1e6).round() as u32,
+        Some(rate) => return Err(place.error(rate.span(), "fail_rate is a chance: 0 or more, below 1")),
+    };
+    Ok((stop, fails))
+}
+
+/// Where a demand that fits nowhere stands in the file.
+fn first_line_of_queue(
+    raw: &RawScenario,
+    queue: &str,
+    demand: &Resources,
+    kinds: &ResourceKinds,
+    place: &Place<'_>,
+) -> Option<usize> {
+    let is = |amounts: &raw::Amounts| cluster::amounts(amounts, kinds).is_ok_and(|found| found == *demand);
+    let entry = raw.job.iter().find(|entry| {
+        let job = entry.get_ref();
+        let own = job.demand.as_ref().is_some_and(is);
+        job.queue == queue && (own || job.group.iter().any(|group| is(&group.demand)))
+    })?;
+    place.error(entry.span(), "").line
+}

@@ -1,0 +1,301 @@
+//! The scenario file as it is written, before anything is checked (docs/scenario.md).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A number, or text with a unit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Quantity {
+    Whole(i64),
+    Fraction(f64),
+    Text(String),
+}
+
+impl Quantity {
+    /// As people write it: what the parsers of units take.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Quantity::Whole(number) => number.to_string(),
+            Quantity::Fraction(number) => number.to_string(),
+            Quantity::Text(text) => text.clone(),
+        }
+    }
+}
+
+pub(super) type Amounts = BTreeMap<String, Quantity>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawScenario {
+    pub(super) cluster: Cluster,
+    #[serde(default)]
+    pub(super) fairness: Fairness,
+    #[serde(default)]
+    pub(super) policy: PolicyKeys,
+    #[serde(default)]
+    pub(super) policies: BTreeMap<String, PolicyKeys>,
+    #[serde(default)]
+    pub(super) queue: Vec<Spanned<Queue>>,
+    #[serde(default)]
+    pub(super) job: Vec<Spanned<Job>>,
+    #[serde(default)]
+    pub(super) generator: Vec<Spanned<Generator>>,
+    pub(super) trace: Option<Spanned<Trace>>,
+    #[serde(default)]
+    pub(super) change: Vec<Spanned<Change>>,
+    #[serde(default)]
+    pub(super) run: Run,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cluster {
+    pub(super) resources: Spanned<Vec<Resource>>,
+    #[serde(default)]
+    pub(super) node: Vec<Spanned<Node>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Resource {
+    Name(String),
+    Detailed { name: String, unit: Unit },
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Unit {
+    Bytes,
+    Milli,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Node {
+    pub(super) name: Option<String>,
+    #[serde(default = "one")]
+    pub(super) count: i64,
+    pub(super) capacity: Amounts,
+    pub(super) weight: Option<Quantity>,
+}
+
+fn one() -> i64 {
+    1
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fairness {
+    pub(super) resource: Option<Spanned<String>>,
+}
+
+/// Keys of `[policy]`, of `[policies.NAME]` and of a queue's `policy`; what is missing comes from the one above.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PolicyKeys {
+    pub(super) order: Option<Spanned<String>>,
+    pub(super) placement: Option<Spanned<String>>,
+    pub(super) resource: Option<Spanned<String>>,
+    pub(super) prices: Option<Spanned<BTreeMap<String, f64>>>,
+    pub(super) memory: Option<Spanned<String>>,
+    pub(super) round: Option<Spanned<Quantity>>,
+    pub(super) half_life: Option<Spanned<Quantity>>,
+    pub(super) newcomer: Option<Spanned<String>>,
+    pub(super) discount: Option<Spanned<f64>>,
+    pub(super) quantum: Option<Spanned<Quantity>>,
+    pub(super) quantum_initial: Option<Spanned<Quantity>>,
+    pub(super) quantum_interval: Option<Spanned<Quantity>>,
+    pub(super) t_wait: Option<Spanned<Quantity>>,
+    pub(super) when_blocked: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Queue {
+    pub(super) name: String,
+    pub(super) weight: Option<Quantity>,
+    pub(super) min: Option<Amounts>,
+    pub(super) max: Option<Amounts>,
+    pub(super) order: Option<Spanned<String>>,
+    pub(super) policy: Option<PolicyKeys>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Job {
+    pub(super) queue: String,
+    pub(super) name: Option<String>,
+    pub(super) submit: Option<Quantity>,
+    #[serde(default = "one")]
+    pub(super) weight: i64,
+    pub(super) tasks: Option<i64>,
+    pub(super) demand: Option<Amounts>,
+    pub(super) duration: Option<DurationValue>,
+    #[serde(default)]
+    pub(super) group: Vec<Group>,
+    pub(super) chain: Option<String>,
+    pub(super) pause: Option<Quantity>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Group {
+    #[serde(default)]
+    pub(super) stage: u16,
+    pub(super) tasks: Option<i64>,
+    pub(super) demand: Amounts,
+    pub(super) duration: DurationValue,
+}
+
+/// One duration for all tasks, or one for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum DurationValue {
+    Each(Vec<Quantity>),
+    Same(Quantity),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Generator {
+    pub(super) queue: String,
+    pub(super) name: Option<String>,
+    pub(super) arrivals: Arrivals,
+    pub(super) start: Option<Quantity>,
+    pub(super) jobs: Option<u64>,
+    pub(super) until: Option<Quantity>,
+    #[serde(default = "one")]
+    pub(super) weight: i64,
+    pub(super) tasks: Option<Dist>,
+    pub(super) duration: Option<Dist>,
+    #[serde(default)]
+    pub(super) per: Per,
+    pub(super) demand: Option<Amounts>,
+    #[serde(default)]
+    pub(super) stage: Vec<Stage>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stage {
+    pub(super) tasks: Dist,
+    pub(super) duration: Dist,
+    #[serde(default)]
+    pub(super) per: Per,
+    pub(super) demand: Amounts,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Per {
+    #[default]
+    Task,
+    Job,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arrivals {
+    pub(super) every: Option<Quantity>,
+    pub(super) poisson: Option<Quantity>,
+    pub(super) gaps: Option<Dist>,
+    pub(super) at: Option<Vec<Quantity>>,
+    pub(super) closed: Option<u32>,
+    pub(super) pause: Option<Dist>,
+}
+
+/// A constant, or a table that names a distribution.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Dist {
+    Constant(Quantity),
+    Named(NamedDist),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NamedDist {
+    pub(super) uniform: Option<[f64; 2]>,
+    pub(super) exponential: Option<f64>,
+    pub(super) lognormal: Option<[f64; 2]>,
+    pub(super) pareto: Option<[f64; 2]>,
+    pub(super) choice: Option<Vec<(f64, u32)>>,
+    pub(super) max: Option<f64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Trace {
+    pub(super) file: String,
+    pub(super) format: Option<String>,
+    // SWF
+    pub(super) queues: Option<String>,
+    pub(super) shape: Option<String>,
+    pub(super) processors: Option<String>,
+    pub(super) processor_resource: Option<String>,
+    pub(super) memory: Option<String>,
+    pub(super) memory_resource: Option<String>,
+    pub(super) min_duration: Option<Quantity>,
+    pub(super) keep_cancelled: Option<bool>,
+    // SWIM
+    pub(super) tenants: Option<Tenants>,
+    pub(super) split: Option<String>,
+    pub(super) split_seed: Option<u64>,
+    pub(super) tenant_weights: Option<Vec<u32>>,
+    pub(super) map_bytes: Option<Quantity>,
+    pub(super) reduce_bytes: Option<Quantity>,
+    pub(super) max_tasks: Option<u32>,
+    pub(super) task_base: Option<Quantity>,
+    pub(super) map_bytes_per_s: Option<Quantity>,
+    pub(super) reduce_bytes_per_s: Option<Quantity>,
+    pub(super) map_demand: Option<Amounts>,
+    pub(super) reduce_demand: Option<Amounts>,
+}
+
+/// How many tenants, or their names.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Tenants {
+    Count(usize),
+    Names(Vec<String>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Change {
+    pub(super) at: Quantity,
+    pub(super) node_joins: Option<Node>,
+    pub(super) node_leaves: Option<String>,
+    pub(super) node_resized: Option<NodeResized>,
+    pub(super) queue: Option<QueueChanged>,
+    pub(super) queue_removed: Option<String>,
+    pub(super) job_cancelled: Option<Quantity>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodeResized {
+    pub(super) name: String,
+    pub(super) capacity: Amounts,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QueueChanged {
+    pub(super) name: String,
+    pub(super) weight: Option<Quantity>,
+    pub(super) min: Option<Amounts>,
+    pub(super) max: Option<Amounts>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub(super) seed: Option<u64>,
+    pub(super) until: Option<Spanned<Quantity>>,
+    pub(super) fail_rate: Option<Spanned<f64>>,
+    pub(super) max_attempts: Option<u16>,
+}

@@ -1,0 +1,157 @@
+//! One workload under several policies, compared.
+
+use std::io::Write;
+
+use meed_workload::{OnBadLine, TraceError};
+
+use crate::log::Log;
+use crate::outcome::record;
+use crate::record::{Comparison, SCHEMA};
+use crate::scenario::{STATIC, Scenario, ScenarioError};
+use crate::world::{Failures, Progress, RunError, Setup, World};
+
+/// How a scenario is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The policies, as words of `--policy`.
+    pub policies: Vec<String>,
+    /// Instead of the scenario's seed.
+    pub seed: Option<u64>,
+    /// Samples over time; 0 for none.
+    pub series_points: usize,
+    /// Whether a wrong line or a refused job stops the run.
+    pub strict: bool,
+}
+
+/// What is run when nothing is asked for.
+pub const DEFAULT_POLICIES: [&str; 3] = [STATIC, "fair", "long-term"];
+
+impl Default for Options {
+    fn default() -> Options {
+        let policies = DEFAULT_POLICIES.map(str::to_owned).to_vec();
+        Options { policies, seed: None, series_points: 0, strict: false }
+    }
+}
+
+/// Why a simulation ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// The scenario, or a policy's name.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The trace.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The run itself.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// What the caller is told while policies run.
+pub trait Watch {
+    /// A policy's run begins.
+    fn begins(&mut self, policy: &str);
+    /// It goes on.
+    fn goes_on(&mut self, progress: Progress);
+    /// The source has these to say about lines that it skipped.
+    fn skipped(&mut self, policy: &str, bad_lines: &[String]);
+}
+
+/// Watches nothing.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn begins(&mut self, _: &str) {}
+    fn goes_on(&mut self, _: Progress) {}
+    fn skipped(&mut self, _: &str, _: &[String]) {}
+}
+
+/// Runs `scenario` under each policy, one after the other. The same scenario, options and seed give the same
+/// result, and the same log to the byte, on every machine.
+pub fn simulate(
+    scenario: &Scenario,
+    options: &Options,
+    mut log: Option<&mut dyn Write>,
+    watch: &mut dyn Watch,
+) -> Result<Comparison, SimulateError> {
+    let seed = options.seed.unwrap_or(scenario.seed);
+    let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    // All names first: a typo in the last is told before the first has run.
+    let plans = options.policies.iter().map(|words| scenario.plan(words)).collect::<Result<Vec<_>, _>>()?;
+    let mut comparison = Comparison {
+        schema: SCHEMA,
+        scenario: scenario.file.clone(),
+        seed,
+        assumptions: Vec::new(),
+        runs: Vec::new(),
+    };
+    for (words, plan) in options.policies.iter().zip(plans) {
+        watch.begins(words);
+        let source = scenario.source(seed, on_bad_line)?;
+        if comparison.assumptions.is_empty() {
+            comparison.assumptions = source.assumptions();
+        }
+        if let Some(out) = &mut log {
+            let header = header(scenario, words, seed, &plan.config);
+            Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
+        }
+        let (per_million, max_attempts) = scenario.failures();
+        let setup = Setup {
+            config: plan.config,
+            placement: plan.placement,
+            partitioned: plan.partitioned,
+            source,
+            changes: scenario.changes(),
+            stop: scenario.stop(),
+            failures: Failures { seed, per_million },
+            max_attempts,
+            strict: options.strict,
+            series_points: options.series_points,
+            log: match &mut log {
+                Some(out) => Log::to(&mut **out),
+                None => Log::off(),
+            },
+        };
+        let finished = World::new(setup)?.run(&mut |progress| watch.goes_on(progress))?;
+        watch.skipped(words, &finished.bad_lines);
+        comparison.runs.push(record(words, finished));
+    }
+    add_speedups(&mut comparison);
+    Ok(comparison)
+}
+
+/// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static partition ran as well.
+fn add_speedups(comparison: &mut Comparison) {
+    let Some(alone) = comparison.runs.iter().find(|run| run.policy == STATIC) else { return };
+    let alone: Vec<Option<f64>> = alone.queues.iter().map(|queue| queue.mean_job_s).collect();
+    for run in &mut comparison.runs {
+        for (queue, alone) in run.queues.iter_mut().zip(&alone) {
+            queue.speedup = match (alone, queue.mean_job_s) {
+                (Some(alone), Some(here)) if here > 0.0 => Some(alone / here),
+                _ => None,
+            };
+        }
+    }
+}
+
+/// What a log's reader needs besides the events.
+fn header(scenario: &Scenario, policy: &str, seed: u64, config: &meed::Config) -> serde_json::Value {
+    let kinds = &config.kinds;
+    let amounts = |resources: &meed::Resources| crate::world::natural(resources, kinds);
+    serde_json::json!({
+        "schema": SCHEMA,
+        "scenario": scenario.file,
+        "policy": policy,
+        "seed": seed,
+        "resources": kinds.names().collect::<Vec<_>>(),
+        "measured": kinds.name(config.measured),
+        "nodes": config.nodes.iter().map(|node| serde_json::json!({
+            "name": node.name, "capacity": amounts(&node.capacity), "weight": f64::from(node.weight) / 1000.0,
+        })).collect::<Vec<_>>(),
+        "queues": config.queues.iter().map(|queue| serde_json::json!({
+            "queue": queue.name, "weight": queue.weight as f64 / 1000.0,
+            "min": queue.min.as_ref().map(amounts), "max": queue.max.as_ref().map(amounts),
+        })).collect::<Vec<_>>(),
+        "scenario_text": scenario.text(),
+    })
+}
