@@ -46,12 +46,12 @@ Meed.dom = (() => {
     watch.observe(element);
   }
 
-  /** Calls `run(width)` when the element's width changes. */
+  /** Calls `run(width)` when the width inside the element changes, in the next frame. */
   function onWidth(element, run) {
     let last = 0;
-    new ResizeObserver(() => {
-      const width = Math.floor(element.clientWidth);
-      if (width > 0 && width !== last) { last = width; run(width); }
+    new ResizeObserver((entries) => {
+      const width = Math.floor(entries[entries.length - 1].contentRect.width);
+      if (width > 0 && width !== last) { last = width; requestAnimationFrame(() => run(width)); }
     }).observe(element);
   }
 

@@ -24,9 +24,13 @@ Meed.figure = (() => {
     let drawn = false;
     const draw = () => {
       drawn = true;
+      // A chart that is drawn again keeps the keyboard's focus.
+      const focusable = () => [...panels.querySelectorAll("[tabindex]")];
+      const focused = focusable().indexOf(document.activeElement);
       panels.replaceChildren();
       readout.textContent = "";
       spec.draw(panels, (text) => { readout.textContent = text; });
+      if (focused >= 0 && focusable()[focused]) focusable()[focused].focus({ preventScroll: true });
     };
     const element = h("section", { class: "figure", id: spec.id, "aria-labelledby": spec.id + "-title" },
       h("h3", { id: spec.id + "-title" }, spec.title),

@@ -19,14 +19,16 @@ Meed.heatmap = (() => {
     return Math.min(2, Math.max(0.1, value));
   }
 
-  /** spec: { title, orders(): per run an array of tenants, pick(tenant), picked(): tenants }. */
+  /** spec: { title, orders(): per run an array of tenants, pick(tenant), picked(): tenants, top(): what the first row is }. */
   function heatmap(spec) {
     const span = reach();
+    // Where the reading cursor stands in each panel, kept when the picture is drawn again.
+    const places = data.runs.map(() => null);
     const tone = (rho) => theme.diverging(Math.max(-1, Math.min(1, Math.log2(Math.max(rho, 1e-3)) / span)));
 
     function draw(root, announce) {
       const orders = spec.orders();
-      data.runs.forEach((run, r) => root.append(run.sampled ? panel(run, orders[r], tone, announce)
+      data.runs.forEach((run, r) => root.append(run.sampled ? panel(run, r, orders[r], announce)
         : h("div", { class: "panel" }, h("h4", {}, run.policy), h("p", { class: "note" }, "No samples over time in this run."))));
       root.append(scale());
     }
@@ -41,7 +43,7 @@ Meed.heatmap = (() => {
         h("span", { class: "note" }, "middle: ρ = 1; hatched: no demand yet"));
     }
 
-    function panel(run, order, tone, announce) {
+    function panel(run, r, order, announce) {
       const rows = order.length;
       const height = Math.max(200, Math.min(560, rows));
       const canvas = h("canvas", { height });
@@ -51,7 +53,7 @@ Meed.heatmap = (() => {
         "aria-label": `${spec.title}, ${run.policy}. ${HELP}`, style: `height:${height}px` }, canvas, cross, row);
       const axis = h("div", { class: "heat-axis", "aria-hidden": "true" });
       const text = h("p", { class: "heat-text" }, "\u00a0");
-      let at = null; // [row, sample]
+      let at = places[r]; // [row, sample]
       let width = 0;
       // The picture ends where the samples end; the axis is the same in every panel.
       const x = (t) => (t / data.end) * width;
@@ -85,11 +87,11 @@ Meed.heatmap = (() => {
         const step = format.TIME_STEPS.find((d) => (d / data.end) * width >= 70) || data.end;
         const ticks = [];
         for (let t = 0; t <= data.end * 1.0001; t += step) ticks.push(t);
-        axis.replaceChildren(...ticks.map((t) => h("span", { style: `left:${x(t)}px` }, format.timeTick(t, step))));
+        axis.replaceChildren(...ticks.map((t) => h("span", { class: width - x(t) < 45 ? "last" : null, style: `left:${x(t)}px` }, format.timeTick(t, step))));
       }
 
       function show(next) {
-        at = next;
+        at = places[r] = next;
         cross.hidden = row.hidden = !at;
         if (!at) { text.textContent = "\u00a0"; return ""; }
         const [y, s] = at;
@@ -121,8 +123,8 @@ Meed.heatmap = (() => {
         else return;
         event.preventDefault();
       });
-      onWidth(view, (w) => { width = w; paint(); });
-      return h("div", { class: "panel" }, h("h4", {}, run.policy), h("p", { class: "heat-end" }, "top: lowest ρ"), view, axis, text);
+      onWidth(view, (w) => { width = w; paint(); show(at); });
+      return h("div", { class: "panel" }, h("h4", {}, run.policy), h("p", { class: "heat-end" }, spec.top()), view, axis, text);
     }
 
     function table() {

@@ -76,18 +76,17 @@ Meed.rowchart = (() => {
       const svg = s("svg", { width, height, "aria-hidden": "true" });
       const ink = theme.color("ink");
       for (const v of marks) {
-        const x = place(v);
-        svg.append(s("line", { x1: x, x2: x, y1: HEAD - 6, y2: height - FOOT, stroke: theme.color("grid") }),
-          s("text", { x, y: height - FOOT + 18, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v)));
+        svg.append(s("text", { x: place(v), y: height - FOOT + 18, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v)));
       }
-      if (spec.base !== undefined) {
-        svg.append(s("line", { x1: place(spec.base), x2: place(spec.base), y1: HEAD - 6, y2: height - FOOT, stroke: ink, "stroke-width": 1.2 }));
-      }
+      // Lines stand beside the rows only, not across the names of tenants.
+      const upright = (x, y, rows, stroke) => svg.append(s("line", { x1: x, x2: x, y1: y - 2, y2: y + rows * ROW + 2, stroke, "stroke-width": 1.2 }));
       let y = 0;
       let i = 0;
       for (const group of groups) {
         svg.append(s("text", { x: 0, y: y + 16, fill: ink, "font-size": 13, "font-weight": 600 }, group.name));
         y += HEAD;
+        for (const v of marks) upright(place(v), y, group.rows.length, theme.color("grid"));
+        if (spec.base !== undefined) upright(place(spec.base), y, group.rows.length, ink);
         for (const row of group.rows) {
           const look = theme.policy(row.policy);
           const middle = y + ROW / 2;

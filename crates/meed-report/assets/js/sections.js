@@ -120,14 +120,15 @@ Meed.sections = (() => {
       if (by === "declared") return data.runs.map(() => data.tenants.map((t) => t.index));
       return data.runs.map((run) => data.order(rhoIn(by === "own" ? run : data.runs[Number(by)])));
     };
+    const top = () => (by === "declared" ? "top: declared first" : `top: lowest ρ at the end${by === "own" ? "" : " under " + data.runs[Number(by)].policy}`);
     let made = null;
     const options = [["own", "ρ at the end, each policy its own"], ...(data.runs.length > 1 ? data.runs.map((r, i) => [String(i), `ρ at the end under ${r.policy}`]) : []), ["declared", "order of declaration"]];
     const title = "ρ of every tenant over time";
     made = figure({
       id: "heat", title,
-      explain: "One row per tenant, one column per moment; orange rows lose, blue rows gain. A row that turns from orange to blue was paid back. Click a row, or press Enter on it, to give the tenant a line of its own.",
+      explain: "One row per tenant, one column per moment; orange rows lose, blue rows gain. A row that turns from orange to blue was paid back. Click a row, or press Enter on it, to give the tenant a line of its own. Marks at the left edge: picked tenants.",
       controls: [select("Rows sorted by", options, by, (v) => { by = v; made.redraw(); })],
-      ...Meed.heatmap.heatmap({ title, orders, pick: picker.toggle, picked: picker.picked }),
+      ...Meed.heatmap.heatmap({ title, orders, pick: picker.toggle, picked: picker.picked, top }),
     });
     figures.push(made);
     return made.element;
@@ -142,7 +143,7 @@ Meed.sections = (() => {
     const mine = [];
     const shareOf = (run, t) => (run.outcome[t.index] ? run.outcome[t.index].share : 0);
     const made = (id, name, explain, field, natural, relative) => {
-      const title = () => (unit === "share" ? `${name}, ${relative.text}` : `${name}, ${natural.name}`);
+      const inWords = () => (unit === "share" ? relative.text : natural.name);
       const of = (track, run, t) => scaled(track[field], unit === "share" ? shareOf(run, t) * relative.seconds : natural.divisor);
       const spec = timechart({
         title: name, zeroFloor: true, format: (v) => format.num(v, 4),
@@ -151,7 +152,7 @@ Meed.sections = (() => {
       });
       const caption = h("p", { class: "unit" });
       const one = figure({ id, title: name, explain: explain + side, table: spec.table,
-        draw: (root, announce) => { caption.textContent = "Unit: " + title(); spec.draw(root, announce); } });
+        draw: (root, announce) => { caption.textContent = "Unit: " + inWords(); spec.draw(root, announce); } });
       one.element.querySelector(".explain").after(caption);
       figures.push(one);
       mine.push(one);

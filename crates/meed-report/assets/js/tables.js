@@ -98,7 +98,7 @@ Meed.tables = (() => {
       const heading = (text, unit, column) => {
         const on = sort.column === column;
         const state = on ? (sort.down ? "descending" : "ascending") : "none";
-        return h("th", { scope: "col", "aria-sort": state },
+        return h("th", { scope: "col", "aria-sort": state, class: column === -1 ? "name" : null },
           h("button", { type: "button", class: "sort", "data-column": column, onclick: () => {
             sort = { column, down: on ? !sort.down : false };
             render();
@@ -106,13 +106,16 @@ Meed.tables = (() => {
           } }, text, h("span", { class: "arrow", "aria-hidden": "true" }, on ? (sort.down ? " ▼" : " ▲") : ""), unit ? h("small", {}, unit) : null));
       };
       const picked = new Set(picks ? picks.picked() : []);
+      const focused = holder.contains(document.activeElement) && document.activeElement.dataset.tenant;
       holder.replaceChildren(h("table", {},
-        h("thead", {}, h("tr", {}, picks ? h("th", { scope: "col" }, "Plot") : null, heading("Tenant", null, -1), heading("Weight", null, -2),
+        h("thead", {}, h("tr", {}, picks ? h("th", { scope: "col", class: "plot-head" }, "Plot") : null, heading("Tenant", null, -1), heading("Weight", null, -2),
           cols.map((c, i) => heading(c.name, c.unit, i)))),
         h("tbody", {}, rows.map((t) => h("tr", {},
-          picks ? h("td", { class: "pick" }, h("input", { type: "checkbox", checked: picked.has(t), "aria-label": "Plot " + data.tenants[t].name, onchange: () => picks.toggle(t) })) : null,
+          picks ? h("td", { class: "pick" }, h("input", { type: "checkbox", checked: picked.has(t), "aria-label": "Plot " + data.tenants[t].name, "data-tenant": t, onchange: () => picks.toggle(t) })) : null,
           h("th", { scope: "row" }, data.tenants[t].name), h("td", {}, format.num(data.tenants[t].weight)),
           cols.map((c) => h("td", {}, c.show(c.of(t)))))))));
+      const again = focused && holder.querySelector(`[data-tenant="${focused}"]`);
+      if (again) again.focus({ preventScroll: true });
       status.replaceChildren(`${format.count(rows.length)} of ${format.count(found)} tenants` + (wanted ? " that match" : "") + ". ",
         rows.length < found ? h("button", { type: "button", onclick: () => { limit = Infinity; render(); } }, "Show all") : "");
     }

@@ -51,7 +51,11 @@ Meed.timechart = (() => {
       const redraw = () => { root.replaceChildren(); draw(root, announce); };
       for (const panel of panels) {
         if (!panel.x.length) {
-          root.append(h("div", { class: "panel" }, h("h4", {}, panel.title), h("p", { class: "note" }, "No samples over time in this run.")));
+          root.append(empty(panel.title, "No samples over time in this run."));
+          continue;
+        }
+        if (!data.extent([...panel.lines, ...panel.bands].map((e) => e.values || e.low))) {
+          root.append(empty(panel.title, "No values in this run."));
           continue;
         }
         const chart = onePanel(spec, panel, range, announce, mine, (label) => {
@@ -82,6 +86,7 @@ Meed.timechart = (() => {
     return { draw, table };
   }
 
+  const empty = (title, why) => h("div", { class: "panel" }, h("h4", {}, title), h("p", { class: "note" }, why));
   const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : format.time(x));
 
   /** Index of the value nearest to x in a rising array. */
@@ -95,8 +100,9 @@ Meed.timechart = (() => {
   }
 
   function onePanel(spec, panel, yRange, announce, peers, toggle) {
+    const height = spec.height || 230;
     const plot = h("div", {
-      class: "plot", tabindex: 0, role: "application", "aria-roledescription": "interactive chart",
+      class: "plot", style: `min-height:${height}px`, tabindex: 0, role: "application", "aria-roledescription": "interactive chart",
       "aria-label": `${spec.title}${panel.title ? ", " + panel.title : ""}. ${HELP}`,
     });
     const entries = [...panel.lines.map((l) => ({ ...l, at: (i) => spec.format(l.values[i]) })),
@@ -116,7 +122,7 @@ Meed.timechart = (() => {
     function read(i) {
       index = i;
       const at = i === null ? panel.x.length - 1 : i;
-      when.textContent = (i === null ? "end: " : "") + xText(spec, panel.x[at]);
+      when.textContent = (spec.percent ? "at " : i === null ? "end: " : "") + xText(spec, panel.x[at]);
       for (const e of entries) e.value.textContent = e.hidden ? "" : e.at(at);
     }
 
@@ -153,7 +159,7 @@ Meed.timechart = (() => {
           points: { show: false } });
       }
       u = new uPlot({
-        width, height: spec.height || 230, padding: [10, 14, 0, 0], series, bands,
+        width, height, padding: [10, 22, 0, 0], series, bands,
         legend: { show: false },
         scales: { x: { time: false }, y: { range: () => yRange } },
         axes: [
@@ -166,7 +172,8 @@ Meed.timechart = (() => {
         hooks: {
           draw: [drawBaseline],
           setCursor: [() => {
-            if (quiet) return;
+            // Also called when a scale changes, without an event: then nobody moved.
+            if (quiet || !u.cursor.event) return;
             const i = u.cursor.idx;
             const outside = u.cursor.left < 0 || i === null || i === undefined;
             const x = outside ? null : panel.x[i];
@@ -227,14 +234,15 @@ Meed.timechart = (() => {
         const middle = index === null ? (range.min + range.max) / 2 : panel.x[index];
         setZoom(Number.isFinite(half) ? { min: middle - half, max: middle + half } : null);
         announce(zoom ? `Showing ${format.time(zoom.min)} to ${format.time(zoom.max)}` : "Showing all");
-        if (index !== null) moveAll(panel.x[index]);
+        // The new scale holds from the next frame on.
+        if (index !== null) requestAnimationFrame(() => moveAll(panel.x[index]));
       } else return;
       event.preventDefault();
     });
     read(null);
     onWidth(plot, (width) => {
       if (!element.isConnected) return;
-      if (u) u.setSize({ width, height: spec.height || 230 }); else create(width);
+      if (u) u.setSize({ width, height }); else create(width);
     });
     return chart;
   }

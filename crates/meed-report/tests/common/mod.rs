@@ -40,7 +40,9 @@ pub(crate) fn four_tenants() -> Comparison {
 pub(crate) fn many_tenants(tenants: usize, steps: usize) -> Comparison {
     let names: Vec<String> = (0..tenants).map(|i| format!("dept{}.user{i:03}", i % 9)).collect();
     let weights: Vec<f64> = (0..tenants).map(|i| 1.0 + (i % 3) as f64).collect();
-    comparison(&names.iter().map(String::as_str).collect::<Vec<_>>(), &weights, steps, &POLICIES)
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let many = comparison(&names, &weights, steps, &POLICIES);
+    Comparison { scenario: "many-tenants.toml".into(), ..many }
 }
 
 /// A comparison of these tenants over `steps` steps.
