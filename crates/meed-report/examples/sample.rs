@@ -10,19 +10,12 @@ use meed_report::{TableOptions, summary_table, write_html, write_json};
 #[expect(clippy::print_stdout, reason = "the example shows the tables")]
 fn main() -> Result<(), meed_report::WriteError> {
     let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
-    let mut hostile = common::comparison(
-        &["</script><img src=x onerror=alert(1)>", "a tenant with a rather long name, on purpose"],
-        &[1.0, 3.0],
-        120,
-        &["fair"],
-    );
-    hostile.scenario = "<b>&\"hostile\"</b>.toml".into();
     let samples = [
         ("four", common::four_tenants()),
         ("many", common::many_tenants(679, 480)),
         ("no-series", common::without_series(common::four_tenants())),
         ("nothing-ended", common::nothing_ended()),
-        ("hostile", hostile),
+        ("hostile", common::two_hostile()),
     ];
     for (name, comparison) in samples {
         write_html(&comparison, &dir.join(format!("{name}.html")))?;

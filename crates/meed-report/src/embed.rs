@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use meed_sim::record::{Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series};
+use meed_sim::record::{
+    Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
+};
 use serde::ser::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 

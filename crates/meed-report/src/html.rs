@@ -13,7 +13,8 @@ use crate::file::{WriteError, write_whole};
 use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
-const STYLE: [&str; 2] = [include_str!("../assets/uplot/uPlot.min.css"), include_str!("../assets/report.css")];
+const STYLE: [&str; 2] =
+    [include_str!("../assets/uplot/uPlot.min.css"), include_str!("../assets/report.css")];
 const LIBRARY: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 /// In the order in which they build on one another.
 const SCRIPT: [&str; 12] = [

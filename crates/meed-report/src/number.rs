@@ -1,5 +1,7 @@
 //! Numbers for people: units by magnitude, equal decimals within a column, digits that mean something.
 
+use crate::tenants::{quantile, sorted};
+
 /// How the values of a column are shown: divided by `divisor`, with `decimals` digits after the point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -20,33 +22,33 @@ impl Scale {
         Self { unit: "%".into(), divisor: 0.01, decimals: 1 }
     }
 
-    /// Seconds, shown in the unit that fits the largest of them.
+    /// Seconds, shown in the unit that fits most of them.
     pub(crate) fn time(seconds: impl Iterator<Item = Option<f64>>) -> Self {
-        let max = largest(seconds);
-        let (unit, divisor) = if max < 300.0 {
+        let size = typical(seconds);
+        let (unit, divisor) = if size < 300.0 {
             ("s", 1.0)
-        } else if max < 2.0 * 3600.0 {
+        } else if size < 2.0 * 3600.0 {
             ("min", 60.0)
-        } else if max < 3.0 * 86_400.0 {
+        } else if size < 3.0 * 86_400.0 {
             ("h", 3600.0)
         } else {
             ("days", 86_400.0)
         };
-        Self { unit: unit.into(), divisor, decimals: decimals(max / divisor) }
+        Self { unit: unit.into(), divisor, decimals: decimals(size / divisor) }
     }
 
     /// Amounts of a resource over time (resource-seconds).
     pub(crate) fn usage(resource: &str, amounts: impl Iterator<Item = Option<f64>>) -> Self {
-        let max = largest(amounts);
+        let amount = typical(amounts);
         let (name, size) = match resource {
             "cpu" => ("core", 1.0),
-            "memory" | "mem" if max >= (1u64 << 30) as f64 => ("GiB", (1u64 << 30) as f64),
+            "memory" | "mem" if amount >= (1u64 << 30) as f64 => ("GiB", (1u64 << 30) as f64),
             "memory" | "mem" => ("byte", 1.0),
             other => (other, 1.0),
         };
-        let (suffix, seconds) = if max / size < 3600.0 { ("s", 1.0) } else { ("h", 3600.0) };
+        let (suffix, seconds) = if amount / size < 3600.0 { ("s", 1.0) } else { ("h", 3600.0) };
         let divisor = size * seconds;
-        Self { unit: format!("{name}-{suffix}"), divisor, decimals: decimals(max / divisor) }
+        Self { unit: format!("{name}-{suffix}"), divisor, decimals: decimals(amount / divisor) }
     }
 
     /// The value as text; `-` where there is none.
@@ -61,12 +63,14 @@ impl Scale {
     }
 }
 
-fn largest(values: impl Iterator<Item = Option<f64>>) -> f64 {
-    values.flatten().filter(|v| v.is_finite()).fold(0.0, |max: f64, v| max.max(v.abs()))
+/// The median magnitude of the values that are not zero.
+fn typical(values: impl Iterator<Item = Option<f64>>) -> f64 {
+    let sizes = sorted(values.map(|v| v.map(f64::abs).filter(|v| *v > 0.0)));
+    quantile(&sizes, 0.5).unwrap_or(0.0)
 }
 
-fn decimals(max: f64) -> usize {
-    match max {
+fn decimals(typical: f64) -> usize {
+    match typical {
         m if m >= 1000.0 => 0,
         m if m >= 10.0 => 1,
         _ => 2,
@@ -100,14 +104,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_follow_the_largest_value() {
-        let time = |s: f64| Scale::time([Some(1.0), None, Some(s)].into_iter());
+    fn units_follow_the_typical_value() {
+        let time = |s: f64| Scale::time([Some(0.0), None, Some(s)].into_iter());
         assert_eq!(time(90.0).show(Some(90.0)), "90.0");
-        assert_eq!((time(600.0).unit.as_str(), time(600.0).show(Some(90.0))), ("min", "1.50".into()));
+        assert_eq!((time(600.0).unit.as_str(), time(600.0).show(Some(90.0))), ("min", "1.5".into()));
         assert_eq!(time(10_000.0).unit, "h");
         assert_eq!(time(1e6).unit, "days");
         let use_ = |r: &str, v: f64| Scale::usage(r, [Some(-v)].into_iter());
-        assert_eq!((use_("cpu", 10.0).unit.as_str(), use_("cpu", 7200.0).unit.as_str()), ("core-s", "core-h"));
+        assert_eq!(
+            (use_("cpu", 10.0).unit.as_str(), use_("cpu", 7200.0).unit.as_str()),
+            ("core-s", "core-h")
+        );
         assert_eq!(use_("memory", 1e14).unit, "GiB-h");
         assert_eq!(use_("gpu", 7200.0).unit, "gpu-h");
     }

@@ -37,8 +37,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let Some(last) = runs.last() else { return "No run.\n".into() };
     let mut out = policies(runs).render(options);
     for line in remarks(runs) {
-        out += &line;
-        out.push('\n');
+        out += &wrap(&line, options.width);
     }
     let n = last.queues.len();
     let metrics = metrics(runs);
@@ -62,7 +61,9 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     }
     let under = if runs.len() > 1 { format!(" under {}", clean(&last.policy)) } else { String::new() };
     let hidden = count((n - shown.len()) as u64);
-    out += &format!("\nTenants with the lowest and the highest rho{under} ({hidden} not shown)\n");
+    let title = format!("Tenants with the lowest and the highest rho{under} ({hidden} not shown)");
+    out.push('\n');
+    out += &wrap(&title, options.width);
     out + &listing(runs, &metrics, &shown).render(options)
 }
 
@@ -92,12 +93,13 @@ fn metrics(runs: &[RunRecord]) -> Vec<Metric> {
 }
 
 fn policies(runs: &[RunRecord]) -> Grid {
-    let column = |title: &str, scale: &Scale, of: &dyn Fn(&RunRecord) -> Option<f64>, mark: Option<f64>| Column {
-        title: vec![title.into(), scale.unit.clone()],
-        cells: runs.iter().map(|r| scale.show(of(r))).collect(),
-        marked: runs.iter().map(|r| of(r).zip(mark).is_some_and(|(v, m)| v < m)).collect(),
-        starts_group: true,
-    };
+    let column =
+        |title: &str, scale: &Scale, of: &dyn Fn(&RunRecord) -> Option<f64>, mark: Option<f64>| Column {
+            title: vec![title.into(), scale.unit.clone()],
+            cells: runs.iter().map(|r| scale.show(of(r))).collect(),
+            marked: runs.iter().map(|r| of(r).zip(mark).is_some_and(|(v, m)| v < m)).collect(),
+            starts_group: true,
+        };
     let mut columns = vec![
         column("psi", &Scale::ratio(3), &|r| Some(r.psi), None),
         column("omega", &Scale::ratio(3), &|r| Some(r.omega), Some(-0.0005)),
@@ -119,7 +121,8 @@ fn policies(runs: &[RunRecord]) -> Grid {
 /// What a reader must know before he trusts the numbers: refused, unfinished, skipped, left out.
 fn remarks(runs: &[RunRecord]) -> Vec<String> {
     let text = |r: &RunRecord| {
-        let plural = |n: u64, one: &str, many: &str| format!("{} {}", count(n), if n == 1 { one } else { many });
+        let plural =
+            |n: u64, one: &str, many: &str| format!("{} {}", count(n), if n == 1 { one } else { many });
         let mut parts = Vec::new();
         if r.refused > 0 {
             parts.push(plural(r.refused, "job refused", "jobs refused"));
@@ -153,7 +156,8 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
 /// One row per tenant, one group of columns per metric, one column per policy within.
 fn listing(runs: &[RunRecord], metrics: &[Metric], tenants: &[usize]) -> Grid {
     let names = runs.last().map_or(&[][..], |r| &r.queues);
-    let rows = tenants.iter().filter_map(|&i| names.get(i)).map(|q| cut(&clean(&q.queue), NAME_WIDTH)).collect();
+    let rows =
+        tenants.iter().filter_map(|&i| names.get(i)).map(|q| cut(&clean(&q.queue), NAME_WIDTH)).collect();
     let columns = each_column(runs, metrics, |run, metric| {
         tenants.iter().map(|&i| run.queues.get(i).and_then(metric.of)).collect()
     });
@@ -304,6 +308,24 @@ fn deal(columns: &[Column], room: usize) -> Vec<&[Column]> {
         parts.push(&columns[start..]);
     }
     parts
+}
+
+/// Breaks a line between words; the rest is set in by two columns.
+fn wrap(line: &str, width: usize) -> String {
+    let (mut out, mut used) = (String::new(), 0);
+    for word in line.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            out += "\n  ";
+            used = 2;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out += word;
+        used += length;
+    }
+    out + "\n"
 }
 
 /// Names come from traces: a control character in one must not reach the terminal.

@@ -50,10 +50,8 @@ pub(crate) fn comparison(names: &[&str], weights: &[f64], steps: usize, policies
     let arrivals = arrivals(weights, steps);
     let mut runs: Vec<RunRecord> =
         policies.iter().map(|policy| run(policy, names, weights, &arrivals)).collect();
-    let base: Option<Vec<Option<f64>>> = runs
-        .iter()
-        .find(|r| r.policy == "static")
-        .map(|r| r.queues.iter().map(|q| q.mean_job_s).collect());
+    let base: Option<Vec<Option<f64>>> =
+        runs.iter().find(|r| r.policy == "static").map(|r| r.queues.iter().map(|q| q.mean_job_s).collect());
     if let Some(base) = base {
         for run in &mut runs {
             for (queue, base) in run.queues.iter_mut().zip(&base) {
@@ -71,6 +69,14 @@ pub(crate) fn comparison(names: &[&str], weights: &[f64], steps: usize, policies
         ],
         runs,
     }
+}
+
+/// Names that try to break out of a page.
+pub(crate) fn two_hostile() -> Comparison {
+    let names =
+        ["</script><img src=x onerror=alert(1)>", "<!-- a tenant with a rather long name, on purpose"];
+    let hostile = comparison(&names, &[1.0, 3.0], 120, &["fair"]);
+    Comparison { scenario: "<b>&\"hostile\"</b></title>.toml".into(), ..hostile }
 }
 
 /// The same comparison without samples over time, as `--no-series` would leave it.
@@ -171,8 +177,8 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
     let mut series = Series { queues: vec![QueueSeries::default(); n], ..Series::default() };
     let mut used_total = 0.0;
     for s in 0..steps {
-        for i in 0..n {
-            backlog[i] += arrivals[i][s];
+        for (backlog, arrivals) in backlog.iter_mut().zip(arrivals) {
+            *backlog += arrivals[s];
         }
         let demand: Vec<f64> = backlog.iter().map(|b| (b / STEP_S).min(CAPACITY)).collect();
         held = allocate(policy, &demand, &shares, &usage, &held);
