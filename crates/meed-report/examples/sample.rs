@@ -16,6 +16,7 @@ fn main() -> Result<(), meed_report::WriteError> {
         ("no-series", common::without_series(common::four_tenants())),
         ("nothing-ended", common::nothing_ended()),
         ("hostile", common::two_hostile()),
+        ("month", common::month_of_six_policies()),
     ];
     for (name, comparison) in samples {
         write_html(&comparison, &dir.join(format!("{name}.html")))?;

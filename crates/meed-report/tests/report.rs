@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use common::{
-    Lcg, POLICIES, comparison, four_tenants, many_tenants, nothing_ended, two_hostile, without_series,
+    Lcg, POLICIES, comparison, four_tenants, many_tenants, month_of_six_policies, nothing_ended, two_hostile,
+    without_series,
 };
 use meed_report::{TableOptions, summary_table, to_html, to_json, write_html, write_json};
 use meed_sim::record::Comparison;
@@ -52,7 +53,7 @@ fn same(text: &str, expected: &str) {
 
 #[test]
 fn tables_keep_to_the_width() {
-    for c in [four_tenants(), many_tenants(40, 60), nothing_ended(), two_hostile()] {
+    for c in [four_tenants(), many_tenants(40, 60), nothing_ended(), two_hostile(), month_of_six_policies()] {
         for width in [60, 80, 120] {
             let text = table(&c, width);
             assert!(widest(&text) <= width, "{width} columns:\n{text}");

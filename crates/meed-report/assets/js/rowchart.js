@@ -18,6 +18,7 @@ Meed.rowchart = (() => {
     return out;
   }
   const LOG_TIMES = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000];
+  const LOG_BETWEEN = [0.003, 0.03, 0.3, 3, 30, 180, 1800, 10800, 259200, 2592000, 2, 5, 20, 120, 300, 1200, 7200, 18000, 43200, 172800, 432000];
 
   /**
    * spec: { title, groups(): [{ name, rows: [{ policy (index), value, text, box?: [p1,p5,...,p99] }] }],
@@ -59,7 +60,7 @@ Meed.rowchart = (() => {
       if (spec.log) [low, high] = [Math.max(low, high * 1e-6, 1e-3) * 0.9, high * 1.1];
       else if (high - low < 1e-9) [low, high] = [low - 0.5, high + 0.5];
       else [low, high] = [low === spec.base ? low : low - (high - low) * 0.04, high === spec.base ? high : high + (high - low) * 0.04];
-      const names = Math.min(width * 0.27, 24 + 7.2 * Math.max(...data.runs.map((r) => r.policy.length)));
+      const names = Math.min(width * 0.36, 24 + 7.2 * Math.max(...data.runs.map((r) => r.policy.length)));
       const texts = 12 + 7 * Math.max(...groups.flatMap((g) => g.rows.map((r) => r.text.length)));
       const [left, right] = [names, width - texts];
       const place = (v) => {
@@ -67,12 +68,13 @@ Meed.rowchart = (() => {
         return left + part * (right - left);
       };
       const height = groups.reduce((sum, g) => sum + HEAD + ROW * g.rows.length, 0) + FOOT;
-      const wanted = Math.max(2, (right - left) / 80);
-      let marks = spec.log ? LOG_TIMES.filter((v) => v >= low && v <= high) : ticks(low, high, wanted);
-      if (spec.log && marks.length < 3) marks = [...marks, ...[2, 5, 20, 30, 120, 300, 1800, 7200, 18000, 43200].filter((v) => v >= low && v <= high)].sort((a, b) => a - b);
-      // No tick where its text would touch the one before.
-      let taken = -Infinity;
-      marks = marks.filter((v) => { const x = place(v); if (x - taken < 52) return false; taken = x; return true; });
+      const wanted = Math.max(3, (right - left) / 80);
+      const wishes = spec.log ? [...LOG_TIMES, ...LOG_BETWEEN] : [spec.base, ...ticks(low, high, wanted)];
+      // The more important come first; no tick where its text would touch another.
+      const marks = [];
+      for (const v of wishes) {
+        if (v >= low && v <= high && marks.every((m) => Math.abs(place(m) - place(v)) >= 56)) marks.push(v);
+      }
       const svg = s("svg", { width, height, "aria-hidden": "true" });
       const ink = theme.color("ink");
       for (const v of marks) {

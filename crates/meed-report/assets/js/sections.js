@@ -201,7 +201,7 @@ Meed.sections = (() => {
         id: "utilisation-time", title: "Used part of the cluster over time, %",
         explain: "Per resource, the part of the capacity that is held. A policy that shares well leaves nothing idle while anyone waits.",
       }, timechart({
-        title: "Utilisation", format: (v) => (data.number(v) ? format.fixed(v, 1) + " %" : format.NONE), tick: (v) => format.num(v), zeroFloor: true, clip: [0, 100],
+        title: "Utilisation", format: (v) => (data.number(v) ? format.fixed(v, 1) + " %" : format.NONE), zeroFloor: true, clip: [0, 100],
         panels: () => data.resources.map((name) => ({
           title: name, bands: [],
           x: (data.runs.find((r) => r.sampled) || { t: [] }).t,
@@ -229,7 +229,7 @@ Meed.sections = (() => {
     const parts = [];
     if (!data.few) {
       parts.push(across("job-across", "Mean job time across tenants", "All tenants in order of their mean job time, from submission to end.", (q) => q.mean_job_s, format.time,
-        { zeroFloor: true, tick: format.time, clip: clipJobs() }));
+        { zeroFloor: true, times: true, clip: clipJobs() }));
     }
     parts.push(rows("job-times", "Job times, percentiles",
       "From submission to end of a job, on a logarithmic axis. The marker is the median, the thick bar holds half of the jobs (25 to 75 %), the thinner bar 80 % (10 to 90 %), the line 98 % (1 to 99 %).",

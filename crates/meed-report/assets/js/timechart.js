@@ -34,7 +34,8 @@ Meed.timechart = (() => {
   }
 
   /**
-   * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high], percent?: bool,
+   * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high], percent?: bool (x is
+   *         a part of tenants, not time), times?: bool (values are seconds),
    *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?}], bands: [{label, low, high, color}] }] }
    * Gives the functions that `figure` needs: { draw, table }.
    */
@@ -165,8 +166,8 @@ Meed.timechart = (() => {
         axes: [
           { ...axis, space: 64, size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
             values: (_, splits, __, ___, step) => splits.map((v) => (spec.percent ? v + " %" : format.timeTick(v, step))) },
-          { ...axis, space: 32, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
-            values: (_, splits) => splits.map((v) => (spec.tick || format.num)(v)) },
+          { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
+            values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.num(v))) },
         ],
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, bind: { dblclick: () => () => setZoom(null) } },
         hooks: {

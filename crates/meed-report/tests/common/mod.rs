@@ -71,6 +71,30 @@ pub(crate) fn comparison(names: &[&str], weights: &[f64], steps: usize, policies
     }
 }
 
+/// Thirty days under six policies, one of them with a long name.
+pub(crate) fn month_of_six_policies() -> Comparison {
+    let policies = ["static", "fair", "long-term", "long-term(half-life=14d,discount=0.5)", "drf", "karma"];
+    let names: Vec<String> = (1..=9).map(|i| format!("research.group-{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut c = comparison(&names, &[1.0, 2.0, 1.0, 1.0, 4.0, 1.0, 1.0, 0.5, 1.0], 480, &policies);
+    let stretch = 30.0 * 86_400.0 / (480.0 * STEP_S);
+    for run in &mut c.runs {
+        run.end_s *= stretch;
+        run.series.t_s.iter_mut().for_each(|t| *t *= stretch);
+        for q in &mut run.queues {
+            q.balance *= stretch;
+            q.lent *= stretch;
+            q.borrowed *= stretch;
+            q.usage.values_mut().for_each(|u| *u *= stretch);
+        }
+        for q in &mut run.series.queues {
+            q.usage.iter_mut().for_each(|u| *u *= stretch);
+            q.balance.iter_mut().for_each(|b| *b *= stretch);
+        }
+    }
+    c
+}
+
 /// Names that try to break out of a page.
 pub(crate) fn two_hostile() -> Comparison {
     let names =
