@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct WriteError {
     /// The file asked for.
     pub path: PathBuf,
-    /// What went wrong.
-    #[source]
+    /// What went wrong; part of the message already.
     pub cause: io::Error,
 }
 

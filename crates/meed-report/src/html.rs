@@ -15,6 +15,8 @@ use crate::table::{TableOptions, summary_table};
 const PAGE: &str = include_str!("../assets/report.html");
 const STYLE: [&str; 2] =
     [include_str!("../assets/uplot/uPlot.min.css"), include_str!("../assets/report.css")];
+/// It goes with every copy of the library.
+const LICENCE: &str = include_str!("../assets/uplot/LICENSE");
 const LIBRARY: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 /// In the order in which they build on one another.
 const SCRIPT: [&str; 12] = [
@@ -42,7 +44,12 @@ pub fn to_html(comparison: &Comparison) -> String {
         match name {
             "title" => out += &escape(&comparison.scenario),
             "style" => out += &STYLE.join("\n"),
-            "library" => out += LIBRARY,
+            "library" => {
+                out += "/*\n";
+                out += LICENCE;
+                out += "*/\n";
+                out += LIBRARY;
+            }
             "script" => out += &SCRIPT.join("\n"),
             "data" => out += &embed::data(comparison),
             "text" => out += &escape(&summary_table(comparison, &TableOptions { width: 120, color: false })),

@@ -12,8 +12,10 @@ const LISTED: usize = 12;
 const ENDS: usize = 5;
 /// Longer names of tenants are cut.
 const NAME_WIDTH: usize = 28;
-/// Longer names of policies are cut.
-const POLICY_WIDTH: usize = 14;
+/// Longer names of policies are cut in the first column, and continued below in headings narrower than that.
+const POLICY_WIDTH: usize = 44;
+/// Width of a policy's name in a heading.
+const HEADING_WIDTH: usize = 14;
 
 /// How [`summary_table`] may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +117,7 @@ fn policies(runs: &[RunRecord]) -> Grid {
     let time = |of: fn(&RunRecord) -> Option<f64>| Scale::time(runs.iter().map(of));
     columns.push(column("mean job", &time(|r| r.mean_job_s), &|r| r.mean_job_s, None));
     columns.push(column("end", &time(|r| Some(r.end_s)), &|r| Some(r.end_s), None));
-    Grid { key: "policy", rows: runs.iter().map(|r| cut(&clean(&r.policy), NAME_WIDTH)).collect(), columns }
+    Grid { key: "policy", rows: runs.iter().map(|r| cut(&clean(&r.policy), POLICY_WIDTH)).collect(), columns }
 }
 
 /// What a reader must know before he trusts the numbers: refused, unfinished, skipped, left out.
@@ -180,13 +182,15 @@ fn each_column(
     values: impl Fn(&RunRecord, &Metric) -> Vec<Option<f64>>,
 ) -> Vec<Column> {
     let mut columns = Vec::new();
+    let lines =
+        runs.iter().map(|r| r.policy.chars().count().div_ceil(HEADING_WIDTH)).max().unwrap_or(1).min(4);
     for metric in metrics {
         for (i, run) in runs.iter().enumerate() {
             let values = values(run, metric);
             let first = |text: &str| if i == 0 { text.to_string() } else { String::new() };
             let mut title = vec![first(metric.name), first(&metric.scale.unit)];
             if runs.len() > 1 {
-                title.push(cut(&clean(&run.policy), POLICY_WIDTH));
+                title.extend(heading(&run.policy, lines));
             }
             columns.push(Column {
                 title,
@@ -333,9 +337,23 @@ fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
+/// A name that is too long loses its middle: names often differ at their ends.
 fn cut(name: &str, width: usize) -> String {
-    if name.chars().count() <= width {
+    let length = name.chars().count();
+    if length <= width {
         return name.into();
     }
-    name.chars().take(width - 1).chain(['…']).collect()
+    let head = width / 2;
+    let tail = length - (width - 1 - head);
+    name.chars().take(head).chain(['…']).chain(name.chars().skip(tail)).collect()
+}
+
+/// A policy's name over so many lines of a heading, at the bottom of them.
+fn heading(policy: &str, lines: usize) -> Vec<String> {
+    let name: Vec<char> = cut(&clean(policy), HEADING_WIDTH * lines).chars().collect();
+    let mut out: Vec<String> = name.chunks(HEADING_WIDTH).map(|part| part.iter().collect()).collect();
+    while out.len() < lines {
+        out.insert(0, String::new());
+    }
+    out
 }

@@ -84,7 +84,7 @@ Meed.heatmap = (() => {
         order.forEach((tenant, y) => {
           if (picked.has(tenant)) out.fillRect(0, ((y + 0.5) / rows) * canvas.height - 2, 9 * ratio, 4);
         });
-        const step = format.TIME_STEPS.find((d) => (d / data.end) * width >= 70) || data.end;
+        const step = format.TIME_STEPS.find((d) => (d / data.end) * width >= 95) || data.end;
         const ticks = [];
         for (let t = 0; t <= data.end * 1.0001; t += step) ticks.push(t);
         axis.replaceChildren(...ticks.map((t) => h("span", { class: width - x(t) < 45 ? "last" : null, style: `left:${x(t)}px` }, format.timeTick(t, step))));

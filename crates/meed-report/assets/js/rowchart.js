@@ -67,7 +67,10 @@ Meed.rowchart = (() => {
         const part = spec.log ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : (v - low) / (high - low);
         return left + part * (right - left);
       };
-      const height = groups.reduce((sum, g) => sum + HEAD + ROW * g.rows.length, 0) + FOOT;
+      const rows = groups.reduce((sum, g) => sum + HEAD + ROW * g.rows.length, 0);
+      // A tall chart has its axis at the top as well.
+      const top = rows > 500 ? FOOT : 0;
+      const height = top + rows + FOOT;
       const wanted = Math.max(3, (right - left) / 80);
       const wishes = spec.log ? [...LOG_TIMES, ...LOG_BETWEEN] : [spec.base, ...ticks(low, high, wanted)];
       // The more important come first; no tick where its text would touch another.
@@ -78,11 +81,13 @@ Meed.rowchart = (() => {
       const svg = s("svg", { width, height, "aria-hidden": "true" });
       const ink = theme.color("ink");
       for (const v of marks) {
-        svg.append(s("text", { x: place(v), y: height - FOOT + 18, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v)));
+        for (const y of top ? [16, height - FOOT + 18] : [height - FOOT + 18]) {
+          svg.append(s("text", { x: place(v), y, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v)));
+        }
       }
       // Lines stand beside the rows only, not across the names of tenants.
       const upright = (x, y, rows, stroke) => svg.append(s("line", { x1: x, x2: x, y1: y - 2, y2: y + rows * ROW + 2, stroke, "stroke-width": 1.2 }));
-      let y = 0;
+      let y = top;
       let i = 0;
       for (const group of groups) {
         svg.append(s("text", { x: 0, y: y + 16, fill: ink, "font-size": 13, "font-weight": 600 }, group.name));

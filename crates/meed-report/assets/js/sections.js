@@ -98,7 +98,8 @@ Meed.sections = (() => {
         explain: "ρ (Eq. 3) is what a tenant used so far, over what its own share could have served of its demand. Above 1 it gained from sharing, below 1 it lost. " + who + side + " Extremes at the start may be cut off.",
       }, timechart({
         title: "Fairness degree", format: format.ratio, baseline: 1,
-        clip: settled((run) => (data.few ? run.series.queues.map((q) => q.rho) : [0, 4].map((q) => quantiles(run, "rho", (k) => k.rho)[q]))),
+        clip: () => settled((run) => [...picker.picked().filter((t) => run.track[t]).map((t) => run.track[t].rho),
+          ...(data.few ? [] : [0, 4].map((q) => quantiles(run, "rho", (track) => track.rho)[q]))]),
         panels: perTenant("rho", (track) => track.rho),
       })));
       if (!data.few) parts.push(heat());

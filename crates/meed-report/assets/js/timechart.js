@@ -7,6 +7,9 @@ Meed.timechart = (() => {
   const HELP = "Left and right arrow keys move the reading cursor, with Shift by ten samples; Home and End jump; "
     + "plus and minus zoom the time axis, 0 shows all; Escape leaves.";
 
+  /** Room to the right of the plot for half of the last tick's text. */
+  const EDGE = 22;
+
   // Every chart over time shares one zoom; `zoom` is null when all is shown.
   const charts = new Set();
   let zoom = null;
@@ -23,9 +26,10 @@ Meed.timechart = (() => {
     const arrays = panels.flatMap((p) => [...p.lines.filter((l) => !l.hidden).map((l) => l.values),
       ...p.bands.flatMap((b) => [b.low, b.high])]);
     let [low, high] = data.extent(arrays) || [0, 1];
-    if (spec.clip) {
-      // A few extreme tenants must not flatten all others.
-      [low, high] = [Math.max(low, spec.clip[0]), Math.min(high, spec.clip[1])];
+    const clip = typeof spec.clip === "function" ? spec.clip() : spec.clip;
+    if (clip) {
+      // A few extreme values must not flatten all others.
+      [low, high] = [Math.max(low, clip[0]), Math.min(high, clip[1])];
     }
     if (spec.baseline !== undefined) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
     if (high - low < 1e-9) [low, high] = [low - (spec.zeroFloor ? 0 : 0.5), high + 0.5];
@@ -34,7 +38,7 @@ Meed.timechart = (() => {
   }
 
   /**
-   * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high], percent?: bool (x is
+   * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high] or a function for it, percent?: bool (x is
    *         a part of tenants, not time), times?: bool (values are seconds),
    *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?}], bands: [{label, low, high, color}] }] }
    * Gives the functions that `figure` needs: { draw, table }.
@@ -160,12 +164,16 @@ Meed.timechart = (() => {
           points: { show: false } });
       }
       u = new uPlot({
-        width, height, padding: [10, 22, 0, 0], series, bands,
+        width, height, padding: [10, EDGE, 0, 0], series, bands,
         legend: { show: false },
         scales: { x: { time: false }, y: { range: () => yRange } },
         axes: [
           { ...axis, space: 64, size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
-            values: (_, splits, __, ___, step) => splits.map((v) => (spec.percent ? v + " %" : format.timeTick(v, step))) },
+            values: (self, splits, _, __, step) => splits.map((v) => {
+              const text = spec.percent ? v + " %" : format.timeTick(v, step);
+              // A text that would not fit at the right edge is left out.
+              return self.valToPos(v, "x") + text.length * 3.3 > self.over.clientWidth + EDGE ? null : text;
+            }) },
           { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
             values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.num(v))) },
         ],
