@@ -1,1 +1,23 @@
-//! Tables, JSON and HTML reports.
+//! Run records to what people and programs read: a terminal table, a JSON file, and one HTML file with plots.
+//!
+//! | function | for |
+//! |---|---|
+//! | [`summary_table`] | the terminal: policies compared, then tenants |
+//! | [`to_json`], [`write_json`] | programs: the record as it is (docs/json.md) |
+//! | [`to_html`], [`write_html`] | a browser, also offline: interactive plots, tables, explanations |
+//!
+//! This crate shows what a [`meed_sim::record::Comparison`] holds and computes nothing else than layout, order and
+//! quantiles across tenants. It reads no clock: the same record gives the same bytes.
+
+mod embed;
+mod file;
+mod html;
+mod json;
+mod number;
+mod table;
+mod tenants;
+
+pub use file::WriteError;
+pub use html::{to_html, write_html};
+pub use json::{to_json, write_json};
+pub use table::{TableOptions, summary_table};

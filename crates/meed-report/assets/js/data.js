@@ -1,0 +1,85 @@
+// Purpose: read the embedded record and answer plain questions about it (tenants, series, quantiles).
+// Nothing is computed here but order and quantiles across tenants.
+
+const Meed = {};
+
+Meed.data = (() => {
+  const record = JSON.parse(document.getElementById("data").textContent);
+  const runs = record.runs;
+  // Tenants in order of declaration; every run has the same ones.
+  const tenants = [];
+  const known = new Map();
+  for (const run of runs) {
+    for (const queue of run.queues) {
+      if (!known.has(queue.queue)) {
+        known.set(queue.queue, tenants.length);
+        tenants.push({ name: queue.queue, weight: queue.weight, index: tenants.length });
+      }
+    }
+  }
+  for (const run of runs) {
+    // Per tenant: its outcome and its series in this run, or null.
+    run.outcome = tenants.map(() => null);
+    run.track = tenants.map(() => null);
+    run.queues.forEach((queue, i) => {
+      const tenant = known.get(queue.queue);
+      run.outcome[tenant] = queue;
+      run.track[tenant] = run.series.queues[i] || null;
+    });
+    run.t = run.series.t_ms.map((ms) => ms / 1000);
+    run.sampled = run.t.length > 1;
+  }
+
+  const number = (v) => typeof v === "number" && Number.isFinite(v);
+
+  /** Quantile of values in rising order, interpolated; null of nothing. */
+  function quantile(sorted, q) {
+    if (!sorted.length) return null;
+    const at = q * (sorted.length - 1);
+    const low = sorted[Math.floor(at)];
+    return low + (sorted[Math.ceil(at)] - low) * (at % 1);
+  }
+
+  const sorted = (values) => Float64Array.from(values.filter(number)).sort();
+
+  /** Quantiles across tenants at every sample: one array per q. `of(track, run, tenant)` gives a tenant's array. */
+  function quantilesOverTime(run, of, qs) {
+    const arrays = tenants.map((t) => (run.track[t.index] ? of(run.track[t.index], run, t) : null)).filter(Boolean);
+    const out = qs.map(() => new Array(run.t.length).fill(null));
+    for (let s = 0; s < run.t.length; s++) {
+      const column = sorted(arrays.map((a) => a[s]));
+      qs.forEach((q, k) => { out[k][s] = quantile(column, q); });
+    }
+    return out;
+  }
+
+  /** Tenant indices by rising value, those without a value last; ties in order of declaration. */
+  function order(valueOf) {
+    const rank = (i) => { const v = valueOf(i); return number(v) ? v : Infinity; };
+    return tenants.map((t) => t.index).sort((a, b) => {
+      const [x, y] = [rank(a), rank(b)];
+      return x === y ? a - b : x - y;
+    });
+  }
+
+  const FEW = 12;
+  return {
+    record, runs, tenants, number, quantile, sorted, quantilesOverTime, order,
+    /** Few enough tenants to draw a line for each. */
+    few: tenants.length <= FEW,
+    measured: runs.length ? runs[0].measured : "",
+    sampled: runs.some((run) => run.sampled),
+    end: Math.max(1e-9, ...runs.map((run) => Math.max(run.end_s, run.t.length ? run.t[run.t.length - 1] : 0))),
+    resources: [...new Set(runs.flatMap((run) => Object.keys(run.utilization)))].sort(),
+    tenantNamed: (name) => (known.has(name) ? known.get(name) : null),
+    extent(arrays) {
+      let [low, high] = [Infinity, -Infinity];
+      for (const array of arrays) {
+        for (const v of array) {
+          if (number(v)) { if (v < low) low = v; if (v > high) high = v; }
+        }
+      }
+      return low <= high ? [low, high] : null;
+    },
+  };
+})();

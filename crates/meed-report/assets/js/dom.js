@@ -1,0 +1,59 @@
+// Purpose: build elements. Text goes in as text nodes only: names of tenants and policies are not to be trusted.
+
+Meed.dom = (() => {
+  const SVG = "http://www.w3.org/2000/svg"; // a name of a language, not an address: nothing is fetched
+
+  function fill(node, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else node.setAttribute(key, value === true ? "" : value);
+    }
+    node.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined));
+    return node;
+  }
+  /** An HTML element. */
+  const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  /** An SVG element. */
+  const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+  /** A short piece of line as it looks in the chart, or a block for a band. */
+  function swatch({ color, dash, band }) {
+    const shape = band
+      ? s("rect", { x: 0, y: 1, width: 26, height: 10, fill: color })
+      : s("line", { x1: 0, y1: 6, x2: 26, y2: 6, stroke: color, "stroke-width": 2.5, "stroke-dasharray": (dash || []).join(" ") });
+    return s("svg", { class: "swatch", width: 26, height: 12, "aria-hidden": "true" }, shape);
+  }
+
+  /** A marker of one of the shapes of the theme. */
+  function marker(shape, x, y, color, r = 5) {
+    const at = (points) => s("polygon", { points: points.map(([a, b]) => `${x + a * r},${y + b * r}`).join(" "), fill: color });
+    switch (shape) {
+      case "square": return s("rect", { x: x - r * 0.9, y: y - r * 0.9, width: r * 1.8, height: r * 1.8, fill: color });
+      case "triangle": return at([[0, -1.1], [1.1, 0.9], [-1.1, 0.9]]);
+      case "diamond": return at([[0, -1.25], [1.1, 0], [0, 1.25], [-1.1, 0]]);
+      case "cross": return s("path", { d: `M${x - r},${y - r}L${x + r},${y + r}M${x + r},${y - r}L${x - r},${y + r}`, stroke: color, "stroke-width": 2.5 });
+      case "ring": return s("circle", { cx: x, cy: y, r: r * 0.85, fill: "none", stroke: color, "stroke-width": 2.5 });
+      default: return s("circle", { cx: x, cy: y, r, fill: color });
+    }
+  }
+
+  /** Calls `run` once, when the element comes near the window. */
+  function whenNear(element, run) {
+    const watch = new IntersectionObserver((entries) => {
+      if (entries.some((e) => e.isIntersecting)) { watch.disconnect(); run(); }
+    }, { rootMargin: "600px" });
+    watch.observe(element);
+  }
+
+  /** Calls `run(width)` when the width inside the element changes, in the next frame. */
+  function onWidth(element, run) {
+    let last = 0;
+    new ResizeObserver((entries) => {
+      const width = Math.floor(entries[entries.length - 1].contentRect.width);
+      if (width > 0 && width !== last) { last = width; requestAnimationFrame(() => run(width)); }
+    }).observe(element);
+  }
+
+  return { h, s, swatch, marker, whenNear, onWidth };
+})();

@@ -1,0 +1,67 @@
+// Purpose: the frame of every chart: heading, explanation, panels side by side, readout, "show as table".
+
+Meed.figure = (() => {
+  const { h, whenNear } = Meed.dom;
+
+  /**
+   * spec: { id, title, explain, controls?: [elements], wide?: bool, draw(panels, announce) , table(): {head, rows} }
+   * `draw` fills the element `panels`; it is called when the figure comes near the window and again on `redraw`.
+   */
+  function figure(spec) {
+    const panels = h("div", { class: spec.wide ? "panels wide" : "panels" });
+    const readout = h("p", { class: "readout", role: "status", "aria-live": "polite" });
+    const body = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": spec.title + ", as a table" });
+    const details = h("details", { class: "as-table" }, h("summary", {}, "Show as table"), body);
+    let tableStale = true;
+    const fillTable = () => {
+      if (!details.open || !tableStale) return;
+      tableStale = false;
+      const { note, ...content } = spec.table();
+      body.replaceChildren(...[note ? h("p", { class: "note" }, note) : null, table(content)].filter(Boolean));
+    };
+    details.addEventListener("toggle", fillTable);
+
+    let drawn = false;
+    const draw = () => {
+      drawn = true;
+      // A chart that is drawn again keeps the keyboard's focus.
+      const focusable = () => [...panels.querySelectorAll("[tabindex]")];
+      const focused = focusable().indexOf(document.activeElement);
+      panels.replaceChildren();
+      readout.textContent = "";
+      spec.draw(panels, (text) => { readout.textContent = text; });
+      if (focused >= 0 && focusable()[focused]) focusable()[focused].focus({ preventScroll: true });
+    };
+    const element = h("section", { class: "figure", id: spec.id, "aria-labelledby": spec.id + "-title" },
+      h("h3", { id: spec.id + "-title" }, spec.title),
+      h("p", { class: "explain" }, spec.explain),
+      spec.controls && spec.controls.length ? h("div", { class: "controls" }, spec.controls) : null,
+      panels, readout, details);
+    whenNear(element, draw);
+    return {
+      element,
+      redraw() {
+        tableStale = true;
+        if (drawn) draw();
+        fillTable();
+      },
+    };
+  }
+
+  /** A plain table: head is an array of texts, rows arrays of texts, the first of each names the row. */
+  function table({ head, rows, caption }) {
+    return h("table", {},
+      caption ? h("caption", {}, caption) : null,
+      h("thead", {}, h("tr", {}, head.map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => h(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))));
+  }
+
+  /** A labelled select; options are [value, text]. */
+  function select(label, options, value, onchange) {
+    const control = h("select", { onchange: () => onchange(control.value) },
+      options.map(([v, text]) => h("option", { value: v, selected: v === value }, text)));
+    return h("label", { class: "control" }, label + " ", control);
+  }
+
+  return { figure, table, select };
+})();

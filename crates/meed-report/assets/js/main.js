@@ -1,0 +1,45 @@
+// Purpose: put the page together.
+
+(() => {
+  const { h } = Meed.dom;
+  const { data, format, theme } = Meed;
+  const { select } = Meed.figure;
+
+  function fact(name, value) {
+    return h("div", {}, h("dt", {}, name), h("dd", {}, value));
+  }
+
+  function header() {
+    const reset = h("button", { type: "button", hidden: true, onclick: () => Meed.timechart.setZoom(null) }, "Show the whole time");
+    Meed.timechart.onZoom((zoom) => { reset.hidden = !zoom; });
+    const links = Meed.sections.list.map(({ id, title }) => h("a", { href: "#" + id }, title));
+    document.getElementById("head").append(
+      h("div", { class: "top" }, h("div", {}, h("p", { class: "brand" }, "Meed report"), h("h1", {}, data.record.scenario || "Simulation")),
+        select("Theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], theme.choice(), theme.choose)),
+      h("dl", { class: "facts" },
+        fact("Policies", data.runs.map((r) => r.policy).join(", ") || "none"),
+        fact("Tenants", format.count(data.tenants.length)),
+        fact("Measured resource", data.measured || "none"),
+        fact("Simulated", data.runs.length ? format.time(data.end) : "nothing"),
+        fact("Seed", data.record.seed)),
+      h("nav", { "aria-label": "Sections" }, links));
+    const bar = h("div", { class: "bar", role: "region", "aria-label": "Charts" }, Meed.picker.element(), reset);
+    document.getElementById("main").append(bar);
+  }
+
+  function foot() {
+    document.getElementById("foot").append(
+      h("p", {}, "Equations: S. Tang, B.-S. Lee, B. He, “Fair Resource Allocation for Data-Intensive Computing in the Cloud”, IEEE Transactions on Services Computing, 2018."),
+      h("p", {}, "Charts: move to read all policies at the same time, drag to zoom into a period, double click to see all. Plots drawn with uPlot (MIT licence)."));
+  }
+
+  header();
+  const main = document.getElementById("main");
+  for (const { id, title, parts } of Meed.sections.list) {
+    const content = parts();
+    main.append(h("section", { class: "part", id, "aria-labelledby": id + "-h" }, h("h2", { id: id + "-h" }, title), content));
+  }
+  foot();
+  theme.onChange(Meed.sections.redraw);
+  Meed.picker.onChange(Meed.sections.redraw);
+})();

@@ -1,0 +1,260 @@
+// Purpose: line charts in small multiples with shared axes: the same scales in every panel, one reading cursor and one
+// zoom for all of them. By mouse: move to read, drag to zoom, double click to see all again. By keyboard: see `HELP`.
+
+Meed.timechart = (() => {
+  const { h, swatch, onWidth } = Meed.dom;
+  const { format, theme, data } = Meed;
+  const HELP = "Left and right arrow keys move the reading cursor, with Shift by ten samples; Home and End jump; "
+    + "plus and minus zoom the time axis, 0 shows all; Escape leaves.";
+
+  /** Room to the right of the plot for half of the last tick's text. */
+  const EDGE = 22;
+
+  // Every chart over time shares one zoom; `zoom` is null when all is shown.
+  const charts = new Set();
+  let zoom = null;
+  const zoomListeners = [];
+  function setZoom(range) {
+    zoom = range && { min: Math.max(0, range.min), max: Math.min(data.end, range.max) };
+    if (zoom && zoom.max - zoom.min >= data.end * 0.999) zoom = null;
+    for (const chart of charts) chart.showRange(zoom || { min: 0, max: data.end });
+    zoomListeners.forEach((run) => run(zoom));
+  }
+
+  /** Limits of the y axis for all panels together, with a little room. */
+  function limits(spec, panels) {
+    const arrays = panels.flatMap((p) => [...p.lines.filter((l) => !l.hidden).map((l) => l.values),
+      ...p.bands.flatMap((b) => [b.low, b.high])]);
+    let [low, high] = data.extent(arrays) || [0, 1];
+    const clip = typeof spec.clip === "function" ? spec.clip() : spec.clip;
+    if (clip) {
+      // A few extreme values must not flatten all others.
+      [low, high] = [Math.max(low, clip[0]), Math.min(high, clip[1])];
+    }
+    if (spec.baseline !== undefined) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
+    if (high - low < 1e-9) [low, high] = [low - (spec.zeroFloor ? 0 : 0.5), high + 0.5];
+    const room = (high - low) * 0.06;
+    return [spec.zeroFloor && low >= 0 ? 0 : low - room, high + room];
+  }
+
+  /**
+   * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high] or a function for it, percent?: bool (x is
+   *         a part of tenants, not time), times?: bool (values are seconds),
+   *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?}], bands: [{label, low, high, color}] }] }
+   * Gives the functions that `figure` needs: { draw, table }.
+   */
+  function timechart(spec) {
+    const hidden = new Set();
+    let mine = [];
+
+    function draw(root, announce) {
+      for (const chart of mine) { charts.delete(chart); chart.destroy(); }
+      mine = [];
+      const panels = spec.panels();
+      for (const panel of panels) for (const line of panel.lines) line.hidden = hidden.has(line.label);
+      const range = limits(spec, panels);
+      const redraw = () => { root.replaceChildren(); draw(root, announce); };
+      for (const panel of panels) {
+        if (!panel.x.length) {
+          root.append(empty(panel.title, "No samples over time in this run."));
+          continue;
+        }
+        if (!data.extent([...panel.lines, ...panel.bands].map((e) => e.values || e.low))) {
+          root.append(empty(panel.title, "No values in this run."));
+          continue;
+        }
+        const chart = onePanel(spec, panel, range, announce, mine, (label) => {
+          if (!hidden.delete(label)) hidden.add(label);
+          redraw();
+          const again = [...root.querySelectorAll(".legend button")].find((b) => b.dataset.label === label && b.dataset.panel === panel.title);
+          if (again) again.focus();
+        });
+        mine.push(chart);
+        if (!spec.percent) charts.add(chart);
+        root.append(chart.element);
+      }
+    }
+
+    function table() {
+      const panels = spec.panels().filter((p) => p.x.length);
+      const longest = panels.reduce((a, p) => (p.x.length > a.length ? p.x : a), []);
+      const step = Math.max(1, Math.ceil(longest.length / 60));
+      const picked = longest.filter((_, i) => i % step === 0 || i === longest.length - 1);
+      const columns = panels.flatMap((p) => [...p.bands.flatMap((b) => [[p, b.label + ", low", b.low], [p, b.label + ", high", b.high]]),
+        ...p.lines.map((l) => [p, l.label, l.values])]);
+      return {
+        note: step > 1 ? `Every ${step}th of ${longest.length} points.` : null,
+        head: [spec.percent ? "Part of tenants" : "Time", ...columns.map(([p, label]) => (panels.length > 1 ? `${p.title}: ${label}` : label))],
+        rows: picked.map((x) => [xText(spec, x), ...columns.map(([p, , values]) => spec.format(values[nearest(p.x, x)]))]),
+      };
+    }
+    return { draw, table };
+  }
+
+  const empty = (title, why) => h("div", { class: "panel" }, h("h4", {}, title), h("p", { class: "note" }, why));
+  const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : format.time(x));
+
+  /** Index of the value nearest to x in a rising array. */
+  function nearest(xs, x) {
+    let [low, high] = [0, xs.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (xs[middle] < x) low = middle; else high = middle;
+    }
+    return Math.abs(xs[low] - x) <= Math.abs(xs[high] - x) ? low : high;
+  }
+
+  function onePanel(spec, panel, yRange, announce, peers, toggle) {
+    const height = spec.height || 230;
+    const plot = h("div", {
+      class: "plot", style: `min-height:${height}px`, tabindex: 0, role: "application", "aria-roledescription": "interactive chart",
+      "aria-label": `${spec.title}${panel.title ? ", " + panel.title : ""}. ${HELP}`,
+    });
+    const entries = [...panel.lines.map((l) => ({ ...l, at: (i) => spec.format(l.values[i]) })),
+      ...panel.bands.map((b) => ({ ...b, band: true, at: (i) => `${spec.format(b.low[i])} to ${spec.format(b.high[i])}` }))];
+    const when = h("span", { class: "when" });
+    const legend = h("ul", { class: "legend" }, entries.map((e) => {
+      e.value = h("span", { class: "value" });
+      const inside = [swatch(e), h("span", { class: "name", title: e.label }, e.label), e.value];
+      return h("li", {}, e.band ? h("span", { class: "entry" }, inside)
+        : h("button", { type: "button", class: "entry", "aria-pressed": String(!e.hidden), title: "Show or hide " + e.label,
+          "data-label": e.label, "data-panel": panel.title, onclick: () => toggle(e.label) }, inside));
+    }));
+    const element = h("div", { class: "panel" }, h("h4", {}, panel.title, " ", when), plot, legend);
+
+    let index = null;
+    /** Shows the values at a sample, or at the end when there is none. */
+    function read(i) {
+      index = i;
+      const at = i === null ? panel.x.length - 1 : i;
+      when.textContent = (spec.percent ? "at " : i === null ? "end: " : "") + xText(spec, panel.x[at]);
+      for (const e of entries) e.value.textContent = e.hidden ? "" : e.at(at);
+    }
+
+    let u = null;
+    let quiet = false;
+    /** Moves the cursor without telling the others; x in axis units, null to leave. */
+    function moveTo(x) {
+      const i = x === null ? null : nearest(panel.x, x);
+      read(i);
+      if (!u) return;
+      quiet = true;
+      u.setCursor(i === null ? { left: -10, top: -10 } : { left: u.valToPos(panel.x[i], "x"), top: 10 });
+      quiet = false;
+    }
+    const moveAll = (x) => peers.forEach((peer) => peer.moveTo(x));
+
+    const full = spec.percent ? { min: 0, max: 100 } : { min: 0, max: data.end };
+    function create(width) {
+      const ink = theme.color("ink");
+      const grid = { stroke: theme.color("grid"), width: 1 };
+      const font = "12px system-ui, sans-serif";
+      const axis = { stroke: ink, font, grid, ticks: { ...grid, size: 4 } };
+      const series = [{}];
+      const columns = [panel.x];
+      const bands = [];
+      for (const b of panel.bands) {
+        bands.push({ series: [series.length, series.length + 1], fill: b.color });
+        columns.push(b.high, b.low);
+        for (let k = 0; k < 2; k++) series.push({ stroke: "transparent", width: 0, points: { show: false } });
+      }
+      for (const l of panel.lines) {
+        columns.push(l.values);
+        series.push({ show: !l.hidden, stroke: l.color, width: l.width || 1.8, dash: l.dash, fill: l.fill, fillTo: l.fill ? () => 0 : undefined,
+          points: { show: false } });
+      }
+      u = new uPlot({
+        width, height, padding: [10, EDGE, 0, 0], series, bands,
+        legend: { show: false },
+        scales: { x: { time: false }, y: { range: () => yRange } },
+        axes: [
+          { ...axis, space: 64, size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
+            values: (self, splits, _, __, step) => splits.map((v) => {
+              const text = spec.percent ? v + " %" : format.timeTick(v, step);
+              // A text that would not fit at the right edge is left out.
+              return self.valToPos(v, "x") + text.length * 3.3 > self.over.clientWidth + EDGE ? null : text;
+            }) },
+          { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
+            values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.num(v))) },
+        ],
+        cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, bind: { dblclick: () => () => setZoom(null) } },
+        hooks: {
+          draw: [drawBaseline],
+          setCursor: [() => {
+            // Also called when a scale changes, without an event: then nobody moved.
+            if (quiet || !u.cursor.event) return;
+            const i = u.cursor.idx;
+            const outside = u.cursor.left < 0 || i === null || i === undefined;
+            const x = outside ? null : panel.x[i];
+            quiet = true;
+            peers.forEach((peer) => { if (peer.u !== u) peer.moveTo(x); });
+            quiet = false;
+            read(outside ? null : i);
+          }],
+          setSelect: [() => {
+            if (u.select.width < 4) return;
+            const range = { min: u.posToVal(u.select.left, "x"), max: u.posToVal(u.select.left + u.select.width, "x") };
+            u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+            if (spec.percent) chart.showRange(range); else setZoom(range);
+          }],
+        },
+      }, columns, plot);
+      chart.u = u;
+      chart.showRange(spec.percent ? full : zoom || full);
+    }
+    function drawBaseline() {
+      if (spec.baseline === undefined || !u) return;
+      const y = Math.round(u.valToPos(spec.baseline, "y", true)) + 0.5;
+      const { ctx, bbox } = u;
+      if (y < bbox.top || y > bbox.top + bbox.height) return;
+      ctx.save();
+      ctx.strokeStyle = theme.color("ink");
+      ctx.lineWidth = 1;
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+      ctx.restore();
+    }
+
+    const chart = {
+      element, u: null, moveTo,
+      showRange(range) { if (u) u.setScale("x", range); },
+      destroy() { if (u) u.destroy(); u = null; },
+    };
+
+    plot.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const last = panel.x.length - 1;
+      const now = index === null ? last : index;
+      const far = event.shiftKey ? 10 : 1;
+      const go = { ArrowRight: index === null ? 0 : now + far, ArrowLeft: now - far, Home: 0, End: last }[event.key];
+      if (go !== undefined) {
+        moveAll(panel.x[Math.max(0, Math.min(last, go))]);
+        announce(`${panel.title ? panel.title + ", " : ""}${xText(spec, panel.x[index])}: `
+          + entries.filter((e) => !e.hidden).map((e) => `${e.label} ${e.at(index)}`).join("; "));
+      } else if (event.key === "Escape") {
+        moveAll(null);
+        announce("");
+      } else if ("+-0=".includes(event.key) && !spec.percent) {
+        const range = zoom || full;
+        const factor = { "+": 0.5, "=": 0.5, "-": 2, 0: Infinity }[event.key];
+        const half = ((range.max - range.min) / 2) * factor;
+        const middle = index === null ? (range.min + range.max) / 2 : panel.x[index];
+        setZoom(Number.isFinite(half) ? { min: middle - half, max: middle + half } : null);
+        announce(zoom ? `Showing ${format.time(zoom.min)} to ${format.time(zoom.max)}` : "Showing all");
+        // The new scale holds from the next frame on.
+        if (index !== null) requestAnimationFrame(() => moveAll(panel.x[index]));
+      } else return;
+      event.preventDefault();
+    });
+    read(null);
+    onWidth(plot, (width) => {
+      if (!element.isConnected) return;
+      if (u) u.setSize({ width, height }); else create(width);
+    });
+    return chart;
+  }
+
+  return { timechart, nearest, setZoom, onZoom: (run) => zoomListeners.push(run), range: () => zoom || { min: 0, max: data.end } };
+})();

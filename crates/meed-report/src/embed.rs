@@ -1,0 +1,208 @@
+//! The record as the HTML report carries it: the same fields, but floats with [`DIGITS`] significant digits and, where
+//! many tenants make many samples, only every k-th sample (the report says so).
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use meed_sim::record::{
+    Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
+};
+use serde::ser::{Serialize, Serializer};
+use serde_json::ser::Formatter;
+
+use crate::json::ExpectRecord;
+
+/// Significant digits of a float in the report.
+const DIGITS: usize = 5;
+/// Values over time that one report holds at most; about six bytes each.
+const MAX_VALUES: usize = 1_600_000;
+/// So many samples are kept of any series, however many tenants there are.
+const MIN_SAMPLES: usize = 24;
+
+/// The data of the report as JSON that can stand inside a `<script>` element.
+pub(crate) fn data(comparison: &Comparison) -> String {
+    let stride = stride(comparison);
+    let view = View {
+        schema: comparison.schema,
+        scenario: &comparison.scenario,
+        seed: comparison.seed.to_string(),
+        assumptions: &comparison.assumptions,
+        percentiles: JOB_PERCENTILES,
+        stride,
+        runs: comparison.runs.iter().map(|run| RunView::new(run, stride)).collect(),
+    };
+    let mut bytes = Vec::new();
+    view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded)).expect_record();
+    // `<` occurs in strings only; without it no element or comment can begin or end.
+    String::from_utf8_lossy(&bytes).replace('<', "\\u003c")
+}
+
+/// Every how many-th sample is kept.
+fn stride(comparison: &Comparison) -> usize {
+    let per_sample: usize = comparison.runs.iter().map(|r| 5 * r.series.queues.len() + 3).sum();
+    let samples = comparison.runs.iter().map(|r| r.series.t_s.len()).max().unwrap_or(0);
+    let room = (MAX_VALUES / per_sample.max(1)).max(MIN_SAMPLES);
+    samples.div_ceil(room).max(1)
+}
+
+#[derive(serde::Serialize)]
+struct View<'a> {
+    schema: u32,
+    scenario: &'a str,
+    /// As text: a browser's numbers end at 2^53.
+    seed: String,
+    assumptions: &'a [String],
+    percentiles: [f64; 9],
+    stride: usize,
+    runs: Vec<RunView<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct RunView<'a> {
+    policy: &'a str,
+    measured: &'a str,
+    end_s: f64,
+    events: u64,
+    decisions: u64,
+    refused: u64,
+    unfinished: u64,
+    skipped_lines: u64,
+    ignored_lines: u64,
+    utilization: &'a BTreeMap<String, f64>,
+    psi: f64,
+    omega: f64,
+    jain: Option<f64>,
+    mean_job_s: Option<f64>,
+    queues: &'a [QueueRecord],
+    groups: &'a [GroupRecord],
+    series: SeriesView<'a>,
+}
+
+impl<'a> RunView<'a> {
+    fn new(run: &'a RunRecord, stride: usize) -> Self {
+        Self {
+            policy: &run.policy,
+            measured: &run.measured,
+            end_s: run.end_s,
+            events: run.events,
+            decisions: run.decisions,
+            refused: run.refused,
+            unfinished: run.unfinished,
+            skipped_lines: run.skipped_lines,
+            ignored_lines: run.ignored_lines,
+            utilization: &run.utilization,
+            psi: run.psi,
+            omega: run.omega,
+            jain: run.jain,
+            mean_job_s: run.mean_job_s,
+            queues: &run.queues,
+            groups: &run.groups,
+            series: SeriesView::new(&run.series, stride),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct SeriesView<'a> {
+    /// Milliseconds: integers are not rounded.
+    t_ms: Vec<u64>,
+    psi: Every<'a, f64>,
+    omega: Every<'a, f64>,
+    utilization: BTreeMap<&'a str, Every<'a, f64>>,
+    queues: Vec<QueueSeriesView<'a>>,
+}
+
+impl<'a> SeriesView<'a> {
+    fn new(series: &'a Series, stride: usize) -> Self {
+        let every = |values| Every { values, stride };
+        Self {
+            t_ms: every(&series.t_s).kept().map(|t| (t * 1000.0).round() as u64).collect(),
+            psi: every(&series.psi),
+            omega: every(&series.omega),
+            utilization: series.utilization.iter().map(|(k, v)| (k.as_str(), every(v))).collect(),
+            queues: series.queues.iter().map(|q| QueueSeriesView::new(q, stride)).collect(),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct QueueSeriesView<'a> {
+    demand: Every<'a, f64>,
+    allocation: Every<'a, f64>,
+    usage: Every<'a, f64>,
+    rho: Every<'a, Option<f64>>,
+    balance: Every<'a, f64>,
+}
+
+impl<'a> QueueSeriesView<'a> {
+    fn new(q: &'a QueueSeries, stride: usize) -> Self {
+        let every = |values| Every { values, stride };
+        Self {
+            demand: every(&q.demand),
+            allocation: every(&q.allocation),
+            usage: every(&q.usage),
+            rho: Every { values: &q.rho, stride },
+            balance: every(&q.balance),
+        }
+    }
+}
+
+/// Every k-th value, and the last.
+struct Every<'a, T> {
+    values: &'a [T],
+    stride: usize,
+}
+
+impl<'a, T> Every<'a, T> {
+    fn kept(&self) -> impl Iterator<Item = &'a T> {
+        let (values, stride) = (self.values, self.stride);
+        let last = values.last().filter(|_| (values.len() - 1) % stride != 0);
+        values.iter().step_by(stride).chain(last)
+    }
+}
+
+impl<T: Serialize> Serialize for Every<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.kept())
+    }
+}
+
+/// Compact JSON with short floats.
+struct Rounded;
+
+impl Formatter for Rounded {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        writer.write_all(short(value).as_bytes())
+    }
+}
+
+/// The shortest text for a finite float rounded to [`DIGITS`] significant digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
+    if rounded == 0.0 {
+        return "0".into();
+    }
+    let (plain, exponent) = (rounded.to_string(), format!("{rounded:e}"));
+    if exponent.len() < plain.len() { exponent } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_short_and_close() {
+        let texts = [1.0, -0.0, 0.123_456_789, 1_234_567.0, 17_179_869_184.0, 1e-12, -3.5].map(short);
+        assert_eq!(texts, ["1", "0", "0.12346", "1234600", "1.718e10", "1e-12", "-3.5"]);
+    }
+
+    #[test]
+    fn thinning_keeps_the_first_and_the_last_sample() {
+        let values: Vec<u32> = (0..10).collect();
+        let kept = |stride| Every { values: &values, stride }.kept().copied().collect::<Vec<_>>();
+        assert_eq!(kept(1), values);
+        assert_eq!(kept(3), [0, 3, 6, 9]);
+        assert_eq!(kept(4), [0, 4, 8, 9]);
+        assert_eq!(Every::<u32> { values: &[], stride: 4 }.kept().count(), 0);
+    }
+}
