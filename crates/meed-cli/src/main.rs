@@ -1,2 +1,37 @@
-//! The `meed` program.
-fn main() {}
+//! The `meed` program: a thin shell around the crates that do the work.
+
+mod args;
+mod bench;
+mod exit;
+mod log_file;
+mod output;
+mod simulate;
+mod trace;
+mod watch;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use exit::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Trace(command) => trace::run(&command),
+        Command::Bench(args) => bench::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "meed", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+    }
+}

@@ -8,6 +8,7 @@ pub(crate) mod cluster;
 mod error;
 mod generators;
 mod jobs;
+mod of_trace;
 mod policy;
 mod queues;
 mod raw;

@@ -1,0 +1,145 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Exit codes, shown by every `--help`.
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be read or written; \
+5 the run could not go on.";
+
+/// Long-term fair scheduling: who is served next on a shared cluster, and where the work runs.
+#[derive(Parser)]
+#[command(name = "meed", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Runs a scenario or a trace under several policies and compares how tenants fare.
+    #[command(after_help = format!("{SIMULATE_EXAMPLES}\n\n{EXIT_CODES}"))]
+    Simulate(SimulateArgs),
+    /// Looks at traces, converts and makes them.
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Runs the canonical workloads and prints how fast they ran.
+    #[command(after_help = format!("Examples:\n  meed bench\n  meed bench --quick\n\n{EXIT_CODES}"))]
+    Bench(BenchArgs),
+    /// Prints a script that completes `meed`'s commands in your shell.
+    #[command(after_help = "Examples:\n  meed completions bash > ~/.local/share/bash-completion/completions/meed\n  \
+                            meed completions zsh > ~/.zfunc/_meed")]
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  meed simulate examples/lending.toml --report report.html
+  meed simulate CTC-SP2.swf.gz --policy static --policy fair --policy long-term
+  meed simulate cluster.toml --policy long-term,half_life=24h --policy long-term,round=24h
+  meed simulate cluster.toml --set policy.quantum=30s --set queue.0.weight=2 --json result.json
+  meed simulate cluster.toml --policy long-term --log run.jsonl.zst";
+
+#[derive(Args)]
+pub(crate) struct SimulateArgs {
+    /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .tsv (SWIM), .jsonl, compressed or not.
+    pub(crate) scenario: PathBuf,
+    /// A policy to run: static, fifo, fair, long-term or a [policies] name of the scenario, with `,key=value` to
+    /// change its keys. May be given several times. Default: static, fair, long-term.
+    #[arg(long, short, value_name = "POLICY")]
+    pub(crate) policy: Vec<String>,
+    /// Seed of all random choices, instead of the scenario's.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Writes a self-contained HTML report with plots.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// Writes all events and decisions as JSON lines (docs/log.md); compressed when the name ends in .gz, .zst or .xz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Changes a key of the scenario before it is read, as in policy.quantum=5 or cluster.node.0.count=20.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of counting them.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Samples over time for JSON and report; 0 for none. Default: 400 with --json or --report.
+    #[arg(long, value_name = "N")]
+    pub(crate) series: Option<usize>,
+    /// Prints no table and no progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Says what is in a trace (or a scenario's workload): jobs, tenants, sizes, load, wrong lines.
+    #[command(after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace inspect \
+                                    fb.tsv.xz --set trace.tenants=8 --json -\n\n{EXIT_CODES}"))]
+    Inspect {
+        /// Trace or scenario.
+        input: PathBuf,
+        #[command(flatten)]
+        options: TraceOptions,
+        /// Prints JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Writes a trace in Meed's own format (docs/trace-format.md).
+    #[command(after_help = format!("Examples:\n  meed trace convert CTC-SP2.swf.gz ctc.jsonl.zst\n  meed trace \
+                                    convert fb.tsv.xz fb.jsonl --set trace.tenants=4\n\n{EXIT_CODES}"))]
+    Convert {
+        /// Trace to read.
+        input: PathBuf,
+        /// File to write; compressed when its name ends in .gz, .zst or .xz.
+        output: PathBuf,
+        #[command(flatten)]
+        options: TraceOptions,
+    },
+    /// Writes the workload that a scenario's jobs and generators make, as a trace. Closed chains need a run to know
+    /// when their jobs end; only the first job of each is written.
+    #[command(after_help = format!("Examples:\n  meed trace generate examples/lending.toml jobs.jsonl.zst --seed \
+                                    7\n\n{EXIT_CODES}"))]
+    Generate {
+        /// Scenario to read.
+        scenario: PathBuf,
+        /// File to write; compressed when its name ends in .gz, .zst or .xz.
+        output: PathBuf,
+        /// Seed, instead of the scenario's.
+        #[arg(long)]
+        seed: Option<u64>,
+        #[command(flatten)]
+        options: TraceOptions,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct TraceOptions {
+    /// Changes a key of the scenario (or of the one made for a bare trace), as in trace.tenants=8.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Stops at the first wrong line instead of counting wrong lines.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    /// A tenth of the work: to see that it runs, not to quote.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Prints JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also replays this trace under long-term, read and simulated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+}

@@ -1,0 +1,87 @@
+//! How the program fails: one sentence on standard error, and a code that scripts can tell apart.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use meed_report::WriteError;
+use meed_sim::scenario::{LoadError, ScenarioError};
+use meed_sim::world::RunError;
+use meed_sim::SimulateError;
+use meed_workload::TraceError;
+
+/// What went wrong, by exit code.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// 3: the input is wrong.
+    Input(String),
+    /// 4: a file cannot be read or written.
+    File(String),
+    /// 5: the run could not go on.
+    Run(String),
+    /// The reader of our output has gone; nothing is to be said.
+    Silent,
+}
+
+impl Failure {
+    pub(crate) fn report(&self) -> ExitCode {
+        let (code, sentence) = match self {
+            Failure::Input(sentence) => (3, sentence),
+            Failure::File(sentence) => (4, sentence),
+            Failure::Run(sentence) => (5, sentence),
+            Failure::Silent => return ExitCode::SUCCESS,
+        };
+        // Where standard error is gone as well the code still tells.
+        let _ = writeln!(std::io::stderr(), "meed: {sentence}");
+        ExitCode::from(code)
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Failure {
+        let sentence = error.to_string();
+        if error.unreadable { Failure::File(sentence) } else { Failure::Input(sentence) }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Failure {
+        let sentence = error.to_string();
+        if error.is_file() { Failure::File(sentence) } else { Failure::Input(sentence) }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Failure {
+        match error {
+            LoadError::Scenario(error) => error.into(),
+            LoadError::Trace(error) => error.into(),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            RunError::Trace(error) => error.into(),
+            RunError::Log(_) => Failure::File(error.to_string()),
+            RunError::Config(_) | RunError::Refused { .. } => Failure::Input(error.to_string()),
+            RunError::Change { .. } => Failure::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<SimulateError> for Failure {
+    fn from(error: SimulateError) -> Failure {
+        match error {
+            SimulateError::Scenario(error) => error.into(),
+            SimulateError::Trace(error) => error.into(),
+            SimulateError::Run(error) => error.into(),
+        }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Failure {
+        Failure::File(error.to_string())
+    }
+}
