@@ -264,7 +264,7 @@ Meed.sections = (() => {
   function input() {
     const { record, runs } = data;
     const list = record.assumptions.length ? h("ul", {}, record.assumptions.map((a) => h("li", {}, a))) : h("p", {}, "None.");
-    const stride = record.stride > 1 ? [`To keep this file small, charts over time show every ${record.stride}th sample; the JSON output holds all.`] : [];
+    const stride = record.stride > 1 ? [`To keep this file small, charts over time show one in ${record.stride} samples, and the last; the JSON output holds all.`] : [];
     return [h("h3", {}, "Assumptions"), h("p", { class: "explain" }, "What the input does not hold and Meed assumed."), list,
       h("h3", {}, "Counts"),
       h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Counts" }, Meed.figure.table({

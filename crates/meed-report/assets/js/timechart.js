@@ -83,7 +83,7 @@ Meed.timechart = (() => {
       const columns = panels.flatMap((p) => [...p.bands.flatMap((b) => [[p, b.label + ", low", b.low], [p, b.label + ", high", b.high]]),
         ...p.lines.map((l) => [p, l.label, l.values])]);
       return {
-        note: step > 1 ? `Every ${step}th of ${longest.length} points.` : null,
+        note: step > 1 ? `One in ${step} of ${longest.length} points, and the last.` : null,
         head: [spec.percent ? "Part of tenants" : "Time", ...columns.map(([p, label]) => (panels.length > 1 ? `${p.title}: ${label}` : label))],
         rows: picked.map((x) => [xText(spec, x), ...columns.map(([p, , values]) => spec.format(values[nearest(p.x, x)]))]),
       };
@@ -172,14 +172,14 @@ Meed.timechart = (() => {
             values: (self, splits, _, __, step) => splits.map((v) => {
               const text = spec.percent ? v + " %" : format.timeTick(v, step);
               // A text that would not fit at the right edge is left out.
-              return self.valToPos(v, "x") + text.length * 3.3 > self.over.clientWidth + EDGE ? null : text;
+              return self.valToPos(v, "x") + text.length * 3.3 > self.valToPos(self.scales.x.max, "x") + EDGE ? null : text;
             }) },
           { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
             values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.num(v))) },
         ],
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, bind: { dblclick: () => () => setZoom(null) } },
         hooks: {
-          draw: [drawBaseline],
+          drawAxes: [drawBaseline], // before the lines, which stay on top
           setCursor: [() => {
             // Also called when a scale changes, without an event: then nobody moved.
             if (quiet || !u.cursor.event) return;
@@ -210,6 +210,7 @@ Meed.timechart = (() => {
       ctx.save();
       ctx.strokeStyle = theme.color("ink");
       ctx.lineWidth = 1;
+      ctx.setLineDash([]);
       ctx.beginPath();
       ctx.moveTo(bbox.left, y);
       ctx.lineTo(bbox.left + bbox.width, y);
