@@ -29,8 +29,10 @@ pub(crate) enum Command {
     #[command(after_help = format!("Examples:\n  meed bench\n  meed bench --quick\n\n{EXIT_CODES}"))]
     Bench(BenchArgs),
     /// Prints a script that completes `meed`'s commands in your shell.
-    #[command(after_help = "Examples:\n  meed completions bash > ~/.local/share/bash-completion/completions/meed\n  \
-                            meed completions zsh > ~/.zfunc/_meed")]
+    #[command(
+        after_help = "Examples:\n  meed completions bash > ~/.local/share/bash-completion/completions/meed\n  \
+                            meed completions zsh > ~/.zfunc/_meed"
+    )]
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,

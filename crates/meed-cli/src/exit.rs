@@ -4,9 +4,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use meed_report::WriteError;
+use meed_sim::SimulateError;
 use meed_sim::scenario::{LoadError, ScenarioError};
 use meed_sim::world::RunError;
-use meed_sim::SimulateError;
 use meed_workload::TraceError;
 
 /// What went wrong, by exit code.

@@ -64,6 +64,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
 fn table_options() -> TableOptions {
     let terminal = std::io::stdout().is_terminal();
     // Piped into a file or a pager a table may be as wide as it likes to a point.
-    let width = if terminal { indicatif::TermLike::width(&indicatif_term()).into() } else { 120 };
+    let columns = terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0));
+    let width = if terminal { columns } else { 120 };
     TableOptions { width, color: terminal && std::env::var_os("NO_COLOR").is_none() }
 }

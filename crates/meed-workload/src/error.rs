@@ -106,6 +106,11 @@ impl TraceError {
         TraceError::Settings { what: what.into(), why: why.into() }
     }
 
+    /// Whether the file itself could not be read or written, whatever is in it.
+    pub fn is_file(&self) -> bool {
+        matches!(self, TraceError::Io { .. })
+    }
+
     /// Whether a single line is at fault, not the file.
     pub fn is_bad_line(&self) -> bool {
         matches!(self, TraceError::BadLine(_))

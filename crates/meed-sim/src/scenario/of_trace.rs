@@ -58,16 +58,21 @@ fn cluster_for(path: &Path) -> Result<(String, String, Option<String>), TraceErr
             let known = SwfSource::with_queues(&origin, &kinds, &assumptions, OnBadLine::Skip, queues);
             let processors = match known {
                 Ok(source) => source.header().processors(),
-                Err(_) => SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?.header().processors(),
+                Err(_) => {
+                    SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?.header().processors()
+                }
             };
             let note = match processors {
                 Some(_) => None,
-                None => Some(format!("the header names no MaxProcs; {ASSUMED_SLOTS} cpu are assumed, {how}.cpu=N")),
+                None => Some(format!(
+                    "the header names no MaxProcs; {ASSUMED_SLOTS} cpu are assumed, {how}.cpu=N"
+                )),
             };
             Ok(("\"cpu\"".to_owned(), format!("cpu = {}", processors.unwrap_or(ASSUMED_SLOTS)), note))
         }
         TraceFormat::Swim => {
-            let note = format!("a SWIM trace has no cluster; {ASSUMED_SLOTS} slots are assumed, {how}.slot=N");
+            let note =
+                format!("a SWIM trace has no cluster; {ASSUMED_SLOTS} slots are assumed, {how}.slot=N");
             Ok(("\"slot\"".to_owned(), format!("slot = {ASSUMED_SLOTS}"), Some(note)))
         }
         TraceFormat::Canonical => {
@@ -82,7 +87,8 @@ fn cluster_for(path: &Path) -> Result<(String, String, Option<String>), TraceErr
                 Unit::Bytes => format!("{} = \"{ASSUMED_SLOTS}GiB\"", name(kind)),
                 Unit::Milli => format!("{} = {ASSUMED_SLOTS}", name(kind)),
             };
-            let all = |what: &dyn Fn(usize) -> String| (0..kinds.len()).map(what).collect::<Vec<_>>().join(", ");
+            let all =
+                |what: &dyn Fn(usize) -> String| (0..kinds.len()).map(what).collect::<Vec<_>>().join(", ");
             let note = format!("the trace has no cluster; one node with {} is assumed, {how}", all(&amount));
             Ok((all(&resource), all(&amount), Some(note)))
         }

@@ -1,0 +1,146 @@
+//! `meed trace`: inspect, convert, generate.
+
+use std::io::BufWriter;
+use std::path::Path;
+
+use comfy_table::{CellAlignment, Table};
+use indicatif::{ProgressBar, ProgressStyle};
+use meed_sim::scenario::Scenario;
+use meed_workload::convert::convert;
+use meed_workload::create::Output;
+use meed_workload::inspect::{Quantiles, Summary, inspect};
+use meed_workload::{JobSource, OnBadLine};
+
+use crate::args::{TraceCommand, TraceOptions};
+use crate::exit::Failure;
+use crate::output::{print, remark};
+
+pub(crate) fn run(command: &TraceCommand) -> Result<(), Failure> {
+    match command {
+        TraceCommand::Inspect { input, options, json } => show(input, options, *json),
+        TraceCommand::Convert { input, output, options } => write(input, output, options, None),
+        TraceCommand::Generate { scenario, output, seed, options } => write(scenario, output, options, *seed),
+    }
+}
+
+fn open(
+    input: &Path,
+    options: &TraceOptions,
+    seed: Option<u64>,
+) -> Result<(Scenario, Box<dyn JobSource + Send>), Failure> {
+    let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    let scenario = Scenario::load_any(input, &options.sets, on_bad_line)?;
+    let source = scenario.source(seed.unwrap_or(scenario.seed), on_bad_line)?;
+    Ok((scenario, source))
+}
+
+fn show(input: &Path, options: &TraceOptions, json: bool) -> Result<(), Failure> {
+    let (scenario, mut source) = open(input, options, None)?;
+    let bar = ProgressBar::new(1000);
+    bar.set_style(
+        ProgressStyle::with_template("reading {bar:24} {percent}%").expect("the template is valid"),
+    );
+    let capacity = scenario.capacity();
+    let progress = |fraction: Option<f64>| bar.set_position((fraction.unwrap_or(0.0) * 1000.0) as u64);
+    let summary = inspect(source.as_mut(), scenario.kinds(), Some(&capacity), progress)?;
+    bar.finish_and_clear();
+    if json {
+        let text =
+            serde_json::to_string_pretty(&summary).expect("a summary has no keys that JSON could not have");
+        return print(&(text + "\n"));
+    }
+    scenario.warnings.iter().for_each(|warning| remark(warning));
+    summary.first_bad_lines.iter().for_each(|line| remark(&format!("wrong: {line}")));
+    print(&tables(&summary))
+}
+
+fn tables(summary: &Summary) -> String {
+    let mut text = format!(
+        "{} jobs, {} tasks, {} queues; {} lines read, {} wrong, {} left out\n",
+        summary.jobs,
+        summary.tasks,
+        summary.queues.len(),
+        summary.lines,
+        summary.bad_lines,
+        summary.ignored_lines
+    );
+    if let (Some(first), Some(last)) = (summary.first_submit_s, summary.last_submit_s) {
+        text += &format!("submitted from {first} s to {last} s ({:.1} days)\n", (last - first) / 86_400.0);
+    }
+    for assumption in &summary.assumptions {
+        text += &format!("assumed: {assumption}\n");
+    }
+    let mut spread = table(&["", "min", "mean", "median", "p90", "p99", "max"]);
+    for (name, quantiles) in [
+        ("tasks per job", &summary.tasks_per_job),
+        ("task duration, s", &summary.duration_s),
+        ("gap between jobs, s", &summary.gap_s),
+    ] {
+        spread.add_row(row(name, quantiles));
+    }
+    let mut load = table(&["resource", "work, resource-seconds", "largest task", "offered load"]);
+    for resource in &summary.resources {
+        let offered = resource.offered_load.map_or("".to_owned(), |load| format!("{:.1} %", load * 100.0));
+        load.add_row([
+            resource.resource.clone(),
+            format!("{:.0}", resource.work),
+            resource.largest_task.to_string(),
+            offered,
+        ]);
+    }
+    let mut by_work: Vec<_> = summary.queues.iter().collect();
+    by_work.sort_by(|a, b| b.work[0].total_cmp(&a.work[0]).then(a.queue.cmp(&b.queue)));
+    const SHOWN: usize = 12;
+    let mut queues = table(&["queue", "jobs", "tasks", "work, resource-seconds"]);
+    for queue in by_work.iter().take(SHOWN) {
+        queues.add_row([
+            queue.queue.clone(),
+            queue.jobs.to_string(),
+            queue.tasks.to_string(),
+            format!("{:.0}", queue.work[0]),
+        ]);
+    }
+    let more = match by_work.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("and {more} queues with less work\n"),
+    };
+    format!("{text}\n{spread}\n\n{load}\n\n{queues}\n{more}")
+}
+
+fn row(name: &str, quantiles: &Quantiles) -> Vec<String> {
+    let number = |value: Option<f64>| {
+        value
+            .map_or("-".to_owned(), |value| format!("{:.6}", value))
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+    };
+    let values = [quantiles.min, quantiles.mean, quantiles.p50, quantiles.p90, quantiles.p99, quantiles.max];
+    std::iter::once(name.to_owned()).chain(values.map(number)).collect()
+}
+
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.set_header(header.to_vec());
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn write(input: &Path, output: &Path, options: &TraceOptions, seed: Option<u64>) -> Result<(), Failure> {
+    let (scenario, mut source) = open(input, options, seed)?;
+    let file = Output::create(output)?;
+    let name = file.name().to_string();
+    let buffered = BufWriter::with_capacity(1 << 16, file);
+    let (buffered, counts) = convert(source.as_mut(), scenario.kinds(), buffered, &name)?;
+    let file =
+        buffered.into_inner().map_err(|error| Failure::File(format!("cannot write {name}: {error}")))?;
+    file.finish()?;
+    let bad: Vec<String> = source.bad_lines().iter().map(|line| line.to_string()).collect();
+    bad.iter().for_each(|line| remark(&format!("skipped {line}")));
+    print(&format!(
+        "{name}: {} jobs; {} wrong lines skipped, {} left out\n",
+        counts.jobs, counts.bad, counts.ignored
+    ))
+}
