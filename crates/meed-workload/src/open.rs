@@ -3,7 +3,7 @@
 //! Compression is told by content, never by name: gzip (several members too), zstd (windows up to 2^27, as
 //! `zstd --long=27` makes them) and xz (several streams too) are decompressed, everything else is passed on.
 //!
-//! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable ([`Failure`]).
+//! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable ([`Input::failure`]).
 //! Cost: constant memory (the decompressor's window, at most 128 MiB for zstd, plus buffers of 320 KiB).
 
 use std::fs::File;

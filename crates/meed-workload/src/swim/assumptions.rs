@@ -157,7 +157,7 @@ impl SwimAssumptions {
             TenantSplit::RoundRobin => Dealer::RoundRobin { next: 0, count: self.tenants.len() as u32 },
             TenantSplit::Random { seed, weights } => {
                 let weights = if weights.is_empty() { vec![1; self.tenants.len()] } else { weights.clone() };
-                Dealer::Random { stream: Stream::new(*seed, "swim/tenants"), weights }
+                Dealer::Random { stream: Box::new(Stream::new(*seed, "swim/tenants")), weights }
             }
         }
     }
@@ -166,7 +166,7 @@ impl SwimAssumptions {
 /// Gives each job its tenant.
 pub(super) enum Dealer {
     RoundRobin { next: u32, count: u32 },
-    Random { stream: Stream, weights: Vec<u32> },
+    Random { stream: Box<Stream>, weights: Vec<u32> },
 }
 
 impl Dealer {
