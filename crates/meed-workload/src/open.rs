@@ -227,6 +227,9 @@ impl Input {
             TraceError::Io { action: "read", file, source }
         } else if source.kind() == io::ErrorKind::UnexpectedEof {
             TraceError::Truncated { file, format, line }
+        } else if self.compression == Compression::Zstd && source.to_string().contains("too much memory") {
+            // zstd has a code for this, which its binding turns into words.
+            TraceError::Window { file, limit_mb: 1 << (ZSTD_WINDOW_LOG - 20), window_log: ZSTD_WINDOW_LOG }
         } else {
             TraceError::Damaged { file, format, line, source }
         }

@@ -155,3 +155,14 @@ fn progress_goes_from_nothing_to_all() {
     }
     assert_eq!(last, 1.0);
 }
+
+#[test]
+fn sources_can_move_to_another_thread() {
+    fn movable<T: JobSource + Send>() {}
+    movable::<meed_workload::swf::SwfSource>();
+    movable::<SwimSource>();
+    movable::<CanonicalSource>();
+    movable::<Generator>();
+    movable::<Inline>();
+    movable::<Merge<'static>>();
+}
