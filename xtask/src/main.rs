@@ -1,1 +1,43 @@
-fn main() {}
+//! Chores of the project, without any tool to install: `cargo xtask help`.
+
+mod fuzz;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Chores of the project.
+
+  cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each (default 20)
+  cargo xtask fuzz --list                      names of the targets
+  cargo xtask help                             this text
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let done = match args.next().as_deref() {
+        Some("fuzz") => fuzz::run(args),
+        Some("help" | "--help" | "-h") => {
+            say(HELP);
+            Ok(())
+        }
+        Some(other) => Err(format!("unknown chore \"{other}\"; cargo xtask help lists them")),
+        None => Err(HELP.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            complain(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a program for developers talks on the terminal")]
+fn say(text: &str) {
+    println!("{}", text.trim_end());
+}
+
+#[expect(clippy::print_stderr, reason = "a program for developers talks on the terminal")]
+fn complain(text: &str) {
+    eprintln!("{}", text.trim_end());
+}

@@ -174,7 +174,8 @@ mod tests {
     #[test]
     fn numbers_scale_exactly_or_say_why_not() {
         const LIMIT: u64 = 1 << 53;
-        let rows: &[(&str, Result<u64, NumberError>, Result<u64, NumberError>)] = &[
+        type Parsed = Result<u64, NumberError>;
+        let rows: &[(&str, Parsed, Parsed)] = &[
             // text, exact, nearest; in millionths
             ("0", Ok(0), Ok(0)),
             ("-0", Ok(0), Ok(0)),

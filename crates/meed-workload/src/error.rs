@@ -50,6 +50,18 @@ pub enum TraceError {
         /// What the decompressor says.
         source: io::Error,
     },
+    /// Compressed so that decompressing it takes too much memory.
+    #[error(
+        "{file}: decompressing it takes more than {limit_mb} MB; compress it again, with zstd --long={window_log} at most"
+    )]
+    Window {
+        /// The file.
+        file: Arc<str>,
+        /// The limit.
+        limit_mb: u64,
+        /// The same as a power of two, in bytes.
+        window_log: u32,
+    },
     /// A line that is too long to be one.
     #[error("{file}:{line}: a line without end (no line break within {limit} bytes); is this a trace?")]
     EndlessLine {

@@ -68,7 +68,7 @@ pub struct QueueSummary {
     pub work: Vec<f64>,
 }
 
-/// Some quantiles, exact to three significant digits; `null` without values.
+/// Some quantiles, exact to three significant digits (mean, smallest and largest: exact); `null` without values.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Quantiles {
     /// Smallest.
@@ -213,38 +213,46 @@ impl Tally {
     }
 }
 
-/// A histogram, with an exact sum.
+/// A histogram, with exact sum and ends.
 struct Values {
     histogram: Histogram<u64>,
     sum: u128,
     count: u64,
+    min: u64,
+    max: u64,
 }
 
 impl Values {
     fn new() -> Values {
         // Three significant digits up to 2^53, the largest time: always accepted.
         let histogram = Histogram::new_with_bounds(1, 1 << 53, 3).expect("constant bounds are valid");
-        Values { histogram, sum: 0, count: 0 }
+        Values { histogram, sum: 0, count: 0, min: u64::MAX, max: 0 }
     }
 
     fn record(&mut self, value: u64, times: u64) {
         self.histogram.saturating_record_n(value, times);
         self.sum = self.sum.saturating_add(u128::from(value) * u128::from(times));
         self.count += times;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
     }
 
     fn quantiles(&self, scale: f64) -> Quantiles {
         if self.count == 0 {
             return Quantiles::default();
         }
-        let at = |quantile| Some(self.histogram.value_at_quantile(quantile) as f64 / scale);
+        // The histogram rounds up within its three digits, beyond the largest value too.
+        let at = |quantile| {
+            let value = self.histogram.value_at_quantile(quantile).clamp(self.min, self.max);
+            Some(value as f64 / scale)
+        };
         Quantiles {
-            min: Some(self.histogram.min() as f64 / scale),
+            min: Some(self.min as f64 / scale),
             mean: Some(self.sum as f64 / self.count as f64 / scale),
             p50: at(0.5),
             p90: at(0.9),
             p99: at(0.99),
-            max: Some(self.histogram.max() as f64 / scale),
+            max: Some(self.max as f64 / scale),
         }
     }
 }

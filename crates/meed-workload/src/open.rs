@@ -3,7 +3,7 @@
 //! Compression is told by content, never by name: gzip (several members too), zstd (windows up to 2^27, as
 //! `zstd --long=27` makes them) and xz (several streams too) are decompressed, everything else is passed on.
 //!
-//! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable ([`Failure`]).
+//! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable ([`Input::failure`]).
 //! Cost: constant memory (the decompressor's window, at most 128 MiB for zstd, plus buffers of 320 KiB).
 
 use std::fs::File;
@@ -227,6 +227,9 @@ impl Input {
             TraceError::Io { action: "read", file, source }
         } else if source.kind() == io::ErrorKind::UnexpectedEof {
             TraceError::Truncated { file, format, line }
+        } else if self.compression == Compression::Zstd && source.to_string().contains("too much memory") {
+            // zstd has a code for this, which its binding turns into words.
+            TraceError::Window { file, limit_mb: 1 << (ZSTD_WINDOW_LOG - 20), window_log: ZSTD_WINDOW_LOG }
         } else {
             TraceError::Damaged { file, format, line, source }
         }

@@ -103,6 +103,15 @@ fn cut_and_damaged_files_say_so() {
 }
 
 #[test]
+fn a_window_that_is_too_large_is_refused_before_it_is_allocated() {
+    let message = count(zst(swim(10).as_bytes(), 28)).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "t.tsv: decompressing it takes more than 128 MB; compress it again, with zstd --long=27 at most"
+    );
+}
+
+#[test]
 fn missing_files_and_folders_are_named() {
     let open = |path: &Path| Origin::path(path).open().err().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();

@@ -79,6 +79,11 @@ fn swim_traces_are_read_whole() {
             SwimSource::open(&origin, &cpu(), &SwimAssumptions::default(), OnBadLine::Stop).unwrap();
         let counts = drain(&mut source, 1);
         assert_eq!(counts, SourceCounts { lines: jobs, jobs, bad: 0, ignored: 0 });
+        // What the defaults were chosen for: see `SwimAssumptions`.
+        let mut source =
+            SwimSource::open(&origin, &cpu(), &SwimAssumptions::default(), OnBadLine::Stop).unwrap();
+        let mean_s = inspect(&mut source, &cpu(), None, |_| ()).unwrap().duration_s.mean.unwrap();
+        assert!((10.0..14.0).contains(&mean_s), "{mean_s}");
     }
 }
 

@@ -39,7 +39,8 @@ fn columns_become_tasks() {
     let min = SwfAssumptions { min_duration: Span::from_secs(5).unwrap(), ..default.clone() };
     let keep = SwfAssumptions { ignore_cancelled: false, ignore_partial: false, ..default.clone() };
     let both = [(7, "10"), (10, "20")];
-    let rows: &[(&SwfAssumptions, &[(usize, &str)], Option<Shape>)] = &[
+    type Row<'a> = (&'a SwfAssumptions, &'a [(usize, &'a str)], Option<Shape>);
+    let rows: &[Row<'_>] = &[
         (&default, &[], Some((4000, 0, 60_000_000, 1))),
         (&default, &[(4, "0.0000015")], Some((4000, 0, 2, 1))),
         (&default, &[(4, "0")], Some((4000, 0, 0, 1))),

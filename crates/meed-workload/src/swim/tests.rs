@@ -20,6 +20,7 @@ fn all(mut source: SwimSource) -> Vec<Job> {
 fn bytes_become_tasks() {
     const MIB: u64 = 1 << 20;
     let base = SwimAssumptions {
+        task_base: Span::from_secs(5).unwrap(),
         map_bytes_per_s: MIB,
         reduce_bytes: 100 * MIB,
         reduce_bytes_per_s: 10 * MIB,

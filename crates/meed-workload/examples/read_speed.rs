@@ -1,0 +1,43 @@
+//! How fast a trace is read: `cargo run --release -p meed-workload --example read_speed -- FILE...`
+//!
+//! Reads each file several times as a run would and prints the shortest time.
+#![expect(clippy::print_stdout, reason = "a measurement prints its result")]
+
+use std::path::Path;
+use std::time::Instant;
+
+use meed::{ResourceKinds, Unit};
+use meed_workload::canonical::CanonicalSource;
+use meed_workload::format::TraceFormat;
+use meed_workload::swf::SwfSource;
+use meed_workload::swim::SwimSource;
+use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
+
+fn read(path: &Path, kinds: &ResourceKinds) -> Result<u64, TraceError> {
+    let origin = Origin::path(path);
+    let mut source: Box<dyn JobSource> = match TraceFormat::of_name(path)? {
+        TraceFormat::Swf => Box::new(SwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?),
+        TraceFormat::Swim => {
+            Box::new(SwimSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
+        TraceFormat::Canonical => Box::new(CanonicalSource::open(&origin, None, OnBadLine::Skip)?),
+    };
+    while source.next_job()?.is_some() {}
+    Ok(source.counts().jobs)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let kinds = ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Bytes)])?;
+    for path in std::env::args_os().skip(1) {
+        let path = Path::new(&path);
+        let mut shortest = f64::INFINITY;
+        let mut jobs = 0;
+        for _ in 0..10 {
+            let start = Instant::now();
+            jobs = read(path, &kinds)?;
+            shortest = shortest.min(start.elapsed().as_secs_f64());
+        }
+        println!("{jobs} jobs in {:.1} ms: {}", shortest * 1e3, path.display());
+    }
+    Ok(())
+}
