@@ -1,60 +1,74 @@
 //! `meed bench`: the canonical workloads, a few numbers.
 //!
-//! Not a test: figures depend on the machine. What to compare is ratios on one machine (docs/performance.md).
+//! What is timed is engine and simulator: each workload is made in memory before the clock starts. Not a test:
+//! figures depend on the machine; what to compare is ratios on one machine (docs/performance.md).
 
 use std::path::Path;
 use std::time::Instant;
 
 use comfy_table::{CellAlignment, Table};
+use meed::place::PLACEMENTS;
+use meed::{Config, NodeSpec, Policy, Quantum, QueueSpec, ResourceKinds, Resources, Span, Time, Unit};
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
-use meed_workload::OnBadLine;
+use meed_sim::world::{Failures, Setup, StopAt};
+use meed_sim::{Options, Unwatched, run_one, simulate};
+use meed_workload::generate::Stream;
+use meed_workload::inline::Inline;
+use meed_workload::{Durations, Job, JobLabel, OnBadLine, TaskGroup};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
 use crate::exit::Failure;
 use crate::output::print;
 
-/// A workload, as a scenario with the number of jobs left open.
+/// One workload, near saturation: queues form and empty, and every key moves.
 struct Workload {
     name: &'static str,
-    about: &'static str,
     tenants: usize,
     nodes: usize,
-    slots_per_node: usize,
-    jobs: usize,
+    slots_per_node: u64,
+    tasks: usize,
     tasks_per_job: usize,
 }
 
 const WORKLOADS: &[Workload] = &[
     Workload {
-        name: "4 tenants",
-        about: "one-task jobs, 4 tenants on 1 node of 100 slots",
+        name: "4 tenants, 1 node, jobs of 1 task",
         tenants: 4,
         nodes: 1,
         slots_per_node: 100,
-        jobs: 1_000_000,
+        tasks: 1_000_000,
         tasks_per_job: 1,
     },
     Workload {
-        name: "4 tenants, wide jobs",
-        about: "jobs of 100 tasks, 4 tenants on 1 node of 100 slots",
+        name: "4 tenants, 1 node, jobs of 100 tasks",
         tenants: 4,
         nodes: 1,
         slots_per_node: 100,
-        jobs: 10_000,
+        tasks: 1_000_000,
         tasks_per_job: 100,
     },
     Workload {
-        name: "10,000 tenants",
-        about: "one-task jobs, 10,000 tenants on 10,000 nodes of 4 slots",
+        name: "10,000 tenants, 10,000 nodes, jobs of 1 task",
         tenants: 10_000,
         nodes: 10_000,
         slots_per_node: 4,
-        jobs: 1_000_000,
+        tasks: 1_000_000,
         tasks_per_job: 1,
     },
+    Workload {
+        name: "10,000 tenants, 10,000 nodes, jobs of 100 tasks",
+        tenants: 10_000,
+        nodes: 10_000,
+        slots_per_node: 4,
+        tasks: 1_000_000,
+        tasks_per_job: 100,
+    },
 ];
+
+/// Offered load.
+const LOAD: f64 = 0.98;
+const MEAN_TASK_S: f64 = 10.0;
 
 #[derive(Serialize)]
 struct Figure {
@@ -65,22 +79,22 @@ struct Figure {
     tasks_per_s: f64,
 }
 
+impl Figure {
+    fn new(workload: &str, policy: &str, tasks: u64, seconds: f64) -> Figure {
+        let (workload, policy) = (workload.to_owned(), policy.to_owned());
+        Figure { workload, policy, tasks, seconds, tasks_per_s: tasks as f64 / seconds }
+    }
+}
+
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let mut figures = Vec::new();
     for workload in WORKLOADS {
-        let text = workload.scenario(if args.quick { 10 } else { 1 });
-        let scenario = Scenario::parse(workload.about, &text, Path::new("."), &[], OnBadLine::Stop)?;
         for policy in ["fair", "long-term"] {
-            figures.push(measure(workload.name, &scenario, policy)?);
+            figures.push(workload.measure(policy, if args.quick { 10 } else { 1 })?);
         }
     }
     if let Some(trace) = &args.trace {
-        let started = Instant::now();
-        let scenario = Scenario::load_any(trace, &[], OnBadLine::Skip)?;
-        let mut figure = measure(&trace.display().to_string(), &scenario, "long-term")?;
-        figure.seconds = started.elapsed().as_secs_f64();
-        figure.tasks_per_s = figure.tasks as f64 / figure.seconds;
-        figures.push(figure);
+        figures.push(measure_trace(trace)?);
     }
     if args.json {
         let text = serde_json::to_string_pretty(&figures).expect("figures are plain numbers");
@@ -90,43 +104,90 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
 }
 
 impl Workload {
-    /// Load of 95 %: queues form and empty, and every key moves.
-    fn scenario(&self, shrink: usize) -> String {
-        let slots = (self.nodes * self.slots_per_node) as f64;
-        let jobs = self.jobs / shrink / self.tenants;
-        let mean_s = 10.0;
-        let gap_s = mean_s * self.tasks_per_job as f64 * self.tenants as f64 / (0.95 * slots);
-        let mut text = format!(
-            "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\ncount = {}\ncapacity = {{ slot = {} }}\n[policy]\nquantum = 10\n",
-            self.nodes, self.slots_per_node
-        );
-        for tenant in 0..self.tenants {
-            text += &format!(
-                "[[queue]]\nname = \"t{tenant}\"\nweight = {}\n[[generator]]\nqueue = \"t{tenant}\"\njobs = {}\n\
-                 arrivals = {{ poisson = \"{gap_s:.3}s\" }}\ntasks = {}\nduration = {{ exponential = {mean_s} }}\n\
-                 per = \"job\"\ndemand = {{ slot = 1 }}\n",
-                1 + tenant % 3,
-                jobs.max(1),
-                self.tasks_per_job
-            );
+    fn measure(&self, policy: &str, shrink: usize) -> Result<Figure, Failure> {
+        let setup = Setup {
+            config: self.config(policy),
+            placement: PLACEMENTS[0].new,
+            partitioned: false,
+            source: Box::new(self.jobs(shrink)?),
+            changes: Vec::new(),
+            stop: StopAt::END,
+            failures: Failures::default(),
+            max_attempts: 0,
+            strict: true,
+            series_points: 0,
+            log: meed_sim::log::Log::off(),
+        };
+        let started = Instant::now();
+        let record = run_one(policy, setup, &mut Unwatched)?;
+        Ok(Figure::new(self.name, policy, record.decisions, started.elapsed().as_secs_f64()))
+    }
+
+    fn config(&self, policy: &str) -> Config {
+        let mut root = Policy::preset(policy).expect("a preset's name");
+        root.quantum = Quantum::Fixed(Span::from_secs_f64(MEAN_TASK_S).expect("in range"));
+        let mut leaf = Policy::preset("fifo").expect("a preset's name");
+        leaf.quantum = root.quantum;
+        let kinds = ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)]).expect("one named kind");
+        let queue = |tenant: usize| QueueSpec {
+            name: format!("t{tenant}"),
+            weight: 1000 * (1 + tenant as u64 % 3),
+            min: None,
+            max: None,
+            policy: leaf.clone(),
+        };
+        let node = |node: usize| NodeSpec {
+            name: format!("n{node}"),
+            capacity: Resources::new(&[1000 * self.slots_per_node]),
+            weight: 1000,
+        };
+        Config {
+            kinds,
+            measured: 0,
+            queues: (0..self.tenants).map(queue).collect(),
+            nodes: (0..self.nodes).map(node).collect(),
+            root,
         }
-        text
+    }
+
+    /// A Poisson stream of jobs over all tenants, exponential task times.
+    fn jobs(&self, shrink: usize) -> Result<Inline, Failure> {
+        let mut random = Stream::new(1, self.name);
+        let slots = (self.nodes as u64 * self.slots_per_node) as f64;
+        let mean_gap_s = MEAN_TASK_S * self.tasks_per_job as f64 / (LOAD * slots);
+        let mut submit = Time::ZERO;
+        let mut jobs = Vec::new();
+        for number in 0..self.tasks / self.tasks_per_job / shrink {
+            let seconds = |mean: f64, random: &mut Stream| Span::from_secs_f64(mean * random.exponential());
+            submit = submit.saturating_add(seconds(mean_gap_s, &mut random).unwrap_or(Span::ZERO));
+            jobs.push(Job {
+                label: JobLabel::Number(number as u64),
+                queue: random.below(self.tenants as u64) as u32,
+                submit,
+                weight: 1,
+                chain: None,
+                groups: vec![TaskGroup {
+                    stage: 0,
+                    count: self.tasks_per_job as u32,
+                    demand: Resources::new(&[1000]),
+                    duration: Durations::Same(seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO)),
+                }],
+            });
+        }
+        let queues = (0..self.tenants).map(|tenant| format!("t{tenant}")).collect();
+        Ok(Inline::new(queues, jobs, 1)?)
     }
 }
 
-fn measure(workload: &str, scenario: &Scenario, policy: &str) -> Result<Figure, Failure> {
-    let options = Options { policies: vec![policy.to_owned()], ..Options::default() };
+/// A trace under long-term fairness, read and simulated.
+fn measure_trace(trace: &Path) -> Result<Figure, Failure> {
     let started = Instant::now();
-    let comparison = simulate(scenario, &options, None, &mut Unwatched)?;
+    let scenario = Scenario::load_any(trace, &[], OnBadLine::Skip)?;
+    let options = Options { policies: vec!["long-term".to_owned()], ..Options::default() };
+    let comparison = simulate(&scenario, &options, None, &mut Unwatched)?;
     let seconds = started.elapsed().as_secs_f64();
-    let tasks = comparison.runs[0].queues.iter().map(|queue| queue.tasks).sum();
-    Ok(Figure {
-        workload: workload.to_owned(),
-        policy: policy.to_owned(),
-        tasks,
-        seconds,
-        tasks_per_s: tasks as f64 / seconds,
-    })
+    let name = trace.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Figure::new(&name, "long-term", comparison.runs[0].decisions, seconds))
 }
 
 fn table(figures: &[Figure]) -> String {

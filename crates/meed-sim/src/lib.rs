@@ -11,4 +11,4 @@ mod series;
 mod simulate;
 pub mod world;
 
-pub use simulate::{DEFAULT_POLICIES, Options, SimulateError, Unwatched, Watch, simulate};
+pub use simulate::{DEFAULT_POLICIES, Options, SimulateError, Unwatched, Watch, run_one, simulate};

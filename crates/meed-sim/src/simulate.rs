@@ -6,7 +6,7 @@ use meed_workload::{OnBadLine, TraceError};
 
 use crate::log::Log;
 use crate::outcome::record;
-use crate::record::{Comparison, SCHEMA};
+use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{STATIC, Scenario, ScenarioError};
 use crate::world::{Failures, Progress, RunError, Setup, World};
 
@@ -112,12 +112,18 @@ pub fn simulate(
                 None => Log::off(),
             },
         };
-        let finished = World::new(setup)?.run(&mut |progress| watch.goes_on(progress))?;
-        watch.skipped(words, &finished.bad_lines);
-        comparison.runs.push(record(words, finished));
+        comparison.runs.push(run_one(words, setup, watch)?);
     }
     add_speedups(&mut comparison);
     Ok(comparison)
+}
+
+/// Runs one setup to its end: what [`simulate`] does for each policy, for callers that make engine and workload
+/// themselves. `policy` names the run in its record.
+pub fn run_one(policy: &str, setup: Setup<'_>, watch: &mut dyn Watch) -> Result<RunRecord, RunError> {
+    let finished = World::new(setup)?.run(&mut |progress| watch.goes_on(progress))?;
+    watch.skipped(policy, &finished.bad_lines);
+    Ok(record(policy, finished))
 }
 
 /// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static partition ran as well.
