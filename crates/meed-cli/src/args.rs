@@ -138,6 +138,9 @@ pub(crate) struct BenchArgs {
     /// A tenth of the work: to see that it runs, not to quote.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Only workloads and policies whose line holds this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Option<String>,
     /// Prints JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,

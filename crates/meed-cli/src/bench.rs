@@ -90,7 +90,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let mut figures = Vec::new();
     for workload in WORKLOADS {
         for policy in ["fair", "long-term"] {
-            figures.push(workload.measure(policy, if args.quick { 10 } else { 1 })?);
+            let line = format!("{}, {policy}", workload.name);
+            if args.only.as_ref().is_none_or(|text| line.contains(text)) {
+                figures.push(workload.measure(policy, if args.quick { 10 } else { 1 })?);
+            }
         }
     }
     if let Some(trace) = &args.trace {
