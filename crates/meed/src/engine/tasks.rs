@@ -87,6 +87,8 @@ impl Engine {
         assert!(room.up && demand.fits_in(&room.free), "a placement named a node without room");
         room.free.sub(demand);
         self.place.set_free(node, &room.free);
+        // The walks over a path stop below the root; what it holds is for those who look.
+        self.queues[QueueId::ROOT.index()].held.add(demand);
     }
 
     /// Charges the leaf and all queues above it, each by its parent's policy.
@@ -291,6 +293,7 @@ impl Engine {
         assert!(room.free.fits_in(&room.spec.capacity), "more was freed on a node than it holds");
         let free = room.free;
         self.place.set_free(node, &free);
+        self.queues[QueueId::ROOT.index()].held.sub(demand);
         self.shapes.unblock(&free, &mut self.woken);
     }
 }
