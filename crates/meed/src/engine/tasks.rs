@@ -253,6 +253,9 @@ impl Engine {
         let rate = domain.scalar.amount(demand, self.cluster.nodes[task.node.index()].spec.weight);
         let started = (task.started, task.quantum);
         job.standing.end(self.now, rate, started, &domain.rule, u64::MAX);
+        if job.running == 0 {
+            job.standing.runs_nothing(self.now);
+        }
         if job.waiting > 0 {
             self.rekey_job(task.job);
         }
@@ -268,6 +271,9 @@ impl Engine {
             let rate = above.domain.scalar.amount(demand, node_weight);
             queue.standing.end(now, rate, started, &above.domain.rule, queue.terms.share);
             queue.held.sub(demand);
+            if queue.held.is_zero() {
+                queue.standing.runs_nothing(now);
+            }
             queue.active_tasks -= 1;
             if !queue.capped.is_empty() {
                 self.woken.extend(std::mem::take(&mut queue.capped));
