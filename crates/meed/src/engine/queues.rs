@@ -8,7 +8,8 @@ use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::order::heap::Heap;
 use crate::order::{Domain, Standing, Terms};
-use crate::policy::Policy;
+use crate::policy::{Policy, Quantum};
+use crate::quantum::QuantumUpdater;
 use crate::resources::Resources;
 use crate::shapes::ShapeId;
 use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueSpec, Weight};
@@ -219,10 +220,23 @@ impl Engine {
         self.check_queue(&spec)?;
         // Before it is inserted: a refused queue must not use up a number.
         self.check_minimums(spec.min.map(|min| (parent, min)))?;
+        self.begin_to_learn(spec.policy.quantum);
         let id = self.insert_queue(spec)?;
         self.share_out();
         self.schedule_chores();
         Ok(id)
+    }
+
+    /// The first queue with adaptive quanta brings the updater, if none had them at the start.
+    fn begin_to_learn(&mut self, quantum: Quantum) {
+        let (None, Quantum::Adaptive { initial, interval }) = (&self.quanta, quantum) else { return };
+        let mut quanta = QuantumUpdater::new(initial, interval);
+        self.queues.iter().skip(1).for_each(|_| quanta.add_queue());
+        for id in self.jobs.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+            let path = self.path(self.jobs[id].queue);
+            self.jobs[id].quantum = quanta.job_arrives(&path);
+        }
+        self.quanta = Some(quanta);
     }
 
     pub(super) fn queue_changed(&mut self, id: QueueId, change: QueueChange) -> Result<Effect, Rejected> {
