@@ -9,7 +9,7 @@ use meed::*;
 use proptest::prelude::*;
 
 enum Step {
-    Event(u64, Ev, Result<Effect, Rejected>),
+    Event(u64, Box<Ev>, Result<Effect, Rejected>),
     Decide(u64, Vec<Start>),
 }
 
@@ -124,7 +124,7 @@ fn run(dice: &mut Dice, config: &Config) -> (Shadow, Vec<Step>) {
             let Some(event) = event(dice, &shadow) else { continue };
             let at = if now > 0 && dice.below(40) == 0 { now - 1 } else { now };
             let answer = shadow.apply(at, &event);
-            steps.push(Step::Event(at, event, answer));
+            steps.push(Step::Event(at, Box::new(event), answer));
         }
         if dice.below(4) > 0 {
             let starts = shadow.decide(now);

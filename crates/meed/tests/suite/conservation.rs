@@ -17,9 +17,9 @@ fn lender_and_borrower() -> (Shadow, [QueueId; 2]) {
 
 #[test]
 fn balances_may_be_read_of_some_leaves() {
-    let (mut shadow, [a, b]) = lender_and_borrower();
+    let (shadow, [a, b]) = lender_and_borrower();
     let five = 5 * 1000 * u128::from(S);
-    let (lender, borrower) = (Lending2(five, 0), Lending2(0, five));
+    let (lender, borrower) = (Row(five, 0), Row(0, five));
     for (leaves, expected) in [
         (vec![a, b], vec![borrower, lender]),
         (vec![b, a], vec![lender, borrower]),
@@ -28,13 +28,13 @@ fn balances_may_be_read_of_some_leaves() {
         (vec![], vec![]),
     ] {
         let rows = shadow.engine.lending(&leaves, secs(1));
-        let got: Vec<Lending2> = rows.iter().map(|row| Lending2(row.lent, row.borrowed)).collect();
+        let got: Vec<Row> = rows.iter().map(|row| Row(row.lent, row.borrowed)).collect();
         assert_eq!(got, expected, "{leaves:?}");
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Lending2(u128, u128);
+struct Row(u128, u128);
 
 #[test]
 fn balances_may_be_read_ahead_of_time() {

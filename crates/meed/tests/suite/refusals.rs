@@ -10,6 +10,7 @@ fn sound() -> Config {
 }
 
 type Change = fn(&mut Config);
+type PolicyChange = fn(&mut Policy);
 
 fn check_config(rows: &[(Change, &str)]) {
     for (change, expected) in rows {
@@ -23,10 +24,6 @@ fn check_config(rows: &[(Change, &str)]) {
 
 fn add(config: &mut Config, name: &str) {
     config.queues.push(queue(name, 1000, policy("fair")));
-}
-
-fn root(change: impl Fn(&mut Policy)) -> impl Fn(&mut Config) {
-    move |config| change(&mut config.root)
 }
 
 #[test]
@@ -82,30 +79,29 @@ fn configurations() {
 
 #[test]
 fn policies() {
-    let zero = Span::ZERO;
-    let rows: Vec<(Box<dyn Fn(&mut Config)>, &str)> = vec![
-        (Box::new(root(|p| p.memory = Memory::Rounds(Span::ZERO))), "round length must be above zero"),
-        (Box::new(root(|p| p.memory = Memory::HalfLife(Span::ZERO))), "half-life must be above zero"),
-        (Box::new(root(|p| p.memory = Memory::HalfLife(Span::MAX))), "half-life must be at most a year"),
-        (Box::new(root(|p| p.scalar = Scalar::Kind(1))), "there is no resource number 1"),
-        (Box::new(root(|p| p.scalar = Scalar::Priced(vec![]))), "0 prices for 1 resources"),
-        (Box::new(root(|p| p.scalar = Scalar::Priced(vec![0]))), "at least one price must be above zero"),
+    let rows: [(PolicyChange, &str); 9] = [
+        (|p| p.memory = Memory::Rounds(Span::ZERO), "round length must be above zero"),
+        (|p| p.memory = Memory::HalfLife(Span::ZERO), "half-life must be above zero"),
+        (|p| p.memory = Memory::HalfLife(Span::MAX), "half-life must be at most a year"),
+        (|p| p.scalar = Scalar::Kind(1), "there is no resource number 1"),
+        (|p| p.scalar = Scalar::Priced(vec![]), "0 prices for 1 resources"),
+        (|p| p.scalar = Scalar::Priced(vec![0]), "at least one price must be above zero"),
         (
-            Box::new(root(|p| p.scalar = Scalar::Priced(vec![(1 << 32) + 1]))),
+            |p| p.scalar = Scalar::Priced(vec![(1 << 32) + 1]),
             "prices must be at most 1 per smallest unit; only their ratios matter",
         ),
         (
-            Box::new(root(move |p| p.quantum = Quantum::Adaptive { initial: zero, interval: zero })),
+            |p| p.quantum = Quantum::Adaptive { initial: Span::ZERO, interval: Span::ZERO },
             "quantum interval must be above zero",
         ),
         (
-            Box::new(root(|p| (p.measure, p.t_wait) = (Measure::Allocation, Some(Span::ZERO)))),
+            |p| (p.measure, p.t_wait) = (Measure::Allocation, Some(Span::ZERO)),
             "t_wait guards against starvation under long-term only",
         ),
     ];
     for (change, expected) in rows {
         let mut config = sound();
-        change(&mut config);
+        change(&mut config.root);
         let error = Engine::new(config, Box::new(FirstFit::new(1))).err().map(|error| error.to_string());
         assert_eq!(error, Some(format!("policy of queue `root`: {expected}")));
     }

@@ -17,15 +17,11 @@ pub(crate) fn dice(most: usize) -> impl Strategy<Value = Dice> {
 
 impl std::fmt::Debug for Dice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Dice::of(&{:?})", self.throws)
+        self.throws.fmt(f)
     }
 }
 
 impl Dice {
-    pub(crate) fn of(throws: &[u16]) -> Dice {
-        Dice { throws: throws.to_vec(), next: 0 }
-    }
-
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next += 1;
