@@ -2,7 +2,7 @@
 //!
 //! Invariant: 0 <= free <= capacity on every node, kind by kind; freeing more than was held stops the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::ConfigError;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources, Unit};
@@ -20,16 +20,22 @@ pub(crate) struct Cluster {
     pub(crate) total: Resources,
     /// Capacities ever seen (node classes): a node that left may come back.
     classes: BTreeMap<Resources, u32>,
+    /// Names of the nodes that are up.
+    names: BTreeSet<String>,
 }
 
 impl Cluster {
     pub(crate) fn new(kinds: usize) -> Cluster {
-        Cluster { nodes: Vec::new(), total: Resources::zero(kinds), classes: BTreeMap::new() }
+        let total = Resources::zero(kinds);
+        Cluster { nodes: Vec::new(), total, classes: BTreeMap::new(), names: BTreeSet::new() }
     }
 
     /// What is wrong with a node of this specification, joining now.
     pub(crate) fn check(&self, spec: &NodeSpec, kinds: &ResourceKinds) -> Result<(), ConfigError> {
         check_dimensions(&format!("node `{}`", spec.name), &spec.capacity, kinds)?;
+        if self.names.contains(&spec.name) {
+            return Err(ConfigError::DuplicateNode { node: spec.name.clone() });
+        }
         if spec.capacity.is_zero() {
             return Err(ConfigError::EmptyNode { node: spec.name.clone() });
         }
@@ -58,6 +64,7 @@ impl Cluster {
     pub(crate) fn join(&mut self, spec: NodeSpec) -> NodeId {
         self.total.add(&spec.capacity);
         *self.classes.entry(spec.capacity).or_default() += 1;
+        self.names.insert(spec.name.clone());
         let free = spec.capacity;
         self.nodes.push(Node { spec, free, up: true });
         NodeId(self.nodes.len() as u32 - 1)
@@ -69,6 +76,7 @@ impl Cluster {
         node.up = false;
         node.free = Resources::zero(node.free.kinds());
         self.total.sub(&node.spec.capacity);
+        self.names.remove(&node.spec.name);
     }
 
     /// Gives `node` another capacity; what its tasks hold must fit it.

@@ -30,7 +30,7 @@ pub enum ConfigError {
         /// Its name.
         node: String,
     },
-    /// Two nodes of one name.
+    /// Two nodes of one name, both up.
     #[error("node `{node}` is declared twice")]
     DuplicateNode {
         /// Its name.

@@ -53,14 +53,14 @@ impl Engine {
         for child in self.queues[parent.index()].children.clone() {
             let queue = &mut self.queues[child.index()];
             queue.standing.ledger.reset(rule.round_start);
-            queue.standing.since = None;
+            queue.standing.begin_round(rule.round_start, false);
         }
         for (allocation, child) in self.running_below(parent) {
             let task = &self.running[allocation];
             let rate = self.rate_in(parent, allocation);
             let (started, quantum) = task.terms();
             let queue = &mut self.queues[child.index()];
-            queue.standing.since = Some(rule.round_start);
+            queue.standing.begin_round(rule.round_start, true);
             let end = rule.assumed_end(started, quantum);
             let rules = rule.ledger_rules(queue.terms.share);
             queue.standing.ledger.start(rule.round_start, rate, end, rules);
@@ -77,7 +77,7 @@ impl Engine {
         for &id in &ours {
             let standing = &mut self.jobs[id].standing;
             standing.ledger.reset(rule.round_start);
-            standing.since = None;
+            standing.begin_round(rule.round_start, false);
         }
         let running: Vec<AllocationId> =
             self.running.iter().filter(|(_, task)| task.queue == leaf).map(|(id, _)| id).collect();
@@ -86,7 +86,7 @@ impl Engine {
             let task = &self.running[allocation];
             let (started, quantum) = task.terms();
             let standing = &mut self.jobs[task.job].standing;
-            standing.since = Some(rule.round_start);
+            standing.begin_round(rule.round_start, true);
             let end = rule.assumed_end(started, quantum);
             standing.ledger.start(rule.round_start, rate, end, rule.ledger_rules(u64::MAX));
         }

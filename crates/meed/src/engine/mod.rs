@@ -125,7 +125,7 @@ impl Engine {
         for spec in config.nodes {
             engine.insert_node(spec)?;
         }
-        engine.check_minimums()?;
+        engine.check_minimums(None)?;
         engine.share_out();
         engine.schedule_chores();
         Ok(engine)

@@ -8,7 +8,8 @@ use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::order::heap::Heap;
 use crate::order::{Domain, Standing, Terms};
-use crate::policy::Policy;
+use crate::policy::{Policy, Quantum};
+use crate::quantum::QuantumUpdater;
 use crate::resources::Resources;
 use crate::shapes::ShapeId;
 use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueSpec, Weight};
@@ -180,13 +181,18 @@ impl Engine {
         }
     }
 
-    /// Children's minimum shares must fit into what their parent is promised, or at least may hold.
-    pub(super) fn check_minimums(&self) -> Result<(), ConfigError> {
-        for parent in self.queues.iter().filter(|queue| !queue.children.is_empty()) {
+    /// Children's minimum shares must fit into what their parent is promised, or at least may hold; `newcomer` is
+    /// a parent and the minimum of a child that it has not got yet.
+    pub(super) fn check_minimums(&self, newcomer: Option<(QueueId, Resources)>) -> Result<(), ConfigError> {
+        for (index, parent) in self.queues.iter().enumerate() {
+            let more = newcomer.filter(|(above, _)| above.index() == index).map(|(_, min)| min);
+            if parent.children.is_empty() && more.is_none() {
+                continue;
+            }
             for kind in 0..self.kinds.len() {
-                let of_child =
-                    |child: &QueueId| self.queues[child.index()].min.map_or(0, |min| min.get(kind));
-                let sum: u128 = parent.children.iter().map(|child| u128::from(of_child(child))).sum();
+                let of_child = |child: &QueueId| self.queues[child.index()].min;
+                let minimums = parent.children.iter().filter_map(of_child).chain(more);
+                let sum: u128 = minimums.map(|min| u128::from(min.get(kind))).sum();
                 for (bound, amounts) in [("minimum", parent.min), ("maximum", parent.max)] {
                     if amounts.is_some_and(|amounts| sum > u128::from(amounts.get(kind))) {
                         return Err(ConfigError::ChildrenMinimum {
@@ -210,14 +216,27 @@ impl Engine {
     }
 
     pub(super) fn queue_added(&mut self, spec: QueueSpec) -> Result<QueueId, Rejected> {
+        let parent = self.parent_for(&spec)?;
+        self.check_queue(&spec)?;
+        // Before it is inserted: a refused queue must not use up a number.
+        self.check_minimums(spec.min.map(|min| (parent, min)))?;
+        self.begin_to_learn(spec.policy.quantum);
         let id = self.insert_queue(spec)?;
-        if let Err(error) = self.check_minimums() {
-            self.remove_now(id);
-            return Err(error.into());
-        }
         self.share_out();
         self.schedule_chores();
         Ok(id)
+    }
+
+    /// The first queue with adaptive quanta brings the updater, if none had them at the start.
+    fn begin_to_learn(&mut self, quantum: Quantum) {
+        let (None, Quantum::Adaptive { initial, interval }) = (&self.quanta, quantum) else { return };
+        let mut quanta = QuantumUpdater::new(initial, interval);
+        self.queues.iter().skip(1).for_each(|_| quanta.add_queue());
+        for id in self.jobs.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+            let path = self.path(self.jobs[id].queue);
+            self.jobs[id].quantum = quanta.job_arrives(&path);
+        }
+        self.quanta = Some(quanta);
     }
 
     pub(super) fn queue_changed(&mut self, id: QueueId, change: QueueChange) -> Result<Effect, Rejected> {
@@ -230,7 +249,7 @@ impl Engine {
         let queue = &mut self.queues[id.index()];
         let before = (queue.min, queue.max);
         (queue.min, queue.max) = (min, max);
-        if let Err(error) = self.check_minimums() {
+        if let Err(error) = self.check_minimums(None) {
             let queue = &mut self.queues[id.index()];
             (queue.min, queue.max) = before;
             return Err(error.into());

@@ -87,6 +87,8 @@ impl Engine {
         assert!(room.up && demand.fits_in(&room.free), "a placement named a node without room");
         room.free.sub(demand);
         self.place.set_free(node, &room.free);
+        // The walks over a path stop below the root; what it holds is for those who look.
+        self.queues[QueueId::ROOT.index()].held.add(demand);
     }
 
     /// Charges the leaf and all queues above it, each by its parent's policy.
@@ -251,6 +253,9 @@ impl Engine {
         let rate = domain.scalar.amount(demand, self.cluster.nodes[task.node.index()].spec.weight);
         let started = (task.started, task.quantum);
         job.standing.end(self.now, rate, started, &domain.rule, u64::MAX);
+        if job.running == 0 {
+            job.standing.runs_nothing(self.now);
+        }
         if job.waiting > 0 {
             self.rekey_job(task.job);
         }
@@ -266,6 +271,9 @@ impl Engine {
             let rate = above.domain.scalar.amount(demand, node_weight);
             queue.standing.end(now, rate, started, &above.domain.rule, queue.terms.share);
             queue.held.sub(demand);
+            if queue.held.is_zero() {
+                queue.standing.runs_nothing(now);
+            }
             queue.active_tasks -= 1;
             if !queue.capped.is_empty() {
                 self.woken.extend(std::mem::take(&mut queue.capped));
@@ -291,6 +299,7 @@ impl Engine {
         assert!(room.free.fits_in(&room.spec.capacity), "more was freed on a node than it holds");
         let free = room.free;
         self.place.set_free(node, &free);
+        self.queues[QueueId::ROOT.index()].held.sub(demand);
         self.shapes.unblock(&free, &mut self.woken);
     }
 }

@@ -103,8 +103,9 @@ impl Engine {
         self.meter_kind()
     }
 
-    /// What each of the given leaves has lent and borrowed by `now`; give all leaves, and the sums are equal.
-    pub fn lending(&mut self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
+    /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones too, and the sums
+    /// are equal. O(queues).
+    pub fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
         let leaves: Vec<usize> = leaves.iter().map(|leaf| leaf.index()).collect();
         self.meter.lending(now, &leaves)
     }

@@ -122,16 +122,19 @@ impl Meter {
         }
     }
 
-    /// What each of `leaves` has lent and borrowed up to `now`; the sums are equal to the unit.
-    pub(crate) fn lending(&mut self, now: Time, leaves: &[usize]) -> Vec<Lending> {
-        self.pool.advance(now);
-        let mut parts: Vec<(Lending, u64)> = Vec::with_capacity(leaves.len());
-        for &leaf in leaves {
-            let lending = &mut self.leaves[leaf].lending;
-            self.pool.settle(lending);
-            parts.push(lending.so_far(now));
-        }
-        lending::balance(parts)
+    /// What each of `leaves` has lent and borrowed up to `now`; over all leaves the sums are equal to the unit.
+    pub(crate) fn lending(&self, now: Time, leaves: &[usize]) -> Vec<Lending> {
+        // On copies, for a reading ahead of time must not move the books; and over all leaves, for what rounding
+        // kept back is known of all together only.
+        let mut pool = self.pool.clone();
+        pool.advance(now);
+        let part = |meter: &LeafMeter| {
+            let mut lending = meter.lending.clone();
+            pool.settle(&mut lending);
+            lending.so_far(now)
+        };
+        let all = lending::balance(self.leaves.iter().map(part).collect());
+        leaves.iter().map(|&leaf| all[leaf]).collect()
     }
 }
 

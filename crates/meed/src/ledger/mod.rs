@@ -37,6 +37,10 @@ pub type Charge = u128;
 /// Charge of one smallest unit held for one microsecond.
 pub(crate) const CHARGE_ONE: u128 = 1000;
 
+/// Most that a newcomer is topped up with. A ratio of weights of 10^9 can carry a charge beyond 128 bits; capped,
+/// the newcomer still comes last, and real use, which stays below 2^126, has room above.
+const MOST_PSEUDO: Charge = 1 << 126;
+
 /// What a ledger is kept by: the same for all members of one queue, but for the share.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
@@ -147,9 +151,9 @@ impl Ledger {
         sum
     }
 
-    /// Adds pseudo-accumulated resources.
+    /// Adds pseudo-accumulated resources: at most [`MOST_PSEUDO`].
     pub(crate) fn top_up(&mut self, pseudo: Charge) {
-        self.past += pseudo;
+        self.past += pseudo.min(MOST_PSEUDO);
     }
 
     /// Forgets everything, the running tasks too: a round begins, and the caller starts them anew.

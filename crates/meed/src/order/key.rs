@@ -56,10 +56,10 @@ fn wide_product(a: u128, b: u64) -> (u128, u64) {
     (high, low as u64)
 }
 
-/// floor(a * b / c) where the result fits 128 bits.
+/// floor(a * b / c), at most the largest number.
 pub(crate) fn mul_div(a: u128, b: u64, c: u64) -> u128 {
     let (whole, rest) = (a / u128::from(c), a % u128::from(c));
-    whole * u128::from(b) + rest * u128::from(b) / u128::from(c)
+    whole.saturating_mul(u128::from(b)).saturating_add(rest * u128::from(b) / u128::from(c))
 }
 
 impl Ord for Key {

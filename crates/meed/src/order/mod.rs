@@ -127,6 +127,8 @@ pub(crate) struct Standing {
     pub(crate) ledger: Ledger,
     /// Since when it counts: its (round) arriving time, Eq. 14.
     pub(crate) since: Option<Time>,
+    /// Whether it counts since the start of the round only for a task that ran then.
+    straddles: bool,
     /// Whether it has ever had work.
     pub(crate) known: bool,
     /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
@@ -146,6 +148,20 @@ impl Standing {
             Measure::Usage => long_term::ratio(self, now, rule, terms),
         };
         Key::new(Tier::Ordinary, amount, weight, terms.tie)
+    }
+
+    /// A round begins at `start`: forgets what was before; `runs` says whether a task runs then (Eq. 14).
+    pub(crate) fn begin_round(&mut self, start: Time, runs: bool) {
+        (self.since, self.straddles) = (runs.then_some(start), runs);
+    }
+
+    /// Nothing of it runs any more. A task that ends with the old round does not straddle the new one's start
+    /// (t^s < t^c in Eq. 14), though it was still running when the clock turned.
+    #[inline]
+    pub(crate) fn runs_nothing(&mut self, now: Time) {
+        if self.straddles && self.since == Some(now) {
+            (self.since, self.straddles) = (None, false);
+        }
     }
 
     #[inline]

@@ -27,7 +27,8 @@ pub(crate) fn pseudo_accumulated(
             })
             .map_or(0, |(charge, of)| mul_div(charge, weight, of)),
         Newcomer::Average => {
-            let (charges, weights) = earlier.fold((0, 0u64), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+            let (charges, weights) =
+                earlier.fold((0u128, 0u64), |sum, next| (sum.0.saturating_add(next.0), sum.1 + next.1));
             if weights == 0 { 0 } else { mul_div(charges, weight, weights) }
         }
     }

@@ -1,0 +1,217 @@
+//! The slow twin's charges, by definition: a sum over all tasks that ever ran, computed anew at each look.
+
+use super::model::{Model, Task};
+use meed::*;
+
+/// A key as two integers, amount over weight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ratio {
+    pub(crate) tier: Tier,
+    pub(crate) amount: u128,
+    pub(crate) weight: u64,
+}
+
+impl Ratio {
+    /// Whether this one comes before `other` by value alone. The test's amounts are small enough to multiply.
+    pub(crate) fn cmp_value(&self, other: &Ratio) -> std::cmp::Ordering {
+        let product = |a: u128, b: u64| a.checked_mul(u128::from(b)).expect("test amounts are small");
+        let values = product(self.amount, other.weight).cmp(&product(other.amount, self.weight));
+        self.tier.cmp(&other.tier).then(values)
+    }
+
+    pub(crate) fn as_f64(&self) -> f64 {
+        self.amount as f64 / self.weight as f64
+    }
+}
+
+/// theta * delta of ICS'14 Eq. 9.
+pub(crate) fn rate(scalar: &Scalar, demand: &Resources, node_weight: u32) -> u64 {
+    let plain = match scalar {
+        Scalar::Kind(kind) => u128::from(demand.get(*kind)),
+        Scalar::Priced(prices) => {
+            let parts = demand.as_slice().iter().zip(prices);
+            parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum::<u128>() >> 32
+        }
+    };
+    (plain * u128::from(node_weight) / 1000) as u64
+}
+
+/// Start of the round that `now` lies in (Eq. 12).
+fn round_start(policy: &Policy, now: u64) -> u64 {
+    match policy.memory {
+        Memory::Rounds(length) => now / length.as_micros() * length.as_micros(),
+        _ => 0,
+    }
+}
+
+fn quantum(policy: &Policy) -> u64 {
+    match policy.quantum {
+        Quantum::Fixed(span) => span.as_micros(),
+        Quantum::Adaptive { .. } => panic!("the twin knows fixed quanta only"),
+    }
+}
+
+impl Model {
+    fn rate_of(&self, task: &Task, policy: &Policy) -> u64 {
+        rate(&policy.scalar, &task.demand, self.nodes[task.node].spec.weight)
+    }
+
+    /// f_i without PAR: Eq. 9, 13, 15; with a discount Eq. 7, 8. `shares` is the history of S_i.
+    fn used(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, u64)]) -> u128 {
+        let (now, from) = (self.now, round_start(policy, self.now));
+        let begin = |task: &Task| task.start.max(from);
+        if policy.discount == 1000 {
+            let lasted = |task: &&Task| match task.end {
+                Some(end) => end.saturating_sub(begin(task)),
+                None => (now - begin(task)).max(quantum(policy)),
+            };
+            return tasks
+                .iter()
+                .map(|t| u128::from(self.rate_of(t, policy)) * 1000 * u128::from(lasted(t)))
+                .sum();
+        }
+        let mut cuts: Vec<u64> = vec![from, now];
+        for task in tasks {
+            cuts.extend([task.start, task.end.unwrap_or(now), begin(task) + quantum(policy)]);
+        }
+        cuts.extend(shares.iter().map(|(at, _)| *at));
+        cuts.sort_unstable();
+        let mut sum = 0;
+        for cut in cuts.windows(2).filter(|cut| cut[0] >= from && cut[0] < cut[1]) {
+            let holds = |task: &&&Task| match task.end {
+                Some(end) => task.start <= cut[0] && cut[0] < end,
+                None => task.start <= cut[0] && (cut[0] < now || cut[0] < begin(task) + quantum(policy)),
+            };
+            let held: u64 = tasks.iter().filter(holds).map(|task| self.rate_of(task, policy)).sum();
+            let share = shares.iter().rev().find(|(at, _)| *at <= cut[0]).map_or(0, |(_, share)| *share);
+            let within = held.min(share);
+            let counted = u128::from(within) * 1000 + u128::from(held - within) * u128::from(policy.discount);
+            sum += counted * u128::from(cut[1] - cut[0]);
+        }
+        sum
+    }
+
+    fn share_history(&self, q: usize, policy: &Policy) -> Vec<(u64, u64)> {
+        self.queues[q].shares.iter().map(|(at, share)| (*at, rate(&policy.scalar, share, 1000))).collect()
+    }
+
+    /// f_i of a queue by its parent's policy, PAR included.
+    pub(crate) fn queue_charge(&self, q: usize, policy: &Policy) -> u128 {
+        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect();
+        self.used(policy, &tasks, &self.share_history(q, policy)) + self.queues[q].counts.pseudo
+    }
+
+    fn job_charge(&self, job: usize, policy: &Policy) -> u128 {
+        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.job == job).collect();
+        self.used(policy, &tasks, &[(0, u64::MAX)]) + self.jobs[job].counts.pseudo
+    }
+
+    fn scalar_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>, policy: &Policy) -> u64 {
+        tasks.map(|task| self.rate_of(task, policy)).sum()
+    }
+
+    pub(crate) fn queue_key(&self, q: usize) -> Ratio {
+        let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
+        let (spec, below) = (&self.queues[q].spec, |task: &&Task| self.is_below(task.queue, q));
+        let held = self.scalar_held(self.running().filter(below), policy);
+        let min = spec.min.map_or(0, |min| rate(&policy.scalar, &min, 1000));
+        if held < min {
+            return Ratio { tier: Tier::BelowMinimum, amount: u128::from(held), weight: min };
+        }
+        let (amount, weight) = match policy.measure {
+            Measure::Arrival => {
+                let waits = |&j: &usize| self.jobs[j].alive && self.is_below(self.jobs[j].queue, q);
+                let first = (0..self.jobs.len()).filter(waits).find(|&j| self.job_waiting(j) > 0);
+                (first.expect("it demands something") as u128, 1)
+            }
+            Measure::Allocation => (u128::from(held), spec.weight),
+            Measure::Usage => (self.queue_charge(q, policy), spec.weight),
+        };
+        Ratio { tier: Tier::Ordinary, amount, weight }
+    }
+
+    pub(crate) fn job_key(&self, job: usize) -> Ratio {
+        let policy = &self.queues[self.jobs[job].queue].spec.policy;
+        let (amount, weight) = match policy.measure {
+            Measure::Arrival => (job as u128, 1),
+            Measure::Allocation => {
+                let ours = self.running().filter(|task| task.job == job);
+                (u128::from(self.scalar_held(ours, policy)), self.jobs[job].weight)
+            }
+            Measure::Usage => (self.job_charge(job, policy), self.jobs[job].weight),
+        };
+        Ratio { tier: Tier::Ordinary, amount, weight }
+    }
+
+    /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
+    pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
+        let policy = &self.queues[0].spec.policy;
+        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.queue == leaf).collect();
+        let amount = self.used(policy, &tasks, &self.share_history(leaf, policy));
+        Ratio { tier: Tier::Ordinary, amount, weight: self.queues[leaf].spec.weight }
+    }
+
+    /// A new round forgets who arrived when, but for those with a task across its start (Eq. 14).
+    pub(crate) fn refresh_counts(&mut self) {
+        let now = self.now;
+        let straddles =
+            |task: &Task, round: u64| task.start <= round && task.end.is_none_or(|end| end > round);
+        for q in 1..self.queues.len() {
+            let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
+            let round = round_start(policy, now);
+            if round > self.queues[q].counts.round {
+                let any = self.tasks.iter().any(|t| self.is_below(t.queue, q) && straddles(t, round));
+                let counts = &mut self.queues[q].counts;
+                (counts.round, counts.pseudo, counts.since) = (round, 0, any.then_some(round));
+            }
+        }
+        for job in 0..self.jobs.len() {
+            let round = round_start(&self.queues[self.jobs[job].queue].spec.policy, now);
+            if round > self.jobs[job].counts.round {
+                let any = self.tasks.iter().any(|t| t.job == job && straddles(t, round));
+                let counts = &mut self.jobs[job].counts;
+                (counts.round, counts.pseudo, counts.since) = (round, 0, any.then_some(round));
+            }
+        }
+    }
+
+    pub(crate) fn top_up_queue(&mut self, q: usize) {
+        let parent = self.queues[q].parent.expect("not the root");
+        let policy = self.queues[parent].spec.policy.clone();
+        let since = self.queues[q].counts.since;
+        let active =
+            |&o: &usize| self.waiting(o) > 0 || self.running().any(|task| self.is_below(task.queue, o));
+        let earlier = |&o: &usize| self.queues[o].counts.since.is_some_and(|at| Some(at) < since);
+        let others = self.children(parent).into_iter().filter(|&o| o != q).filter(active).filter(earlier);
+        let rows = others.map(|o| (self.queue_charge(o, &policy), self.queues[o].spec.weight)).collect();
+        self.queues[q].counts.pseudo = pseudo(&policy, self.queues[q].spec.weight, rows);
+    }
+
+    pub(crate) fn top_up_job(&mut self, job: usize) {
+        let queue = self.jobs[job].queue;
+        let policy = self.queues[queue].spec.policy.clone();
+        let since = self.jobs[job].counts.since;
+        let active = |&o: &usize| self.job_waiting(o) > 0 || self.running().any(|task| task.job == o);
+        let earlier = |&o: &usize| self.jobs[o].counts.since.is_some_and(|at| Some(at) < since);
+        let ours = |&o: &usize| o != job && self.jobs[o].alive && self.jobs[o].queue == queue;
+        let others = (0..self.jobs.len()).filter(ours).filter(active).filter(earlier);
+        let rows = others.map(|o| (self.job_charge(o, &policy), self.jobs[o].weight)).collect();
+        self.jobs[job].counts.pseudo = pseudo(&policy, self.jobs[job].weight, rows);
+    }
+}
+
+/// phi of a newcomer (Eq. 10, 16), weighted.
+fn pseudo(policy: &Policy, weight: u64, earlier: Vec<(u128, u64)>) -> u128 {
+    if policy.measure != Measure::Usage {
+        return 0;
+    }
+    let phi = |(charge, of): &(u128, u64)| charge * u128::from(weight) / u128::from(*of);
+    match policy.newcomer {
+        Newcomer::Zero => 0,
+        Newcomer::EarlyBird => earlier.iter().map(phi).max().unwrap_or(0),
+        Newcomer::Average => {
+            let sums = earlier.iter().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+            if sums.1 == 0 { 0 } else { phi(&sums) }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Random configurations and jobs from a list of numbers, so that a failing case shrinks to few and small ones.
+
+use super::{S, SimJob, kinds, node, queue, span};
+use meed::*;
+use proptest::prelude::*;
+
+/// A list of throws; zero when it is used up.
+#[derive(Clone)]
+pub(crate) struct Dice {
+    throws: Vec<u16>,
+    next: usize,
+}
+
+pub(crate) fn dice(most: usize) -> impl Strategy<Value = Dice> {
+    prop::collection::vec(any::<u16>(), 0..most).prop_map(|throws| Dice { throws, next: 0 })
+}
+
+impl std::fmt::Debug for Dice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.throws.fmt(f)
+    }
+}
+
+impl Dice {
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next += 1;
+        u64::from(self.throws.get(self.next - 1).copied().unwrap_or(0)) % n
+    }
+
+    pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize].clone()
+    }
+
+    pub(crate) fn amounts(&mut self, kinds: usize, most: u64) -> Resources {
+        let mut amounts: Vec<u64> = (0..kinds).map(|_| self.below(most + 1)).collect();
+        amounts[0] = amounts[0].max(u64::from(amounts.iter().all(|&amount| amount == 0)));
+        Resources::new(&amounts)
+    }
+
+    pub(crate) fn weight(&mut self) -> u64 {
+        self.pick(&[1000, 1000, 2000, 500, 333, 1, 7919])
+    }
+
+    pub(crate) fn policy(&mut self, kinds: usize) -> Policy {
+        let mut policy =
+            Policy::preset(self.pick(&["long-term", "fair", "fifo", "long-term"])).expect("known");
+        policy.quantum = Quantum::Fixed(span(self.pick(&[S, 0, 3 * S, S / 2, 20 * S])));
+        policy.memory = self.pick(&[Memory::Forever, Memory::Forever, Memory::Rounds(span(7 * S))]);
+        policy.discount = self.pick(&[1000, 1000, 500, 0, 250]);
+        policy.newcomer =
+            self.pick(&[Newcomer::Zero, Newcomer::Zero, Newcomer::EarlyBird, Newcomer::Average]);
+        policy.scalar = match self.below(4) {
+            0 => Scalar::Priced((0..kinds as u64).map(|kind| (1 << 32) >> kind).collect()),
+            kind => Scalar::Kind(kind as usize % kinds),
+        };
+        policy
+    }
+
+    /// Nested queue names, parents first, with the leaves in the order of their names `l0`, `l1`, ...
+    pub(crate) fn tree(&mut self) -> Vec<(String, bool)> {
+        let leaves = 1 + self.below(6);
+        let depth = 1 + self.below(4);
+        let mut rows: Vec<(String, bool)> = Vec::new();
+        for leaf in 0..leaves {
+            let mut path = String::new();
+            for level in 1..depth {
+                // Groups at each level by halves, so that some share a parent and some do not.
+                if self.below(3) == 0 {
+                    break;
+                }
+                path.push_str(&format!("g{}", self.below(level + 1)));
+                if !rows.iter().any(|(name, _)| *name == path) {
+                    rows.push((path.clone(), false));
+                }
+                path.push('.');
+            }
+            rows.push((format!("{path}l{leaf}"), true));
+        }
+        rows
+    }
+
+    pub(crate) fn nodes(&mut self, kinds: usize) -> Vec<NodeSpec> {
+        let count = 1 + self.below(3);
+        let one = |index: u64, dice: &mut Dice| {
+            let mut spec = node(&format!("n{index}"), dice.amounts(kinds, 12));
+            spec.weight = dice.pick(&[1000, 1000, 1500, 300]);
+            spec
+        };
+        (0..count).map(|index| one(index, self)).collect()
+    }
+
+    /// A whole configuration: any policies, bounds on some queues.
+    pub(crate) fn config(&mut self) -> Config {
+        let kind_count = 1 + self.below(3) as usize;
+        let nodes = self.nodes(kind_count);
+        let mut root = self.policy(kind_count);
+        root.blocked = self.pick(&[Blocked::Skip, Blocked::Skip, Blocked::Wait]);
+        let mut queues: Vec<QueueSpec> = Vec::new();
+        for (name, _) in self.tree() {
+            let mut spec = queue(&name, self.weight(), self.policy(kind_count));
+            // Minima on top-level queues only: below, they would have to fit into the parent's.
+            if !name.contains('.') && self.below(3) == 0 {
+                spec.min = Some(self.amounts(kind_count, 3));
+            }
+            if self.below(4) == 0 {
+                let most = self.amounts(kind_count, 12).as_slice().iter().map(|a| a + 3).collect::<Vec<_>>();
+                spec.max = Some(Resources::new(&most));
+            }
+            queues.push(spec);
+        }
+        Config {
+            kinds: kinds(kind_count),
+            measured: self.below(kind_count as u64) as usize,
+            root,
+            queues,
+            nodes,
+        }
+    }
+
+    /// Up to `most` jobs for the leaves of `config`; only demands that some node can hold and no maximum forbids.
+    pub(crate) fn jobs(&mut self, config: &Config, most: u64) -> Vec<SimJob> {
+        let has_child =
+            |q: &QueueSpec| config.queues.iter().any(|o| o.name.starts_with(&format!("{}.", q.name)));
+        let ids: Vec<QueueId> = super::engine(config).queue_ids().skip(1).collect();
+        let leaves: Vec<usize> = (0..ids.len()).filter(|&i| !has_child(&config.queues[i])).collect();
+        let (count, mut jobs, mut at) = (self.below(most + 1), Vec::new(), 0);
+        for _ in 0..count {
+            at += self.pick(&[0, 0, S, 2 * S, S / 3, 7 * S]);
+            let leaf = self.pick(&leaves);
+            let on_path = |q: &&QueueSpec| {
+                let name = &config.queues[leaf].name;
+                *name == q.name || name.starts_with(&format!("{}.", q.name))
+            };
+            let maxima: Vec<Resources> = config.queues.iter().filter(on_path).filter_map(|q| q.max).collect();
+            let mut groups = Vec::new();
+            for _ in 0..1 + self.below(2) {
+                let demand = self.amounts(config.kinds.len(), 4);
+                let fits = config.nodes.iter().any(|node| demand.fits_in(&node.capacity))
+                    && maxima.iter().all(|max| demand.fits_in(max));
+                let tasks =
+                    (0..1 + self.below(4)).map(|_| self.pick(&[S, 2 * S, S / 2, 5 * S, 0, 9 * S])).collect();
+                if fits {
+                    groups.push((demand, tasks));
+                }
+            }
+            if !groups.is_empty() {
+                jobs.push(SimJob { queue: ids[leaf], at, weight: self.weight(), groups });
+            }
+        }
+        jobs
+    }
+}

@@ -1,0 +1,149 @@
+//! The slow twin's jobs and tasks: they come, start, end, fail, are lost and wait again.
+
+use super::model::{Group, Model, Task};
+use meed::*;
+
+impl Model {
+    pub(crate) fn add_groups(&mut self, job: usize, groups: &[TaskGroup]) {
+        if groups.is_empty() {
+            return;
+        }
+        let leaf = self.jobs[job].queue;
+        self.refresh_counts();
+        for &q in &self.path(leaf)[1..] {
+            if !self.queues[q].counts.known {
+                self.queues[q].counts.known = true;
+                self.queues[q].counts.since = Some(self.now);
+                self.top_up_queue(q);
+            }
+        }
+        if !self.jobs[job].counts.known {
+            self.jobs[job].counts.known = true;
+            self.jobs[job].counts.since = Some(self.now);
+            self.top_up_job(job);
+        }
+        self.begin_to_wait(leaf);
+        for group in groups {
+            let first = self.jobs[job].groups.iter().map(|g| g.count).sum();
+            let retries = Vec::new();
+            let group = Group { demand: group.demand, first, count: group.count, next: 0, retries };
+            self.jobs[job].groups.push(group);
+        }
+    }
+
+    fn begin_to_wait(&mut self, leaf: usize) {
+        if self.waiting(leaf) == 0 {
+            self.queues[leaf].waits_since = self.now;
+        }
+    }
+
+    /// A task starts as the engine says; `check_order` has looked at it if it should.
+    pub(crate) fn started(&mut self, start: &Start) {
+        let job = self.job(start.job);
+        let leaf = start.queue.index();
+        self.refresh_counts();
+        for &q in self.path(leaf)[1..].iter().rev() {
+            if self.queues[q].counts.since.is_none() {
+                self.queues[q].counts.since = Some(self.now);
+                self.top_up_queue(q);
+            }
+        }
+        if self.jobs[job].counts.since.is_none() {
+            self.jobs[job].counts.since = Some(self.now);
+            self.top_up_job(job);
+        }
+        let group = &mut self.jobs[job].groups[start.group as usize];
+        let taken = group.retries.pop().unwrap_or_else(|| {
+            assert!(group.next < group.count, "a task too many was started");
+            group.next += 1;
+            (group.first + group.next - 1, 0)
+        });
+        assert_eq!(taken, (start.task, start.failures), "task number and failures");
+        let demand = group.demand;
+        let node = start.node.index();
+        assert!(self.nodes[node].up && demand.fits_in(&self.free(node)), "{start:?} overloads its node");
+        for &q in &self.path(leaf) {
+            let mut held = self.held(q);
+            held.add(&demand);
+            let max = self.queues[q].spec.max;
+            assert!(max.is_none_or(|max| held.fits_in(&max)), "{start:?} exceeds a maximum share");
+        }
+        self.queues[leaf].waits_since = self.now;
+        self.tasks.push(Task {
+            allocation: start.allocation,
+            queue: leaf,
+            job,
+            group: start.group as usize,
+            number: start.task,
+            failures: start.failures,
+            node,
+            demand,
+            start: self.now,
+            end: None,
+        });
+    }
+
+    fn stop(&mut self, allocation: AllocationId) -> usize {
+        let runs = |task: &Task| task.allocation == allocation && task.end.is_none();
+        let index = self.tasks.iter().position(runs).expect("a running task");
+        self.tasks[index].end = Some(self.now);
+        index
+    }
+
+    pub(crate) fn lose(&mut self, lost: &[AllocationId]) {
+        for &allocation in lost {
+            let task = self.stop(allocation);
+            self.wait_again(task, self.tasks[task].failures);
+        }
+    }
+
+    fn wait_again(&mut self, task: usize, failures: u16) {
+        let (job, group, number) = (self.tasks[task].job, self.tasks[task].group, self.tasks[task].number);
+        self.begin_to_wait(self.jobs[job].queue);
+        self.jobs[job].groups[group].retries.push((number, failures));
+    }
+
+    pub(crate) fn end(&mut self, allocation: AllocationId) {
+        self.stop(allocation);
+    }
+
+    pub(crate) fn failed(&mut self, allocation: AllocationId) {
+        let task = self.stop(allocation);
+        let (job, failures) = (self.tasks[task].job, self.tasks[task].failures + 1);
+        let attempts = self.jobs[job].max_attempts;
+        if attempts == 0 || failures < attempts {
+            self.wait_again(task, failures);
+        }
+    }
+
+    pub(crate) fn drop_job(&mut self, job: usize, stopped: &[AllocationId]) {
+        let mut ours: Vec<AllocationId> =
+            self.running().filter(|task| task.job == job).map(|task| task.allocation).collect();
+        let mut stopped = stopped.to_vec();
+        ours.sort();
+        stopped.sort();
+        assert_eq!(ours, stopped, "all tasks of a dropped job are stopped");
+        ours.into_iter().for_each(|allocation| self.end(allocation));
+        for group in &mut self.jobs[job].groups {
+            (group.next, group.retries) = (group.count, Vec::new());
+        }
+        self.jobs[job].alive = false;
+    }
+
+    /// What became of a job after one of its tasks ended.
+    pub(crate) fn check_state(&mut self, id: JobId, state: JobState, stopped: &[AllocationId]) {
+        let job = self.job(id);
+        let running = self.running().filter(|task| task.job == job).count();
+        let idle = self.job_waiting(job) == 0 && running == 0;
+        if state == JobState::Failed {
+            return self.drop_job(job, stopped);
+        }
+        let expected = match (idle, self.jobs[job].open) {
+            (false, _) => JobState::Active,
+            (true, true) => JobState::Drained,
+            (true, false) => JobState::Done,
+        };
+        assert_eq!((state, stopped.len()), (expected, 0));
+        self.jobs[job].alive = expected != JobState::Done;
+    }
+}

@@ -1,0 +1,167 @@
+//! The smallest world there can be: jobs with known durations, run to the end, every decision checked by the twin.
+
+pub(crate) mod charge;
+pub(crate) mod dice;
+pub(crate) mod life;
+pub(crate) mod model;
+pub(crate) mod shadow;
+pub(crate) mod verify;
+
+use meed::place::FirstFit;
+use meed::*;
+use shadow::{Ev, Shadow};
+use std::collections::BTreeMap;
+
+pub(crate) const S: u64 = MICROS_PER_S;
+
+pub(crate) fn secs(seconds: u64) -> Time {
+    Time::from_secs(seconds).expect("in range")
+}
+
+pub(crate) fn micros(us: u64) -> Time {
+    Time::from_micros(us).expect("in range")
+}
+
+pub(crate) fn span(us: u64) -> Span {
+    Span::from_micros(us).expect("in range")
+}
+
+/// Whole slots of the only kind.
+pub(crate) fn slots(n: u64) -> Resources {
+    Resources::new(&[n * 1000])
+}
+
+pub(crate) fn kinds(n: usize) -> ResourceKinds {
+    let kind = |i: usize| (format!("kind{i}"), Unit::Milli);
+    ResourceKinds::new((0..n).map(kind).collect()).expect("distinct names")
+}
+
+/// A preset with a fixed quantum of a second.
+pub(crate) fn policy(name: &str) -> Policy {
+    let mut policy = Policy::preset(name).expect("a preset");
+    policy.quantum = Quantum::Fixed(span(S));
+    policy
+}
+
+pub(crate) fn queue(name: &str, weight: u64, policy: Policy) -> QueueSpec {
+    QueueSpec { name: name.to_owned(), weight, min: None, max: None, policy }
+}
+
+pub(crate) fn node(name: &str, capacity: Resources) -> NodeSpec {
+    NodeSpec { name: name.to_owned(), capacity, weight: 1000 }
+}
+
+/// One node of `n` slots; queues of weight one with fifo leaves; all parents ordered by `root`.
+pub(crate) fn slots_config(n: u64, root: &Policy, names: &[&str]) -> Config {
+    let is_parent = |name: &str| names.iter().any(|other| other.starts_with(&format!("{name}.")));
+    let spec = |name: &&str| queue(name, 1000, if is_parent(name) { root.clone() } else { policy("fifo") });
+    Config {
+        kinds: kinds(1),
+        measured: 0,
+        root: root.clone(),
+        queues: names.iter().map(spec).collect(),
+        nodes: vec![node("n", slots(n))],
+    }
+}
+
+pub(crate) fn engine(config: &Config) -> Engine {
+    Engine::new(config.clone(), Box::new(FirstFit::new(config.kinds.len()))).expect("a sound configuration")
+}
+
+/// A job of the little world: groups of a demand and the durations of its tasks in microseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct SimJob {
+    pub(crate) queue: QueueId,
+    pub(crate) at: u64,
+    pub(crate) weight: u64,
+    pub(crate) groups: Vec<(Resources, Vec<u64>)>,
+}
+
+/// `n` equal tasks of one slot and a second each.
+pub(crate) fn unit_job(queue: QueueId, at: u64, n: u64) -> SimJob {
+    SimJob { queue, at, weight: 1000, groups: vec![(slots(1), vec![S; n as usize])] }
+}
+
+/// Runs jobs to the end; every decision and every instant is checked by the twin.
+pub(crate) struct World {
+    pub(crate) shadow: Shadow,
+    jobs: Vec<SimJob>,
+    next_job: usize,
+    durations: Vec<Vec<u64>>,
+    ends: BTreeMap<(u64, usize), AllocationId>,
+    served: usize,
+}
+
+impl World {
+    pub(crate) fn new(config: &Config, mut jobs: Vec<SimJob>) -> World {
+        jobs.sort_by_key(|job| job.at);
+        World {
+            shadow: Shadow::new(config),
+            jobs,
+            next_job: 0,
+            durations: Vec::new(),
+            ends: BTreeMap::new(),
+            served: 0,
+        }
+    }
+
+    pub(crate) fn run(config: &Config, jobs: Vec<SimJob>) -> World {
+        let mut world = World::new(config, jobs);
+        while world.step().is_some() {}
+        world
+    }
+
+    /// The next instant: ends, arrivals, decisions. `None` when nothing is left.
+    pub(crate) fn step(&mut self) -> Option<u64> {
+        let arrival = self.jobs.get(self.next_job).map(|job| job.at);
+        let end = self.ends.first_key_value().map(|(&(at, _), _)| at);
+        let now = [arrival, end].into_iter().flatten().min()?;
+        while let Some(entry) = self.ends.first_entry().filter(|entry| entry.key().0 == now) {
+            let allocation = entry.remove();
+            self.shadow.apply(now, &Ev::Ended(allocation)).expect("it runs");
+        }
+        while let Some(job) = self.jobs.get(self.next_job).filter(|job| job.at == now).cloned() {
+            self.next_job += 1;
+            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup {
+                count: tasks.len() as u32,
+                demand: *demand,
+            };
+            let groups = job.groups.iter().map(group).collect();
+            let event =
+                Ev::Job { queue: job.queue, weight: job.weight, groups, open: false, max_attempts: 0 };
+            self.shadow.apply(now, &event).expect("a sound job");
+            self.durations.push(job.groups.iter().flat_map(|(_, tasks)| tasks.clone()).collect());
+        }
+        self.shadow.decide(now);
+        for (index, task) in self.shadow.model.tasks.iter().enumerate().skip(self.served) {
+            let duration = self.durations[task.job][task.number as usize];
+            self.ends.insert((now + duration, index), task.allocation);
+        }
+        self.served = self.shadow.model.tasks.len();
+        Some(now)
+    }
+
+    /// Slots that started in `queue` in each of the given seconds.
+    pub(crate) fn started(&self, queue: QueueId, from: u64, to: u64) -> Vec<u64> {
+        let at = |second: u64| {
+            let starts = self.shadow.model.tasks.iter();
+            let here = starts.filter(|task| task.queue == queue.index() && task.start == second * S);
+            here.map(|task| task.demand.get(0) / 1000).sum()
+        };
+        (from..to).map(at).collect()
+    }
+
+    /// (queue, job, task, start) of all starts in order.
+    pub(crate) fn sequence(&self) -> Vec<(String, usize, u32, u64)> {
+        let model = &self.shadow.model;
+        let row = |task: &model::Task| {
+            let name = &model.queues[task.queue].spec.name;
+            (name.rsplit('.').next().unwrap_or(name).to_owned(), task.job, task.number, task.start)
+        };
+        model.tasks.iter().map(row).collect()
+    }
+
+    pub(crate) fn id(&self, name: &str) -> QueueId {
+        self.shadow.engine.find_queue(name).expect("a declared queue")
+    }
+}

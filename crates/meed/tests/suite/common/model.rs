@@ -1,0 +1,334 @@
+//! The slow twin's state: everything that happened, kept as it came. No sums, no heaps: what is needed is counted
+//! up again each time.
+
+use super::shadow::Ev;
+use meed::*;
+
+pub(crate) struct Queue {
+    pub(crate) spec: QueueSpec,
+    pub(crate) parent: Option<usize>,
+    pub(crate) removed: bool,
+    pub(crate) draining: bool,
+    /// S from each instant on.
+    pub(crate) shares: Vec<(u64, Resources)>,
+    pub(crate) counts: Counts,
+    pub(crate) waits_since: u64,
+    pub(crate) entitled: u128,
+    pub(crate) borrowed: u128,
+    pub(crate) lent: f64,
+}
+
+/// Since when a child counts, and what it was topped up with (Eq. 10, 14, 16).
+#[derive(Clone, Default)]
+pub(crate) struct Counts {
+    pub(crate) known: bool,
+    pub(crate) since: Option<u64>,
+    pub(crate) round: u64,
+    pub(crate) pseudo: u128,
+}
+
+pub(crate) struct Node {
+    pub(crate) spec: NodeSpec,
+    pub(crate) up: bool,
+}
+
+pub(crate) struct Job {
+    pub(crate) id: JobId,
+    pub(crate) queue: usize,
+    pub(crate) weight: u64,
+    pub(crate) open: bool,
+    pub(crate) max_attempts: u16,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) alive: bool,
+    pub(crate) counts: Counts,
+}
+
+pub(crate) struct Group {
+    pub(crate) demand: Resources,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) next: u32,
+    pub(crate) retries: Vec<(u32, u16)>,
+}
+
+pub(crate) struct Task {
+    pub(crate) allocation: AllocationId,
+    pub(crate) queue: usize,
+    pub(crate) job: usize,
+    pub(crate) group: usize,
+    pub(crate) number: u32,
+    pub(crate) failures: u16,
+    pub(crate) node: usize,
+    pub(crate) demand: Resources,
+    pub(crate) start: u64,
+    pub(crate) end: Option<u64>,
+}
+
+pub(crate) struct Model {
+    pub(crate) now: u64,
+    pub(crate) measured: usize,
+    pub(crate) queues: Vec<Queue>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) tasks: Vec<Task>,
+}
+
+impl Group {
+    pub(crate) fn waiting(&self) -> u64 {
+        u64::from(self.count - self.next) + self.retries.len() as u64
+    }
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config) -> Model {
+        let kinds = config.kinds.len();
+        let root = QueueSpec {
+            name: String::new(),
+            weight: 1000,
+            min: None,
+            max: None,
+            policy: config.root.clone(),
+        };
+        let mut model = Model {
+            now: 0,
+            measured: config.measured,
+            queues: Vec::new(),
+            nodes: config.nodes.iter().map(|spec| Node { spec: spec.clone(), up: true }).collect(),
+            jobs: Vec::new(),
+            tasks: Vec::new(),
+        };
+        model.add_queue(root, None, kinds);
+        for spec in &config.queues {
+            let parent = model.parent_of(&spec.name);
+            model.add_queue(spec.clone(), Some(parent), kinds);
+        }
+        model.share_out();
+        model
+    }
+
+    fn parent_of(&self, name: &str) -> usize {
+        let Some((above, _)) = name.rsplit_once('.') else { return 0 };
+        self.queues.iter().position(|q| q.spec.name == above && !q.removed).expect("its parent is there")
+    }
+
+    fn add_queue(&mut self, spec: QueueSpec, parent: Option<usize>, kinds: usize) {
+        self.queues.push(Queue {
+            spec,
+            parent,
+            removed: false,
+            draining: false,
+            shares: vec![(0, Resources::zero(kinds))],
+            counts: Counts::default(),
+            waits_since: 0,
+            entitled: 0,
+            borrowed: 0,
+            lent: 0.0,
+        });
+    }
+
+    pub(crate) fn children(&self, parent: usize) -> Vec<usize> {
+        let below = |&q: &usize| self.queues[q].parent == Some(parent) && !self.queues[q].removed;
+        (0..self.queues.len()).filter(below).collect()
+    }
+
+    pub(crate) fn is_leaf(&self, q: usize) -> bool {
+        q != 0 && self.children(q).is_empty()
+    }
+
+    pub(crate) fn is_below(&self, mut q: usize, above: usize) -> bool {
+        while q != above {
+            match self.queues[q].parent {
+                Some(parent) => q = parent,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    pub(crate) fn path(&self, leaf: usize) -> Vec<usize> {
+        let mut path = vec![leaf];
+        while let Some(parent) = self.queues[path[path.len() - 1]].parent {
+            path.push(parent);
+        }
+        path.reverse();
+        path
+    }
+
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(|task| task.end.is_none())
+    }
+
+    pub(crate) fn free(&self, node: usize) -> Resources {
+        let mut free = self.nodes[node].spec.capacity;
+        self.running().filter(|task| task.node == node).for_each(|task| free.sub(&task.demand));
+        free
+    }
+
+    pub(crate) fn share(&self, q: usize) -> Resources {
+        self.queues[q].shares[self.queues[q].shares.len() - 1].1
+    }
+
+    pub(crate) fn held(&self, q: usize) -> Resources {
+        let mut held = Resources::zero(self.share(0).kinds());
+        self.running().filter(|task| self.is_below(task.queue, q)).for_each(|task| held.add(&task.demand));
+        held
+    }
+
+    pub(crate) fn waiting(&self, q: usize) -> u64 {
+        let jobs = self.jobs.iter().filter(|job| job.alive && self.is_below(job.queue, q));
+        jobs.flat_map(|job| &job.groups).map(Group::waiting).sum()
+    }
+
+    pub(crate) fn job_waiting(&self, job: usize) -> u64 {
+        self.jobs[job].groups.iter().map(Group::waiting).sum()
+    }
+
+    /// Held and waited for, measured kind.
+    pub(crate) fn demand(&self, q: usize) -> u128 {
+        let jobs = self.jobs.iter().filter(|job| job.alive && job.queue == q);
+        let groups = jobs.flat_map(|job| &job.groups);
+        let waits: u128 =
+            groups.map(|g| u128::from(g.waiting()) * u128::from(g.demand.get(self.measured))).sum();
+        let running = self.running().filter(|task| task.queue == q);
+        waits + running.map(|task| u128::from(task.demand.get(self.measured))).sum::<u128>()
+    }
+
+    /// S_i by largest remainder, level by level.
+    fn share_out(&mut self) {
+        let mut total = Resources::zero(self.share(0).kinds());
+        self.nodes.iter().filter(|node| node.up).for_each(|node| total.add(&node.spec.capacity));
+        self.set_share(0, total);
+        for parent in 0..self.queues.len() {
+            let (children, whole) = (self.children(parent), self.share(parent));
+            let mut parts = vec![Resources::zero(whole.kinds()); children.len()];
+            let sum: u128 = children.iter().map(|&c| u128::from(self.queues[c].spec.weight)).sum();
+            for kind in 0..whole.kinds() {
+                let quota = |c: usize| u128::from(whole.get(kind)) * u128::from(self.queues[c].spec.weight);
+                for (part, &c) in parts.iter_mut().zip(&children) {
+                    part.as_mut_slice()[kind] = (quota(c) / sum) as u64;
+                }
+                let given: u64 = parts.iter().map(|part| part.get(kind)).sum();
+                let mut order: Vec<usize> = (0..children.len()).collect();
+                order.sort_by_key(|&i| (std::cmp::Reverse(quota(children[i]) % sum), i));
+                let left = if children.is_empty() { 0 } else { whole.get(kind) - given };
+                order.iter().take(left as usize).for_each(|&i| parts[i].as_mut_slice()[kind] += 1);
+            }
+            for (part, c) in parts.into_iter().zip(children) {
+                self.set_share(c, part);
+            }
+        }
+    }
+
+    fn set_share(&mut self, q: usize, share: Resources) {
+        if self.share(q) != share {
+            self.queues[q].shares.push((self.now, share));
+        }
+    }
+
+    /// What a leaf is entitled to in the measured kind; parents and removed queues are nobody.
+    pub(crate) fn leaf_share(&self, q: usize) -> u64 {
+        if self.is_leaf(q) && !self.queues[q].removed { self.share(q).get(self.measured) } else { 0 }
+    }
+
+    /// Counts up what passes until `now`.
+    pub(crate) fn advance(&mut self, now: u64) {
+        let passed = now - self.now;
+        self.now = now;
+        if passed == 0 {
+            return;
+        }
+        let all: Vec<usize> = (1..self.queues.len()).collect();
+        let own = |q: usize| {
+            self.running().filter(move |t| t.queue == q).map(|t| t.demand.get(self.measured)).sum::<u64>()
+        };
+        let rows: Vec<(u64, u64)> = all.iter().map(|&q| (self.leaf_share(q), own(q))).collect();
+        let unused: u64 = rows.iter().map(|(share, held)| share.saturating_sub(*held)).sum();
+        let borrowed: u64 = rows.iter().map(|(share, held)| held.saturating_sub(*share)).sum();
+        for (&q, (share, held)) in all.iter().zip(rows) {
+            let entitled = self.demand(q).min(u128::from(share));
+            let queue = &mut self.queues[q];
+            queue.entitled += entitled * u128::from(passed);
+            queue.borrowed += u128::from(held.saturating_sub(share)) * u128::from(passed);
+            if unused > 0 {
+                let part = share.saturating_sub(held) as f64 / unused as f64;
+                queue.lent += part * borrowed as f64 * passed as f64;
+            }
+        }
+    }
+
+    /// Takes over an event that the engine took.
+    pub(crate) fn apply(&mut self, now: u64, event: &Ev, effect: &Effect) {
+        self.advance(now);
+        match (event, effect) {
+            (Ev::NodeJoined(spec), _) => self.nodes.push(Node { spec: spec.clone(), up: true }),
+            (Ev::NodeChanged(node, capacity), Effect::Lost(lost)) => {
+                self.lose(lost);
+                self.nodes[node.index()].spec.capacity = *capacity;
+            }
+            (Ev::NodeLeft(node), Effect::Lost(lost)) => {
+                self.lose(lost);
+                self.nodes[node.index()].up = false;
+            }
+            (Ev::QueueAdded(spec), _) => {
+                let (parent, kinds) = (self.parent_of(&spec.name), self.share(0).kinds());
+                self.add_queue(spec.clone(), Some(parent), kinds);
+            }
+            (Ev::QueueChanged(queue, change), _) => {
+                let spec = &mut self.queues[queue.index()].spec;
+                spec.weight = change.weight.unwrap_or(spec.weight);
+                spec.min = change.min.unwrap_or(spec.min);
+                spec.max = change.max.unwrap_or(spec.max);
+            }
+            (Ev::QueueRemoved(queue), _) => {
+                self.queues[queue.index()].draining = true;
+            }
+            (Ev::Job { queue, weight, groups, open, max_attempts }, Effect::Job(id)) => {
+                self.jobs.push(Job {
+                    id: *id,
+                    queue: queue.index(),
+                    weight: *weight,
+                    open: *open,
+                    max_attempts: *max_attempts,
+                    groups: Vec::new(),
+                    alive: true,
+                    counts: Counts::default(),
+                });
+                self.add_groups(self.jobs.len() - 1, groups);
+            }
+            (Ev::Tasks { job, groups, open }, _) => {
+                let job = self.job(*job);
+                self.jobs[job].open = *open;
+                self.add_groups(job, groups);
+            }
+            (Ev::JobChanged(job, weight), _) => {
+                let job = self.job(*job);
+                self.jobs[job].weight = *weight;
+            }
+            (Ev::Cancelled(job), Effect::Lost(stopped)) => self.drop_job(self.job(*job), stopped),
+            (Ev::Ended(allocation), Effect::Ended { job, state, stopped }) => {
+                self.end(*allocation);
+                self.check_state(*job, *state, stopped);
+            }
+            (Ev::Failed(allocation), Effect::Ended { job, state, stopped }) => {
+                self.failed(*allocation);
+                self.check_state(*job, *state, stopped);
+            }
+            (event, effect) => panic!("{event:?} has another effect than {effect:?}"),
+        }
+        self.clear_drained();
+        self.share_out();
+    }
+
+    pub(crate) fn job(&self, id: JobId) -> usize {
+        self.jobs.iter().position(|job| job.alive && job.id == id).expect("a live job")
+    }
+
+    fn clear_drained(&mut self) {
+        for q in 0..self.queues.len() {
+            let jobs = self.jobs.iter().any(|job| job.alive && job.queue == q);
+            if self.queues[q].draining && !jobs {
+                (self.queues[q].draining, self.queues[q].removed) = (false, true);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The engine with its slow twin beside it: each event goes to both, each decision is checked.
+
+use super::model::Model;
+use super::{engine, micros};
+use meed::*;
+
+/// An event that owns what it holds, so that it can be kept and sent again.
+#[derive(Clone, Debug)]
+pub(crate) enum Ev {
+    NodeJoined(NodeSpec),
+    NodeChanged(NodeId, Resources),
+    NodeLeft(NodeId),
+    QueueAdded(QueueSpec),
+    QueueChanged(QueueId, QueueChange),
+    QueueRemoved(QueueId),
+    Job { queue: QueueId, weight: u64, groups: Vec<TaskGroup>, open: bool, max_attempts: u16 },
+    Tasks { job: JobId, groups: Vec<TaskGroup>, open: bool },
+    JobChanged(JobId, u64),
+    Cancelled(JobId),
+    Ended(AllocationId),
+    Failed(AllocationId),
+}
+
+impl Ev {
+    pub(crate) fn send(&self, engine: &mut Engine, now: u64) -> Result<Effect, Rejected> {
+        let event = match self {
+            Ev::NodeJoined(spec) => Event::NodeJoined(spec.clone()),
+            Ev::NodeChanged(node, capacity) => Event::NodeChanged(*node, *capacity),
+            Ev::NodeLeft(node) => Event::NodeLeft(*node),
+            Ev::QueueAdded(spec) => Event::QueueAdded(spec.clone()),
+            Ev::QueueChanged(queue, change) => Event::QueueChanged(*queue, change.clone()),
+            Ev::QueueRemoved(queue) => Event::QueueRemoved(*queue),
+            Ev::Job { queue, weight, groups, open, max_attempts } => Event::JobArrived(JobSpec {
+                queue: *queue,
+                weight: *weight,
+                groups,
+                open: *open,
+                max_attempts: *max_attempts,
+            }),
+            Ev::Tasks { job, groups, open } => Event::TasksAdded { job: *job, groups, open: *open },
+            Ev::JobChanged(job, weight) => Event::JobChanged { job: *job, weight: *weight },
+            Ev::Cancelled(job) => Event::JobCancelled(*job),
+            Ev::Ended(allocation) => Event::TaskEnded(*allocation),
+            Ev::Failed(allocation) => Event::TaskFailed(*allocation),
+        };
+        engine.apply(micros(now), event)
+    }
+}
+
+pub(crate) struct Shadow {
+    pub(crate) engine: Engine,
+    pub(crate) model: Model,
+    /// Looks at each decision before it is taken over; whatever it says, node room and maxima are checked.
+    pub(crate) judge: fn(&mut Model, &Start),
+}
+
+impl Shadow {
+    pub(crate) fn new(config: &Config) -> Shadow {
+        Shadow { engine: engine(config), model: Model::new(config), judge: Model::check_order }
+    }
+
+    /// Tells both; a refused event changes neither.
+    pub(crate) fn apply(&mut self, now: u64, event: &Ev) -> Result<Effect, Rejected> {
+        let answer = event.send(&mut self.engine, now);
+        if let Ok(effect) = &answer {
+            self.model.apply(now, event, effect);
+        }
+        self.model.check(&mut self.engine, now);
+        answer
+    }
+
+    /// Decides, each start checked before it is taken over; afterwards nothing that waits may fit.
+    pub(crate) fn decide(&mut self, now: u64) -> Vec<Start> {
+        self.engine.advance(micros(now)).expect("time goes on");
+        self.model.advance(now);
+        let (model, judge, mut starts) = (&mut self.model, self.judge, Vec::new());
+        self.engine.decide(true, |start| {
+            judge(model, &start);
+            model.started(&start);
+            starts.push(start);
+        });
+        self.model.check_nothing_missed();
+        self.model.check(&mut self.engine, now);
+        starts
+    }
+}

@@ -1,0 +1,184 @@
+//! What must hold after every event and at every decision, looked at by plain scans.
+
+use super::charge::Ratio;
+use super::model::{Group, Job, Model};
+use meed::*;
+use std::cmp::Ordering;
+
+impl Model {
+    fn node_for(&self, demand: &Resources) -> Option<usize> {
+        (0..self.nodes.len()).find(|&node| self.nodes[node].up && demand.fits_in(&self.free(node)))
+    }
+
+    fn is_capped(&self, leaf: usize, demand: &Resources) -> bool {
+        self.path(leaf).iter().any(|&q| {
+            let mut with = self.held(q);
+            with.add(demand);
+            self.queues[q].spec.max.is_some_and(|max| !with.fits_in(&max))
+        })
+    }
+
+    fn waits_for_large(&self) -> bool {
+        self.queues[0].spec.policy.blocked == Blocked::Wait
+    }
+
+    /// Whether a group can start now; under `Blocked::Wait` one that fits nowhere is in the order as well.
+    fn is_candidate(&self, job: &Job, group: &Group) -> bool {
+        job.alive
+            && group.waiting() > 0
+            && !self.is_capped(job.queue, &group.demand)
+            && (self.waits_for_large() || self.node_for(&group.demand).is_some())
+    }
+
+    fn candidates(&self, leaf: usize) -> Vec<(usize, usize)> {
+        let ours = (0..self.jobs.len()).filter(|&job| self.jobs[job].queue == leaf);
+        let groups = ours.flat_map(|job| (0..self.jobs[job].groups.len()).map(move |group| (job, group)));
+        groups
+            .filter(|&(job, group)| self.is_candidate(&self.jobs[job], &self.jobs[job].groups[group]))
+            .collect()
+    }
+
+    /// Leaves of which something can start.
+    fn ready(&self) -> Vec<usize> {
+        (1..self.queues.len()).filter(|&q| self.is_leaf(q) && !self.candidates(q).is_empty()).collect()
+    }
+
+    /// The children of `parent` in order of their keys; ties to the one declared first.
+    fn order(&self, parent: usize, ready: &[usize]) -> Vec<(usize, Ratio)> {
+        let leads = |&c: &usize| ready.iter().any(|&leaf| self.is_below(leaf, c));
+        let mut order: Vec<(usize, Ratio)> =
+            self.children(parent).into_iter().filter(leads).map(|c| (c, self.queue_key(c))).collect();
+        order.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
+        order
+    }
+
+    /// Group and node that a plain scan picks in `leaf`.
+    fn pick(&self, leaf: usize) -> ((usize, usize), Option<usize>) {
+        let by_key = |a: &(usize, usize), b: &(usize, usize)| {
+            self.job_key(a.0).cmp_value(&self.job_key(b.0)).then(a.cmp(b))
+        };
+        let (job, group) = self.candidates(leaf).into_iter().min_by(by_key).expect("a ready leaf");
+        ((job, group), self.node_for(&self.jobs[job].groups[group].demand))
+    }
+
+    /// The leaf that a plain walk chooses, and whether the guard chose it.
+    fn walk(&self) -> Option<(usize, Option<u64>)> {
+        let ready = self.ready();
+        if let Some(t_wait) = self.queues[0].spec.policy.t_wait {
+            let mut leaves: Vec<(usize, Ratio)> = ready.iter().map(|&q| (q, self.guard_key(q))).collect();
+            leaves.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
+            if let Some(&(leaf, _)) = leaves.first() {
+                let waited = self.now - self.queues[leaf].waits_since;
+                if waited >= t_wait.as_micros() {
+                    return Some((leaf, Some(waited)));
+                }
+            }
+        }
+        let mut at = 0;
+        while !self.is_leaf(at) {
+            at = self.order(at, &ready).first()?.0;
+        }
+        Some((at, None))
+    }
+
+    /// Compares a decision with the scan's: leaf, job, group, node, and the keys that the reason names.
+    pub(crate) fn check_order(&mut self, start: &Start) {
+        self.refresh_counts();
+        let (leaf, starved) = self.walk().expect("something can start");
+        assert_eq!(start.queue.index(), leaf, "leaf, at {} us: {start:?}", self.now);
+        let ((job, group), node) = self.pick(leaf);
+        assert_eq!((self.job(start.job), start.group as usize), (job, group), "group, at {} us", self.now);
+        assert_eq!(Some(start.node.index()), node, "node, at {} us", self.now);
+        let reason = start.reason.as_ref().expect("asked for");
+        assert_eq!(reason.starved_for.map(Span::as_micros), starved, "the guard, at {} us", self.now);
+        if starved.is_some() {
+            return;
+        }
+        let ready = self.ready();
+        assert_eq!(reason.levels.len() + 1, self.path(leaf).len(), "a choice for each level");
+        for choice in &reason.levels {
+            self.check_choice(choice, &ready);
+        }
+    }
+
+    fn check_choice(&self, choice: &Choice, ready: &[usize]) {
+        let order = self.order(choice.among.index(), ready);
+        assert_eq!(choice.chosen.index(), order[0].0);
+        assert_eq!((choice.key.tier, choice.key.value), (order[0].1.tier, order[0].1.as_f64()), "{choice:?}");
+        let Some((id, key)) = choice.runner_up else {
+            assert_eq!(order.len(), 1, "a runner-up is missing: {choice:?}");
+            return;
+        };
+        // The runner-up wants something, has the key that is shown, and nobody that is ready stands before it.
+        let shown = self.queue_key(id.index());
+        assert!(self.waiting(id.index()) > 0, "{choice:?}");
+        assert_eq!((key.tier, key.value), (shown.tier, shown.as_f64()), "runner-up of {choice:?}");
+        let before =
+            |row: &&(usize, Ratio)| row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less;
+        assert_eq!(order[1..].iter().find(before).map(|row| row.0), None, "stands before {choice:?}");
+    }
+
+    /// After `decide` nothing that waits may fit, unless the policy is to wait for a large one.
+    pub(crate) fn check_nothing_missed(&mut self) {
+        self.refresh_counts();
+        let Some((leaf, _)) = self.walk() else { return };
+        let ((job, group), node) = self.pick(leaf);
+        assert_eq!(node, None, "group {group} of job {job} in queue {leaf} fits, at {} us", self.now);
+    }
+
+    /// What the engine shows equals what is counted up from the log.
+    pub(crate) fn check(&mut self, engine: &mut Engine, now: u64) {
+        self.advance(now.max(self.now));
+        let now = super::micros(self.now);
+        let kinds = self.share(0).kinds();
+        for (index, node) in engine.node_ids().enumerate() {
+            let free = if self.nodes[index].up { self.free(index) } else { Resources::zero(kinds) };
+            assert_eq!(*engine.node(node).1, free, "free on node {index}");
+        }
+        assert_eq!(engine.running_tasks(), self.running().count());
+        assert_eq!(engine.live_jobs(), self.jobs.iter().filter(|job| job.alive).count());
+        let ids: Vec<QueueId> = engine.queue_ids().collect();
+        assert_eq!(ids.len(), self.queues.len(), "queues");
+        for &id in &ids {
+            self.check_queue(engine, id, now);
+        }
+        let lending = engine.lending(&ids[1..], now);
+        let (lent, borrowed): (u128, u128) =
+            lending.iter().fold((0, 0), |sum, row| (sum.0 + row.lent, sum.1 + row.borrowed));
+        assert_eq!(lent, borrowed, "what one borrows others lent");
+        for (row, queue) in lending.iter().zip(&self.queues[1..]) {
+            assert_eq!(row.borrowed, queue.borrowed, "borrowed by {}", queue.spec.name);
+            let close = 2.0 + queue.lent * 1e-9;
+            assert!((row.lent as f64 - queue.lent).abs() <= close, "lent {} not {}", row.lent, queue.lent);
+        }
+    }
+
+    fn check_queue(&self, engine: &Engine, id: QueueId, now: Time) {
+        let (q, view, integrals) = (id.index(), engine.queue(id), engine.integrals(id, now));
+        let name = &self.queues[q].spec.name;
+        assert_eq!(view.removed, self.queues[q].removed, "removed: {name}");
+        assert_eq!(*view.held, self.held(q), "held by `{name}`");
+        if view.removed {
+            return;
+        }
+        assert_eq!(*view.share, self.share(q), "share of {name}");
+        assert_eq!(view.is_leaf, self.is_leaf(q), "leaf: {name}");
+        if !view.is_leaf {
+            return;
+        }
+        assert_eq!(view.waiting, self.waiting(q), "waiting in {name}");
+        let jobs = self.jobs.iter().filter(|job| job.alive && job.queue == q).count();
+        assert_eq!(view.jobs, jobs as u64, "jobs of {name}");
+        for kind in 0..view.held.kinds() {
+            let lasted = |end: Option<u64>, start: u64| u128::from(end.unwrap_or(self.now) - start);
+            let ours = self.tasks.iter().filter(|task| task.queue == q);
+            let used: u128 =
+                ours.map(|task| u128::from(task.demand.get(kind)) * lasted(task.end, task.start)).sum();
+            assert_eq!(integrals.usage[kind], used, "usage of {name}, kind {kind}");
+        }
+        assert_eq!(integrals.entitled, self.queues[q].entitled, "entitled: {name}");
+        assert_eq!(integrals.demand, self.demand(q), "demand of {name}");
+        assert_eq!(integrals.share, self.leaf_share(q), "measured share of {name}");
+        assert_eq!(integrals.held, self.held(q).get(self.measured), "measured held of {name}");
+    }
+}

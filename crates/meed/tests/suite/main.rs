@@ -1,0 +1,16 @@
+//! The engine from outside: what the papers promise, and a slow twin that checks every decision.
+//!
+//! One binary, so that it links once and helpers that only some files need are no dead code. `common` holds the
+//! smallest possible world and the twin; each other file is one topic.
+
+mod chaos;
+mod common;
+mod conservation;
+mod events;
+mod hierarchy;
+mod memory;
+mod papers;
+mod quantum;
+mod refusals;
+mod rounds;
+mod twin;
