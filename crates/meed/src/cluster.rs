@@ -10,12 +10,16 @@ use crate::spec::{NodeId, NodeSpec};
 
 pub(crate) struct Node {
     pub(crate) spec: NodeSpec,
-    pub(crate) free: Resources,
     pub(crate) up: bool,
 }
 
 pub(crate) struct Cluster {
     pub(crate) nodes: Vec<Node>,
+    /// Free amounts and capacities, kind by kind, node after node: what every start and end touches, kept dense.
+    free: Vec<u64>,
+    capacity: Vec<u64>,
+    weights: Vec<u32>,
+    kinds: usize,
     /// Capacity of all nodes that are up.
     pub(crate) total: Resources,
     /// Capacities ever seen (node classes): a node that left may come back.
@@ -26,8 +30,58 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn new(kinds: usize) -> Cluster {
-        let total = Resources::zero(kinds);
-        Cluster { nodes: Vec::new(), total, classes: BTreeMap::new(), names: BTreeSet::new() }
+        Cluster {
+            nodes: Vec::new(),
+            free: Vec::new(),
+            capacity: Vec::new(),
+            weights: Vec::new(),
+            kinds,
+            total: Resources::zero(kinds),
+            classes: BTreeMap::new(),
+            names: BTreeSet::new(),
+        }
+    }
+
+    fn row(&self, node: NodeId) -> std::ops::Range<usize> {
+        node.index() * self.kinds..(node.index() + 1) * self.kinds
+    }
+
+    /// delta of Eq. 9, in thousandths.
+    #[inline]
+    pub(crate) fn weight(&self, node: NodeId) -> u32 {
+        self.weights[node.index()]
+    }
+
+    pub(crate) fn free(&self, node: NodeId) -> Resources {
+        Resources::new(&self.free[self.row(node)])
+    }
+
+    /// Takes `demand` from what is free on `node`; what is left.
+    #[inline]
+    pub(crate) fn take(&mut self, node: NodeId, demand: &Resources) -> Resources {
+        let row = self.row(node);
+        for (free, amount) in self.free[row].iter_mut().zip(demand.as_slice()) {
+            *free = free.checked_sub(*amount).expect("a placement named a node without room");
+        }
+        self.free(node)
+    }
+
+    /// Gives `demand` back to `node`; what is free now.
+    #[inline]
+    pub(crate) fn give_back(&mut self, node: NodeId, demand: &Resources) -> Resources {
+        let row = self.row(node);
+        let capacity = &self.capacity[row.clone()];
+        for ((free, amount), most) in self.free[row].iter_mut().zip(demand.as_slice()).zip(capacity) {
+            *free += amount;
+            assert!(*free <= *most, "more was freed on a node than it holds");
+        }
+        self.free(node)
+    }
+
+    fn set_rows(&mut self, node: NodeId, free: &Resources, capacity: &Resources) {
+        let row = self.row(node);
+        self.free[row.clone()].copy_from_slice(free.as_slice());
+        self.capacity[row].copy_from_slice(capacity.as_slice());
     }
 
     /// What is wrong with a node of this specification, joining now.
@@ -65,30 +119,34 @@ impl Cluster {
         self.total.add(&spec.capacity);
         *self.classes.entry(spec.capacity).or_default() += 1;
         self.names.insert(spec.name.clone());
-        let free = spec.capacity;
-        self.nodes.push(Node { spec, free, up: true });
+        self.free.extend(spec.capacity.as_slice());
+        self.capacity.extend(spec.capacity.as_slice());
+        self.weights.push(spec.weight);
+        self.nodes.push(Node { spec, up: true });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    pub(crate) fn leave(&mut self, node: NodeId) {
-        let node = &mut self.nodes[node.index()];
-        assert!(node.up && node.free == node.spec.capacity, "a node leaves once, and empty");
+    pub(crate) fn leave(&mut self, id: NodeId) {
+        let free = self.free(id);
+        let node = &mut self.nodes[id.index()];
+        assert!(node.up && free == node.spec.capacity, "a node leaves once, and empty");
         node.up = false;
-        node.free = Resources::zero(node.free.kinds());
-        self.total.sub(&node.spec.capacity);
         self.names.remove(&node.spec.name);
+        self.total.sub(&node.spec.capacity);
+        let nothing = Resources::zero(self.kinds);
+        self.set_rows(id, &nothing, &nothing);
     }
 
     /// Gives `node` another capacity; what its tasks hold must fit it.
-    pub(crate) fn resize(&mut self, node: NodeId, capacity: Resources) {
-        let node = &mut self.nodes[node.index()];
-        let mut held = node.spec.capacity;
-        held.sub(&node.free);
-        self.total.sub(&node.spec.capacity);
+    pub(crate) fn resize(&mut self, id: NodeId, capacity: Resources) {
+        let mut held = self.nodes[id.index()].spec.capacity;
+        held.sub(&self.free(id));
+        self.total.sub(&self.nodes[id.index()].spec.capacity);
         self.total.add(&capacity);
-        node.free = capacity;
-        node.free.sub(&held);
-        node.spec.capacity = capacity;
+        let mut free = capacity;
+        free.sub(&held);
+        self.nodes[id.index()].spec.capacity = capacity;
+        self.set_rows(id, &free, &capacity);
         *self.classes.entry(capacity).or_default() += 1;
     }
 

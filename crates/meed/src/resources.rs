@@ -9,8 +9,8 @@
 
 use std::fmt;
 
-/// Most resource kinds that a cluster can have.
-pub const MAX_KINDS: usize = 8;
+/// Most resource kinds that a cluster can have: with its length a [`Resources`] is then one cache line.
+pub const MAX_KINDS: usize = 7;
 
 /// Largest amount of one resource, on a node or over the cluster: 2^53 (9 PB, or 9 x 10^12 cores).
 pub const MAX_AMOUNT: u64 = 1 << 53;

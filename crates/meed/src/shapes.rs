@@ -34,7 +34,9 @@ pub(crate) struct Shapes {
     shapes: Vec<Shape>,
     unused: Vec<ShapeId>,
     by_demand: BTreeMap<Resources, ShapeId>,
-    blocked: BTreeSet<(u64, ShapeId)>,
+    /// Blocked shapes by their first amount: a plain sorted list, for they are few and change at every turn of a
+    /// saturated cluster.
+    blocked: Vec<(u64, ShapeId)>,
     /// Shapes that have waiting tasks and are not blocked.
     startable: usize,
     last: Option<ShapeId>,
@@ -99,7 +101,8 @@ impl Shapes {
         shape.parked.clear();
         let (demand, blocked) = (shape.demand, std::mem::take(&mut shape.blocked));
         if blocked {
-            self.blocked.remove(&(demand.get(0), id));
+            let found = self.blocked.binary_search(&(demand.get(0), id)).expect("a blocked shape is listed");
+            self.blocked.remove(found);
         }
         self.by_demand.remove(&demand);
         self.unused.push(id);
@@ -137,7 +140,8 @@ impl Shapes {
         shape.blocked = true;
         let (waiting, first) = (shape.waiting, shape.demand.get(0));
         self.startable -= usize::from(waiting > 0);
-        self.blocked.insert((first, id));
+        let place = self.blocked.partition_point(|listed| *listed < (first, id));
+        self.blocked.insert(place, (first, id));
     }
 
     /// Wakes `leaf` when this shape is no longer blocked.
@@ -147,15 +151,15 @@ impl Shapes {
 
     /// A node has `free` now: unblocks the shapes that fit it and hands out the leaves parked at them.
     pub(crate) fn unblock(&mut self, free: &Resources, woken: &mut Vec<QueueId>) {
-        if self.blocked.is_empty() {
-            return;
-        }
-        let within = (0, ShapeId(0))..=(free.get(0), ShapeId(u32::MAX));
-        let fitting: Vec<(u64, ShapeId)> =
-            self.blocked.range(within).filter(|(_, id)| self[*id].demand.fits_in(free)).copied().collect();
-        for entry in fitting {
-            self.blocked.remove(&entry);
-            let shape = self.get_mut(entry.1);
+        let mut next = 0;
+        while let Some(&(first, id)) = self.blocked.get(next).filter(|(first, _)| *first <= free.get(0)) {
+            debug_assert_eq!(first, self[id].demand.get(0));
+            if !self[id].demand.fits_in(free) {
+                next += 1;
+                continue;
+            }
+            self.blocked.remove(next);
+            let shape = self.get_mut(id);
             shape.blocked = false;
             woken.extend(std::mem::take(&mut shape.parked));
             let waiting = shape.waiting;

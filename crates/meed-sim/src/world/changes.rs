@@ -4,7 +4,7 @@
 
 use meed::{AllocationId, Effect, Event, NodeId, NodeSpec, QueueChange, QueueId, Resources, Time};
 
-use super::{RunError, World};
+use super::{LiveTask, RunError, World};
 use crate::log::Record;
 
 /// One change and its time.
@@ -83,13 +83,15 @@ impl World<'_> {
         }
     }
 
-    /// Tasks that ran no more wait again from now on.
+    /// Tasks that run no more wait again from now on. O(running tasks): nodes seldom leave.
     fn lose(&mut self, part: u32, lost: &[AllocationId]) -> Result<(), RunError> {
         let now = self.now;
-        for allocation in lost {
-            let task = self.tasks[part as usize][allocation.slot()];
-            self.live_mut(part, task.job).again.insert(task.task, now);
-            self.log_task(part, task, "lost")?;
+        let lost: std::collections::BTreeSet<AllocationId> = lost.iter().copied().collect();
+        for slot in 0..self.tasks.len() {
+            let here = |task: &mut LiveTask| task.part == part && lost.contains(&task.allocation);
+            let Some(task) = self.tasks[slot].take_if(here) else { continue };
+            self.live_mut(part, task.job).again.get_or_insert_default().insert(task.task, now);
+            self.log_task(&task, "lost")?;
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! Jobs arrive, their stages begin, their tasks are looked up.
 
-use std::collections::BTreeMap;
-
 use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span};
 use meed_workload::{Job, TaskGroup};
 use smallvec::SmallVec;
@@ -113,7 +111,7 @@ impl World<'_> {
             groups: job.groups,
             told: first_stage,
             ready: self.now,
-            again: BTreeMap::new(),
+            again: None,
         };
         let jobs = &mut self.jobs[part as usize];
         match jobs.get_mut(id.slot()) {

@@ -80,9 +80,9 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn log_task(&mut self, part: u32, task: LiveTask, what: &'static str) -> Result<(), RunError> {
-        let engine = &self.parts.engines[part as usize];
-        let (tree, jobs) = (self.parts.tree(), &self.jobs[part as usize]);
+    pub(super) fn log_task(&mut self, task: &LiveTask, what: &'static str) -> Result<(), RunError> {
+        let engine = &self.parts.engines[task.part as usize];
+        let (tree, jobs) = (self.parts.tree(), &self.jobs[task.part as usize]);
         self.log.write(self.now, || {
             let live = jobs[task.job.slot()].as_ref().expect("its job is live until it has ended");
             Record::Task {

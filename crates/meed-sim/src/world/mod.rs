@@ -9,6 +9,7 @@
 
 mod arrivals;
 mod changes;
+mod ends;
 mod failures;
 mod jobs;
 mod logging;
@@ -20,37 +21,29 @@ pub use changes::{Change, TimedChange};
 pub use failures::Failures;
 pub use setup::{Setup, StopAt};
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
-use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Rejected, Start, Time};
 use meed_workload::{JobLabel, TaskGroup, TraceError};
 
 use crate::log::{Log, Record};
 use crate::outcome::CapacityTime;
 use crate::series::Sampler;
 use arrivals::Arrivals;
+use ends::Ends;
 pub(crate) use logging::natural;
 pub(crate) use partition::{NewPlacement, Parts};
 pub(crate) use tally::Tally;
 
-/// A task's end, or its failure, that is to come.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct End {
-    at: Time,
-    /// Order of starting: ends at one instant come in the order of their starts.
-    order: u64,
-    part: u32,
-    allocation: AllocationId,
-    fails: bool,
-}
-
-/// A task that runs, by the slot of its allocation.
+/// A task that runs.
 #[derive(Clone, Copy)]
 struct LiveTask {
+    part: u32,
+    allocation: AllocationId,
     job: JobId,
     task: u32,
     node: NodeId,
+    fails: bool,
 }
 
 /// A live job: what the engine does not know about it.
@@ -70,7 +63,7 @@ struct LiveJob {
     /// Tasks of the begun stages that have never started.
     unstarted: u64,
     /// Tasks that wait again, and since when.
-    again: BTreeMap<u32, Time>,
+    again: Option<Box<BTreeMap<u32, Time>>>,
 }
 
 /// What the run leaves: the engines at rest, and what was counted.
@@ -133,17 +126,16 @@ pub(crate) struct World<'a> {
     parts: Parts,
     /// Queue of the tree for each queue of the source.
     queues: Vec<Option<QueueId>>,
-    ends: BinaryHeap<Reverse<End>>,
+    ends: Ends,
     arrivals: Arrivals<'a>,
     changes: std::vec::IntoIter<TimedChange>,
     next_change: Option<TimedChange>,
     /// Live jobs of each part, by slot.
     jobs: Vec<Vec<Option<LiveJob>>>,
-    /// Running tasks of each part, by slot.
-    tasks: Vec<Vec<LiveTask>>,
+    /// Running tasks, by the slots of `ends`.
+    tasks: Vec<Option<LiveTask>>,
     /// Stages that begin at this instant.
     next_stages: Vec<(u32, JobId)>,
-    started: u64,
     jobs_arrived: u64,
     failures: Failures,
     max_attempts: u16,
@@ -181,15 +173,16 @@ impl<'a> World<'a> {
     }
 
     fn next_instant(&self) -> Option<Time> {
-        let end = self.ends.peek().map(|Reverse(end)| end.at);
+        let end = self.ends.next_time();
         let change = self.next_change.as_ref().map(|change| change.at);
         [end, change, self.arrivals.next_time()].into_iter().flatten().min()
     }
 
     fn instant(&mut self) -> Result<(), RunError> {
-        while let Some(&Reverse(end)) = self.ends.peek().filter(|Reverse(end)| end.at == self.now) {
-            self.ends.pop();
-            self.end_task(end)?;
+        while let Some(slot) = self.ends.pop_at(self.now) {
+            if let Some(task) = self.tasks[slot as usize].take() {
+                self.end_task(task)?;
+            }
         }
         while self.next_change.as_ref().is_some_and(|change| change.at == self.now) {
             let change = std::mem::replace(&mut self.next_change, self.changes.next());
@@ -207,37 +200,38 @@ impl<'a> World<'a> {
         self.decide()
     }
 
-    fn end_task(&mut self, end: End) -> Result<(), RunError> {
-        let engine = &mut self.parts.engines[end.part as usize];
-        // Its node may have left, or its job been cancelled, since this end was planned.
-        if engine.running_job(end.allocation).is_none() {
-            return Ok(());
-        }
-        self.parts.touch(end.part);
-        let ran = self.tasks[end.part as usize][end.allocation.slot()];
-        let event =
-            if end.fails { Event::TaskFailed(end.allocation) } else { Event::TaskEnded(end.allocation) };
-        let effect = self.apply(end.part, event).expect("a running task can end");
-        let Effect::Ended { job, state, stopped } = effect else {
-            unreachable!("an end's effect is `Ended`")
+    fn end_task(&mut self, task: LiveTask) -> Result<(), RunError> {
+        self.parts.touch(task.part);
+        let event = match task.fails {
+            true => Event::TaskFailed(task.allocation),
+            false => Event::TaskEnded(task.allocation),
         };
-        self.log_task(end.part, ran, if end.fails { "fail" } else { "end" })?;
+        let effect = match self.apply(task.part, event) {
+            Ok(effect) => effect,
+            // Its node has left, or its job was cancelled, since this end was planned.
+            Err(Rejected::UnknownAllocation) => return self.not_an_event(),
+            Err(why) => unreachable!("a running task can end: {why}"),
+        };
+        let Effect::Ended { job, state, .. } = effect else { unreachable!("an end's effect is `Ended`") };
+        self.log_task(&task, if task.fails { "fail" } else { "end" })?;
         let now = self.now;
-        let live = self.live_mut(end.part, job);
-        if end.fails {
-            live.again.insert(ran.task, now);
+        let live = self.live_mut(task.part, job);
+        if task.fails {
+            live.again.get_or_insert_default().insert(task.task, now);
         } else {
             let queue = live.queue;
             self.tally.task_ended(queue);
         }
         match state {
             JobState::Active => {}
-            JobState::Drained => self.next_stages.push((end.part, job)),
-            JobState::Done | JobState::Failed => {
-                debug_assert!(state == JobState::Failed || stopped.is_empty());
-                self.end_job(end.part, job, state == JobState::Done)?;
-            }
+            JobState::Drained => self.next_stages.push((task.part, job)),
+            JobState::Done | JobState::Failed => self.end_job(task.part, job, state == JobState::Done)?,
         }
+        Ok(())
+    }
+
+    fn not_an_event(&mut self) -> Result<(), RunError> {
+        self.tally.events -= 1;
         Ok(())
     }
 
@@ -280,33 +274,29 @@ impl<'a> World<'a> {
         let now = self.now;
         let live = self.live_mut(part, start.job);
         let duration = live.duration(start.group, start.task);
-        let since = match live.again.is_empty() {
-            true => None,
-            false => live.again.remove(&start.task),
-        };
+        let since = live.again.as_mut().and_then(|again| again.remove(&start.task));
         if since.is_none() {
             live.unstarted -= 1;
         }
         let (queue, number, ready) = (live.queue, live.number, since.unwrap_or(live.ready));
         self.tally.task_started(queue, now - ready);
         self.log_start(part, &start)?;
-        self.remember(part, &start);
-        let run = self.failures.run(number, start.task, start.failures, duration);
-        let at = now.saturating_add(run.lasts);
-        let end = End { at, order: self.started, part, allocation: start.allocation, fails: run.fails };
-        self.ends.push(Reverse(end));
-        self.started += 1;
-        Ok(())
-    }
-
-    fn remember(&mut self, part: u32, start: &Start) {
-        let tasks = &mut self.tasks[part as usize];
-        let task = LiveTask { job: start.job, task: start.task, node: start.node };
-        match tasks.get_mut(start.allocation.slot()) {
-            Some(slot) => *slot = task,
+        let attempt = self.failures.run(number, start.task, start.failures, duration);
+        let slot = self.ends.push(now.saturating_add(attempt.lasts));
+        let task = LiveTask {
+            part,
+            allocation: start.allocation,
+            job: start.job,
+            task: start.task,
+            node: start.node,
+            fails: attempt.fails,
+        };
+        match self.tasks.get_mut(slot as usize) {
+            Some(place) => *place = Some(task),
             // Slots are dense: a new one is always the next.
-            None => tasks.push(task),
+            None => self.tasks.push(Some(task)),
         }
+        Ok(())
     }
 
     fn sample_until(&mut self, at: Time) {

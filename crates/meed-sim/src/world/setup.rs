@@ -1,7 +1,5 @@
 //! What a run starts from.
 
-use std::collections::BinaryHeap;
-
 use meed::{Config, Time};
 use meed_workload::JobSource;
 
@@ -64,15 +62,14 @@ impl<'a> World<'a> {
         let sampler = (setup.series_points > 0).then(|| Sampler::new(setup.series_points, &parts));
         Ok(World {
             jobs: parts.engines.iter().map(|_| Vec::new()).collect(),
-            tasks: parts.engines.iter().map(|_| Vec::new()).collect(),
+            tasks: Vec::new(),
             parts,
             queues,
-            ends: BinaryHeap::new(),
+            ends: Default::default(),
             arrivals: Arrivals::new(setup.source),
             next_change: changes.next(),
             changes,
             next_stages: Vec::new(),
-            started: 0,
             jobs_arrived: 0,
             failures: setup.failures,
             max_attempts: setup.max_attempts,

@@ -51,6 +51,10 @@ impl Engine {
             return None;
         };
         let (allocation, task, failures) = self.start(slot, node);
+        // Seen now it spares a walk that would only end in not finding a node.
+        if !self.place.may_fit(&demand) {
+            self.shapes.block(shape);
+        }
         let reason = reason.map(Box::new);
         Some(Start { allocation, job, task, group: number, queue: leaf, node, failures, reason })
     }
@@ -103,9 +107,9 @@ impl Engine {
 
     #[inline]
     fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
-        let rule = self.queues[parent.index()].domain.rule;
+        let rule = &self.domains[self.queues[parent.index()].domain].rule;
         let queue = &mut self.queues[child.index()];
-        queue.standing.key(self.now, &rule, &queue.terms)
+        queue.standing.key(self.now, rule, &queue.terms)
     }
 
     /// The best waiting group of the leaf among those whose shape is not known to be blocked and that stay within
@@ -148,6 +152,9 @@ impl Engine {
     /// The queue on the path whose maximum share a task of this shape would exceed.
     #[inline]
     fn capped_by(&self, leaf: QueueId, shape: ShapeId) -> Option<QueueId> {
+        if !self.has_maximums {
+            return None;
+        }
         let mut at = Some(leaf);
         while let Some(id) = at {
             let queue = &self.queues[id.index()];
@@ -173,7 +180,7 @@ impl Engine {
             }
             match self.capped_by(leaf, shape) {
                 Some(queue) => {
-                    self.queues[queue.index()].capped.insert(leaf);
+                    self.queues[queue.index()].rest.capped.insert(leaf);
                 }
                 None => self.shapes.park(shape, leaf),
             }

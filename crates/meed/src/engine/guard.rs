@@ -50,8 +50,8 @@ impl Guard {
         for (index, queue) in queues.iter().enumerate() {
             let terms = &mut self.terms[index];
             self.standings[index].ledger.settle(now, self.domain.rule.ledger_rules(terms.share));
-            terms.weight = queue.weight;
-            terms.share = self.domain.scalar.amount(&queue.share, 1000);
+            terms.weight = queue.terms.weight;
+            terms.share = self.domain.scalar.amount(&queue.rest.share, 1000);
         }
     }
 

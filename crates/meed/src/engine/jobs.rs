@@ -199,7 +199,7 @@ impl Engine {
         }
         let queue = &mut self.queues[job.queue.index()];
         queue.jobs -= 1;
-        if queue.draining && queue.jobs == 0 {
+        if queue.rest.draining && queue.jobs == 0 {
             self.remove_now(job.queue);
             self.share_out();
         }
@@ -313,7 +313,7 @@ impl Engine {
     pub(super) fn group_key(&mut self, slot: u32) -> Key {
         let group = &self.groups[slot as usize];
         let job = &mut self.jobs[group.job];
-        let rule = &self.queues[job.queue.index()].domain.rule;
+        let rule = &self.domains[self.queues[job.queue.index()].domain].rule;
         let tie = (job.arrival, group.number);
         if rule.measure == Measure::Arrival {
             return Key::new(crate::order::Tier::Ordinary, u128::from(job.arrival), 1, tie);
@@ -340,13 +340,16 @@ impl Engine {
 
     /// Where a queue is ordered by arrival, keeps the arrival numbers of its waiting jobs.
     pub(super) fn update_arrivals(&mut self, id: JobId) {
+        if !self.orders_by_arrival {
+            return;
+        }
         let (mut at, arrival, waits) = {
             let job = &self.jobs[id];
             (job.queue, job.arrival, job.waiting > 0)
         };
         while let Some(parent) = self.queues[at.index()].parent {
-            if self.queues[parent.index()].domain.rule.measure == Measure::Arrival {
-                let arrivals = &mut self.queues[at.index()].standing.arrivals;
+            if self.domain(parent).rule.measure == Measure::Arrival {
+                let arrivals = self.queues[at.index()].standing.arrivals.get_or_insert_default();
                 let changed = if waits { arrivals.insert(arrival) } else { arrivals.remove(&arrival) };
                 if changed {
                     self.rekey(at);
@@ -369,7 +372,7 @@ impl Engine {
 
     pub(super) fn top_up_job(&mut self, id: JobId, since: Time) {
         let (leaf, weight) = (self.jobs[id].queue, self.jobs[id].weight);
-        let rule = self.queues[leaf.index()].domain.rule;
+        let rule = self.domain(leaf).rule;
         if !rule.keeps_usage() || rule.newcomer == crate::policy::Newcomer::Zero {
             return;
         }

@@ -31,6 +31,7 @@ use crate::cluster::Cluster;
 use crate::error::{ConfigError, Rejected};
 use crate::event::{Effect, Event};
 use crate::fairness::Meter;
+use crate::order::Domain;
 use crate::order::heap::ABSENT;
 use crate::place::Placement;
 use crate::policy::Quantum;
@@ -53,6 +54,8 @@ pub struct Engine {
     shapes: Shapes,
     /// In order of declaration; the root is first. Removed ones stay as tombstones.
     queues: Vec<Queue>,
+    /// How queues order their children; one for all queues of equal policies.
+    domains: Vec<Domain>,
     /// Live queues by full name.
     names: BTreeMap<String, QueueId>,
     /// Where each queue stands in its parent's heap.
@@ -72,6 +75,9 @@ pub struct Engine {
     learners: Vec<JobId>,
     /// When the clock alone next changes something.
     next_chore: Time,
+    /// Whether any queue has a maximum share, and whether any is ordered by arrival: what nobody has costs nothing.
+    has_maximums: bool,
+    orders_by_arrival: bool,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
     woken: Vec<QueueId>,
@@ -101,6 +107,7 @@ impl Engine {
             place,
             shapes: Shapes::default(),
             queues: Vec::new(),
+            domains: Vec::new(),
             names: BTreeMap::new(),
             queue_places: Vec::new(),
             jobs: Slab::new(),
@@ -110,10 +117,12 @@ impl Engine {
             group_places: Vec::new(),
             running: Slab::new(),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
-            meter: Meter::new(config.measured),
+            meter: Meter::new(config.measured, kinds.len()),
             quanta,
             learners: Vec::new(),
             next_chore: Time::MAX,
+            has_maximums: false,
+            orders_by_arrival: false,
             waits: config.root.blocked == crate::policy::Blocked::Wait,
             woken: Vec::new(),
             kinds,

@@ -77,7 +77,7 @@ impl Engine {
 
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeId) {
-        let free = self.cluster.nodes[node.index()].free;
+        let free = self.cluster.free(node);
         self.place.set_free(node, &free);
         let cluster = &self.cluster;
         self.shapes.refresh_possible(|demand| cluster.could_hold(demand));

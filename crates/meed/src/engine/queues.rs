@@ -8,45 +8,50 @@ use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::order::heap::Heap;
 use crate::order::{Domain, Standing, Terms};
-use crate::policy::{Policy, Quantum};
+use crate::policy::{Measure, Policy, Quantum};
 use crate::quantum::QuantumUpdater;
 use crate::resources::Resources;
 use crate::shapes::ShapeId;
 use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueSpec, Weight};
 use crate::time::Time;
 
-/// One queue of the tree.
+/// One queue of the tree. What a start or an end touches stands here; the rest lies apart, so that ten thousand
+/// tenants stay in the cache.
 pub(super) struct Queue {
-    pub(super) name: String,
     pub(super) parent: Option<QueueId>,
-    pub(super) children: Vec<QueueId>,
-    pub(super) weight: Weight,
-    pub(super) min: Option<Resources>,
-    pub(super) max: Option<Resources>,
-    /// How it orders its children.
-    pub(super) domain: Domain,
+    /// How it orders its children: an index of the engine's domains.
+    pub(super) domain: usize,
     /// Its position among its siblings.
     pub(super) standing: Standing,
     pub(super) terms: Terms,
-    /// S_i in every kind.
-    pub(super) share: Resources,
-    pub(super) held: Resources,
-    /// Child queues that want something.
-    pub(super) demanding: Heap,
-    /// Waiting task groups of a leaf, by the shape of their tasks.
-    pub(super) buckets: Vec<Bucket>,
     /// Waiting and running tasks in the subtree.
     pub(super) active_tasks: u64,
     /// Waiting tasks of a leaf.
     pub(super) waiting: u64,
     /// Live jobs of a leaf.
     pub(super) jobs: u64,
-    /// Nothing of it fits now: it is out of its parent's heap until it is woken.
-    pub(super) parked: bool,
-    /// Leaves below that wait for this queue to fall below its maximum share.
-    pub(super) capped: BTreeSet<QueueId>,
     /// The later of its last service and the moment its demand began.
     pub(super) waits_since: Time,
+    /// Nothing of it fits now: it is out of its parent's heap until it is woken.
+    pub(super) parked: bool,
+    /// Waiting task groups of a leaf, by the shape of their tasks.
+    pub(super) buckets: Vec<Bucket>,
+    pub(super) children: Vec<QueueId>,
+    /// Child queues that want something.
+    pub(super) demanding: Heap,
+    pub(super) held: Resources,
+    pub(super) max: Option<Box<Resources>>,
+    pub(super) rest: Box<Rest>,
+}
+
+/// What is seldom needed of a queue.
+pub(super) struct Rest {
+    pub(super) name: String,
+    pub(super) min: Option<Resources>,
+    /// S_i in every kind.
+    pub(super) share: Resources,
+    /// Leaves below that wait for this queue to fall below its maximum share.
+    pub(super) capped: BTreeSet<QueueId>,
     pub(super) draining: bool,
     pub(super) removed: bool,
 }
@@ -58,29 +63,31 @@ pub(super) struct Bucket {
 }
 
 impl Queue {
-    fn new(name: String, parent: Option<QueueId>, spec: &QueueSpec, tie: u64, kinds: usize) -> Queue {
-        Queue {
-            name,
-            parent,
-            children: Vec::new(),
-            weight: spec.weight,
+    fn new(parent: Option<QueueId>, spec: &QueueSpec, domain: usize, tie: u64, kinds: usize) -> Queue {
+        let rest = Rest {
+            name: spec.name.clone(),
             min: spec.min,
-            max: spec.max,
-            domain: Domain::new(&spec.policy),
+            share: Resources::zero(kinds),
+            capped: BTreeSet::new(),
+            draining: false,
+            removed: false,
+        };
+        Queue {
+            parent,
+            domain,
             standing: Standing::default(),
             terms: Terms { weight: spec.weight, min: 0, share: 0, tie: (tie, 0) },
-            share: Resources::zero(kinds),
-            held: Resources::zero(kinds),
-            demanding: Heap::default(),
-            buckets: Vec::new(),
             active_tasks: 0,
             waiting: 0,
             jobs: 0,
-            parked: false,
-            capped: BTreeSet::new(),
             waits_since: Time::ZERO,
-            draining: false,
-            removed: false,
+            parked: false,
+            buckets: Vec::new(),
+            children: Vec::new(),
+            demanding: Heap::default(),
+            held: Resources::zero(kinds),
+            max: spec.max.map(Box::new),
+            rest: Box::new(rest),
         }
     }
 
@@ -95,8 +102,9 @@ impl Engine {
             return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
         }
         let spec =
-            QueueSpec { name: String::new(), weight: 1000, min: None, max: None, policy: policy.clone() };
-        self.queues.push(Queue::new("root".to_owned(), None, &spec, 0, self.kinds.len()));
+            QueueSpec { name: "root".to_owned(), weight: 1000, min: None, max: None, policy: policy.clone() };
+        let domain = self.domain_for(policy);
+        self.queues.push(Queue::new(None, &spec, domain, 0, self.kinds.len()));
         self.queue_places.push(NO_PLACE);
         self.meter.add_queue();
         Ok(())
@@ -114,13 +122,9 @@ impl Engine {
         let id = QueueId(self.queues.len() as u32);
         self.queues[parent.index()].children.push(id);
         self.names.insert(spec.name.clone(), id);
-        self.queues.push(Queue::new(
-            spec.name.clone(),
-            Some(parent),
-            &spec,
-            u64::from(id.0),
-            self.kinds.len(),
-        ));
+        self.has_maximums |= spec.max.is_some();
+        let domain = self.domain_for(&spec.policy);
+        self.queues.push(Queue::new(Some(parent), &spec, domain, u64::from(id.0), self.kinds.len()));
         self.queue_places.push(NO_PLACE);
         self.meter.add_queue();
         if let Some(quanta) = &mut self.quanta {
@@ -131,6 +135,28 @@ impl Engine {
         }
         self.set_minimum_term(id);
         Ok(id)
+    }
+
+    /// The domain of queues with this policy; made when it is the first.
+    fn domain_for(&mut self, policy: &Policy) -> usize {
+        if let Some(known) = self.domains.iter().position(|domain| domain.is_of(policy)) {
+            return known;
+        }
+        let mut domain = Domain::new(policy);
+        // What it remembers is a function of time: one that comes later is brought up to now.
+        domain.rule.enter_round(self.now);
+        if let Some(last) = domain.rule.clock.steps(self.now).last() {
+            domain.rule.clock = domain.rule.clock.at_landmark(last.landmark);
+        }
+        self.orders_by_arrival |= domain.rule.measure == Measure::Arrival;
+        self.domains.push(domain);
+        self.domains.len() - 1
+    }
+
+    /// How `queue` orders its children.
+    #[inline]
+    pub(super) fn domain(&self, queue: QueueId) -> &Domain {
+        &self.domains[self.queues[queue.index()].domain]
     }
 
     fn parent_for(&self, spec: &QueueSpec) -> Result<QueueId, ConfigError> {
@@ -145,7 +171,7 @@ impl Engine {
             return Err(ConfigError::NoParent { queue: spec.name.clone(), parent: above.to_owned() });
         };
         let queue = &self.queues[parent.index()];
-        if queue.jobs > 0 || queue.draining {
+        if queue.jobs > 0 || queue.rest.draining {
             return Err(ConfigError::ParentIsLeaf { queue: spec.name.clone(), parent: above.to_owned() });
         }
         Ok(parent)
@@ -190,13 +216,15 @@ impl Engine {
                 continue;
             }
             for kind in 0..self.kinds.len() {
-                let of_child = |child: &QueueId| self.queues[child.index()].min;
+                let of_child = |child: &QueueId| self.queues[child.index()].rest.min;
                 let minimums = parent.children.iter().filter_map(of_child).chain(more);
                 let sum: u128 = minimums.map(|min| u128::from(min.get(kind))).sum();
-                for (bound, amounts) in [("minimum", parent.min), ("maximum", parent.max)] {
+                for (bound, amounts) in
+                    [("minimum", parent.rest.min), ("maximum", parent.max.as_deref().copied())]
+                {
                     if amounts.is_some_and(|amounts| sum > u128::from(amounts.get(kind))) {
                         return Err(ConfigError::ChildrenMinimum {
-                            queue: parent.name.clone(),
+                            queue: parent.rest.name.clone(),
                             kind: self.kinds.name(kind).to_owned(),
                             bound,
                         });
@@ -209,8 +237,8 @@ impl Engine {
 
     fn set_minimum_term(&mut self, queue: QueueId) {
         let Some(parent) = self.queues[queue.index()].parent else { return };
-        let min = self.queues[queue.index()].min;
-        let scalar = &self.queues[parent.index()].domain.scalar;
+        let min = self.queues[queue.index()].rest.min;
+        let scalar = &self.domain(parent).scalar;
         let term = min.map_or(0, |min| scalar.amount(&min, 1000));
         self.queues[queue.index()].terms.min = term;
     }
@@ -241,22 +269,24 @@ impl Engine {
 
     pub(super) fn queue_changed(&mut self, id: QueueId, change: QueueChange) -> Result<Effect, Rejected> {
         let queue = self.live_queue(id)?;
-        let (min, max) = (change.min.unwrap_or(queue.min), change.max.unwrap_or(queue.max));
-        let weight = change.weight.unwrap_or(queue.weight);
-        let name = queue.name.clone();
+        let min = change.min.unwrap_or(queue.rest.min);
+        let max = change.max.unwrap_or(queue.max.as_deref().copied());
+        let weight = change.weight.unwrap_or(queue.terms.weight);
+        let name = queue.rest.name.clone();
         check_weight(&name, weight)?;
         self.check_bounds(&name, min.as_ref(), max.as_ref())?;
         let queue = &mut self.queues[id.index()];
-        let before = (queue.min, queue.max);
-        (queue.min, queue.max) = (min, max);
+        let before = (queue.rest.min, queue.max.take());
+        (queue.rest.min, queue.max) = (min, max.map(Box::new));
+        self.has_maximums |= max.is_some();
         if let Err(error) = self.check_minimums(None) {
             let queue = &mut self.queues[id.index()];
-            (queue.min, queue.max) = before;
+            (queue.rest.min, queue.max) = before;
             return Err(error.into());
         }
         let queue = &mut self.queues[id.index()];
-        (queue.weight, queue.terms.weight) = (weight, weight);
-        self.woken.extend(std::mem::take(&mut queue.capped));
+        queue.terms.weight = weight;
+        self.woken.extend(std::mem::take(&mut queue.rest.capped));
         self.set_minimum_term(id);
         self.share_out();
         self.wake();
@@ -266,10 +296,10 @@ impl Engine {
     pub(super) fn queue_removed(&mut self, id: QueueId) -> Result<Effect, Rejected> {
         let queue = self.live_queue(id)?;
         if !queue.children.is_empty() {
-            return Err(Rejected::HasChildren { queue: queue.name.clone() });
+            return Err(Rejected::HasChildren { queue: queue.rest.name.clone() });
         }
         if self.queues[id.index()].jobs > 0 {
-            self.queues[id.index()].draining = true;
+            self.queues[id.index()].rest.draining = true;
         } else {
             self.remove_now(id);
             self.share_out();
@@ -280,8 +310,8 @@ impl Engine {
     /// Takes a queue without jobs out of the tree.
     pub(super) fn remove_now(&mut self, id: QueueId) {
         let queue = &mut self.queues[id.index()];
-        (queue.removed, queue.draining) = (true, false);
-        self.names.remove(&queue.name);
+        (queue.rest.removed, queue.rest.draining) = (true, false);
+        self.names.remove(&queue.rest.name);
         let Some(parent) = queue.parent else { return };
         self.queues[parent.index()].children.retain(|&child| child != id);
         if let Some(quanta) = &mut self.quanta {
@@ -291,7 +321,7 @@ impl Engine {
 
     fn live_queue(&self, id: QueueId) -> Result<&Queue, Rejected> {
         match self.queues.get(id.index()) {
-            Some(queue) if !queue.removed && queue.parent.is_some() => Ok(queue),
+            Some(queue) if !queue.rest.removed && queue.parent.is_some() => Ok(queue),
             _ => Err(Rejected::UnknownQueue),
         }
     }
@@ -300,24 +330,27 @@ impl Engine {
     pub(super) fn leaf_for_job(&self, id: QueueId) -> Result<&Queue, Rejected> {
         let queue = self.live_queue(id)?;
         if !queue.is_leaf() {
-            return Err(Rejected::NotALeaf { queue: queue.name.clone() });
+            return Err(Rejected::NotALeaf { queue: queue.rest.name.clone() });
         }
-        if queue.draining {
-            return Err(Rejected::Draining { queue: queue.name.clone() });
+        if queue.rest.draining {
+            return Err(Rejected::Draining { queue: queue.rest.name.clone() });
         }
         Ok(queue)
     }
 
     /// Refuses a demand above the maximum share of `leaf` or one of its parents.
     pub(super) fn check_maximum(&self, leaf: QueueId, demand: &Resources) -> Result<(), Rejected> {
+        if !self.has_maximums {
+            return Ok(());
+        }
         let mut at = Some(leaf);
         while let Some(id) = at {
             let queue = &self.queues[id.index()];
-            if let Some(max) = queue.max.filter(|max| !demand.fits_in(max)) {
+            if let Some(max) = queue.max.as_deref().filter(|max| !demand.fits_in(max)) {
                 return Err(Rejected::AboveMaximum {
                     demand: in_words(demand, &self.kinds),
-                    queue: queue.name.clone(),
-                    maximum: in_words(&max, &self.kinds),
+                    queue: queue.rest.name.clone(),
+                    maximum: in_words(max, &self.kinds),
                 });
             }
             at = queue.parent;

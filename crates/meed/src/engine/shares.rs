@@ -8,25 +8,26 @@ impl Engine {
     /// Computes all shares anew and tells ledgers and meters. O(queues); clusters and trees change rarely.
     pub(super) fn share_out(&mut self) {
         let now = self.now;
-        self.queues[0].share = self.cluster.total;
+        self.queues[0].rest.share = self.cluster.total;
         for parent in 0..self.queues.len() {
             let queue = &self.queues[parent];
-            if queue.removed || queue.children.is_empty() {
+            if queue.rest.removed || queue.children.is_empty() {
                 continue;
             }
-            let (children, total) = (queue.children.clone(), queue.share);
-            let (rule, scalar) = (queue.domain.rule, queue.domain.scalar.clone());
-            let weights: Vec<u64> = children.iter().map(|child| self.queues[child.index()].weight).collect();
+            let (children, total) = (queue.children.clone(), queue.rest.share);
+            let (rule, scalar) = (self.domains[queue.domain].rule, self.domains[queue.domain].scalar.clone());
+            let weights: Vec<u64> =
+                children.iter().map(|child| self.queues[child.index()].terms.weight).collect();
             for kind in 0..self.kinds.len() {
                 for (child, part) in children.iter().zip(apportion(total.get(kind), &weights)) {
-                    self.queues[child.index()].share.as_mut_slice()[kind] = part;
+                    self.queues[child.index()].rest.share.as_mut_slice()[kind] = part;
                 }
             }
             for child in &children {
                 let queue = &mut self.queues[child.index()];
                 // The use so far was counted by the old share.
                 queue.standing.ledger.settle(now, rule.ledger_rules(queue.terms.share));
-                queue.terms.share = scalar.amount(&queue.share, 1000);
+                queue.terms.share = scalar.amount(&queue.rest.share, 1000);
             }
         }
         self.measure_shares();
@@ -37,7 +38,8 @@ impl Engine {
         let measured = self.meter_kind();
         for index in 1..self.queues.len() {
             let queue = &self.queues[index];
-            let share = if queue.is_leaf() && !queue.removed { queue.share.get(measured) } else { 0 };
+            let share =
+                if queue.is_leaf() && !queue.rest.removed { queue.rest.share.get(measured) } else { 0 };
             self.meter.set_share(self.now, index, share);
         }
         if let Some(guard) = &mut self.guard {

@@ -83,10 +83,8 @@ impl Engine {
 
     #[inline]
     fn take_room(&mut self, node: NodeId, demand: &Resources) {
-        let room = &mut self.cluster.nodes[node.index()];
-        assert!(room.up && demand.fits_in(&room.free), "a placement named a node without room");
-        room.free.sub(demand);
-        self.place.set_free(node, &room.free);
+        let free = self.cluster.take(node, demand);
+        self.place.set_free(node, &free);
         // The walks over a path stop below the root; what it holds is for those who look.
         self.queues[QueueId::ROOT.index()].held.add(demand);
     }
@@ -94,13 +92,14 @@ impl Engine {
     /// Charges the leaf and all queues above it, each by its parent's policy.
     #[inline]
     fn charge_path(&mut self, leaf: QueueId, node: NodeId, demand: &Resources, quantum: Span) {
-        let (now, node_weight) = (self.now, self.cluster.nodes[node.index()].spec.weight);
+        let (now, node_weight) = (self.now, self.cluster.weight(node));
         let mut at = leaf;
         while let Some(parent) = self.queues[at.index()].parent {
             self.first_start_of_round(at, parent);
-            let (above, queue) = pair(&mut self.queues, parent, at);
-            let rate = above.domain.scalar.amount(demand, node_weight);
-            queue.standing.start(now, rate, quantum, &above.domain.rule, queue.terms.share);
+            let domain = &self.domains[self.queues[parent.index()].domain];
+            let queue = &mut self.queues[at.index()];
+            let rate = domain.scalar.amount(demand, node_weight);
+            queue.standing.start(now, rate, quantum, &domain.rule, queue.terms.share);
             queue.held.add(demand);
             at = parent;
         }
@@ -113,8 +112,8 @@ impl Engine {
 
     fn charge_job(&mut self, id: JobId, node: NodeId, demand: &Resources, quantum: Span) {
         let job = &mut self.jobs[id];
-        let domain = &self.queues[job.queue.index()].domain;
-        let rate = domain.scalar.amount(demand, self.cluster.nodes[node.index()].spec.weight);
+        let domain = &self.domains[self.queues[job.queue.index()].domain];
+        let rate = domain.scalar.amount(demand, self.cluster.weight(node));
         let rule = domain.rule;
         if job.standing.since.is_none() {
             job.standing.since = Some(self.now);
@@ -149,7 +148,7 @@ impl Engine {
     }
 
     fn top_up_queue(&mut self, queue: QueueId, parent: QueueId) {
-        let rule = self.queues[parent.index()].domain.rule;
+        let rule = self.domain(parent).rule;
         if !rule.keeps_usage() || rule.newcomer == Newcomer::Zero {
             return;
         }
@@ -163,11 +162,12 @@ impl Engine {
                 && other.standing.since.is_some_and(|at| Some(at) < since)
             {
                 let rules = rule.ledger_rules(other.terms.share);
-                earlier.push((other.standing.ledger.charge(now, rules), other.weight));
+                earlier.push((other.standing.ledger.charge(now, rules), other.terms.weight));
             }
         }
         let newcomer = &mut self.queues[queue.index()];
-        let pseudo = crate::order::pseudo_accumulated(rule.newcomer, newcomer.weight, earlier.into_iter());
+        let pseudo =
+            crate::order::pseudo_accumulated(rule.newcomer, newcomer.terms.weight, earlier.into_iter());
         newcomer.standing.ledger.top_up(pseudo);
     }
 
@@ -249,8 +249,8 @@ impl Engine {
     fn credit_job(&mut self, task: &Running, demand: &Resources) {
         let job = &mut self.jobs[task.job];
         job.running -= 1;
-        let domain = &self.queues[task.queue.index()].domain;
-        let rate = domain.scalar.amount(demand, self.cluster.nodes[task.node.index()].spec.weight);
+        let domain = &self.domains[self.queues[task.queue.index()].domain];
+        let rate = domain.scalar.amount(demand, self.cluster.weight(task.node));
         let started = (task.started, task.quantum);
         job.standing.end(self.now, rate, started, &domain.rule, u64::MAX);
         if job.running == 0 {
@@ -263,20 +263,21 @@ impl Engine {
 
     #[inline]
     fn credit_path(&mut self, task: &Running, demand: &Resources) {
-        let (now, node_weight) = (self.now, self.cluster.nodes[task.node.index()].spec.weight);
+        let (now, node_weight) = (self.now, self.cluster.weight(task.node));
         let started = (task.started, task.quantum);
         let mut at = task.queue;
         while let Some(parent) = self.queues[at.index()].parent {
-            let (above, queue) = pair(&mut self.queues, parent, at);
-            let rate = above.domain.scalar.amount(demand, node_weight);
-            queue.standing.end(now, rate, started, &above.domain.rule, queue.terms.share);
+            let domain = &self.domains[self.queues[parent.index()].domain];
+            let queue = &mut self.queues[at.index()];
+            let rate = domain.scalar.amount(demand, node_weight);
+            queue.standing.end(now, rate, started, &domain.rule, queue.terms.share);
             queue.held.sub(demand);
             if queue.held.is_zero() {
                 queue.standing.runs_nothing(now);
             }
             queue.active_tasks -= 1;
-            if !queue.capped.is_empty() {
-                self.woken.extend(std::mem::take(&mut queue.capped));
+            if queue.max.is_some() {
+                self.woken.extend(std::mem::take(&mut queue.rest.capped));
             }
             if self.queue_places[at.index()] != NO_PLACE {
                 self.rekey(at);
@@ -294,24 +295,9 @@ impl Engine {
 
     #[inline]
     fn give_room(&mut self, node: NodeId, demand: &Resources) {
-        let room = &mut self.cluster.nodes[node.index()];
-        room.free.add(demand);
-        assert!(room.free.fits_in(&room.spec.capacity), "more was freed on a node than it holds");
-        let free = room.free;
+        let free = self.cluster.give_back(node, demand);
         self.place.set_free(node, &free);
         self.queues[QueueId::ROOT.index()].held.sub(demand);
         self.shapes.unblock(&free, &mut self.woken);
     }
-}
-
-/// Two queues at once, to be changed.
-#[inline]
-fn pair(
-    queues: &mut [super::queues::Queue],
-    first: QueueId,
-    second: QueueId,
-) -> (&mut super::queues::Queue, &mut super::queues::Queue) {
-    let [a, b] =
-        queues.get_disjoint_mut([first.index(), second.index()]).expect("a queue is not its own parent");
-    (a, b)
 }

@@ -50,22 +50,21 @@ impl Engine {
     pub fn queue(&self, id: QueueId) -> QueueView<'_> {
         let queue = &self.queues[id.index()];
         QueueView {
-            name: &queue.name,
+            name: &queue.rest.name,
             parent: queue.parent,
             is_leaf: queue.is_leaf(),
-            removed: queue.removed,
-            weight: queue.weight,
-            share: &queue.share,
+            removed: queue.rest.removed,
+            weight: queue.terms.weight,
+            share: &queue.rest.share,
             held: &queue.held,
             waiting: queue.waiting,
             jobs: queue.jobs,
         }
     }
 
-    /// One node, and what is free on it; `None` for the capacity's part when it has left.
-    pub fn node(&self, id: NodeId) -> (&NodeSpec, &Resources) {
-        let node = &self.cluster.nodes[id.index()];
-        (&node.spec, &node.free)
+    /// One node, and what is free on it (nothing when it has left).
+    pub fn node(&self, id: NodeId) -> (&NodeSpec, Resources) {
+        (&self.cluster.nodes[id.index()].spec, self.cluster.free(id))
     }
 
     /// All nodes in order of joining, those that left included.
@@ -116,7 +115,7 @@ impl Engine {
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
     pub fn charged(&self, id: QueueId, now: Time) -> f64 {
         let Some(parent) = self.queues[id.index()].parent else { return 0.0 };
-        let rule = self.queues[parent.index()].domain.rule;
+        let rule = self.domain(parent).rule;
         let queue = &self.queues[id.index()];
         if !rule.keeps_usage() {
             return self.plain_use(id, now);

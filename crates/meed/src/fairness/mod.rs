@@ -39,7 +39,6 @@ impl Integrals {
 /// Measures one leaf.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LeafMeter {
-    usage: [Line; MAX_KINDS],
     entitled: Line,
     demand: u128,
     share: u64,
@@ -49,13 +48,24 @@ pub(crate) struct LeafMeter {
 /// Measures all leaves.
 pub(crate) struct Meter {
     measured: usize,
+    kinds: usize,
     pool: Pool,
     leaves: Vec<LeafMeter>,
+    /// What each leaf holds, kind by kind, leaf after leaf: dense, for every start and end turns these lines.
+    usage: Vec<Line>,
 }
 
 impl Meter {
-    pub(crate) fn new(measured: usize) -> Meter {
-        Meter { measured, pool: Pool::default(), leaves: Vec::new() }
+    pub(crate) fn new(measured: usize, kinds: usize) -> Meter {
+        Meter { measured, kinds, pool: Pool::default(), leaves: Vec::new(), usage: Vec::new() }
+    }
+
+    fn lines(&self, leaf: usize) -> &[Line] {
+        &self.usage[leaf * self.kinds..(leaf + 1) * self.kinds]
+    }
+
+    fn held(&self, leaf: usize) -> u64 {
+        self.usage[leaf * self.kinds + self.measured].slope()
     }
 
     pub(crate) fn kind(&self) -> usize {
@@ -64,26 +74,29 @@ impl Meter {
 
     pub(crate) fn add_queue(&mut self) {
         self.leaves.push(LeafMeter::default());
+        self.usage.resize_with(self.leaves.len() * self.kinds, Line::default);
     }
 
     /// `leaf` (an index of queues) holds one task more.
     #[inline]
     pub(crate) fn start(&mut self, now: Time, leaf: usize, demand: &Resources) {
-        let meter = &mut self.leaves[leaf];
-        for (line, &amount) in meter.usage.iter_mut().zip(demand.as_slice()) {
+        let lines = &mut self.usage[leaf * self.kinds..(leaf + 1) * self.kinds];
+        for (line, &amount) in lines.iter_mut().zip(demand.as_slice()) {
             line.turn(now, line.slope() + amount);
         }
-        self.pool.hold(now, &mut meter.lending, meter.share, meter.usage[self.measured].slope());
+        let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
+        self.pool.hold(now, &mut meter.lending, meter.share, held);
     }
 
     /// `leaf` holds one task less, and asks for it no more.
     #[inline]
     pub(crate) fn end(&mut self, now: Time, leaf: usize, demand: &Resources) {
-        let meter = &mut self.leaves[leaf];
-        for (line, &amount) in meter.usage.iter_mut().zip(demand.as_slice()) {
+        let lines = &mut self.usage[leaf * self.kinds..(leaf + 1) * self.kinds];
+        for (line, &amount) in lines.iter_mut().zip(demand.as_slice()) {
             line.turn(now, line.slope() - amount);
         }
-        self.pool.hold(now, &mut meter.lending, meter.share, meter.usage[self.measured].slope());
+        let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
+        self.pool.hold(now, &mut meter.lending, meter.share, held);
     }
 
     /// `leaf` asks for `tasks` more of `demand` each.
@@ -105,18 +118,20 @@ impl Meter {
 
     /// `leaf` is entitled to `share` from now on.
     pub(crate) fn set_share(&mut self, now: Time, leaf: usize, share: u64) {
-        let meter = &mut self.leaves[leaf];
+        let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
         meter.share = share;
         meter.measure_entitled(now);
-        self.pool.hold(now, &mut meter.lending, share, meter.usage[self.measured].slope());
+        self.pool.hold(now, &mut meter.lending, share, held);
     }
 
     pub(crate) fn integrals(&self, now: Time, leaf: usize) -> Integrals {
         let meter = &self.leaves[leaf];
+        let mut usage = [0; MAX_KINDS];
+        usage.iter_mut().zip(self.lines(leaf)).for_each(|(sum, line)| *sum = line.value(now));
         Integrals {
-            usage: meter.usage.map(|line| line.value(now)),
+            usage,
             entitled: meter.entitled.value(now),
-            held: meter.usage[self.measured].slope(),
+            held: self.held(leaf),
             demand: meter.demand,
             share: meter.share,
         }

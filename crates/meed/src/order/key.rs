@@ -29,9 +29,12 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    #[inline]
     pub(crate) fn new(tier: Tier, amount: u128, weight: u64, tie: (u64, u32)) -> Key {
         debug_assert!(weight > 0);
-        Key { amount, weight, approx: amount as f64 / weight as f64, tie, tier }
+        // Most amounts fit 64 bits, which the machine converts itself; the rounding is the same.
+        let float = if amount >> 64 == 0 { amount as u64 as f64 } else { amount as f64 };
+        Key { amount, weight, approx: float / weight as f64, tie, tier }
     }
 
     pub(crate) fn tier(&self) -> Tier {

@@ -23,9 +23,10 @@ use key::Key;
 pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
 
-/// How a queue orders its children.
+/// How a queue orders its children. Queues of equal policies share one: what it remembers is a function of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
+    policy: Policy,
     pub(crate) scalar: Scalar,
     pub(crate) rule: Rule,
 }
@@ -64,7 +65,14 @@ impl Domain {
             round,
             quantum,
         };
-        Domain { scalar: policy.scalar.clone(), rule }
+        Domain { policy: policy.clone(), scalar: policy.scalar.clone(), rule }
+    }
+}
+
+impl Domain {
+    /// Whether it is made from this very policy.
+    pub(crate) fn is_of(&self, policy: &Policy) -> bool {
+        self.policy == *policy
     }
 }
 
@@ -132,7 +140,7 @@ pub(crate) struct Standing {
     /// Whether it has ever had work.
     pub(crate) known: bool,
     /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
-    pub(crate) arrivals: BTreeSet<u64>,
+    pub(crate) arrivals: Option<Box<BTreeSet<u64>>>,
 }
 
 impl Standing {

@@ -85,6 +85,11 @@ impl Placement for FirstFit {
     }
 
     #[inline]
+    fn may_fit(&self, demand: &Resources) -> bool {
+        self.fits(1, demand.as_slice())
+    }
+
+    #[inline]
     fn set_free(&mut self, node: NodeId, free: &Resources) {
         if node.index() >= self.leaves {
             self.grow(node.index() + 1);
@@ -125,6 +130,7 @@ mod tests {
                 let demand = Resources::new(&demand[..kinds]);
                 let scan = free.iter().position(|room| demand.fits_in(room));
                 prop_assert_eq!(place.find(&demand).map(NodeId::index), scan);
+                prop_assert!(place.may_fit(&demand) || scan.is_none());
             }
         }
     }

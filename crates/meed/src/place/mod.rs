@@ -15,6 +15,9 @@ pub trait Placement: Send {
     /// that fits somewhere (work conservation rests on it).
     fn find(&mut self, demand: &Resources) -> Option<NodeId>;
 
+    /// Whether [`Placement::find`] may find something: a quick look that may err towards yes, never towards no.
+    fn may_fit(&self, demand: &Resources) -> bool;
+
     /// What is free on `node` from now on; all zero when it has left.
     fn set_free(&mut self, node: NodeId, free: &Resources);
 

@@ -111,8 +111,8 @@ fn policies() {
 fn kinds_of_resources() {
     let kind = |name: &str| (name.to_owned(), Unit::Bytes);
     for (given, expected) in [
-        (vec![], "a cluster has 1 to 8 resource kinds, not 0"),
-        ((0..9).map(|i| kind(&i.to_string())).collect(), "a cluster has 1 to 8 resource kinds, not 9"),
+        (vec![], "a cluster has 1 to 7 resource kinds, not 0"),
+        ((0..8).map(|i| kind(&i.to_string())).collect(), "a cluster has 1 to 7 resource kinds, not 8"),
         (vec![kind("a"), kind("a")], "resource names must be distinct and not empty: `a`"),
         (vec![kind("")], "resource names must be distinct and not empty: ``"),
     ] {

@@ -133,7 +133,7 @@ impl Model {
         let kinds = self.share(0).kinds();
         for (index, node) in engine.node_ids().enumerate() {
             let free = if self.nodes[index].up { self.free(index) } else { Resources::zero(kinds) };
-            assert_eq!(*engine.node(node).1, free, "free on node {index}");
+            assert_eq!(engine.node(node).1, free, "free on node {index}");
         }
         assert_eq!(engine.running_tasks(), self.running().count());
         assert_eq!(engine.live_jobs(), self.jobs.iter().filter(|job| job.alive).count());
