@@ -116,6 +116,8 @@ impl Engine {
     /// the maximum shares.
     fn choose_group(&mut self, leaf: QueueId) -> Candidate {
         let mut best: Option<(Key, u32)> = None;
+        // With many shapes, those that fit nowhere are found on the way: one walk for each would be quadratic.
+        let probes = !self.waits && self.queues[leaf.index()].buckets.len() > 1;
         for i in 0..self.queues[leaf.index()].buckets.len() {
             let shape = self.queues[leaf.index()].buckets[i].shape;
             if self.queues[leaf.index()].buckets[i].groups.is_empty() {
@@ -127,6 +129,10 @@ impl Engine {
             }
             let Some(candidate) = self.least_group(leaf, i) else { continue };
             if best.is_none_or(|(key, _)| candidate.0 < key) {
+                if probes && self.place.find(&self.shapes[shape].demand).is_none() {
+                    self.shapes.block(shape);
+                    continue;
+                }
                 best = Some(candidate);
             }
         }
