@@ -38,12 +38,12 @@ impl World<'_> {
         let number = self.jobs_arrived;
         self.jobs_arrived += 1;
         let queue = self.queues[job.queue as usize];
-        let routed = queue.filter(|&queue| !self.parts.tree().queue(queue).removed);
+        let routed = queue.filter(|&queue| !self.parts.tree().is_removed(queue));
         let Some((queue, (part, leaf))) = routed.and_then(|queue| Some((queue, self.parts.route(queue)?)))
         else {
             // The scenario's reader checks names, so this is a queue that was removed meanwhile, or a parent.
             let why = match queue {
-                Some(queue) if !self.parts.tree().queue(queue).removed => {
+                Some(queue) if !self.parts.tree().is_removed(queue) => {
                     Rejected::NotALeaf { queue: self.parts.tree().queue(queue).name.to_owned() }
                 }
                 _ => Rejected::UnknownQueue,

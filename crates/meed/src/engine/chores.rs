@@ -24,6 +24,9 @@ impl Engine {
             self.refresh_quanta();
         }
         for domain in 0..self.domains.len() {
+            if !self.domains[domain].rule.keeps_usage() {
+                continue;
+            }
             if self.domains[domain].rule.enter_round(self.now) {
                 self.begin_round(domain);
             }
@@ -62,12 +65,12 @@ impl Engine {
         let (queues, jobs) = self.members(domain);
         for &id in &queues {
             let standing = &mut self.queues[id.index()].standing;
-            standing.ledger.reset(rule.round_start);
+            standing.ledger().reset(rule.round_start);
             standing.begin_round(rule.round_start, false);
         }
         for &id in &jobs {
             let standing = &mut self.jobs[id].standing;
-            standing.ledger.reset(rule.round_start);
+            standing.ledger().reset(rule.round_start);
             standing.begin_round(rule.round_start, false);
         }
         let running: Vec<AllocationId> = self.running.iter().map(|(allocation, _)| allocation).collect();
@@ -88,14 +91,14 @@ impl Engine {
         if self.queues[at.index()].domain == domain {
             let standing = &mut self.jobs[job].standing;
             standing.begin_round(rule.round_start, true);
-            standing.ledger.start(rule.round_start, rate, end, rule.ledger_rules(u64::MAX));
+            standing.ledger().start(rule.round_start, rate, end, rule.ledger_rules(u64::MAX));
         }
         while let Some(parent) = self.queues[at.index()].parent {
             if self.queues[parent.index()].domain == domain {
                 let queue = &mut self.queues[at.index()];
                 queue.standing.begin_round(rule.round_start, true);
                 let rules = rule.ledger_rules(queue.terms.share);
-                queue.standing.ledger.start(rule.round_start, rate, end, rules);
+                queue.standing.ledger().start(rule.round_start, rate, end, rules);
             }
             at = parent;
         }
@@ -119,10 +122,10 @@ impl Engine {
             let rule = self.domains[domain].rule;
             for id in &queues {
                 let queue = &mut self.queues[id.index()];
-                queue.standing.ledger.move_landmark(step, rule.ledger_rules(queue.terms.share));
+                queue.standing.ledger().move_landmark(step, rule.ledger_rules(queue.terms.share));
             }
             for &id in &jobs {
-                self.jobs[id].standing.ledger.move_landmark(step, rule.ledger_rules(u64::MAX));
+                self.jobs[id].standing.ledger().move_landmark(step, rule.ledger_rules(u64::MAX));
             }
             self.domains[domain].rule.clock = rule.clock.at_landmark(step.landmark);
         }
@@ -134,7 +137,7 @@ impl Engine {
         if guard.domain.rule.enter_round(self.now) {
             let rule = guard.domain.rule;
             for standing in &mut guard.standings {
-                standing.ledger.reset(rule.round_start);
+                standing.ledger().reset(rule.round_start);
             }
             for (allocation, task) in self.running.iter() {
                 let rate = self.scalar_of(&guard.domain, allocation);
@@ -142,13 +145,13 @@ impl Engine {
                 let leaf = task.queue.index();
                 let rules = rule.ledger_rules(guard.terms[leaf].share);
                 let end = rule.assumed_end(started, quantum);
-                guard.standings[leaf].ledger.start(rule.round_start, rate, end, rules);
+                guard.standings[leaf].ledger().start(rule.round_start, rate, end, rules);
             }
         }
         for step in guard.domain.rule.clock.steps(self.now) {
             let rule = guard.domain.rule;
             for (standing, terms) in guard.standings.iter_mut().zip(&guard.terms) {
-                standing.ledger.move_landmark(&step, rule.ledger_rules(terms.share));
+                standing.ledger().move_landmark(&step, rule.ledger_rules(terms.share));
             }
             guard.domain.rule.clock = rule.clock.at_landmark(step.landmark);
         }

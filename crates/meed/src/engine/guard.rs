@@ -49,7 +49,7 @@ impl Guard {
     pub(super) fn share_out(&mut self, now: Time, queues: &[Queue]) {
         for (index, queue) in queues.iter().enumerate() {
             let terms = &mut self.terms[index];
-            self.standings[index].ledger.settle(now, self.domain.rule.ledger_rules(terms.share));
+            self.standings[index].ledger().settle(now, self.domain.rule.ledger_rules(terms.share));
             terms.weight = queue.terms.weight;
             terms.share = self.domain.scalar.amount(&queue.rest.share, 1000);
         }

@@ -58,7 +58,7 @@ pub(super) struct Group {
     count: u32,
     /// Tasks from here on have never been started.
     next: u32,
-    /// Tasks to be tried again, with the number of their failures: the last first.
+    /// Tasks to be tried again, with the number of their failures, the largest number first.
     retries: Vec<(u32, u16)>,
 }
 
@@ -77,7 +77,9 @@ impl Group {
     }
 
     pub(super) fn put_back(&mut self, task: u32, failures: u16) {
-        self.retries.push((task, failures));
+        // The smallest number last: it is tried first.
+        let place = self.retries.partition_point(|&(waiting, _)| waiting > task);
+        self.retries.insert(place, (task, failures));
     }
 }
 
@@ -199,7 +201,7 @@ impl Engine {
         }
         let queue = &mut self.queues[job.queue.index()];
         queue.jobs -= 1;
-        if queue.rest.draining && queue.jobs == 0 {
+        if queue.draining && queue.jobs == 0 {
             self.remove_now(job.queue);
             self.share_out();
         }
@@ -388,11 +390,11 @@ impl Engine {
             let job = &mut self.jobs[other];
             let active = job.waiting > 0 || job.running > 0;
             if active && job.standing.since.is_some_and(|at| at < since) {
-                earlier.push((job.standing.ledger.charge(now, rule.ledger_rules(u64::MAX)), job.weight));
+                earlier.push((job.standing.ledger().charge(now, rule.ledger_rules(u64::MAX)), job.weight));
             }
         }
         let pseudo = crate::order::pseudo_accumulated(rule.newcomer, weight, earlier.into_iter());
-        self.jobs[id].standing.ledger.top_up(pseudo);
+        self.jobs[id].standing.ledger().top_up(pseudo);
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Queue {
     pub(super) waits_since: Time,
     /// Nothing of it fits now: it is out of its parent's heap until it is woken.
     pub(super) parked: bool,
+    pub(super) draining: bool,
+    pub(super) removed: bool,
     /// Waiting task groups of a leaf, by the shape of their tasks.
     pub(super) buckets: Vec<Bucket>,
     pub(super) children: Vec<QueueId>,
@@ -52,8 +54,6 @@ pub(super) struct Rest {
     pub(super) share: Resources,
     /// Leaves below that wait for this queue to fall below its maximum share.
     pub(super) capped: BTreeSet<QueueId>,
-    pub(super) draining: bool,
-    pub(super) removed: bool,
 }
 
 /// Waiting groups of one shape, best first by the leaf's policy.
@@ -69,8 +69,6 @@ impl Queue {
             min: spec.min,
             share: Resources::zero(kinds),
             capped: BTreeSet::new(),
-            draining: false,
-            removed: false,
         };
         Queue {
             parent,
@@ -82,6 +80,8 @@ impl Queue {
             jobs: 0,
             waits_since: Time::ZERO,
             parked: false,
+            draining: false,
+            removed: false,
             buckets: Vec::new(),
             children: Vec::new(),
             demanding: Heap::default(),
@@ -171,7 +171,7 @@ impl Engine {
             return Err(ConfigError::NoParent { queue: spec.name.clone(), parent: above.to_owned() });
         };
         let queue = &self.queues[parent.index()];
-        if queue.jobs > 0 || queue.rest.draining {
+        if queue.jobs > 0 || queue.draining {
             return Err(ConfigError::ParentIsLeaf { queue: spec.name.clone(), parent: above.to_owned() });
         }
         Ok(parent)
@@ -299,7 +299,7 @@ impl Engine {
             return Err(Rejected::HasChildren { queue: queue.rest.name.clone() });
         }
         if self.queues[id.index()].jobs > 0 {
-            self.queues[id.index()].rest.draining = true;
+            self.queues[id.index()].draining = true;
         } else {
             self.remove_now(id);
             self.share_out();
@@ -310,7 +310,7 @@ impl Engine {
     /// Takes a queue without jobs out of the tree.
     pub(super) fn remove_now(&mut self, id: QueueId) {
         let queue = &mut self.queues[id.index()];
-        (queue.rest.removed, queue.rest.draining) = (true, false);
+        (queue.removed, queue.draining) = (true, false);
         self.names.remove(&queue.rest.name);
         let Some(parent) = queue.parent else { return };
         self.queues[parent.index()].children.retain(|&child| child != id);
@@ -321,7 +321,7 @@ impl Engine {
 
     fn live_queue(&self, id: QueueId) -> Result<&Queue, Rejected> {
         match self.queues.get(id.index()) {
-            Some(queue) if !queue.rest.removed && queue.parent.is_some() => Ok(queue),
+            Some(queue) if !queue.removed && queue.parent.is_some() => Ok(queue),
             _ => Err(Rejected::UnknownQueue),
         }
     }
@@ -332,7 +332,7 @@ impl Engine {
         if !queue.is_leaf() {
             return Err(Rejected::NotALeaf { queue: queue.rest.name.clone() });
         }
-        if queue.rest.draining {
+        if queue.draining {
             return Err(Rejected::Draining { queue: queue.rest.name.clone() });
         }
         Ok(queue)

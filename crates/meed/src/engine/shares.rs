@@ -11,7 +11,7 @@ impl Engine {
         self.queues[0].rest.share = self.cluster.total;
         for parent in 0..self.queues.len() {
             let queue = &self.queues[parent];
-            if queue.rest.removed || queue.children.is_empty() {
+            if queue.removed || queue.children.is_empty() {
                 continue;
             }
             let (children, total) = (queue.children.clone(), queue.rest.share);
@@ -26,7 +26,9 @@ impl Engine {
             for child in &children {
                 let queue = &mut self.queues[child.index()];
                 // The use so far was counted by the old share.
-                queue.standing.ledger.settle(now, rule.ledger_rules(queue.terms.share));
+                if rule.keeps_usage() {
+                    queue.standing.ledger().settle(now, rule.ledger_rules(queue.terms.share));
+                }
                 queue.terms.share = scalar.amount(&queue.rest.share, 1000);
             }
         }
@@ -38,8 +40,7 @@ impl Engine {
         let measured = self.meter_kind();
         for index in 1..self.queues.len() {
             let queue = &self.queues[index];
-            let share =
-                if queue.is_leaf() && !queue.rest.removed { queue.rest.share.get(measured) } else { 0 };
+            let share = if queue.is_leaf() && !queue.removed { queue.rest.share.get(measured) } else { 0 };
             self.meter.set_share(self.now, index, share);
         }
         if let Some(guard) = &mut self.guard {

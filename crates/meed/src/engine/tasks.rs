@@ -162,13 +162,13 @@ impl Engine {
                 && other.standing.since.is_some_and(|at| Some(at) < since)
             {
                 let rules = rule.ledger_rules(other.terms.share);
-                earlier.push((other.standing.ledger.charge(now, rules), other.terms.weight));
+                earlier.push((other.standing.ledger().charge(now, rules), other.terms.weight));
             }
         }
         let newcomer = &mut self.queues[queue.index()];
         let pseudo =
             crate::order::pseudo_accumulated(rule.newcomer, newcomer.terms.weight, earlier.into_iter());
-        newcomer.standing.ledger.top_up(pseudo);
+        newcomer.standing.ledger().top_up(pseudo);
     }
 
     pub(super) fn task_ended(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {

@@ -11,5 +11,5 @@ use crate::time::Time;
 /// Amount and weight of the key.
 #[inline]
 pub(super) fn ratio(standing: &mut Standing, now: Time, rule: &Rule, terms: &Terms) -> (u128, u64) {
-    (standing.ledger.charge(now, rule.ledger_rules(terms.share)), terms.weight)
+    (standing.ledger().charge(now, rule.ledger_rules(terms.share)), terms.weight)
 }

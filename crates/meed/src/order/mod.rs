@@ -132,7 +132,8 @@ pub(crate) struct Terms {
 pub(crate) struct Standing {
     /// What it holds now, as a scalar.
     pub(crate) held: u64,
-    pub(crate) ledger: Ledger,
+    /// Where the measure is usage; all others do without.
+    books: Option<Box<Ledger>>,
     /// Since when it counts: its (round) arriving time, Eq. 14.
     pub(crate) since: Option<Time>,
     /// Whether it counts since the start of the round only for a task that ran then.
@@ -144,6 +145,17 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
+    /// The books, which begin empty. Apart from the rest: jobs of a fifo leaf have none.
+    #[inline]
+    pub(crate) fn ledger(&mut self) -> &mut Ledger {
+        self.books.get_or_insert_default()
+    }
+
+    /// A copy of the books, to read ahead in.
+    pub(crate) fn ledger_copy(&self) -> Ledger {
+        self.books.as_deref().cloned().unwrap_or_default()
+    }
+
     /// The key at `now`.
     #[inline]
     pub(crate) fn key(&mut self, now: Time, rule: &Rule, terms: &Terms) -> Key {
@@ -176,7 +188,7 @@ impl Standing {
     pub(crate) fn start(&mut self, now: Time, rate: u64, job_quantum: Span, rule: &Rule, share: u64) {
         self.held += rate;
         if rule.keeps_usage() {
-            self.ledger.start(now, rate, rule.assumed_end(now, job_quantum), rule.ledger_rules(share));
+            self.ledger().start(now, rate, rule.assumed_end(now, job_quantum), rule.ledger_rules(share));
         }
     }
 
@@ -192,7 +204,7 @@ impl Standing {
     ) {
         self.held = self.held.checked_sub(rate).expect("only what is held ends");
         if rule.keeps_usage() {
-            self.ledger.end(now, rate, rule.assumed_end(started, job_quantum), rule.ledger_rules(share));
+            self.ledger().end(now, rate, rule.assumed_end(started, job_quantum), rule.ledger_rules(share));
         }
     }
 }

@@ -62,7 +62,7 @@ fn lost_tasks_wait_again_and_keep_their_failures() {
     assert_eq!(stage.decide(3), []);
     let Effect::Node(back) = stage.send(4, Ev::NodeJoined(node("m", slots(2)))) else { panic!("it joins") };
     assert_eq!(back.index(), 2);
-    assert_eq!(stage.decide(4), [(3, 2, 0), (2, 2, 1)]);
+    assert_eq!(stage.decide(4), [(2, 2, 1), (3, 2, 0)]);
 }
 
 #[test]

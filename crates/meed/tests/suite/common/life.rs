@@ -53,7 +53,9 @@ impl Model {
             self.top_up_job(job);
         }
         let group = &mut self.jobs[job].groups[start.group as usize];
-        let taken = group.retries.pop().unwrap_or_else(|| {
+        // Of the tasks that wait again the one with the smallest number goes first.
+        let again = (0..group.retries.len()).min_by_key(|&i| group.retries[i].0);
+        let taken = again.map(|first| group.retries.remove(first)).unwrap_or_else(|| {
             assert!(group.next < group.count, "a task too many was started");
             group.next += 1;
             (group.first + group.next - 1, 0)
