@@ -65,7 +65,7 @@ impl From<RunError> for Failure {
             RunError::Trace(error) => error.into(),
             RunError::Log(_) => Failure::File(error.to_string()),
             RunError::Config(_) | RunError::Refused { .. } => Failure::Input(error.to_string()),
-            RunError::Change { .. } => Failure::Run(error.to_string()),
+            RunError::Change { .. } | RunError::Stopped { .. } => Failure::Run(error.to_string()),
         }
     }
 }

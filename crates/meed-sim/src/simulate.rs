@@ -1,6 +1,7 @@
 //! One workload under several policies, compared.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use meed_workload::{OnBadLine, TraceError};
 
@@ -51,8 +52,8 @@ pub enum SimulateError {
 pub trait Watch {
     /// A policy's run begins.
     fn begins(&mut self, policy: &str);
-    /// It goes on.
-    fn goes_on(&mut self, progress: Progress);
+    /// It goes on, unless told to stop: then the run ends with [`RunError::Stopped`].
+    fn goes_on(&mut self, progress: Progress) -> ControlFlow<()>;
     /// The source has these to say about lines that it skipped.
     fn skipped(&mut self, policy: &str, bad_lines: &[String]);
 }
@@ -62,7 +63,9 @@ pub struct Unwatched;
 
 impl Watch for Unwatched {
     fn begins(&mut self, _: &str) {}
-    fn goes_on(&mut self, _: Progress) {}
+    fn goes_on(&mut self, _: Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     fn skipped(&mut self, _: &str, _: &[String]) {}
 }
 

@@ -22,6 +22,7 @@ pub use setup::{Setup, StopAt};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::ControlFlow;
 
 use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
 use meed_workload::{JobLabel, TaskGroup, TraceError};
@@ -103,6 +104,12 @@ pub enum RunError {
     /// The workload could not be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// Whoever watched it has stopped it.
+    #[error("stopped at {at}")]
+    Stopped {
+        /// Virtual time.
+        at: Time,
+    },
     /// The log could not be written.
     #[error("cannot write the log: {0}")]
     Log(#[from] std::io::Error),
@@ -161,7 +168,7 @@ const INSTANTS_PER_PROGRESS: u64 = 4096;
 
 impl<'a> World<'a> {
     /// Runs to the end.
-    pub(crate) fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Finished, RunError> {
+    pub(crate) fn run(mut self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Finished, RunError> {
         self.arrivals.fill()?;
         let mut instants = 0u64;
         while let Some(at) = self.next_instant() {
@@ -174,7 +181,10 @@ impl<'a> World<'a> {
             instants += 1;
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
                 let fraction = self.arrivals.progress();
-                progress(Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction });
+                let word = Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction };
+                if progress(word).is_break() {
+                    return Err(RunError::Stopped { at });
+                }
             }
         }
         self.finish()
