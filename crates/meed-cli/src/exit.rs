@@ -12,6 +12,8 @@ use meed_workload::TraceError;
 /// What went wrong, by exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// 2: the command line is wrong.
+    Usage(String),
     /// 3: the input is wrong.
     Input(String),
     /// 4: a file cannot be read or written.
@@ -25,6 +27,7 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let (code, sentence) = match self {
+            Failure::Usage(sentence) => (2, sentence),
             Failure::Input(sentence) => (3, sentence),
             Failure::File(sentence) => (4, sentence),
             Failure::Run(sentence) => (5, sentence),

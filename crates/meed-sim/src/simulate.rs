@@ -8,7 +8,7 @@ use meed_workload::{OnBadLine, TraceError};
 use crate::log::Log;
 use crate::outcome::record;
 use crate::record::{Comparison, RunRecord, SCHEMA};
-use crate::scenario::{STATIC, Scenario, ScenarioError};
+use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
 use crate::world::{Failures, Progress, RunError, Setup, World};
 
 /// How a scenario is run.
@@ -95,7 +95,7 @@ pub fn simulate(
             comparison.assumptions = source.assumptions();
         }
         if let Some(out) = &mut log {
-            let header = header(scenario, words, seed, &plan.config);
+            let header = header(scenario, words, seed, &plan);
             Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
         }
         let (per_million, max_attempts) = scenario.failures();
@@ -144,7 +144,8 @@ fn add_speedups(comparison: &mut Comparison) {
 }
 
 /// What a log's reader needs besides the events.
-fn header(scenario: &Scenario, policy: &str, seed: u64, config: &meed::Config) -> serde_json::Value {
+fn header(scenario: &Scenario, policy: &str, seed: u64, plan: &Plan) -> serde_json::Value {
+    let config = &plan.config;
     let kinds = &config.kinds;
     let amounts = |resources: &meed::Resources| crate::world::natural(resources, kinds);
     serde_json::json!({
@@ -153,13 +154,15 @@ fn header(scenario: &Scenario, policy: &str, seed: u64, config: &meed::Config) -
         "policy": policy,
         "seed": seed,
         "resources": kinds.names().collect::<Vec<_>>(),
+        "partitioned": plan.partitioned,
         "measured": kinds.name(config.measured),
         "nodes": config.nodes.iter().map(|node| serde_json::json!({
             "name": node.name, "capacity": amounts(&node.capacity), "weight": f64::from(node.weight) / 1000.0,
         })).collect::<Vec<_>>(),
         "queues": config.queues.iter().map(|queue| serde_json::json!({
             "queue": queue.name, "weight": queue.weight as f64 / 1000.0,
-            "min": queue.min.as_ref().map(amounts), "max": queue.max.as_ref().map(amounts),
+            "min": queue.min.as_ref().map(amounts),
+            "max": queue.max.as_ref().map(|max| crate::log::bounds(max, kinds)),
         })).collect::<Vec<_>>(),
         "scenario_text": scenario.text(),
     })

@@ -26,6 +26,7 @@ use std::ops::ControlFlow;
 
 use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
 use meed_workload::{JobLabel, TaskGroup, TraceError};
+use smallvec::SmallVec;
 
 use crate::log::{Log, Record};
 use crate::outcome::CapacityTime;
@@ -61,9 +62,13 @@ struct LiveJob {
     queue: QueueId,
     submit: Time,
     chain: Option<u32>,
-    /// Number in order of arrival, the same under every policy.
+    /// Number in order of arrival.
     number: u64,
     groups: Vec<TaskGroup>,
+    /// Number of the first task of each group.
+    first_tasks: SmallVec<[u32; 2]>,
+    /// What its attempts are drawn from, the same under every policy.
+    luck: u64,
     /// Groups told to the engine so far: those of the stages that have begun.
     told: usize,
     /// When the current stage began to wait.
@@ -168,7 +173,10 @@ const INSTANTS_PER_PROGRESS: u64 = 4096;
 
 impl<'a> World<'a> {
     /// Runs to the end.
-    pub(crate) fn run(mut self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Finished, RunError> {
+    pub(crate) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Finished, RunError> {
         self.arrivals.fill()?;
         let mut instants = 0u64;
         while let Some(at) = self.next_instant() {
@@ -190,10 +198,18 @@ impl<'a> World<'a> {
         self.finish()
     }
 
-    fn next_instant(&self) -> Option<Time> {
+    fn next_instant(&mut self) -> Option<Time> {
+        // Ends of tasks that were lost or stopped meanwhile are no instants: nothing happens then.
+        while self.ends.peek().is_some_and(|Reverse(end)| !self.still_runs(end)) {
+            self.ends.pop();
+        }
         let end = self.ends.peek().map(|Reverse(end)| end.at);
         let change = self.next_change.as_ref().map(|change| change.at);
         [end, change, self.arrivals.next_time()].into_iter().flatten().min()
+    }
+
+    fn still_runs(&self, end: &End) -> bool {
+        self.parts.engines[end.part as usize].running_job(end.allocation).is_some()
     }
 
     fn instant(&mut self) -> Result<(), RunError> {
@@ -218,9 +234,8 @@ impl<'a> World<'a> {
     }
 
     fn end_task(&mut self, end: End) -> Result<(), RunError> {
-        let engine = &mut self.parts.engines[end.part as usize];
-        // Its node may have left, or its job been cancelled, since this end was planned.
-        if engine.running_job(end.allocation).is_none() {
+        // Its job may have failed at this very instant.
+        if !self.still_runs(&end) {
             return Ok(());
         }
         self.parts.touch(end.part);
@@ -245,6 +260,7 @@ impl<'a> World<'a> {
             JobState::Drained => self.next_stages.push((end.part, job)),
             JobState::Done | JobState::Failed => {
                 debug_assert!(state == JobState::Failed || stopped.is_empty());
+                self.log_stopped(end.part, &stopped)?;
                 self.end_job(end.part, job, state == JobState::Done)?;
             }
         }
@@ -270,7 +286,7 @@ impl<'a> World<'a> {
         if let Some(chain) = live.chain {
             self.arrivals.chain_ended(chain, self.now);
         }
-        Ok(())
+        self.let_removed_go(part, live.queue)
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
@@ -297,11 +313,11 @@ impl<'a> World<'a> {
         if since.is_none() {
             live.unstarted -= 1;
         }
-        let (queue, number, ready) = (live.queue, live.number, since.unwrap_or(live.ready));
+        let (queue, luck, ready) = (live.queue, live.luck, since.unwrap_or(live.ready));
         self.tally.task_started(queue, now - ready);
         self.log_start(part, &start)?;
         self.remember(part, &start);
-        let run = self.failures.run(number, start.task, start.failures, duration);
+        let run = self.failures.run(luck, start.task, start.failures, duration);
         let at = now.saturating_add(run.lasts);
         let end = End { at, order: self.started, part, allocation: start.allocation, fails: run.fails };
         self.ends.push(Reverse(end));
@@ -335,8 +351,9 @@ impl<'a> World<'a> {
             sampler.last(end, &mut self.parts);
         }
         for live in self.jobs.iter().flatten().flatten() {
-            if live.unstarted > 0 {
-                self.tally.still_waits(live.queue, end.saturating_since(live.ready));
+            let first = (live.unstarted > 0).then_some(live.ready);
+            if let Some(since) = first.into_iter().chain(live.again.values().copied()).min() {
+                self.tally.still_waits(live.queue, end.saturating_since(since));
             }
             self.tally.unfinished += 1;
         }
