@@ -1,6 +1,12 @@
 //! What the fuzz targets share.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
 use meed::{ResourceKinds, Time, Unit};
+use meed_sim::scenario::{LoadError, Scenario};
+use meed_sim::world::Progress;
+use meed_sim::{Options, Watch, simulate};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::convert::convert;
 use meed_workload::{Job, JobSource, OnBadLine, Origin};
@@ -64,4 +70,69 @@ pub fn round_trip(mut source: impl JobSource, kinds: &ResourceKinds, jobs: &[Job
     assert_eq!(copy.queues(), source.queues());
     assert_eq!(copy.kinds(), kinds);
     assert_eq!(drain(&mut copy, kinds).as_deref(), Some(jobs));
+}
+
+/// The scenario of `text`; its traces are looked for where there are none.
+pub fn scenario(text: &str, sets: &[String]) -> Result<Scenario, LoadError> {
+    Scenario::parse("f.toml", text, Path::new("/nonexistent"), sets, OnBadLine::Skip)
+}
+
+/// Most nodes, tasks, jobs and so on of a scenario that is looked at: the fuzzer wants many short runs.
+const SMALL: f64 = 300.0;
+
+/// Whether all counts of a scenario are small, and its trace none of this machine's files. What is no TOML is small.
+pub fn is_small(text: &str) -> bool {
+    toml::from_str::<toml::Table>(text).map_or(true, |table| small_table(&table))
+}
+
+fn small_table(table: &toml::Table) -> bool {
+    table.iter().all(|(key, value)| match key.as_str() {
+        "count" | "tasks" | "jobs" | "closed" | "tenants" => small_numbers(value),
+        "file" => value.as_str().is_none_or(|file| !file.starts_with('/')),
+        _ => small_inside(value),
+    })
+}
+
+fn small_inside(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Table(table) => small_table(table),
+        toml::Value::Array(values) => values.iter().all(small_inside),
+        _ => true,
+    }
+}
+
+fn small_numbers(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Integer(number) => *number as f64 <= SMALL,
+        toml::Value::Float(number) => *number <= SMALL,
+        toml::Value::Table(table) => table.values().all(small_numbers),
+        toml::Value::Array(values) => values.iter().all(small_numbers),
+        // Written with a unit: of time at most, which is a number of seconds.
+        toml::Value::String(_) => false,
+        _ => true,
+    }
+}
+
+/// Runs a policy until the first word about progress, and asserts what holds of every run that ends before.
+pub fn run_briefly(scenario: &Scenario, policy: &str) {
+    let options = Options { policies: vec![policy.to_owned()], series_points: 8, ..Options::default() };
+    match simulate(scenario, &options, None, &mut StopSoon) {
+        Ok(comparison) => {
+            let run = &comparison.runs[0];
+            let figures = run.queues.iter().flat_map(|queue| [Some(queue.lent), queue.rho, queue.mean_wait_s]);
+            assert!(figures.flatten().chain([run.psi, run.omega]).all(f64::is_finite), "{run:?}");
+            assert!(run.utilization.values().all(|used| (0.0..=1.0 + 1e-9).contains(used)), "{run:?}");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+struct StopSoon;
+
+impl Watch for StopSoon {
+    fn begins(&mut self, _: &str) {}
+    fn goes_on(&mut self, _: Progress) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+    fn skipped(&mut self, _: &str, _: &[String]) {}
 }

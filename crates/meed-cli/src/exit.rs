@@ -12,6 +12,8 @@ use meed_workload::TraceError;
 /// What went wrong, by exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// 2: the command line is wrong.
+    Usage(String),
     /// 3: the input is wrong.
     Input(String),
     /// 4: a file cannot be read or written.
@@ -25,6 +27,7 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let (code, sentence) = match self {
+            Failure::Usage(sentence) => (2, sentence),
             Failure::Input(sentence) => (3, sentence),
             Failure::File(sentence) => (4, sentence),
             Failure::Run(sentence) => (5, sentence),
@@ -65,7 +68,7 @@ impl From<RunError> for Failure {
             RunError::Trace(error) => error.into(),
             RunError::Log(_) => Failure::File(error.to_string()),
             RunError::Config(_) | RunError::Refused { .. } => Failure::Input(error.to_string()),
-            RunError::Change { .. } => Failure::Run(error.to_string()),
+            RunError::Change { .. } | RunError::Stopped { .. } => Failure::Run(error.to_string()),
         }
     }
 }

@@ -7,6 +7,7 @@ use meed_report::TableOptions;
 use meed_sim::scenario::Scenario;
 use meed_sim::{DEFAULT_POLICIES, Options, simulate};
 use meed_workload::OnBadLine;
+use meed_workload::create::Output;
 
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
@@ -18,6 +19,7 @@ use crate::watch::Terminal;
 const SERIES_POINTS: usize = 400;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    check_outputs(args)?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let scenario = Scenario::load_any(&args.scenario, &args.sets, on_bad_line)?;
     if !args.quiet {
@@ -39,11 +41,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let result = simulate(&scenario, &options, log.as_mut().map(LogFile::writer), &mut watch);
     watch.finish();
     let comparison = result?;
-    if let Some(log) = log {
-        log.finish()?;
-    }
     if let Some(path) = &args.report {
         meed_report::write_html(&comparison, path)?;
+    }
+    if let Some(log) = log {
+        log.finish()?;
     }
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => return print(&meed_report::to_json(&comparison)),
@@ -58,6 +60,29 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         Some(path) => print(&format!("\nReport: {}\n", path.display())),
         None => Ok(()),
     }
+}
+
+/// Whether every result has a file of its own that can be written: told before a long run rather than after it.
+fn check_outputs(args: &SimulateArgs) -> Result<(), Failure> {
+    let outputs = [("--json", &args.json), ("--report", &args.report), ("--log", &args.log)];
+    let files = outputs.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+    let files: Vec<_> = files.filter(|(_, path)| *path != Path::new("-")).collect();
+    for (i, (option, path)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, earlier)| earlier == path) {
+            return Err(Failure::Usage(format!(
+                "{other} and {option} name the same file {}",
+                path.display()
+            )));
+        }
+        if *path == args.scenario {
+            return Err(Failure::Usage(format!("{option} would overwrite the scenario {}", path.display())));
+        }
+        // Made beside its place and dropped again, which leaves what was there. A pipe is opened once only.
+        if path.metadata().map_or(true, |found| found.is_file() || found.is_dir()) {
+            drop(Output::create(path)?);
+        }
+    }
+    Ok(())
 }
 
 /// Width and colour of the terminal, or of what stands in for one.

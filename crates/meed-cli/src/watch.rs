@@ -1,5 +1,6 @@
 //! Progress on a terminal, and remarks about skipped lines.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -36,12 +37,13 @@ impl Watch for Terminal {
         self.bar.set_message("");
     }
 
-    fn goes_on(&mut self, progress: Progress) {
+    fn goes_on(&mut self, progress: Progress) -> ControlFlow<()> {
         if let Some(fraction) = progress.fraction {
             self.bar.set_position((fraction * 1000.0) as u64);
         }
         let days = progress.now.as_secs_f64() / 86_400.0;
         self.bar.set_message(format!("{} jobs ended, day {days:.1}", progress.jobs_ended));
+        ControlFlow::Continue(())
     }
 
     fn skipped(&mut self, _: &str, bad_lines: &[String]) {

@@ -3,14 +3,15 @@
 //! The log is the typed event stream of a run; readers need nothing else. It is written as it happens; lines are
 //! built only when somebody reads them, so a run without a log pays nothing.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use meed::{KeyValue, Rejected, Tier, Time};
+use meed::{KeyValue, Rejected, ResourceKinds, Resources, Tier, Time};
 use meed_workload::JobLabel;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::world::Change;
+use crate::world::{Change, natural};
 
 /// Where a run logs.
 pub struct Log<'a> {
@@ -66,7 +67,7 @@ pub(crate) enum Record<'a> {
         why: &'a Rejected,
     },
     Start(Started<'a>),
-    /// A task has ended, failed, or was lost with its node.
+    /// A task has ended, failed, was lost with its node, or stopped with its job.
     Task {
         what: &'static str,
         task: TaskAt<'a>,
@@ -76,7 +77,10 @@ pub(crate) enum Record<'a> {
         job: &'a JobLabel,
         done: bool,
     },
-    Change(&'a Change),
+    Change {
+        change: &'a Change,
+        kinds: &'a ResourceKinds,
+    },
     /// The run is over.
     Finish {
         events: u64,
@@ -98,7 +102,7 @@ pub(crate) struct Arrive<'a> {
 #[derive(Serialize)]
 pub(crate) struct GroupLine {
     pub(crate) tasks: u32,
-    pub(crate) demand: std::collections::BTreeMap<String, f64>,
+    pub(crate) demand: BTreeMap<String, f64>,
     pub(crate) duration_s: Vec<f64>,
 }
 
@@ -169,6 +173,43 @@ fn is_zero(number: &u16) -> bool {
     *number == 0
 }
 
+/// A change by its name in scenario files, with amounts in natural units; what is missing stays as it was.
+fn change_line(change: &Change, kinds: &ResourceKinds) -> serde_json::Value {
+    let amounts = |resources: &Resources| natural(resources, kinds);
+    match change {
+        Change::NodeJoins(spec) => serde_json::json!({ "node_joins": {
+            "name": spec.name, "capacity": amounts(&spec.capacity), "weight": f64::from(spec.weight) / 1000.0,
+        } }),
+        Change::NodeLeaves(name) => serde_json::json!({ "node_leaves": name }),
+        Change::NodeResized(name, capacity) => {
+            serde_json::json!({ "node_resized": { "name": name, "capacity": amounts(capacity) } })
+        }
+        Change::Queue(name, change) => {
+            let mut line = serde_json::json!({ "name": name });
+            if let Some(weight) = change.weight {
+                line["weight"] = (weight as f64 / 1000.0).into();
+            }
+            for (key, bound) in [("min", change.min), ("max", change.max)] {
+                if let Some(bound) = bound {
+                    line[key] = serde_json::json!(bound.as_ref().map(|bound| bounds(bound, kinds)));
+                }
+            }
+            serde_json::json!({ "queue": line })
+        }
+        Change::QueueRemoved(name) => serde_json::json!({ "queue_removed": name }),
+        Change::JobCancelled(label) => serde_json::json!({ "job_cancelled": label }),
+    }
+}
+
+/// A bound by name: what it does not bound is left out.
+pub(crate) fn bounds(bound: &Resources, kinds: &ResourceKinds) -> BTreeMap<String, f64> {
+    let mut named = natural(bound, kinds);
+    for kind in (0..kinds.len()).filter(|&kind| bound.get(kind) == meed::MAX_AMOUNT) {
+        named.remove(kinds.name(kind));
+    }
+    named
+}
+
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut line = serializer.serialize_struct("Line", 2)?;
@@ -189,7 +230,9 @@ impl Serialize for Line<'_> {
                 "refuse",
                 &serde_json::json!({ "queue": queue, "job": Label(job), "why": why.to_string() }),
             )?,
-            Record::Change(change) => line.serialize_field("change", &format!("{change:?}"))?,
+            Record::Change { change, kinds } => {
+                line.serialize_field("change", &change_line(change, kinds))?
+            }
             Record::Finish { events, decisions } => line.serialize_field(
                 "finish",
                 &serde_json::json!({ "events": events, "decisions": decisions }),

@@ -19,7 +19,13 @@ pub(crate) fn lending(t: Time, leaves: &[QueueId], parts: &mut Parts) -> Vec<Len
     if parts.is_partitioned() {
         return vec![Lending::default(); leaves.len()];
     }
-    parts.engines[0].lending(leaves, t)
+    // A parent that has lost its last child has a share that others can borrow: without it sums would differ.
+    let tree = parts.tree();
+    let childless = tree.queue_ids().filter(|&id| tree.queue(id).is_leaf && parts.route(id).is_none());
+    let all: Vec<QueueId> = leaves.iter().copied().chain(childless).collect();
+    let mut lending = parts.engines[0].lending(&all, t);
+    lending.truncate(leaves.len());
+    lending
 }
 
 /// The record of a run under the policy called `policy`; speed-ups are filled in later.
@@ -90,7 +96,7 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, parts: &Parts, tally: &
     QueueRecord {
         queue: view.name.to_owned(),
         weight: view.weight as f64 / 1000.0,
-        share: view.share.get(measured) as f64 / scale,
+        share: if view.removed { 0.0 } else { view.share.get(measured) as f64 / scale },
         usage: resource_seconds(&integrals.usage, engine),
         charged: engine.charged(queue, end) / scale,
         rho: integrals.rho(measured),
@@ -118,34 +124,28 @@ fn resource_seconds(usage: &[u128], engine: &Engine) -> BTreeMap<String, f64> {
 fn groups(parts: &Parts, end: Time) -> Vec<GroupRecord> {
     let tree = parts.tree();
     let scale = tree.kinds().unit(tree.measured()).scale() as f64;
+    let mut sums = vec![[0u128; meed::MAX_KINDS]; tree.queue_ids().len()];
+    for leaf in leaves(parts) {
+        let used = usage(leaf, end, parts);
+        let mut at = tree.queue(leaf).parent;
+        while let Some(id) = at {
+            sums[id.index()].iter_mut().zip(used).for_each(|(sum, used)| *sum += used);
+            at = tree.queue(id).parent;
+        }
+    }
     let parents = tree.queue_ids().skip(1).filter(|&id| parts.route(id).is_none());
     let record = |id: QueueId| {
-        let below = tree.queue_ids().filter(|&leaf| parts.route(leaf).is_some() && is_below(tree, leaf, id));
-        let mut sum = [0u128; meed::MAX_KINDS];
-        for leaf in below {
-            sum.iter_mut().zip(usage(leaf, end, parts)).for_each(|(sum, used)| *sum += used);
-        }
+        let sum = &sums[id.index()];
         let charged =
             if parts.is_partitioned() { sum[tree.measured()] as f64 / 1e6 } else { tree.charged(id, end) };
         GroupRecord {
             queue: tree.queue(id).name.to_owned(),
             weight: tree.queue(id).weight as f64 / 1000.0,
-            usage: resource_seconds(&sum, tree),
+            usage: resource_seconds(sum, tree),
             charged: charged / scale,
         }
     };
     parents.map(record).collect()
-}
-
-fn is_below(tree: &Engine, leaf: QueueId, ancestor: QueueId) -> bool {
-    let mut at = Some(leaf);
-    while let Some(id) = at {
-        if id == ancestor {
-            return true;
-        }
-        at = tree.queue(id).parent;
-    }
-    false
 }
 
 /// Capacity x time of the cluster, which may change.

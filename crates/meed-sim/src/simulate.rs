@@ -1,13 +1,14 @@
 //! One workload under several policies, compared.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use meed_workload::{OnBadLine, TraceError};
 
 use crate::log::Log;
 use crate::outcome::record;
 use crate::record::{Comparison, RunRecord, SCHEMA};
-use crate::scenario::{STATIC, Scenario, ScenarioError};
+use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
 use crate::world::{Failures, Progress, RunError, Setup, World};
 
 /// How a scenario is run.
@@ -51,8 +52,8 @@ pub enum SimulateError {
 pub trait Watch {
     /// A policy's run begins.
     fn begins(&mut self, policy: &str);
-    /// It goes on.
-    fn goes_on(&mut self, progress: Progress);
+    /// It goes on, unless told to stop: then the run ends with [`RunError::Stopped`].
+    fn goes_on(&mut self, progress: Progress) -> ControlFlow<()>;
     /// The source has these to say about lines that it skipped.
     fn skipped(&mut self, policy: &str, bad_lines: &[String]);
 }
@@ -62,7 +63,9 @@ pub struct Unwatched;
 
 impl Watch for Unwatched {
     fn begins(&mut self, _: &str) {}
-    fn goes_on(&mut self, _: Progress) {}
+    fn goes_on(&mut self, _: Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     fn skipped(&mut self, _: &str, _: &[String]) {}
 }
 
@@ -92,7 +95,7 @@ pub fn simulate(
             comparison.assumptions = source.assumptions();
         }
         if let Some(out) = &mut log {
-            let header = header(scenario, words, seed, &plan.config);
+            let header = header(scenario, words, seed, &plan);
             Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
         }
         let (per_million, max_attempts) = scenario.failures();
@@ -141,7 +144,8 @@ fn add_speedups(comparison: &mut Comparison) {
 }
 
 /// What a log's reader needs besides the events.
-fn header(scenario: &Scenario, policy: &str, seed: u64, config: &meed::Config) -> serde_json::Value {
+fn header(scenario: &Scenario, policy: &str, seed: u64, plan: &Plan) -> serde_json::Value {
+    let config = &plan.config;
     let kinds = &config.kinds;
     let amounts = |resources: &meed::Resources| crate::world::natural(resources, kinds);
     serde_json::json!({
@@ -150,13 +154,15 @@ fn header(scenario: &Scenario, policy: &str, seed: u64, config: &meed::Config) -
         "policy": policy,
         "seed": seed,
         "resources": kinds.names().collect::<Vec<_>>(),
+        "partitioned": plan.partitioned,
         "measured": kinds.name(config.measured),
         "nodes": config.nodes.iter().map(|node| serde_json::json!({
             "name": node.name, "capacity": amounts(&node.capacity), "weight": f64::from(node.weight) / 1000.0,
         })).collect::<Vec<_>>(),
         "queues": config.queues.iter().map(|queue| serde_json::json!({
             "queue": queue.name, "weight": queue.weight as f64 / 1000.0,
-            "min": queue.min.as_ref().map(amounts), "max": queue.max.as_ref().map(amounts),
+            "min": queue.min.as_ref().map(amounts),
+            "max": queue.max.as_ref().map(|max| crate::log::bounds(max, kinds)),
         })).collect::<Vec<_>>(),
         "scenario_text": scenario.text(),
     })

@@ -1,11 +1,15 @@
 //! Changes of a scenario: nodes and queues that come, change and go, jobs that are cancelled.
 
-use meed::{QueueChange, ResourceKinds, Time};
+use std::collections::BTreeSet;
+
+use meed::{NodeSpec, QueueChange, ResourceKinds, Time};
 use toml::Spanned;
 
 use super::cluster::{amounts, at, node_group, weight};
-use super::error::{Place, ScenarioError};
+use super::error::{Place, ScenarioError, did_you_mean};
 use super::jobs::span;
+use super::queues::QueuePlan;
+use super::queues::bound;
 use super::raw;
 use crate::world::{Change, TimedChange};
 
@@ -20,6 +24,62 @@ pub(super) fn read(
     }
     changes.sort_by_key(|change| change.at);
     Ok(changes)
+}
+
+/// What is wrong with one change of `changes`, by its names: nodes that are there then, declared queues, jobs.
+pub(super) fn check(
+    changes: &[TimedChange],
+    nodes: &[NodeSpec],
+    queues: &[QueuePlan],
+    jobs: Option<&BTreeSet<String>>,
+) -> Result<(), String> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let mut nodes: BTreeSet<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    let mut queues: BTreeSet<&str> = queues.iter().map(|plan| plan.name.as_str()).collect();
+    let unknown = |what: &str, name: &str, known: &BTreeSet<&str>, at: Time| {
+        let near =
+            did_you_mean(name, known.iter().copied()).map(|near| format!("; {near}")).unwrap_or_default();
+        format!("change at {at}: there is no {what} `{name}` then{near}")
+    };
+    for TimedChange { at, change } in changes {
+        match change {
+            Change::NodeJoins(spec) if !nodes.insert(&spec.name) => {
+                return Err(format!("change at {at}: there is a node `{}` already", spec.name));
+            }
+            Change::NodeLeaves(name) if !nodes.remove(name.as_str()) => {
+                return Err(unknown("node", name, &nodes, *at));
+            }
+            Change::NodeResized(name, _) if !nodes.contains(name.as_str()) => {
+                return Err(unknown("node", name, &nodes, *at));
+            }
+            Change::Queue(name, _) if !queues.contains(name.as_str()) => {
+                return Err(unknown("queue", name, &queues, *at));
+            }
+            Change::QueueRemoved(name) => {
+                if !queues.remove(name.as_str()) {
+                    return Err(unknown("queue", name, &queues, *at));
+                }
+                let below = |queue: &&&str| {
+                    queue.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'))
+                };
+                if let Some(child) = queues.iter().find(below) {
+                    return Err(format!(
+                        "change at {at}: queue `{name}` still has `{child}` below it; remove that first"
+                    ));
+                }
+            }
+            Change::JobCancelled(label) => {
+                if let Some(jobs) = jobs.filter(|jobs| !jobs.contains(label)) {
+                    let jobs = jobs.iter().map(String::as_str).collect();
+                    return Err(unknown("job", label, &jobs, *at));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec<TimedChange>, String> {
@@ -37,11 +97,11 @@ fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec
     }
     if let Some(queue) = &raw.queue {
         let bound =
-            |raw: &Option<raw::Amounts>| raw.as_ref().map(|raw| amounts(raw, kinds).map(Some)).transpose();
+            |raw: &Option<raw::Amounts>, missing| bound(raw.as_ref(), kinds, missing).map(|b| b.map(Some));
         let change = QueueChange {
             weight: queue.weight.as_ref().map(weight).transpose()?,
-            min: bound(&queue.min)?,
-            max: bound(&queue.max)?,
+            min: bound(&queue.min, 0)?,
+            max: bound(&queue.max, meed::MAX_AMOUNT)?,
         };
         found.push(vec![Change::Queue(queue.name.clone(), change)]);
     }

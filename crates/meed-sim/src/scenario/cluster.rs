@@ -8,7 +8,7 @@ use super::error::{Place, ScenarioError, did_you_mean};
 use super::raw::{Amounts, Cluster, Node, Quantity, Resource};
 
 /// Most nodes that one scenario can declare.
-const MAX_NODES: usize = 1 << 24;
+const MAX_NODES: usize = 1 << 20;
 
 pub(super) fn kinds(cluster: &Cluster, place: &Place<'_>) -> Result<ResourceKinds, ScenarioError> {
     let kind = |resource: &Resource| match resource {
@@ -35,20 +35,32 @@ pub(super) fn nodes(
 ) -> Result<Vec<NodeSpec>, ScenarioError> {
     let mut nodes: Vec<NodeSpec> = Vec::new();
     for (group, raw) in cluster.node.iter().enumerate() {
-        let made = node_group(raw.get_ref(), group, kinds).map_err(|what| place.error(raw.span(), what))?;
-        if nodes.len() + made.len() > MAX_NODES {
+        if nodes.len() as i64 + raw.get_ref().count.min(MAX_NODES as i64) > MAX_NODES as i64 {
             return Err(place.error(raw.span(), format!("more than {MAX_NODES} nodes")));
         }
+        let made = node_group(raw.get_ref(), group, kinds).map_err(|what| place.error(raw.span(), what))?;
         nodes.extend(made);
     }
-    let mut names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    let mut names: Vec<(&str, usize)> =
+        nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), i)).collect();
     names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+    match names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
-            Err(place.whole(format!("node `{}` is declared twice; names must be distinct", pair[0])))
+            let what = format!("node `{}` is declared twice; names must be distinct", pair[1].0);
+            Err(place.error(group_of(cluster, pair[1].1).span(), what))
         }
         None => Ok(nodes),
     }
+}
+
+/// The `[[cluster.node]]` that node number `node` comes from.
+pub(super) fn group_of(cluster: &Cluster, node: usize) -> &toml::Spanned<Node> {
+    let mut end = 0;
+    let holds = |raw: &&toml::Spanned<Node>| {
+        end += raw.get_ref().count as usize;
+        node < end
+    };
+    cluster.node.iter().find(holds).expect("every node comes from some group")
 }
 
 /// The nodes of one `[[cluster.node]]`: `name` alone, or `name-0` and so on for several.

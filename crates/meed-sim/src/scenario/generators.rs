@@ -15,9 +15,10 @@ pub(super) fn read(
     place: &Place<'_>,
 ) -> Result<Vec<GeneratorSpec>, ScenarioError> {
     let mut specs: Vec<GeneratorSpec> = Vec::new();
+    let mut streams = std::collections::BTreeSet::new();
     for (number, entry) in raw.iter().enumerate() {
         let spec = at(place, entry, generator(entry.get_ref(), number, kinds))?;
-        if specs.iter().any(|earlier| earlier.stream == spec.stream) {
+        if !streams.insert(spec.stream.clone()) {
             let what = format!(
                 "generator `{}`: there are two of that name, which would draw equal jobs",
                 spec.stream

@@ -61,6 +61,11 @@ impl InlineJobs {
         self.open.is_empty()
     }
 
+    /// The labels of all jobs.
+    pub(super) fn labels(&self) -> impl Iterator<Item = &JobLabel> {
+        self.open.iter().chain(self.chains.iter().flatten().map(|(_, job)| job)).map(|job| &job.label)
+    }
+
     /// All demands, each with its job's queue.
     pub(super) fn demands(&self) -> impl Iterator<Item = (&str, &meed::Resources)> {
         let jobs = self.open.iter().chain(self.chains.iter().flatten().map(|(_, job)| job));

@@ -15,11 +15,11 @@ mod raw;
 mod set;
 mod trace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use meed::{Config, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
-use meed_workload::generate::{Generator, GeneratorSpec};
+use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
+use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
 use meed_workload::merge::Merge;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
@@ -28,8 +28,9 @@ use error::Place;
 pub use error::ScenarioError;
 use jobs::InlineJobs;
 pub use policy::STATIC;
-use queues::QueuePlan;
+use queues::{Names, QueuePlan};
 use raw::{PolicyKeys, RawScenario};
+use toml::Spanned;
 use trace::TracePlan;
 
 /// A scenario, checked.
@@ -83,11 +84,12 @@ impl Scenario {
     /// Reads the file, with `--set KEY=VALUE` changes applied before anything is checked.
     pub fn load(path: &Path, sets: &[String], on_bad_line: OnBadLine) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|why| ScenarioError {
-            file: file.clone(),
-            line: None,
-            what: format!("cannot be read: {why}"),
-            unreadable: true,
+        let text = std::fs::read_to_string(path).map_err(|why| match why.kind() {
+            std::io::ErrorKind::InvalidData => Place { file: &file, text: "" }.whole("is not text in UTF-8"),
+            _ => ScenarioError {
+                unreadable: true,
+                ..Place { file: &file, text: "" }.whole(format!("cannot be read: {why}"))
+            },
         })?;
         let folder = path.parent().unwrap_or(Path::new("."));
         Scenario::parse(&file, &text, folder, sets, on_bad_line)
@@ -115,8 +117,7 @@ impl Scenario {
         let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let measured = measured(&raw, &kinds, &place)?;
         let (stop, fail_per_million) = run_options(&raw.run, &place)?;
-        let folder_of_trace =
-            |entry: &toml::Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
+        let folder_of_trace = |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
         let trace = match &raw.trace {
             Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
             None => None,
@@ -142,13 +143,15 @@ impl Scenario {
             text: String::new(),
         };
         scenario.check_workload(&raw, &place)?;
-        scenario.open_trace(on_bad_line, &place)?;
-        scenario.check_policies(&place)?;
+        scenario.end_generators();
+        scenario.open_trace(on_bad_line)?;
+        scenario.check_names(&raw, &place)?;
+        scenario.check_policies(&raw, &place)?;
         scenario.text = text;
         Ok(scenario)
     }
 
-    /// Every job goes to a leaf, and every task fits some node.
+    /// There is something to run and something to run it on, and every task fits some node.
     fn check_workload(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
         if self.jobs.is_empty() && self.generators.is_empty() && self.trace.is_none() {
             return Err(place.whole("has no jobs; add [[job]], [[generator]] or [trace]"));
@@ -156,25 +159,23 @@ impl Scenario {
         if self.nodes.is_empty() && !self.changes.iter().any(|change| self.joins(change).is_some()) {
             return Err(place.whole("has no nodes; add [[cluster.node]] with count and capacity"));
         }
-        let leaf = |name: &str| match &self.trace {
-            // A trace may bring queues of its own.
-            Some(_) if !self.queues.iter().any(|plan| plan.name == name) => Ok(()),
-            _ => queues::check_leaf(&self.queues, name),
-        };
-        let mut checked = std::collections::BTreeSet::new();
-        for entry in &raw.job {
-            if checked.insert(entry.get_ref().queue.as_str()) {
-                cluster::at(place, entry, leaf(&entry.get_ref().queue))?;
-            }
-        }
         for (entry, spec) in raw.generator.iter().zip(&self.generators) {
-            cluster::at(place, entry, leaf(&spec.queue))?;
+            if spec.limit == Limit::default()
+                && self.stop == StopAt::END
+                && !matches!(spec.arrivals, Arrivals::At(_))
+            {
+                let what = format!(
+                    "generator `{}` never ends; give it `jobs` or `until`, or the run an end with [run] until",
+                    spec.stream
+                );
+                return Err(place.error(entry.span(), what));
+            }
             for stage in &spec.stages {
                 cluster::at(place, entry, self.fits(&stage.demand))?;
             }
         }
         let fits = |demand| self.fits(demand).map_err(|what| place.whole(what));
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for (queue, demand) in self.jobs.demands() {
             if seen.insert(*demand) {
                 fits(demand).map_err(|error| ScenarioError {
@@ -185,6 +186,32 @@ impl Scenario {
             }
         }
         Ok(())
+    }
+
+    /// Generators make no jobs for after the run's end: what they make has an end of its own.
+    fn end_generators(&mut self) {
+        let end = self.stop.at.saturating_add(Span::from_micros(1).unwrap_or(Span::ZERO));
+        for spec in self.generators.iter_mut().filter(|_| self.stop != StopAt::END) {
+            spec.limit.until = Some(spec.limit.until.map_or(end, |until| until.min(end)));
+        }
+    }
+
+    /// Every job goes to a leaf, and changes name what there is. Queues of the trace are known by now.
+    fn check_names(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
+        let names = Names::of(&self.queues);
+        for entry in &raw.job {
+            cluster::at(place, entry, names.check_leaf(&entry.get_ref().queue))?;
+        }
+        for (entry, spec) in raw.generator.iter().zip(&self.generators) {
+            cluster::at(place, entry, names.check_leaf(&spec.queue))?;
+        }
+        for name in &self.trace_queues {
+            names.check_leaf(name).map_err(|why| place.whole(format!("the trace: {why}")))?;
+        }
+        let only_these = self.generators.is_empty() && self.trace.is_none();
+        let labels = only_these.then(|| self.jobs.labels().map(|label| label.to_string()).collect());
+        changes::check(&self.changes, &self.nodes, &self.queues, labels.as_ref())
+            .map_err(|what| place.whole(what))
     }
 
     fn joins<'a>(&self, change: &'a TimedChange) -> Option<&'a Resources> {
@@ -202,31 +229,23 @@ impl Scenario {
     }
 
     /// Opens the trace once, to learn its queues and to see what is wrong with it before anything runs.
-    fn open_trace(&mut self, on_bad_line: OnBadLine, place: &Place<'_>) -> Result<(), LoadError> {
+    fn open_trace(&mut self, on_bad_line: OnBadLine) -> Result<(), LoadError> {
         let Some(trace) = &self.trace else { return Ok(()) };
         let source = trace.open(&self.kinds, on_bad_line, None)?;
         self.trace_queues = source.queues().to_vec();
         queues::add_of_trace(&mut self.queues, &self.trace_queues, &mut self.warnings);
-        let parents: std::collections::BTreeSet<&str> = self
-            .queues
-            .iter()
-            .filter_map(|plan| plan.name.rsplit_once('.').map(|(parent, _)| parent))
-            .collect();
-        if let Some(name) = self.trace_queues.iter().find(|name| parents.contains(name.as_str())) {
-            return Err(place
-                .whole(format!("the trace's queue `{name}` is a parent here; jobs go to leaves"))
-                .into());
-        }
         Ok(())
     }
 
     /// Every policy that the file names can be resolved, and the tree it makes is sound.
-    fn check_policies(&self, place: &Place<'_>) -> Result<(), ScenarioError> {
+    fn check_policies(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
             let config = self.config(&keys.clone().over(&self.base), place)?;
             let placement = keys.placement(place)?;
-            meed::Engine::new(config, placement(self.kinds.len()))
-                .map_err(|why| place.whole(why.to_string()))?;
+            meed::Engine::new(config, placement(self.kinds.len())).map_err(|why| ScenarioError {
+                line: line_of(&why, raw, place),
+                ..place.whole(why.to_string())
+            })?;
         }
         Ok(())
     }
@@ -340,10 +359,31 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, u32), Scena
     };
     let fails = match &run.fail_rate {
         None => 0,
-        Some(rate) if (0.0..1.0).contains(rate.get_ref()) => (rate.get_ref() * 1e6).round() as u32,
+        Some(rate) if (0.0..1.0).contains(rate.get_ref()) => {
+            // Below one even when rounded: a task that always fails would be tried for ever.
+            ((rate.get_ref() * 1e6).round() as u32).min(999_999)
+        }
         Some(rate) => return Err(place.error(rate.span(), "fail_rate is a chance: 0 or more, below 1")),
     };
     Ok((stop, fails))
+}
+
+/// Where what the engine refuses stands in the file.
+fn line_of(why: &ConfigError, raw: &RawScenario, place: &Place<'_>) -> Option<usize> {
+    let span = match why {
+        ConfigError::DuplicateQueue { queue }
+        | ConfigError::QueueName { queue }
+        | ConfigError::ParentIsLeaf { queue, .. }
+        | ConfigError::Weight { queue }
+        | ConfigError::MinAboveMax { queue, .. }
+        | ConfigError::ChildrenMinimum { queue, .. }
+        | ConfigError::Policy { queue, .. } => {
+            raw.queue.iter().find(|entry| entry.get_ref().name == *queue).map(Spanned::span)
+        }
+        ConfigError::TotalOverflow { .. } => raw.cluster.node.first().map(Spanned::span),
+        _ => None,
+    };
+    place.error(span?, "").line
 }
 
 /// Where a demand that fits nowhere stands in the file.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use meed::place::PLACEMENTS;
-use meed::policy::{PRESETS, PRICE_ONE};
+use meed::policy::{MAX_HALF_LIFE_MICROS, PRESETS, PRICE_ONE};
 use meed::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, ResourceKinds, Scalar, Span};
 use meed_workload::units::parse_span;
 use toml::Spanned;
@@ -121,13 +121,19 @@ impl PolicyKeys {
             None if self.half_life.is_some() => "half-life",
             None => "forever",
         };
-        let needs = |key: &str, value: &Option<Spanned<Quantity>>| match value {
-            Some(value) => span(place, value, key),
+        let needs = |key: &str, value: &Option<Spanned<Quantity>>, longest: u64| match value {
+            Some(value) => match span(place, value, key)? {
+                Span::ZERO => Err(place.error(value.span(), format!("{key} must be above zero"))),
+                span if span.as_micros() > longest => {
+                    Err(place.error(value.span(), format!("{key} must be at most a year")))
+                }
+                span => Ok(span),
+            },
             None => Err(place.whole(format!("memory `{named}` needs `{key}`, as in {key} = \"24h\""))),
         };
         Ok(match named {
-            "rounds" => Memory::Rounds(needs("round", &self.round)?),
-            "half-life" => Memory::HalfLife(needs("half_life", &self.half_life)?),
+            "rounds" => Memory::Rounds(needs("round", &self.round, u64::MAX)?),
+            "half-life" => Memory::HalfLife(needs("half_life", &self.half_life, MAX_HALF_LIFE_MICROS)?),
             _ => Memory::Forever,
         })
     }

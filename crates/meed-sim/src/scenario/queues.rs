@@ -1,11 +1,13 @@
 //! The queue tree of a scenario.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use meed::{ResourceKinds, Resources};
 use toml::Spanned;
 
 use super::cluster::{amounts, at, weight};
 use super::error::{Place, ScenarioError};
-use super::raw::{PolicyKeys, Queue};
+use super::raw::{Amounts, PolicyKeys, Queue};
 
 /// A queue as declared; its policy depends on the run's.
 #[derive(Clone, Debug)]
@@ -61,16 +63,8 @@ fn plan(queue: &Queue, kinds: &ResourceKinds) -> Result<QueuePlan, String> {
         }
         keys.order = queue.order.clone();
     }
-    let bound = |part: &str, raw: &Option<super::raw::Amounts>, missing: u64| -> Result<_, String> {
-        let Some(raw) = raw else { return Ok(None) };
-        let mut bound = amounts(raw, kinds).map_err(|why| named(part, why))?;
-        // What a bound does not name it does not bound.
-        for kind in 0..kinds.len() {
-            if !raw.contains_key(kinds.name(kind)) {
-                bound.as_mut_slice()[kind] = missing;
-            }
-        }
-        Ok(Some(bound))
+    let bound = |part: &str, raw: &Option<Amounts>, missing: u64| {
+        bound(raw.as_ref(), kinds, missing).map_err(|why| named(part, why))
     };
     Ok(QueuePlan {
         name: queue.name.clone(),
@@ -84,9 +78,23 @@ fn plan(queue: &Queue, kinds: &ResourceKinds) -> Result<QueuePlan, String> {
     })
 }
 
+/// A minimum or maximum share. What it does not name it does not bound: that is `missing`.
+pub(super) fn bound(
+    raw: Option<&Amounts>,
+    kinds: &ResourceKinds,
+    missing: u64,
+) -> Result<Option<Resources>, String> {
+    let Some(raw) = raw else { return Ok(None) };
+    let mut bound = amounts(raw, kinds)?;
+    for kind in (0..kinds.len()).filter(|&kind| !raw.contains_key(kinds.name(kind))) {
+        bound.as_mut_slice()[kind] = missing;
+    }
+    Ok(Some(bound))
+}
+
 fn with_parents(plans: Vec<QueuePlan>, warnings: &mut Vec<String>) -> Vec<QueuePlan> {
-    let declared: std::collections::BTreeSet<String> = plans.iter().map(|plan| plan.name.clone()).collect();
-    let mut added = std::collections::BTreeSet::new();
+    let declared: BTreeSet<String> = plans.iter().map(|plan| plan.name.clone()).collect();
+    let mut added = BTreeSet::new();
     let mut all = Vec::with_capacity(plans.len());
     for plan in plans {
         for (end, _) in plan.name.match_indices('.') {
@@ -106,7 +114,7 @@ fn with_parents(plans: Vec<QueuePlan>, warnings: &mut Vec<String>) -> Vec<QueueP
 
 /// Adds the queues of a trace that are not declared, with weight 1.
 pub(super) fn add_of_trace(plans: &mut Vec<QueuePlan>, names: &[String], warnings: &mut Vec<String>) {
-    let known: std::collections::BTreeSet<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
+    let known: BTreeSet<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
     let new: Vec<QueuePlan> = names
         .iter()
         .filter(|name| !known.contains(name.as_str()))
@@ -116,16 +124,30 @@ pub(super) fn add_of_trace(plans: &mut Vec<QueuePlan>, names: &[String], warning
     *plans = with_parents(std::mem::take(plans), warnings);
 }
 
-/// Whether jobs can go to `name`: it is declared, and nothing lies below it.
-pub(super) fn check_leaf(plans: &[QueuePlan], name: &str) -> Result<(), String> {
-    if !plans.iter().any(|plan| plan.name == name) {
-        let near = super::error::did_you_mean(name, plans.iter().map(|plan| plan.name.as_str()));
-        let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-        return Err(format!("unknown queue `{name}`{near}"));
+/// The tree's names, to be looked up.
+pub(super) struct Names<'a> {
+    all: BTreeSet<&'a str>,
+    /// Each parent, with one of its children.
+    parents: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(plans: &'a [QueuePlan]) -> Names<'a> {
+        let names = || plans.iter().map(|plan| plan.name.as_str());
+        let above = |name: &'a str| name.rsplit_once('.').map(|(parent, _)| (parent, name));
+        Names { all: names().collect(), parents: names().filter_map(above).collect() }
     }
-    let below = |plan: &&QueuePlan| plan.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-    match plans.iter().find(below) {
-        Some(child) => Err(format!("queue `{name}` is a parent (of `{}`); jobs go to leaves", child.name)),
-        None => Ok(()),
+
+    /// Whether jobs can go to `name`: it is declared, and nothing lies below it.
+    pub(super) fn check_leaf(&self, name: &str) -> Result<(), String> {
+        if !self.all.contains(name) {
+            let near = super::error::did_you_mean(name, self.all.iter().copied());
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            return Err(format!("unknown queue `{name}`{near}"));
+        }
+        match self.parents.get(name) {
+            Some(child) => Err(format!("queue `{name}` is a parent (of `{child}`); jobs go to leaves")),
+            None => Ok(()),
+        }
     }
 }

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 /// A number, or text with a unit.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or text with a unit, as in 90, \"90s\" or \"4GiB\"")]
 pub(super) enum Quantity {
     Whole(i64),
     Fraction(f64),
@@ -51,7 +51,7 @@ pub(super) struct RawScenario {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [cluster] table")]
 pub(super) struct Cluster {
     pub(super) resources: Spanned<Vec<Resource>>,
     #[serde(default)]
@@ -59,7 +59,11 @@ pub(super) struct Cluster {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a resource's name, or { name = \"..\", unit = \"bytes\" or \"milli\" }"
+)]
 pub(super) enum Resource {
     Name(String),
     Detailed { name: String, unit: Unit },
@@ -73,7 +77,7 @@ pub(super) enum Unit {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[cluster.node]] table")]
 pub(super) struct Node {
     pub(super) name: Option<String>,
     #[serde(default = "one")]
@@ -87,14 +91,14 @@ fn one() -> i64 {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [fairness] table")]
 pub(super) struct Fairness {
     pub(super) resource: Option<Spanned<String>>,
 }
 
 /// Keys of `[policy]`, of `[policies.NAME]` and of a queue's `policy`; what is missing comes from the one above.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table of policy keys")]
 pub(super) struct PolicyKeys {
     pub(super) order: Option<Spanned<String>>,
     pub(super) placement: Option<Spanned<String>>,
@@ -113,7 +117,7 @@ pub(super) struct PolicyKeys {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[queue]] table")]
 pub(super) struct Queue {
     pub(super) name: String,
     pub(super) weight: Option<Quantity>,
@@ -124,7 +128,7 @@ pub(super) struct Queue {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[job]] table")]
 pub(super) struct Job {
     pub(super) queue: String,
     pub(super) name: Option<String>,
@@ -141,7 +145,7 @@ pub(super) struct Job {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[job.group]] table")]
 pub(super) struct Group {
     #[serde(default)]
     pub(super) stage: u16,
@@ -152,14 +156,14 @@ pub(super) struct Group {
 
 /// One duration for all tasks, or one for each.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a duration, as in 90 or \"90s\", or a list with one for each task")]
 pub(super) enum DurationValue {
     Each(Vec<Quantity>),
     Same(Quantity),
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[generator]] table")]
 pub(super) struct Generator {
     pub(super) queue: String,
     pub(super) name: Option<String>,
@@ -179,7 +183,7 @@ pub(super) struct Generator {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[generator.stage]] table")]
 pub(super) struct Stage {
     pub(super) tasks: Dist,
     pub(super) duration: Dist,
@@ -197,7 +201,7 @@ pub(super) enum Per {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table, as in { poisson = \"10s\" }")]
 pub(super) struct Arrivals {
     pub(super) every: Option<Quantity>,
     pub(super) poisson: Option<Quantity>,
@@ -209,7 +213,12 @@ pub(super) struct Arrivals {
 
 /// A constant, or a table that names a distribution.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a number, or one of { uniform = [low, high] }, { exponential = mean }, \
+                 { lognormal = [median, sigma] }, { pareto = [scale, shape] }, { choice = [[value, weight], ..] }, \
+                 each with max if need be"
+)]
 pub(super) enum Dist {
     Constant(Quantity),
     Named(NamedDist),
@@ -227,7 +236,7 @@ pub(super) struct NamedDist {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [trace] table")]
 pub(super) struct Trace {
     pub(super) file: String,
     pub(super) format: Option<String>,
@@ -257,14 +266,14 @@ pub(super) struct Trace {
 
 /// How many tenants, or their names.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number of tenants, or a list of their names")]
 pub(super) enum Tenants {
     Count(usize),
     Names(Vec<String>),
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[change]] table")]
 pub(super) struct Change {
     pub(super) at: Quantity,
     pub(super) node_joins: Option<Node>,
@@ -292,7 +301,7 @@ pub(super) struct QueueChanged {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [run] table")]
 pub(super) struct Run {
     pub(super) seed: Option<u64>,
     pub(super) until: Option<Spanned<Quantity>>,

@@ -4,7 +4,8 @@
 
 use meed::{AllocationId, Effect, Event, NodeId, NodeSpec, QueueChange, QueueId, Resources, Time};
 
-use super::{LiveTask, RunError, World};
+use super::partition::share_node;
+use super::{RunError, World};
 use crate::log::Record;
 
 /// One change and its time.
@@ -36,10 +37,17 @@ pub enum Change {
 impl World<'_> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {
         let at = timed.at;
-        self.log.write(at, || Record::Change(&timed.change))?;
+        let kinds = self.parts.tree().kinds();
+        self.log.write(at, || Record::Change { change: &timed.change, kinds })?;
         self.capacity.pass(at, self.parts.tree().capacity());
         if let Change::JobCancelled(label) = &timed.change {
             return self.cancel_labelled(label);
+        }
+        if let Change::QueueRemoved(name) = &timed.change
+            && self.parts.is_partitioned()
+        {
+            let queue = self.queue_named(name).map_err(|why| RunError::Change { at, why })?;
+            return self.remove_partitioned(queue);
         }
         let event = self.event_of(timed.change).map_err(|why| RunError::Change { at, why })?;
         self.parts.touch_all();
@@ -72,24 +80,42 @@ impl World<'_> {
     }
 
     fn cancel_labelled(&mut self, label: &str) -> Result<(), RunError> {
-        let found = self.jobs.iter().enumerate().find_map(|(part, jobs)| {
-            let slot =
-                jobs.iter().position(|job| job.as_ref().is_some_and(|job| job.label.to_string() == label))?;
-            Some((part as u32, jobs[slot].as_ref()?.id))
-        });
-        match found {
+        let live =
+            (0..).zip(&self.jobs).flat_map(|(part, jobs)| jobs.iter().flatten().map(move |job| (part, job)));
+        let ours = live.filter(|(_, job)| job.label.to_string() == label);
+        match ours.min_by_key(|(_, job)| job.number).map(|(part, job)| (part, job.id)) {
             Some((part, id)) => self.cancel(part, id),
             None => Ok(()),
         }
     }
 
-    /// Tasks that run no more wait again from now on. O(running tasks): nodes seldom leave.
+    /// Removes a tenant that is alone on its share: at once, or when its last job has ended.
+    fn remove_partitioned(&mut self, queue: QueueId) -> Result<(), RunError> {
+        let Some((part, _)) = self.parts.route(queue) else {
+            let why = meed::Rejected::HasChildren { queue: self.parts.tree().queue(queue).name.to_owned() };
+            return Err(RunError::Change { at: self.now, why });
+        };
+        self.parts.drain(part);
+        self.let_removed_go(part, queue)
+    }
+
+    /// Where `queue` is to go and has no job left, its share goes to the others.
+    pub(super) fn let_removed_go(&mut self, part: u32, queue: QueueId) -> Result<(), RunError> {
+        if !self.parts.is_draining(part)
+            || self.parts.engines[part as usize].live_jobs() > 0
+            || self.parts.tree().queue(queue).removed
+        {
+            return Ok(());
+        }
+        let at = self.now;
+        self.apply(0, Event::QueueRemoved(queue)).map_err(|why| RunError::Change { at, why })?;
+        self.follow_shares()
+    }
+
+    /// Tasks that run no more wait again from now on.
     fn lose(&mut self, part: u32, lost: &[AllocationId]) -> Result<(), RunError> {
         let now = self.now;
-        let lost: std::collections::BTreeSet<AllocationId> = lost.iter().copied().collect();
-        for slot in 0..self.tasks.len() {
-            let here = |task: &mut LiveTask| task.part == part && lost.contains(&task.allocation);
-            let Some(task) = self.tasks[slot].take_if(here) else { continue };
+        for task in self.take_tasks(part, lost) {
             self.live_mut(part, task.job).again.get_or_insert_default().insert(task.task, now);
             self.log_task(&task, "lost")?;
         }
@@ -100,18 +126,24 @@ impl World<'_> {
     fn follow_shares(&mut self) -> Result<(), RunError> {
         for id in self.parts.tree().queue_ids() {
             let Some((part, _)) = self.parts.route(id) else { continue };
-            let share = *self.parts.tree().queue(id).share;
-            let engine = &self.parts.engines[part as usize];
-            let node = engine.node_ids().next();
-            let event = match node {
-                Some(node) if share == engine.node(node).0.capacity => continue,
-                Some(node) if !share.is_zero() => Event::NodeChanged(node, share),
-                Some(_) | None => continue,
+            let (view, engine) = (self.parts.tree().queue(id), &self.parts.engines[part as usize]);
+            let share = if view.removed { Resources::zero(view.share.kinds()) } else { *view.share };
+            if share == *engine.capacity() {
+                continue;
+            }
+            let spec = share_node(view.name, share);
+            // The part's only node: it leaves with its last unit, and a new one joins when there is a share again.
+            let node = engine.node_ids().next_back().filter(|_| !engine.capacity().is_zero());
+            let (change, event) = match node {
+                None => (Change::NodeJoins(spec.clone()), Event::NodeJoined(spec)),
+                Some(node) if share.is_zero() => (Change::NodeLeaves(spec.name), Event::NodeLeft(node)),
+                Some(node) => (Change::NodeResized(spec.name, share), Event::NodeChanged(node, share)),
             };
-            let at = self.now;
-            match self.apply(part, event).map_err(|why| RunError::Change { at, why })? {
-                Effect::Lost(lost) => self.lose(part, &lost)?,
-                _ => continue,
+            let (at, kinds) = (self.now, self.parts.tree().kinds());
+            self.log.write(at, || Record::Change { change: &change, kinds })?;
+            self.parts.touch(part);
+            if let Effect::Lost(lost) = self.apply(part, event).map_err(|why| RunError::Change { at, why })? {
+                self.lose(part, &lost)?;
             }
         }
         Ok(())

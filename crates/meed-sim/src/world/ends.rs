@@ -43,12 +43,20 @@ impl Ends {
         Time::from_micros((event >> (ORDER_BITS + SLOT_BITS)) as u64)
     }
 
+    #[inline]
+    pub(super) fn next_slot(&self) -> Option<u32> {
+        self.heap.peek().map(|Reverse(event)| *event as u32)
+    }
+
     /// The slot of the next event, if it is at `now`.
     #[inline]
     pub(super) fn pop_at(&mut self, now: Time) -> Option<u32> {
-        if self.next_time() != Some(now) {
-            return None;
-        }
+        if self.next_time() == Some(now) { self.pop() } else { None }
+    }
+
+    /// The slot of the next event.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<u32> {
         let Reverse(event) = self.heap.pop()?;
         let slot = event as u32;
         self.free.push(slot);

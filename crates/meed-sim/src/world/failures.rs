@@ -1,9 +1,11 @@
 //! Tasks that fail by chance: the same attempts of the same tasks under every policy.
 //!
 //! Whether attempt a of task t of job j fails, and when, is a hash of (seed, j, t, a) by SplitMix64 (Steele, Lea,
-//! Flood 2014), not a draw from a stream: it does not depend on the order in which a policy starts tasks.
+//! Flood 2014), not a draw from a stream: it does not depend on the order in which a policy starts tasks. A job is
+//! known by its queue and its label, since the order in which chained jobs arrive depends on the policy.
 
 use meed::Span;
+use meed_workload::JobLabel;
 
 /// How often attempts fail.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -22,13 +24,27 @@ pub(super) struct Attempt {
 }
 
 impl Failures {
-    /// Attempt number `failures` of task `task` of job `job`, which would take `duration`.
+    /// What the attempts of the job called `label` in `queue` are drawn from.
+    pub(super) fn luck(&self, queue: &str, label: &JobLabel) -> u64 {
+        if self.per_million == 0 {
+            return 0;
+        }
+        let in_queue = queue.bytes().fold(0, |state, byte| split_mix(state ^ u64::from(byte)));
+        match label {
+            JobLabel::Number(number) => split_mix(in_queue ^ number),
+            JobLabel::Name(name) => {
+                name.bytes().fold(in_queue, |state, byte| split_mix(state ^ u64::from(byte)))
+            }
+        }
+    }
+
+    /// Attempt number `failures` of task `task` of the job of this `luck`, which would take `duration`.
     #[inline]
-    pub(super) fn run(&self, job: u64, task: u32, failures: u16, duration: Span) -> Attempt {
+    pub(super) fn run(&self, luck: u64, task: u32, failures: u16, duration: Span) -> Attempt {
         if self.per_million == 0 {
             return Attempt { lasts: duration, fails: false };
         }
-        let drawn = [job, u64::from(task), u64::from(failures)]
+        let drawn = [luck, u64::from(task), u64::from(failures)]
             .iter()
             .fold(self.seed, |state, x| split_mix(state ^ x));
         if drawn % 1_000_000 >= u64::from(self.per_million) {

@@ -1,6 +1,6 @@
 //! Jobs arrive, their stages begin, their tasks are looked up.
 
-use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span};
+use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span, Time};
 use meed_workload::{Job, TaskGroup};
 use smallvec::SmallVec;
 
@@ -9,11 +9,37 @@ use super::{LiveJob, RunError, World};
 use crate::log::Record;
 
 impl LiveJob {
+    fn new(
+        id: JobId,
+        queue: QueueId,
+        job: Job,
+        now: Time,
+        number: u64,
+        luck: u64,
+        first_stage: usize,
+    ) -> LiveJob {
+        LiveJob {
+            id,
+            label: job.label,
+            queue,
+            submit: now,
+            chain: job.chain,
+            number,
+            luck,
+            first_tasks: first_tasks(&job.groups),
+            unstarted: tasks_of(&job.groups[..first_stage]),
+            groups: job.groups,
+            told: first_stage,
+            ready: now,
+            again: None,
+        }
+    }
+
     /// How long task number `task` (over all groups), which is in `group`, runs.
     #[inline]
     pub(super) fn duration(&self, group: u32, task: u32) -> Span {
-        let before: u32 = self.groups[..group as usize].iter().map(|group| group.count).sum();
-        self.groups[group as usize].duration.get(task - before)
+        let group = group as usize;
+        self.groups[group].duration.get(task - self.first_tasks[group])
     }
 }
 
@@ -27,6 +53,15 @@ fn stage_from(groups: &[TaskGroup], first: usize) -> (usize, bool) {
 
 fn told(groups: &[TaskGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
     groups.iter().map(|group| meed::TaskGroup { count: group.count, demand: group.demand }).collect()
+}
+
+fn first_tasks(groups: &[TaskGroup]) -> SmallVec<[u32; 2]> {
+    let mut next = 0;
+    let first = |group: &TaskGroup| {
+        next += group.count;
+        next - group.count
+    };
+    groups.iter().map(first).collect()
 }
 
 fn tasks_of(groups: &[TaskGroup]) -> u64 {
@@ -50,7 +85,11 @@ impl World<'_> {
             };
             return self.refuse(job, why);
         };
-        self.log_arrival(queue, &job)?;
+        if self.parts.is_draining(part) {
+            let queue = self.parts.tree().queue(queue).name.to_owned();
+            return self.refuse(job, Rejected::Draining { queue });
+        }
+        let luck = self.failures.luck(self.arrivals.queue_name(job.queue), &job.label);
         let job = match self.parts.is_partitioned() {
             false => job,
             true => {
@@ -83,7 +122,10 @@ impl World<'_> {
         };
         self.parts.touch(part);
         match self.apply(part, Event::JobArrived(spec)) {
-            Ok(Effect::Job(id)) => self.keep(part, id, queue, job, (number, first_stage)),
+            Ok(Effect::Job(id)) => {
+                self.log_arrival(queue, &job)?;
+                self.keep(part, id, LiveJob::new(id, queue, job, self.now, number, luck, first_stage));
+            }
             Ok(_) => unreachable!("an arrival's effect is `Job`"),
             Err(why) => return self.refuse(job, why),
         }
@@ -99,20 +141,7 @@ impl World<'_> {
         self.parts.engines[part as usize].check_tasks(leaf, &told(&job.groups[first_stage..]))
     }
 
-    fn keep(&mut self, part: u32, id: JobId, queue: QueueId, job: Job, (number, first_stage): (u64, usize)) {
-        let live = LiveJob {
-            id,
-            label: job.label,
-            queue,
-            submit: self.now,
-            chain: job.chain,
-            number,
-            unstarted: tasks_of(&job.groups[..first_stage]),
-            groups: job.groups,
-            told: first_stage,
-            ready: self.now,
-            again: None,
-        };
+    fn keep(&mut self, part: u32, id: JobId, live: LiveJob) {
         let jobs = &mut self.jobs[part as usize];
         match jobs.get_mut(id.slot()) {
             Some(slot) => *slot = Some(live),
@@ -140,7 +169,11 @@ impl World<'_> {
     pub(super) fn cancel(&mut self, part: u32, id: JobId) -> Result<(), RunError> {
         self.parts.touch(part);
         match self.apply(part, Event::JobCancelled(id)) {
-            Ok(_) => self.end_job(part, id, false),
+            Ok(Effect::Lost(stopped)) => {
+                self.log_stopped(part, &stopped)?;
+                self.end_job(part, id, false)
+            }
+            Ok(_) => unreachable!("a cancellation's effect is `Lost`"),
             Err(_) => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! Log lines of the world: names for numbers, built only when there is a log.
 
-use meed::{JobId, QueueId, ResourceKinds, Resources, Start};
+use meed::{AllocationId, JobId, QueueId, ResourceKinds, Resources, Start};
 use meed_workload::{Durations, Job, TaskGroup};
 
 use super::{LiveTask, RunError, World};
@@ -14,7 +14,7 @@ impl World<'_> {
             Record::Arrive(Arrive {
                 queue: tree.queue(queue).name,
                 job: Label(&job.label),
-                stage: 0,
+                stage: job.groups[0].stage,
                 groups: groups.map(|group| group_line(group, tree.kinds())).collect(),
             })
         })?;
@@ -49,7 +49,9 @@ impl World<'_> {
         let jobs = &self.jobs[part as usize];
         self.log.write(self.now, || {
             let live = jobs[start.job.slot()].as_ref().expect("a live job starts");
-            let name = |id: QueueId| engine.queue(id).name;
+            // Alone on its share a tenant is the only queue.
+            let alone = self.parts.is_partitioned().then(|| self.parts.tree().queue(live.queue).name);
+            let name = |id: QueueId| alone.unwrap_or_else(|| engine.queue(id).name);
             let reason = start.reason.as_deref();
             let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
             Record::Start(Started {
@@ -77,6 +79,14 @@ impl World<'_> {
                 },
             })
         })?;
+        Ok(())
+    }
+
+    /// Tasks that end with their job before their time.
+    pub(super) fn log_stopped(&mut self, part: u32, stopped: &[AllocationId]) -> Result<(), RunError> {
+        for task in self.take_tasks(part, stopped) {
+            self.log_task(&task, "stop")?;
+        }
         Ok(())
     }
 

@@ -22,9 +22,11 @@ pub use failures::Failures;
 pub use setup::{Setup, StopAt};
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
-use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Rejected, Start, Time};
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
 use meed_workload::{JobLabel, TaskGroup, TraceError};
+use smallvec::SmallVec;
 
 use crate::log::{Log, Record};
 use crate::outcome::CapacityTime;
@@ -53,9 +55,13 @@ struct LiveJob {
     queue: QueueId,
     submit: Time,
     chain: Option<u32>,
-    /// Number in order of arrival, the same under every policy.
+    /// Number in order of arrival.
     number: u64,
     groups: Vec<TaskGroup>,
+    /// Number of the first task of each group.
+    first_tasks: SmallVec<[u32; 2]>,
+    /// What its attempts are drawn from, the same under every policy.
+    luck: u64,
     /// Groups told to the engine so far: those of the stages that have begun.
     told: usize,
     /// When the current stage began to wait.
@@ -96,6 +102,12 @@ pub enum RunError {
     /// The workload could not be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// Whoever watched it has stopped it.
+    #[error("stopped at {at}")]
+    Stopped {
+        /// Virtual time.
+        at: Time,
+    },
     /// The log could not be written.
     #[error("cannot write the log: {0}")]
     Log(#[from] std::io::Error),
@@ -153,7 +165,10 @@ const INSTANTS_PER_PROGRESS: u64 = 4096;
 
 impl<'a> World<'a> {
     /// Runs to the end.
-    pub(crate) fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Finished, RunError> {
+    pub(crate) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Finished, RunError> {
         self.arrivals.fill()?;
         let mut instants = 0u64;
         while let Some(at) = self.next_instant() {
@@ -166,13 +181,20 @@ impl<'a> World<'a> {
             instants += 1;
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
                 let fraction = self.arrivals.progress();
-                progress(Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction });
+                let word = Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction };
+                if progress(word).is_break() {
+                    return Err(RunError::Stopped { at });
+                }
             }
         }
         self.finish()
     }
 
-    fn next_instant(&self) -> Option<Time> {
+    fn next_instant(&mut self) -> Option<Time> {
+        // Ends of tasks that were lost or stopped meanwhile are no instants: nothing happens then.
+        while self.ends.next_slot().is_some_and(|slot| self.tasks[slot as usize].is_none()) {
+            self.ends.pop();
+        }
         let end = self.ends.next_time();
         let change = self.next_change.as_ref().map(|change| change.at);
         [end, change, self.arrivals.next_time()].into_iter().flatten().min()
@@ -206,13 +228,10 @@ impl<'a> World<'a> {
             true => Event::TaskFailed(task.allocation),
             false => Event::TaskEnded(task.allocation),
         };
-        let effect = match self.apply(task.part, event) {
-            Ok(effect) => effect,
-            // Its node has left, or its job was cancelled, since this end was planned.
-            Err(Rejected::UnknownAllocation) => return self.not_an_event(),
-            Err(why) => unreachable!("a running task can end: {why}"),
+        let effect = self.apply(task.part, event).expect("a running task can end");
+        let Effect::Ended { job, state, stopped } = effect else {
+            unreachable!("an end's effect is `Ended`")
         };
-        let Effect::Ended { job, state, .. } = effect else { unreachable!("an end's effect is `Ended`") };
         self.log_task(&task, if task.fails { "fail" } else { "end" })?;
         let now = self.now;
         let live = self.live_mut(task.part, job);
@@ -225,14 +244,24 @@ impl<'a> World<'a> {
         match state {
             JobState::Active => {}
             JobState::Drained => self.next_stages.push((task.part, job)),
-            JobState::Done | JobState::Failed => self.end_job(task.part, job, state == JobState::Done)?,
+            JobState::Done | JobState::Failed => {
+                debug_assert!(state == JobState::Failed || stopped.is_empty());
+                self.log_stopped(task.part, &stopped)?;
+                self.end_job(task.part, job, state == JobState::Done)?;
+            }
         }
         Ok(())
     }
 
-    fn not_an_event(&mut self) -> Result<(), RunError> {
-        self.tally.events -= 1;
-        Ok(())
+    /// Takes running tasks out of the table, so that their ends are none; in order of slot. O(running tasks): nodes
+    /// seldom leave, jobs seldom fail.
+    fn take_tasks(&mut self, part: u32, allocations: &[AllocationId]) -> Vec<LiveTask> {
+        if allocations.is_empty() {
+            return Vec::new();
+        }
+        let wanted: std::collections::BTreeSet<AllocationId> = allocations.iter().copied().collect();
+        let ours = |task: &mut LiveTask| task.part == part && wanted.contains(&task.allocation);
+        self.tasks.iter_mut().filter_map(|task| task.take_if(ours)).collect()
     }
 
     fn apply(&mut self, part: u32, event: Event<'_>) -> Result<Effect, meed::Rejected> {
@@ -254,7 +283,7 @@ impl<'a> World<'a> {
         if let Some(chain) = live.chain {
             self.arrivals.chain_ended(chain, self.now);
         }
-        Ok(())
+        self.let_removed_go(part, live.queue)
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
@@ -278,10 +307,10 @@ impl<'a> World<'a> {
         if since.is_none() {
             live.unstarted -= 1;
         }
-        let (queue, number, ready) = (live.queue, live.number, since.unwrap_or(live.ready));
+        let (queue, luck, ready) = (live.queue, live.luck, since.unwrap_or(live.ready));
         self.tally.task_started(queue, now - ready);
         self.log_start(part, &start)?;
-        let attempt = self.failures.run(number, start.task, start.failures, duration);
+        let attempt = self.failures.run(luck, start.task, start.failures, duration);
         let slot = self.ends.push(now.saturating_add(attempt.lasts));
         let task = LiveTask {
             part,
@@ -315,8 +344,11 @@ impl<'a> World<'a> {
             sampler.last(end, &mut self.parts);
         }
         for live in self.jobs.iter().flatten().flatten() {
-            if live.unstarted > 0 {
-                self.tally.still_waits(live.queue, end.saturating_since(live.ready));
+            let first = (live.unstarted > 0).then_some(live.ready);
+            if let Some(since) =
+                first.into_iter().chain(live.again.iter().flat_map(|again| again.values().copied())).min()
+            {
+                self.tally.still_waits(live.queue, end.saturating_since(since));
             }
             self.tally.unfinished += 1;
         }

@@ -17,6 +17,8 @@ pub(crate) struct Parts {
     route: Vec<Option<(u32, QueueId)>>,
     touched: Vec<u32>,
     is_touched: Vec<bool>,
+    /// Parts whose queue is to go when its last job has ended.
+    draining: Vec<bool>,
     starts: Vec<Start>,
 }
 
@@ -46,8 +48,10 @@ impl Parts {
                 continue;
             }
             let policy = policies[id.index() - 1].clone();
-            let (name, weight, share) = (view.name.to_owned(), view.weight, *view.share);
-            let node = NodeSpec { name: format!("share of {name}"), capacity: share, weight: 1000 };
+            let (weight, share) = (view.weight, *view.share);
+            let node = share_node(view.name, share);
+            // Its full name would ask for its parents, which are not here.
+            let name = "tenant".to_owned();
             let mut root = meed::Policy::new(meed::Measure::Arrival);
             root.quantum = policy.quantum;
             let alone = Config {
@@ -66,8 +70,8 @@ impl Parts {
     }
 
     fn of(engines: Vec<Engine>, route: Vec<Option<(u32, QueueId)>>) -> Parts {
-        let is_touched = vec![false; engines.len()];
-        Parts { master: 0, engines, route, touched: Vec::new(), is_touched, starts: Vec::new() }
+        let (is_touched, draining) = (vec![false; engines.len()], vec![false; engines.len()]);
+        Parts { master: 0, engines, route, touched: Vec::new(), is_touched, draining, starts: Vec::new() }
     }
 
     /// Whether each tenant runs alone.
@@ -84,6 +88,15 @@ impl Parts {
     #[inline]
     pub(crate) fn route(&self, queue: QueueId) -> Option<(u32, QueueId)> {
         self.route[queue.index()]
+    }
+
+    /// Whether the part's queue takes no more jobs; where one engine serves all, the engine itself knows.
+    pub(super) fn is_draining(&self, part: u32) -> bool {
+        self.draining[part as usize]
+    }
+
+    pub(super) fn drain(&mut self, part: u32) {
+        self.draining[part as usize] = true;
     }
 
     /// A part will have something to decide at this instant.
@@ -109,6 +122,11 @@ impl Parts {
     pub(super) fn give_back(&mut self, touched: Vec<u32>, starts: Vec<Start>) {
         (self.touched, self.starts) = (touched, starts);
     }
+}
+
+/// The only node of a tenant that is alone on its share.
+pub(crate) fn share_node(queue: &str, share: Resources) -> NodeSpec {
+    NodeSpec { name: format!("share of {queue}"), capacity: share, weight: 1000 }
 }
 
 /// The job as its tenant alone would run it: tasks larger than `share` are cut to it and last longer by the ratio.
