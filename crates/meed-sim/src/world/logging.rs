@@ -46,15 +46,17 @@ impl World<'_> {
 
     pub(super) fn log_start(&mut self, part: u32, start: &Start) -> Result<(), RunError> {
         let engine = &self.parts.engines[part as usize];
-        let jobs = &self.jobs[part as usize];
+        let (tree, jobs) = (self.parts.tree(), &self.jobs[part as usize]);
+        let alone = self.parts.is_partitioned();
         self.log.write(self.now, || {
             let live = jobs[start.job.slot()].as_ref().expect("a live job starts");
-            let name = |id: QueueId| engine.queue(id).name;
+            let own = tree.queue(live.queue).name;
+            let name = |id: QueueId| if alone { own } else { engine.queue(id).name };
             let reason = start.reason.as_deref();
             let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
             Record::Start(Started {
                 task: TaskAt {
-                    queue: name(start.queue),
+                    queue: own,
                     job: Label(&live.label),
                     task: start.task,
                     node: &engine.node(start.node).0.name,

@@ -48,6 +48,8 @@ impl Parts {
             let policy = policies[id.index() - 1].clone();
             let (name, weight, share) = (view.name.to_owned(), view.weight, *view.share);
             let node = NodeSpec { name: format!("share of {name}"), capacity: share, weight: 1000 };
+            // Alone it has no parents: its part does not know them. What is logged is the tree's name.
+            let name = name.replace('.', "/");
             let mut root = meed::Policy::new(meed::Measure::Arrival);
             root.quantum = policy.quantum;
             let alone = Config {
