@@ -6,6 +6,7 @@ use toml::Spanned;
 use super::cluster::{amounts, at, node_group, weight};
 use super::error::{Place, ScenarioError};
 use super::jobs::span;
+use super::queues;
 use super::raw;
 use crate::world::{Change, TimedChange};
 
@@ -36,12 +37,13 @@ fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec
         found.push(vec![Change::NodeResized(resized.name.clone(), capacity)]);
     }
     if let Some(queue) = &raw.queue {
-        let bound =
-            |raw: &Option<raw::Amounts>| raw.as_ref().map(|raw| amounts(raw, kinds).map(Some)).transpose();
+        let bound = |raw: &Option<raw::Amounts>, missing: u64| {
+            raw.as_ref().map(|raw| queues::bound(raw, kinds, missing).map(Some)).transpose()
+        };
         let change = QueueChange {
             weight: queue.weight.as_ref().map(weight).transpose()?,
-            min: bound(&queue.min)?,
-            max: bound(&queue.max)?,
+            min: bound(&queue.min, queues::NO_MIN)?,
+            max: bound(&queue.max, queues::NO_MAX)?,
         };
         found.push(vec![Change::Queue(queue.name.clone(), change)]);
     }

@@ -5,7 +5,7 @@ use toml::Spanned;
 
 use super::cluster::{amounts, at, weight};
 use super::error::{Place, ScenarioError};
-use super::raw::{PolicyKeys, Queue};
+use super::raw::{Amounts, PolicyKeys, Queue};
 
 /// A queue as declared; its policy depends on the run's.
 #[derive(Clone, Debug)]
@@ -61,16 +61,8 @@ fn plan(queue: &Queue, kinds: &ResourceKinds) -> Result<QueuePlan, String> {
         }
         keys.order = queue.order.clone();
     }
-    let bound = |part: &str, raw: &Option<super::raw::Amounts>, missing: u64| -> Result<_, String> {
-        let Some(raw) = raw else { return Ok(None) };
-        let mut bound = amounts(raw, kinds).map_err(|why| named(part, why))?;
-        // What a bound does not name it does not bound.
-        for kind in 0..kinds.len() {
-            if !raw.contains_key(kinds.name(kind)) {
-                bound.as_mut_slice()[kind] = missing;
-            }
-        }
-        Ok(Some(bound))
+    let bound = |part: &str, raw: &Option<Amounts>, missing: u64| {
+        raw.as_ref().map(|raw| self::bound(raw, kinds, missing).map_err(|why| named(part, why))).transpose()
     };
     Ok(QueuePlan {
         name: queue.name.clone(),
@@ -78,10 +70,26 @@ fn plan(queue: &Queue, kinds: &ResourceKinds) -> Result<QueuePlan, String> {
             .weight
             .as_ref()
             .map_or(Ok(1000), |raw| weight(raw).map_err(|why| named("weight", why)))?,
-        min: bound("min", &queue.min, 0)?,
-        max: bound("max", &queue.max, meed::MAX_AMOUNT)?,
+        min: bound("min", &queue.min, NO_MIN)?,
+        max: bound("max", &queue.max, NO_MAX)?,
         keys,
     })
+}
+
+/// What a minimum share is of a resource that it does not name.
+pub(super) const NO_MIN: u64 = 0;
+/// The same of a maximum share.
+pub(super) const NO_MAX: u64 = meed::MAX_AMOUNT;
+
+/// A minimum or maximum share: what it does not name it does not bound.
+pub(super) fn bound(raw: &Amounts, kinds: &ResourceKinds, missing: u64) -> Result<Resources, String> {
+    let mut bound = amounts(raw, kinds)?;
+    for kind in 0..kinds.len() {
+        if !raw.contains_key(kinds.name(kind)) {
+            bound.as_mut_slice()[kind] = missing;
+        }
+    }
+    Ok(bound)
 }
 
 fn with_parents(plans: Vec<QueuePlan>, warnings: &mut Vec<String>) -> Vec<QueuePlan> {
