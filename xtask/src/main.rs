@@ -1,21 +1,29 @@
 //! Chores of the project, without any tool to install: `cargo xtask help`.
 
+mod ci;
 mod fuzz;
+mod licences;
 
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Chores of the project.
 
+  cargo xtask ci                               all checks, as CI runs them: .ci/run
+  cargo xtask licences                         refuse dependencies that are not permissively licensed
   cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each (default 20)
   cargo xtask fuzz --list                      names of the targets
   cargo xtask help                             this text
+
+Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in fuzz/artifacts.
 ";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
+        Some("ci") => ci::run(),
         Some("fuzz") => fuzz::run(args),
+        Some("licences") => licences::run(),
         Some("help" | "--help" | "-h") => {
             say(HELP);
             Ok(())

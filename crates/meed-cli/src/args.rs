@@ -85,7 +85,7 @@ pub(crate) struct SimulateArgs {
 pub(crate) enum TraceCommand {
     /// Says what is in a trace (or a scenario's workload): jobs, tenants, sizes, load, wrong lines.
     #[command(after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace inspect \
-                                    fb.tsv.xz --set trace.tenants=8 --json -\n\n{EXIT_CODES}"))]
+                                    fb.tsv.xz --set trace.tenants=8 --json\n\n{EXIT_CODES}"))]
     Inspect {
         /// Trace or scenario.
         input: PathBuf,

@@ -3,6 +3,8 @@
 //! What is timed is engine and simulator: each workload is made in memory before the clock starts. Not a test:
 //! figures depend on the machine; what to compare is ratios on one machine (docs/performance.md).
 
+#![expect(clippy::disallowed_methods, reason = "a measurement reads a clock")]
+
 use std::path::Path;
 use std::time::Instant;
 

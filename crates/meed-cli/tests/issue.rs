@@ -24,11 +24,11 @@ fn logs(path: &Path) -> BTreeMap<String, Vec<Value>> {
     runs
 }
 
-/// Starts of `queue` in each unit of time.
-fn starts(log: &[Value], queue: &str, units: usize) -> Vec<u64> {
+/// Starts of `queue` in each of so many units of `unit_s` seconds.
+fn starts(log: &[Value], queue: &str, units: usize, unit_s: f64) -> Vec<u64> {
     let mut counts = vec![0; units];
     for line in log.iter().filter(|line| line["start"]["queue"] == queue) {
-        let unit = line["t"].as_f64().expect("a time") as usize;
+        let unit = (line["t"].as_f64().expect("a time") / unit_s) as usize;
         if unit < units {
             counts[unit] += 1;
         }
@@ -88,8 +88,8 @@ fn table_1_of_ics_14() {
         ("fair", [20, 40, 50, 50, 40], [80, 60, 50, 50, 20]),
         ("long-term", [20, 40, 80, 60, 0], [80, 60, 20, 40, 60]),
     ] {
-        assert_eq!(starts(&logs[policy], "A", 5), a, "{policy}");
-        assert_eq!(starts(&logs[policy], "B", 5), b, "{policy}");
+        assert_eq!(starts(&logs[policy], "A", 5, 60.0), a, "{policy}");
+        assert_eq!(starts(&logs[policy], "B", 5, 60.0), b, "{policy}");
         let start = logs[policy].iter().find(|line| line.get("start").is_some()).expect("a start");
         assert_eq!(keys(start), ["start", "t"]);
         assert_eq!(keys(&start["start"]), ["job", "node", "queue", "reason", "task"]);
@@ -109,8 +109,8 @@ fn table_1_of_ics_14() {
     assert_eq!(keys(&run["queues"][0]), words(queue_keys));
     assert_eq!(keys(&run["series"]), words("t_s psi omega utilization queues"));
     assert_eq!(keys(&run["series"]["queues"][0]), words("demand allocation usage rho balance"));
-    assert_eq!(run["queues"][0]["usage"]["slot"], 200.0);
-    assert_eq!(run["queues"][1]["usage"]["slot"], 260.0);
+    assert_eq!(run["queues"][0]["usage"]["slot"], 200.0 * 60.0);
+    assert_eq!(run["queues"][1]["usage"]["slot"], 260.0 * 60.0);
     assert_eq!(run["queues"][0]["balance"].as_f64(), run["queues"][1]["balance"].as_f64().map(|b| -b));
 }
 

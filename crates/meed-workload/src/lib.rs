@@ -14,8 +14,6 @@
 //! and settings give equal jobs on every machine (integers and software floating point only, no clock, no
 //! unseeded randomness); memory does not grow with the length of a trace.
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may panic"))]
-
 pub mod canonical;
 pub mod convert;
 pub mod create;

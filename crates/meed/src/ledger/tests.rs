@@ -86,7 +86,7 @@ proptest! {
         new.end(micros(later + second), 1 << 30, micros(later), rules(&clock));
         let now = micros(later + second);
         let ratio = old.charge(now, rules(&clock)) as f64 / new.charge(now, rules(&clock)) as f64;
-        let expected = (-((later) as f64) / (seconds * second) as f64).exp2();
+        let expected = libm::exp2(-(later as f64) / (seconds * second) as f64);
         prop_assert!((ratio - expected).abs() <= expected * 1e-3 + 1e-9, "{} instead of {}", ratio, expected);
     }
 }

@@ -1,0 +1,187 @@
+//! What the pages say is so: examples and quoted scenarios run, every key is described, every link leads somewhere.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// The folder of the project.
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = project().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+}
+
+fn meed(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_meed")).args(args).current_dir(project()).output().unwrap()
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Writes `text` as a scenario and runs it.
+fn simulate(text: &str, args: &[&str]) -> Output {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("scenario.toml");
+    fs::write(&file, text).unwrap();
+    meed(&[&["simulate", file.to_str().unwrap(), "--quiet"], args].concat())
+}
+
+/// All fenced blocks of `language` in a page.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    page.split(fence.as_str()).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect()
+}
+
+/// Files of the project's folder and below that end in `ending`, without what is built.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let (mut folders, mut found) = (vec![project()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && name != "target" && name != ".git" {
+                folders.push(path);
+            } else if path.is_file() && name.ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_example_without_a_trace_runs() {
+    let examples = files(".toml").into_iter().filter(|path| path.parent().unwrap().ends_with("examples"));
+    let mut ran = 0;
+    for path in examples {
+        if fs::read_to_string(&path).unwrap().contains("\n[trace]") {
+            continue;
+        }
+        let output = meed(&["simulate", path.to_str().unwrap(), "--quiet", "--strict"]);
+        assert!(output.status.success(), "{}: {}", path.display(), complaint(&output));
+        ran += 1;
+    }
+    assert!(ran >= 3, "only {ran} examples were found");
+}
+
+#[test]
+fn examples_with_a_trace_name_only_the_trace_as_missing() {
+    for example in ["examples/ctc.toml", "examples/facebook.toml"] {
+        let output = meed(&["simulate", example, "--quiet", "--set", "trace.file=nowhere.swf"]);
+        assert_eq!(output.status.code(), Some(4), "{example}: {}", complaint(&output));
+        assert!(complaint(&output).contains("nowhere.swf"), "{example}: {}", complaint(&output));
+    }
+}
+
+#[test]
+fn table_1_and_fig_2_are_as_the_examples_say() {
+    let usage = |policy: &str| -> Vec<f64> {
+        let args =
+            ["simulate", "examples/table1.toml", "--set", "run.until=4min", "-p", policy, "--json", "-"];
+        let result: serde_json::Value = serde_json::from_slice(&meed(&args).stdout).unwrap();
+        let queues = result["runs"][0]["queues"].as_array().unwrap();
+        queues.iter().map(|queue| queue["usage"]["slot"].as_f64().unwrap() / 60.0).collect()
+    };
+    assert_eq!((usage("fair"), usage("long-term")), (vec![160.0, 240.0], vec![200.0, 200.0]));
+    // The first minute after the 27th in which B is served.
+    let served = |policy: &str| -> f64 {
+        let folder = TempDir::new().unwrap();
+        let log = folder.path().join("log.jsonl");
+        let log = log.to_str().unwrap();
+        assert!(
+            meed(&["simulate", "examples/hierarchy.toml", "-q", "-p", policy, "--log", log]).status.success()
+        );
+        let text = fs::read_to_string(log).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let starts = lines.filter(|line| line["start"]["queue"] == "G1.B");
+        starts.map(|line| line["t"].as_f64().unwrap() / 60.0).find(|&minute| minute >= 27.0).unwrap()
+    };
+    assert_eq!(["long-term", "guarded", "single-level"].map(served), [35.0, 30.0, 27.0]);
+}
+
+#[test]
+fn whole_scenarios_in_the_pages_run() {
+    let mut ran = 0;
+    for page in files(".md") {
+        let text = fs::read_to_string(&page).unwrap();
+        for block in blocks(&text, "toml").into_iter().filter(|block| block.contains("[cluster]")) {
+            let output = simulate(block, &["--strict"]);
+            assert!(output.status.success(), "{}: {}\n{block}", page.display(), complaint(&output));
+            ran += 1;
+        }
+    }
+    assert!(ran >= 2, "only {ran} whole scenarios were found");
+}
+
+/// What the program lists when it meets a key that it does not know.
+fn keys_of(text: &str) -> Vec<String> {
+    let output = simulate(text, &[]);
+    let complaint = complaint(&output);
+    let (_, expected) = complaint.split_once("expected").unwrap_or_else(|| panic!("{text}\n{complaint}"));
+    let known = expected.split("; did you mean").next().unwrap();
+    known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_key_of_a_scenario_is_described() {
+    let cluster = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\ncapacity = { cpu = 1 }\n";
+    let with = |rest: &str| format!("{cluster}{rest}");
+    let questions = [
+        with("[zzz]\n"),
+        "[cluster]\nzzz = 1\n".to_owned(),
+        "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\nzzz = 1\n".to_owned(),
+        with("[fairness]\nzzz = 1\n"),
+        with("[policy]\nzzz = 1\n"),
+        with("[[queue]]\nzzz = 1\n"),
+        with("[[job]]\nzzz = 1\n"),
+        with("[[job]]\nqueue = \"a\"\n[[job.group]]\nzzz = 1\n"),
+        with("[[generator]]\nzzz = 1\n"),
+        with("[[generator]]\nqueue = \"a\"\narrivals = { zzz = 1 }\n"),
+        with("[[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\n[[generator.stage]]\nzzz = 1\n"),
+        with("[trace]\nzzz = 1\n"),
+        with("[[change]]\nzzz = 1\n"),
+        with("[[change]]\nat = 1\nnode_resized = { zzz = 1 }\n"),
+        with("[[change]]\nat = 1\nqueue = { zzz = 1 }\n"),
+        with("[run]\nzzz = 1\n"),
+    ];
+    let page = read("docs/scenario.md");
+    let mut keys = BTreeSet::new();
+    for question in &questions {
+        let found = keys_of(question);
+        assert!(!found.is_empty(), "{question}");
+        keys.extend(found);
+    }
+    assert!(keys.len() > 70, "only {} keys were found", keys.len());
+    let words = ["uniform", "exponential", "lognormal", "pareto", "choice", "max"];
+    keys.extend(words.map(str::to_owned));
+    let missing: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "docs/scenario.md does not describe {missing:?}");
+}
+
+#[test]
+fn relative_links_lead_somewhere() {
+    let mut broken = Vec::new();
+    for page in files(".md") {
+        let text = fs::read_to_string(&page).unwrap();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets {
+            let file = target.split('#').next().unwrap();
+            if file.is_empty() || file.contains("://") || file.starts_with("mailto:") {
+                continue;
+            }
+            if !page.parent().unwrap().join(file).exists() {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
