@@ -142,7 +142,7 @@ fn figure_2_of_tsc_18() {
             folder.path(),
             &["simulate", "s.toml", "--policy", "long-term", "--log", "l.jsonl", "--quiet"],
         );
-        starts(&logs(&folder.path().join("l.jsonl"))["long-term"], "G1.B", 60)
+        starts(&logs(&folder.path().join("l.jsonl"))["long-term"], "G1.B", 60, 1.0)
     };
     let naive = served("\"never\"");
     assert_eq!(naive[..4], [3, 3, 3, 1]);
