@@ -187,12 +187,12 @@ impl Replay {
                 .cloned()
                 .collect();
             let sum: i128 = children.iter().map(|child| self.queues[child].weight).sum();
-            for kind in 0..total.len() {
-                let quota = |child: &String| total[kind] * self.queues[child].weight;
+            for (kind, all) in total.into_iter().enumerate() {
+                let quota = |child: &String| all * self.queues[child].weight;
                 let mut parts: Vec<i128> = children.iter().map(|child| quota(child) / sum).collect();
                 let mut by_rest: Vec<usize> = (0..children.len()).collect();
                 by_rest.sort_by_key(|&i| (-(quota(&children[i]) % sum), i));
-                let left = total[kind] - parts.iter().sum::<i128>();
+                let left = all - parts.iter().sum::<i128>();
                 by_rest.iter().take(left as usize).for_each(|&i| parts[i] += 1);
                 for (child, part) in children.iter().zip(parts) {
                     self.queues.get_mut(child).expect("a child").share[kind] = part;
