@@ -12,6 +12,11 @@ pub(crate) enum Times {
 /// Job times of one queue that are kept exactly.
 const KEPT_EXACTLY: usize = 4096;
 
+/// Not `saturating_record`, which cuts to the range seen so far instead of growing it.
+fn record(rough: &mut Histogram<u64>, micros: u64) {
+    rough.record(micros).expect("the histogram grows as far as times go");
+}
+
 impl Times {
     fn add(&mut self, span: Span) {
         match self {
@@ -19,12 +24,12 @@ impl Times {
             Times::Exact(all) => {
                 let mut rough = Histogram::new(2).expect("two digits are a valid precision");
                 for &micros in all.iter() {
-                    rough.saturating_record(micros);
+                    record(&mut rough, micros);
                 }
-                rough.saturating_record(span.as_micros());
+                record(&mut rough, span.as_micros());
                 *self = Times::Rough(rough);
             }
-            Times::Rough(rough) => rough.saturating_record(span.as_micros()),
+            Times::Rough(rough) => record(rough, span.as_micros()),
         }
     }
 

@@ -1,0 +1,59 @@
+//! What a run reports, computed again from its log alone, by other code and in whole numbers.
+
+mod scenarios;
+mod tally;
+
+use meed_sim::scenario::Scenario;
+use meed_sim::{Options, Unwatched, simulate};
+use meed_workload::OnBadLine;
+use proptest::prelude::*;
+
+/// Runs `text` under each policy and checks every run against its log.
+fn check(text: &str, policies: &[&str]) -> usize {
+    let scenario = Scenario::parse("s.toml", text, std::path::Path::new("."), &[], OnBadLine::Skip)
+        .expect("a valid scenario");
+    let policies: Vec<String> = policies.iter().map(|policy| (*policy).to_owned()).collect();
+    let mut log = Vec::new();
+    let options = Options { policies, series_points: 20, ..Options::default() };
+    let comparison = simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
+    let lines: Vec<serde_json::Value> = String::from_utf8(log)
+        .expect("the log is text")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .collect();
+    let runs: Vec<&[serde_json::Value]> = lines.chunk_by(|_, next| next.get("run").is_none()).collect();
+    assert_eq!(runs.len(), comparison.runs.len());
+    for (run, record) in runs.iter().zip(&comparison.runs) {
+        tally::check(run, record, text);
+    }
+    lines.len()
+}
+
+const ALL: [&str; 6] = [
+    "static",
+    "fair",
+    "fifo",
+    "long-term",
+    "long-term,half_life=7s,discount=0.5,t_wait=2s",
+    "long-term,round=9s,newcomer=early-bird,quantum=1500ms,when_blocked=wait",
+];
+
+#[test]
+fn table_1() {
+    check(include_str!("../../../../examples/table1.toml"), &ALL);
+}
+
+#[test]
+fn changes_stages_chains_and_failures() {
+    for text in scenarios::BY_HAND {
+        check(text, &ALL);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn random_scenarios(plan in scenarios::plan()) {
+        check(&plan.to_toml(), &ALL);
+    }
+}
