@@ -4,13 +4,15 @@
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{folder, succeed};
 use serde_json::Value;
 
 fn traces() -> Option<PathBuf> {
-    std::env::var_os("MEED_TRACES").map(PathBuf::from)
+    // A relative path counts from the repository, where the command is given; tests run in their package.
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::env::var_os("MEED_TRACES").map(|folder| repository.join(folder))
 }
 
 fn simulate(scenario: &str, more: &[&str]) -> Value {

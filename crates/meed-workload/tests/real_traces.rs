@@ -2,7 +2,7 @@
 //! with it a missing file is a failure.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use meed::{ResourceKinds, Unit};
 use meed_workload::canonical::CanonicalSource;
@@ -13,7 +13,9 @@ use meed_workload::swim::{SwimAssumptions, SwimSource};
 use meed_workload::{JobSource, OnBadLine, Origin, SourceCounts};
 
 fn traces() -> Option<PathBuf> {
-    std::env::var_os("MEED_TRACES").map(PathBuf::from)
+    // A relative path counts from the repository, where the command is given; tests run in their package.
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::env::var_os("MEED_TRACES").map(|folder| repository.join(folder))
 }
 
 fn cpu() -> ResourceKinds {

@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 use meed::Time;
 
 const SLOT_BITS: u32 = 32;
-/// Orders wrap after 8.8 x 10^12 starts; times have 53 bits.
-const ORDER_BITS: u32 = 43;
+/// Orders wrap after 4.4 x 10^12 starts; the last instant, 2^53, needs the other 54 bits.
+const ORDER_BITS: u32 = 42;
 
 #[derive(Default)]
 pub(super) struct Ends {
