@@ -69,7 +69,7 @@ struct LiveJob {
     /// Tasks of the begun stages that have never started.
     unstarted: u64,
     /// Tasks that wait again, and since when.
-    again: Option<Box<BTreeMap<u32, Time>>>,
+    again: Option<BTreeMap<u32, Time>>,
 }
 
 /// What the run leaves: the engines at rest, and what was counted.

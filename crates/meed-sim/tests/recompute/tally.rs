@@ -406,7 +406,8 @@ impl Replay {
         near(record.psi, rhos.iter().map(|rho| (rho - 1.0).max(0.0)).sum(), "psi");
         near(record.omega, rhos.iter().map(|rho| (rho - 1.0).min(0.0)).sum(), "omega");
         let squares: f64 = rhos.iter().map(|rho| rho * rho).sum();
-        let jain = (squares > 0.0).then(|| rhos.iter().sum::<f64>().powi(2) / (rhos.len() as f64 * squares));
+        let sum: f64 = rhos.iter().sum();
+        let jain = (squares > 0.0).then(|| sum * sum / (rhos.len() as f64 * squares));
         assert_eq!(record.jain.is_some(), jain.is_some());
         near(record.jain.unwrap_or(0.0), jain.unwrap_or(0.0), "jain");
         let sum = |of: fn(&QueueRecord) -> f64| record.queues.iter().map(of).sum::<f64>();
