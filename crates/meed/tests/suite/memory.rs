@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// Decayed use of a leaf at this instant as a float: sum of rate x integral of 2^((s - t) / H).
 fn decayed(model: &Model, leaf: usize, half_life: f64, quantum: f64) -> f64 {
     let now = model.now as f64;
-    let weight = |at: f64| ((at - now) / half_life).exp2() * half_life / std::f64::consts::LN_2;
+    let weight = |at: f64| libm::exp2((at - now) / half_life) * half_life / std::f64::consts::LN_2;
     let of = |task: &Task| {
         let assumed = task.start as f64 + quantum.min(8.0 * half_life);
         let end = task.end.map_or(assumed.max(now), |end| end as f64);
