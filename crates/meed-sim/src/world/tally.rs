@@ -18,13 +18,11 @@ impl Times {
             Times::Exact(all) if all.len() < KEPT_EXACTLY => all.push(span.as_micros()),
             Times::Exact(all) => {
                 let mut rough = Histogram::new(2).expect("two digits are a valid precision");
-                for &micros in all.iter() {
-                    rough.saturating_record(micros);
-                }
-                rough.saturating_record(span.as_micros());
+                all.iter().for_each(|&micros| record(&mut rough, micros));
+                record(&mut rough, span.as_micros());
                 *self = Times::Rough(rough);
             }
-            Times::Rough(rough) => rough.saturating_record(span.as_micros()),
+            Times::Rough(rough) => record(rough, span.as_micros()),
         }
     }
 
@@ -44,6 +42,11 @@ impl Times {
             }
         }
     }
+}
+
+/// Not `saturating_record`: that would cut times to the range so far instead of widening it.
+fn record(rough: &mut Histogram<u64>, micros: u64) {
+    rough.record(micros).expect("the range grows with the times");
 }
 
 /// One queue's counts.
