@@ -59,6 +59,14 @@ const WORKLOADS: &[Workload] = &[
         tasks_per_job: 1,
     },
     Workload {
+        name: "10,000 tenants, 10,000 nodes, jobs of 10 tasks",
+        tenants: 10_000,
+        nodes: 10_000,
+        slots_per_node: 4,
+        tasks: 1_000_000,
+        tasks_per_job: 10,
+    },
+    Workload {
         name: "10,000 tenants, 10,000 nodes, jobs of 100 tasks",
         tenants: 10_000,
         nodes: 10_000,

@@ -64,6 +64,13 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
 
 /// Whether every result has a file of its own that can be written: told before a long run rather than after it.
 fn check_outputs(args: &SimulateArgs) -> Result<(), Failure> {
+    for (option, path) in [("--report", &args.report), ("--log", &args.log)] {
+        if path.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::Usage(format!(
+                "{option} goes to a file; only --json can go to standard output (-)"
+            )));
+        }
+    }
     let outputs = [("--json", &args.json), ("--report", &args.report), ("--log", &args.log)];
     let files = outputs.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
     let files: Vec<_> = files.filter(|(_, path)| *path != Path::new("-")).collect();

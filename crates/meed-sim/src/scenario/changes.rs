@@ -86,8 +86,8 @@ fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec
     let time = Time::ZERO.saturating_add(span("at", &raw.at)?);
     let mut found: Vec<Vec<Change>> = Vec::new();
     if let Some(node) = &raw.node_joins {
-        // Names of joining nodes count on from those of the start, so that they stay distinct.
-        let nodes = node_group(node, 1_000_000 + number, kinds)?;
+        // Told apart from the nodes of the start, and from those of other changes.
+        let nodes = node_group(node, &format!("joined{number}"), kinds)?;
         found.push(nodes.into_iter().map(Change::NodeJoins).collect());
     }
     found.extend(raw.node_leaves.clone().map(|name| vec![Change::NodeLeaves(name)]));

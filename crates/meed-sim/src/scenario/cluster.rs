@@ -38,7 +38,8 @@ pub(super) fn nodes(
         if nodes.len() as i64 + raw.get_ref().count.min(MAX_NODES as i64) > MAX_NODES as i64 {
             return Err(place.error(raw.span(), format!("more than {MAX_NODES} nodes")));
         }
-        let made = node_group(raw.get_ref(), group, kinds).map_err(|what| place.error(raw.span(), what))?;
+        let made = node_group(raw.get_ref(), &format!("n{group}"), kinds)
+            .map_err(|what| place.error(raw.span(), what))?;
         nodes.extend(made);
     }
     let mut names: Vec<(&str, usize)> =
@@ -63,9 +64,9 @@ pub(super) fn group_of(cluster: &Cluster, node: usize) -> &toml::Spanned<Node> {
     cluster.node.iter().find(holds).expect("every node comes from some group")
 }
 
-/// The nodes of one `[[cluster.node]]`: `name` alone, or `name-0` and so on for several.
-pub(super) fn node_group(raw: &Node, group: usize, kinds: &ResourceKinds) -> Result<Vec<NodeSpec>, String> {
-    let base = raw.name.clone().unwrap_or_else(|| format!("n{group}"));
+/// The nodes of one `[[cluster.node]]`, called `unnamed` when it has no name: `name` alone, or `name-0` and so on for several.
+pub(super) fn node_group(raw: &Node, unnamed: &str, kinds: &ResourceKinds) -> Result<Vec<NodeSpec>, String> {
+    let base = raw.name.clone().unwrap_or_else(|| unnamed.to_owned());
     if raw.count < 1 {
         return Err(format!("node `{base}`: count is {}; at least 1 is needed", raw.count));
     }
