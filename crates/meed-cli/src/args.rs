@@ -9,9 +9,15 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be read or written; \
 5 the run could not go on.";
 
+const EXAMPLES: &str = "\
+Examples:
+  meed simulate examples/lending.toml --report report.html
+  meed trace inspect CTC-SP2.swf.gz
+  meed help simulate";
+
 /// Long-term fair scheduling: who is served next on a shared cluster, and where the work runs.
 #[derive(Parser)]
-#[command(name = "meed", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "meed", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -23,7 +29,11 @@ pub(crate) enum Command {
     #[command(after_help = format!("{SIMULATE_EXAMPLES}\n\n{EXIT_CODES}"))]
     Simulate(SimulateArgs),
     /// Looks at traces, converts and makes them.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace convert CTC-SP2.swf.gz \
+                              ctc.jsonl.zst\n\n{EXIT_CODES}")
+    )]
     Trace(TraceCommand),
     /// Runs the canonical workloads and prints how fast they ran.
     #[command(after_help = format!("Examples:\n  meed bench\n  meed bench --quick\n\n{EXIT_CODES}"))]

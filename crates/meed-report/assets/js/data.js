@@ -62,6 +62,10 @@ Meed.data = (() => {
     });
   }
 
+  const ends = runs.map((run) => Math.max(run.end_s, run.t.length ? run.t[run.t.length - 1] : 0)).sort((a, b) => b - a);
+  const DWARFS = 4;
+  const axisEnd = Math.max(1e-9, ends.length > 1 && ends[0] > DWARFS * ends[1] && ends[1] > 0 ? ends[1] : ends[0] || 0);
+
   const FEW = 12;
   return {
     record, runs, tenants, number, quantile, sorted, quantilesOverTime, order,
@@ -69,7 +73,9 @@ Meed.data = (() => {
     few: tenants.length <= FEW,
     measured: runs.length ? runs[0].measured : "",
     sampled: runs.some((run) => run.sampled),
-    end: Math.max(1e-9, ...runs.map((run) => Math.max(run.end_s, run.t.length ? run.t[run.t.length - 1] : 0))),
+    /** Where time axes end: with the longest run, unless it dwarfs all others (a static partition can take years). */
+    end: axisEnd,
+    longest: ends[0],
     resources: [...new Set(runs.flatMap((run) => Object.keys(run.utilization)))].sort(),
     tenantNamed: (name) => (known.has(name) ? known.get(name) : null),
     extent(arrays) {

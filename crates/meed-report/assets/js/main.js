@@ -20,7 +20,8 @@
         fact("Policies", data.runs.map((r) => r.policy).join(", ") || "none"),
         fact("Tenants", format.count(data.tenants.length)),
         fact("Measured resource", data.measured || "none"),
-        fact("Simulated", data.runs.length ? format.time(data.end) : "nothing"),
+        fact("Simulated", data.runs.length ? format.time(data.longest) : "nothing"),
+        data.longest > data.end ? fact("Time axes end at", format.time(data.end) + ", with the other runs") : null,
         fact("Seed", data.record.seed)),
       h("nav", { "aria-label": "Sections" }, links));
     const bar = h("div", { class: "bar", role: "region", "aria-label": "Charts" }, Meed.picker.element(), reset);

@@ -8,7 +8,8 @@
 //! (`tasks`); the clock alone changes rounds, landmarks and quanta (`chores`); nodes and queues come and go
 //! (`nodes`, `queues`).
 //!
-//! Cost of a decision: O(depth * log children) plus the placement's; nothing in it grows with the number of
+//! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one, unless tasks outrun
+//! their quantum), plus the placement's; nothing in it grows with the number of
 //! waiting jobs, of idle tenants, or of tasks that fit nowhere.
 
 mod chores;
