@@ -6,6 +6,7 @@
 
 use meed::Span;
 use meed_workload::JobLabel;
+use meed_workload::generate::split_mix;
 
 /// How often attempts fail.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -29,12 +30,10 @@ impl Failures {
         if self.per_million == 0 {
             return 0;
         }
-        let in_queue = queue.bytes().fold(0, |state, byte| split_mix(state ^ u64::from(byte)));
+        let in_queue = queue.bytes().fold(0, |state, byte| mixed(state ^ u64::from(byte)));
         match label {
-            JobLabel::Number(number) => split_mix(in_queue ^ number),
-            JobLabel::Name(name) => {
-                name.bytes().fold(in_queue, |state, byte| split_mix(state ^ u64::from(byte)))
-            }
+            JobLabel::Number(number) => mixed(in_queue ^ number),
+            JobLabel::Name(name) => name.bytes().fold(in_queue, |state, byte| mixed(state ^ u64::from(byte))),
         }
     }
 
@@ -44,24 +43,21 @@ impl Failures {
         if self.per_million == 0 {
             return Attempt { lasts: duration, fails: false };
         }
-        let drawn = [luck, u64::from(task), u64::from(failures)]
-            .iter()
-            .fold(self.seed, |state, x| split_mix(state ^ x));
+        let drawn =
+            [luck, u64::from(task), u64::from(failures)].iter().fold(self.seed, |state, x| mixed(state ^ x));
         if drawn % 1_000_000 >= u64::from(self.per_million) {
             return Attempt { lasts: duration, fails: false };
         }
         // It fails after a part of its time that is uniform over 2^32 steps.
-        let part = split_mix(drawn) >> 32;
+        let part = mixed(drawn) >> 32;
         let micros = (u128::from(duration.as_micros()) * u128::from(part)) >> 32;
         Attempt { lasts: Span::from_micros(micros as u64).unwrap_or(duration), fails: true }
     }
 }
 
-fn split_mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// The hash of one number.
+fn mixed(mut number: u64) -> u64 {
+    split_mix(&mut number)
 }
 
 #[cfg(test)]

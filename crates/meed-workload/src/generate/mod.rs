@@ -16,8 +16,8 @@ use meed::{MAX_MICROS, Span, Time};
 
 pub use dist::{Dist, Weighted};
 pub use spec::{Arrivals, GeneratorSpec, Limit, Per, StageSpec};
-pub use stream::Stream;
 pub(crate) use stream::sum_weights;
+pub use stream::{Stream, split_mix};
 
 use crate::{Durations, Job, JobLabel, JobSource, MAX_TASKS, SourceCounts, TaskGroup, TraceError};
 

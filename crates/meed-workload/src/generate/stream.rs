@@ -87,8 +87,8 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     })
 }
 
-/// SplitMix64: the next output.
-fn split_mix(state: &mut u64) -> u64 {
+/// SplitMix64 (Steele, Lea, Flood 2014): the next output.
+pub fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
