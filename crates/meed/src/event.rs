@@ -2,7 +2,6 @@
 //!
 //! At one instant a world tells all ends first, then arrivals and changes, then asks for decisions.
 
-use crate::engine::JobState;
 use crate::resources::Resources;
 use crate::spec::{
     AllocationId, JobId, JobSpec, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup,
@@ -72,4 +71,17 @@ pub enum Effect {
     },
     /// These tasks run no more.
     Lost(Vec<AllocationId>),
+}
+
+/// What became of a job when one of its tasks ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JobState {
+    /// Some of its tasks wait or run.
+    Active,
+    /// None does, but it is open: more may be added.
+    Drained,
+    /// All tasks have ended: the job is gone.
+    Done,
+    /// A task used up its attempts: the job is gone.
+    Failed,
 }

@@ -26,16 +26,16 @@ mod spec;
 pub mod time;
 
 pub use decision::{Choice, KeyValue, Reason, Start};
-pub use engine::{Engine, Job, JobState, QueueView, Running};
+pub use engine::{Engine, QueueView};
 pub use error::{ConfigError, Rejected};
-pub use event::{Effect, Event};
+pub use event::{Effect, Event, JobState};
 pub use ledger::Charge;
 pub use order::Tier;
 pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Scalar};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{
-    AllocationId, Config, JobId, JobSpec, MAX_WEIGHT, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec,
-    TaskGroup, Weight,
+    AllocationId, AllocationMark, Config, JobId, JobMark, JobSpec, MAX_WEIGHT, NodeId, NodeSpec, QueueChange,
+    QueueId, QueueSpec, TaskGroup, Weight,
 };
 pub use time::{MAX_MICROS, MICROS_PER_S, Span, Time};

@@ -5,43 +5,43 @@
 
 use std::marker::PhantomData;
 
-/// A handle: slot and the generation that lives in it.
-pub struct Handle<T> {
+/// A handle of kind `K`: slot and the generation that lives in it.
+pub struct Handle<K> {
     slot: u32,
     generation: u32,
-    kind: PhantomData<fn() -> T>,
+    kind: PhantomData<fn() -> K>,
 }
 
-impl<T> Handle<T> {
+impl<K> Handle<K> {
     /// Number of the slot: dense, reused after the holder is gone. Worlds index their own tables by it.
     pub fn slot(self) -> usize {
         self.slot as usize
     }
 }
 
-impl<T> Clone for Handle<T> {
+impl<K> Clone for Handle<K> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T> Copy for Handle<T> {}
-impl<T> PartialEq for Handle<T> {
+impl<K> Copy for Handle<K> {}
+impl<K> PartialEq for Handle<K> {
     fn eq(&self, other: &Self) -> bool {
         (self.slot, self.generation) == (other.slot, other.generation)
     }
 }
-impl<T> Eq for Handle<T> {}
-impl<T> PartialOrd for Handle<T> {
+impl<K> Eq for Handle<K> {}
+impl<K> PartialOrd for Handle<K> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<T> Ord for Handle<T> {
+impl<K> Ord for Handle<K> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.slot, self.generation).cmp(&(other.slot, other.generation))
     }
 }
-impl<T> std::fmt::Debug for Handle<T> {
+impl<K> std::fmt::Debug for Handle<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "#{}.{}", self.slot, self.generation)
     }
@@ -52,22 +52,23 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// The storage.
-pub(crate) struct Slab<T> {
+/// The storage of values of type `T`; `K` marks its handles, so that those of two slabs cannot be mixed up.
+pub(crate) struct Slab<K, T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
+    kind: PhantomData<fn() -> K>,
 }
 
-impl<T> Slab<T> {
-    pub(crate) fn new() -> Slab<T> {
-        Slab { slots: Vec::new(), free: Vec::new() }
+impl<K, T> Slab<K, T> {
+    pub(crate) fn new() -> Slab<K, T> {
+        Slab { slots: Vec::new(), free: Vec::new(), kind: PhantomData }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    pub(crate) fn insert(&mut self, value: T) -> Handle<T> {
+    pub(crate) fn insert(&mut self, value: T) -> Handle<K> {
         match self.free.pop() {
             Some(slot) => {
                 let entry = &mut self.slots[slot as usize];
@@ -82,7 +83,7 @@ impl<T> Slab<T> {
         }
     }
 
-    pub(crate) fn remove(&mut self, handle: Handle<T>) -> Option<T> {
+    pub(crate) fn remove(&mut self, handle: Handle<K>) -> Option<T> {
         let entry = self.slots.get_mut(handle.slot())?;
         if entry.generation != handle.generation {
             return None;
@@ -93,18 +94,18 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    pub(crate) fn get(&self, handle: Handle<T>) -> Option<&T> {
+    pub(crate) fn get(&self, handle: Handle<K>) -> Option<&T> {
         let entry = self.slots.get(handle.slot())?;
         if entry.generation == handle.generation { entry.value.as_ref() } else { None }
     }
 
-    pub(crate) fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, handle: Handle<K>) -> Option<&mut T> {
         let entry = self.slots.get_mut(handle.slot())?;
         if entry.generation == handle.generation { entry.value.as_mut() } else { None }
     }
 
     /// All that are alive, in order of slot.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<T>, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<K>, &T)> {
         self.slots.iter().enumerate().filter_map(|(slot, entry)| {
             let handle = Handle { slot: slot as u32, generation: entry.generation, kind: PhantomData };
             entry.value.as_ref().map(|value| (handle, value))
@@ -113,14 +114,14 @@ impl<T> Slab<T> {
 }
 
 /// Indexing is for handles that the engine holds itself; those from outside go through `get`.
-impl<T> std::ops::Index<Handle<T>> for Slab<T> {
+impl<K, T> std::ops::Index<Handle<K>> for Slab<K, T> {
     type Output = T;
-    fn index(&self, handle: Handle<T>) -> &T {
+    fn index(&self, handle: Handle<K>) -> &T {
         self.get(handle).expect("a handle held by the engine is alive")
     }
 }
-impl<T> std::ops::IndexMut<Handle<T>> for Slab<T> {
-    fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
+impl<K, T> std::ops::IndexMut<Handle<K>> for Slab<K, T> {
+    fn index_mut(&mut self, handle: Handle<K>) -> &mut T {
         self.get_mut(handle).expect("a handle held by the engine is alive")
     }
 }
@@ -131,7 +132,8 @@ mod tests {
 
     #[test]
     fn a_stale_handle_is_refused_after_reuse() {
-        let mut slab = Slab::new();
+        enum Letter {}
+        let mut slab: Slab<Letter, char> = Slab::new();
         let first = slab.insert('a');
         assert_eq!(slab.remove(first), Some('a'));
         let second = slab.insert('b');

@@ -1,6 +1,5 @@
 //! What the engine is told at the start and in events: nodes, queues, jobs.
 
-use crate::engine::{Job, Running};
 use crate::policy::Policy;
 use crate::resources::{ResourceKinds, Resources};
 use crate::slab::Handle;
@@ -30,11 +29,17 @@ impl NodeId {
     }
 }
 
+/// Marks handles of jobs.
+pub enum JobMark {}
+
+/// Marks handles of running tasks.
+pub enum AllocationMark {}
+
 /// A job that is alive.
-pub type JobId = Handle<Job>;
+pub type JobId = Handle<JobMark>;
 
 /// A task that runs on a node.
-pub type AllocationId = Handle<Running>;
+pub type AllocationId = Handle<AllocationMark>;
 
 /// Weight in thousandths: 1000 is one. Between 1 and [`MAX_WEIGHT`].
 pub type Weight = u64;

@@ -19,8 +19,8 @@ use crate::shapes::ShapeId;
 use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, TaskGroup};
 use crate::time::Time;
 
-/// A job that is alive. Opaque: it gives [`JobId`] its type.
-pub struct Job {
+/// A job that is alive.
+pub(super) struct Job {
     pub(super) queue: QueueId,
     pub(super) arrival: u64,
     pub(super) weight: u64,
@@ -33,19 +33,6 @@ pub struct Job {
     pub(super) running: u32,
     pub(super) standing: Standing,
     pub(super) quantum: JobQuantum,
-}
-
-/// What became of a job when one of its tasks ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum JobState {
-    /// Some of its tasks wait or run.
-    Active,
-    /// None does, but it is open: more may be added.
-    Drained,
-    /// All tasks have ended: the job is gone.
-    Done,
-    /// A task used up its attempts: the job is gone.
-    Failed,
 }
 
 /// Equal tasks of one job.

@@ -22,8 +22,6 @@ mod shares;
 mod tasks;
 mod view;
 
-pub use jobs::{Job, JobState};
-pub use tasks::Running;
 pub use view::QueueView;
 
 use std::collections::BTreeMap;
@@ -40,11 +38,12 @@ use crate::quantum::QuantumUpdater;
 use crate::resources::ResourceKinds;
 use crate::shapes::Shapes;
 use crate::slab::Slab;
-use crate::spec::{Config, JobId, QueueId};
+use crate::spec::{AllocationMark, Config, JobId, JobMark, QueueId};
 use crate::time::Time;
 use guard::Guard;
-use jobs::Group;
+use jobs::{Group, Job};
 use queues::Queue;
+use tasks::Running;
 
 /// See the module.
 pub struct Engine {
@@ -61,14 +60,14 @@ pub struct Engine {
     names: BTreeMap<String, QueueId>,
     /// Where each queue stands in its parent's heap.
     queue_places: Vec<u32>,
-    jobs: Slab<Job>,
+    jobs: Slab<JobMark, Job>,
     /// Arrival number of the next job.
     arrivals: u64,
     groups: Vec<Group>,
     unused_groups: Vec<u32>,
     /// Where each group stands in its leaf's bucket.
     group_places: Vec<u32>,
-    running: Slab<Running>,
+    running: Slab<AllocationMark, Running>,
     guard: Option<Guard>,
     meter: Meter,
     quanta: Option<QuantumUpdater>,

@@ -3,18 +3,17 @@
 //! Charges at every level of the tree, the leaf's measures, the node's free resources and the heaps change here
 //! together; what a start does, [`Engine::release`] undoes.
 
-use super::jobs::JobState;
 use super::{Engine, NO_PLACE};
 use crate::error::Rejected;
-use crate::event::Effect;
+use crate::event::{Effect, JobState};
 use crate::policy::Newcomer;
 use crate::resources::Resources;
 use crate::shapes::ShapeId;
 use crate::spec::{AllocationId, JobId, NodeId, QueueId};
 use crate::time::{Span, Time};
 
-/// A task that runs. Opaque: it gives [`AllocationId`] its type.
-pub struct Running {
+/// A task that runs.
+pub(super) struct Running {
     pub(super) job: JobId,
     pub(super) queue: QueueId,
     group: u32,
