@@ -101,7 +101,7 @@ fn table_1_of_ics_14() {
     let json: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(keys(&json), words("schema scenario seed assumptions runs"));
     let run = &json["runs"][2];
-    let run_keys = "policy measured end_s events decisions refused failed unfinished skipped_lines ignored_lines \
+    let run_keys = "policy measured end_s events decisions refused failed unfinished trace_lines skipped_lines ignored_lines \
                     utilization psi omega jain mean_job_s queues groups series";
     assert_eq!(keys(run), words(run_keys));
     let queue_keys = "queue weight share usage charged rho lent borrowed balance jobs tasks mean_job_s p50_job_s \

@@ -132,11 +132,14 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
         if r.unfinished > 0 {
             parts.push(plural(r.unfinished, "job unfinished", "jobs unfinished"));
         }
-        if r.skipped_lines > 0 {
-            parts.push(plural(r.skipped_lines, "wrong trace line skipped", "wrong trace lines skipped"));
+        if r.failed > 0 {
+            parts.push(plural(r.failed, "job failed or cancelled", "jobs failed or cancelled"));
         }
-        if r.ignored_lines > 0 {
-            parts.push(plural(r.ignored_lines, "trace line left out", "trace lines left out"));
+        // Told even when it is nothing: whoever reads figures of a trace wants to know that none is missing.
+        if r.trace_lines > 0 {
+            let lines = plural(r.trace_lines, "trace line", "trace lines");
+            let (bad, ignored) = (count(r.skipped_lines), count(r.ignored_lines));
+            parts.push(format!("{lines} read, {bad} wrong and skipped, {ignored} left out"));
         }
         parts.join(", ")
     };

@@ -116,7 +116,7 @@ fn json_has_the_fields_of_schema_1() {
     assert_eq!(v["schema"], 1);
     assert_eq!(keys(&v), names("schema scenario seed assumptions runs"));
     let expected =
-        "policy measured end_s events decisions refused failed unfinished skipped_lines ignored_lines utilization
+        "policy measured end_s events decisions refused failed unfinished trace_lines skipped_lines ignored_lines utilization
         psi omega jain mean_job_s queues groups series";
     assert_eq!(keys(run), names(expected));
     let expected =

@@ -60,6 +60,7 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         refused: tally.refused,
         failed: tally.failed,
         unfinished: tally.unfinished,
+        trace_lines: counts.lines,
         skipped_lines: counts.bad,
         ignored_lines: counts.ignored,
         utilization: utilization.collect(),

@@ -45,6 +45,8 @@ pub struct RunRecord {
     pub failed: u64,
     /// Jobs still unfinished at the end of the run.
     pub unfinished: u64,
+    /// Trace lines read; 0 without a trace.
+    pub trace_lines: u64,
     /// Trace lines skipped because they were wrong.
     pub skipped_lines: u64,
     /// Trace lines left out by a documented assumption.

@@ -264,6 +264,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         refused: 1,
         failed: 0,
         unfinished: 0,
+        trace_lines: 1000,
         skipped_lines: 2,
         ignored_lines: 117,
         utilization: BTreeMap::from([
