@@ -56,9 +56,7 @@ impl Sampler {
     }
 
     pub(crate) fn sample(&mut self, t: Time, parts: &mut Parts) {
-        self.times.push(t);
-        let row = take(t, &self.leaves, parts);
-        self.rows.push(row);
+        self.note(t, parts);
         let Some(interval) = self.interval else { return };
         if self.rows.len() > 2 * self.wanted {
             let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
@@ -74,10 +72,13 @@ impl Sampler {
     /// The state at the end of the run.
     pub(crate) fn last(&mut self, end: Time, parts: &mut Parts) {
         if self.times.last() != Some(&end) {
-            self.times.push(end);
-            let row = take(end, &self.leaves, parts);
-            self.rows.push(row);
+            self.note(end, parts);
         }
+    }
+
+    fn note(&mut self, t: Time, parts: &mut Parts) {
+        self.times.push(t);
+        self.rows.push(take(t, &self.leaves, parts));
     }
 
     /// The samples in the units of the record.

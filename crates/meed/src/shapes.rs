@@ -45,32 +45,34 @@ pub(crate) struct Shapes {
 impl Shapes {
     /// Whether the cluster could ever hold `demand`: remembered for known shapes, asked for others.
     pub(crate) fn known_possible(&self, demand: &Resources, ask: impl FnOnce() -> bool) -> bool {
-        let known = self.last.filter(|&last| self[last].demand == *demand && self[last].groups > 0);
-        match known.or_else(|| self.by_demand.get(demand).copied()) {
+        match self.find(demand) {
             Some(id) => self[id].possible,
             None => ask(),
         }
     }
 
-    /// The shape of this demand, held once more; `possible` is asked for new ones.
-    pub(crate) fn hold(&mut self, demand: &Resources, possible: impl FnOnce() -> bool) -> ShapeId {
-        if let Some(last) = self.last.filter(|&last| self[last].demand == *demand && self[last].groups > 0) {
-            self.get_mut(last).groups += 1;
-            return last;
-        }
-        let id = match self.by_demand.get(demand) {
-            Some(&id) => id,
-            None => self.add(demand, possible()),
+    /// The shape of this demand, held once more. The cluster could hold it: the caller has asked.
+    pub(crate) fn hold(&mut self, demand: &Resources) -> ShapeId {
+        let id = match self.find(demand) {
+            Some(id) => id,
+            None => self.add(demand),
         };
         self.get_mut(id).groups += 1;
         self.last = Some(id);
         id
     }
 
-    fn add(&mut self, demand: &Resources, possible: bool) -> ShapeId {
+    /// The last one first: most tasks ask for what the ones before them did.
+    #[inline]
+    fn find(&self, demand: &Resources) -> Option<ShapeId> {
+        let last = self.last.filter(|&last| self[last].demand == *demand && self[last].groups > 0);
+        last.or_else(|| self.by_demand.get(demand).copied())
+    }
+
+    fn add(&mut self, demand: &Resources) -> ShapeId {
         let shape = Shape {
             demand: *demand,
-            possible,
+            possible: true,
             groups: 0,
             waiting: 0,
             blocked: false,

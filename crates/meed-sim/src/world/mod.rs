@@ -337,10 +337,8 @@ impl<'a> World<'a> {
 
     fn finish(mut self) -> Result<Finished, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
+        self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
-            while let Some(t) = sampler.due_before(end) {
-                sampler.sample(t, &mut self.parts);
-            }
             sampler.last(end, &mut self.parts);
         }
         for live in self.jobs.iter().flatten().flatten() {

@@ -234,7 +234,7 @@ impl Engine {
         self.queue_gets_work(path, sum);
         self.job_gets_known(id);
         for group in groups {
-            let shape = self.shapes.hold(&group.demand, || true);
+            let shape = self.shapes.hold(&group.demand);
             let slot = self.new_group(id, shape, group.count);
             self.shapes.add_waiting(shape, u64::from(group.count));
             self.meter.ask(self.now, leaf.index(), &group.demand, u64::from(group.count));
