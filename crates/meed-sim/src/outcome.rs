@@ -15,7 +15,7 @@ pub(crate) fn leaves(parts: &Parts) -> Vec<QueueId> {
 }
 
 /// What each of `leaves` (all of them) lent and borrowed. Alone on its share nobody lends.
-pub(crate) fn lending(t: Time, leaves: &[QueueId], parts: &mut Parts) -> Vec<Lending> {
+pub(crate) fn lending(t: Time, leaves: &[QueueId], parts: &Parts) -> Vec<Lending> {
     if parts.is_partitioned() {
         return vec![Lending::default(); leaves.len()];
     }
@@ -35,7 +35,7 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         engine.advance(end).expect("the end is not before the last event");
     }
     let leaves = leaves(&parts);
-    let lending = lending(end, &leaves, &mut parts);
+    let lending = lending(end, &leaves, &parts);
     let tree = parts.tree();
     let (kinds, measured) = (tree.kinds(), tree.measured());
     let queues: Vec<QueueRecord> = leaves

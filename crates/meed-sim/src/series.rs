@@ -55,7 +55,7 @@ impl Sampler {
         (self.next < at).then_some(self.next)
     }
 
-    pub(crate) fn sample(&mut self, t: Time, parts: &mut Parts) {
+    pub(crate) fn sample(&mut self, t: Time, parts: &Parts) {
         self.note(t, parts);
         let Some(interval) = self.interval else { return };
         if self.rows.len() > 2 * self.wanted {
@@ -70,13 +70,13 @@ impl Sampler {
     }
 
     /// The state at the end of the run.
-    pub(crate) fn last(&mut self, end: Time, parts: &mut Parts) {
+    pub(crate) fn last(&mut self, end: Time, parts: &Parts) {
         if self.times.last() != Some(&end) {
             self.note(end, parts);
         }
     }
 
-    fn note(&mut self, t: Time, parts: &mut Parts) {
+    fn note(&mut self, t: Time, parts: &Parts) {
         self.times.push(t);
         self.rows.push(take(t, &self.leaves, parts));
     }
@@ -110,7 +110,7 @@ impl Sampler {
     }
 }
 
-fn take(t: Time, leaves: &[QueueId], parts: &mut Parts) -> Row {
+fn take(t: Time, leaves: &[QueueId], parts: &Parts) -> Row {
     let lending = crate::outcome::lending(t, leaves, parts);
     let mut held = meed::Resources::zero(parts.tree().kinds().len());
     let mut row = Vec::with_capacity(leaves.len());

@@ -331,7 +331,7 @@ impl<'a> World<'a> {
     fn sample_until(&mut self, at: Time) {
         let Some(sampler) = &mut self.sampler else { return };
         while let Some(t) = sampler.due_before(at) {
-            sampler.sample(t, &mut self.parts);
+            sampler.sample(t, &self.parts);
         }
     }
 
@@ -339,7 +339,7 @@ impl<'a> World<'a> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
-            sampler.last(end, &mut self.parts);
+            sampler.last(end, &self.parts);
         }
         for live in self.jobs.iter().flatten().flatten() {
             let first = (live.unstarted > 0).then_some(live.ready);
