@@ -5,7 +5,7 @@
 //! against a scan over n keys, the ledger as a start and an end of a task in a tree of one tenant.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use meed::place::{FirstFit, Placement};
+use meed::place::{Allowed, FirstFit, Placement};
 use meed::*;
 use std::hint::black_box;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn config(tenants: usize, nodes: usize, policy: &Policy) -> Config {
     let leaf = Policy::preset("fifo").expect("a preset");
     let queue =
         |i| QueueSpec { name: format!("q{i}"), weight: 1000, min: None, max: None, policy: leaf.clone() };
-    let node = |i| NodeSpec { name: format!("n{i}"), capacity: demand(16), weight: 1000 };
+    let node = |i| NodeSpec::new(format!("n{i}"), demand(16));
     Config {
         kinds: kinds.expect("distinct"),
         measured: 0,
@@ -64,7 +64,7 @@ impl Full {
 
     fn arrive(&mut self) {
         self.next = (self.next + 7919) % self.queues.len();
-        let groups = [TaskGroup { count: 1, demand: demand(1) }];
+        let groups = [TaskGroup::new(1, demand(1))];
         let queue = self.queues[self.next];
         let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
         self.engine.apply(self.now(), Event::JobArrived(job)).expect("sound");
@@ -148,10 +148,10 @@ fn first_fit(c: &mut Criterion) {
         let mut tree = FirstFit::new(2);
         ids.iter().zip(&free).for_each(|(id, free)| tree.set_free(*id, free));
         let need = demand(1);
-        let found = tree.find(&need).expect("some are empty");
+        let found = tree.find(&need, Allowed::ANY).expect("some are empty");
         group.bench_function(BenchmarkId::new("tree, find and set", nodes), |b| {
             b.iter(|| {
-                let node = tree.find(black_box(&need)).expect("some are empty");
+                let node = tree.find(black_box(&need), Allowed::ANY).expect("some are empty");
                 tree.set_free(node, &demand(16));
             });
         });

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::constraints::Labels;
 use crate::error::ConfigError;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources, Unit};
 use crate::spec::{NodeId, NodeSpec};
@@ -153,6 +154,17 @@ impl Cluster {
     /// Whether a node of a class ever seen could hold `demand` when empty.
     pub(crate) fn could_hold(&self, demand: &Resources) -> bool {
         self.classes.keys().any(|capacity| demand.fits_in(capacity))
+    }
+
+    /// Whether a node that `among` picks could hold `demand` when empty, of all that were ever seen. O(nodes).
+    pub(crate) fn could_hold_among(&self, demand: &Resources, among: impl Fn(NodeId) -> bool) -> bool {
+        let picked = |(id, node): (NodeId, &Node)| demand.fits_in(&node.spec.capacity) && among(id);
+        (0..).map(NodeId).zip(&self.nodes).any(picked)
+    }
+
+    /// Labels of all nodes that were ever seen.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (NodeId, &Labels)> {
+        (0..).map(NodeId).zip(&self.nodes).map(|(id, node)| (id, &node.spec.labels))
     }
 
     /// The class with the largest amounts, to be named in a refusal.

@@ -168,6 +168,15 @@ pub enum Rejected {
     /// The node is not known, or has left.
     #[error("there is no such node (it has left, or never joined)")]
     UnknownNode,
+    /// The task is not known, or does not wait.
+    #[error("the job has no such task that could start next")]
+    UnknownTask,
+    /// A start on a node that has not enough free.
+    #[error("node `{node}` has no room for the task")]
+    NoRoom {
+        /// Its name.
+        node: String,
+    },
     /// A job without tasks.
     #[error("a job needs at least one task")]
     NoTasks,
@@ -181,6 +190,22 @@ pub enum Rejected {
         demand: String,
         /// The largest capacity in words.
         largest: String,
+    },
+    /// A task whose label rules no node that is large enough satisfies.
+    #[error(
+        "a task asks for {demand} on a node with {rules}; no node of this cluster is both large enough and so labelled"
+    )]
+    NoNodeAllowed {
+        /// The demand in words.
+        demand: String,
+        /// The rules in words.
+        rules: String,
+    },
+    /// A task on a node that its constraints forbid.
+    #[error("node `{node}` is not allowed by the task's constraints")]
+    NodeNotAllowed {
+        /// The node.
+        node: String,
     },
     /// A task larger than the maximum share of its queue.
     #[error("a task asks for {demand}, more than the maximum share of queue `{queue}` ({maximum})")]

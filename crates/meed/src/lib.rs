@@ -8,6 +8,7 @@
 //! usage over time in `ledger/`, placements in [`place`], fairness measures in [`fairness`].
 
 mod cluster;
+pub mod constraints;
 mod decision;
 mod engine;
 mod error;
@@ -25,8 +26,9 @@ mod slab;
 mod spec;
 pub mod time;
 
+pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, KeyValue, Reason, Start};
-pub use engine::{Engine, QueueView};
+pub use engine::{ChildView, Engine, GroupView, GuardView, QueueView};
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};
 pub use ledger::Charge;

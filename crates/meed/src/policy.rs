@@ -36,6 +36,8 @@ pub enum Scalar {
     Kind(usize),
     /// The priced sum over all kinds: prices per smallest unit in parts of [`PRICE_ONE`], in the order of the kinds.
     Priced(Vec<u64>),
+    /// The dominant share: the largest part of the pool over all kinds (DRF, DRFH).
+    Dominant,
 }
 
 /// What a queue that comes later starts with.
@@ -115,16 +117,60 @@ pub struct Preset {
     pub name: &'static str,
     /// The measure; all other choices start from [`Policy::new`].
     pub measure: Measure,
+    /// Whether shares are dominant shares over all kinds, instead of amounts of one.
+    pub dominant: bool,
+    /// The placement that goes with it, where the user names none.
+    pub placement: &'static str,
     /// One line for `--help`.
     pub about: &'static str,
 }
 
 /// The policies that users can name.
 pub const PRESETS: &[Preset] = &[
-    Preset { name: "fifo", measure: Measure::Arrival, about: "first come, first served" },
-    Preset { name: "fair", measure: Measure::Allocation, about: "memoryless weighted max-min (MLRF)" },
-    Preset { name: "long-term", measure: Measure::Usage, about: "long-term resource fairness (LTRF)" },
+    Preset { name: "fifo", about: "first come, first served", ..Preset::of(Measure::Arrival) },
+    Preset { name: "fair", about: "memoryless weighted max-min (MLRF)", ..Preset::of(Measure::Allocation) },
+    Preset { name: "long-term", about: "long-term resource fairness (LTRF)", ..Preset::of(Measure::Usage) },
+    Preset {
+        name: "drf",
+        about: "dominant resource fairness: dominant shares over the pool",
+        dominant: true,
+        ..Preset::of(Measure::Allocation)
+    },
+    Preset {
+        name: "drfh",
+        about: "DRF on unequal servers: dominant shares over the pool, placed by best fit",
+        dominant: true,
+        placement: "best-fit",
+        ..Preset::of(Measure::Allocation)
+    },
+    Preset {
+        name: "long-term-drf",
+        about: "long-term fairness of dominant shares, placed by best fit",
+        dominant: true,
+        placement: "best-fit",
+        ..Preset::of(Measure::Usage)
+    },
 ];
+
+impl Preset {
+    const fn of(measure: Measure) -> Preset {
+        Preset { name: "", measure, dominant: false, placement: "first-fit", about: "" }
+    }
+
+    /// The preset of that name.
+    pub fn find(name: &str) -> Option<&'static Preset> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Its policy.
+    pub fn policy(&self) -> Policy {
+        let mut policy = Policy::new(self.measure);
+        if self.dominant {
+            policy.scalar = Scalar::Dominant;
+        }
+        policy
+    }
+}
 
 impl Policy {
     /// The plain policy of this measure: the first resource kind, remembered forever, newcomers from zero, no
@@ -144,7 +190,7 @@ impl Policy {
 
     /// The preset that users call `name`.
     pub fn preset(name: &str) -> Option<Policy> {
-        PRESETS.iter().find(|preset| preset.name == name).map(|preset| Policy::new(preset.measure))
+        Preset::find(name).map(Preset::policy)
     }
 
     /// What is wrong with the choices, if anything.
@@ -201,6 +247,9 @@ impl Scalar {
                 let parts = resources.as_slice().iter().zip(prices);
                 let sum: u128 = parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum();
                 (sum / u128::from(PRICE_ONE)) as u64
+            }
+            Scalar::Dominant => {
+                unreachable!("dominant shares are no scalar of one task: `order::Rate` is a vector")
             }
         };
         if node_weight == 1000 { plain } else { (u128::from(plain) * u128::from(node_weight) / 1000) as u64 }

@@ -54,7 +54,7 @@ impl QuantumUpdater {
         self.queues.push(QueueQuantum::default());
     }
 
-    #[cfg(test)]
+    /// A queue's quantum; its parent's is handed down when its first job arrives.
     pub(crate) fn queue(&self, queue: QueueId) -> Span {
         self.queues[queue.index()].quantum
     }

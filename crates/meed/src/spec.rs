@@ -1,5 +1,6 @@
 //! What the engine is told at the start and in events: nodes, queues, jobs.
 
+use crate::constraints::{Constraints, Labels};
 use crate::policy::Policy;
 use crate::resources::{ResourceKinds, Resources};
 use crate::slab::Handle;
@@ -56,6 +57,15 @@ pub struct NodeSpec {
     pub capacity: Resources,
     /// delta of ICS'14 Eq. 9 in thousandths: what an hour on this node counts, against 1000 for an ordinary one.
     pub weight: u32,
+    /// What constraints of tasks refer to.
+    pub labels: Labels,
+}
+
+impl NodeSpec {
+    /// An ordinary node without labels.
+    pub fn new(name: impl Into<String>, capacity: Resources) -> NodeSpec {
+        NodeSpec { name: name.into(), capacity, weight: 1000, labels: Labels::new() }
+    }
 }
 
 /// A queue.
@@ -89,12 +99,21 @@ pub struct Config {
 }
 
 /// Equal tasks of a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskGroup {
     /// Number of tasks.
     pub count: u32,
     /// What each holds while it runs.
     pub demand: Resources,
+    /// Where they may run; `None`: anywhere. Boxed: most tasks have none.
+    pub constraints: Option<Box<Constraints>>,
+}
+
+impl TaskGroup {
+    /// Tasks that may run anywhere.
+    pub fn new(count: u32, demand: Resources) -> TaskGroup {
+        TaskGroup { count, demand, constraints: None }
+    }
 }
 
 /// A job as it arrives.

@@ -5,7 +5,7 @@
 
 use super::Engine;
 use crate::ledger::Step;
-use crate::order::Domain;
+use crate::order::{Domain, Rate};
 use crate::spec::{AllocationId, JobId, QueueId};
 use crate::time::Time;
 
@@ -13,7 +13,7 @@ impl Engine {
     /// Finds when the next chore is due.
     pub(super) fn schedule_chores(&mut self) {
         let of_guard = self.guard.as_ref().map(|guard| &guard.domain);
-        let domains = self.domains.iter().chain(of_guard);
+        let domains = self.domains.iter().chain(of_guard).filter(|domain| domain.rule.keeps_usage());
         let due = domains.filter_map(|domain| domain.rule.next_chore()).min();
         let quanta = self.quanta.as_ref().map_or(Time::MAX, |quanta| quanta.next_refresh());
         self.next_chore = due.unwrap_or(Time::MAX).min(quanta);
@@ -50,7 +50,7 @@ impl Engine {
     }
 
     /// The queues, and the jobs, that are ordered by `domain`: those whose parent, or whose leaf, has it.
-    fn members(&self, domain: usize) -> (Vec<QueueId>, Vec<JobId>) {
+    pub(super) fn members(&self, domain: usize) -> (Vec<QueueId>, Vec<JobId>) {
         let ordered_by = |queue: QueueId| self.queues[queue.index()].domain == domain;
         let queues = self.queue_ids().filter(|&id| self.queues[id.index()].parent.is_some_and(ordered_by));
         let jobs = self.jobs.iter().filter(|(_, job)| ordered_by(job.queue)).map(|(id, _)| id);
@@ -65,12 +65,12 @@ impl Engine {
         let (queues, jobs) = self.members(domain);
         for &id in &queues {
             let standing = &mut self.queues[id.index()].standing;
-            standing.ledger().reset(rule.round_start);
+            standing.forget(rule.round_start);
             standing.begin_round(rule.round_start, false);
         }
         for &id in &jobs {
             let standing = &mut self.jobs[id].standing;
-            standing.ledger().reset(rule.round_start);
+            standing.forget(rule.round_start);
             standing.begin_round(rule.round_start, false);
         }
         let running: Vec<AllocationId> = self.running.iter().map(|(allocation, _)| allocation).collect();
@@ -83,7 +83,7 @@ impl Engine {
     /// A running task goes on into a new round of `domain`, at each level that the domain orders.
     fn straddle(&mut self, domain: usize, allocation: AllocationId) {
         let rule = self.domains[domain].rule;
-        let rate = self.scalar_of(&self.domains[domain], allocation);
+        let rate = self.rate_of(&self.domains[domain], allocation);
         let task = &self.running[allocation];
         let (started, quantum) = task.terms();
         let end = rule.assumed_end(started, quantum);
@@ -91,14 +91,13 @@ impl Engine {
         if self.queues[at.index()].domain == domain {
             let standing = &mut self.jobs[job].standing;
             standing.begin_round(rule.round_start, true);
-            standing.ledger().start(rule.round_start, rate, end, rule.ledger_rules(u64::MAX));
+            standing.charge_from(rule.round_start, &rate, end, &rule, u64::MAX);
         }
         while let Some(parent) = self.queues[at.index()].parent {
             if self.queues[parent.index()].domain == domain {
                 let queue = &mut self.queues[at.index()];
                 queue.standing.begin_round(rule.round_start, true);
-                let rules = rule.ledger_rules(queue.terms.share);
-                queue.standing.ledger().start(rule.round_start, rate, end, rules);
+                queue.standing.charge_from(rule.round_start, &rate, end, &rule, queue.terms.share);
             }
             at = parent;
         }
@@ -109,10 +108,10 @@ impl Engine {
         jobs.iter().for_each(|&id| self.rekey_job(id));
     }
 
-    fn scalar_of(&self, domain: &Domain, allocation: AllocationId) -> u64 {
+    fn rate_of(&self, domain: &Domain, allocation: AllocationId) -> Rate {
         let task = &self.running[allocation];
         let weight = self.cluster.weight(task.node);
-        domain.scalar.amount(&self.shapes[task.shape()].demand, weight)
+        domain.rate(&self.shapes[task.shape()].demand, weight)
     }
 
     /// Half-life: when enough have passed, all charges among the members of `domain` are scaled down together.
@@ -122,10 +121,10 @@ impl Engine {
             let rule = self.domains[domain].rule;
             for id in &queues {
                 let queue = &mut self.queues[id.index()];
-                queue.standing.ledger().move_landmark(step, rule.ledger_rules(queue.terms.share));
+                queue.standing.move_landmark(step, &rule, queue.terms.share);
             }
             for &id in &jobs {
-                self.jobs[id].standing.ledger().move_landmark(step, rule.ledger_rules(u64::MAX));
+                self.jobs[id].standing.move_landmark(step, &rule, u64::MAX);
             }
             self.domains[domain].rule.clock = rule.clock.at_landmark(step.landmark);
         }
@@ -137,21 +136,20 @@ impl Engine {
         if guard.domain.rule.enter_round(self.now) {
             let rule = guard.domain.rule;
             for standing in &mut guard.standings {
-                standing.ledger().reset(rule.round_start);
+                standing.forget(rule.round_start);
             }
             for (allocation, task) in self.running.iter() {
-                let rate = self.scalar_of(&guard.domain, allocation);
+                let rate = self.rate_of(&guard.domain, allocation);
                 let (started, quantum) = task.terms();
                 let leaf = task.queue.index();
-                let rules = rule.ledger_rules(guard.terms[leaf].share);
-                let end = rule.assumed_end(started, quantum);
-                guard.standings[leaf].ledger().start(rule.round_start, rate, end, rules);
+                let (end, share) = (rule.assumed_end(started, quantum), guard.terms[leaf].share);
+                guard.standings[leaf].charge_from(rule.round_start, &rate, end, &rule, share);
             }
         }
         for step in guard.domain.rule.clock.steps(self.now) {
             let rule = guard.domain.rule;
             for (standing, terms) in guard.standings.iter_mut().zip(&guard.terms) {
-                standing.ledger().move_landmark(&step, rule.ledger_rules(terms.share));
+                standing.move_landmark(&step, &rule, terms.share);
             }
             guard.domain.rule.clock = rule.clock.at_landmark(step.landmark);
         }

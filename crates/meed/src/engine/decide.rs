@@ -4,11 +4,12 @@
 //! fits. A leaf of which nothing fits is parked until a place or its share has room again, and the walk goes on
 //! with the next: whatever can start does (work conservation), unless the root's policy says to wait.
 
-use super::{Engine, NO_PLACE};
+use super::{Engine, FEW_NODES, NO_PLACE};
 use crate::decision::{Choice, KeyValue, Reason, Start};
+use crate::order::Tier;
 use crate::order::key::Key;
 use crate::shapes::ShapeId;
-use crate::spec::QueueId;
+use crate::spec::{NodeId, QueueId};
 
 /// What a leaf would start.
 enum Candidate {
@@ -22,8 +23,15 @@ enum Candidate {
 impl Engine {
     /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes with its reason,
     /// which costs a second look at every heap on the way.
-    pub fn decide(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+    pub fn decide(&mut self, explain: bool, on: impl FnMut(Start)) {
+        self.decide_all(explain, on);
+        self.shapes.forget_reopened();
+        self.fresh.clear();
+    }
+
+    fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
         while self.shapes.any_startable() {
+            self.settle();
             let mut reason =
                 explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
             let Some(leaf) = self.choose_leaf(reason.as_mut()) else { return };
@@ -46,7 +54,7 @@ impl Engine {
         let group = &self.groups[slot as usize];
         let (job, number, shape) = (group.job, group.number, group.shape);
         let demand = self.shapes[shape].demand;
-        let Some(node) = self.place.find(&demand) else {
+        let Some(node) = self.find_node(shape) else {
             self.shapes.block(shape);
             return None;
         };
@@ -57,6 +65,22 @@ impl Engine {
         }
         let reason = reason.map(Box::new);
         Some(Start { allocation, job, task, group: number, queue: leaf, node, failures, reason })
+    }
+
+    /// A node for tasks of this shape.
+    ///
+    /// With many shapes most of those that an end has reopened find the room taken again: for them a look at the few
+    /// nodes that have got room spares the search.
+    #[inline]
+    pub(super) fn find_node(&mut self, shape: ShapeId) -> Option<NodeId> {
+        let reopened = self.shapes.is_reopened(shape) && self.fresh.len() <= FEW_NODES;
+        let shape = &self.shapes[shape];
+        let allowed = self.rules.allowed(&shape.key, &self.jobs);
+        let fits = |node: &NodeId| shape.demand.fits_in(&self.cluster.free(*node)) && allowed.contains(*node);
+        if reopened && !self.fresh.iter().any(fits) {
+            return None;
+        }
+        self.place.find(&shape.demand, allowed)
     }
 
     /// The leaf whose turn it is.
@@ -72,7 +96,7 @@ impl Engine {
             let (key, child) = self.least_child(at)?;
             if let Some(reason) = reason.as_deref_mut() {
                 let runner_up = self.runner_up(at);
-                reason.levels.push(Choice { among: at, chosen: child, key: value(&key), runner_up });
+                reason.levels.push(Choice { among: at, chosen: child, key: self.shown(at, &key), runner_up });
             }
             if self.queues[child.index()].children.is_empty() {
                 return Some(child);
@@ -99,7 +123,7 @@ impl Engine {
             let (stored, id) = self.queues[parent.index()].demanding.peek_second()?;
             let key = self.queue_key(parent, QueueId(id));
             if key == stored {
-                return Some((QueueId(id), value(&key)));
+                return Some((QueueId(id), self.shown(parent, &key)));
             }
             self.queues[parent.index()].demanding.update(key, id, &mut self.queue_places);
         }
@@ -107,9 +131,12 @@ impl Engine {
 
     #[inline]
     fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
-        let rule = &self.domains[self.queues[parent.index()].domain].rule;
+        if let Some(key) = self.rescaled_key(parent, child) {
+            return key;
+        }
+        let domain = &self.domains[self.queues[parent.index()].domain];
         let queue = &mut self.queues[child.index()];
-        queue.standing.key(self.now, rule, &queue.terms)
+        queue.standing.key(self.now, domain, &queue.terms)
     }
 
     /// The best waiting group of the leaf among those whose shape is not known to be blocked and that stay within
@@ -129,7 +156,7 @@ impl Engine {
             }
             let Some(candidate) = self.least_group(leaf, i) else { continue };
             if best.is_none_or(|(key, _)| candidate.0 < key) {
-                if probes && self.place.find(&self.shapes[shape].demand).is_none() {
+                if probes && self.find_node(shape).is_none() {
                     self.shapes.block(shape);
                     continue;
                 }
@@ -157,7 +184,7 @@ impl Engine {
 
     /// The queue on the path whose maximum share a task of this shape would exceed.
     #[inline]
-    fn capped_by(&self, leaf: QueueId, shape: ShapeId) -> Option<QueueId> {
+    pub(super) fn capped_by(&self, leaf: QueueId, shape: ShapeId) -> Option<QueueId> {
         if !self.has_maximums {
             return None;
         }
@@ -177,7 +204,7 @@ impl Engine {
     }
 
     /// Nothing of the leaf fits: takes it out of the walk until one of the reasons is gone.
-    fn park(&mut self, leaf: QueueId) {
+    pub(super) fn park(&mut self, leaf: QueueId) {
         for i in 0..self.queues[leaf.index()].buckets.len() {
             let bucket = &self.queues[leaf.index()].buckets[i];
             let shape = bucket.shape;
@@ -239,6 +266,7 @@ impl Engine {
             self.queues[parent.index()].demanding.push(key, at.0, &mut self.queue_places);
             at = parent;
         }
+        self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.add(self.now, leaf);
         }
@@ -257,6 +285,7 @@ impl Engine {
             }
             at = parent;
         }
+        self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);
         }
@@ -272,6 +301,13 @@ impl Engine {
     }
 }
 
-fn value(key: &Key) -> KeyValue {
-    KeyValue { tier: key.tier(), value: key.value() }
+impl Engine {
+    /// A key among the children of `parent` as decisions tell it.
+    pub(super) fn shown(&self, parent: QueueId, key: &Key) -> KeyValue {
+        let unit = match key.tier() {
+            Tier::Ordinary => self.domain(parent).unit_of_key(),
+            Tier::BelowMinimum => 1.0,
+        };
+        KeyValue { tier: key.tier(), value: key.value() * unit }
+    }
 }

@@ -39,6 +39,10 @@ impl Guard {
         guard
     }
 
+    pub(super) fn t_wait(&self) -> Span {
+        self.t_wait
+    }
+
     pub(super) fn add_queue(&mut self) {
         let tie = (self.standings.len() as u64, 0);
         self.standings.push(Standing::default());
@@ -49,14 +53,13 @@ impl Guard {
     pub(super) fn share_out(&mut self, now: Time, queues: &[Queue]) {
         for (index, queue) in queues.iter().enumerate() {
             let terms = &mut self.terms[index];
-            self.standings[index].ledger().settle(now, self.domain.rule.ledger_rules(terms.share));
             terms.weight = queue.terms.weight;
-            terms.share = self.domain.scalar.amount(&queue.rest.share, 1000);
+            terms.share = self.standings[index].set_share(now, &self.domain, terms.share, &queue.rest.share);
         }
     }
 
     pub(super) fn key(&mut self, now: Time, leaf: QueueId) -> Key {
-        self.standings[leaf.index()].key(now, &self.domain.rule, &self.terms[leaf.index()])
+        self.standings[leaf.index()].key(now, &self.domain, &self.terms[leaf.index()])
     }
 
     pub(super) fn add(&mut self, now: Time, leaf: QueueId) {

@@ -6,13 +6,15 @@
 use smallvec::SmallVec;
 
 use super::queues::Bucket;
+use super::rules::check_possible;
 use super::{Engine, NO_PLACE};
-use crate::cluster::{check_dimensions, in_words};
+use crate::cluster::check_dimensions;
 use crate::error::Rejected;
 use crate::event::Effect;
 use crate::order::heap::Heap;
 use crate::order::key::Key;
 use crate::order::{Standing, Terms};
+use crate::place::Taken;
 use crate::policy::Measure;
 use crate::quantum::JobQuantum;
 use crate::shapes::ShapeId;
@@ -31,6 +33,8 @@ pub(super) struct Job {
     tasks: u32,
     pub(super) waiting: u64,
     pub(super) running: u32,
+    /// Nodes that tasks hold which want a node of their own.
+    pub(super) taken: Taken,
     pub(super) standing: Standing,
     pub(super) quantum: JobQuantum,
 }
@@ -63,6 +67,23 @@ impl Group {
         (self.first_task + self.next - 1, 0)
     }
 
+    /// Whether task number `task` of the job may be next: a retry, or the first that has never been started.
+    pub(super) fn may_take(&self, task: u32) -> bool {
+        self.retries.iter().any(|&(waiting, _)| waiting == task)
+            || self.next < self.count && self.first_task + self.next == task
+    }
+
+    /// Takes a task that may be next; how often it has failed.
+    pub(super) fn take_task(&mut self, task: u32) -> u16 {
+        match self.retries.iter().position(|&(waiting, _)| waiting == task) {
+            Some(place) => self.retries.remove(place).1,
+            None => {
+                self.next += 1;
+                0
+            }
+        }
+    }
+
     pub(super) fn put_back(&mut self, task: u32, failures: u16) {
         // The smallest number last: it is tried first.
         let place = self.retries.partition_point(|&(waiting, _)| waiting > task);
@@ -93,6 +114,7 @@ impl Engine {
             tasks: 0,
             waiting: 0,
             running: 0,
+            taken: Taken::new(),
             standing: Standing::default(),
             quantum,
         });
@@ -214,12 +236,9 @@ impl Engine {
                 return Err(Rejected::TooManyTasks);
             }
             self.check_maximum(queue, &group.demand)?;
-            if !self.shapes.known_possible(&group.demand, || self.cluster.could_hold(&group.demand)) {
-                let nothing = String::from("nothing: it has no nodes");
-                return Err(Rejected::FitsNoNode {
-                    demand: in_words(&group.demand, &self.kinds),
-                    largest: self.cluster.largest().map_or(nothing, |largest| in_words(largest, &self.kinds)),
-                });
+            // Most tasks are like others before them.
+            if group.constraints.is_some() || !self.shapes.known_possible(&group.demand) {
+                check_possible(group, &self.cluster, &self.kinds)?;
             }
         }
         Ok(())
@@ -234,7 +253,7 @@ impl Engine {
         self.queue_gets_work(path, sum);
         self.job_gets_known(id);
         for group in groups {
-            let shape = self.shapes.hold(&group.demand);
+            let shape = self.shapes.hold(&self.rules.key(group, id, &self.cluster));
             let slot = self.new_group(id, shape, group.count);
             self.shapes.add_waiting(shape, u64::from(group.count));
             self.meter.ask(self.now, leaf.index(), &group.demand, u64::from(group.count));
@@ -302,13 +321,13 @@ impl Engine {
     pub(super) fn group_key(&mut self, slot: u32) -> Key {
         let group = &self.groups[slot as usize];
         let job = &mut self.jobs[group.job];
-        let rule = &self.domains[self.queues[job.queue.index()].domain].rule;
+        let domain = &self.domains[self.queues[job.queue.index()].domain];
         let tie = (job.arrival, group.number);
-        if rule.measure == Measure::Arrival {
+        if domain.rule.measure == Measure::Arrival {
             return Key::new(crate::order::Tier::Ordinary, u128::from(job.arrival), 1, tie);
         }
         let terms = Terms { weight: job.weight, min: 0, share: u64::MAX, tie };
-        job.standing.key(self.now, rule, &terms)
+        job.standing.key(self.now, domain, &terms)
     }
 
     /// A job's key may have fallen: brings its groups' keys up to date.
@@ -361,7 +380,8 @@ impl Engine {
 
     pub(super) fn top_up_job(&mut self, id: JobId, since: Time) {
         let (leaf, weight) = (self.jobs[id].queue, self.jobs[id].weight);
-        let rule = self.domain(leaf).rule;
+        let domain = &self.domains[self.queues[leaf.index()].domain];
+        let rule = domain.rule;
         if !rule.keeps_usage() || rule.newcomer == crate::policy::Newcomer::Zero {
             return;
         }
@@ -377,11 +397,11 @@ impl Engine {
             let job = &mut self.jobs[other];
             let active = job.waiting > 0 || job.running > 0;
             if active && job.standing.since.is_some_and(|at| at < since) {
-                earlier.push((job.standing.ledger().charge(now, rule.ledger_rules(u64::MAX)), job.weight));
+                earlier.push((job.standing.charge(now, domain, u64::MAX), job.weight));
             }
         }
         let pseudo = crate::order::pseudo_accumulated(rule.newcomer, weight, earlier.into_iter());
-        self.jobs[id].standing.ledger().top_up(pseudo);
+        self.jobs[id].standing.top_up(pseudo, domain, self.kinds.len());
     }
 }
 

@@ -10,18 +10,25 @@
 //!
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one, unless tasks outrun
 //! their quantum), plus the placement's; nothing in it grows with the number of
-//! waiting jobs, of idle tenants, or of tasks that fit nowhere.
+//! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks want nodes of their own
+//! are looked at one by one within their leaf, and hierarchical `drf` looks at all queues (`rescale`).
 
 mod chores;
 mod decide;
+mod explain;
 mod guard;
 mod jobs;
 mod nodes;
+mod played;
 mod queues;
+mod rescale;
+mod rules;
 mod shares;
 mod tasks;
 mod view;
 
+pub use explain::{ChildView, GroupView, GuardView};
+pub(crate) use rules::RulesId;
 pub use view::QueueView;
 
 use std::collections::BTreeMap;
@@ -38,11 +45,12 @@ use crate::quantum::QuantumUpdater;
 use crate::resources::ResourceKinds;
 use crate::shapes::Shapes;
 use crate::slab::Slab;
-use crate::spec::{AllocationMark, Config, JobId, JobMark, QueueId};
+use crate::spec::{AllocationMark, Config, JobId, JobMark, NodeId, QueueId};
 use crate::time::Time;
 use guard::Guard;
 use jobs::{Group, Job};
 use queues::Queue;
+use rules::Rules;
 use tasks::Running;
 
 /// See the module.
@@ -52,6 +60,7 @@ pub struct Engine {
     cluster: Cluster,
     place: Box<dyn Placement>,
     shapes: Shapes,
+    rules: Rules,
     /// In order of declaration; the root is first. Removed ones stay as tombstones.
     queues: Vec<Queue>,
     /// How queues order their children; one for all queues of equal policies.
@@ -78,9 +87,13 @@ pub struct Engine {
     /// Whether any queue has a maximum share, and whether any is ordered by arrival: what nobody has costs nothing.
     has_maximums: bool,
     orders_by_arrival: bool,
+    /// Whether a parent may stand by its children rescaled.
+    rescales: bool,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
     woken: Vec<QueueId>,
+    /// Nodes that have got room since the last decisions.
+    fresh: Vec<NodeId>,
 }
 
 impl Engine {
@@ -106,6 +119,7 @@ impl Engine {
             cluster: Cluster::new(kinds.len()),
             place,
             shapes: Shapes::default(),
+            rules: Rules::default(),
             queues: Vec::new(),
             domains: Vec::new(),
             names: BTreeMap::new(),
@@ -123,8 +137,10 @@ impl Engine {
             next_chore: Time::MAX,
             has_maximums: false,
             orders_by_arrival: false,
+            rescales: false,
             waits: config.root.blocked == crate::policy::Blocked::Wait,
             woken: Vec::new(),
+            fresh: Vec::new(),
             kinds,
         };
         engine.add_root(&config.root)?;
@@ -175,6 +191,9 @@ impl Engine {
         Ok(())
     }
 }
+
+/// So many nodes are looked at one by one before they are searched.
+const FEW_NODES: usize = 8;
 
 /// A position that says "in no heap", for new rows of the position tables.
 const NO_PLACE: u32 = ABSENT;

@@ -10,8 +10,10 @@ impl Engine {
     /// Adds a node without sharing out anew.
     pub(super) fn insert_node(&mut self, spec: NodeSpec) -> Result<NodeId, ConfigError> {
         self.cluster.check(&spec, &self.kinds)?;
-        let capacity = spec.capacity;
+        let (capacity, labels) = (spec.capacity, spec.labels.clone());
         let node = self.cluster.join(spec);
+        self.rules.node_joins(node, &labels);
+        self.place.set_pool(&self.cluster.total);
         self.place.set_free(node, &capacity);
         Ok(node)
     }
@@ -79,9 +81,10 @@ impl Engine {
     fn capacity_changed(&mut self, node: NodeId) {
         let free = self.cluster.free(node);
         self.place.set_free(node, &free);
-        let cluster = &self.cluster;
-        self.shapes.refresh_possible(|demand| cluster.could_hold(demand));
-        self.shapes.unblock(&free, &mut self.woken);
+        self.place.set_pool(&self.cluster.total);
+        let (rules, cluster) = (&self.rules, &self.cluster);
+        self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
+        self.unblock(node, &free);
         self.share_out();
         self.wake();
     }

@@ -7,7 +7,7 @@ use crate::cluster::{check_dimensions, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::order::heap::Heap;
-use crate::order::{Domain, Standing, Terms};
+use crate::order::{Domain, Pool, Standing, Terms};
 use crate::policy::{Measure, Policy, Quantum};
 use crate::quantum::QuantumUpdater;
 use crate::resources::Resources;
@@ -134,6 +134,7 @@ impl Engine {
             guard.add_queue();
         }
         self.set_minimum_term(id);
+        self.rescales |= self.is_rescaled(parent);
         Ok(id)
     }
 
@@ -143,6 +144,9 @@ impl Engine {
             return known;
         }
         let mut domain = Domain::new(policy);
+        if domain.is_dominant() {
+            domain.pool = Pool::new(&self.cluster.total);
+        }
         // What it remembers is a function of time: one that comes later is brought up to now.
         domain.rule.enter_round(self.now);
         if let Some(last) = domain.rule.clock.steps(self.now).last() {
@@ -238,8 +242,7 @@ impl Engine {
     fn set_minimum_term(&mut self, queue: QueueId) {
         let Some(parent) = self.queues[queue.index()].parent else { return };
         let min = self.queues[queue.index()].rest.min;
-        let scalar = &self.domain(parent).scalar;
-        let term = min.map_or(0, |min| scalar.amount(&min, 1000));
+        let term = min.map_or(0, |min| self.domain(parent).bound(&min));
         self.queues[queue.index()].terms.min = term;
     }
 

@@ -1,6 +1,7 @@
 //! Sharing out: each queue's share, level by level, after the cluster or the tree has changed.
 
 use super::Engine;
+use crate::order::{Domain, Pool};
 use crate::shares::apportion;
 use crate::spec::QueueId;
 
@@ -9,13 +10,14 @@ impl Engine {
     pub(super) fn share_out(&mut self) {
         let now = self.now;
         self.queues[0].rest.share = self.cluster.total;
+        self.change_pools();
         for parent in 0..self.queues.len() {
             let queue = &self.queues[parent];
             if queue.removed || queue.children.is_empty() {
                 continue;
             }
             let (children, total) = (queue.children.clone(), queue.rest.share);
-            let (rule, scalar) = (self.domains[queue.domain].rule, self.domains[queue.domain].scalar.clone());
+            let domain = queue.domain;
             let weights: Vec<u64> =
                 children.iter().map(|child| self.queues[child.index()].terms.weight).collect();
             for kind in 0..self.kinds.len() {
@@ -24,16 +26,40 @@ impl Engine {
                 }
             }
             for child in &children {
-                let queue = &mut self.queues[child.index()];
-                // The use so far was counted by the old share.
-                if rule.keeps_usage() {
-                    queue.standing.ledger().settle(now, rule.ledger_rules(queue.terms.share));
-                }
-                queue.terms.share = scalar.amount(&queue.rest.share, 1000);
+                let (queue, domain) = (&mut self.queues[child.index()], &self.domains[domain]);
+                let (old, share) = (queue.terms.share, queue.rest.share);
+                queue.terms.share = queue.standing.set_share(now, domain, old, &share);
+                queue.terms.min = queue.rest.min.map_or(0, |min| domain.bound(&min));
             }
         }
         self.measure_shares();
         self.rebuild_heaps();
+    }
+
+    /// Dominant shares are parts of the cluster as it is now, and so are newcomers' terms. Of an empty cluster nothing
+    /// is a part: the last pool stays.
+    fn change_pools(&mut self) {
+        let total = self.cluster.total;
+        if total.is_zero() {
+            return;
+        }
+        if let Some(guard) = self.guard.as_mut().filter(|guard| guard.domain.is_dominant()) {
+            guard.domain.pool = Pool::new(&total);
+        }
+        for domain in 0..self.domains.len() {
+            if !self.domains[domain].is_dominant() {
+                continue;
+            }
+            let before = std::mem::replace(&mut self.domains[domain].pool, Pool::new(&total));
+            let after = self.domains[domain].pool.whole();
+            let (queues, jobs) = self.members(domain);
+            for id in queues {
+                self.queues[id.index()].standing.change_parts(before.whole(), after);
+            }
+            for id in jobs {
+                self.jobs[id].standing.change_parts(before.whole(), after);
+            }
+        }
     }
 
     fn measure_shares(&mut self) {
@@ -54,6 +80,12 @@ impl Engine {
             let children: Vec<u32> = self.queues[index].demanding.iter().map(|(_, id)| *id).collect();
             for child in children {
                 self.rekey(QueueId(child));
+            }
+        }
+        // Shares of jobs are parts of the pool as well.
+        if self.domains.iter().any(Domain::is_dominant) {
+            for id in self.jobs.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+                self.rekey_job(id);
             }
         }
         self.rekey_guard();

@@ -3,7 +3,7 @@
 //! Charges at every level of the tree, the leaf's measures, the node's free resources and the heaps change here
 //! together; what a start does, [`Engine::release`] undoes.
 
-use super::{Engine, NO_PLACE};
+use super::{Engine, FEW_NODES, NO_PLACE};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
 use crate::policy::Newcomer;
@@ -44,15 +44,24 @@ impl Running {
 impl Engine {
     /// Starts the next task of group `slot` on `node`; its handle, number and failures.
     pub(super) fn start(&mut self, slot: u32, node: NodeId) -> (AllocationId, u32, u16) {
+        let (task, failures) = self.groups[slot as usize].take();
+        (self.start_taken(slot, node, task, failures), task, failures)
+    }
+
+    /// Starts a task that was taken from its group.
+    pub(super) fn start_taken(&mut self, slot: u32, node: NodeId, task: u32, failures: u16) -> AllocationId {
         let now = self.now;
-        let group = &mut self.groups[slot as usize];
-        let (job_id, shape, (task, failures)) = (group.job, group.shape, group.take());
+        let group = &self.groups[slot as usize];
+        let (job_id, shape) = (group.job, group.shape);
         let still_waits = group.waiting() > 0;
         let demand = self.shapes[shape].demand;
         let job = &mut self.jobs[job_id];
         (job.waiting, job.running) = (job.waiting - 1, job.running + 1);
         let (leaf, quantum, job_waits) = (job.queue, job.quantum.quantum, job.waiting > 0);
 
+        if self.shapes[shape].key.distinct.is_some() {
+            assert!(job.taken.insert(node), "a node of its own is nobody else's");
+        }
         self.take_room(node, &demand);
         self.shapes.sub_waiting(shape, 1);
         self.meter.start(now, leaf.index(), &demand);
@@ -65,8 +74,9 @@ impl Engine {
             self.update_arrivals(job_id);
         }
         self.queues[leaf.index()].waits_since = now;
+        self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
-        let allocation = self.running.insert(Running {
+        self.running.insert(Running {
             job: job_id,
             queue: leaf,
             group: slot,
@@ -76,8 +86,7 @@ impl Engine {
             shape,
             started: now,
             quantum,
-        });
-        (allocation, task, failures)
+        })
     }
 
     #[inline]
@@ -97,28 +106,27 @@ impl Engine {
             self.first_start_of_round(at, parent);
             let domain = &self.domains[self.queues[parent.index()].domain];
             let queue = &mut self.queues[at.index()];
-            let rate = domain.scalar.amount(demand, node_weight);
-            queue.standing.start(now, rate, quantum, &domain.rule, queue.terms.share);
+            let rate = domain.rate(demand, node_weight);
+            queue.standing.start(now, &rate, quantum, domain, queue.terms.share);
             queue.held.add(demand);
             at = parent;
         }
         if let Some(guard) = &mut self.guard {
-            let (rate, share) =
-                (guard.domain.scalar.amount(demand, node_weight), guard.terms[leaf.index()].share);
-            guard.standings[leaf.index()].start(now, rate, quantum, &guard.domain.rule, share);
+            let (rate, share) = (guard.domain.rate(demand, node_weight), guard.terms[leaf.index()].share);
+            guard.standings[leaf.index()].start(now, &rate, quantum, &guard.domain, share);
         }
     }
 
     fn charge_job(&mut self, id: JobId, node: NodeId, demand: &Resources, quantum: Span) {
         let job = &mut self.jobs[id];
-        let domain = &self.domains[self.queues[job.queue.index()].domain];
-        let rate = domain.scalar.amount(demand, self.cluster.weight(node));
-        let rule = domain.rule;
+        let domain = self.queues[job.queue.index()].domain;
         if job.standing.since.is_none() {
             job.standing.since = Some(self.now);
             self.top_up_job(id, self.now);
         }
-        self.jobs[id].standing.start(self.now, rate, quantum, &rule, u64::MAX);
+        let domain = &self.domains[domain];
+        let rate = domain.rate(demand, self.cluster.weight(node));
+        self.jobs[id].standing.start(self.now, &rate, quantum, domain, u64::MAX);
     }
 
     /// Case three of Eq. 14: a queue that is older than the round and had no task straddling its start counts from
@@ -147,7 +155,8 @@ impl Engine {
     }
 
     fn top_up_queue(&mut self, queue: QueueId, parent: QueueId) {
-        let rule = self.domain(parent).rule;
+        let domain = &self.domains[self.queues[parent.index()].domain];
+        let rule = domain.rule;
         if !rule.keeps_usage() || rule.newcomer == Newcomer::Zero {
             return;
         }
@@ -160,14 +169,13 @@ impl Engine {
                 && other.active_tasks > 0
                 && other.standing.since.is_some_and(|at| Some(at) < since)
             {
-                let rules = rule.ledger_rules(other.terms.share);
-                earlier.push((other.standing.ledger().charge(now, rules), other.terms.weight));
+                earlier.push((other.standing.charge(now, domain, other.terms.share), other.terms.weight));
             }
         }
         let newcomer = &mut self.queues[queue.index()];
         let pseudo =
             crate::order::pseudo_accumulated(rule.newcomer, newcomer.terms.weight, earlier.into_iter());
-        newcomer.standing.ledger().top_up(pseudo);
+        newcomer.standing.top_up(pseudo, domain, self.kinds.len());
     }
 
     pub(super) fn task_ended(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
@@ -248,10 +256,13 @@ impl Engine {
     fn credit_job(&mut self, task: &Running, demand: &Resources) {
         let job = &mut self.jobs[task.job];
         job.running -= 1;
+        if self.shapes[task.shape].key.distinct.is_some() {
+            job.taken.remove(&task.node);
+        }
         let domain = &self.domains[self.queues[task.queue.index()].domain];
-        let rate = domain.scalar.amount(demand, self.cluster.weight(task.node));
+        let rate = domain.rate(demand, self.cluster.weight(task.node));
         let started = (task.started, task.quantum);
-        job.standing.end(self.now, rate, started, &domain.rule, u64::MAX);
+        job.standing.end(self.now, &rate, started, domain, u64::MAX);
         if job.running == 0 {
             job.standing.runs_nothing(self.now);
         }
@@ -268,8 +279,8 @@ impl Engine {
         while let Some(parent) = self.queues[at.index()].parent {
             let domain = &self.domains[self.queues[parent.index()].domain];
             let queue = &mut self.queues[at.index()];
-            let rate = domain.scalar.amount(demand, node_weight);
-            queue.standing.end(now, rate, started, &domain.rule, queue.terms.share);
+            let rate = domain.rate(demand, node_weight);
+            queue.standing.end(now, &rate, started, domain, queue.terms.share);
             queue.held.sub(demand);
             if queue.held.is_zero() {
                 queue.standing.runs_nothing(now);
@@ -285,9 +296,8 @@ impl Engine {
         }
         let leaf = task.queue;
         if let Some(guard) = &mut self.guard {
-            let (rate, share) =
-                (guard.domain.scalar.amount(demand, node_weight), guard.terms[leaf.index()].share);
-            guard.standings[leaf.index()].end(now, rate, started, &guard.domain.rule, share);
+            let (rate, share) = (guard.domain.rate(demand, node_weight), guard.terms[leaf.index()].share);
+            guard.standings[leaf.index()].end(now, &rate, started, &guard.domain, share);
             guard.rekey(now, leaf);
         }
     }
@@ -297,6 +307,17 @@ impl Engine {
         let free = self.cluster.give_back(node, demand);
         self.place.set_free(node, &free);
         self.queues[QueueId::ROOT.index()].held.sub(demand);
-        self.shapes.unblock(&free, &mut self.woken);
+        self.unblock(node, &free);
+    }
+
+    /// `node` has `free` now: what was found to fit nowhere may fit there.
+    #[inline]
+    pub(super) fn unblock(&mut self, node: NodeId, free: &Resources) {
+        // One more than few is already too many to look at one by one.
+        if self.fresh.last() != Some(&node) && self.fresh.len() <= FEW_NODES {
+            self.fresh.push(node);
+        }
+        let (rules, jobs) = (&self.rules, &self.jobs);
+        self.shapes.unblock(free, &mut self.woken, |key| rules.allowed(key, jobs).contains(node));
     }
 }

@@ -5,7 +5,7 @@ use crate::fairness::{Integrals, Lending};
 use crate::ledger::CHARGE_ONE;
 use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{AllocationId, JobId, NodeId, NodeSpec, QueueId};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// One queue, seen from outside.
 #[derive(Clone, Copy, Debug)]
@@ -121,13 +121,22 @@ impl Engine {
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
     pub fn charged(&self, id: QueueId, now: Time) -> f64 {
         let Some(parent) = self.queues[id.index()].parent else { return 0.0 };
-        let rule = self.domain(parent).rule;
+        let domain = self.domain(parent);
         let queue = &self.queues[id.index()];
-        if !rule.keeps_usage() {
+        if !domain.rule.keeps_usage() {
             return self.plain_use(id, now);
         }
-        let charge = queue.standing.ledger_copy().charge(now, rule.ledger_rules(queue.terms.share));
-        charge as f64 / CHARGE_ONE as f64 / 1e6 / rule.clock.inflation(now)
+        let mut charge = queue.standing.charge_ahead(now, domain, queue.terms.share) as f64;
+        if domain.is_dominant() {
+            // A share of the pool, as an amount of the measured kind.
+            charge *= self.cluster.total.get(self.meter_kind()) as f64 / domain.pool.whole() as f64;
+        }
+        charge / CHARGE_ONE as f64 / 1e6 / domain.rule.clock.inflation(now)
+    }
+
+    /// A queue's time quantum now (ICS'14 Fig. 3); `None` where no policy of the tree learns one.
+    pub fn quantum(&self, id: QueueId) -> Option<Span> {
+        self.quanta.as_ref().map(|quanta| quanta.queue(id))
     }
 
     fn plain_use(&self, id: QueueId, now: Time) -> f64 {

@@ -24,7 +24,7 @@ mod prepaid;
 #[cfg(test)]
 mod tests;
 
-use clock::LANDMARK_HALF_LIVES;
+pub(crate) use clock::LANDMARK_HALF_LIVES;
 pub(crate) use clock::{Clock, Step};
 use prepaid::Prepaid;
 

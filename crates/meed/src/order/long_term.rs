@@ -5,11 +5,11 @@
 //! What a tenant leaves unused others take, and are charged for; when it needs more later its key is the smaller
 //! and it is served until they are even. Memory, discount, quantum and newcomers are the ledger's (`ledger`).
 
-use super::{Rule, Standing, Terms};
+use super::{Domain, Standing, Terms};
 use crate::time::Time;
 
 /// Amount and weight of the key.
 #[inline]
-pub(super) fn ratio(standing: &mut Standing, now: Time, rule: &Rule, terms: &Terms) -> (u128, u64) {
-    (standing.ledger().charge(now, rule.ledger_rules(terms.share)), terms.weight)
+pub(super) fn ratio(standing: &mut Standing, now: Time, domain: &Domain, terms: &Terms) -> (u128, u64) {
+    (standing.charge(now, domain, terms.share), terms.weight)
 }

@@ -4,24 +4,28 @@
 //! position in it: what it holds, what its ledger says, since when it counts. The measures are one small file
 //! each; this module knows nothing of trees, jobs or places.
 //!
+//! A child's amount is a scalar, or, for dominant shares, a vector (`dominant`): [`Rate`] is either.
+//!
 //! To add a measure: a variant of `Measure`, a file here with its key, an arm in [`Standing::key`], a row in
 //! `policy::PRESETS`.
 
+mod dominant;
 mod fair;
 mod fifo;
 pub(crate) mod heap;
 pub(crate) mod key;
 mod long_term;
 mod newcomer;
+mod standing;
 
-use std::collections::BTreeSet;
-
-use crate::ledger::{Clock, Ledger, Rules};
+use crate::ledger::{Clock, Rules};
 use crate::policy::{Measure, Memory, Newcomer, Permille, Policy, Quantum, Scalar};
+use crate::resources::Resources;
 use crate::time::{Span, Time};
-use key::Key;
+pub(crate) use dominant::Pool;
 pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
+pub(crate) use standing::{Rate, Standing, Terms};
 
 /// How a queue orders its children. Queues of equal policies share one: what it remembers is a function of time.
 #[derive(Clone, Debug)]
@@ -29,6 +33,8 @@ pub(crate) struct Domain {
     policy: Policy,
     pub(crate) scalar: Scalar,
     pub(crate) rule: Rule,
+    /// What dominant shares are parts of; follows the cluster.
+    pub(crate) pool: Pool,
 }
 
 /// The part of a domain that is copied into hot loops.
@@ -65,14 +71,58 @@ impl Domain {
             round,
             quantum,
         };
-        Domain { policy: policy.clone(), scalar: policy.scalar.clone(), rule }
+        Domain { policy: policy.clone(), scalar: policy.scalar.clone(), rule, pool: Pool::default() }
     }
 }
 
 impl Domain {
+    /// The policy that it is made from.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     /// Whether it is made from this very policy.
     pub(crate) fn is_of(&self, policy: &Policy) -> bool {
         self.policy == *policy
+    }
+
+    /// Whether it compares dominant shares.
+    pub(crate) fn is_dominant(&self) -> bool {
+        self.scalar == Scalar::Dominant
+    }
+
+    /// Whether a parent in it counts its children rescaled (see `engine::rescale`).
+    pub(crate) fn rescales(&self) -> bool {
+        self.is_dominant() && self.rule.measure == Measure::Allocation
+    }
+
+    /// theta * delta of ICS'14 Eq. 9: what a task of `demand` on a node of this weight (thousandths) counts.
+    #[inline]
+    pub(crate) fn rate(&self, demand: &Resources, node_weight: u32) -> Rate {
+        match self.scalar {
+            Scalar::Dominant => Rate::vector(demand, node_weight),
+            _ => Rate::scalar(self.scalar.amount(demand, node_weight)),
+        }
+    }
+
+    /// What the ratio of a key is multiplied by to be shown: dominant shares are told as parts of one per weight 1, or
+    /// as such parts x seconds (by the ledger's own scale), all others as they are compared.
+    pub(crate) fn unit_of_key(&self) -> f64 {
+        match (self.is_dominant(), self.rule.measure) {
+            (false, _) | (_, Measure::Arrival) => 1.0,
+            // Weights are in thousandths, and so are charges.
+            (true, Measure::Allocation) => 1000.0 / self.pool.whole() as f64,
+            (true, Measure::Usage) => 1.0 / (self.pool.whole() as f64 * 1e6),
+        }
+    }
+
+    /// A bound as a scalar: the amount, or the dominant share in parts.
+    pub(crate) fn bound(&self, amounts: &Resources) -> u64 {
+        match self.scalar {
+            // Beyond the pool every bound is the same.
+            Scalar::Dominant => u64::try_from(self.pool.share(amounts)).unwrap_or(u64::MAX),
+            _ => self.scalar.amount(amounts, 1000),
+        }
     }
 }
 
@@ -111,100 +161,5 @@ impl Rule {
 
     pub(crate) fn keeps_usage(&self) -> bool {
         self.measure == Measure::Usage
-    }
-}
-
-/// What of a child its key depends on besides its standing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// In thousandths.
-    pub(crate) weight: u64,
-    /// Minimum share as a scalar; 0 when there is none.
-    pub(crate) min: u64,
-    /// S as a scalar, for the discount.
-    pub(crate) share: u64,
-    /// Declaration or arrival order.
-    pub(crate) tie: (u64, u32),
-}
-
-/// One child's position in its domain.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
-    /// What it holds now, as a scalar.
-    pub(crate) held: u64,
-    /// Where the measure is usage; all others do without.
-    books: Option<Box<Ledger>>,
-    /// Since when it counts: its (round) arriving time, Eq. 14.
-    pub(crate) since: Option<Time>,
-    /// Whether it counts since the start of the round only for a task that ran then.
-    straddles: bool,
-    /// Whether it has ever had work.
-    pub(crate) known: bool,
-    /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
-    pub(crate) arrivals: Option<BTreeSet<u64>>,
-}
-
-impl Standing {
-    /// The books, which begin empty. Apart from the rest: jobs of a fifo leaf have none.
-    #[inline]
-    pub(crate) fn ledger(&mut self) -> &mut Ledger {
-        self.books.get_or_insert_default()
-    }
-
-    /// A copy of the books, to read ahead in.
-    pub(crate) fn ledger_copy(&self) -> Ledger {
-        self.books.as_deref().cloned().unwrap_or_default()
-    }
-
-    /// The key at `now`.
-    #[inline]
-    pub(crate) fn key(&mut self, now: Time, rule: &Rule, terms: &Terms) -> Key {
-        if self.held < terms.min {
-            return Key::new(Tier::BelowMinimum, u128::from(self.held), terms.min, terms.tie);
-        }
-        let (amount, weight) = match rule.measure {
-            Measure::Arrival => fifo::ratio(self),
-            Measure::Allocation => fair::ratio(self, terms),
-            Measure::Usage => long_term::ratio(self, now, rule, terms),
-        };
-        Key::new(Tier::Ordinary, amount, weight, terms.tie)
-    }
-
-    /// A round begins at `start`: forgets what was before; `runs` says whether a task runs then (Eq. 14).
-    pub(crate) fn begin_round(&mut self, start: Time, runs: bool) {
-        (self.since, self.straddles) = (runs.then_some(start), runs);
-    }
-
-    /// Nothing of it runs any more. A task that ends with the old round does not straddle the new one's start
-    /// (t^s < t^c in Eq. 14), though it was still running when the clock turned.
-    #[inline]
-    pub(crate) fn runs_nothing(&mut self, now: Time) {
-        if self.straddles && self.since == Some(now) {
-            (self.since, self.straddles) = (None, false);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn start(&mut self, now: Time, rate: u64, job_quantum: Span, rule: &Rule, share: u64) {
-        self.held += rate;
-        if rule.keeps_usage() {
-            self.ledger().start(now, rate, rule.assumed_end(now, job_quantum), rule.ledger_rules(share));
-        }
-    }
-
-    /// Ends what was started at `started`.
-    #[inline]
-    pub(crate) fn end(
-        &mut self,
-        now: Time,
-        rate: u64,
-        (started, job_quantum): (Time, Span),
-        rule: &Rule,
-        share: u64,
-    ) {
-        self.held = self.held.checked_sub(rate).expect("only what is held ends");
-        if rule.keeps_usage() {
-            self.ledger().end(now, rate, rule.assumed_end(started, job_quantum), rule.ledger_rules(share));
-        }
     }
 }

@@ -2,24 +2,41 @@
 //!
 //! To add a placement: a file here that implements [`Placement`], and a row in [`PLACEMENTS`].
 
+mod allowed;
+mod best_fit;
+mod cosine;
 mod first_fit;
+mod max_tree;
+mod ratio_order;
+#[cfg(test)]
+mod tests;
+mod two_choices;
+mod worst_fit;
 
+pub use allowed::{Allowed, NodeSet, Taken};
+pub use best_fit::BestFit;
+pub use cosine::Cosine;
 pub use first_fit::FirstFit;
+pub use two_choices::TwoChoices;
+pub use worst_fit::WorstFit;
 
 use crate::resources::Resources;
 use crate::spec::NodeId;
 
 /// A placement policy. It keeps what it needs to know about free resources itself.
 pub trait Placement: Send {
-    /// A node with room for `demand`, or `None` when there is none at all: a placement never refuses a demand
-    /// that fits somewhere (work conservation rests on it).
-    fn find(&mut self, demand: &Resources) -> Option<NodeId>;
+    /// A node with room for `demand` that is allowed, or `None` when there is none at all: a placement never refuses a
+    /// demand that fits somewhere (work conservation rests on it).
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId>;
 
     /// Whether [`Placement::find`] may find something: a quick look that may err towards yes, never towards no.
     fn may_fit(&self, demand: &Resources) -> bool;
 
     /// What is free on `node` from now on; all zero when it has left.
     fn set_free(&mut self, node: NodeId, free: &Resources);
+
+    /// The capacity of all nodes together from now on, for placements that weigh one kind against another.
+    fn set_pool(&mut self, _pool: &Resources) {}
 
     /// Why it picks as it does, for the reason in a decision.
     fn why(&self) -> &'static str;
@@ -29,10 +46,30 @@ pub trait Placement: Send {
 pub struct PlacementPreset {
     /// What users write.
     pub name: &'static str,
-    /// Makes it for a cluster of that many resource kinds.
-    pub new: fn(kinds: usize) -> Box<dyn Placement>,
+    /// Makes it for a cluster of that many resource kinds, with a seed for those that draw.
+    pub new: fn(kinds: usize, seed: u64) -> Box<dyn Placement>,
 }
 
 /// The placements that users can name.
-pub const PLACEMENTS: &[PlacementPreset] =
-    &[PlacementPreset { name: "first-fit", new: |kinds| Box::new(FirstFit::new(kinds)) }];
+pub const PLACEMENTS: &[PlacementPreset] = &[
+    PlacementPreset { name: "first-fit", new: |kinds, _| Box::new(FirstFit::new(kinds)) },
+    PlacementPreset { name: "best-fit", new: |kinds, _| Box::new(BestFit::new(kinds)) },
+    PlacementPreset { name: "worst-fit", new: |kinds, _| Box::new(WorstFit::new(kinds)) },
+    PlacementPreset { name: "cosine", new: |kinds, _| Box::new(Cosine::new(kinds)) },
+    PlacementPreset { name: "power-of-two", new: |kinds, seed| Box::new(TwoChoices::new(kinds, seed)) },
+];
+
+/// How badly a demand fits what is free, Eq. 9 of DRFH:
+///
+/// > H = || D / D_p - c / c_p ||_1,  amounts as parts of the pool, p the first kind of which something is demanded
+///
+/// (the paper's demands are all positive, and p is 1). Zero is a perfect match. The node has room, so c_p > 0.
+pub fn mismatch(demand: &Resources, free: &Resources, pool: &Resources) -> f64 {
+    let p = demand.as_slice().iter().position(|&amount| amount > 0).unwrap_or(0);
+    let (dp, cp, tp) = (demand.get(p) as f64, free.get(p) as f64, pool.get(p) as f64);
+    let term = |kind: usize| {
+        let scale = tp / pool.get(kind).max(1) as f64;
+        scale * (demand.get(kind) as f64 / dp - free.get(kind) as f64 / cp).abs()
+    };
+    (0..demand.kinds()).filter(|&kind| kind != p).map(term).sum()
+}

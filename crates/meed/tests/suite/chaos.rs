@@ -31,7 +31,7 @@ fn groups(dice: &mut Dice, kinds: usize) -> Vec<TaskGroup> {
             _ => dice.amounts(kinds, 4),
         };
         let count = dice.pick(&[1, 2, 3, 5, 1, 2, 0]);
-        TaskGroup { count, demand }
+        TaskGroup { constraints: dice.constraints(), ..TaskGroup::new(count, demand) }
     };
     (0..dice.pick(&[1, 1, 2, 0])).map(|_| one(dice)).collect()
 }

@@ -8,7 +8,7 @@ use meed::*;
 fn lender_and_borrower() -> (Shadow, [QueueId; 2]) {
     let mut shadow = Shadow::new(&slots_config(10, &policy("fair"), &["a", "b"]));
     let ids = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
-    let groups = vec![TaskGroup { count: 10, demand: slots(1) }];
+    let groups = vec![TaskGroup::new(10, slots(1))];
     let event = Ev::Job { queue: ids[0], weight: 1000, groups, open: false, max_attempts: 0 };
     shadow.apply(0, &event).expect("sound");
     shadow.decide(0);

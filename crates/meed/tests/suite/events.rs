@@ -25,7 +25,7 @@ impl Stage {
     /// `count` tasks of `demand`; three attempts each.
     fn job(&mut self, second: u64, queue: &str, count: u32, demand: Resources, open: bool) -> JobId {
         let queue = self.queue(queue);
-        let groups = if count == 0 { vec![] } else { vec![TaskGroup { count, demand }] };
+        let groups = if count == 0 { vec![] } else { vec![TaskGroup::new(count, demand)] };
         match self.send(second, Ev::Job { queue, weight: 1000, groups, open, max_attempts: 3 }) {
             Effect::Job(job) => job,
             other => panic!("{other:?}"),
@@ -113,7 +113,7 @@ fn an_open_job_waits_for_more() {
     let mut stage = Stage::new(&two_nodes());
     let job = stage.job(0, "a", 0, slots(1), true);
     assert_eq!(stage.decide(0), []);
-    let groups = |count| vec![TaskGroup { count, demand: slots(1) }];
+    let groups = |count| vec![TaskGroup::new(count, slots(1))];
     stage.send(1, Ev::Tasks { job, groups: groups(1), open: true });
     assert_eq!(stage.decide(1), [(0, 0, 0)]);
     let drained = stage.send(2, Ev::Ended(stage.running[0]));

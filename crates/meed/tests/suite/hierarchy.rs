@@ -60,7 +60,7 @@ fn the_worked_choice_takes_g2_then_c() {
     }
     let ids = ["g1.a", "g1.b", "g2.c", "g2.d"].map(|name| world.id(name));
     for (queue, count) in ids.into_iter().zip([20, 60, 40, 80]) {
-        let groups = vec![TaskGroup { count, demand: slots(1) }];
+        let groups = vec![TaskGroup::new(count, slots(1))];
         let event = shadow::Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 };
         world.shadow.apply(now, &event).expect("sound");
     }

@@ -67,11 +67,23 @@ proptest! {
             if policy.measure != Measure::Usage {
                 continue;
             }
-            let below = model.tasks.iter().filter(|task| model.is_below(task.queue, id.index()));
+            let below = || model.tasks.iter().filter(|task| model.is_below(task.queue, id.index()));
             let lasted = |task: &Task| u128::from(task.end.expect("all have ended") - task.start);
-            let rate = |task: &Task| charge::rate(&policy.scalar, &task.demand, model.nodes[task.node].spec.weight);
-            let used: u128 = below.map(|task| u128::from(rate(task)) * lasted(task)).sum();
-            prop_assert_eq!(engine.charged(id, engine.now()), (used * 1000) as f64 / 1000.0 / 1e6);
+            let used = |scalar: &Scalar| -> u128 {
+                let rate = |task: &Task| charge::rate(scalar, &task.demand, model.nodes[task.node].spec.weight);
+                below().map(|task| u128::from(rate(task)) * lasted(task)).sum()
+            };
+            let charged = engine.charged(id, engine.now());
+            if policy.scalar == Scalar::Dominant {
+                // The largest part of the pool, as an amount of the measured kind.
+                let pool = model.share(0);
+                let part = |kind: usize| used(&Scalar::Kind(kind)) as f64 / pool.get(kind).max(1) as f64;
+                let share = (0..pool.kinds()).filter(|&kind| pool.get(kind) > 0).map(part).fold(0.0, f64::max);
+                let expected = share * pool.get(config.measured) as f64 / 1e6;
+                prop_assert!((charged - expected).abs() <= 1e-12 * expected, "{} is not {}", charged, expected);
+            } else {
+                prop_assert_eq!(charged, (used(&policy.scalar) * 1000) as f64 / 1000.0 / 1e6);
+            }
         }
     }
 }

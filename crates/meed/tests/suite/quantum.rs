@@ -31,7 +31,7 @@ fn check(name: &str, config: &Config, rows: &[(u64, Act, f64)]) {
             }
             Submit(queue) => {
                 let queue = engine.find_queue(queue).expect("declared");
-                let groups = vec![TaskGroup { count: 1, demand: slots(1) }];
+                let groups = vec![TaskGroup::new(1, slots(1))];
                 let event = Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 };
                 event.send(&mut engine, now).expect("sound");
                 let before = engine.charged(queue, micros(now));

@@ -160,7 +160,7 @@ fn scene() -> Scene {
 }
 
 fn job(queue: QueueId, count: u32, demand: Resources) -> Ev {
-    Ev::Job { queue, weight: 1000, groups: vec![TaskGroup { count, demand }], open: false, max_attempts: 0 }
+    Ev::Job { queue, weight: 1000, groups: vec![TaskGroup::new(count, demand)], open: false, max_attempts: 0 }
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn events() {
     let Scene { mut engine, a, p, b, gone, job: live, dead_job, dead_task, left } = scene();
     let empty = |queue| Ev::Job { queue, weight: 1000, groups: vec![], open: false, max_attempts: 0 };
     let weighted = |weight| Ev::Job { queue: a, weight, groups: vec![], open: true, max_attempts: 0 };
-    let max = TaskGroup { count: u32::MAX, demand: slots(1) };
+    let max = TaskGroup::new(u32::MAX, slots(1));
     let tasks = |job, groups| Ev::Tasks { job, groups, open: false };
     let below_b = queue("b.c", 1000, policy("fifo"));
     let min = |slots_| QueueChange { min: Some(Some(slots(slots_))), ..QueueChange::default() };

@@ -42,7 +42,7 @@ fn check(case: &Case) {
     }
     let mut shadow = Shadow::new(&config);
     let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
-    let groups = vec![TaskGroup { count: 1, demand: slots(1) }];
+    let groups = vec![TaskGroup::new(1, slots(1))];
     let job = |queue| Ev::Job { queue, weight: 1000, groups: groups.clone(), open: false, max_attempts: 0 };
     shadow.apply(0, &job(a)).expect("sound");
     shadow.decide(0);
@@ -164,7 +164,7 @@ fn a_top_up_beyond_all_bounds_saturates() {
     let mut engine = engine(&config);
     for (second, name) in ["a", "b", "c"].into_iter().enumerate() {
         let queue = engine.find_queue(name).expect("declared");
-        let groups = vec![TaskGroup { count: 2, demand: Resources::new(&[MAX_AMOUNT / 4]) }];
+        let groups = vec![TaskGroup::new(2, Resources::new(&[MAX_AMOUNT / 4]))];
         let event = Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 };
         event.send(&mut engine, second as u64 * S).expect("sound");
         engine.decide(true, |_| ());

@@ -6,11 +6,42 @@ use crate::common::*;
 use meed::*;
 use proptest::prelude::*;
 
+fn drf_quantum() -> Quantum {
+    Quantum::Fixed(span(S))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
     #[test]
     fn decides_as_a_plain_scan(mut dice in dice(260)) {
         let config = dice.config();
+        let jobs = dice.jobs(&config, 16);
+        World::run(&config, jobs);
+    }
+
+    /// Trees that order by dominant shares throughout, where parents count their children rescaled.
+    #[test]
+    fn decides_as_a_plain_scan_under_hierarchical_drf(mut dice in dice(260), inner in 0u64..4) {
+        let mut config = dice.config();
+        let drf = policy("drf");
+        for policy in std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
+            let blocked = policy.blocked;
+            *policy = Policy { blocked, quantum: policy.quantum, ..drf.clone() };
+        }
+        if inner == 0 {
+            // A level in between that knows nothing of dominant shares.
+            config.queues[0].policy = Policy { quantum: drf_quantum(), ..policy("fair") };
+        }
+        let jobs = dice.jobs(&config, 16);
+        World::run(&config, jobs);
+    }
+
+    #[test]
+    fn decides_as_a_plain_scan_under_long_term_drf(mut dice in dice(260)) {
+        let mut config = dice.config();
+        for policy in std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
+            (policy.measure, policy.scalar) = (Measure::Usage, Scalar::Dominant);
+        }
         let jobs = dice.jobs(&config, 16);
         World::run(&config, jobs);
     }

@@ -9,6 +9,8 @@ pub(crate) struct Ratio {
     pub(crate) tier: Tier,
     pub(crate) amount: u128,
     pub(crate) weight: u64,
+    /// What it is shown in.
+    pub(crate) unit: f64,
 }
 
 impl Ratio {
@@ -20,13 +22,14 @@ impl Ratio {
     }
 
     pub(crate) fn as_f64(&self) -> f64 {
-        self.amount as f64 / self.weight as f64
+        self.amount as f64 / self.weight as f64 * self.unit
     }
 }
 
 /// theta * delta of ICS'14 Eq. 9.
 pub(crate) fn rate(scalar: &Scalar, demand: &Resources, node_weight: u32) -> u64 {
     let plain = match scalar {
+        Scalar::Dominant => panic!("a dominant share is no amount of one task"),
         Scalar::Kind(kind) => u128::from(demand.get(*kind)),
         Scalar::Priced(prices) => {
             let parts = demand.as_slice().iter().zip(prices);
@@ -34,6 +37,10 @@ pub(crate) fn rate(scalar: &Scalar, demand: &Resources, node_weight: u32) -> u64
         }
     };
     (plain * u128::from(node_weight) / 1000) as u64
+}
+
+fn rate_of_share(scalar: &Scalar, share: &Resources) -> u64 {
+    rate(scalar, share, 1000)
 }
 
 /// Start of the round that `now` lies in (Eq. 12).
@@ -56,8 +63,101 @@ impl Model {
         rate(&policy.scalar, &task.demand, self.nodes[task.node].spec.weight)
     }
 
-    /// f_i without PAR: Eq. 9, 13, 15; with a discount Eq. 7, 8. `shares` is the history of S_i.
-    fn used(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, u64)]) -> u128 {
+    /// f_i without PAR; of dominant shares the largest part of the pool over all kinds.
+    fn used(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, Resources)]) -> u128 {
+        let of_scalar = |scalar: &Scalar| {
+            let shares: Vec<(u64, u64)> =
+                shares.iter().map(|(at, share)| (*at, rate_of_share(scalar, share))).collect();
+            self.used_of(&Policy { scalar: scalar.clone(), ..policy.clone() }, tasks, &shares)
+        };
+        match &policy.scalar {
+            Scalar::Dominant => {
+                let kinds = 0..self.share(0).kinds();
+                kinds.map(|kind| self.parts(kind, of_scalar(&Scalar::Kind(kind)))).max().unwrap_or(0)
+            }
+            scalar => of_scalar(scalar),
+        }
+    }
+
+    /// How many parts the pool has.
+    pub(crate) fn pool_parts(&self) -> u128 {
+        let pool = self.pool;
+        let there = (0..pool.kinds()).find(|&kind| pool.get(kind) > 0).unwrap_or(0);
+        self.parts(there, u128::from(pool.get(there)))
+    }
+
+    /// Parts of the pool that an amount of one kind is: of their least common multiple, by schoolbook.
+    fn parts(&self, kind: usize, amount: u128) -> u128 {
+        let pool = self.pool;
+        let there = || pool.as_slice().iter().map(|&amount| u128::from(amount)).filter(|&amount| amount > 0);
+        let largest = there().max().unwrap_or(1);
+        let parts =
+            (1..).map(|times| times * largest).find(|parts| there().all(|amount| parts % amount == 0));
+        match pool.get(kind) {
+            0 => 0,
+            capacity => amount * parts.expect("there is one") / u128::from(capacity),
+        }
+    }
+
+    /// Dominant shares are shown as parts of one, or as such parts x seconds.
+    fn unit(&self, policy: &Policy) -> f64 {
+        let whole = || self.pool_parts() as f64;
+        match (&policy.scalar, policy.measure) {
+            (Scalar::Dominant, Measure::Allocation) => 1000.0 / whole(),
+            (Scalar::Dominant, Measure::Usage) => 1.0 / (whole() * 1e6),
+            _ => 1.0,
+        }
+    }
+
+    /// Parts of each kind that `tasks` hold.
+    fn parts_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>) -> Vec<u128> {
+        let mut held = vec![0u128; self.share(0).kinds()];
+        for task in tasks {
+            let weight = self.nodes[task.node].spec.weight;
+            (0..held.len())
+                .for_each(|kind| held[kind] += u128::from(rate(&Scalar::Kind(kind), &task.demand, weight)));
+        }
+        held.iter().enumerate().map(|(kind, &amount)| self.parts(kind, amount)).collect()
+    }
+
+    fn is_rescaled(&self, q: usize) -> bool {
+        let dominant = |q: usize| {
+            let policy = &self.queues[q].spec.policy;
+            policy.scalar == Scalar::Dominant && policy.measure == Measure::Allocation
+        };
+        !self.children(q).is_empty() && dominant(q) && self.queues[q].parent.is_some_and(dominant)
+    }
+
+    /// Parts that count for `q` among its siblings: those of its ready children at the level of the least of them.
+    fn rescaled(&self, q: usize, ready: &[usize]) -> Vec<u128> {
+        if !self.is_rescaled(q) {
+            // Node weights are the ledgers' business; what a queue holds is held whatever the node.
+            let held = self.held(q);
+            return (0..held.kinds()).map(|kind| self.parts(kind, u128::from(held.get(kind)))).collect();
+        }
+        let leads = |&c: &usize| ready.iter().any(|&leaf| self.is_below(leaf, c));
+        let children: Vec<(Vec<u128>, u64)> = self
+            .children(q)
+            .into_iter()
+            .filter(leads)
+            .map(|c| (self.rescaled(c, ready), self.queues[c].spec.weight))
+            .collect();
+        let share = |parts: &[u128]| parts.iter().copied().max().unwrap_or(0);
+        let mut sum = vec![0; self.share(0).kinds()];
+        let least = children
+            .iter()
+            .min_by(|a, b| (share(&a.0) * u128::from(b.1)).cmp(&(share(&b.0) * u128::from(a.1))));
+        let Some((least, least_weight)) = least else { return sum };
+        for (parts, weight) in children.iter().filter(|_| share(least) > 0) {
+            let factor =
+                ((share(least) * u128::from(*weight)) << 40) / (share(parts) * u128::from(*least_weight));
+            (0..sum.len()).for_each(|kind| sum[kind] += (parts[kind] * factor) >> 40);
+        }
+        sum
+    }
+
+    /// Eq. 9, 13, 15; with a discount Eq. 7, 8. `shares` is the history of S_i.
+    fn used_of(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, u64)]) -> u128 {
         let (now, from) = (self.now, round_start(policy, self.now));
         let begin = |task: &Task| task.start.max(from);
         if policy.discount == 1000 {
@@ -91,32 +191,43 @@ impl Model {
         sum
     }
 
-    fn share_history(&self, q: usize, policy: &Policy) -> Vec<(u64, u64)> {
-        self.queues[q].shares.iter().map(|(at, share)| (*at, rate(&policy.scalar, share, 1000))).collect()
-    }
-
     /// f_i of a queue by its parent's policy, PAR included.
     pub(crate) fn queue_charge(&self, q: usize, policy: &Policy) -> u128 {
         let tasks: Vec<&Task> = self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect();
-        self.used(policy, &tasks, &self.share_history(q, policy)) + self.queues[q].counts.pseudo
+        self.used(policy, &tasks, &self.queues[q].shares) + self.queues[q].counts.pseudo
     }
 
     fn job_charge(&self, job: usize, policy: &Policy) -> u128 {
         let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.job == job).collect();
-        self.used(policy, &tasks, &[(0, u64::MAX)]) + self.jobs[job].counts.pseudo
+        let mut no_bound = self.share(0);
+        no_bound.as_mut_slice().fill(u64::MAX);
+        self.used(policy, &tasks, &[(0, no_bound)]) + self.jobs[job].counts.pseudo
     }
 
     fn scalar_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>, policy: &Policy) -> u64 {
+        if policy.scalar == Scalar::Dominant {
+            return self.parts_held(tasks).into_iter().max().unwrap_or(0) as u64;
+        }
         tasks.map(|task| self.rate_of(task, policy)).sum()
+    }
+
+    fn bound(&self, policy: &Policy, amounts: &Resources) -> u64 {
+        match &policy.scalar {
+            Scalar::Dominant => {
+                let kinds = 0..amounts.kinds();
+                kinds.map(|kind| self.parts(kind, u128::from(amounts.get(kind)))).max().unwrap_or(0) as u64
+            }
+            scalar => rate(scalar, amounts, 1000),
+        }
     }
 
     pub(crate) fn queue_key(&self, q: usize) -> Ratio {
         let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
         let (spec, below) = (&self.queues[q].spec, |task: &&Task| self.is_below(task.queue, q));
         let held = self.scalar_held(self.running().filter(below), policy);
-        let min = spec.min.map_or(0, |min| rate(&policy.scalar, &min, 1000));
+        let min = spec.min.map_or(0, |min| self.bound(policy, &min));
         if held < min {
-            return Ratio { tier: Tier::BelowMinimum, amount: u128::from(held), weight: min };
+            return Ratio { tier: Tier::BelowMinimum, amount: u128::from(held), weight: min, unit: 1.0 };
         }
         let (amount, weight) = match policy.measure {
             Measure::Arrival => {
@@ -124,10 +235,13 @@ impl Model {
                 let first = (0..self.jobs.len()).filter(waits).find(|&j| self.job_waiting(j) > 0);
                 (first.expect("it demands something") as u128, 1)
             }
+            Measure::Allocation if self.is_rescaled(q) => {
+                (self.rescaled(q, &self.ready()).into_iter().max().unwrap_or(0), spec.weight)
+            }
             Measure::Allocation => (u128::from(held), spec.weight),
             Measure::Usage => (self.queue_charge(q, policy), spec.weight),
         };
-        Ratio { tier: Tier::Ordinary, amount, weight }
+        Ratio { tier: Tier::Ordinary, amount, weight, unit: self.unit(policy) }
     }
 
     pub(crate) fn job_key(&self, job: usize) -> Ratio {
@@ -140,15 +254,15 @@ impl Model {
             }
             Measure::Usage => (self.job_charge(job, policy), self.jobs[job].weight),
         };
-        Ratio { tier: Tier::Ordinary, amount, weight }
+        Ratio { tier: Tier::Ordinary, amount, weight, unit: self.unit(policy) }
     }
 
     /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
     pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
         let policy = &self.queues[0].spec.policy;
         let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.queue == leaf).collect();
-        let amount = self.used(policy, &tasks, &self.share_history(leaf, policy));
-        Ratio { tier: Tier::Ordinary, amount, weight: self.queues[leaf].spec.weight }
+        let amount = self.used(policy, &tasks, &self.queues[leaf].shares);
+        Ratio { tier: Tier::Ordinary, amount, weight: self.queues[leaf].spec.weight, unit: 1.0 }
     }
 
     /// A new round forgets who arrived when, but for those with a task across its start (Eq. 14).

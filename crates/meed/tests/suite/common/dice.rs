@@ -38,6 +38,27 @@ impl Dice {
         Resources::new(&amounts)
     }
 
+    /// Constraints that some nodes satisfy, mostly; `None` for most tasks.
+    pub(crate) fn constraints(&mut self) -> Option<Box<Constraints>> {
+        let mut constraints = Constraints::default();
+        let values = |label: &str, values: &[&str]| -> meed::constraints::LabelValues {
+            [(label.to_owned(), values.iter().map(|&value| value.to_owned()).collect())].into()
+        };
+        match self.below(12) {
+            0 => constraints.require = values("zone", &["a"]),
+            1 => constraints.forbid = values("zone", &["b", "c"]),
+            2 => constraints.require = values("disk", &[]),
+            3 => constraints.forbid = values("disk", &[]),
+            4 => constraints.distinct_nodes = true,
+            5 => {
+                constraints.distinct_nodes = true;
+                constraints.forbid = values("zone", &["a"]);
+            }
+            _ => return None,
+        }
+        Some(Box::new(constraints))
+    }
+
     pub(crate) fn weight(&mut self) -> u64 {
         self.pick(&[1000, 1000, 2000, 500, 333, 1, 7919])
     }
@@ -50,7 +71,8 @@ impl Dice {
         policy.discount = self.pick(&[1000, 1000, 500, 0, 250]);
         policy.newcomer =
             self.pick(&[Newcomer::Zero, Newcomer::Zero, Newcomer::EarlyBird, Newcomer::Average]);
-        policy.scalar = match self.below(4) {
+        policy.scalar = match self.below(8) {
+            4.. => Scalar::Dominant,
             0 => Scalar::Priced((0..kinds as u64).map(|kind| (1 << 32) >> kind).collect()),
             kind => Scalar::Kind(kind as usize % kinds),
         };
@@ -85,6 +107,11 @@ impl Dice {
         let one = |index: u64, dice: &mut Dice| {
             let mut spec = node(&format!("n{index}"), dice.amounts(kinds, 12));
             spec.weight = dice.pick(&[1000, 1000, 1500, 300]);
+            spec.labels = dice
+                .pick(&[&[][..], &[("zone", "a")], &[("zone", "b")], &[("zone", "a"), ("disk", "ssd")]])
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+                .collect();
             spec
         };
         (0..count).map(|index| one(index, self)).collect()

@@ -25,8 +25,10 @@ impl Model {
         self.begin_to_wait(leaf);
         for group in groups {
             let first = self.jobs[job].groups.iter().map(|g| g.count).sum();
-            let retries = Vec::new();
-            let group = Group { demand: group.demand, first, count: group.count, next: 0, retries };
+            let (retries, constraints) =
+                (Vec::new(), group.constraints.as_deref().cloned().unwrap_or_default());
+            let group =
+                Group { demand: group.demand, constraints, first, count: group.count, next: 0, retries };
             self.jobs[job].groups.push(group);
         }
     }
@@ -64,6 +66,7 @@ impl Model {
         let demand = group.demand;
         let node = start.node.index();
         assert!(self.nodes[node].up && demand.fits_in(&self.free(node)), "{start:?} overloads its node");
+        assert!(self.is_allowed(job, start.group as usize, node), "{start:?} breaks a constraint");
         for &q in &self.path(leaf) {
             let mut held = self.held(q);
             held.add(&demand);

@@ -48,7 +48,7 @@ pub(crate) fn queue(name: &str, weight: u64, policy: Policy) -> QueueSpec {
 }
 
 pub(crate) fn node(name: &str, capacity: Resources) -> NodeSpec {
-    NodeSpec { name: name.to_owned(), capacity, weight: 1000 }
+    NodeSpec::new(name, capacity)
 }
 
 /// One node of `n` slots; queues of weight one with fifo leaves; all parents ordered by `root`.
@@ -122,10 +122,7 @@ impl World {
         }
         while let Some(job) = self.jobs.get(self.next_job).filter(|job| job.at == now).cloned() {
             self.next_job += 1;
-            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup {
-                count: tasks.len() as u32,
-                demand: *demand,
-            };
+            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup::new(tasks.len() as u32, *demand);
             let groups = job.groups.iter().map(group).collect();
             let event =
                 Ev::Job { queue: job.queue, weight: job.weight, groups, open: false, max_attempts: 0 };

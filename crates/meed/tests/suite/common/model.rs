@@ -45,6 +45,7 @@ pub(crate) struct Job {
 
 pub(crate) struct Group {
     pub(crate) demand: Resources,
+    pub(crate) constraints: Constraints,
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) next: u32,
@@ -71,6 +72,8 @@ pub(crate) struct Model {
     pub(crate) nodes: Vec<Node>,
     pub(crate) jobs: Vec<Job>,
     pub(crate) tasks: Vec<Task>,
+    /// The last pool that was not empty: of an empty one nothing is a part.
+    pub(crate) pool: Resources,
 }
 
 impl Group {
@@ -96,6 +99,7 @@ impl Model {
             nodes: config.nodes.iter().map(|spec| Node { spec: spec.clone(), up: true }).collect(),
             jobs: Vec::new(),
             tasks: Vec::new(),
+            pool: Resources::zero(kinds),
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {
@@ -198,6 +202,7 @@ impl Model {
         let mut total = Resources::zero(self.share(0).kinds());
         self.nodes.iter().filter(|node| node.up).for_each(|node| total.add(&node.spec.capacity));
         self.set_share(0, total);
+        self.change_parts();
         for parent in 0..self.queues.len() {
             let (children, whole) = (self.children(parent), self.share(parent));
             let mut parts = vec![Resources::zero(whole.kinds()); children.len()];
@@ -215,6 +220,29 @@ impl Model {
             }
             for (part, c) in parts.into_iter().zip(children) {
                 self.set_share(c, part);
+            }
+        }
+    }
+
+    /// Top-ups of dominant shares are told in parts of the pool: of the last one that was not empty.
+    fn change_parts(&mut self) {
+        if self.share(0).is_zero() {
+            return;
+        }
+        let before = self.pool_parts();
+        self.pool = self.share(0);
+        let after = self.pool_parts();
+        let dominant = |policy: &Policy| policy.scalar == Scalar::Dominant && before > 0;
+        let told = |pseudo: u128| pseudo * after / before;
+        for q in 1..self.queues.len() {
+            let parent = self.queues[q].parent.expect("not the root");
+            if dominant(&self.queues[parent].spec.policy) {
+                self.queues[q].counts.pseudo = told(self.queues[q].counts.pseudo);
+            }
+        }
+        for job in 0..self.jobs.len() {
+            if dominant(&self.queues[self.jobs[job].queue].spec.policy) {
+                self.jobs[job].counts.pseudo = told(self.jobs[job].counts.pseudo);
             }
         }
     }

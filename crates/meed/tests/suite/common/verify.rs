@@ -1,13 +1,24 @@
 //! What must hold after every event and at every decision, looked at by plain scans.
 
 use super::charge::Ratio;
-use super::model::{Group, Job, Model};
+use super::model::{Model, Task};
 use meed::*;
 use std::cmp::Ordering;
 
 impl Model {
-    fn node_for(&self, demand: &Resources) -> Option<usize> {
-        (0..self.nodes.len()).find(|&node| self.nodes[node].up && demand.fits_in(&self.free(node)))
+    fn node_for(&self, job: usize, group: usize) -> Option<usize> {
+        let demand = &self.jobs[job].groups[group].demand;
+        let fits = |node: usize| self.nodes[node].up && demand.fits_in(&self.free(node));
+        (0..self.nodes.len()).find(|&node| fits(node) && self.is_allowed(job, group, node))
+    }
+
+    /// Whether labels allow the node, and no task of the job that wants a node of its own runs there.
+    pub(crate) fn is_allowed(&self, job: usize, group: usize, node: usize) -> bool {
+        let constraints = &self.jobs[job].groups[group].constraints;
+        let wants_own = |task: &Task| self.jobs[task.job].groups[task.group].constraints.distinct_nodes;
+        let taken = |task: &Task| task.job == job && task.node == node && wants_own(task);
+        constraints.allow(&self.nodes[node].spec.labels)
+            && !(constraints.distinct_nodes && self.running().any(taken))
     }
 
     fn is_capped(&self, leaf: usize, demand: &Resources) -> bool {
@@ -23,23 +34,23 @@ impl Model {
     }
 
     /// Whether a group can start now; under `Blocked::Wait` one that fits nowhere is in the order as well.
-    fn is_candidate(&self, job: &Job, group: &Group) -> bool {
+    fn is_candidate(&self, number: usize, group_number: usize) -> bool {
+        let job = &self.jobs[number];
+        let group = &job.groups[group_number];
         job.alive
             && group.waiting() > 0
             && !self.is_capped(job.queue, &group.demand)
-            && (self.waits_for_large() || self.node_for(&group.demand).is_some())
+            && (self.waits_for_large() || self.node_for(number, group_number).is_some())
     }
 
     fn candidates(&self, leaf: usize) -> Vec<(usize, usize)> {
         let ours = (0..self.jobs.len()).filter(|&job| self.jobs[job].queue == leaf);
         let groups = ours.flat_map(|job| (0..self.jobs[job].groups.len()).map(move |group| (job, group)));
-        groups
-            .filter(|&(job, group)| self.is_candidate(&self.jobs[job], &self.jobs[job].groups[group]))
-            .collect()
+        groups.filter(|&(job, group)| self.is_candidate(job, group)).collect()
     }
 
     /// Leaves of which something can start.
-    fn ready(&self) -> Vec<usize> {
+    pub(crate) fn ready(&self) -> Vec<usize> {
         (1..self.queues.len()).filter(|&q| self.is_leaf(q) && !self.candidates(q).is_empty()).collect()
     }
 
@@ -58,7 +69,7 @@ impl Model {
             self.job_key(a.0).cmp_value(&self.job_key(b.0)).then(a.cmp(b))
         };
         let (job, group) = self.candidates(leaf).into_iter().min_by(by_key).expect("a ready leaf");
-        ((job, group), self.node_for(&self.jobs[job].groups[group].demand))
+        ((job, group), self.node_for(job, group))
     }
 
     /// The leaf that a plain walk chooses, and whether the guard chose it.

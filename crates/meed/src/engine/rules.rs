@@ -1,0 +1,113 @@
+//! Which nodes satisfy the label rules of tasks.
+//!
+//! Equal rules are kept once, with the set of nodes that satisfy them; a node's labels never change, so the set is
+//! complete when it is made and grows with each node that joins. Cost: O(nodes) for rules seen for the first time,
+//! O(distinct rules) when a node joins, one bit for each look.
+
+use std::collections::BTreeMap;
+
+use super::jobs::Job;
+use crate::cluster::{Cluster, in_words};
+use crate::constraints::{Constraints, LabelValues, Labels};
+use crate::error::Rejected;
+use crate::place::{Allowed, NodeSet};
+use crate::resources::{ResourceKinds, Resources};
+use crate::shapes::ShapeKey;
+use crate::slab::Slab;
+use crate::spec::{JobId, JobMark, NodeId, TaskGroup};
+
+/// Number of a set of rules.
+pub(crate) type RulesId = u32;
+
+/// All sets of rules that tasks have had.
+#[derive(Default)]
+pub(super) struct Rules {
+    sets: Vec<(Constraints, NodeSet)>,
+    by_labels: BTreeMap<(LabelValues, LabelValues), RulesId>,
+}
+
+impl Rules {
+    pub(super) fn node_joins(&mut self, node: NodeId, labels: &Labels) {
+        for (constraints, nodes) in &mut self.sets {
+            nodes.set(node, constraints.allow(labels));
+        }
+    }
+
+    /// The number of these rules; `None` for none.
+    fn intern(&mut self, constraints: &Constraints, cluster: &Cluster) -> Option<RulesId> {
+        if !constraints.names_labels() {
+            return None;
+        }
+        let labels = (constraints.require.clone(), constraints.forbid.clone());
+        if let Some(&id) = self.by_labels.get(&labels) {
+            return Some(id);
+        }
+        let mut nodes = NodeSet::default();
+        for (node, labels) in cluster.labels() {
+            nodes.set(node, constraints.allow(labels));
+        }
+        let id = self.sets.len() as RulesId;
+        self.sets.push((constraints.clone(), nodes));
+        self.by_labels.insert(labels, id);
+        Some(id)
+    }
+
+    fn nodes(&self, rules: Option<RulesId>) -> Option<&NodeSet> {
+        rules.map(|id| &self.sets[id as usize].1)
+    }
+
+    /// What of a task decides where it may run.
+    pub(super) fn key(&mut self, group: &TaskGroup, job: JobId, cluster: &Cluster) -> ShapeKey {
+        let constraints = group.constraints.as_deref();
+        ShapeKey {
+            demand: group.demand,
+            rules: constraints.and_then(|constraints| self.intern(constraints, cluster)),
+            distinct: constraints.filter(|constraints| constraints.distinct_nodes).map(|_| job),
+        }
+    }
+
+    /// The nodes that tasks of a shape may run on.
+    #[inline]
+    pub(super) fn allowed<'a>(&'a self, key: &ShapeKey, jobs: &'a Slab<JobMark, Job>) -> Allowed<'a> {
+        if key.rules.is_none() && key.distinct.is_none() {
+            return Allowed::ANY;
+        }
+        Allowed {
+            eligible: self.nodes(key.rules),
+            taken: key.distinct.and_then(|job| jobs.get(job)).map(|job| &job.taken),
+        }
+    }
+
+    /// Whether a node that was ever seen could hold tasks of a shape when empty.
+    pub(super) fn could_hold(&self, key: &ShapeKey, cluster: &Cluster) -> bool {
+        match self.nodes(key.rules) {
+            None => cluster.could_hold(&key.demand),
+            Some(nodes) => cluster.could_hold_among(&key.demand, |node| nodes.contains(node)),
+        }
+    }
+}
+
+/// Whether a node that was ever seen could hold a task of `group` when empty; why not.
+pub(super) fn check_possible(
+    group: &TaskGroup,
+    cluster: &Cluster,
+    kinds: &ResourceKinds,
+) -> Result<(), Rejected> {
+    let refusal = |largest: Option<Resources>| {
+        let nothing = String::from("nothing: it has no nodes");
+        Rejected::FitsNoNode {
+            demand: in_words(&group.demand, kinds),
+            largest: largest.map_or(nothing, |largest| in_words(&largest, kinds)),
+        }
+    };
+    if !cluster.could_hold(&group.demand) {
+        return Err(refusal(cluster.largest().copied()));
+    }
+    let named = group.constraints.as_deref().filter(|constraints| constraints.names_labels());
+    let Some(constraints) = named else { return Ok(()) };
+    let allowed = |node: NodeId| constraints.allow(&cluster.nodes[node.index()].spec.labels);
+    if cluster.could_hold_among(&group.demand, allowed) {
+        return Ok(());
+    }
+    Err(Rejected::NoNodeAllowed { demand: in_words(&group.demand, kinds), rules: constraints.to_string() })
+}

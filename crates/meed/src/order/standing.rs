@@ -1,0 +1,277 @@
+//! One child's position in its domain: what it holds, what its ledgers say, since when it counts.
+
+use std::collections::BTreeSet;
+
+use super::dominant::Vector;
+use super::key::{Key, Tier, mul_div};
+use super::{Domain, Pool, Rule, fair, fifo, long_term};
+use crate::ledger::{Charge, Ledger, Step};
+use crate::policy::Measure;
+use crate::resources::Resources;
+use crate::time::{Span, Time};
+
+/// What of a child its key depends on besides its standing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// In thousandths.
+    pub(crate) weight: u64,
+    /// Minimum share as a scalar; 0 when there is none.
+    pub(crate) min: u64,
+    /// S as a scalar, for the discount.
+    pub(crate) share: u64,
+    /// Declaration or arrival order.
+    pub(crate) tie: (u64, u32),
+}
+
+/// What a task counts in a domain: a scalar, or, where dominant shares are compared, an amount of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    scalar: u64,
+    kinds: Option<Resources>,
+}
+
+impl Rate {
+    #[inline]
+    pub(super) fn scalar(amount: u64) -> Rate {
+        Rate { scalar: amount, kinds: None }
+    }
+
+    pub(super) fn vector(demand: &Resources, node_weight: u32) -> Rate {
+        let mut kinds = *demand;
+        if node_weight != 1000 {
+            for amount in kinds.as_mut_slice() {
+                *amount = (u128::from(*amount) * u128::from(node_weight) / 1000) as u64;
+            }
+        }
+        Rate { scalar: 0, kinds: Some(kinds) }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Standing {
+    /// What it holds now, as a scalar.
+    pub(crate) held: u64,
+    /// Where the measure is usage; all others do without.
+    books: Option<Box<Ledger>>,
+    /// Where dominant shares are compared: both of the above, kind by kind.
+    vector: Option<Box<Vector>>,
+    /// Since when it counts: its (round) arriving time, Eq. 14.
+    pub(crate) since: Option<Time>,
+    /// Whether it counts since the start of the round only for a task that ran then.
+    straddles: bool,
+    /// Whether it has ever had work.
+    pub(crate) known: bool,
+    /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
+    pub(crate) arrivals: Option<BTreeSet<u64>>,
+}
+
+impl Standing {
+    /// The books, which begin empty. Apart from the rest: jobs of a fifo leaf have none.
+    #[inline]
+    fn ledger(&mut self) -> &mut Ledger {
+        self.books.get_or_insert_default()
+    }
+
+    fn vector(&mut self, kinds: usize) -> &mut Vector {
+        self.vector.get_or_insert_with(|| Box::new(Vector::new(kinds)))
+    }
+
+    /// What it holds of each kind, where dominant shares are compared.
+    pub(crate) fn held_of_kinds(&self) -> Option<&Resources> {
+        self.vector.as_deref().map(|vector| &vector.held)
+    }
+
+    /// The key at `now`.
+    #[inline]
+    pub(crate) fn key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
+        if domain.is_dominant() {
+            return self.dominant_key(now, domain, terms);
+        }
+        if self.held < terms.min {
+            return Key::new(Tier::BelowMinimum, u128::from(self.held), terms.min, terms.tie);
+        }
+        let (amount, weight) = match domain.rule.measure {
+            Measure::Arrival => fifo::ratio(self),
+            Measure::Allocation => fair::ratio(self, terms),
+            Measure::Usage => long_term::ratio(self, now, domain, terms),
+        };
+        Key::new(Tier::Ordinary, amount, weight, terms.tie)
+    }
+
+    fn dominant_key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
+        match domain.rule.measure {
+            Measure::Arrival => {
+                let (amount, weight) = fifo::ratio(self);
+                self.key_above_minimum(&domain.pool, terms, |_| (amount, weight))
+            }
+            Measure::Allocation => self.key_above_minimum(&domain.pool, terms, |held| (held, terms.weight)),
+            Measure::Usage => {
+                let charge = self.charge(now, domain, terms.share);
+                self.key_above_minimum(&domain.pool, terms, |_| (charge, terms.weight))
+            }
+        }
+    }
+
+    /// The key by `ratio` of what it holds as a dominant share, unless that is below its minimum.
+    fn key_above_minimum(&self, pool: &Pool, terms: &Terms, ratio: impl Fn(u128) -> (u128, u64)) -> Key {
+        let held = self.held_of_kinds().map_or(0, |held| pool.share(held));
+        if held < u128::from(terms.min) {
+            return Key::new(Tier::BelowMinimum, held, terms.min, terms.tie);
+        }
+        let (amount, weight) = ratio(held);
+        Key::new(Tier::Ordinary, amount, weight, terms.tie)
+    }
+
+    /// What its ledgers hold against it: a scalar's charge, or a dominant share in parts x time.
+    #[inline]
+    pub(crate) fn charge(&mut self, now: Time, domain: &Domain, share: u64) -> Charge {
+        let rule = &domain.rule;
+        if !domain.is_dominant() {
+            return self.ledger().charge(now, rule.ledger_rules(share));
+        }
+        let Some(vector) = &mut self.vector else { return 0 };
+        vector.charge(&domain.pool, |ledger, share| ledger.charge(now, rule.ledger_rules(share)))
+    }
+
+    /// The same without changing anything: read ahead in a copy.
+    pub(crate) fn charge_ahead(&self, now: Time, domain: &Domain, share: u64) -> Charge {
+        let mut copy =
+            Standing { books: self.books.clone(), vector: self.vector.clone(), ..Standing::default() };
+        copy.charge(now, domain, share)
+    }
+
+    /// Adds pseudo-accumulated resources (ICS'14 Eq. 6).
+    pub(crate) fn top_up(&mut self, pseudo: Charge, domain: &Domain, kinds: usize) {
+        match domain.is_dominant() {
+            false => self.ledger().top_up(pseudo),
+            true => {
+                let vector = self.vector(kinds);
+                vector.pseudo = vector.pseudo.saturating_add(pseudo);
+            }
+        }
+    }
+
+    /// Its share becomes `share`: the use so far was counted by the old one. The new one as a scalar.
+    pub(crate) fn set_share(&mut self, now: Time, domain: &Domain, old: u64, share: &Resources) -> u64 {
+        let rule = &domain.rule;
+        if domain.is_dominant() {
+            let vector = self.vector(share.kinds());
+            if rule.keeps_usage() {
+                vector.ledgers().for_each(|(ledger, share)| ledger.settle(now, rule.ledger_rules(share)));
+            }
+            vector.shares = *share;
+            return 0;
+        }
+        if rule.keeps_usage() {
+            self.ledger().settle(now, rule.ledger_rules(old));
+        }
+        domain.scalar.amount(share, 1000)
+    }
+
+    /// The pool has so many parts now: what it was topped up with is told in them.
+    pub(crate) fn change_parts(&mut self, before: u64, after: u64) {
+        if let Some(vector) = self.vector.as_deref_mut().filter(|_| before != after) {
+            vector.pseudo = mul_div(vector.pseudo, after, before);
+        }
+    }
+
+    /// A round begins at `start`: forgets what was before; `runs` says whether a task runs then (Eq. 14).
+    pub(crate) fn begin_round(&mut self, start: Time, runs: bool) {
+        (self.since, self.straddles) = (runs.then_some(start), runs);
+    }
+
+    /// Empties the books: the tasks that run are to be charged anew.
+    pub(crate) fn forget(&mut self, at: Time) {
+        if let Some(ledger) = &mut self.books {
+            ledger.reset(at);
+        }
+        if let Some(vector) = &mut self.vector {
+            vector.pseudo = 0;
+            vector.ledgers.iter_mut().for_each(|ledger| ledger.reset(at));
+        }
+    }
+
+    /// A landmark of the half-life: everything charged so far counts less.
+    pub(crate) fn move_landmark(&mut self, step: &Step, rule: &Rule, share: u64) {
+        if let Some(ledger) = &mut self.books {
+            ledger.move_landmark(step, rule.ledger_rules(share));
+        }
+        if let Some(vector) = &mut self.vector {
+            vector.pseudo =
+                if step.forgets { 0 } else { vector.pseudo >> crate::ledger::LANDMARK_HALF_LIVES };
+            vector.ledgers().for_each(|(ledger, share)| ledger.move_landmark(step, rule.ledger_rules(share)));
+        }
+    }
+
+    /// Nothing of it runs any more. A task that ends with the old round does not straddle the new one's start
+    /// (t^s < t^c in Eq. 14), though it was still running when the clock turned.
+    #[inline]
+    pub(crate) fn runs_nothing(&mut self, now: Time) {
+        if self.straddles && self.since == Some(now) {
+            (self.since, self.straddles) = (None, false);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn start(&mut self, now: Time, rate: &Rate, job_quantum: Span, domain: &Domain, share: u64) {
+        match &rate.kinds {
+            None => self.held += rate.scalar,
+            Some(kinds) => self.vector(kinds.kinds()).held.add(kinds),
+        }
+        if domain.rule.keeps_usage() {
+            self.charge_from(now, rate, domain.rule.assumed_end(now, job_quantum), &domain.rule, share);
+        }
+    }
+
+    /// Charges a task that runs from `now` on, as far as the books know, and is assumed to end at `end`.
+    #[inline]
+    pub(crate) fn charge_from(&mut self, now: Time, rate: &Rate, end: Time, rule: &Rule, share: u64) {
+        match &rate.kinds {
+            None => self.ledger().start(now, rate.scalar, end, rule.ledger_rules(share)),
+            Some(kinds) => {
+                let ledgers = self.vector(kinds.kinds()).ledgers();
+                for ((ledger, share), &amount) in ledgers.zip(kinds.as_slice()) {
+                    ledger.start(now, amount, end, rule.ledger_rules(share));
+                }
+            }
+        }
+    }
+
+    /// Ends what was started at `started`.
+    #[inline]
+    pub(crate) fn end(
+        &mut self,
+        now: Time,
+        rate: &Rate,
+        (started, job_quantum): (Time, Span),
+        domain: &Domain,
+        share: u64,
+    ) {
+        let (rule, usage) = (&domain.rule, domain.rule.keeps_usage());
+        match &rate.kinds {
+            None => {
+                self.held = self.held.checked_sub(rate.scalar).expect("only what is held ends");
+                if usage {
+                    let end = rule.assumed_end(started, job_quantum);
+                    self.ledger().end(now, rate.scalar, end, rule.ledger_rules(share));
+                }
+            }
+            Some(kinds) => {
+                let vector = self.vector(kinds.kinds());
+                vector.held.sub(kinds);
+                if usage {
+                    let end = rule.assumed_end(started, job_quantum);
+                    for ((ledger, share), &amount) in vector.ledgers().zip(kinds.as_slice()) {
+                        ledger.end(now, amount, end, rule.ledger_rules(share));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A key by a share that was counted elsewhere (see `engine::rescale`).
+    pub(crate) fn key_of_share(&self, share: u128, pool: &Pool, terms: &Terms) -> Key {
+        self.key_above_minimum(pool, terms, |_| (share, terms.weight))
+    }
+}

@@ -1,0 +1,55 @@
+//! Which nodes a task may run on, as a placement is told.
+
+use std::collections::BTreeSet;
+
+use crate::spec::NodeId;
+
+/// A set of nodes as a bitmap: one bit for each node that ever joined.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeSet {
+    words: Vec<u64>,
+}
+
+impl NodeSet {
+    /// Puts `node` in, or takes it out.
+    pub fn set(&mut self, node: NodeId, member: bool) {
+        let (word, bit) = (node.index() / 64, 1 << (node.index() % 64));
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        match member {
+            true => self.words[word] |= bit,
+            false => self.words[word] &= !bit,
+        }
+    }
+
+    /// Whether `node` is in it.
+    #[inline]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.words.get(node.index() / 64).is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
+    }
+}
+
+/// Nodes that tasks hold which want a node of their own.
+pub type Taken = BTreeSet<NodeId>;
+
+/// Which nodes a task may run on: those of a set, without those that are taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowed<'a> {
+    /// `None`: all.
+    pub eligible: Option<&'a NodeSet>,
+    /// `None`: none.
+    pub taken: Option<&'a Taken>,
+}
+
+impl Allowed<'_> {
+    /// Every node.
+    pub const ANY: Allowed<'static> = Allowed { eligible: None, taken: None };
+
+    /// Whether `node` is one of them.
+    #[inline]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.eligible.is_none_or(|set| set.contains(node))
+            && self.taken.is_none_or(|taken| !taken.contains(&node))
+    }
+}

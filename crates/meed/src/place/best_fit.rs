@@ -1,0 +1,316 @@
+//! `best-fit`: the node whose free resources match the demand's direction best.
+//!
+//! > argmin over nodes with room of H(i, l) = || D_i / D_i1 - c_l / c_l1 ||_1   (DRFH Eq. 9)
+//!
+//! D the demand and c what is free, as parts of the pool. Ties go to the node that joined first. With one kind H is zero
+//! everywhere, and best fit is first fit. With two, H is the distance of two ratios, compared exactly; the nearest ratio
+//! with room is found on either side ([`RatioOrder`]). With more, ratios of the first two kinds bound H from below: the
+//! search goes outwards until the bound is above the best, over classes of nodes that have the same free. Zero demands:
+//! see [`mismatch`](super::mismatch); where nothing is demanded of the first kind and there are more than two, every class
+//! with room is looked at.
+//!
+//! Properties: it chooses what a scan over all nodes chooses (tests); where a task would use up what is scarce on a
+//! node, it goes elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::max_tree::MaxTree;
+use super::ratio_order::{Member, RatioOrder, cmp_ratio};
+use super::{Allowed, Placement, mismatch};
+use crate::order::key::cmp_ratios;
+use crate::resources::Resources;
+use crate::spec::NodeId;
+
+/// See the module.
+pub struct BestFit {
+    nodes: Nodes,
+}
+
+enum Nodes {
+    One(MaxTree),
+    Two(TwoKinds),
+    More(Box<Classes>),
+}
+
+impl BestFit {
+    /// For a cluster of that many resource kinds, without nodes yet.
+    pub fn new(kinds: usize) -> BestFit {
+        let nodes = match kinds {
+            0 | 1 => Nodes::One(MaxTree::new(kinds)),
+            2 => Nodes::Two(TwoKinds::default()),
+            _ => Nodes::More(Box::new(Classes::new(kinds))),
+        };
+        BestFit { nodes }
+    }
+}
+
+impl Placement for BestFit {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+        match &self.nodes {
+            Nodes::One(tree) => tree.first(demand, allowed),
+            Nodes::Two(nodes) => nodes.find((demand.get(0), demand.get(1)), allowed, nearer),
+            Nodes::More(classes) => classes.find(demand, allowed),
+        }
+    }
+
+    fn may_fit(&self, demand: &Resources) -> bool {
+        match &self.nodes {
+            Nodes::One(tree) => tree.may_fit(demand),
+            Nodes::Two(nodes) => nodes.may_fit((demand.get(0), demand.get(1))),
+            Nodes::More(classes) => classes.may_fit((demand.get(0), demand.get(1))),
+        }
+    }
+
+    fn set_free(&mut self, node: NodeId, free: &Resources) {
+        match &mut self.nodes {
+            Nodes::One(tree) => tree.set_free(node, free),
+            Nodes::Two(nodes) => nodes.set_free(node, (free.get(0), free.get(1))),
+            Nodes::More(classes) => classes.set_free(node, free),
+        }
+    }
+
+    fn set_pool(&mut self, pool: &Resources) {
+        if let Nodes::More(classes) = &mut self.nodes {
+            classes.pool = *pool;
+        }
+    }
+
+    fn why(&self) -> &'static str {
+        "best fit: of the nodes with room the one whose free resources match the demand's direction best (DRFH Eq. 9)"
+    }
+}
+
+/// Whether the ratio of `b` is nearer to the demand's than that of `a`, by H of Eq. 9, or as near and joined earlier.
+/// With D_1 > 0, H = |D_2 / D_1 - c_2 / c_1|, and D_1 divides both sides away; with D_1 = 0, H = c_1 / c_2.
+fn nearer(demand: (u64, u64), a: Member, b: Member) -> bool {
+    let distance = |member: Member| match demand.0 {
+        0 => (u128::from(member.a), member.b),
+        _ => {
+            let (up, down) =
+                (u128::from(demand.1) * u128::from(member.a), u128::from(member.b) * u128::from(demand.0));
+            (up.abs_diff(down), member.a)
+        }
+    };
+    let ((n, m), (p, q)) = (distance(a), distance(b));
+    cmp_ratios(p, q, n, m).then(b.id.cmp(&a.id)).is_lt()
+}
+
+/// Nodes by the ratio of their two free amounts; what has nothing free is not in the order.
+#[derive(Default)]
+pub(super) struct TwoKinds {
+    free: Vec<(u64, u64)>,
+    order: RatioOrder,
+}
+
+impl TwoKinds {
+    pub(super) fn may_fit(&self, demand: (u64, u64)) -> bool {
+        self.order.may_hold(demand)
+    }
+
+    pub(super) fn set_free(&mut self, node: NodeId, now: (u64, u64)) {
+        if node.index() >= self.free.len() {
+            self.free.resize(node.index() + 1, (0, 0));
+        }
+        let before = std::mem::replace(&mut self.free[node.index()], now);
+        if before == now {
+            return;
+        }
+        let member = |(a, b)| Member { a, b, id: node.0 };
+        if before != (0, 0) {
+            self.order.remove(member(before));
+        }
+        if now != (0, 0) {
+            self.order.insert(member(now));
+        }
+    }
+
+    /// The nearest node with room on either side of the demand's ratio, the better of them by `better(demand, a, b)`:
+    /// whether b is better than a.
+    pub(super) fn find(
+        &self,
+        demand: (u64, u64),
+        allowed: Allowed<'_>,
+        better: impl Fn((u64, u64), Member, Member) -> bool,
+    ) -> Option<NodeId> {
+        let ok = |member: &Member| allowed.contains(NodeId(member.id));
+        let middle = self.order.seek(demand);
+        let right =
+            std::iter::successors(self.order.right(middle, demand), |(_, at)| self.order.right(*at, demand))
+                .map(|(member, _)| member)
+                .find(ok);
+        let left =
+            std::iter::successors(self.order.left(middle, demand), |(_, at)| self.order.left(*at, demand))
+                .map(|(member, _)| member)
+                .find(ok)
+                // The first of those with the same ratio.
+                .and_then(|member| {
+                    let first = self.order.seek((member.a, member.b));
+                    std::iter::successors(self.order.right(first, demand), |(_, at)| {
+                        self.order.right(*at, demand)
+                    })
+                    .map(|(member, _)| member)
+                    .find(ok)
+                });
+        debug_assert!(left.is_none_or(|left| cmp_ratio((left.a, left.b), demand).is_lt()));
+        let best = match (left, right) {
+            (Some(left), Some(right)) if better(demand, right, left) => Some(left),
+            (left, right) => right.or(left),
+        };
+        best.map(|member| NodeId(member.id))
+    }
+}
+
+/// Nodes with equal free amounts are a class.
+struct Classes {
+    pool: Resources,
+    free: Vec<Resources>,
+    by_free: BTreeMap<Resources, u32>,
+    classes: Vec<Class>,
+    unused: Vec<u32>,
+    /// Classes by the ratio of their first two kinds; of those with neither, none.
+    order: RatioOrder,
+    /// Classes with nothing free of the first two kinds.
+    flat: BTreeSet<u32>,
+}
+
+#[derive(Default)]
+struct Class {
+    free: Resources,
+    nodes: BTreeSet<NodeId>,
+}
+
+impl Classes {
+    fn new(kinds: usize) -> Classes {
+        Classes {
+            pool: Resources::zero(kinds),
+            free: Vec::new(),
+            by_free: BTreeMap::new(),
+            classes: Vec::new(),
+            unused: Vec::new(),
+            order: RatioOrder::default(),
+            flat: BTreeSet::new(),
+        }
+    }
+
+    fn may_fit(&self, needs: (u64, u64)) -> bool {
+        needs == (0, 0) || self.order.may_hold(needs)
+    }
+
+    fn set_free(&mut self, node: NodeId, now: &Resources) {
+        if node.index() >= self.free.len() {
+            self.free.resize(node.index() + 1, Resources::zero(now.kinds()));
+        }
+        let before = std::mem::replace(&mut self.free[node.index()], *now);
+        if before == *now {
+            return;
+        }
+        if !before.is_zero() {
+            self.leave(node, &before);
+        }
+        if !now.is_zero() {
+            self.join(node, now);
+        }
+    }
+
+    fn leave(&mut self, node: NodeId, free: &Resources) {
+        let id = self.by_free[free];
+        let class = &mut self.classes[id as usize];
+        class.nodes.remove(&node);
+        if !class.nodes.is_empty() {
+            return;
+        }
+        self.by_free.remove(free);
+        self.unused.push(id);
+        match (free.get(0), free.get(1)) {
+            (0, 0) => drop(self.flat.remove(&id)),
+            (a, b) => self.order.remove(Member { a, b, id }),
+        }
+    }
+
+    fn join(&mut self, node: NodeId, free: &Resources) {
+        let id = match self.by_free.get(free) {
+            Some(&id) => id,
+            None => self.new_class(free),
+        };
+        self.classes[id as usize].nodes.insert(node);
+    }
+
+    fn new_class(&mut self, free: &Resources) -> u32 {
+        let class = Class { free: *free, nodes: BTreeSet::new() };
+        let id = match self.unused.pop() {
+            Some(id) => {
+                self.classes[id as usize] = class;
+                id
+            }
+            None => {
+                self.classes.push(class);
+                self.classes.len() as u32 - 1
+            }
+        };
+        self.by_free.insert(*free, id);
+        match (free.get(0), free.get(1)) {
+            (0, 0) => drop(self.flat.insert(id)),
+            (a, b) => self.order.insert(Member { a, b, id }),
+        }
+        id
+    }
+
+    fn find(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+        let needs = (demand.get(0), demand.get(1));
+        let mut best = Best { demand, pool: &self.pool, allowed, found: None };
+        if needs.0 == 0 {
+            // The first two kinds bound nothing.
+            self.flat.iter().for_each(|&id| best.offer(&self.classes[id as usize]));
+            let all = std::iter::successors(self.order.right(self.order.start(), needs), |(_, at)| {
+                self.order.right(*at, needs)
+            });
+            all.for_each(|(member, _)| best.offer(&self.classes[member.id as usize]));
+            return best.found.map(|(_, node)| node);
+        }
+        let middle = self.order.seek(needs);
+        let (mut right, mut left) = (Some(middle), Some(middle));
+        while right.is_some() || left.is_some() {
+            right = right
+                .and_then(|at| self.order.right(at, needs))
+                .and_then(|next| best.step(next, &self.classes));
+            left = left
+                .and_then(|at| self.order.left(at, needs))
+                .and_then(|next| best.step(next, &self.classes));
+        }
+        best.found.map(|(_, node)| node)
+    }
+}
+
+/// The best node so far.
+struct Best<'a> {
+    demand: &'a Resources,
+    pool: &'a Resources,
+    allowed: Allowed<'a>,
+    found: Option<(f64, NodeId)>,
+}
+
+impl Best<'_> {
+    fn offer(&mut self, class: &Class) {
+        if !self.demand.fits_in(&class.free) {
+            return;
+        }
+        let Some(&node) = class.nodes.iter().find(|&&node| self.allowed.contains(node)) else { return };
+        let h = mismatch(self.demand, &class.free, self.pool);
+        if self.found.is_none_or(|(best, at)| h.total_cmp(&best).then(node.cmp(&at)).is_lt()) {
+            self.found = Some((h, node));
+        }
+    }
+
+    /// Looks at the next class in one direction; where to go on, unless what lies beyond is worse than the best: one
+    /// term of H is already.
+    fn step<C>(&mut self, (member, at): (Member, C), classes: &[Class]) -> Option<C> {
+        let scale = self.pool.get(0) as f64 / self.pool.get(1).max(1) as f64;
+        let (da, db) = (self.demand.get(0) as f64, self.demand.get(1) as f64);
+        let bound = scale * (db / da - member.b as f64 / member.a as f64).abs();
+        if self.found.is_some_and(|(best, _)| bound > best) {
+            return None;
+        }
+        self.offer(&classes[member.id as usize]);
+        Some(at)
+    }
+}

@@ -1,0 +1,107 @@
+//! `cosine`: the node whose free resources point most in the demand's direction.
+//!
+//! > argmax over nodes with room of (D . c) / (|D| |c|),  D and c as parts of the pool   (named in DRFH Sec. 5.2)
+//!
+//! Of two on the same side of the demand's direction the nearer has the larger cosine; so with two kinds it is one of
+//! the two nearest that best fit looks at too ([`TwoKinds`]), and their cosines decide. With more kinds every node is
+//! looked at: O(k). Ties go to the node that joined first.
+
+use super::best_fit::TwoKinds;
+use super::max_tree::MaxTree;
+use super::ratio_order::Member;
+use super::{Allowed, Placement};
+use crate::resources::Resources;
+use crate::spec::NodeId;
+
+/// See the module.
+pub struct Cosine {
+    pool: Resources,
+    nodes: Nodes,
+}
+
+enum Nodes {
+    One(MaxTree),
+    Two(TwoKinds),
+    More(Vec<Resources>),
+}
+
+impl Cosine {
+    /// For a cluster of that many resource kinds, without nodes yet.
+    pub fn new(kinds: usize) -> Cosine {
+        let nodes = match kinds {
+            0 | 1 => Nodes::One(MaxTree::new(kinds)),
+            2 => Nodes::Two(TwoKinds::default()),
+            _ => Nodes::More(Vec::new()),
+        };
+        Cosine { pool: Resources::zero(kinds), nodes }
+    }
+}
+
+/// The cosine of the angle between two vectors whose kinds are measured by the pool's.
+pub(super) fn cosine(demand: &[u64], free: &[u64], pool: &[u64]) -> f64 {
+    let (mut dot, mut dd, mut cc) = (0.0, 0.0, 0.0);
+    for ((&d, &c), &t) in demand.iter().zip(free).zip(pool) {
+        let (d, c) = (d as f64 / t.max(1) as f64, c as f64 / t.max(1) as f64);
+        dot += d * c;
+        dd += d * d;
+        cc += c * c;
+    }
+    dot / (dd * cc).sqrt()
+}
+
+impl Placement for Cosine {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+        let pool = self.pool.as_slice();
+        match &self.nodes {
+            Nodes::One(tree) => tree.first(demand, allowed),
+            Nodes::Two(nodes) => {
+                let score = |(d, e): (u64, u64), member: Member| cosine(&[d, e], &[member.a, member.b], pool);
+                nodes.find((demand.get(0), demand.get(1)), allowed, |demand, a, b| {
+                    score(demand, a).total_cmp(&score(demand, b)).then(b.id.cmp(&a.id)).is_lt()
+                })
+            }
+            Nodes::More(free) => {
+                let mut best: Option<(f64, NodeId)> = None;
+                for (node, free) in (0..).map(NodeId).zip(free) {
+                    if !demand.fits_in(free) || !allowed.contains(node) {
+                        continue;
+                    }
+                    let score = cosine(demand.as_slice(), free.as_slice(), pool);
+                    if best.is_none_or(|(most, _)| score > most) {
+                        best = Some((score, node));
+                    }
+                }
+                best.map(|(_, node)| node)
+            }
+        }
+    }
+
+    fn may_fit(&self, demand: &Resources) -> bool {
+        match &self.nodes {
+            Nodes::One(tree) => tree.may_fit(demand),
+            Nodes::Two(nodes) => nodes.may_fit((demand.get(0), demand.get(1))),
+            Nodes::More(free) => free.iter().any(|free| demand.fits_in(free)),
+        }
+    }
+
+    fn set_free(&mut self, node: NodeId, free: &Resources) {
+        match &mut self.nodes {
+            Nodes::One(tree) => tree.set_free(node, free),
+            Nodes::Two(nodes) => nodes.set_free(node, (free.get(0), free.get(1))),
+            Nodes::More(all) => {
+                if node.index() >= all.len() {
+                    all.resize(node.index() + 1, Resources::zero(free.kinds()));
+                }
+                all[node.index()] = *free;
+            }
+        }
+    }
+
+    fn set_pool(&mut self, pool: &Resources) {
+        self.pool = *pool;
+    }
+
+    fn why(&self) -> &'static str {
+        "cosine: of the nodes with room the one whose free resources point most in the demand's direction"
+    }
+}

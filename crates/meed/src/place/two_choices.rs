@@ -1,0 +1,71 @@
+//! `power-of-two`: two nodes are drawn at random, and the one that fits better by Eq. 9 of DRFH takes the task.
+//!
+//! Source: DRFH Sec. 5.2, after Mitzenmacher 2001. Where neither has room, the first node with room takes it: a
+//! placement never refuses a demand that fits somewhere. Drawn by SplitMix64 from the run's seed, so that the same run
+//! draws the same. Cost: O(1) while nodes have room; first fit's otherwise.
+
+use super::max_tree::MaxTree;
+use super::{Allowed, Placement, mismatch};
+use crate::resources::Resources;
+use crate::spec::NodeId;
+
+/// See the module.
+pub struct TwoChoices {
+    tree: MaxTree,
+    free: Vec<Resources>,
+    pool: Resources,
+    state: u64,
+}
+
+impl TwoChoices {
+    /// For a cluster of that many resource kinds, without nodes yet.
+    pub fn new(kinds: usize, seed: u64) -> TwoChoices {
+        TwoChoices { tree: MaxTree::new(kinds), free: Vec::new(), pool: Resources::zero(kinds), state: seed }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014), taken to a node by the high half of a 128-bit product.
+    fn draw(&mut self) -> NodeId {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let bits = u128::from(z ^ (z >> 31));
+        NodeId(((bits * self.free.len() as u128) >> 64) as u32)
+    }
+}
+
+impl Placement for TwoChoices {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+        if !self.tree.may_fit(demand) {
+            return None;
+        }
+        let drawn = [self.draw(), self.draw()];
+        let fits = |node: &NodeId| demand.fits_in(&self.free[node.index()]) && allowed.contains(*node);
+        let score = |node: NodeId| (mismatch(demand, &self.free[node.index()], &self.pool), node);
+        let better = |a: NodeId, b: NodeId| {
+            let ((h, a), (i, b)) = (score(a), score(b));
+            if h.total_cmp(&i).then(a.cmp(&b)).is_le() { a } else { b }
+        };
+        drawn.into_iter().filter(fits).reduce(better).or_else(|| self.tree.first(demand, allowed))
+    }
+
+    fn may_fit(&self, demand: &Resources) -> bool {
+        self.tree.may_fit(demand)
+    }
+
+    fn set_free(&mut self, node: NodeId, free: &Resources) {
+        self.tree.set_free(node, free);
+        if node.index() >= self.free.len() {
+            self.free.resize(node.index() + 1, Resources::zero(free.kinds()));
+        }
+        self.free[node.index()] = *free;
+    }
+
+    fn set_pool(&mut self, pool: &Resources) {
+        self.pool = *pool;
+    }
+
+    fn why(&self) -> &'static str {
+        "power of two choices: the better fit of two nodes drawn at random, or the first with room"
+    }
+}
