@@ -1,0 +1,48 @@
+//! A result: shares, who is served where, and the certificate.
+
+/// What a user gets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct UserShare {
+    /// The share of the pool of the resource of which its tasks take the largest share.
+    pub dominant_share: f64,
+    /// Tasks served, in fractions.
+    pub tasks: f64,
+}
+
+/// One round of the certificate: these users cannot rise above the level.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Round {
+    /// (x_i + H_i) / w_i of everyone who stops here, and a bound for all who have not stopped before.
+    pub level: f64,
+    /// Users that stop here although they have more tasks, as indices.
+    pub users: Vec<usize>,
+    /// For each server of the result, the price of one unit of each resource of the problem. Together all that the
+    /// servers have is worth 1.
+    pub prices: Vec<Vec<f64>>,
+}
+
+/// Prices that prove that nobody can get more without somebody who has no more getting less; see
+/// [`verify`](crate::verify::verify) for how to check that.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Certificate {
+    /// Share and past, x_i + H_i, are at least (1 - gap) times what the levels say.
+    pub gap: f64,
+    /// Rounds, by rising level. Whoever is in none has all tasks served.
+    pub rounds: Vec<Round>,
+}
+
+/// A problem, solved.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Allocation {
+    /// The least (x_i + H_i) / w_i among users that want more; `None` when nobody does.
+    pub level: Option<f64>,
+    /// In the problem's order.
+    pub users: Vec<UserShare>,
+    /// For each server class of the problem, users and tasks served on all its servers together. One entry for the whole
+    /// pool where the policy knows no servers ([`Policy::Drf`](crate::Policy::Drf)).
+    pub servers: Vec<Vec<(usize, f64)>>,
+    /// The proof; `None` where the policy optimises nothing over the pool.
+    pub certificate: Option<Certificate>,
+    /// What the reader should know.
+    pub remarks: Vec<String>,
+}

@@ -1,0 +1,264 @@
+//! The equations of one step of [`super`], reduced to the prices.
+//!
+//! With theta = g / z, D_i = sum_k theta_ik, and right sides r (users), R (servers), t (reduced costs), the step solves
+//!
+//! ```text
+//! M dp - v dt = f          M = sum_i (diag_k(theta_ik) - theta_i theta_i^T / D_i) x d_i d_i^T + diag(s / p)
+//! -v dp - w dt = e         v = sum_i theta_ik d_ir b_i / D_i,   w = sum_i b_i^2 / D_i + z_t / t
+//! ```
+//!
+//! and with dt eliminated, (M + v v^T / w) dp = f - v e / w. M alone comes close to singular where all servers are used up
+//! (raising all prices alike costs nothing), v v^T is what fixes the price level. The point starts dual feasible and every
+//! step keeps it so; the dual residuals are left out, for what rounding makes of them would be divided by w.
+
+use super::{Inside, Program};
+
+/// A direction for all variables.
+pub(super) struct Deltas {
+    pub(super) shares: Vec<f64>,
+    pub(super) free: Vec<f64>,
+    pub(super) factor: f64,
+    pub(super) values: Vec<f64>,
+    pub(super) reduced: Vec<f64>,
+    pub(super) prices: Vec<f64>,
+    pub(super) slack: f64,
+}
+
+/// The reduced equations, assembled and factored at a point.
+pub(super) struct System {
+    /// g / z: users x servers; zero where not allowed.
+    theta: Vec<f64>,
+    /// D.
+    sums: Vec<f64>,
+    /// Lower Cholesky factor of M + v v^T / w.
+    factor: Vec<f64>,
+    /// v.
+    border: Vec<f64>,
+    /// w.
+    corner: f64,
+}
+
+impl System {
+    pub(super) fn new(program: &Program<'_>) -> System {
+        let rows = program.capacity.len();
+        System {
+            theta: vec![0.0; program.users() * program.servers()],
+            sums: vec![0.0; program.users()],
+            factor: vec![0.0; rows * rows],
+            border: vec![0.0; rows],
+            corner: 0.0,
+        }
+    }
+
+    /// Assembles and factors the equations at `point`.
+    pub(super) fn assemble(&mut self, program: &Program<'_>, point: &Inside) {
+        let (servers, kinds) = (program.servers(), program.kinds);
+        let packed = kinds * (kinds + 1) / 2;
+        let mut blocks = vec![0.0; servers * (servers + 1) / 2 * packed];
+        let mut outer = vec![0.0; packed];
+        self.border.fill(0.0);
+        self.corner = point.slack / point.factor;
+        for user in 0..program.users() {
+            let theta = &mut self.theta[user * servers..][..servers];
+            let shares = &point.shares[user * servers..][..servers];
+            let reduced = &point.reduced[user * servers..][..servers];
+            theta.iter_mut().zip(shares.iter().zip(reduced)).for_each(|(theta, (g, z))| *theta = g / z);
+            let sum: f64 = theta.iter().sum();
+            self.sums[user] = sum;
+            let demand = program.demand(user);
+            let total = program.totals[user];
+            self.corner += total * total / sum;
+            let mut at = 0;
+            for row in 0..kinds {
+                for column in 0..=row {
+                    outer[at] = demand[row] * demand[column];
+                    at += 1;
+                }
+            }
+            let mut block = 0;
+            for row in 0..servers {
+                let weight = theta[row] / sum;
+                for (r, demand) in demand.iter().enumerate() {
+                    self.border[row * kinds + r] += weight * demand * total;
+                }
+                for other in &theta[..row] {
+                    add(&mut blocks[block * packed..][..packed], &outer, -weight * other);
+                    block += 1;
+                }
+                let others: f64 =
+                    theta.iter().enumerate().filter(|(k, _)| *k != row).map(|(_, theta)| theta).sum();
+                add(&mut blocks[block * packed..][..packed], &outer, weight * others);
+                block += 1;
+            }
+        }
+        self.unpack(program, point, &blocks);
+        cholesky(&mut self.factor, program.capacity.len());
+    }
+
+    /// Blocks of pairs of servers to the lower half of M + v v^T / w.
+    fn unpack(&mut self, program: &Program<'_>, point: &Inside, blocks: &[f64]) {
+        let (servers, kinds, rows) = (program.servers(), program.kinds, program.capacity.len());
+        let packed = kinds * (kinds + 1) / 2;
+        for row in 0..rows {
+            for column in 0..=row {
+                let (k, l) = (row / kinds, column / kinds);
+                let (high, low) = ((row % kinds).max(column % kinds), (row % kinds).min(column % kinds));
+                let block = k * (k + 1) / 2 + l;
+                let level = self.border[row] * self.border[column] / self.corner;
+                self.factor[row * rows + column] =
+                    blocks[block * packed + high * (high + 1) / 2 + low] + level;
+            }
+            // A server without the resource: nobody who demands it comes here, and its price stays.
+            let free = point.free[row];
+            self.factor[row * rows + row] += if free > 0.0 { free / point.prices[row] } else { 1.0 };
+        }
+        debug_assert_eq!(rows, servers * kinds);
+    }
+
+    /// The direction towards products equal to `target`, corrected by the products of a predictor.
+    pub(super) fn direction(
+        &self,
+        program: &Program<'_>,
+        point: &Inside,
+        predictor: Option<&Deltas>,
+        target: f64,
+    ) -> Option<Deltas> {
+        let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
+        let wanted =
+            |a: f64, b: f64, pick: &dyn Fn(&Deltas) -> f64| target - a * b - predictor.map_or(0.0, pick);
+        // h: what shares change by when neither values nor prices do.
+        let mut h = vec![0.0; users * servers];
+        let mut offsets = vec![0.0; users];
+        let mut right: Vec<f64> = (0..kinds * servers)
+            .map(|row| {
+                let used_up = point.prices[row] <= 0.0;
+                let wanted = wanted(point.free[row], point.prices[row], &|d| d.free[row] * d.prices[row]);
+                if used_up {
+                    0.0
+                } else {
+                    wanted / point.prices[row] + point.free[row] - program.capacity[row]
+                }
+            })
+            .collect();
+        let mut edge = -wanted(point.factor, point.slack, &|d| d.factor * d.slack) / point.factor;
+        for (user, offset) in offsets.iter_mut().enumerate() {
+            let demand = program.demand(user);
+            let total = program.totals[user];
+            let mut missing = total * point.factor;
+            for server in 0..servers {
+                let pair = user * servers + server;
+                if self.theta[pair] == 0.0 {
+                    continue;
+                }
+                let (g, z) = (point.shares[pair], point.reduced[pair]);
+                h[pair] = wanted(g, z, &|d| d.shares[pair] * d.reduced[pair]) / z;
+                missing -= g + h[pair];
+            }
+            *offset = missing;
+            edge += total * missing / self.sums[user];
+            for server in 0..servers {
+                let pair = user * servers + server;
+                let moved = point.shares[pair] + h[pair] + self.theta[pair] * missing / self.sums[user];
+                let row = &mut right[server * kinds..][..kinds];
+                row.iter_mut().zip(demand).for_each(|(row, demand)| *row += demand * moved);
+            }
+        }
+        (0..kinds * servers).filter(|&row| point.prices[row] <= 0.0).for_each(|row| right[row] = 0.0);
+        right.iter_mut().zip(&self.border).for_each(|(right, border)| *right -= border * edge / self.corner);
+        substitute(&self.factor, &mut right);
+        let factor = -(edge + dot(&self.border, &right)) / self.corner;
+        let deltas = self.unfold(program, point, (h, offsets), right, factor, (predictor, target));
+        deltas.is_finite().then_some(deltas)
+    }
+
+    /// All other variables from the prices and the factor.
+    fn unfold(
+        &self,
+        program: &Program<'_>,
+        point: &Inside,
+        (mut shares, offsets): (Vec<f64>, Vec<f64>),
+        prices: Vec<f64>,
+        factor: f64,
+        (predictor, target): (Option<&Deltas>, f64),
+    ) -> Deltas {
+        let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
+        let mut reduced = vec![0.0; users * servers];
+        let mut values = vec![0.0; users];
+        let mut costs = vec![0.0; servers];
+        for user in 0..users {
+            let theta = &self.theta[user * servers..][..servers];
+            for (server, cost) in costs.iter_mut().enumerate() {
+                *cost = dot(program.demand(user), &prices[server * kinds..][..kinds]);
+            }
+            let change = offsets[user] + program.totals[user] * factor + dot(theta, &costs);
+            values[user] = change / self.sums[user];
+            for server in 0..servers {
+                let pair = user * servers + server;
+                if theta[server] == 0.0 {
+                    continue;
+                }
+                let rise = costs[server] - values[user];
+                shares[pair] -= theta[server] * rise;
+                reduced[pair] = rise;
+            }
+        }
+        let free = (0..kinds * servers)
+            .map(|row| match point.prices[row] > 0.0 {
+                true => {
+                    let product = point.free[row] * (point.prices[row] + prices[row]);
+                    (target - product - predictor.map_or(0.0, |d| d.free[row] * d.prices[row]))
+                        / point.prices[row]
+                }
+                false => 0.0,
+            })
+            .collect();
+        let product = point.slack * (point.factor + factor);
+        let slack = (target - product - predictor.map_or(0.0, |d| d.factor * d.slack)) / point.factor;
+        Deltas { shares, free, factor, values, reduced, prices, slack }
+    }
+}
+
+impl Deltas {
+    fn is_finite(&self) -> bool {
+        self.factor.is_finite() && self.prices.iter().chain(&self.values).all(|value| value.is_finite())
+    }
+}
+
+fn add(into: &mut [f64], values: &[f64], by: f64) {
+    into.iter_mut().zip(values).for_each(|(into, value)| *into += by * value);
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Replaces the lower half of a matrix by its Cholesky factor. A pivot that rounding has eaten up becomes so large that
+/// its unknown stays zero in this step.
+fn cholesky(matrix: &mut [f64], rows: usize) {
+    let largest = (0..rows).map(|row| matrix[row * rows + row]).fold(0.0, f64::max);
+    for row in 0..rows {
+        let (before, rest) = matrix.split_at_mut(row * rows);
+        let own = &mut rest[..rows];
+        for column in 0..row {
+            let other = &before[column * rows..][..rows];
+            own[column] = (own[column] - dot(&own[..column], &other[..column])) / other[column];
+        }
+        let pivot = own[row] - dot(&own[..row], &own[..row]);
+        own[row] = if pivot > 1e-30 * largest { pivot.sqrt() } else { 1e64 };
+    }
+}
+
+/// Solves with the Cholesky factor, in place.
+fn substitute(factor: &[f64], right: &mut [f64]) {
+    let rows = right.len();
+    for row in 0..rows {
+        let line = &factor[row * rows..][..rows];
+        right[row] = (right[row] - dot(&line[..row], &right[..row])) / line[row];
+    }
+    for row in (0..rows).rev() {
+        right[row] /= factor[row * rows + row];
+        let value = right[row];
+        let line = &factor[row * rows..][..row];
+        right[..row].iter_mut().zip(line).for_each(|(right, factor)| *right -= factor * value);
+    }
+}

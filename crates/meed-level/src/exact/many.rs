@@ -1,0 +1,347 @@
+//! Three and more resources on unequal servers: no closed form, so prices are found by a linear program.
+//!
+//! For shares x, the largest factor t such that t x fits, and the prices p that prove it, come from [`super::interior`].
+//! Prices alone bound the level: sum_i x_i(level) f_i(p) <= sum_k p_k C_k, f_i(p) = min_k p_k d_i, whose largest solution
+//! U(p) is exact ([`crate::line::fill`]). From a level that is too high, level <- U(p) is Newton's method (Dinkelbach's)
+//! on a piecewise linear function: it falls, and ends at the largest feasible level after a few programs; one suffices
+//! when shares are proportional to the level.
+//!
+//! Whoever pays a price stops there: sum_i x_i f_i is all the pool is worth, so more for them is less for others. Users of
+//! zero price (whose every demand is for something not used up on some server) go on with the next round.
+//!
+//! *What is certain:* the prices prove the level not to be exceeded; shares are scaled by what the program's point lacks to
+//! that, which is stated as the gap. Nothing rests on the program being solved well but the gap's size.
+//!
+//! Users of one direction are one user here. Cost: 2 to 6 programs for each round.
+
+use crate::exact::interior::{Inside, Program};
+use crate::line::{Line, Sum, fill};
+use crate::pool::{Class, Pieces, Pool, Solved, Stop};
+
+/// Gap of a program that only serves to come closer.
+const LOOSE: f64 = 1e-3;
+/// Gap of the last program.
+const TIGHT: f64 = 1e-11;
+/// A gap that is accepted at once.
+const ACCEPTED: f64 = 1e-10;
+/// Programs in one round at most.
+const PROGRAMS: usize = 30;
+/// Parts of a share below this are rounding of the program: they go to where the rest is.
+const DUST: f64 = 1e-11;
+
+/// What the pool's worth of one's dominant resource costs at least, where it is a price; below, it is rounding.
+const PAYS: f64 = 1e-8;
+
+/// Users of one direction.
+struct Directions {
+    /// Directions x resources.
+    demand: Vec<f64>,
+    /// The direction of each user.
+    of: Vec<usize>,
+}
+
+/// A round's end: level, prices by class, where totals are served (directions x classes), and what is lacking to them.
+struct Round {
+    level: f64,
+    prices: Vec<f64>,
+    shares: Vec<f64>,
+    factor: f64,
+}
+
+/// A pool of three or more demanded resources, and of several classes.
+pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
+    let directions = directions(pool);
+    let capacity: Vec<f64> = classes.iter().flat_map(|class| class.capacity.iter().copied()).collect();
+    let mut lines = pool.lines.clone();
+    let mut active: Vec<usize> = (0..lines.len()).collect();
+    let mut stops = Vec::new();
+    let mut promised = vec![0.0; lines.len()];
+    let mut floor: f64 = 0.0;
+    let shares = loop {
+        let round = Search { pool, directions: &directions, capacity: &capacity, lines: &lines, floor }.run();
+        floor = floor.max(round.level);
+        let program = program(pool, &directions, &capacity, &[]);
+        let costs: Vec<f64> = (0..directions.demand.len() / pool.kinds())
+            .map(|direction| program.cost(&round.prices, direction))
+            .collect();
+        let most = active.iter().map(|&user| costs[directions.of[user]]).fold(0.0, f64::max);
+        let pays = |user: usize| costs[directions.of[user]] > PAYS.min(0.5 * most);
+        let mut stop =
+            Stop { level: floor, users: Vec::new(), prices: by_server(pool, classes, &round.prices) };
+        let before = active.len();
+        active.retain(|&user| {
+            let served = pool.lines[user].to() <= floor;
+            if !served && !pays(user) {
+                return true;
+            }
+            if !served {
+                stop.users.push(user);
+            }
+            promised[user] = pool.lines[user].share(floor);
+            lines[user] = Line::fixed(promised[user] * round.factor);
+            false
+        });
+        if round.level.is_finite() {
+            stops.push(stop);
+        }
+        if active.is_empty() || active.len() == before || !round.level.is_finite() {
+            break round.shares;
+        }
+    };
+    let wanted: Vec<f64> = lines.iter().map(|line| line.share(floor)).collect();
+    let mut solved = finish(pool, classes, &directions, &wanted, &shares, stops);
+    let lacking = |user: usize| match promised[user] > 0.0 {
+        true => (promised[user] - solved.shares[user]) / (promised[user] + pool.lines[user].history),
+        false => 0.0,
+    };
+    solved.gap = (0..promised.len()).map(lacking).fold(0.0, f64::max);
+    solved
+}
+
+/// Distinct demand vectors, and whose they are.
+fn directions(pool: &Pool) -> Directions {
+    let by_demand = |a: &usize, b: &usize| {
+        let pairs = pool.demand(*a).iter().zip(pool.demand(*b)).map(|(a, b)| a.total_cmp(b));
+        pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then(a.cmp(b))
+    };
+    let mut order: Vec<usize> = (0..pool.lines.len()).collect();
+    order.sort_unstable_by(by_demand);
+    let mut found = Directions { demand: Vec::new(), of: vec![0; pool.lines.len()] };
+    for user in order {
+        let demand = pool.demand(user);
+        if !found.demand.ends_with(demand) || found.demand.is_empty() {
+            found.demand.extend(demand);
+        }
+        found.of[user] = found.demand.len() / pool.kinds() - 1;
+    }
+    found
+}
+
+fn program<'a>(
+    pool: &Pool,
+    directions: &'a Directions,
+    capacity: &'a [f64],
+    totals: &'a [f64],
+) -> Program<'a> {
+    Program { demand: &directions.demand, capacity, kinds: pool.kinds(), totals }
+}
+
+/// The search for one round's level.
+struct Search<'a> {
+    pool: &'a Pool,
+    directions: &'a Directions,
+    capacity: &'a [f64],
+    lines: &'a [Line],
+    floor: f64,
+}
+
+impl Search<'_> {
+    fn run(&self) -> Round {
+        let mut round = self.search();
+        if self.floor > 0.0 && round.level.is_finite() {
+            self.polish(&mut round);
+        }
+        round
+    }
+
+    /// After the first round resources are used up by those who have stopped, and at the level found their old prices
+    /// prove as much as the new ones: the program returns some mixture. Just above the level only the new ones do.
+    fn polish(&self, round: &mut Round) {
+        for above in [1e-2, 1e-4, 1e-6] {
+            let prices = self.cleaned(&self.inside(round.level * (1.0 + above), TIGHT));
+            let level = self.bound(&prices).max(self.floor);
+            if (level - round.level).abs() <= 1e-9 * round.level {
+                (round.level, round.prices) = (level, prices);
+                return;
+            }
+        }
+    }
+
+    fn search(&self) -> Round {
+        let (mut level, mut prices) = self.pool_bound();
+        let curved =
+            self.lines.iter().any(|line| line.weight > 0.0 && (line.from() > 0.0 || line.to() < level));
+        let mut tolerance = if curved { LOOSE } else { TIGHT };
+        let mut programs = 0;
+        loop {
+            let inside = self.inside(level, tolerance);
+            let as_is = self.round(level, level, &inside, &prices);
+            if 1.0 - as_is.factor <= ACCEPTED {
+                return as_is;
+            }
+            let found = self.cleaned(&inside);
+            let next = self.bound(&found).max(self.floor);
+            let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
+            let from = level;
+            // The level and the prices that prove it stay together.
+            if next < level {
+                (level, prices) = (next, found);
+            }
+            let round = self.round(from, level, &inside, &prices);
+            let lacking = 1.0 - round.factor;
+            programs += 1;
+            if lacking <= ACCEPTED || programs == PROGRAMS || (tolerance == TIGHT && !closer) {
+                return round;
+            }
+            if lacking < 10.0 * LOOSE || !closer {
+                tolerance = TIGHT;
+            }
+        }
+    }
+
+    /// The level that the totals of the pool allow, which is at least that of its servers, and the prices that prove it.
+    fn pool_bound(&self) -> (f64, Vec<f64>) {
+        let kinds = self.pool.kinds();
+        let bound = |r: usize| {
+            let lines = self.lines.iter().enumerate();
+            fill(&lines.map(|(user, line)| (*line, self.pool.demand(user)[r])).collect::<Vec<_>>(), 1.0)
+        };
+        let least = (0..kinds).map(|r| (bound(r), r)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let (level, resource) = least.unwrap_or((f64::INFINITY, 0));
+        let price = |row: usize| f64::from(u8::from(row % kinds == resource));
+        (level.max(self.floor), (0..self.capacity.len()).map(price).collect())
+    }
+
+    fn totals(&self, level: f64) -> Vec<f64> {
+        let mut totals = vec![Sum::default(); self.directions.demand.len() / self.pool.kinds()];
+        for (user, line) in self.lines.iter().enumerate() {
+            totals[self.directions.of[user]].add(line.share(level));
+        }
+        totals.iter().map(Sum::total).collect()
+    }
+
+    /// The program for the shares at a level; directions of which nothing is wanted are left out of it.
+    fn inside(&self, level: f64, tolerance: f64) -> Inside {
+        let kinds = self.pool.kinds();
+        let totals = self.totals(level);
+        let wanted: Vec<usize> = (0..totals.len()).filter(|&direction| totals[direction] > 0.0).collect();
+        let demand: Vec<f64> = wanted
+            .iter()
+            .flat_map(|&d| self.directions.demand[d * kinds..][..kinds].iter().copied())
+            .collect();
+        let some: Vec<f64> = wanted.iter().map(|&direction| totals[direction]).collect();
+        let program = Program { demand: &demand, capacity: self.capacity, kinds, totals: &some };
+        let mut inside = program.solve(tolerance);
+        let servers = program.servers();
+        let mut shares = vec![0.0; totals.len() * servers];
+        for (at, direction) in wanted.into_iter().enumerate() {
+            shares[direction * servers..][..servers]
+                .copy_from_slice(&inside.shares[at * servers..][..servers]);
+        }
+        inside.shares = shares;
+        inside
+    }
+
+    /// Prices without those of what is not used up, which are zero in the limit; as they are if that would prove less.
+    fn cleaned(&self, inside: &Inside) -> Vec<f64> {
+        let worth: f64 = inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        let clean = |row: usize| {
+            let (price, amount) = (inside.prices[row], self.capacity[row]);
+            let used_up = amount > 0.0 && inside.free[row] / amount < price * amount / worth;
+            if used_up { price / worth } else { 0.0 }
+        };
+        let raw: Vec<f64> = inside.prices.iter().map(|price| price / worth).collect();
+        let large = |row: usize| if raw[row] * self.capacity[row] > PAYS { raw[row] } else { 0.0 };
+        let most = self.bound(&raw) * (1.0 + 1e-9);
+        let rows = 0..self.capacity.len();
+        let cleaned: [Vec<f64>; 2] = [rows.clone().map(clean).collect(), rows.map(large).collect()];
+        cleaned.into_iter().find(|prices| self.bound(prices) <= most).unwrap_or(raw)
+    }
+
+    /// The largest level that prices allow.
+    fn bound(&self, prices: &[f64]) -> f64 {
+        let program = program(self.pool, self.directions, self.capacity, &[]);
+        let worth: f64 = prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        let directions = self.directions.demand.len() / self.pool.kinds();
+        let costs: Vec<f64> = (0..directions).map(|direction| program.cost(prices, direction)).collect();
+        let users: Vec<(Line, f64)> = self
+            .lines
+            .iter()
+            .zip(&self.directions.of)
+            .map(|(line, &direction)| (*line, costs[direction]))
+            .filter(|(_, cost)| *cost > 0.1 * PAYS * worth)
+            .collect();
+        fill(&users, worth)
+    }
+
+    /// A point for the shares at level `from`, turned into one for the shares at level `to`.
+    fn round(&self, from: f64, to: f64, inside: &Inside, prices: &[f64]) -> Round {
+        let (kinds, servers) = (self.pool.kinds(), self.capacity.len() / self.pool.kinds());
+        let (before, after) = (self.totals(from), self.totals(to));
+        let mut shares = inside.shares.clone();
+        let mut used = vec![Sum::default(); self.capacity.len()];
+        for (direction, total) in after.iter().enumerate() {
+            let parts = &mut shares[direction * servers..][..servers];
+            if before[direction] <= 0.0 {
+                continue;
+            }
+            settle(parts, *total);
+            let demand = &self.directions.demand[direction * kinds..][..kinds];
+            for (server, part) in parts.iter().enumerate().filter(|(_, part)| **part > 0.0) {
+                used[server * kinds..][..kinds]
+                    .iter_mut()
+                    .zip(demand)
+                    .for_each(|(used, by)| used.add(part * by));
+            }
+        }
+        let fullest = used.iter().zip(self.capacity).filter(|(_, amount)| **amount > 0.0);
+        let fullest = fullest.map(|(used, amount)| used.total() / amount).fold(1.0, f64::max);
+        shares.iter_mut().for_each(|share| *share /= fullest);
+        Round { level: to, prices: prices.to_vec(), shares, factor: 1.0 / fullest }
+    }
+}
+
+/// Scales the parts of a share to a total, without the dust.
+fn settle(parts: &mut [f64], total: f64) {
+    let sum: f64 = parts.iter().sum();
+    parts.iter_mut().filter(|part| **part < DUST * sum).for_each(|part| *part = 0.0);
+    let rest: f64 = parts.iter().sum();
+    let scale = if rest > 0.0 { total / rest } else { 0.0 };
+    parts.iter_mut().for_each(|part| *part *= scale);
+}
+
+/// Prices by server from those by class.
+fn by_server(pool: &Pool, classes: &[Class], prices: &[f64]) -> Vec<f64> {
+    let kinds = pool.kinds();
+    let mut all = vec![0.0; pool.capacity.len()];
+    for (class, prices) in classes.iter().zip(prices.chunks(kinds)) {
+        for &server in &class.servers {
+            all[server * kinds..][..kinds].copy_from_slice(prices);
+        }
+    }
+    all
+}
+
+/// Hands out what each direction has on each class to its users and the class's servers, in proportion.
+fn finish(
+    pool: &Pool,
+    classes: &[Class],
+    directions: &Directions,
+    wanted: &[f64],
+    shares: &[f64],
+    stops: Vec<Stop>,
+) -> Solved {
+    let count = classes.len();
+    let mut totals = vec![Sum::default(); directions.demand.len() / pool.kinds()];
+    wanted.iter().zip(&directions.of).for_each(|(share, &direction)| totals[direction].add(*share));
+    let mut solved =
+        Solved { shares: vec![0.0; wanted.len()], stops, pieces: vec![Vec::new(); pool.servers()], gap: 0.0 };
+    let pieces: &mut Pieces = &mut solved.pieces;
+    for (number, class) in classes.iter().enumerate() {
+        let all: f64 = class.capacity.iter().sum();
+        for (user, &direction) in directions.of.iter().enumerate() {
+            let total = totals[direction].total();
+            let here =
+                if total > 0.0 { shares[direction * count + number] * wanted[user] / total } else { 0.0 };
+            if here <= 0.0 {
+                continue;
+            }
+            solved.shares[user] += here;
+            for &server in &class.servers {
+                let part = pool.capacity(server).iter().sum::<f64>() / all;
+                pieces[server].push((user, here * part));
+            }
+        }
+    }
+    solved
+}

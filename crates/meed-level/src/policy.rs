@@ -1,0 +1,161 @@
+//! The policies by name, and the one entry point.
+
+use crate::allocation::{Allocation, Certificate, Round, UserShare};
+use crate::error::InputError;
+use crate::exact::{self, two};
+use crate::line::Line;
+use crate::naive::{per_server, slots};
+use crate::pool::{Pieces, Pool, Solved};
+use crate::problem::Problem;
+
+/// Smaller parts of a user's share on one server are rounding.
+const DUST: f64 = 1e-13;
+
+/// How the pool is shared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Policy {
+    /// DRF as if the pool were one server: what totals allow, whether or not it can be placed.
+    Drf,
+    /// DRF over the pool, on its servers (TPDS'15 Eq. 6 and Sec. 5.1).
+    Drfh,
+    /// The same of past and present: whoever used less before rises first.
+    LongTermDrf,
+    /// DRF on every server by itself (TPDS'15 Sec. 3.4).
+    PerServerDrf,
+    /// Max-min over slots of fixed size (TPDS'15 Sec. 6.2).
+    Slots,
+}
+
+/// Names of the policies, as users write them.
+pub const POLICIES: &[(&str, Policy)] = &[
+    ("drf", Policy::Drf),
+    ("drfh", Policy::Drfh),
+    ("long-term-drf", Policy::LongTermDrf),
+    ("per-server-drf", Policy::PerServerDrf),
+    ("slots", Policy::Slots),
+];
+
+impl Policy {
+    /// The policy of a name.
+    pub fn of_name(name: &str) -> Option<Policy> {
+        POLICIES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        POLICIES.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether past usage counts.
+    pub fn remembers(self) -> bool {
+        self == Policy::LongTermDrf
+    }
+}
+
+/// Shares the pool under a policy.
+pub fn allocate(problem: &Problem, policy: Policy) -> Result<Allocation, InputError> {
+    problem.check()?;
+    let pool = Pool::new(problem, policy.remembers());
+    Ok(match policy {
+        Policy::Drf => {
+            let pool = pool.into_one_server();
+            certified(problem, &pool, exact::solve(&pool))
+        }
+        Policy::Drfh | Policy::LongTermDrf => certified(problem, &pool, exact::solve(&pool)),
+        Policy::PerServerDrf => uncertified(&pool, per_server::solve(problem, &pool), Vec::new()),
+        Policy::Slots => {
+            let (pieces, remarks) = slots::solve(problem, &pool);
+            uncertified(&pool, pieces, remarks)
+        }
+    })
+}
+
+/// From shares of the pool to tasks, and prices per unit.
+fn certified(problem: &Problem, pool: &Pool, solved: Solved) -> Allocation {
+    let users = solved.shares.iter().zip(&pool.dominant);
+    let users = users.map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
+    let kinds = pool.kinds();
+    let rounds: Vec<Round> = solved
+        .stops
+        .into_iter()
+        .map(|stop| {
+            let worth: f64 =
+                stop.prices.iter().zip(&pool.capacity).map(|(price, amount)| price * amount).sum();
+            let on_server = |prices: &[f64]| {
+                let mut all = vec![0.0; problem.resources.len()];
+                for ((&r, total), price) in pool.resources.iter().zip(&pool.totals).zip(prices) {
+                    all[r] = price / worth / total;
+                }
+                all
+            };
+            let mut users = stop.users;
+            users.sort_unstable();
+            Round { level: stop.level, users, prices: stop.prices.chunks(kinds).map(on_server).collect() }
+        })
+        .collect();
+    Allocation {
+        level: rounds.first().map(|round| round.level),
+        users: users.collect(),
+        servers: in_tasks(pool, solved.pieces, &solved.shares),
+        certificate: Some(Certificate { gap: solved.gap, rounds }),
+        remarks: Vec::new(),
+    }
+}
+
+/// A policy that proves nothing: its level is the least that somebody is left with who wants more.
+fn uncertified(pool: &Pool, pieces: Pieces, remarks: Vec<String>) -> Allocation {
+    let mut shares = vec![0.0; pool.lines.len()];
+    pieces.iter().flatten().for_each(|(user, share)| shares[*user] += share);
+    let wanting = shares.iter().zip(&pool.lines).filter(|(share, line)| **share < line.cap * (1.0 - 1e-12));
+    let level = wanting.map(|(share, line)| share / line.weight).min_by(f64::total_cmp);
+    let users = shares.iter().zip(&pool.dominant);
+    let users = users.map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
+    Allocation {
+        level,
+        users: users.collect(),
+        servers: in_tasks(pool, pieces, &shares),
+        certificate: None,
+        remarks,
+    }
+}
+
+/// Pieces in tasks, by user, without the dust that rounding leaves on a server.
+fn in_tasks(pool: &Pool, pieces: Pieces, shares: &[f64]) -> Vec<Vec<(usize, f64)>> {
+    let tasks = |served: Vec<(usize, f64)>| {
+        let served = served.into_iter().filter(|(user, share)| *share > DUST * shares[*user]);
+        let mut served: Vec<(usize, f64)> =
+            served.map(|(user, share)| (user, share / pool.dominant[user])).collect();
+        served.sort_unstable_by_key(|(user, _)| *user);
+        // A server may take the same user's demand from two ends.
+        served.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        served
+    };
+    pieces.into_iter().map(tasks).collect()
+}
+
+/// A pool of two resources, sorted once: for callers that ask for the level alone.
+pub struct Sorted {
+    both: two::Sorted,
+    single: [Vec<Line>; 2],
+}
+
+impl Sorted {
+    /// Sorts the users of a problem with two demanded resources; `None` when there are more or fewer.
+    pub fn new(problem: &Problem, policy: Policy) -> Result<Option<Sorted>, InputError> {
+        problem.check()?;
+        let pool = Pool::new(problem, policy.remembers());
+        Ok((pool.kinds() == 2).then(|| {
+            let (both, single) = two::sort(&pool, &pool.classes());
+            Sorted { both, single: two::pool_lines(&pool, &single) }
+        }))
+    }
+
+    /// The level of the users that demand both resources: infinite when all their tasks can be served.
+    pub fn level(&self) -> f64 {
+        self.both.level(&self.single)
+    }
+}

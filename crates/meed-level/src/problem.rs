@@ -1,0 +1,154 @@
+//! What is to be shared among whom, and what can be wrong with it.
+//!
+//! Amounts are plain numbers in units of the writer's choice, fractions included: only ratios matter. A [`Problem`]
+//! that [`Problem::check`] accepts can be solved by every policy without a further error.
+
+use crate::error::InputError;
+
+/// Amounts, weights and the like are zero or between this and [`LARGEST`]: ratios then stay far from the ends of `f64`.
+pub const SMALLEST: f64 = 1e-12;
+/// See [`SMALLEST`].
+pub const LARGEST: f64 = 1e18;
+/// Most resources: the cost of more than two grows with their square.
+pub const MAX_RESOURCES: usize = 16;
+/// Slots of the largest server where nothing else is asked for: the best of DRFH Table 2.
+pub const SLOTS_PER_SERVER: f64 = 14.0;
+
+/// Servers of equal capacity.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Server {
+    /// How many of them.
+    pub count: f64,
+    /// What each has, in the order of [`Problem::resources`].
+    pub capacity: Vec<f64>,
+}
+
+/// Someone who has tasks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct User {
+    /// No other user has this name.
+    pub name: String,
+    /// What one task needs, in the order of [`Problem::resources`].
+    pub demand: Vec<f64>,
+    /// Shares are proportional to weights.
+    pub weight: f64,
+    /// How many tasks there are; `None` when they never end.
+    pub tasks: Option<f64>,
+    /// Past usage in dominant shares (share of the pool x time in the unit of one allocation); only long-term policies
+    /// look at it.
+    pub used: f64,
+}
+
+/// A pool of servers and the users that share it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Problem {
+    /// Names of the resources.
+    pub resources: Vec<String>,
+    /// Classes of servers.
+    pub servers: Vec<Server>,
+    /// Users.
+    pub users: Vec<User>,
+    /// Slots that the largest server is divided into, for [`crate::Policy::Slots`].
+    pub slots_per_server: f64,
+}
+
+impl Problem {
+    /// What the pool has of each resource.
+    pub fn totals(&self) -> Vec<f64> {
+        let total = |r| self.servers.iter().map(|server| server.count * server.capacity[r]).sum();
+        (0..self.resources.len()).map(total).collect()
+    }
+
+    /// Whether it can be solved; if not, what is wrong and where.
+    pub fn check(&self) -> Result<(), InputError> {
+        let kinds = self.resources.len();
+        if kinds == 0 || kinds > MAX_RESOURCES {
+            return Err(InputError::Resources { given: kinds });
+        }
+        if self.servers.is_empty() {
+            return Err(InputError::NoServers);
+        }
+        if self.users.is_empty() {
+            return Err(InputError::NoUsers);
+        }
+        self.servers.iter().enumerate().try_for_each(|(number, server)| self.check_server(number, server))?;
+        let slots = self.slots_per_server;
+        if !(1.0..=1e6).contains(&slots) || slots.fract() != 0.0 {
+            return Err(InputError::Slots { given: slots });
+        }
+        self.users.iter().try_for_each(|user| self.check_user(user))?;
+        let mut names: Vec<&str> = self.users.iter().map(|user| user.name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(InputError::SameName { name: pair[0].to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_server(&self, number: usize, server: &Server) -> Result<(), InputError> {
+        if !(1.0..=1e15).contains(&server.count) || server.count.fract() != 0.0 {
+            return Err(InputError::Count { server: number, given: server.count });
+        }
+        for (name, &amount) in self.resources.iter().zip(&server.capacity) {
+            if !is_amount(amount) {
+                let resource = name.clone();
+                return Err(InputError::Capacity { server: number, resource, given: amount });
+            }
+        }
+        match server.capacity.iter().all(|&amount| amount == 0.0) {
+            true => Err(InputError::EmptyServer { server: number }),
+            false => Ok(()),
+        }
+    }
+
+    fn check_user(&self, user: &User) -> Result<(), InputError> {
+        let name = || user.name.clone();
+        if user.name.is_empty() {
+            return Err(InputError::NoName);
+        }
+        for (resource, &amount) in self.resources.iter().zip(&user.demand) {
+            if !is_amount(amount) {
+                return Err(InputError::Demand { user: name(), resource: resource.clone(), given: amount });
+            }
+        }
+        if user.demand.iter().all(|&amount| amount == 0.0) {
+            return Err(InputError::NoDemand { user: name() });
+        }
+        let figures = [
+            ("weight", user.weight, user.weight != 0.0),
+            ("tasks", user.tasks.unwrap_or(0.0), true),
+            ("used", user.used, true),
+        ];
+        for (key, given, allowed) in figures {
+            if !is_amount(given) || !allowed {
+                return Err(InputError::Figure { user: name(), key, given });
+            }
+        }
+        self.check_room(user)
+    }
+
+    /// A task that no server could ever hold is refused, as by the engine.
+    fn check_room(&self, user: &User) -> Result<(), InputError> {
+        let fits =
+            |server: &Server| user.demand.iter().zip(&server.capacity).all(|(need, have)| need <= have);
+        if self.servers.iter().any(fits) {
+            return Ok(());
+        }
+        let most = |r: usize| self.servers.iter().map(|server| server.capacity[r]).fold(0.0, f64::max);
+        let too_much = (0..self.resources.len()).find(|&r| user.demand[r] > most(r));
+        Err(match too_much {
+            Some(r) => InputError::TooLarge {
+                user: user.name.clone(),
+                resource: self.resources[r].clone(),
+                need: user.demand[r],
+                most: most(r),
+            },
+            None => InputError::FitsNowhere { user: user.name.clone() },
+        })
+    }
+}
+
+/// Zero, or in the range in which ratios are safe. False for NaN.
+fn is_amount(value: f64) -> bool {
+    value == 0.0 || (SMALLEST..=LARGEST).contains(&value)
+}
