@@ -10,21 +10,34 @@ use std::time::Instant;
 use meed::{ResourceKinds, Unit};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
+use meed_workload::google::GoogleSource;
+use meed_workload::mwf::MwfSource;
+use meed_workload::philly::PhillySource;
 use meed_workload::swf::SwfSource;
 use meed_workload::swim::SwimSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
-fn read(path: &Path, kinds: &ResourceKinds) -> Result<u64, TraceError> {
+/// Jobs and lines.
+fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
     let origin = Origin::path(path);
     let mut source: Box<dyn JobSource> = match TraceFormat::of_name(path)? {
         TraceFormat::Swf => Box::new(SwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?),
         TraceFormat::Swim => {
             Box::new(SwimSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
+        TraceFormat::Philly => {
+            Box::new(PhillySource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
+        TraceFormat::Mwf => Box::new(MwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?),
+        TraceFormat::Google => {
+            let kinds = ["cpu", "memory"].map(|name| (name.to_owned(), Unit::Milli));
+            let kinds = ResourceKinds::new(kinds.to_vec()).expect("two different names");
+            Box::new(GoogleSource::open(&origin, &kinds, &Default::default(), OnBadLine::Skip)?)
+        }
         TraceFormat::Canonical => Box::new(CanonicalSource::open(&origin, None, OnBadLine::Skip)?),
     };
     while source.next_job()?.is_some() {}
-    Ok(source.counts().jobs)
+    Ok((source.counts().jobs, source.counts().lines))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,13 +45,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args_os().skip(1) {
         let path = Path::new(&path);
         let mut shortest = f64::INFINITY;
-        let mut jobs = 0;
+        let (mut jobs, mut lines) = (0, 0);
         for _ in 0..10 {
             let start = Instant::now();
-            jobs = read(path, &kinds)?;
+            (jobs, lines) = read(path, &kinds)?;
             shortest = shortest.min(start.elapsed().as_secs_f64());
         }
-        println!("{jobs} jobs in {:.1} ms: {}", shortest * 1e3, path.display());
+        let rate = lines as f64 / shortest / 1e6;
+        println!(
+            "{jobs} jobs, {lines} lines in {:.1} ms, {rate:.2} million lines/s: {}",
+            shortest * 1e3,
+            path.display()
+        );
     }
     Ok(())
 }

@@ -143,6 +143,7 @@ pub(crate) fn parse_scaled(
 }
 
 /// A whole number of one to eighteen digits and nothing else: by far the most common field.
+#[inline]
 pub(crate) fn parse_short(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 18 {
         return None;

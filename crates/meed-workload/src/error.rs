@@ -80,6 +80,14 @@ pub enum TraceError {
         /// How that came about, and what was expected.
         why: String,
     },
+    /// There is nothing to run on.
+    #[error("{file}: no machines: {why}")]
+    NoMachines {
+        /// The file.
+        file: Arc<str>,
+        /// How that came about, and what was expected.
+        why: String,
+    },
     /// The file's header is missing or does not fit the cluster.
     #[error("{file}:{line}: {why}")]
     Header {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use meed::{MAX_AMOUNT, Resources, Span, Time};
+use meed::{Constraints, MAX_AMOUNT, Resources, Span, Time};
 
 /// Most tasks that one job can have: 2^24. A world may keep something per task.
 pub const MAX_TASKS: u32 = 1 << 24;
@@ -72,6 +72,8 @@ pub struct TaskGroup {
     pub demand: Resources,
     /// How long the tasks run.
     pub duration: Durations,
+    /// Where they may run; `None`: anywhere.
+    pub constraints: Option<Box<Constraints>>,
 }
 
 impl TaskGroup {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use meed::Time;
 
-use crate::{BadLine, Job, JobSource, SourceCounts, TraceError};
+use crate::{BadLine, Cause, Job, JobSource, SourceCounts, TraceError};
 
 /// Several sources as one.
 pub struct Merge<'a> {
@@ -98,6 +98,11 @@ impl JobSource for Merge<'_> {
         Some(self.adopt(number, job))
     }
 
+    fn cause(&self, chain: u32) -> Option<Cause> {
+        let (number, inner) = *self.chains.get(chain as usize)?;
+        self.parts[number].source.cause(inner)
+    }
+
     fn counts(&self) -> SourceCounts {
         let mut sum = SourceCounts::default();
         for part in &self.parts {
@@ -148,7 +153,7 @@ mod tests {
             submit: Time::from_secs(submit_s).unwrap(),
             weight: 1,
             chain: None,
-            groups: vec![TaskGroup { stage: 0, count: 1, demand, duration }],
+            groups: vec![TaskGroup { stage: 0, count: 1, demand, duration, constraints: None }],
         }
     }
 
@@ -158,6 +163,7 @@ mod tests {
 
     fn closed(queue: &str, concurrent: u32) -> Box<dyn JobSource + Send> {
         let stage = StageSpec {
+            constraints: None,
             tasks: Dist::Constant(1.0),
             duration_s: Dist::Constant(1.0),
             per: Per::Job,

@@ -18,6 +18,12 @@ pub trait JobSource {
         None
     }
 
+    /// How the time of the job that [`JobSource::job_ended`] returned last for `chain` came about, where it is not
+    /// simply a pause after that end.
+    fn cause(&self, _chain: u32) -> Option<Cause> {
+        None
+    }
+
     /// What was read and skipped so far.
     fn counts(&self) -> SourceCounts {
         SourceCounts::default()
@@ -37,6 +43,15 @@ pub trait JobSource {
     fn progress(&self) -> Option<f64> {
         None
     }
+}
+
+/// When a chained job comes: `pause` after the end of the one before, but not before `not_before`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cause {
+    /// After the end of the job before.
+    pub pause: meed::Span,
+    /// A time of its own.
+    pub not_before: meed::Time,
 }
 
 /// What a source has read and skipped.
@@ -63,6 +78,10 @@ impl<S: JobSource + ?Sized> JobSource for Box<S> {
 
     fn job_ended(&mut self, chain: u32, now: meed::Time) -> Option<Job> {
         (**self).job_ended(chain, now)
+    }
+
+    fn cause(&self, chain: u32) -> Option<Cause> {
+        (**self).cause(chain)
     }
 
     fn counts(&self) -> SourceCounts {

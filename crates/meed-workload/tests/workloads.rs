@@ -18,6 +18,7 @@ fn kinds() -> ResourceKinds {
 
 fn generator(queue: &str, arrivals: Arrivals) -> GeneratorSpec {
     let stage = |per, mean| StageSpec {
+        constraints: None,
         tasks: Dist::Uniform { low: 1.0, high: 20.0 },
         duration_s: Dist::LogNormal { median: mean, sigma: 1.0 },
         per,
@@ -93,7 +94,13 @@ fn a_summary_adds_up() {
         submit: Time::from_secs(submit_s).unwrap(),
         weight: 1,
         chain: None,
-        groups: vec![TaskGroup { stage: 0, count, demand: Resources::new(&[500, 100]), duration }],
+        groups: vec![TaskGroup {
+            stage: 0,
+            count,
+            demand: Resources::new(&[500, 100]),
+            duration,
+            constraints: None,
+        }],
     };
     // Out of order on purpose: the source sorts.
     let jobs = vec![

@@ -7,6 +7,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::constraints::ConstraintsForm;
+
 /// The header line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +49,8 @@ pub(super) struct GroupLine<'a> {
     pub(super) demand: Entries<Cow<'a, str>, &'a RawValue>,
     #[serde(borrow)]
     pub(super) duration_s: &'a RawValue,
+    #[serde(default)]
+    pub(super) constraints: Option<ConstraintsForm>,
 }
 
 fn one() -> u32 {

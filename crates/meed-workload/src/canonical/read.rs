@@ -7,19 +7,20 @@ use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Time,
 
 use super::json::{Entries, GroupLine, Header, JobLine};
 use super::{LINE_LIMIT, VERSION};
+use crate::constraints::ConstraintsForm;
 use crate::decimal::{NumberError, Rounding, parse_scaled};
-use crate::error::{BadLines, Problem, no_jobs, quote, suggest};
+use crate::error::{Problem, no_jobs, quote, suggest};
 use crate::fields::{out_of_order, span, time};
 use crate::lines::Lines;
 use crate::open::Origin;
+use crate::records::Records;
 use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
 
 const WANTED: &str = "after the header, every line is a job as docs/trace-format.md describes it";
 
 /// Jobs of a trace in Meed's own format.
 pub struct CanonicalSource {
-    lines: Lines,
-    bad: BadLines,
+    records: Records,
     kinds: ResourceKinds,
     /// Kind of each resource of the file, in the kinds that jobs are made for.
     resources: Vec<(String, usize)>,
@@ -28,7 +29,6 @@ pub struct CanonicalSource {
     last: Time,
     /// Read ahead, so that a file without jobs is found out at once.
     next: Option<Job>,
-    read: u64,
     handed_out: u64,
 }
 
@@ -42,13 +42,12 @@ impl CanonicalSource {
         cluster: Option<&ResourceKinds>,
         on_bad_line: OnBadLine,
     ) -> Result<CanonicalSource, TraceError> {
-        let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
-        let bad = BadLines::new(on_bad_line);
+        let mut records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let (first, number) = loop {
-            match lines.next_line()? {
-                None => return Err(no_jobs(origin.name(), 0, 0, &bad, WANTED)),
+            match records.lines.next_line()? {
+                None => return Err(records.no_jobs(WANTED)),
                 Some(line) if line.trim_ascii().is_empty() => {}
-                Some(line) => break (line.to_vec(), lines.number()),
+                Some(line) => break (line.to_vec(), records.lines.number()),
             }
         };
         let fail = |why: String| TraceError::Header { file: Arc::clone(origin.name()), line: number, why };
@@ -63,20 +62,18 @@ impl CanonicalSource {
         let resources = map_kinds(&own, &kinds).map_err(fail)?;
         let by_name = header.queues.iter().cloned().zip(0..).collect();
         let mut source = CanonicalSource {
-            lines,
-            bad,
+            records,
             kinds,
             resources,
             queues: header.queues,
             by_name,
             last: Time::ZERO,
             next: None,
-            read: 0,
             handed_out: 0,
         };
         source.next = source.read_job()?;
         if source.next.is_none() {
-            return Err(no_jobs(origin.name(), source.read + 1, 0, &source.bad, WANTED));
+            return Err(no_jobs(origin.name(), source.records.read + 1, 0, &source.records.bad, WANTED));
         }
         Ok(source)
     }
@@ -88,26 +85,23 @@ impl CanonicalSource {
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
         loop {
-            let Some(line) = self.lines.next_line()? else { return Ok(None) };
+            let Some(line) = self.records.lines.next_line()? else { return Ok(None) };
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            self.read += 1;
+            self.records.read += 1;
             let context = Context {
                 resources: &self.resources,
                 kinds: &self.kinds,
                 by_name: &self.by_name,
-                number: self.read,
+                number: self.records.read,
             };
             match context.job(line, self.last) {
                 Ok(job) => {
                     self.last = job.submit;
                     return Ok(Some(job));
                 }
-                Err(problem) => {
-                    let name = Arc::clone(self.lines.input().name());
-                    self.bad.note(&name, self.lines.number(), problem)?;
-                }
+                Err(problem) => self.records.note(problem)?,
             }
         }
     }
@@ -221,7 +215,10 @@ impl Context<'_> {
         } else {
             Durations::Same(span(seconds("duration_s", text)?))
         };
-        Ok(TaskGroup { stage: group.stage, count: group.count, demand, duration })
+        let constraints = group.constraints.as_ref().map(ConstraintsForm::read);
+        let constraints =
+            constraints.transpose().map_err(|why| Problem::field("constraints", why))?.flatten();
+        Ok(TaskGroup { stage: group.stage, count: group.count, demand, duration, constraints })
     }
 
     fn demand(
@@ -299,14 +296,14 @@ impl JobSource for CanonicalSource {
     }
 
     fn counts(&self) -> SourceCounts {
-        SourceCounts { lines: self.read, jobs: self.handed_out, bad: self.bad.count(), ignored: 0 }
+        self.records.counts(self.handed_out)
     }
 
     fn bad_lines(&self) -> Vec<&BadLine> {
-        self.bad.first().iter().collect()
+        self.records.bad_lines()
     }
 
     fn progress(&self) -> Option<f64> {
-        self.lines.input().progress()
+        self.records.progress()
     }
 }

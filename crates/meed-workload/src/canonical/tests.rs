@@ -33,6 +33,7 @@ fn a_job_is_read_exactly() {
         count,
         demand: Resources::new(&demand),
         duration,
+        constraints: None,
     };
     let micros = |micros| Span::from_micros(micros).unwrap();
     let expected = Job {
@@ -197,6 +198,7 @@ fn what_cannot_be_written_is_refused() {
         count: 1,
         demand: Resources::new(&[1, 0]),
         duration: Durations::Same(Span::ZERO),
+        constraints: None,
     };
     let job = Job {
         label: JobLabel::Number(9),
@@ -241,6 +243,7 @@ fn any_group() -> impl Strategy<Value = TaskGroup> {
         count,
         demand: Resources::new(&[slot, memory]),
         duration,
+        constraints: None,
     })
 }
 

@@ -8,6 +8,7 @@ use meed::{MICROS_PER_S, ResourceKinds, Time};
 
 use super::read::unit_name;
 use super::{LINE_LIMIT, VERSION};
+use crate::constraints::ConstraintsForm;
 use crate::decimal::write_scaled;
 use crate::{Durations, Job, JobLabel, TaskGroup, TraceError};
 
@@ -133,14 +134,20 @@ fn compose_group(line: &mut String, group: &TaskGroup, kinds: &ResourceKinds) ->
     }
     line.push_str("},\"duration_s\":");
     match &group.duration {
-        Durations::Same(span) => write_scaled(line, span.as_micros(), MICROS_PER_S),
+        Durations::Same(span) => write_scaled(line, span.as_micros(), MICROS_PER_S)?,
         Durations::Each(spans) => {
             for (number, span) in spans.iter().enumerate() {
                 line.push_str(if number > 0 { "," } else { "[" });
                 write_scaled(line, span.as_micros(), MICROS_PER_S)?;
             }
             line.push(']');
-            Ok(())
+        }
+    }
+    match &group.constraints {
+        None => Ok(()),
+        Some(constraints) => {
+            let form = serde_json::to_value(ConstraintsForm::of(constraints)).unwrap_or_default();
+            write!(line, ",\"constraints\":{form}")
         }
     }
 }

@@ -107,7 +107,13 @@ impl Generator {
                     Per::Task if spec.duration_s.constant().is_some() => Durations::Same(draw()),
                     Per::Task => Durations::Each((0..count).map(|_| draw()).collect()),
                 };
-                TaskGroup { stage, count, demand: spec.demand, duration }
+                TaskGroup {
+                    stage,
+                    count,
+                    demand: spec.demand,
+                    duration,
+                    constraints: spec.constraints.clone(),
+                }
             })
             .collect();
         self.handed_out += 1;

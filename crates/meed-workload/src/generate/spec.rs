@@ -1,6 +1,6 @@
 //! What a generator makes.
 
-use meed::{Resources, Span, Time};
+use meed::{Constraints, Resources, Span, Time};
 
 use super::Dist;
 use crate::{MAX_TASKS, TraceError};
@@ -85,6 +85,8 @@ pub struct StageSpec {
     pub per: Per,
     /// What each task holds.
     pub demand: Resources,
+    /// Where they may run; `None`: anywhere.
+    pub constraints: Option<Box<Constraints>>,
 }
 
 /// How often a run time is drawn.

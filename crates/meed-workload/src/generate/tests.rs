@@ -16,6 +16,7 @@ fn spec(arrivals: Arrivals) -> GeneratorSpec {
         limit: Limit { jobs: Some(50), until: None },
         weight: 2,
         stages: vec![StageSpec {
+            constraints: None,
             tasks: Dist::Uniform { low: 1.0, high: 9.0 },
             duration_s: Dist::Exponential { mean: 10.0 },
             per: Per::Task,

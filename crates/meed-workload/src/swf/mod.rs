@@ -21,9 +21,10 @@ use meed::ResourceKinds;
 pub use assumptions::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 pub use header::SwfHeader;
 
-use crate::error::{BadLines, Problem, no_jobs, suggest};
+use crate::error::{Problem, suggest};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
+use crate::records::Records;
 use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
 use rows::{Row, Rows, Rules};
 
@@ -50,8 +51,8 @@ impl SwfSource {
         on_bad_line: OnBadLine,
     ) -> Result<SwfSource, TraceError> {
         let rules = Rules::new(assumptions, kinds)?;
-        let lines = Lines::new(origin.open()?, LINE_LIMIT);
-        let mut rows = Rows::new(lines, rules.clone(), BadLines::new(on_bad_line));
+        let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
+        let mut rows = Rows::new(records, rules.clone());
         let mut numbers = BTreeMap::new();
         let mut queues = Vec::new();
         while let Some(row) = rows.next_row()? {
@@ -83,15 +84,13 @@ impl SwfSource {
         queues: Vec<String>,
         numbers: BTreeMap<Option<u64>, u32>,
     ) -> Result<SwfSource, TraceError> {
-        let lines = Lines::new(origin.open()?, LINE_LIMIT);
-        let rows = Rows::new(lines, rules.clone(), BadLines::new(on_bad_line));
+        let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
+        let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
         let mut source = SwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
-            let wanted = "an SWF file has 18 numbers a line";
-            let Rows { read, ignored, bad, .. } = &source.rows;
-            return Err(no_jobs(origin.name(), *read, *ignored, bad, wanted));
+            return Err(source.rows.records.no_jobs("an SWF file has 18 numbers a line"));
         }
         Ok(source)
     }
@@ -105,7 +104,7 @@ impl SwfSource {
         while let Some(row) = self.rows.next_row()? {
             match self.queue_of(&row) {
                 Ok(queue) => return Ok(Some(job(row, queue))),
-                Err(problem) => self.rows.note(problem)?,
+                Err(problem) => self.rows.records.note(problem)?,
             }
         }
         Ok(None)
@@ -126,8 +125,13 @@ impl SwfSource {
 }
 
 fn job(row: Row, queue: u32) -> Job {
-    let group =
-        TaskGroup { stage: 0, count: row.tasks, demand: row.demand, duration: Durations::Same(row.duration) };
+    let group = TaskGroup {
+        stage: 0,
+        count: row.tasks,
+        demand: row.demand,
+        duration: Durations::Same(row.duration),
+        constraints: None,
+    };
     Job {
         label: JobLabel::Number(row.job),
         queue,
@@ -151,12 +155,11 @@ impl JobSource for SwfSource {
     }
 
     fn counts(&self) -> SourceCounts {
-        let Rows { read, ignored, bad, .. } = &self.rows;
-        SourceCounts { lines: *read, jobs: self.handed_out, bad: bad.count(), ignored: *ignored }
+        self.rows.records.counts(self.handed_out)
     }
 
     fn bad_lines(&self) -> Vec<&BadLine> {
-        self.rows.bad.first().iter().collect()
+        self.rows.records.bad_lines()
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -164,7 +167,7 @@ impl JobSource for SwfSource {
     }
 
     fn progress(&self) -> Option<f64> {
-        self.rows.lines.input().progress()
+        self.rows.records.progress()
     }
 }
 

@@ -1,13 +1,11 @@
 //! SWF lines to rows: everything about a job except the number of its queue.
 
-use std::sync::Arc;
-
 use meed::{MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
 
 use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
-use crate::error::{BadLines, Problem};
+use crate::error::Problem;
 use crate::fields::{Column, out_of_order, span, time};
-use crate::lines::Lines;
+use crate::records::Records;
 use crate::{MAX_TASKS, TraceError};
 
 const COLUMNS: usize = 18;
@@ -173,53 +171,43 @@ fn wrong_columns(line: &[u8], count: usize) -> Problem {
 
 /// The rows of a file, in order.
 pub(super) struct Rows {
-    pub(super) lines: Lines,
-    pub(super) bad: BadLines,
+    pub(super) records: Records,
     pub(super) header: SwfHeader,
-    /// Lines that are neither empty nor comments.
-    pub(super) read: u64,
-    pub(super) ignored: u64,
     rules: Rules,
     last: Time,
 }
 
 impl Rows {
-    pub(super) fn new(lines: Lines, rules: Rules, bad: BadLines) -> Rows {
+    pub(super) fn new(records: Records, rules: Rules) -> Rows {
         let header = SwfHeader::default();
-        Rows { lines, bad, header, read: 0, ignored: 0, rules, last: Time::ZERO }
+        Rows { records, header, rules, last: Time::ZERO }
     }
 
     pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
         loop {
-            let Some(line) = self.lines.next_line()? else { return Ok(None) };
+            let Some(line) = self.records.lines.next_line()? else { return Ok(None) };
             let line = line.trim_ascii();
             match line {
                 [] => continue,
                 [b';', ..] => {
                     // Only the comments before the first job are the header.
-                    if self.read == 0 {
+                    if self.records.read == 0 {
                         self.header.read(line);
                     }
                     continue;
                 }
-                _ => self.read += 1,
+                _ => self.records.read += 1,
             }
             match self.rules.parse(line, self.last) {
                 Ok((submit, row)) => {
                     self.last = submit;
                     match row {
                         Some(row) => return Ok(Some(row)),
-                        None => self.ignored += 1,
+                        None => self.records.ignored += 1,
                     }
                 }
-                Err(problem) => self.note(problem)?,
+                Err(problem) => self.records.note(problem)?,
             }
         }
-    }
-
-    /// Notes that the line read last is wrong.
-    pub(super) fn note(&mut self, problem: Problem) -> Result<(), TraceError> {
-        let name = Arc::clone(self.lines.input().name());
-        self.bad.note(&name, self.lines.number(), problem)
     }
 }

@@ -9,16 +9,15 @@
 
 mod assumptions;
 
-use std::sync::Arc;
-
 use meed::{MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Span, Time};
 
 pub use assumptions::{SwimAssumptions, TenantSplit};
 
-use crate::error::{BadLines, Problem, no_jobs};
+use crate::error::Problem;
 use crate::fields::{Column, out_of_order, time};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
+use crate::records::Records;
 use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
 use assumptions::Dealer;
 
@@ -37,15 +36,13 @@ const MAX_ID: usize = 200;
 
 /// Jobs of a SWIM file.
 pub struct SwimSource {
-    lines: Lines,
-    bad: BadLines,
+    records: Records,
     assumptions: SwimAssumptions,
     demands: (Resources, Resources),
     dealer: Dealer,
     last: Time,
     /// Read ahead, so that a file without jobs is found out at once.
     next: Option<Job>,
-    read: u64,
     handed_out: u64,
 }
 
@@ -60,29 +57,26 @@ impl SwimSource {
         let mut source = SwimSource {
             demands: assumptions.check(kinds)?,
             dealer: assumptions.dealer(),
-            lines: Lines::new(origin.open()?, LINE_LIMIT),
-            bad: BadLines::new(on_bad_line),
+            records: Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line),
             assumptions: assumptions.clone(),
             last: Time::ZERO,
             next: None,
-            read: 0,
             handed_out: 0,
         };
         source.next = source.read_job()?;
         if source.next.is_none() {
-            let wanted = "a SWIM file has six columns separated by tabs";
-            return Err(no_jobs(origin.name(), source.read, 0, &source.bad, wanted));
+            return Err(source.records.no_jobs("a SWIM file has six columns separated by tabs"));
         }
         Ok(source)
     }
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
         loop {
-            let Some(line) = self.lines.next_line()? else { return Ok(None) };
+            let Some(line) = self.records.lines.next_line()? else { return Ok(None) };
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            self.read += 1;
+            self.records.read += 1;
             match parse(line, self.last).and_then(|row| shape(row, &self.assumptions, &self.demands)) {
                 Ok(mut job) => {
                     self.last = job.submit;
@@ -90,10 +84,7 @@ impl SwimSource {
                     job.queue = self.dealer.deal();
                     return Ok(Some(job));
                 }
-                Err(problem) => {
-                    let name = Arc::clone(self.lines.input().name());
-                    self.bad.note(&name, self.lines.number(), problem)?;
-                }
+                Err(problem) => self.records.note(problem)?,
             }
         }
     }
@@ -156,7 +147,7 @@ fn shape(row: Row<'_>, a: &SwimAssumptions, demands: &(Resources, Resources)) ->
             column.wrong(bytes.to_string().as_bytes(), &format!("makes a task longer than {longest} s"))
         })?;
         let duration = Durations::Same(duration);
-        groups.push(TaskGroup { stage, count: count as u32, demand, duration });
+        groups.push(TaskGroup { stage, count: count as u32, demand, duration, constraints: None });
     }
     let label = JobLabel::Name(row.id.into());
     Ok(Job { label, queue: 0, submit: row.submit, weight: 1, chain: None, groups })
@@ -175,11 +166,11 @@ impl JobSource for SwimSource {
     }
 
     fn counts(&self) -> SourceCounts {
-        SourceCounts { lines: self.read, jobs: self.handed_out, bad: self.bad.count(), ignored: 0 }
+        self.records.counts(self.handed_out)
     }
 
     fn bad_lines(&self) -> Vec<&BadLine> {
-        self.bad.first().iter().collect()
+        self.records.bad_lines()
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -187,7 +178,7 @@ impl JobSource for SwimSource {
     }
 
     fn progress(&self) -> Option<f64> {
-        self.lines.input().progress()
+        self.records.progress()
     }
 }
 

@@ -1,0 +1,156 @@
+//! MWF: SWF extended by what jobs asked of their nodes, as in the logs of the Czech MetaCentrum for the Alea simulator.
+//!
+//! Format: the 18 columns of SWF, then the processors used (`{1241,1241}`), the queue's name, and the nodes asked for
+//! (`8:ppn=8:cl_zegox`). Submission is in seconds since 1970; requested memory (column 10) is in bytes per node, as
+//! Alea reads it, not in kB per processor as in SWF. Of the machine there is a second file: [`read_machines`].
+//! What the format leaves open is decided by [`MwfAssumptions`].
+//!
+//! A job is one task per node that it asks for. All jobs of the log that asked for several nodes ran on as many
+//! different ones: so it is a constraint here. The tasks need not start together, which the original demanded.
+//!
+//! Queues are collected in a first pass, unless the caller names them. Invariant: both passes judge every line by the
+//! same code. Cost: memory for one line and the names of the queues.
+
+mod assumptions;
+mod machines;
+mod nodespec;
+mod rows;
+
+use std::collections::BTreeMap;
+
+use meed::{Constraints, ResourceKinds, Resources, Unit};
+
+pub use assumptions::{MwfAssumptions, MwfProperties, MwfQueues};
+pub use machines::read_machines;
+
+use crate::error::{Problem, suggest};
+use crate::lines::{LINE_LIMIT, Lines};
+use crate::open::Origin;
+use crate::records::Records;
+use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use rows::{Row, Rows, Rules};
+
+/// Jobs of an MWF file.
+pub struct MwfSource {
+    rows: Rows,
+    rules: Rules,
+    words: Vec<String>,
+    queues: Vec<String>,
+    numbers: BTreeMap<String, u32>,
+    /// Read ahead, so that a file without jobs is found out at once.
+    next: Option<Job>,
+    handed_out: u64,
+}
+
+impl MwfSource {
+    /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues, and with
+    /// [`OnBadLine::Stop`] fails here already if a line is wrong.
+    pub fn open(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &MwfAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<MwfSource, TraceError> {
+        let rules = Rules::new(assumptions, kinds)?;
+        let mut rows = Rows::new(Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line), rules);
+        let (mut queues, mut seen) = (Vec::new(), BTreeMap::new());
+        while let Some(row) = rows.next_row()? {
+            seen.entry(row.queue).or_insert_with_key(|name| queues.push(name.clone()));
+        }
+        MwfSource::with_queues(origin, kinds, assumptions, on_bad_line, queues)
+    }
+
+    /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue is a bad line.
+    pub fn with_queues(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &MwfAssumptions,
+        on_bad_line: OnBadLine,
+        queues: Vec<String>,
+    ) -> Result<MwfSource, TraceError> {
+        let rules = Rules::new(assumptions, kinds)?;
+        let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
+        let rows = Rows::new(records, rules.clone());
+        let words = rules.words(kinds);
+        let numbers = queues.iter().cloned().zip(0..).collect();
+        let mut source = MwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
+        source.next = source.read_job()?;
+        if source.next.is_none() {
+            return Err(source.rows.records.no_jobs("an MWF file has 21 columns a line"));
+        }
+        Ok(source)
+    }
+
+    fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
+        while let Some(row) = self.rows.next_row()? {
+            match self.job(row) {
+                Ok(job) => return Ok(Some(job)),
+                Err(problem) => self.rows.records.note(problem)?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn job(&self, row: Row) -> Result<Job, Problem> {
+        let Some(queue) = self.numbers.get(&row.queue) else {
+            let hint = suggest(&row.queue, self.queues.iter().map(String::as_str));
+            return Err(Problem::line(format!("unknown queue \"{}\"; {hint}", row.queue)));
+        };
+        let nodes: u64 = row.chunks.iter().map(|chunk| u64::from(chunk.nodes)).sum();
+        let group = |chunk: nodespec::Chunk| {
+            let mut demand = Resources::zero(self.rules.kinds);
+            demand.as_mut_slice()[self.rules.processor] = chunk.processors * Unit::Milli.scale();
+            if let Some(kind) = self.rules.memory {
+                demand.as_mut_slice()[kind] = row.memory;
+            }
+            let constraints = Constraints { distinct_nodes: nodes > 1, ..chunk.constraints };
+            TaskGroup {
+                stage: 0,
+                count: chunk.nodes,
+                demand,
+                duration: Durations::Same(row.duration),
+                constraints: (!constraints.is_open()).then(|| Box::new(constraints)),
+            }
+        };
+        Ok(Job {
+            label: JobLabel::Number(row.job),
+            queue: *queue,
+            submit: row.submit,
+            weight: 1,
+            chain: None,
+            groups: row.chunks.into_iter().map(group).collect(),
+        })
+    }
+}
+
+impl JobSource for MwfSource {
+    fn queues(&self) -> &[String] {
+        &self.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let Some(job) = self.next.take() else { return Ok(None) };
+        self.next = self.read_job()?;
+        self.handed_out += 1;
+        Ok(Some(job))
+    }
+
+    fn counts(&self) -> SourceCounts {
+        self.rows.records.counts(self.handed_out)
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.rows.records.bad_lines()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.words.clone()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.rows.records.progress()
+    }
+}
+
+#[cfg(test)]
+mod tests;

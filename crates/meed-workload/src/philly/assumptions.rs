@@ -1,0 +1,107 @@
+//! What the Philly reader assumes where the file leaves a choice. Every choice can be set.
+
+use meed::{ResourceKinds, Span, Unit};
+
+use super::rows::Row;
+use super::{PhillyOffsets, last_of_each};
+use crate::TraceError;
+use crate::error::suggest;
+use crate::fields::pick_kind;
+
+/// How the clocks of the virtual clusters are laid over each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PhillyAlign {
+    /// All first jobs come at time 0.
+    #[default]
+    Start,
+    /// All last jobs come at the same time, that of the virtual cluster with the longest record.
+    End,
+}
+
+/// How a job's GPUs become tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PhillyShape {
+    /// One task that holds all GPUs at once: distributed training starts with all its workers, as it was.
+    #[default]
+    Rigid,
+    /// One task per GPU, each as long as the job: the scheduler may start them one by one.
+    Split,
+}
+
+/// All choices of the Philly reader.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PhillyAssumptions {
+    /// How the clocks of the virtual clusters are laid over each other.
+    pub align: PhillyAlign,
+    /// How much later than `align` says a virtual cluster begins.
+    pub offsets: PhillyOffsets,
+    /// How a job's GPUs become tasks.
+    pub shape: PhillyShape,
+    /// The resource that GPUs are; when not given the one called `gpu`, else the first that is counted in pieces.
+    pub gpu_kind: Option<String>,
+}
+
+impl PhillyAssumptions {
+    /// The kind that GPUs are.
+    pub(super) fn resolve(&self, kinds: &ResourceKinds) -> Result<usize, TraceError> {
+        let setting = "the Philly reader's gpu_resource";
+        let pieces = |kind: usize| kinds.unit(kind) == Unit::Milli;
+        let usual = kinds.find("gpu").filter(|&kind| pieces(kind));
+        let default = |kind: usize| usual.map_or_else(|| pieces(kind), |usual| kind == usual);
+        match pick_kind(kinds, self.gpu_kind.as_deref(), setting, default)? {
+            Some(kind) if pieces(kind) => Ok(kind),
+            Some(kind) => {
+                let why = format!(
+                    "\"{}\" is counted in bytes; name a resource counted in pieces",
+                    kinds.name(kind)
+                );
+                Err(TraceError::settings(setting, why))
+            }
+            None => Err(TraceError::settings(setting, "all resources are counted in bytes; GPUs are pieces")),
+        }
+    }
+
+    /// When each virtual cluster's clock begins.
+    pub(super) fn starts(&self, queues: &[String], rows: &[Row]) -> Result<Vec<Span>, TraceError> {
+        for name in self.offsets.keys() {
+            if !queues.contains(name) {
+                let hint = suggest(name, queues.iter().map(String::as_str));
+                let why = format!("the trace has no virtual cluster \"{name}\"; {hint}");
+                return Err(TraceError::settings("the Philly reader's offsets", why));
+            }
+        }
+        let last = last_of_each(queues.len(), rows);
+        let longest = last.iter().copied().max().unwrap_or(Span::ZERO);
+        let start = |(name, last): (&String, &Span)| {
+            let aligned = match self.align {
+                PhillyAlign::Start => 0,
+                PhillyAlign::End => longest.as_micros() - last.as_micros(),
+            };
+            let own = self.offsets.get(name).map_or(0, |offset| offset.as_micros());
+            Span::from_micros(aligned + own).unwrap_or(Span::MAX)
+        };
+        Ok(queues.iter().zip(&last).map(start).collect())
+    }
+
+    /// The choices in words.
+    pub(super) fn words(&self, gpu: &str) -> Vec<String> {
+        let align = match self.align {
+            PhillyAlign::Start => "all of them begin at the same time",
+            PhillyAlign::End => "the last jobs of all come at the same time",
+        };
+        let offsets = match self.offsets.len() {
+            0 => String::new(),
+            some => format!(", and {some} of them later by a given offset"),
+        };
+        let shape = match self.shape {
+            PhillyShape::Rigid => "a job is one task that holds all its GPUs at once, wherever they are",
+            PhillyShape::Split => "a job is one task per GPU",
+        };
+        vec![
+            "Philly: one queue per virtual cluster".to_owned(),
+            format!("Philly: the clocks of the virtual clusters have no common zero; {align}{offsets}"),
+            format!("Philly: {shape}; taken as {gpu}"),
+            "Philly: run times are those on the machines of then; jobs without a GPU are left out".to_owned(),
+        ]
+    }
+}

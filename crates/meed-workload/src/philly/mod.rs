@@ -1,0 +1,164 @@
+//! Philly: jobs of Microsoft's GPU clusters, per virtual cluster, as comma-separated values.
+//!
+//! Format: a header line that names the columns, one job a line. `vc` (virtual cluster), `arrival_s` (seconds since the
+//! first job *of that virtual cluster*), `gpus`, `duration_s`; in any order, further columns are passed over. Values
+//! are plain (no quotes). Virtual clusters are queues, in order of their first job in the file.
+//!
+//! The file is grouped by virtual cluster, and their clocks have no common zero: [`PhillyAssumptions::align`] and
+//! `offsets` place them on one. So the jobs are in order of submission only once all are known.
+//!
+//! Invariant: jobs come in order of submission; equal times in order of the file. Memory, unlike that of other
+//! readers, grows with the file: 32 bytes a job (all 117,325 jobs that were published: 4 MB), and one sort.
+
+mod assumptions;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::vec::IntoIter;
+
+use meed::{MAX_MICROS, ResourceKinds, Span, Time};
+
+pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
+
+use crate::error::{BadLines, no_jobs};
+use crate::lines::{LINE_LIMIT, Lines};
+use crate::open::Origin;
+use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use rows::{Row, Rows};
+
+/// Jobs of a Philly file.
+pub struct PhillySource {
+    queues: Vec<String>,
+    rows: IntoIter<Row>,
+    shape: PhillyShape,
+    gpu: usize,
+    kinds: usize,
+    words: Vec<String>,
+    bad: BadLines,
+    counts: SourceCounts,
+    total: usize,
+}
+
+/// What a Philly file says about the size of a cluster for it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PhillySize {
+    /// GPU-seconds of all jobs, over the seconds from the first submission to the last; at least 1.
+    pub mean_gpus: u64,
+    /// GPUs of the widest job.
+    pub widest: u64,
+}
+
+impl PhillySource {
+    /// Opens `origin` for a cluster with these `kinds` and reads it whole, once: a pipe will do.
+    pub fn open(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &PhillyAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<PhillySource, TraceError> {
+        let gpu = assumptions.resolve(kinds)?;
+        let lines = Lines::new(origin.open()?, LINE_LIMIT);
+        let mut read = Rows::read(lines, assumptions.shape, BadLines::new(on_bad_line))?;
+        if read.rows.is_empty() {
+            let wanted =
+                "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first line";
+            return Err(no_jobs(origin.name(), read.lines, read.ignored, &read.bad, wanted));
+        }
+        let starts = assumptions.starts(&read.queues, &read.rows)?;
+        for row in &mut read.rows {
+            let late = starts[row.queue as usize].as_micros();
+            // Both are at most 2^53: the sum fits, and what lies beyond the end of time is moved to it.
+            row.submit =
+                Time::from_micros((row.submit.as_micros() + late).min(MAX_MICROS)).unwrap_or(Time::MAX);
+        }
+        // Stable: equal times stay in the order of the file.
+        read.rows.sort_by_key(|row| row.submit);
+        let counts =
+            SourceCounts { lines: read.lines, ignored: read.ignored, bad: read.bad.count(), jobs: 0 };
+        Ok(PhillySource {
+            words: assumptions.words(kinds.name(gpu)),
+            queues: read.queues,
+            total: read.rows.len(),
+            rows: read.rows.into_iter(),
+            shape: assumptions.shape,
+            gpu,
+            kinds: kinds.len(),
+            bad: read.bad,
+            counts,
+        })
+    }
+
+    /// How large a cluster its jobs ask for. The jobs must not have been taken yet.
+    pub fn size(&self) -> PhillySize {
+        let rows = self.rows.as_slice();
+        let work: u128 =
+            rows.iter().map(|row| u128::from(row.gpus) * u128::from(row.duration.as_micros())).sum();
+        let first = rows.first().map_or(Time::ZERO, |row| row.submit);
+        let span = rows.last().map_or(Span::ZERO, |row| row.submit - first);
+        let mean = work / u128::from(span.as_micros().max(1));
+        let widest = rows.iter().map(|row| u64::from(row.gpus)).max().unwrap_or(1);
+        PhillySize { mean_gpus: u64::try_from(mean).unwrap_or(u64::MAX).max(1), widest }
+    }
+
+    fn job(&self, row: &Row) -> Job {
+        let (count, each) = match self.shape {
+            PhillyShape::Rigid => (1, u64::from(row.gpus)),
+            PhillyShape::Split => (row.gpus, 1),
+        };
+        let demand = rows::demand(each, self.gpu, self.kinds);
+        let duration = Durations::Same(row.duration);
+        let group = TaskGroup { stage: 0, count, demand, duration, constraints: None };
+        Job {
+            label: JobLabel::Number(row.line),
+            queue: row.queue,
+            submit: row.submit,
+            weight: 1,
+            chain: None,
+            groups: vec![group],
+        }
+    }
+}
+
+impl JobSource for PhillySource {
+    fn queues(&self) -> &[String] {
+        &self.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let Some(row) = self.rows.next() else { return Ok(None) };
+        self.counts.jobs += 1;
+        Ok(Some(self.job(&row)))
+    }
+
+    fn counts(&self) -> SourceCounts {
+        self.counts
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.bad.first().iter().collect()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.words.clone()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(1.0 - self.rows.len() as f64 / self.total.max(1) as f64)
+    }
+}
+
+/// The latest submission of each queue.
+fn last_of_each(queues: usize, rows: &[Row]) -> Vec<Span> {
+    let mut last = vec![Span::ZERO; queues];
+    for row in rows {
+        let own = &mut last[row.queue as usize];
+        *own = (*own).max(row.submit - Time::ZERO);
+    }
+    last
+}
+
+/// Offsets by name, as a scenario gives them.
+pub type PhillyOffsets = BTreeMap<String, Span>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! The lines of a trace that hold records, counted: what every reader keeps about its file.
+
+use std::sync::Arc;
+
+use crate::error::{BadLines, Problem, no_jobs};
+use crate::lines::Lines;
+use crate::{BadLine, OnBadLine, SourceCounts, TraceError};
+
+pub(crate) struct Records {
+    pub(crate) lines: Lines,
+    pub(crate) bad: BadLines,
+    /// Lines that hold a record, good or wrong; the reader says which do.
+    pub(crate) read: u64,
+    /// Records left out by an assumption.
+    pub(crate) ignored: u64,
+}
+
+impl Records {
+    pub(crate) fn new(lines: Lines, on_bad_line: OnBadLine) -> Records {
+        Records { lines, bad: BadLines::new(on_bad_line), read: 0, ignored: 0 }
+    }
+
+    /// Notes that the line read last is wrong; an error where that stops the reading.
+    pub(crate) fn note(&mut self, problem: Problem) -> Result<(), TraceError> {
+        let name = Arc::clone(self.lines.input().name());
+        self.bad.note(&name, self.lines.number(), problem)
+    }
+
+    /// Counts of a source that has handed out so many jobs.
+    pub(crate) fn counts(&self, jobs: u64) -> SourceCounts {
+        SourceCounts { lines: self.read, jobs, bad: self.bad.count(), ignored: self.ignored }
+    }
+
+    pub(crate) fn bad_lines(&self) -> Vec<&BadLine> {
+        self.bad.first().iter().collect()
+    }
+
+    pub(crate) fn progress(&self) -> Option<f64> {
+        self.lines.input().progress()
+    }
+
+    /// Why the file, read to its end, is none with jobs; `wanted` says what one looks like.
+    pub(crate) fn no_jobs(&self, wanted: &str) -> TraceError {
+        no_jobs(self.lines.input().name(), self.read, self.ignored, &self.bad, wanted)
+    }
+}
