@@ -3,12 +3,15 @@
 //! A [`Scenario`](scenario::Scenario) file says what the cluster, the queues, the policies and the workload are; [`simulate`] runs it
 //! under each policy and returns a [`record::Comparison`]. The simulator knows time; it decides nothing itself.
 
+pub mod explain;
 pub mod log;
 mod outcome;
 pub mod record;
+pub mod replay;
 pub mod scenario;
 mod series;
 mod simulate;
+mod slots;
 pub mod world;
 
 pub use simulate::{DEFAULT_POLICIES, Options, SimulateError, Unwatched, Watch, run_one, simulate};

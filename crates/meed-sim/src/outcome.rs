@@ -46,6 +46,8 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
     let rhos = || queues.iter().filter_map(|queue| queue.rho);
     let jobs: u64 = leaves.iter().map(|leaf| tally.queues[leaf.index()].jobs).sum();
     let job_micros: u128 = leaves.iter().map(|leaf| tally.queues[leaf.index()].job_micros).sum();
+    let job_times = tally.times.percentiles(&[50.0, 99.0]);
+    let counted = || leaves.iter().map(|leaf| &tally.queues[leaf.index()]);
     let utilization = (0..kinds.len()).map(|kind| {
         let used: u128 = leaves.iter().map(|&leaf| usage(leaf, end, &parts)[kind]).sum();
         let fraction = if capacity[kind] > 0 { used as f64 / capacity[kind] as f64 } else { 0.0 };
@@ -68,6 +70,13 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         omega: sharing_loss(rhos()),
         jain: jain(rhos()),
         mean_job_s: mean_seconds(job_micros, jobs),
+        p50_job_s: job_times.first().copied(),
+        p99_job_s: job_times.last().copied(),
+        mean_wait_s: mean_seconds(
+            counted().map(|queue| queue.wait_micros).sum(),
+            counted().map(|queue| queue.waits).sum(),
+        ),
+        longest_wait_s: counted().filter_map(|queue| queue.longest_wait).max().map(|span| span.as_secs_f64()),
         groups: groups(&parts, end),
         series: sampler.map(|sampler| sampler.series(&parts)).unwrap_or_default(),
         queues,

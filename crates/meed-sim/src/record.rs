@@ -61,6 +61,14 @@ pub struct RunRecord {
     pub jain: Option<f64>,
     /// Mean seconds from submission to end over all jobs.
     pub mean_job_s: Option<f64>,
+    /// Median of the same.
+    pub p50_job_s: Option<f64>,
+    /// 99th percentile of the same.
+    pub p99_job_s: Option<f64>,
+    /// Mean seconds from when a task could have started to when it did, over all tasks.
+    pub mean_wait_s: Option<f64>,
+    /// The longest such wait.
+    pub longest_wait_s: Option<f64>,
     /// Leaf queues (the tenants), in order of declaration.
     pub queues: Vec<QueueRecord>,
     /// Parent queues, in order of declaration, without the root.
@@ -154,4 +162,8 @@ pub struct QueueSeries {
     pub rho: Vec<Option<f64>>,
     /// `lent - borrowed` so far, resource-seconds.
     pub balance: Vec<f64>,
+    /// What its ledger holds against it, with the assumed time of what runs (ICS'14 Eq. 13), resource-seconds.
+    pub charged: Vec<f64>,
+    /// Its time quantum; empty under a policy that learns none.
+    pub quantum_s: Vec<f64>,
 }

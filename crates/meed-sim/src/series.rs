@@ -22,9 +22,18 @@ pub(crate) struct Sampler {
 }
 
 struct Row {
-    leaves: Vec<(Integrals, i128)>,
+    leaves: Vec<Leaf>,
     held: meed::Resources,
     capacity: meed::Resources,
+}
+
+/// One leaf at one instant.
+struct Leaf {
+    integrals: Integrals,
+    balance: i128,
+    /// In smallest units x seconds.
+    charged: f64,
+    quantum: Option<Span>,
 }
 
 /// Numbers that all samples of a run together may hold: with many tenants there are fewer samples.
@@ -55,7 +64,7 @@ impl Sampler {
         (self.next < at).then_some(self.next)
     }
 
-    pub(crate) fn sample(&mut self, t: Time, parts: &Parts) {
+    pub(crate) fn sample(&mut self, t: Time, parts: &mut Parts) {
         self.note(t, parts);
         let Some(interval) = self.interval else { return };
         if self.rows.len() > 2 * self.wanted {
@@ -70,13 +79,17 @@ impl Sampler {
     }
 
     /// The state at the end of the run.
-    pub(crate) fn last(&mut self, end: Time, parts: &Parts) {
+    pub(crate) fn last(&mut self, end: Time, parts: &mut Parts) {
         if self.times.last() != Some(&end) {
             self.note(end, parts);
         }
     }
 
-    fn note(&mut self, t: Time, parts: &Parts) {
+    fn note(&mut self, t: Time, parts: &mut Parts) {
+        // Rounds that have begun and quanta that are due: done now or with the next event, decisions are the same.
+        for engine in &mut parts.engines {
+            engine.advance(t).expect("samples are taken in order of time, before the next event");
+        }
         self.times.push(t);
         self.rows.push(take(t, &self.leaves, parts));
     }
@@ -87,14 +100,26 @@ impl Sampler {
         let (kinds, measured) = (tree.kinds(), tree.measured());
         let scale = kinds.unit(measured).scale() as f64;
         let rhos = |row: &Row| -> Vec<f64> {
-            row.leaves.iter().filter_map(|(integrals, _)| integrals.rho(measured)).collect()
+            row.leaves.iter().filter_map(|leaf| leaf.integrals.rho(measured)).collect()
         };
-        let of_leaf = |i: usize| QueueSeries {
-            demand: self.rows.iter().map(|row| row.leaves[i].0.demand as f64 / scale).collect(),
-            allocation: self.rows.iter().map(|row| row.leaves[i].0.held as f64 / scale).collect(),
-            usage: self.rows.iter().map(|row| row.leaves[i].0.usage[measured] as f64 / scale / 1e6).collect(),
-            rho: self.rows.iter().map(|row| row.leaves[i].0.rho(measured)).collect(),
-            balance: self.rows.iter().map(|row| row.leaves[i].1 as f64 / scale / 1e6).collect(),
+        let of_leaf = |i: usize| {
+            let over_time = |value: &dyn Fn(&Leaf) -> f64| -> Vec<f64> {
+                self.rows.iter().map(|row| value(&row.leaves[i])).collect()
+            };
+            QueueSeries {
+                demand: over_time(&|leaf| leaf.integrals.demand as f64 / scale),
+                allocation: over_time(&|leaf| leaf.integrals.held as f64 / scale),
+                usage: over_time(&|leaf| leaf.integrals.usage[measured] as f64 / scale / 1e6),
+                rho: self.rows.iter().map(|row| row.leaves[i].integrals.rho(measured)).collect(),
+                balance: over_time(&|leaf| leaf.balance as f64 / scale / 1e6),
+                charged: over_time(&|leaf| leaf.charged / scale),
+                quantum_s: self
+                    .rows
+                    .iter()
+                    .filter_map(|row| row.leaves[i].quantum)
+                    .map(Span::as_secs_f64)
+                    .collect(),
+            }
         };
         let used = |kind: usize| -> Vec<f64> {
             let fraction = |row: &Row| row.held.get(kind) as f64 / (row.capacity.get(kind).max(1)) as f64;
@@ -118,7 +143,12 @@ fn take(t: Time, leaves: &[QueueId], parts: &Parts) -> Row {
         let (part, queue) = parts.route(leaf).expect("leaves are scheduled");
         let engine = &parts.engines[part as usize];
         held.add(engine.queue(queue).held);
-        row.push((engine.integrals(queue, t), lent.lent as i128 - lent.borrowed as i128));
+        row.push(Leaf {
+            integrals: engine.integrals(queue, t),
+            balance: lent.lent as i128 - lent.borrowed as i128,
+            charged: engine.charged(queue, t),
+            quantum: engine.quantum(queue),
+        });
     }
     Row { leaves: row, held, capacity: *parts.tree().capacity() }
 }

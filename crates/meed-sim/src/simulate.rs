@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use meed_workload::{OnBadLine, TraceError};
+use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::log::Log;
 use crate::outcome::record;
@@ -95,30 +95,52 @@ pub fn simulate(
             comparison.assumptions = source.assumptions();
         }
         if let Some(out) = &mut log {
-            let header = header(scenario, words, seed, &plan);
+            let header = scenario.header(words, seed, &plan, source.assumptions());
             Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
         }
-        let (per_million, max_attempts) = scenario.failures();
         let setup = Setup {
-            config: plan.config,
-            placement: plan.placement,
-            partitioned: plan.partitioned,
-            source,
-            changes: scenario.changes(),
-            stop: scenario.stop(),
-            failures: Failures { seed, per_million },
-            max_attempts,
             strict: options.strict,
             series_points: options.series_points,
             log: match &mut log {
                 Some(out) => Log::to(&mut **out),
                 None => Log::off(),
             },
+            ..setup_of(scenario, plan, seed, source)
         };
         comparison.runs.push(run_one(words, setup, watch)?);
     }
-    add_speedups(&mut comparison);
+    add_speedups(&mut comparison.runs);
     Ok(comparison)
+}
+
+fn setup_of<'a>(scenario: &Scenario, plan: Plan, seed: u64, source: Box<dyn JobSource + Send>) -> Setup<'a> {
+    let (per_million, max_attempts) = scenario.failures();
+    let (source, changes) = match plan.slots {
+        None => (source, scenario.changes()),
+        Some(slots) => (slots.source(source), slots.changes(scenario.changes())),
+    };
+    Setup {
+        config: plan.config,
+        placement: plan.placement,
+        partitioned: plan.partitioned,
+        source,
+        changes,
+        stop: scenario.stop(),
+        failures: Failures { seed, per_million },
+        max_attempts,
+        strict: false,
+        series_points: 0,
+        log: Log::off(),
+    }
+}
+
+impl Scenario {
+    /// What a run under the policy `words` starts from, without samples and log: for callers of [`run_one`] that
+    /// run many variants of one scenario.
+    pub fn setup(&self, words: &str, seed: u64) -> Result<Setup<'static>, SimulateError> {
+        let plan = self.plan(words)?;
+        Ok(setup_of(self, plan, seed, self.source(seed, OnBadLine::Skip)?))
+    }
 }
 
 /// Runs one setup to its end: what [`simulate`] does for each policy, for callers that make engine and workload
@@ -130,10 +152,13 @@ pub fn run_one(policy: &str, setup: Setup<'_>, watch: &mut dyn Watch) -> Result<
 }
 
 /// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static partition ran as well.
-fn add_speedups(comparison: &mut Comparison) {
-    let Some(alone) = comparison.runs.iter().find(|run| run.policy == STATIC) else { return };
+pub(crate) fn add_speedups(runs: &mut [RunRecord]) {
+    let is_static = |run: &&RunRecord| run.policy.split([' ', ',']).next() == Some(STATIC);
+    let Some(alone) = runs.iter().find(|run| run.policy == STATIC).or(runs.iter().find(is_static)) else {
+        return;
+    };
     let alone: Vec<Option<f64>> = alone.queues.iter().map(|queue| queue.mean_job_s).collect();
-    for run in &mut comparison.runs {
+    for run in runs {
         for (queue, alone) in run.queues.iter_mut().zip(&alone) {
             queue.speedup = match (alone, queue.mean_job_s) {
                 (Some(alone), Some(here)) if here > 0.0 => Some(alone / here),
@@ -141,29 +166,4 @@ fn add_speedups(comparison: &mut Comparison) {
             };
         }
     }
-}
-
-/// What a log's reader needs besides the events.
-fn header(scenario: &Scenario, policy: &str, seed: u64, plan: &Plan) -> serde_json::Value {
-    let config = &plan.config;
-    let kinds = &config.kinds;
-    let amounts = |resources: &meed::Resources| crate::world::natural(resources, kinds);
-    serde_json::json!({
-        "schema": SCHEMA,
-        "scenario": scenario.file,
-        "policy": policy,
-        "seed": seed,
-        "resources": kinds.names().collect::<Vec<_>>(),
-        "partitioned": plan.partitioned,
-        "measured": kinds.name(config.measured),
-        "nodes": config.nodes.iter().map(|node| serde_json::json!({
-            "name": node.name, "capacity": amounts(&node.capacity), "weight": f64::from(node.weight) / 1000.0,
-        })).collect::<Vec<_>>(),
-        "queues": config.queues.iter().map(|queue| serde_json::json!({
-            "queue": queue.name, "weight": queue.weight as f64 / 1000.0,
-            "min": queue.min.as_ref().map(amounts),
-            "max": queue.max.as_ref().map(|max| crate::log::bounds(max, kinds)),
-        })).collect::<Vec<_>>(),
-        "scenario_text": scenario.text(),
-    })
 }

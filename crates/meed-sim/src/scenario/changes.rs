@@ -13,12 +13,14 @@ use super::queues::bound;
 use super::raw;
 use crate::world::{Change, TimedChange};
 
+/// The changes of the scenario, after those `of_machines` at the same instant.
 pub(super) fn read(
     raw: &[Spanned<raw::Change>],
+    of_machines: Vec<TimedChange>,
     kinds: &ResourceKinds,
     place: &Place<'_>,
 ) -> Result<Vec<TimedChange>, ScenarioError> {
-    let mut changes = Vec::new();
+    let mut changes = of_machines;
     for (number, entry) in raw.iter().enumerate() {
         changes.extend(at(place, entry, change(entry.get_ref(), number, kinds))?);
     }

@@ -8,7 +8,7 @@ use super::error::{Place, ScenarioError, did_you_mean};
 use super::raw::{Amounts, Cluster, Node, Quantity, Resource};
 
 /// Most nodes that one scenario can declare.
-const MAX_NODES: usize = 1 << 20;
+pub(super) const MAX_NODES: usize = 1 << 20;
 
 pub(super) fn kinds(cluster: &Cluster, place: &Place<'_>) -> Result<ResourceKinds, ScenarioError> {
     let kind = |resource: &Resource| match resource {
@@ -28,8 +28,10 @@ pub(crate) fn unit_of(name: &str) -> Unit {
     if bytes { Unit::Bytes } else { Unit::Milli }
 }
 
+/// The nodes that the scenario declares, and after them those of `machines`.
 pub(super) fn nodes(
     cluster: &Cluster,
+    machines: &[NodeSpec],
     kinds: &ResourceKinds,
     place: &Place<'_>,
 ) -> Result<Vec<NodeSpec>, ScenarioError> {
@@ -42,13 +44,19 @@ pub(super) fn nodes(
             .map_err(|what| place.error(raw.span(), what))?;
         nodes.extend(made);
     }
+    let declared = nodes.len();
+    nodes.extend_from_slice(machines);
     let mut names: Vec<(&str, usize)> =
         nodes.iter().enumerate().map(|(i, node)| (node.name.as_str(), i)).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => {
             let what = format!("node `{}` is declared twice; names must be distinct", pair[1].0);
-            Err(place.error(group_of(cluster, pair[1].1).span(), what))
+            let span = match (&cluster.machines, pair[1].1 < declared) {
+                (Some(machines), false) => machines.span(),
+                _ => group_of(cluster, pair[1].1).span(),
+            };
+            Err(place.error(span, what))
         }
         None => Ok(nodes),
     }
@@ -88,8 +96,13 @@ pub(super) fn node_group(raw: &Node, unnamed: &str, kinds: &ResourceKinds) -> Re
     };
     let weight = u32::try_from(weight).ok().filter(|weight| (1..=10_000).contains(weight));
     let weight = weight.ok_or_else(|| format!("node `{base}`: weight must be above 0 and at most 10"))?;
+    if raw.labels.keys().any(String::is_empty) {
+        return Err(format!("node `{base}`: a label without a name"));
+    }
     let name = |i: i64| if raw.count == 1 { base.clone() } else { format!("{base}-{i}") };
-    Ok((0..raw.count).map(|i| NodeSpec { name: name(i), capacity, weight }).collect())
+    Ok((0..raw.count)
+        .map(|i| NodeSpec { weight, labels: raw.labels.clone(), ..NodeSpec::new(name(i), capacity) })
+        .collect())
 }
 
 /// Amounts by name, in the cluster's kinds; what is not named is nothing.

@@ -1,6 +1,7 @@
 //! Generators of a scenario: synthetic jobs, open or closed.
 
 use meed::{ResourceKinds, Time};
+use meed_workload::constraints::ConstraintsForm;
 use meed_workload::generate::{self, Dist, GeneratorSpec, Limit, Per, StageSpec, Weighted};
 use toml::Spanned;
 
@@ -53,7 +54,11 @@ fn generator(raw: &raw::Generator, number: usize, kinds: &ResourceKinds) -> Resu
 }
 
 fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>, String> {
-    let stage = |tasks: &raw::Dist, duration: &raw::Dist, per: raw::Per, needs: &raw::Amounts| {
+    let stage = |tasks: &raw::Dist,
+                 duration: &raw::Dist,
+                 per: raw::Per,
+                 needs: &raw::Amounts,
+                 constraints: &Option<ConstraintsForm>| {
         Ok::<_, String>(StageSpec {
             tasks: dist("tasks", tasks)?,
             duration_s: dist("duration", duration)?,
@@ -62,17 +67,20 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
                 raw::Per::Job => Per::Job,
             },
             demand: demand(needs, kinds)?,
+            constraints: super::jobs::constraints(constraints)?,
         })
     };
     match (&raw.duration, &raw.demand, raw.stage.is_empty()) {
         (Some(duration), Some(needs), true) => {
             let one = raw::Dist::Constant(raw::Quantity::Whole(1));
-            Ok(vec![stage(raw.tasks.as_ref().unwrap_or(&one), duration, raw.per, needs)?])
+            let tasks = raw.tasks.as_ref().unwrap_or(&one);
+            Ok(vec![stage(tasks, duration, raw.per, needs, &raw.constraints)?])
         }
-        (None, None, false) if raw.tasks.is_none() => {
-            raw.stage.iter().map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand)).collect()
+        (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => {
+            raw.stage.iter().map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, &s.constraints)).collect()
         }
-        _ => Err("give tasks, demand and duration, or [[generator.stage]] tables with them".to_owned()),
+        _ => Err("give tasks, demand, duration and constraints, or [[generator.stage]] tables with them"
+            .to_owned()),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
-use meed::{ResourceKinds, Span, Time};
+use meed::{Constraints, ResourceKinds, Span, Time};
+use meed_workload::constraints::ConstraintsForm;
 use meed_workload::inline::Inline;
+use meed_workload::stretch::Load;
 use meed_workload::units::parse_span;
-use meed_workload::{Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
+use meed_workload::{Cause, Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
 use toml::Spanned;
 
 use super::cluster::{at, demand};
@@ -25,6 +27,7 @@ pub(super) struct InlineJobs {
 impl InlineJobs {
     pub(super) fn read(
         raw: &[Spanned<raw::Job>],
+        load: Load,
         kinds: &ResourceKinds,
         place: &Place<'_>,
     ) -> Result<InlineJobs, ScenarioError> {
@@ -38,6 +41,7 @@ impl InlineJobs {
                 jobs.queues.len() as u32 - 1
             });
             let mut job = at(place, entry, read_job(entry.get_ref(), number, queue, kinds))?;
+            job.submit = load.submit(job.submit);
             let Some(chain) = &entry.get_ref().chain else {
                 jobs.open.push(job);
                 continue;
@@ -76,7 +80,8 @@ impl InlineJobs {
 
     pub(super) fn source(&self, kinds: usize) -> Result<ChainedSource, TraceError> {
         let open = Inline::new(self.queues.clone(), self.open.clone(), kinds)?;
-        Ok(ChainedSource { open, chains: self.chains.clone(), caused: 0 })
+        let causes = vec![Cause::default(); self.chains.len()];
+        Ok(ChainedSource { open, chains: self.chains.clone(), causes, caused: 0 })
     }
 }
 
@@ -93,14 +98,15 @@ fn read_job(raw: &raw::Job, number: usize, queue: u32, kinds: &ResourceKinds) ->
         weight.ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
     let mut groups = match (&raw.demand, &raw.duration, raw.group.is_empty()) {
         (Some(needs), Some(duration), true) => {
-            vec![group(0, raw.tasks, needs, duration, kinds).map_err(in_words)?]
+            vec![group(0, raw.tasks, needs, duration, &raw.constraints, kinds).map_err(in_words)?]
         }
-        (None, None, false) if raw.tasks.is_none() => {
-            let read = |g: &raw::Group| group(g.stage, g.tasks, &g.demand, &g.duration, kinds);
+        (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => {
+            let read =
+                |g: &raw::Group| group(g.stage, g.tasks, &g.demand, &g.duration, &g.constraints, kinds);
             raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
         }
         _ => {
-            let what = "give tasks, demand and duration, or [[job.group]] tables with them, not a mixture";
+            let what = "give tasks, demand, duration and constraints, or [[job.group]] tables with them, not a mixture";
             return Err(in_words(what.to_owned()));
         }
     };
@@ -114,6 +120,7 @@ fn group(
     tasks: Option<i64>,
     needs: &Amounts,
     duration: &DurationValue,
+    constrained: &Option<ConstraintsForm>,
     kinds: &ResourceKinds,
 ) -> Result<TaskGroup, String> {
     let listed = match duration {
@@ -133,7 +140,12 @@ fn group(
             Durations::Each(all.iter().map(|one| span("duration", one)).collect::<Result<_, _>>()?)
         }
     };
-    Ok(TaskGroup { stage, count, demand: demand(needs, kinds)?, duration })
+    let constraints = constraints(constrained)?;
+    Ok(TaskGroup { stage, count, demand: demand(needs, kinds)?, duration, constraints })
+}
+
+pub(super) fn constraints(form: &Option<ConstraintsForm>) -> Result<Option<Box<Constraints>>, String> {
+    Ok(form.as_ref().map(ConstraintsForm::read).transpose()?.flatten())
 }
 
 pub(super) fn span(key: &str, raw: &Quantity) -> Result<Span, String> {
@@ -144,6 +156,8 @@ pub(super) fn span(key: &str, raw: &Quantity) -> Result<Span, String> {
 pub(super) struct ChainedSource {
     open: Inline,
     chains: Vec<VecDeque<(Span, Job)>>,
+    /// Of each chain's last caused job.
+    causes: Vec<Cause>,
     caused: u64,
 }
 
@@ -159,9 +173,14 @@ impl JobSource for ChainedSource {
     fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
         let (pause, mut job) = self.chains.get_mut(chain as usize)?.pop_front()?;
         // A chain's job may name a time as well: it comes at the later of the two.
+        self.causes[chain as usize] = Cause { pause, not_before: job.submit };
         job.submit = job.submit.max(now.saturating_add(pause));
         self.caused += 1;
         Some(job)
+    }
+
+    fn cause(&self, chain: u32) -> Option<Cause> {
+        self.causes.get(chain as usize).copied()
     }
 
     fn counts(&self) -> SourceCounts {

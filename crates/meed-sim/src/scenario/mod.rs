@@ -8,26 +8,33 @@ pub(crate) mod cluster;
 mod error;
 mod generators;
 mod jobs;
+mod machines;
+pub(crate) mod of_log;
 mod of_trace;
 mod policy;
 mod queues;
 mod raw;
 mod set;
 mod trace;
+mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
+use meed_workload::macro_workload::{MacroSource, MacroSpec};
 use meed_workload::merge::Merge;
+use meed_workload::stretch::{Load, Stretch};
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
+use crate::slots::Slots;
 use crate::world::{NewPlacement, StopAt, TimedChange};
 use error::Place;
 pub use error::ScenarioError;
+pub(crate) use error::did_you_mean;
 use jobs::InlineJobs;
-pub use policy::STATIC;
+pub use policy::{SLOTS, STATIC};
 use queues::{Names, QueuePlan};
 use raw::{PolicyKeys, RawScenario};
 use toml::Spanned;
@@ -50,11 +57,15 @@ pub struct Scenario {
     named: BTreeMap<String, PolicyKeys>,
     jobs: InlineJobs,
     generators: Vec<GeneratorSpec>,
+    workloads: Vec<MacroSpec>,
     trace: Option<TracePlan>,
+    /// Files that it reads besides its own.
+    inputs: Vec<PathBuf>,
     /// Queues of the trace, known from its first opening.
     trace_queues: Vec<String>,
     changes: Vec<TimedChange>,
     stop: StopAt,
+    load: Load,
     fail_per_million: u32,
     max_attempts: u16,
 }
@@ -75,6 +86,9 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) partitioned: bool,
     pub(crate) placement: NewPlacement,
+    /// How servers are cut, where slots are shared.
+    pub(crate) slots: Option<Slots>,
+    pub(crate) placement_name: String,
 }
 
 /// Attempts of a task before its job fails, as Hadoop has it.
@@ -112,11 +126,12 @@ impl Scenario {
         }
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
-        let nodes = cluster::nodes(&raw.cluster, &kinds, &place)?;
-        let mut warnings = Vec::new();
+        let machines = machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
+        let nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
+        let mut warnings = machines::remarks(&machines);
         let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let measured = measured(&raw, &kinds, &place)?;
-        let (stop, fail_per_million) = run_options(&raw.run, &place)?;
+        let (stop, load, fail_per_million) = run_options(&raw.run, &place)?;
         let folder_of_trace = |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
         let trace = match &raw.trace {
             Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
@@ -130,12 +145,15 @@ impl Scenario {
             queues,
             base: raw.policy.clone(),
             named: raw.policies.clone(),
-            jobs: InlineJobs::read(&raw.job, &kinds, &place)?,
+            jobs: InlineJobs::read(&raw.job, load, &kinds, &place)?,
             generators: generators::read(&raw.generator, &kinds, &place)?,
+            workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
             trace,
             trace_queues: Vec::new(),
-            changes: changes::read(&raw.change, &kinds, &place)?,
+            inputs: inputs(&raw, folder),
+            changes: changes::read(&raw.change, machines::changes(&machines), &kinds, &place)?,
             stop,
+            load,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
             nodes,
@@ -153,11 +171,13 @@ impl Scenario {
 
     /// There is something to run and something to run it on, and every task fits some node.
     fn check_workload(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
-        if self.jobs.is_empty() && self.generators.is_empty() && self.trace.is_none() {
-            return Err(place.whole("has no jobs; add [[job]], [[generator]] or [trace]"));
+        if self.jobs.is_empty() && self.is_only_inline() {
+            return Err(place.whole("has no jobs; add [[job]], [[generator]], [[workload]] or [trace]"));
         }
         if self.nodes.is_empty() && !self.changes.iter().any(|change| self.joins(change).is_some()) {
-            return Err(place.whole("has no nodes; add [[cluster.node]] with count and capacity"));
+            return Err(
+                place.whole("has no nodes; add [[cluster.node]] with count and capacity, or machines")
+            );
         }
         for (entry, spec) in raw.generator.iter().zip(&self.generators) {
             if spec.limit == Limit::default()
@@ -174,6 +194,9 @@ impl Scenario {
                 cluster::at(place, entry, self.fits(&stage.demand))?;
             }
         }
+        for (entry, spec) in raw.workload.iter().zip(&self.workloads) {
+            cluster::at(place, entry, self.fits(&spec.demand))?;
+        }
         let fits = |demand| self.fits(demand).map_err(|what| place.whole(what));
         let mut seen = BTreeSet::new();
         for (queue, demand) in self.jobs.demands() {
@@ -188,10 +211,18 @@ impl Scenario {
         Ok(())
     }
 
+    /// Whether jobs come from `[[job]]` only, if at all.
+    fn is_only_inline(&self) -> bool {
+        self.generators.is_empty() && self.workloads.is_empty() && self.trace.is_none()
+    }
+
     /// Generators make no jobs for after the run's end: what they make has an end of its own.
     fn end_generators(&mut self) {
         let end = self.stop.at.saturating_add(Span::from_micros(1).unwrap_or(Span::ZERO));
+        // Open arrivals are stretched afterwards.
+        let origin = self.load.origin(end);
         for spec in self.generators.iter_mut().filter(|_| self.stop != StopAt::END) {
+            let end = if is_closed(spec) { end } else { origin };
             spec.limit.until = Some(spec.limit.until.map_or(end, |until| until.min(end)));
         }
     }
@@ -205,11 +236,14 @@ impl Scenario {
         for (entry, spec) in raw.generator.iter().zip(&self.generators) {
             cluster::at(place, entry, names.check_leaf(&spec.queue))?;
         }
+        for (entry, spec) in raw.workload.iter().zip(&self.workloads) {
+            cluster::at(place, entry, names.check_leaf(&spec.queue))?;
+        }
         for name in &self.trace_queues {
             names.check_leaf(name).map_err(|why| place.whole(format!("the trace: {why}")))?;
         }
-        let only_these = self.generators.is_empty() && self.trace.is_none();
-        let labels = only_these.then(|| self.jobs.labels().map(|label| label.to_string()).collect());
+        let labels =
+            self.is_only_inline().then(|| self.jobs.labels().map(|label| label.to_string()).collect());
         changes::check(&self.changes, &self.nodes, &self.queues, labels.as_ref())
             .map_err(|what| place.whole(what))
     }
@@ -240,9 +274,9 @@ impl Scenario {
     /// Every policy that the file names can be resolved, and the tree it makes is sound.
     fn check_policies(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
-            let config = self.config(&keys.clone().over(&self.base), place)?;
-            let placement = keys.placement(place)?;
-            meed::Engine::new(config, placement(self.kinds.len())).map_err(|why| ScenarioError {
+            let (config, _) = self.config(&keys.clone().over(&self.base), place)?;
+            let (placement, kinds) = (keys.placement(place)?, config.kinds.len());
+            meed::Engine::new(config, placement(kinds, 0)).map_err(|why| ScenarioError {
                 line: line_of(&why, raw, place),
                 ..place.whole(why.to_string())
             })?;
@@ -250,7 +284,7 @@ impl Scenario {
         Ok(())
     }
 
-    fn config(&self, keys: &PolicyKeys, place: &Place<'_>) -> Result<Config, ScenarioError> {
+    fn config(&self, keys: &PolicyKeys, place: &Place<'_>) -> Result<(Config, Option<Slots>), ScenarioError> {
         // Most queues have no keys of their own: one policy is resolved for all of them.
         let shared = keys.resolve(&self.kinds, place)?;
         let spec = |plan: &QueuePlan| {
@@ -266,13 +300,20 @@ impl Scenario {
                 policy,
             })
         };
-        Ok(Config {
+        let config = Config {
             kinds: self.kinds.clone(),
             measured: self.measured,
             root: shared.clone(),
             queues: self.queues.iter().map(spec).collect::<Result<_, ScenarioError>>()?,
             nodes: self.nodes.clone(),
-        })
+        };
+        match keys.slots(place)? {
+            None => Ok((config, None)),
+            Some(per_largest) => {
+                let cut = Slots::cut(config, per_largest).map_err(|why| place.whole(why))?;
+                Ok((cut.0, Some(cut.1)))
+            }
+        }
     }
 
     /// What `--policy WORDS` means here.
@@ -284,9 +325,10 @@ impl Scenario {
             true => ScenarioError { file: format!("--policy {words}"), line: None, ..error },
             false => error,
         };
-        let config = self.config(&choice.keys, &place).map_err(outside)?;
+        let (config, slots) = self.config(&choice.keys, &place).map_err(outside)?;
         let placement = choice.keys.placement(&place).map_err(outside)?;
-        Ok(Plan { config, partitioned: choice.partitioned, placement })
+        let placement_name = choice.keys.placement_name().to_owned();
+        Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots })
     }
 
     /// The workload, from its beginning.
@@ -296,10 +338,26 @@ impl Scenario {
             sources.push(Box::new(self.jobs.source(self.kinds.len())?));
         }
         for spec in &self.generators {
-            sources.push(Box::new(Generator::new(spec.clone(), self.kinds.len(), seed)?));
+            let generator = Generator::new(spec.clone(), self.kinds.len(), seed)?;
+            // When a chain's next job comes follows from the end of the last: there is nothing to stretch.
+            sources.push(match is_closed(spec) || self.load == Load::ONE {
+                true => Box::new(generator),
+                false => Box::new(Stretch::new(generator, self.load)),
+            });
+        }
+        for spec in &self.workloads {
+            let source = MacroSource::new(spec, self.kinds.len(), seed)?;
+            sources.push(match spec.is_closed() || self.load == Load::ONE {
+                true => Box::new(source),
+                false => Box::new(Stretch::new(source, self.load)),
+            });
         }
         if let Some(trace) = &self.trace {
-            sources.push(trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?);
+            let source = trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?;
+            sources.push(match self.load == Load::ONE {
+                true => source,
+                false => Box::new(Stretch::new(source, self.load)),
+            });
         }
         match sources.len() {
             1 => Ok(sources.remove(0)),
@@ -310,6 +368,25 @@ impl Scenario {
     /// The cluster's resource kinds.
     pub fn kinds(&self) -> &ResourceKinds {
         &self.kinds
+    }
+
+    /// Whether `--policy WORDS` means something here: the error that running it would give.
+    pub fn check_policy(&self, words: &str) -> Result<(), ScenarioError> {
+        let plan = self.plan(words)?;
+        let place = Place { file: &format!("--policy {words}"), text: "" };
+        let kinds = plan.config.kinds.len();
+        let engine = meed::Engine::new(plan.config, (plan.placement)(kinds, 0));
+        engine.map(|_| ()).map_err(|why| place.whole(why.to_string()))
+    }
+
+    /// Files that it reads besides its own: the trace, machines, submission times.
+    pub fn input_files(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    /// Whether another seed gives another run.
+    pub fn is_random(&self) -> bool {
+        !self.generators.is_empty() || self.fail_per_million > 0
     }
 
     /// Capacity of all nodes at the start.
@@ -337,6 +414,18 @@ impl Scenario {
     }
 }
 
+/// Files that a scenario in `folder` names.
+fn inputs(raw: &RawScenario, folder: &Path) -> Vec<PathBuf> {
+    let trace = raw.trace.iter().map(|trace| &trace.get_ref().file);
+    let machines = raw.cluster.machines.iter().filter_map(|machines| machines.get_ref().file.as_ref());
+    let submissions = raw.workload.iter().filter_map(|workload| workload.get_ref().submissions.as_ref());
+    trace.chain(machines).chain(submissions).map(|file| folder.join(file)).collect()
+}
+
+fn is_closed(spec: &GeneratorSpec) -> bool {
+    matches!(spec.arrivals, Arrivals::Closed { .. })
+}
+
 fn measured(raw: &RawScenario, kinds: &ResourceKinds, place: &Place<'_>) -> Result<usize, ScenarioError> {
     let Some(resource) = &raw.fairness.resource else { return Ok(0) };
     kinds.find(resource.get_ref()).ok_or_else(|| {
@@ -345,7 +434,7 @@ fn measured(raw: &RawScenario, kinds: &ResourceKinds, place: &Place<'_>) -> Resu
     })
 }
 
-fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, u32), ScenarioError> {
+fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, Load, u32), ScenarioError> {
     let stop = match &run.until {
         None => StopAt::END,
         Some(until) => {
@@ -357,6 +446,20 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, u32), Scena
             StopAt { at: Time::ZERO.saturating_add(span), hold: true }
         }
     };
+    let load = match &run.load {
+        None => Load::ONE,
+        Some(load) => {
+            // As a cast saturates, what is too large, negative or no number is refused as well.
+            let thousandths = (load.get_ref() * 1000.0).round() as u32;
+            Load::from_thousandths(thousandths).ok_or_else(|| {
+                let what = format!(
+                    "load is {}; it must be 0.001 to 1000, 1 for the workload as it is",
+                    load.get_ref()
+                );
+                place.error(load.span(), what)
+            })?
+        }
+    };
     let fails = match &run.fail_rate {
         None => 0,
         Some(rate) if (0.0..1.0).contains(rate.get_ref()) => {
@@ -365,7 +468,7 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, u32), Scena
         }
         Some(rate) => return Err(place.error(rate.span(), "fail_rate is a chance: 0 or more, below 1")),
     };
-    Ok((stop, fails))
+    Ok((stop, load, fails))
 }
 
 /// Where what the engine refuses stands in the file.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use meed::place::PLACEMENTS;
-use meed::policy::{MAX_HALF_LIFE_MICROS, PRESETS, PRICE_ONE};
+use meed::policy::{MAX_HALF_LIFE_MICROS, PRESETS, PRICE_ONE, Preset};
 use meed::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, ResourceKinds, Scalar, Span};
-use meed_workload::units::parse_span;
+use meed_workload::units::{format_span, parse_span};
 use toml::Spanned;
 
 use super::error::{Place, ScenarioError, did_you_mean};
@@ -13,6 +13,22 @@ use super::raw::{PolicyKeys, Quantity};
 
 /// The name of the static partition, which is no order: each tenant runs alone.
 pub const STATIC: &str = "static";
+
+/// The name of the single-resource abstraction: fair sharing of slots (see `crate::slots`).
+pub const SLOTS: &str = "slots";
+
+/// The paper's best (DRFH Table 2).
+const DEFAULT_SLOTS: u32 = 14;
+
+const NEWCOMERS: &[(&str, Newcomer)] =
+    &[("zero", Newcomer::Zero), ("early-bird", Newcomer::EarlyBird), ("average", Newcomer::Average)];
+
+const WHEN_BLOCKED: &[(&str, Blocked)] = &[("skip", Blocked::Skip), ("wait", Blocked::Wait)];
+
+/// The word of a table for a meaning.
+fn word_for<T: PartialEq>(table: &[(&'static str, T)], meaning: T) -> &'static str {
+    table.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| word)
+}
 
 /// What a policy's name stands for.
 #[derive(Clone, Debug)]
@@ -33,6 +49,7 @@ impl PolicyKeys {
             && quantities.iter().all(|quantity| quantity.is_none())
             && prices.is_none()
             && discount.is_none()
+            && self.slots_per_server.is_none()
     }
 
     /// These keys, and from `base` those that are missing.
@@ -62,6 +79,7 @@ impl PolicyKeys {
             quantum_interval: self.quantum_interval.or(base.quantum_interval),
             t_wait: self.t_wait.or(base.t_wait),
             when_blocked: self.when_blocked.or(base.when_blocked),
+            slots_per_server: self.slots_per_server.or(base.slots_per_server),
         }
     }
 
@@ -69,20 +87,20 @@ impl PolicyKeys {
     pub(super) fn resolve(&self, kinds: &ResourceKinds, place: &Place<'_>) -> Result<Policy, ScenarioError> {
         let mut policy = match &self.order {
             None => Policy::new(Measure::Usage),
+            Some(order) if order.get_ref() == SLOTS => Policy::new(Measure::Allocation),
             Some(order) => Policy::preset(order.get_ref()).ok_or_else(|| {
-                let names = PRESETS.iter().map(|preset| preset.name);
+                let names = PRESETS.iter().map(|preset| preset.name).chain([SLOTS]);
                 unknown(place, order, "order", names)
             })?,
         };
         policy.memory = self.memory(place)?;
-        policy.scalar = self.scalar(kinds, place)?;
+        policy.scalar = self.scalar(&policy.scalar, kinds, place)?;
+        if self.is_slots() {
+            // The kind that `Slots::cut` adds.
+            policy.scalar = Scalar::Kind(kinds.len());
+        }
         if let Some(newcomer) = &self.newcomer {
-            let rules = [
-                ("zero", Newcomer::Zero),
-                ("early-bird", Newcomer::EarlyBird),
-                ("average", Newcomer::Average),
-            ];
-            policy.newcomer = one_of(place, newcomer, "newcomer", &rules)?;
+            policy.newcomer = one_of(place, newcomer, "newcomer", NEWCOMERS)?;
         }
         if let Some(discount) = &self.discount {
             let eta = *discount.get_ref();
@@ -95,8 +113,7 @@ impl PolicyKeys {
         }
         policy.quantum = self.quantum(policy.quantum, place)?;
         if let Some(blocked) = &self.when_blocked {
-            policy.blocked =
-                one_of(place, blocked, "when_blocked", &[("skip", Blocked::Skip), ("wait", Blocked::Wait)])?;
+            policy.blocked = one_of(place, blocked, "when_blocked", WHEN_BLOCKED)?;
         }
         policy.t_wait = match &self.t_wait {
             // Only long-term fairness starves in the hierarchy; the key stays in the file for its runs.
@@ -138,8 +155,15 @@ impl PolicyKeys {
         })
     }
 
-    fn scalar(&self, kinds: &ResourceKinds, place: &Place<'_>) -> Result<Scalar, ScenarioError> {
+    fn scalar(
+        &self,
+        preset: &Scalar,
+        kinds: &ResourceKinds,
+        place: &Place<'_>,
+    ) -> Result<Scalar, ScenarioError> {
         match (&self.resource, &self.prices) {
+            // The keys stay in the file for the policies that count one resource or a sum.
+            _ if *preset == Scalar::Dominant => Ok(Scalar::Dominant),
             (Some(resource), Some(_)) => Err(place
                 .error(resource.span(), "a policy counts one `resource` or has `prices` for all, not both")),
             (Some(resource), None) => {
@@ -171,11 +195,77 @@ impl PolicyKeys {
         }
     }
 
+    fn is_slots(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.get_ref() == SLOTS)
+    }
+
+    /// Into how many slots the largest server is cut, where these keys say that slots are shared.
+    pub(super) fn slots(&self, place: &Place<'_>) -> Result<Option<u32>, ScenarioError> {
+        let Some(number) = &self.slots_per_server else {
+            return Ok(self.is_slots().then_some(DEFAULT_SLOTS));
+        };
+        match number.get_ref() {
+            1..=1_000_000 => Ok(self.is_slots().then_some(*number.get_ref())),
+            _ => Err(place.error(number.span(), "slots_per_server must be 1 to 1000000")),
+        }
+    }
+
+    /// The keys that describe `policy` in full: [`PolicyKeys::resolve`] makes the very same policy of them.
+    pub(super) fn of(policy: &Policy, kinds: &ResourceKinds) -> PolicyKeys {
+        let word = |word: &str| Some(Spanned::new(0..0, word.to_owned()));
+        let time = |span: Span| Some(Spanned::new(0..0, Quantity::Text(format_span(span))));
+        let dominant = policy.scalar == Scalar::Dominant;
+        let order =
+            PRESETS.iter().find(|preset| preset.measure == policy.measure && preset.dominant == dominant);
+        let mut keys = PolicyKeys {
+            order: order.and_then(|preset| word(preset.name)),
+            newcomer: word(word_for(NEWCOMERS, policy.newcomer)),
+            discount: Some(Spanned::new(0..0, f64::from(policy.discount) / 1000.0)),
+            when_blocked: word(word_for(WHEN_BLOCKED, policy.blocked)),
+            t_wait: policy.t_wait.map_or(Some(Spanned::new(0..0, Quantity::Text("never".to_owned()))), time),
+            ..PolicyKeys::default()
+        };
+        match policy.memory {
+            Memory::Forever => keys.memory = word("forever"),
+            Memory::Rounds(round) => (keys.memory, keys.round) = (word("rounds"), time(round)),
+            Memory::HalfLife(half) => (keys.memory, keys.half_life) = (word("half-life"), time(half)),
+        }
+        match policy.quantum {
+            Quantum::Fixed(quantum) => keys.quantum = time(quantum),
+            Quantum::Adaptive { initial, interval } => {
+                keys.quantum = Some(Spanned::new(0..0, Quantity::Text("adaptive".to_owned())));
+                (keys.quantum_initial, keys.quantum_interval) = (time(initial), time(interval));
+            }
+        }
+        match &policy.scalar {
+            Scalar::Kind(kind) => keys.resource = word(kinds.name(*kind)),
+            Scalar::Priced(prices) => {
+                // Exact: at most 2^42, over a power of two.
+                let price = |kind: usize| (prices[kind] * kinds.unit(kind).scale()) as f64 / PRICE_ONE as f64;
+                let named = (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), price(kind)));
+                keys.prices = Some(Spanned::new(0..0, named.collect()));
+            }
+            // The order says it.
+            Scalar::Dominant => {}
+        }
+        keys
+    }
+
+    /// The placement's name.
+    pub(super) fn placement_name(&self) -> &str {
+        let preset = self.order.as_ref().and_then(|order| Preset::find(order.get_ref()));
+        let usual = preset.map_or(PLACEMENTS[0].name, |preset| preset.placement);
+        self.placement.as_ref().map_or(usual, |name| name.get_ref())
+    }
+
     /// The placement, by its place in the table.
     pub(super) fn placement(&self, place: &Place<'_>) -> Result<crate::world::NewPlacement, ScenarioError> {
-        let Some(name) = &self.placement else { return Ok(PLACEMENTS[0].new) };
         let rows: Vec<_> = PLACEMENTS.iter().map(|row| (row.name, row.new)).collect();
-        one_of(place, name, "placement", &rows)
+        if let Some(name) = &self.placement {
+            return one_of(place, name, "placement", &rows);
+        }
+        let usual = self.placement_name();
+        Ok(rows.iter().find(|row| row.0 == usual).map_or(PLACEMENTS[0].new, |row| row.1))
     }
 }
 
@@ -255,11 +345,11 @@ pub(super) fn choose(
     let keys = match named.get(name) {
         Some(keys) => keys.clone().over(base),
         None if name == STATIC => base.clone(),
-        None if Policy::preset(name).is_some() => {
+        None if Policy::preset(name).is_some() || name == SLOTS => {
             PolicyKeys { order: Some(Spanned::new(0..0, name.to_owned())), ..base.clone() }
         }
         None => {
-            let known = [STATIC].into_iter().chain(PRESETS.iter().map(|preset| preset.name));
+            let known = [STATIC, SLOTS].into_iter().chain(PRESETS.iter().map(|preset| preset.name));
             return Err(fail(unknown_word("policy", name, known.chain(named.keys().map(String::as_str)))));
         }
     };

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use meed_workload::constraints::ConstraintsForm;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 /// A number, or text with a unit.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged, expecting = "expected a number, or text with a unit, as in 90, \"90s\" or \"4GiB\"")]
 pub(super) enum Quantity {
     Whole(i64),
@@ -43,6 +44,8 @@ pub(super) struct RawScenario {
     pub(super) job: Vec<Spanned<Job>>,
     #[serde(default)]
     pub(super) generator: Vec<Spanned<Generator>>,
+    #[serde(default)]
+    pub(super) workload: Vec<Spanned<Workload>>,
     pub(super) trace: Option<Spanned<Trace>>,
     #[serde(default)]
     pub(super) change: Vec<Spanned<Change>>,
@@ -56,6 +59,22 @@ pub(super) struct Cluster {
     pub(super) resources: Spanned<Vec<Resource>>,
     #[serde(default)]
     pub(super) node: Vec<Spanned<Node>>,
+    pub(super) machines: Option<Spanned<Machines>>,
+}
+
+/// Nodes from a file or a published mix, beside those of `node`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, as in { file = \"log.machines\" } or { mix = \"google\" }"
+)]
+pub(super) struct Machines {
+    pub(super) file: Option<String>,
+    pub(super) format: Option<String>,
+    pub(super) mix: Option<String>,
+    pub(super) count: Option<i64>,
+    pub(super) draw: Option<String>,
+    pub(super) seed: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -84,6 +103,8 @@ pub(super) struct Node {
     pub(super) count: i64,
     pub(super) capacity: Amounts,
     pub(super) weight: Option<Quantity>,
+    #[serde(default)]
+    pub(super) labels: BTreeMap<String, String>,
 }
 
 fn one() -> i64 {
@@ -97,23 +118,39 @@ pub(super) struct Fairness {
 }
 
 /// Keys of `[policy]`, of `[policies.NAME]` and of a queue's `policy`; what is missing comes from the one above.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a table of policy keys")]
 pub(super) struct PolicyKeys {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) order: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resource: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prices: Option<Spanned<BTreeMap<String, f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) memory: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) round: Option<Spanned<Quantity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) half_life: Option<Spanned<Quantity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) newcomer: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) discount: Option<Spanned<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) quantum: Option<Spanned<Quantity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) quantum_initial: Option<Spanned<Quantity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) quantum_interval: Option<Spanned<Quantity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) t_wait: Option<Spanned<Quantity>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) when_blocked: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) slots_per_server: Option<Spanned<u32>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -138,6 +175,7 @@ pub(super) struct Job {
     pub(super) tasks: Option<i64>,
     pub(super) demand: Option<Amounts>,
     pub(super) duration: Option<DurationValue>,
+    pub(super) constraints: Option<ConstraintsForm>,
     #[serde(default)]
     pub(super) group: Vec<Group>,
     pub(super) chain: Option<String>,
@@ -152,6 +190,7 @@ pub(super) struct Group {
     pub(super) tasks: Option<i64>,
     pub(super) demand: Amounts,
     pub(super) duration: DurationValue,
+    pub(super) constraints: Option<ConstraintsForm>,
 }
 
 /// One duration for all tasks, or one for each.
@@ -178,6 +217,7 @@ pub(super) struct Generator {
     #[serde(default)]
     pub(super) per: Per,
     pub(super) demand: Option<Amounts>,
+    pub(super) constraints: Option<ConstraintsForm>,
     #[serde(default)]
     pub(super) stage: Vec<Stage>,
 }
@@ -190,6 +230,18 @@ pub(super) struct Stage {
     #[serde(default)]
     pub(super) per: Per,
     pub(super) demand: Amounts,
+    pub(super) constraints: Option<ConstraintsForm>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[workload]] table")]
+pub(super) struct Workload {
+    pub(super) name: String,
+    pub(super) queue: String,
+    pub(super) start: Option<Quantity>,
+    pub(super) demand: Amounts,
+    pub(super) task_time_scale: Option<f64>,
+    pub(super) submissions: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -240,7 +292,7 @@ pub(super) struct NamedDist {
 pub(super) struct Trace {
     pub(super) file: String,
     pub(super) format: Option<String>,
-    // SWF
+    // SWF, MWF and Google
     pub(super) queues: Option<String>,
     pub(super) shape: Option<String>,
     pub(super) processors: Option<String>,
@@ -249,6 +301,19 @@ pub(super) struct Trace {
     pub(super) memory_resource: Option<String>,
     pub(super) min_duration: Option<Quantity>,
     pub(super) keep_cancelled: Option<bool>,
+    // Philly (and `shape`)
+    pub(super) align: Option<String>,
+    pub(super) offsets: Option<BTreeMap<String, Quantity>>,
+    pub(super) gpu_resource: Option<String>,
+    // MWF
+    pub(super) properties: Option<String>,
+    // Google
+    pub(super) episode: Option<String>,
+    pub(super) unfinished: Option<String>,
+    pub(super) keep_earlier: Option<bool>,
+    pub(super) missing_demand: Option<Amounts>,
+    pub(super) priorities: Option<[u8; 2]>,
+    pub(super) batch_gap: Option<Quantity>,
     // SWIM
     pub(super) tenants: Option<Tenants>,
     pub(super) split: Option<String>,
@@ -305,6 +370,7 @@ pub(super) struct QueueChanged {
 pub(super) struct Run {
     pub(super) seed: Option<u64>,
     pub(super) until: Option<Spanned<Quantity>>,
+    pub(super) load: Option<Spanned<f64>>,
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,
 }

@@ -1,10 +1,16 @@
 //! The trace of a scenario: its file, its format, and what its reader assumes.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use meed::{ResourceKinds, Unit};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
+use meed_workload::google::{
+    GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
+};
+use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
+use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
 use meed_workload::swf::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource};
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
 use meed_workload::units::parse_amount;
@@ -24,8 +30,42 @@ pub(super) struct TracePlan {
 #[derive(Clone, Debug)]
 enum Reader {
     Swf(SwfAssumptions),
+    Mwf(MwfAssumptions),
+    Google(Box<GoogleAssumptions>, ReadOnce),
     Swim(Box<SwimAssumptions>),
+    Philly(PhillyAssumptions),
     Canonical,
+}
+
+/// A trace that is read whole is read once, for all policies.
+#[derive(Clone, Default)]
+struct ReadOnce(Arc<OnceLock<Arc<GoogleTrace>>>);
+
+impl std::fmt::Debug for ReadOnce {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ReadOnce").field(&self.0.get().is_some()).finish()
+    }
+}
+
+impl ReadOnce {
+    fn source(
+        &self,
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        assumptions: &GoogleAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<GoogleSource, TraceError> {
+        // Wrong lines that were skipped then must stop the reading now.
+        let serves = |trace: &&Arc<GoogleTrace>| on_bad_line == OnBadLine::Skip || trace.bad_lines() == 0;
+        let trace = match self.0.get().filter(serves) {
+            Some(trace) => Arc::clone(trace),
+            None => {
+                let trace = Arc::new(GoogleTrace::read(origin, kinds, assumptions, on_bad_line)?);
+                Arc::clone(self.0.get_or_init(|| trace))
+            }
+        };
+        Ok(GoogleSource::new(trace))
+    }
 }
 
 impl TracePlan {
@@ -35,46 +75,30 @@ impl TracePlan {
         let format = match raw.format.as_deref() {
             None => TraceFormat::of_name(&path).map_err(|why| why.to_string())?,
             Some("swf") => TraceFormat::Swf,
+            Some("mwf") => TraceFormat::Mwf,
+            Some("google") => TraceFormat::Google,
             Some("swim") => TraceFormat::Swim,
+            Some("philly") => TraceFormat::Philly,
             Some("meed") => TraceFormat::Canonical,
-            Some(other) => return Err(format!("trace format `{other}` is not one of swf, swim, meed")),
+            Some(other) => {
+                return Err(format!(
+                    "trace format `{other}` is not one of swf, mwf, google, swim, philly, meed"
+                ));
+            }
         };
         let reader = match format {
             TraceFormat::Swf => Reader::Swf(swf(raw)?),
+            TraceFormat::Mwf => Reader::Mwf(mwf(raw)?),
+            TraceFormat::Google => Reader::Google(Box::new(google(raw, kinds)?), ReadOnce::default()),
             TraceFormat::Swim => Reader::Swim(Box::new(swim(raw, kinds)?)),
+            TraceFormat::Philly => Reader::Philly(philly(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
         };
-        let swf_keys = [
-            ("queues", raw.queues.is_some()),
-            ("shape", raw.shape.is_some()),
-            ("processors", raw.processors.is_some()),
-            ("processor_resource", raw.processor_resource.is_some()),
-            ("memory", raw.memory.is_some()),
-            ("memory_resource", raw.memory_resource.is_some()),
-            ("min_duration", raw.min_duration.is_some()),
-            ("keep_cancelled", raw.keep_cancelled.is_some()),
-        ];
-        let swim_keys = [
-            ("tenants", raw.tenants.is_some()),
-            ("split", raw.split.is_some()),
-            ("split_seed", raw.split_seed.is_some()),
-            ("tenant_weights", raw.tenant_weights.is_some()),
-            ("map_bytes", raw.map_bytes.is_some()),
-            ("reduce_bytes", raw.reduce_bytes.is_some()),
-            ("max_tasks", raw.max_tasks.is_some()),
-            ("task_base", raw.task_base.is_some()),
-            ("map_bytes_per_s", raw.map_bytes_per_s.is_some()),
-            ("reduce_bytes_per_s", raw.reduce_bytes_per_s.is_some()),
-            ("map_demand", raw.map_demand.is_some()),
-            ("reduce_demand", raw.reduce_demand.is_some()),
-        ];
-        let foreign = match &reader {
-            Reader::Swf(_) => swim_keys.iter().collect::<Vec<_>>(),
-            Reader::Swim(_) => swf_keys.iter().collect(),
-            Reader::Canonical => swf_keys.iter().chain(&swim_keys).collect(),
-        };
-        match foreign.iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err(format!("`{key}` means nothing for a trace of this format; leave it out")),
+        let foreign = keys(raw).into_iter().find(|(_, given, formats)| *given && !formats.contains(&format));
+        match foreign {
+            Some((key, _, _)) => {
+                Err(format!("`{key}` means nothing for a trace of this format; leave it out"))
+            }
             None => Ok(TracePlan { path, reader }),
         }
     }
@@ -95,12 +119,78 @@ impl TracePlan {
                 let queues = queues.to_vec();
                 Box::new(SwfSource::with_queues(&origin, kinds, assumptions, on_bad_line, queues)?)
             }
+            (Reader::Mwf(assumptions), None) => {
+                Box::new(MwfSource::open(&origin, kinds, assumptions, on_bad_line)?)
+            }
+            (Reader::Mwf(assumptions), Some(queues)) => {
+                let queues = queues.to_vec();
+                Box::new(MwfSource::with_queues(&origin, kinds, assumptions, on_bad_line, queues)?)
+            }
+            (Reader::Google(assumptions, read), _) => {
+                Box::new(read.source(&origin, kinds, assumptions, on_bad_line)?)
+            }
             (Reader::Swim(assumptions), _) => {
                 Box::new(SwimSource::open(&origin, kinds, assumptions, on_bad_line)?)
+            }
+            (Reader::Philly(assumptions), _) => {
+                Box::new(PhillySource::open(&origin, kinds, assumptions, on_bad_line)?)
             }
             (Reader::Canonical, _) => Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?),
         })
     }
+}
+
+fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
+    let default = PhillyAssumptions::default();
+    let aligns = [("start", PhillyAlign::Start), ("end", PhillyAlign::End)];
+    let shapes = [("rigid", PhillyShape::Rigid), ("split", PhillyShape::Split)];
+    let offset = |(name, raw): (&String, &Quantity)| {
+        let offset = span("offsets", raw).map_err(|why| format!("trace, {why}"))?;
+        Ok::<_, String>((name.clone(), offset))
+    };
+    Ok(PhillyAssumptions {
+        align: one_of("align", &raw.align, &aligns, default.align)?,
+        offsets: raw.offsets.iter().flatten().map(offset).collect::<Result<_, _>>()?,
+        shape: one_of("shape", &raw.shape, &shapes, default.shape)?,
+        gpu_kind: raw.gpu_resource.clone(),
+    })
+}
+
+/// Each key of a format, whether it is given, and the formats that it means something for.
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 30] {
+    use TraceFormat::{Google, Mwf, Philly, Swf, Swim};
+    [
+        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google]),
+        ("shape", raw.shape.is_some(), &[Swf, Philly]),
+        ("processors", raw.processors.is_some(), &[Swf]),
+        ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf]),
+        ("memory", raw.memory.is_some(), &[Swf, Mwf]),
+        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf]),
+        ("min_duration", raw.min_duration.is_some(), &[Swf]),
+        ("keep_cancelled", raw.keep_cancelled.is_some(), &[Swf]),
+        ("properties", raw.properties.is_some(), &[Mwf]),
+        ("episode", raw.episode.is_some(), &[Google]),
+        ("unfinished", raw.unfinished.is_some(), &[Google]),
+        ("keep_earlier", raw.keep_earlier.is_some(), &[Google]),
+        ("missing_demand", raw.missing_demand.is_some(), &[Google]),
+        ("priorities", raw.priorities.is_some(), &[Google]),
+        ("batch_gap", raw.batch_gap.is_some(), &[Google]),
+        ("align", raw.align.is_some(), &[Philly]),
+        ("offsets", raw.offsets.is_some(), &[Philly]),
+        ("gpu_resource", raw.gpu_resource.is_some(), &[Philly]),
+        ("tenants", raw.tenants.is_some(), &[Swim]),
+        ("split", raw.split.is_some(), &[Swim]),
+        ("split_seed", raw.split_seed.is_some(), &[Swim]),
+        ("tenant_weights", raw.tenant_weights.is_some(), &[Swim]),
+        ("map_bytes", raw.map_bytes.is_some(), &[Swim]),
+        ("reduce_bytes", raw.reduce_bytes.is_some(), &[Swim]),
+        ("max_tasks", raw.max_tasks.is_some(), &[Swim]),
+        ("task_base", raw.task_base.is_some(), &[Swim]),
+        ("map_bytes_per_s", raw.map_bytes_per_s.is_some(), &[Swim]),
+        ("reduce_bytes_per_s", raw.reduce_bytes_per_s.is_some(), &[Swim]),
+        ("map_demand", raw.map_demand.is_some(), &[Swim]),
+        ("reduce_demand", raw.reduce_demand.is_some(), &[Swim]),
+    ]
 }
 
 fn one_of<T: Clone>(key: &str, value: &Option<String>, known: &[(&str, T)], default: T) -> Result<T, String> {
@@ -142,6 +232,54 @@ fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
             .map_or(Ok(default.min_duration), |raw| span("min_duration", raw))?,
         ignore_cancelled: !raw.keep_cancelled.unwrap_or(!default.ignore_cancelled),
         ignore_partial: default.ignore_partial,
+    })
+}
+
+fn mwf(raw: &raw::Trace) -> Result<MwfAssumptions, String> {
+    let default = MwfAssumptions::default();
+    let queues = [
+        ("user", MwfQueues::User),
+        ("queue", MwfQueues::Queue),
+        ("single", MwfQueues::Single("all".to_owned())),
+    ];
+    let properties =
+        [("known", MwfProperties::Known), ("all", MwfProperties::All), ("ignore", MwfProperties::Ignore)];
+    let memory = [("requested", true), ("ignore", false)];
+    Ok(MwfAssumptions {
+        queues: one_of("queues", &raw.queues, &queues, default.queues)?,
+        properties: one_of("properties", &raw.properties, &properties, default.properties)?,
+        processor_kind: raw.processor_resource.clone(),
+        count_memory: one_of("memory", &raw.memory, &memory, default.count_memory)?,
+        memory_kind: raw.memory_resource.clone(),
+    })
+}
+
+fn google(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<GoogleAssumptions, String> {
+    let default = GoogleAssumptions::default();
+    let queues = [
+        ("user", GoogleQueues::User),
+        ("job", GoogleQueues::Job),
+        ("class", GoogleQueues::Class),
+        ("priority", GoogleQueues::Priority),
+        ("single", GoogleQueues::Single("all".to_owned())),
+    ];
+    let episodes = [
+        ("last", GoogleEpisode::Last),
+        ("longest", GoogleEpisode::Longest),
+        ("finished", GoogleEpisode::Finished),
+        ("total", GoogleEpisode::Total),
+    ];
+    let unfinished = [("until-end", GoogleUnfinished::UntilEnd), ("drop", GoogleUnfinished::Drop)];
+    let missing = raw.missing_demand.as_ref().map(|raw| amounts(raw, kinds)).transpose();
+    let gap = raw.batch_gap.as_ref().map_or(Ok(default.batch_gap), |raw| span("batch_gap", raw));
+    Ok(GoogleAssumptions {
+        queues: one_of("queues", &raw.queues, &queues, default.queues)?,
+        episode: one_of("episode", &raw.episode, &episodes, default.episode)?,
+        unfinished: one_of("unfinished", &raw.unfinished, &unfinished, default.unfinished)?,
+        keep_earlier: raw.keep_earlier.unwrap_or(default.keep_earlier),
+        missing_demand: missing.map_err(|why| format!("missing_demand: {why}"))?,
+        priorities: raw.priorities.map(|[low, high]| (low, high)),
+        batch_gap: gap?,
     })
 }
 

@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use meed::Time;
-use meed_workload::{Job, JobSource, SourceCounts, TraceError};
+use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
 
 /// A job caused by the end of another; ties keep the order in which they were caused.
 struct Caused {
     at: Time,
     order: u64,
     job: Job,
+    cause: Cause,
 }
 
 impl PartialEq for Caused {
@@ -35,11 +36,12 @@ pub(super) struct Arrivals<'a> {
     ahead: Option<Job>,
     caused: BinaryHeap<Reverse<Caused>>,
     order: u64,
+    closed: bool,
 }
 
 impl<'a> Arrivals<'a> {
     pub(super) fn new(source: Box<dyn JobSource + 'a>) -> Arrivals<'a> {
-        Arrivals { source, ahead: None, caused: BinaryHeap::new(), order: 0 }
+        Arrivals { source, ahead: None, caused: BinaryHeap::new(), order: 0, closed: false }
     }
 
     /// Reads the first job.
@@ -57,21 +59,33 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The next job; call only when [`Arrivals::next_time`] gave a time.
-    pub(super) fn pop(&mut self) -> Result<Job, TraceError> {
+    /// The next job, and how it was caused if the end of another did; call only when [`Arrivals::next_time`] gave a
+    /// time.
+    pub(super) fn pop(&mut self) -> Result<(Job, Option<Cause>), TraceError> {
         let next = self.next_time();
         if let Some(job) = self.ahead.take_if(|job| Some(job.submit) == next) {
             self.ahead = self.source.next_job()?;
-            return Ok(job);
+            return Ok((job, None));
         }
         let Reverse(caused) = self.caused.pop().expect("a time was given");
-        Ok(caused.job)
+        Ok((caused.job, Some(caused.cause)))
+    }
+
+    /// Nothing arrives any more.
+    pub(super) fn close(&mut self) {
+        (self.ahead, self.closed) = (None, true);
+        self.caused.clear();
     }
 
     pub(super) fn chain_ended(&mut self, chain: u32, now: Time) {
+        if self.closed {
+            return;
+        }
         if let Some(job) = self.source.job_ended(chain, now) {
             let at = job.submit.max(now);
-            self.caused.push(Reverse(Caused { at, order: self.order, job }));
+            let after = Cause { pause: at.saturating_since(now), not_before: Time::ZERO };
+            let cause = self.source.cause(chain).unwrap_or(after);
+            self.caused.push(Reverse(Caused { at, order: self.order, job, cause }));
             self.order += 1;
         }
     }

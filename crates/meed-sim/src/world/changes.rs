@@ -38,7 +38,7 @@ impl World<'_> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {
         let at = timed.at;
         let kinds = self.parts.tree().kinds();
-        self.log.write(at, || Record::Change { change: &timed.change, kinds })?;
+        self.log.write(at, || Record::Change { change: &timed.change, kinds, of_share: false })?;
         self.capacity.pass(at, self.parts.tree().capacity());
         if let Change::JobCancelled(label) = &timed.change {
             return self.cancel_labelled(label);
@@ -140,7 +140,7 @@ impl World<'_> {
                 Some(node) => (Change::NodeResized(spec.name, share), Event::NodeChanged(node, share)),
             };
             let (at, kinds) = (self.now, self.parts.tree().kinds());
-            self.log.write(at, || Record::Change { change: &change, kinds })?;
+            self.log.write(at, || Record::Change { change: &change, kinds, of_share: true })?;
             self.parts.touch(part);
             if let Effect::Lost(lost) = self.apply(part, event).map_err(|why| RunError::Change { at, why })? {
                 self.lose(part, &lost)?;

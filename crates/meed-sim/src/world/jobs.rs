@@ -1,12 +1,11 @@
 //! Jobs arrive, their stages begin, their tasks are looked up.
 
 use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span, Time};
-use meed_workload::{Job, TaskGroup};
+use meed_workload::{Cause, Job, TaskGroup};
 use smallvec::SmallVec;
 
 use super::partition::fit_to_share;
 use super::{LiveJob, RunError, World};
-use crate::log::Record;
 
 impl LiveJob {
     fn new(
@@ -52,7 +51,14 @@ fn stage_from(groups: &[TaskGroup], first: usize) -> (usize, bool) {
 }
 
 fn told(groups: &[TaskGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
-    groups.iter().map(|group| meed::TaskGroup { count: group.count, demand: group.demand }).collect()
+    groups
+        .iter()
+        .map(|group| meed::TaskGroup {
+            count: group.count,
+            demand: group.demand,
+            constraints: group.constraints.clone(),
+        })
+        .collect()
 }
 
 fn first_tasks(groups: &[TaskGroup]) -> SmallVec<[u32; 2]> {
@@ -69,7 +75,7 @@ fn tasks_of(groups: &[TaskGroup]) -> u64 {
 }
 
 impl World<'_> {
-    pub(super) fn arrive(&mut self, job: Job) -> Result<(), RunError> {
+    pub(super) fn arrive(&mut self, job: Job, cause: Option<Cause>) -> Result<(), RunError> {
         let number = self.jobs_arrived;
         self.jobs_arrived += 1;
         let queue = self.queues[job.queue as usize];
@@ -83,33 +89,32 @@ impl World<'_> {
                 }
                 _ => Rejected::UnknownQueue,
             };
-            return self.refuse(job, why);
+            return self.refuse(job, cause, why);
         };
         if self.parts.is_draining(part) {
             let queue = self.parts.tree().queue(queue).name.to_owned();
-            return self.refuse(job, Rejected::Draining { queue });
+            return self.refuse(job, cause, Rejected::Draining { queue });
         }
         let luck = self.failures.luck(self.arrivals.queue_name(job.queue), &job.label);
-        let job = match self.parts.is_partitioned() {
-            false => job,
+        let (job, submitted) = match self.parts.is_partitioned() {
+            false => (job, None),
             true => {
                 let share = *self.parts.engines[part as usize].capacity();
                 match fit_to_share(job.clone(), &share) {
-                    Some(job) => job,
+                    Some(cut) if cut == job => (job, None),
+                    Some(cut) => (cut, Some(job)),
                     None => {
-                        return self.refuse(
-                            job,
-                            Rejected::FitsNoNode {
-                                demand: "some of a resource".to_owned(),
-                                largest: "nothing of it".to_owned(),
-                            },
-                        );
+                        let why = Rejected::FitsNoNode {
+                            demand: "some of a resource".to_owned(),
+                            largest: "nothing of it".to_owned(),
+                        };
+                        return self.refuse(job, cause, why);
                     }
                 }
             }
         };
         if let Err(why) = self.check_later_stages(part, leaf, &job) {
-            return self.refuse(job, why);
+            return self.refuse(submitted.unwrap_or(job), cause, why);
         }
         let (first_stage, open) = stage_from(&job.groups, 0);
         let groups = told(&job.groups[..first_stage]);
@@ -123,11 +128,11 @@ impl World<'_> {
         self.parts.touch(part);
         match self.apply(part, Event::JobArrived(spec)) {
             Ok(Effect::Job(id)) => {
-                self.log_arrival(queue, &job)?;
+                self.log_arrival(queue, &job, cause, submitted.as_ref())?;
                 self.keep(part, id, LiveJob::new(id, queue, job, self.now, number, luck, first_stage));
             }
             Ok(_) => unreachable!("an arrival's effect is `Job`"),
-            Err(why) => return self.refuse(job, why),
+            Err(why) => return self.refuse(submitted.unwrap_or(job), cause, why),
         }
         Ok(())
     }
@@ -178,14 +183,14 @@ impl World<'_> {
         }
     }
 
-    fn refuse(&mut self, job: Job, why: Rejected) -> Result<(), RunError> {
+    fn refuse(&mut self, job: Job, cause: Option<Cause>, why: Rejected) -> Result<(), RunError> {
         let (now, source_queue) = (self.now, job.queue);
-        let queue = self.arrivals.queue_name(source_queue);
         if self.strict {
-            return Err(RunError::Refused { job: job.label.to_string(), queue: queue.to_owned(), why });
+            let queue = self.arrivals.queue_name(source_queue).to_owned();
+            return Err(RunError::Refused { job: job.label.to_string(), queue, why });
         }
         self.tally.refused += 1;
-        self.log.write(now, || Record::Refuse { queue, job: &job.label, why: &why })?;
+        self.log_refusal(source_queue, &job, cause, &why)?;
         if let Some(chain) = job.chain {
             self.arrivals.chain_ended(chain, now);
         }

@@ -1,21 +1,58 @@
 //! Log lines of the world: names for numbers, built only when there is a log.
 
-use meed::{AllocationId, JobId, QueueId, ResourceKinds, Resources, Start};
-use meed_workload::{Durations, Job, TaskGroup};
+use meed::{AllocationId, JobId, QueueId, Rejected, ResourceKinds, Start};
+use meed_workload::constraints::ConstraintsForm;
+use meed_workload::{Cause, Job, TaskGroup};
 
 use super::{LiveTask, RunError, World};
-use crate::log::{Arrive, GroupLine, Key, Label, Level, ReasonLine, Record, Started, TaskAt};
+use crate::log::{
+    Amounts, Arrive, DurationsLine, GroupLine, Key, Label, Level, ReasonLine, Record, Refuse, Seconds,
+    Started, TaskAt, Terms,
+};
 
 impl World<'_> {
-    pub(super) fn log_arrival(&mut self, queue: QueueId, job: &Job) -> Result<(), RunError> {
+    /// `submitted` is the job before it was cut to a share, where it was.
+    pub(super) fn log_arrival(
+        &mut self,
+        queue: QueueId,
+        job: &Job,
+        cause: Option<Cause>,
+        submitted: Option<&Job>,
+    ) -> Result<(), RunError> {
         let tree = self.parts.tree();
         self.log.write(self.now, || {
-            let groups = job.groups.iter().filter(|group| group.stage == job.groups[0].stage);
+            let (kinds, first) = (tree.kinds(), job.groups[0].stage);
+            let now = job.groups.iter().position(|group| group.stage != first).unwrap_or(job.groups.len());
+            let submitted = submitted.map_or(&[][..], |job| &job.groups);
             Record::Arrive(Arrive {
                 queue: tree.queue(queue).name,
                 job: Label(&job.label),
-                stage: job.groups[0].stage,
-                groups: groups.map(|group| group_line(group, tree.kinds())).collect(),
+                stage: 0,
+                terms: Terms { weight: job.weight, chain: job.chain, cause },
+                groups: group_lines(&job.groups[..now], kinds),
+                later: group_lines(&job.groups[now..], kinds),
+                submitted: group_lines(submitted, kinds),
+            })
+        })?;
+        Ok(())
+    }
+
+    pub(super) fn log_refusal(
+        &mut self,
+        queue: u32,
+        job: &Job,
+        cause: Option<Cause>,
+        why: &Rejected,
+    ) -> Result<(), RunError> {
+        let queue = self.arrivals.queue_name(queue);
+        let tree = self.parts.tree();
+        self.log.write(self.now, || {
+            Record::Refuse(Refuse {
+                queue,
+                job: Label(&job.label),
+                why: why.to_string(),
+                terms: Terms { weight: job.weight, chain: job.chain, cause },
+                groups: group_lines(&job.groups, tree.kinds()),
             })
         })?;
         Ok(())
@@ -35,10 +72,13 @@ impl World<'_> {
                 queue: tree.queue(live.queue).name,
                 job: Label(&live.label),
                 stage: live.groups[first].stage,
+                terms: Terms::default(),
                 groups: live.groups[first..last]
                     .iter()
-                    .map(|group| group_line(group, tree.kinds()))
+                    .map(|group| GroupLine { stage: 0, ..group_line(group, tree.kinds()) })
                     .collect(),
+                later: Vec::new(),
+                submitted: Vec::new(),
             })
         })?;
         Ok(())
@@ -72,9 +112,7 @@ impl World<'_> {
                             runner_up_key: choice.runner_up.map(|(_, key)| Key::of(key)),
                         })
                         .collect(),
-                    starved_for_s: reason
-                        .and_then(|reason| reason.starved_for)
-                        .map(|span| span.as_secs_f64()),
+                    starved_for_s: reason.and_then(|reason| reason.starved_for).map(Seconds),
                     place: reason.map_or("", |reason| reason.place),
                 },
             })
@@ -109,20 +147,16 @@ impl World<'_> {
     }
 }
 
-fn group_line(group: &TaskGroup, kinds: &ResourceKinds) -> GroupLine {
-    GroupLine {
-        tasks: group.count,
-        demand: natural(&group.demand, kinds),
-        duration_s: match &group.duration {
-            Durations::Same(span) => vec![span.as_secs_f64()],
-            Durations::Each(spans) => spans.iter().map(|span| span.as_secs_f64()).collect(),
-        },
-    }
+fn group_lines<'a>(groups: &'a [TaskGroup], kinds: &'a ResourceKinds) -> Vec<GroupLine<'a>> {
+    groups.iter().map(|group| group_line(group, kinds)).collect()
 }
 
-/// Amounts by name in natural units, without those of nothing.
-pub(crate) fn natural(amounts: &Resources, kinds: &ResourceKinds) -> std::collections::BTreeMap<String, f64> {
-    let amount = |kind: usize| amounts.get(kind) as f64 / kinds.unit(kind).scale() as f64;
-    let some = (0..kinds.len()).filter(|&kind| amounts.get(kind) > 0);
-    some.map(|kind| (kinds.name(kind).to_owned(), amount(kind))).collect()
+fn group_line<'a>(group: &'a TaskGroup, kinds: &'a ResourceKinds) -> GroupLine<'a> {
+    GroupLine {
+        stage: group.stage,
+        tasks: group.count,
+        demand: Amounts(&group.demand, kinds),
+        duration_s: DurationsLine(&group.duration),
+        constraints: group.constraints.as_deref().map(ConstraintsForm::of),
+    }
 }

@@ -13,12 +13,15 @@ mod ends;
 mod failures;
 mod jobs;
 mod logging;
+mod look;
 mod partition;
+mod script;
 mod setup;
 mod tally;
 
 pub use changes::{Change, TimedChange};
 pub use failures::Failures;
+pub(crate) use look::Waiting;
 pub use setup::{Setup, StopAt};
 
 use std::collections::BTreeMap;
@@ -33,8 +36,8 @@ use crate::outcome::CapacityTime;
 use crate::series::Sampler;
 use arrivals::Arrivals;
 use ends::Ends;
-pub(crate) use logging::natural;
 pub(crate) use partition::{NewPlacement, Parts};
+pub(crate) use script::{Script, Told};
 pub(crate) use tally::Tally;
 
 /// A task that runs.
@@ -122,6 +125,16 @@ pub enum RunError {
         /// The engine's words.
         why: meed::Rejected,
     },
+    /// A log that is played back contradicts itself.
+    #[error("{file}:{line}: {what}")]
+    Played {
+        /// The log.
+        file: std::sync::Arc<str>,
+        /// The line.
+        line: u64,
+        /// What cannot have happened.
+        what: String,
+    },
     /// A job refused under `--strict`.
     #[error("job {job} of queue `{queue}`: {why}")]
     Refused {
@@ -157,6 +170,8 @@ pub(crate) struct World<'a> {
     tally: Tally,
     sampler: Option<Sampler>,
     log: Log<'a>,
+    /// Decisions that were taken elsewhere, instead of the engine's own.
+    script: Option<Script<'a>>,
     now: Time,
 }
 
@@ -169,10 +184,25 @@ impl<'a> World<'a> {
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Finished, RunError> {
-        self.arrivals.fill()?;
+        self.begin()?;
+        self.run_to(self.stop.at, progress)?;
+        self.finish()
+    }
+
+    /// Reads the first job. Before anything else.
+    pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+        Ok(self.arrivals.fill()?)
+    }
+
+    /// Runs until nothing is left that happens at `last` or before.
+    pub(crate) fn run_to(
+        &mut self,
+        last: Time,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), RunError> {
         let mut instants = 0u64;
-        while let Some(at) = self.next_instant() {
-            if at > self.stop.at {
+        while let Some(at) = self.next_instant()? {
+            if at > last {
                 break;
             }
             self.sample_until(at);
@@ -187,19 +217,22 @@ impl<'a> World<'a> {
                 }
             }
         }
-        self.finish()
+        Ok(())
     }
 
-    fn next_instant(&mut self) -> Option<Time> {
+    /// The next instant at which something happens.
+    pub(crate) fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         // Ends of tasks that were lost or stopped meanwhile are no instants: nothing happens then.
         while self.ends.next_slot().is_some_and(|slot| self.tasks[slot as usize].is_none()) {
             self.ends.pop();
         }
         let end = self.ends.next_time();
         let change = self.next_change.as_ref().map(|change| change.at);
-        [end, change, self.arrivals.next_time()].into_iter().flatten().min()
+        let told = self.script.as_mut().map(Script::next_time).transpose()?.flatten();
+        Ok([end, change, self.arrivals.next_time(), told].into_iter().flatten().min())
     }
 
+    /// Goes through one instant, which is not before the last.
     fn instant(&mut self) -> Result<(), RunError> {
         while let Some(slot) = self.ends.pop_at(self.now) {
             if let Some(task) = self.tasks[slot as usize].take() {
@@ -216,8 +249,8 @@ impl<'a> World<'a> {
             self.begin_stage(part, job)?;
         }
         while self.arrivals.next_time() == Some(self.now) {
-            let job = self.arrivals.pop()?;
-            self.arrive(job)?;
+            let (job, cause) = self.arrivals.pop()?;
+            self.arrive(job, cause)?;
         }
         self.decide()
     }
@@ -287,6 +320,9 @@ impl<'a> World<'a> {
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
+        if self.script.is_some() {
+            return self.do_as_told();
+        }
         let explain = self.log.explains();
         let (mut touched, mut starts) = self.parts.take_buffers();
         for part in touched.drain(..) {
@@ -331,7 +367,7 @@ impl<'a> World<'a> {
     fn sample_until(&mut self, at: Time) {
         let Some(sampler) = &mut self.sampler else { return };
         while let Some(t) = sampler.due_before(at) {
-            sampler.sample(t, &self.parts);
+            sampler.sample(t, &mut self.parts);
         }
     }
 
@@ -339,7 +375,7 @@ impl<'a> World<'a> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
-            sampler.last(end, &self.parts);
+            sampler.last(end, &mut self.parts);
         }
         for live in self.jobs.iter().flatten().flatten() {
             let first = (live.unstarted > 0).then_some(live.ready);

@@ -23,21 +23,21 @@ pub(crate) struct Parts {
 }
 
 /// Makes the placement that the run uses.
-pub(crate) type NewPlacement = fn(usize) -> Box<dyn meed::place::Placement>;
+pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
 
 impl Parts {
     /// One engine for all.
-    pub(crate) fn whole(config: Config, place: NewPlacement) -> Result<Parts, ConfigError> {
+    pub(crate) fn whole(config: Config, place: NewPlacement, seed: u64) -> Result<Parts, ConfigError> {
         let kinds = config.kinds.len();
-        let engine = Engine::new(config, place(kinds))?;
+        let engine = Engine::new(config, place(kinds, seed))?;
         let route = engine.queue_ids().map(|id| engine.queue(id).is_leaf.then_some((0, id))).collect();
         Ok(Parts::of(vec![engine], route))
     }
 
     /// The master, and one engine for each leaf.
-    pub(crate) fn partitioned(config: Config, place: NewPlacement) -> Result<Parts, ConfigError> {
+    pub(crate) fn partitioned(config: Config, place: NewPlacement, seed: u64) -> Result<Parts, ConfigError> {
         let policies: Vec<_> = config.queues.iter().map(|queue| queue.policy.clone()).collect();
-        let master = Engine::new(config.clone(), place(config.kinds.len()))?;
+        let master = Engine::new(config.clone(), place(config.kinds.len(), seed))?;
         let (mut engines, mut route) = (Vec::new(), Vec::new());
         let ids: Vec<QueueId> = master.queue_ids().collect();
         engines.push(master);
@@ -61,7 +61,7 @@ impl Parts {
                 queues: vec![QueueSpec { name, weight, min: None, max: None, policy }],
                 nodes: if share.is_zero() { Vec::new() } else { vec![node] },
             };
-            let engine = Engine::new(alone, place(config.kinds.len()))?;
+            let engine = Engine::new(alone, place(config.kinds.len(), seed))?;
             let queue = engine.queue_ids().nth(1).expect("the only queue");
             route.push(Some((engines.len() as u32, queue)));
             engines.push(engine);
@@ -126,13 +126,15 @@ impl Parts {
 
 /// The only node of a tenant that is alone on its share.
 pub(crate) fn share_node(queue: &str, share: Resources) -> NodeSpec {
-    NodeSpec { name: format!("share of {queue}"), capacity: share, weight: 1000 }
+    NodeSpec::new(format!("share of {queue}"), share)
 }
 
 /// The job as its tenant alone would run it: tasks larger than `share` are cut to it and last longer by the ratio.
 /// `None` when there is nothing of a resource that it needs, or it would last beyond all bounds.
 pub(super) fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
     for group in &mut job.groups {
+        // A share is one node without labels: where a task may run means nothing there.
+        group.constraints = None;
         if group.demand.fits_in(share) {
             continue;
         }
@@ -177,6 +179,7 @@ mod tests {
             count: 1,
             demand: Resources::new(&[300, 10]),
             duration: Durations::Same(seconds(7)),
+            constraints: None,
         };
         let job = Job {
             label: JobLabel::Number(1),

@@ -51,9 +51,11 @@ pub struct Setup<'a> {
 
 impl<'a> World<'a> {
     pub(crate) fn new(setup: Setup<'a>) -> Result<World<'a>, RunError> {
+        // One seed for everything that is drawn.
+        let seed = setup.failures.seed;
         let parts = match setup.partitioned {
-            true => Parts::partitioned(setup.config, setup.placement)?,
-            false => Parts::whole(setup.config, setup.placement)?,
+            true => Parts::partitioned(setup.config, setup.placement, seed)?,
+            false => Parts::whole(setup.config, setup.placement, seed)?,
         };
         let queues = setup.source.queues().iter().map(|name| parts.tree().find_queue(name)).collect();
         let mut tally = Tally::default();
@@ -79,6 +81,7 @@ impl<'a> World<'a> {
             tally,
             sampler,
             log: setup.log,
+            script: None,
             now: Time::ZERO,
         })
     }

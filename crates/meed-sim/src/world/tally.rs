@@ -1,4 +1,4 @@
-//! Counts and times per leaf queue, kept while a run goes on: constant space per queue for long runs.
+//! Counts and times per leaf queue and over all of them, kept while a run goes on: constant space per queue for long runs.
 
 use hdrhistogram::Histogram;
 use meed::{QueueId, Span};
@@ -7,6 +7,12 @@ use meed::{QueueId, Span};
 pub(crate) enum Times {
     Exact(Vec<u64>),
     Rough(Histogram<u64>),
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        Times::Exact(Vec::new())
+    }
 }
 
 /// Job times of one queue that are kept exactly.
@@ -66,6 +72,8 @@ pub(crate) struct QueueTally {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) queues: Vec<QueueTally>,
+    /// Job times of all queues.
+    pub(crate) times: Times,
     pub(crate) events: u64,
     pub(crate) starts: u64,
     pub(crate) jobs_ended: u64,
@@ -80,7 +88,7 @@ impl Tally {
             jobs: 0,
             tasks: 0,
             job_micros: 0,
-            times: Times::Exact(Vec::new()),
+            times: Times::default(),
             waits: 0,
             wait_micros: 0,
             longest_wait: None,
@@ -105,6 +113,7 @@ impl Tally {
             return;
         }
         self.jobs_ended += 1;
+        self.times.add(took);
         let queue = &mut self.queues[queue.index()];
         queue.jobs += 1;
         queue.job_micros += u128::from(took.as_micros());

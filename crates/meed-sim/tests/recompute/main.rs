@@ -3,9 +3,11 @@
 mod scenarios;
 mod tally;
 
+use meed_sim::log::read::LogFile;
+use meed_sim::replay::{Recording, verify};
 use meed_sim::scenario::Scenario;
 use meed_sim::{Options, Unwatched, simulate};
-use meed_workload::OnBadLine;
+use meed_workload::{OnBadLine, Origin};
 use proptest::prelude::*;
 
 /// Runs `text` under each policy and checks every run against its log.
@@ -16,6 +18,12 @@ fn check(text: &str, policies: &[&str]) -> usize {
     let mut log = Vec::new();
     let options = Options { policies, series_points: 20, ..Options::default() };
     let comparison = simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
+    check_again(&log, comparison.runs.len());
+    // Looking at a run changes nothing in it.
+    let mut unsampled = Vec::new();
+    let options = Options { series_points: 0, ..options };
+    simulate(&scenario, &options, Some(&mut unsampled), &mut Unwatched).expect("it runs through");
+    assert!(unsampled == log, "samples changed the run");
     let lines: Vec<serde_json::Value> = String::from_utf8(log)
         .expect("the log is text")
         .lines()
@@ -27,6 +35,16 @@ fn check(text: &str, policies: &[&str]) -> usize {
         tally::check(run, record, text);
     }
     lines.len()
+}
+
+/// Each run of the log, run again, writes the same bytes.
+fn check_again(log: &[u8], runs: usize) {
+    let log = LogFile::of(Origin::bytes("log", log)).expect("a log");
+    assert_eq!(log.runs().len(), runs);
+    for run in 1..=runs {
+        let recording = Recording::of(log.clone(), Some(&run.to_string())).expect("a run");
+        assert_eq!(verify(&recording, &mut Unwatched).expect("it runs again"), None);
+    }
 }
 
 const ALL: [&str; 6] = [

@@ -410,6 +410,15 @@ impl Replay {
         let jain = (squares > 0.0).then(|| sum * sum / (rhos.len() as f64 * squares));
         assert_eq!(record.jain.is_some(), jain.is_some());
         near(record.jain.unwrap_or(0.0), jain.unwrap_or(0.0), "jain");
+        let queues: Vec<_> = record.queues.iter().map(|queue| &self.queues[&queue.queue]).collect();
+        let waits: Vec<i128> = queues.iter().flat_map(|queue| queue.waits.iter().copied()).collect();
+        mean(record.mean_wait_s, &waits, "wait of all");
+        let longest = record.queues.iter().filter_map(|queue| queue.longest_wait_s).max_by(f64::total_cmp);
+        assert_eq!(record.longest_wait_s, longest);
+        let mut times: Vec<i128> = queues.iter().flat_map(|queue| queue.job_micros.iter().copied()).collect();
+        times.sort_unstable();
+        let median = times.len().checked_sub(1).map(|last| times[last / 2] as f64 / 1e6);
+        assert_eq!(record.p50_job_s, median, "exact while few");
         let sum = |of: fn(&QueueRecord) -> f64| record.queues.iter().map(of).sum::<f64>();
         let has_child = |name: &String| {
             self.order

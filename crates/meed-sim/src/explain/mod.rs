@@ -1,0 +1,252 @@
+//! Why: what stands in the way of a job or a queue at an instant of a recorded run, in numbers.
+//!
+//! The run is made again up to that instant; where this program's decisions are not the recorded ones, the recorded
+//! ones are played back instead, and that is said. What is told is then read from the engine's own books. In the end
+//! the run is left alone from there on: what runs and waits goes on with its recorded durations, nothing arrives or
+//! changes, and the time at which the waiting would end is the answer to "when".
+
+mod ahead;
+mod find;
+mod state;
+
+use meed::{QueueId, Span, Time};
+use serde::Serialize;
+
+pub use state::{Ahead, Bound, Child, GuardState, Leaf, Level, Obstacle, QueueState};
+
+use crate::log::Log;
+use crate::log::read::LogError;
+use crate::record::SCHEMA;
+use crate::replay::{Compare, Difference, Recording, ReplayError};
+use crate::world::World;
+use find::Found;
+
+/// Whose waiting is to be explained.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// A job, as LABEL or QUEUE/LABEL.
+    Job(String),
+    /// A leaf queue: what it would start next.
+    Queue(String),
+}
+
+/// The answer (docs/json.md). Times are seconds of the run, amounts natural units.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Version of this form.
+    pub schema: u32,
+    /// The policy of the run.
+    pub policy: String,
+    /// The leaf queue.
+    pub queue: String,
+    /// The job, where one was asked for.
+    pub job: Option<JobState>,
+    /// The instant that is explained.
+    pub at_s: f64,
+    /// How that instant was chosen.
+    pub at_is: AtIs,
+    /// Whether this program decides as recorded up to then; if not, the state is that of the record.
+    pub as_recorded: bool,
+    /// Whether anything of it waits at that instant.
+    pub waits: bool,
+    /// Tasks that wait: of the job, or of the queue.
+    pub waiting_tasks: u64,
+    /// Since when the first of them has waited.
+    pub waiting_since_s: Option<f64>,
+    /// The queue's books.
+    pub state: QueueState,
+    /// The order at each level, from the root down; empty under the static partition, where there is none.
+    pub levels: Vec<Level>,
+    /// The starvation guard, where there is one.
+    pub guard: Option<GuardState>,
+    /// The order within the leaf.
+    pub leaf: Option<Leaf>,
+    /// What stands in the way, the hardest first.
+    pub obstacles: Vec<Obstacle>,
+    /// When it would be served if nothing arrived or changed any more.
+    pub forecast: Option<Forecast>,
+    /// When the record says that its next task started.
+    pub recorded_start_s: Option<f64>,
+    /// Worth a line to the user each.
+    pub remarks: Vec<String>,
+}
+
+/// How the instant was chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtIs {
+    /// It was asked for.
+    Given,
+    /// The middle of its longest wait.
+    MiddleOfLongestWait,
+    /// It never waited: when it arrived (a job), or the start of the run.
+    NeverWaited,
+}
+
+/// A job of the record.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobState {
+    /// Its label.
+    pub job: String,
+    /// When it arrived.
+    pub arrived_s: f64,
+    /// When it ended; `null` if it did not.
+    pub ended_s: Option<f64>,
+    /// Whether it was refused.
+    pub refused: bool,
+    /// Why; `null` if it was not.
+    pub why_refused: Option<String>,
+    /// Its longest wait in the record.
+    pub longest_wait_s: f64,
+    /// Its running tasks at the instant.
+    pub running_tasks: u64,
+}
+
+/// If nothing arrived or changed any more.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Forecast {
+    /// When its next task would start; `null`: never.
+    pub first_start_s: Option<f64>,
+    /// When all that wait now would have started; `null`: never.
+    pub all_started_s: Option<f64>,
+}
+
+/// Explains why `subject` waits at `at`; without `at` in the middle of its longest wait.
+pub fn explain(
+    recording: &Recording,
+    subject: &Subject,
+    at: Option<Time>,
+) -> Result<Explanation, ReplayError> {
+    let (queue, found) = match subject {
+        Subject::Job(words) => {
+            let job = find::the_job(recording, words, at)?;
+            (job.queue.clone(), vec![job])
+        }
+        Subject::Queue(name) => {
+            check_leaf(recording, name)?;
+            (name.clone(), find::jobs(recording, |queue, _| queue == name)?)
+        }
+    };
+    let job = matches!(subject, Subject::Job(_)).then(|| found[0].clone());
+    let (at, at_is) = instant(at, &found, job.as_ref());
+    let mut remarks = recording.remarks();
+    if at > recording.run.end {
+        remarks.push(format!("the run was over at {}; this is its end", recording.run.end));
+    }
+    let at = at.min(recording.run.end);
+    let (mut world, differs) = at_instant(recording, at)?;
+    if let Some(difference) = &differs {
+        remarks.push(format!(
+            "{}:{}: this Meed decides otherwise; the state is that of the record, played back",
+            recording.log.name(),
+            difference.line
+        ));
+    }
+    let mut told = state::tell(&world, &queue, job.as_ref());
+    if told.gone {
+        remarks.push(format!("queue `{queue}` is gone by then"));
+    }
+    let recorded = found.iter().flat_map(|job| job.starts.iter().copied()).filter(|start| *start > at).min();
+    let forecast = match told.waits.filter(|_| !told.gone) {
+        Some(_) => Some(ahead::forecast(&mut world, &queue, told.job)?),
+        None => None,
+    };
+    let seconds = |time: Time| time.as_secs_f64();
+    Ok(Explanation {
+        schema: SCHEMA,
+        policy: recording.policy().to_owned(),
+        job: job.as_ref().map(|job| JobState {
+            job: job.label.to_string(),
+            arrived_s: seconds(job.arrived),
+            ended_s: job.ended.filter(|_| !job.refused).map(seconds),
+            refused: job.refused,
+            why_refused: job.why_refused.clone(),
+            longest_wait_s: longest(job).as_secs_f64(),
+            running_tasks: told.running,
+        }),
+        queue,
+        at_s: seconds(at),
+        at_is,
+        as_recorded: differs.is_none(),
+        waits: told.waits.is_some(),
+        waiting_tasks: told.waits.map_or(0, |waits| waits.tasks),
+        waiting_since_s: told.waits.map(|waits| seconds(waits.since)),
+        state: told.state,
+        levels: std::mem::take(&mut told.levels),
+        guard: told.guard,
+        leaf: told.leaf,
+        obstacles: told.obstacles,
+        forecast,
+        recorded_start_s: recorded.filter(|_| told.waits.is_some()).map(seconds),
+        remarks,
+    })
+}
+
+fn longest(job: &Found) -> Span {
+    job.longest.map_or(Span::ZERO, |(from, to)| to - from)
+}
+
+/// The instant to explain: in the middle of the longest wait it is neither just queued nor about to start.
+fn instant(at: Option<Time>, found: &[Found], job: Option<&Found>) -> (Time, AtIs) {
+    if let Some(at) = at {
+        return (at, AtIs::Given);
+    }
+    // The first of equally long ones.
+    let longest = found.iter().rev().max_by_key(|job| longest(job)).and_then(|job| job.longest);
+    match longest {
+        Some((from, to)) => {
+            let half = Span::from_micros((to - from).as_micros() / 2).unwrap_or(Span::ZERO);
+            (from.saturating_add(half), AtIs::MiddleOfLongestWait)
+        }
+        None => (job.map_or(Time::ZERO, |job| job.arrived), AtIs::NeverWaited),
+    }
+}
+
+fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
+    let names = || recording.run.header.queues.iter().map(|line| line.queue.as_str());
+    let below = format!("{name}.");
+    let children: Vec<&str> = names().filter(|queue| queue.starts_with(&below)).take(5).collect();
+    match (names().any(|queue| queue == name), children.is_empty()) {
+        (false, _) => Err(find::unknown_queue(recording, name)),
+        (true, true) => Ok(()),
+        (true, false) => Err(LogError::Which {
+            file: recording.log.file().clone(),
+            what: format!(
+                "has `{name}` as a parent; jobs wait in leaves: ask for one below it, as in {}",
+                children.join(", ")
+            ),
+        }),
+    }
+}
+
+/// The run up to `at`, everything at that instant included; and where its decisions part from the record.
+fn at_instant(recording: &Recording, at: Time) -> Result<(World<'static>, Option<Difference>), ReplayError> {
+    // The world that is compared logs; the one that is looked at, and left alone afterwards, does not.
+    let decisions = differs(recording, at)?;
+    let mut world = recording.world(0, Log::off())?;
+    if decisions.is_some() {
+        world.follow(recording.script()?);
+    }
+    world.begin()?;
+    world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    world.rest_until(at)?;
+    Ok((world, decisions))
+}
+
+fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, ReplayError> {
+    let compare = Compare::new(&recording.log, &recording.run, None)?;
+    let mut writer = compare.clone();
+    let mut log = Log::to(&mut writer);
+    log.header(&recording.run.header).map_err(crate::world::RunError::Log)?;
+    let mut world = recording.world(0, log)?;
+    let ran = world.begin().and_then(|()| world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(())));
+    let (_, decisions) = compare.verdict(false)?;
+    ran?;
+    Ok(decisions)
+}
+
+/// Whether `queue` is the leaf that `world` knows by that name.
+fn route(world: &World<'_>, queue: &str) -> Option<(u32, QueueId)> {
+    let parts = world.parts();
+    parts.route(parts.tree().find_queue(queue)?)
+}

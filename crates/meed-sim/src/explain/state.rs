@@ -1,0 +1,411 @@
+//! What the books say at this instant, and what stands in the way.
+
+use std::collections::BTreeMap;
+
+use meed::policy::{PRESETS, Preset};
+use meed::{Blocked, Engine, GroupView, JobId, NodeId, QueueId, Resources, Scalar, Tier};
+use serde::Serialize;
+
+use super::find::Found;
+use super::route;
+use crate::outcome::{leaves, lending};
+use crate::world::{Waiting, World};
+
+/// A queue's books. Amounts of the measured resource unless named.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QueueState {
+    /// Weight among its siblings.
+    pub weight: f64,
+    /// Resource that fairness is measured in.
+    pub measured: String,
+    /// What it is entitled to.
+    pub share: f64,
+    /// What it holds.
+    pub held: f64,
+    /// Held and waited for.
+    pub demand: f64,
+    /// Tasks that wait.
+    pub waiting_tasks: u64,
+    /// Live jobs.
+    pub jobs: u64,
+    /// Accumulated, resource-seconds.
+    pub usage: f64,
+    /// What its ledger holds against it, resource-seconds.
+    pub charged: f64,
+    /// Unused share that others used, resource-seconds.
+    pub lent: f64,
+    /// Use above its share, resource-seconds.
+    pub borrowed: f64,
+    /// `lent - borrowed`.
+    pub balance: f64,
+    /// Fairness degree; `null` before its first demand.
+    pub rho: Option<f64>,
+}
+
+/// The order among the children of one queue on the way down.
+#[derive(Clone, Debug, Serialize)]
+pub struct Level {
+    /// Whose children; empty for the root.
+    pub among: String,
+    /// `fifo`, `fair` or `long-term`.
+    pub order: &'static str,
+    /// The resource that keys are in: resource-seconds per weight 1 under `long-term`, amounts under `fair`.
+    pub resource: String,
+    /// The child on the way to the leaf, by its place in `children`; `null` where nothing of it waits.
+    pub place: Option<usize>,
+    /// Children that have tasks waiting, in the order in which they would be served.
+    pub children: Vec<Child>,
+}
+
+/// A child that has tasks waiting.
+#[derive(Clone, Debug, Serialize)]
+pub struct Child {
+    /// Full name.
+    pub queue: String,
+    /// Its key in natural units.
+    pub key: f64,
+    /// It holds less than its minimum share: the key is the part of it that it holds.
+    pub below_min: bool,
+    /// Nothing of it could start now, whosever turn it were.
+    pub parked: bool,
+    /// Its key less that of the child on the way: how far behind (below 0: ahead) it is.
+    pub behind_by: Option<f64>,
+}
+
+/// The starvation guard.
+#[derive(Clone, Debug, Serialize)]
+pub struct GuardState {
+    /// After so long a leaf may be served out of turn.
+    pub t_wait_s: f64,
+    /// How long this one has waited since its last service or since its demand began.
+    pub waited_s: f64,
+    /// Waiting leaves that the guard would serve before it.
+    pub before: Vec<String>,
+}
+
+/// The order within the leaf.
+#[derive(Clone, Debug, Serialize)]
+pub struct Leaf {
+    /// `fifo`, `fair` or `long-term`.
+    pub order: &'static str,
+    /// Jobs that are ahead.
+    pub jobs_ahead: u64,
+    /// Tasks of theirs that wait.
+    pub tasks_ahead: u64,
+    /// The first of them.
+    pub first: Vec<Ahead>,
+}
+
+/// A job that is ahead.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ahead {
+    /// Its label.
+    pub job: String,
+    /// Tasks of it that wait.
+    pub waiting_tasks: u64,
+    /// What one asks for.
+    pub demand: BTreeMap<String, f64>,
+}
+
+/// What stands in the way.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Obstacle {
+    /// A maximum share would be exceeded.
+    Quota {
+        /// Whose.
+        queue: String,
+        /// By resource, those that would be exceeded.
+        bounds: Vec<Bound>,
+    },
+    /// The task is larger than all that is free.
+    Size {
+        /// By resource, those that are short.
+        short: Vec<Bound>,
+    },
+    /// Enough is free in all, but not on any one node.
+    Place {
+        /// By resource: asked for, free in all, and on the node where most of the task would fit.
+        free: Vec<Bound>,
+        /// What is free on the node that comes nearest, by resource.
+        most_on_a_node: BTreeMap<String, f64>,
+        /// Nodes that are up and where it may run.
+        nodes: u64,
+    },
+    /// Larger than any node that is up and where it may run.
+    NoNode,
+    /// A task that is first in turn fits nowhere, and the policy is to wait for it (`when_blocked = "wait"`).
+    Blocked,
+    /// Others are served first.
+    Turn {
+        /// At these levels (`levels`, from 0) so many children come first.
+        ahead: Vec<(usize, usize)>,
+    },
+    /// Jobs of the same queue come first.
+    Order {
+        /// How many.
+        jobs: u64,
+        /// Tasks of theirs that wait.
+        tasks: u64,
+    },
+}
+
+/// What one task asks for beside what bounds it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bound {
+    /// Resource.
+    pub resource: String,
+    /// What one task asks for.
+    pub asks: f64,
+    /// Held (of a maximum share), or free.
+    pub has: f64,
+    /// The maximum share; `null` where free room is the bound.
+    pub most: Option<f64>,
+}
+
+/// Everything that is read from the books.
+pub(super) struct Told {
+    pub(super) gone: bool,
+    pub(super) job: Option<(u32, JobId)>,
+    pub(super) waits: Option<Waiting>,
+    pub(super) running: u64,
+    pub(super) state: QueueState,
+    pub(super) levels: Vec<Level>,
+    pub(super) guard: Option<GuardState>,
+    pub(super) leaf: Option<Leaf>,
+    pub(super) obstacles: Vec<Obstacle>,
+}
+
+/// Jobs ahead that are named.
+const NAMED: usize = 5;
+
+pub(super) fn tell(world: &World<'_>, queue: &str, found: Option<&Found>) -> Told {
+    let mut told = Told {
+        gone: true,
+        job: None,
+        waits: None,
+        running: 0,
+        state: QueueState::default(),
+        levels: Vec::new(),
+        guard: None,
+        leaf: None,
+        obstacles: Vec::new(),
+    };
+    let Some((part, leaf)) = route(world, queue) else { return told };
+    let (engine, tree) = (&world.parts().engines[part as usize], world.parts().tree());
+    told.gone = false;
+    told.state = books(world, queue, engine, leaf);
+    told.job = found.and_then(|job| world.find_job(queue, &job.label, job.arrived));
+    let groups = engine.groups_in_order(leaf);
+    // Of a job its own waiting tasks, of a queue those that come first.
+    let own = match (found, told.job) {
+        (Some(_), None) => None,
+        (Some(_), Some((part, id))) => {
+            told.running = engine.running_of(id);
+            told.waits = world.waiting(part, id).flatten();
+            groups.iter().position(|group| group.job == id)
+        }
+        (None, _) => {
+            let since = engine.waits_since(leaf);
+            told.waits = (!groups.is_empty()).then_some(Waiting { tasks: told.state.waiting_tasks, since });
+            (!groups.is_empty()).then_some(0)
+        }
+    };
+    if !world.parts().is_partitioned() {
+        told.levels = levels(tree, leaf);
+        told.guard = tree.guard_view(leaf).map(|guard| GuardState {
+            t_wait_s: guard.t_wait.as_secs_f64(),
+            waited_s: guard.waited.as_secs_f64(),
+            before: guard.before.iter().map(|&leaf| tree.queue(leaf).name.to_owned()).collect(),
+        });
+    }
+    let Some(place) = own else { return told };
+    told.leaf = found.map(|_| in_leaf(world, part, engine, leaf, &groups[..place], &groups[place]));
+    told.obstacles = obstacles(engine, &groups[place], &told);
+    told
+}
+
+fn books(world: &World<'_>, queue: &str, engine: &Engine, leaf: QueueId) -> QueueState {
+    let (parts, now) = (world.parts(), engine.now());
+    let tree = parts.tree();
+    let (kinds, measured) = (tree.kinds(), tree.measured());
+    let scale = kinds.unit(measured).scale() as f64;
+    let all = leaves(parts);
+    let lent = lending(now, &all, parts);
+    let lent = all.iter().position(|&id| tree.queue(id).name == queue).map(|i| lent[i]).unwrap_or_default();
+    let (view, integrals) = (engine.queue(leaf), engine.integrals(leaf, now));
+    let (weight, share) = tree
+        .find_queue(queue)
+        .map_or((0, 0), |id| (tree.queue(id).weight, tree.queue(id).share.get(measured)));
+    QueueState {
+        weight: weight as f64 / 1000.0,
+        measured: kinds.name(measured).to_owned(),
+        share: share as f64 / scale,
+        held: integrals.held as f64 / scale,
+        demand: integrals.demand as f64 / scale,
+        waiting_tasks: view.waiting,
+        jobs: view.jobs,
+        usage: integrals.usage[measured] as f64 / scale / 1e6,
+        charged: engine.charged(leaf, now) / scale,
+        lent: lent.lent as f64 / scale / 1e6,
+        borrowed: lent.borrowed as f64 / scale / 1e6,
+        balance: (lent.lent as i128 - lent.borrowed as i128) as f64 / scale / 1e6,
+        rho: integrals.rho(measured),
+    }
+}
+
+fn order_of(engine: &Engine, queue: QueueId) -> &'static str {
+    let policy = engine.policy(queue);
+    let dominant = policy.scalar == Scalar::Dominant;
+    let same = |preset: &&Preset| preset.measure == policy.measure && preset.dominant == dominant;
+    let preset = PRESETS.iter().find(same);
+    preset.map_or("", |preset| preset.name)
+}
+
+/// The order at each level from the root down to `leaf`.
+fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
+    let mut path = vec![leaf];
+    while let Some(parent) = tree.queue(path[path.len() - 1]).parent {
+        path.push(parent);
+    }
+    let steps = path.windows(2).rev().map(|pair| (pair[1], pair[0]));
+    let level = |(parent, on_the_way): (QueueId, QueueId)| {
+        let children = tree.children_in_order(parent);
+        let place = children.iter().position(|child| child.queue == on_the_way);
+        let mine = place.map(|place| children[place]);
+        let child = |child: &meed::ChildView| Child {
+            queue: tree.queue(child.queue).name.to_owned(),
+            key: child.natural,
+            below_min: child.key.tier == Tier::BelowMinimum,
+            parked: child.parked,
+            // Parts of minimum shares and keys of the policy are not to be compared.
+            behind_by: mine
+                .filter(|mine| mine.key.tier == child.key.tier)
+                .map(|mine| child.natural - mine.natural),
+        };
+        Level {
+            among: if parent == QueueId::ROOT { String::new() } else { tree.queue(parent).name.to_owned() },
+            order: order_of(tree, parent),
+            resource: tree.kinds().name(tree.key_kind(parent)).to_owned(),
+            place,
+            children: children.iter().map(child).collect(),
+        }
+    };
+    steps.map(level).collect()
+}
+
+fn in_leaf(
+    world: &World<'_>,
+    part: u32,
+    engine: &Engine,
+    leaf: QueueId,
+    ahead: &[GroupView],
+    own: &GroupView,
+) -> Leaf {
+    let mut jobs: Vec<(JobId, u64, Resources)> = Vec::new();
+    let mut places: BTreeMap<JobId, usize> = BTreeMap::new();
+    for group in ahead.iter().filter(|group| group.job != own.job) {
+        match places.get(&group.job) {
+            Some(&place) => jobs[place].1 += group.waiting,
+            None => {
+                places.insert(group.job, jobs.len());
+                jobs.push((group.job, group.waiting, group.demand));
+            }
+        }
+    }
+    let named = jobs.iter().take(NAMED).map(|(id, waiting, demand)| Ahead {
+        job: world.label(part, *id).map_or(String::new(), ToString::to_string),
+        waiting_tasks: *waiting,
+        demand: natural(engine, demand),
+    });
+    Leaf {
+        order: order_of(engine, leaf),
+        jobs_ahead: jobs.len() as u64,
+        tasks_ahead: jobs.iter().map(|(_, waiting, _)| waiting).sum(),
+        first: named.collect(),
+    }
+}
+
+fn amount(engine: &Engine, kind: usize, amount: u64) -> f64 {
+    amount as f64 / engine.kinds().unit(kind).scale() as f64
+}
+
+fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
+    let some = (0..amounts.kinds()).filter(|&kind| amounts.get(kind) > 0);
+    some.map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, amounts.get(kind)))).collect()
+}
+
+fn obstacles(engine: &Engine, own: &GroupView, told: &Told) -> Vec<Obstacle> {
+    let mut found = Vec::new();
+    found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand)));
+    let may = |&id: &NodeId| engine.is_up(id) && engine.allows(own, id);
+    let nodes: Vec<NodeId> = engine.node_ids().filter(may).collect();
+    let fits = nodes.iter().any(|&id| own.demand.fits_in(&engine.node(id).1));
+    if !fits {
+        found.push(no_room(engine, &nodes, &own.demand));
+    } else if own.capped_by.is_none() && engine.policy(QueueId::ROOT).blocked == Blocked::Wait {
+        found.push(Obstacle::Blocked);
+    }
+    let before = |(index, level): (usize, &Level)| {
+        let ahead = level.place.unwrap_or(0);
+        (ahead > 0).then_some((index, ahead))
+    };
+    let ahead: Vec<(usize, usize)> = told.levels.iter().enumerate().filter_map(before).collect();
+    if !ahead.is_empty() {
+        found.push(Obstacle::Turn { ahead });
+    }
+    if let Some(order) = told.leaf.as_ref().filter(|order| order.jobs_ahead > 0) {
+        found.push(Obstacle::Order { jobs: order.jobs_ahead, tasks: order.tasks_ahead });
+    }
+    found
+}
+
+fn quota(engine: &Engine, queue: QueueId, demand: &Resources) -> Obstacle {
+    let (held, max) = (engine.queue(queue).held, engine.bounds(queue).1);
+    let bound = |kind: usize| {
+        let most = max.map(|max| max.get(kind))?;
+        (held.get(kind) + demand.get(kind) > most).then(|| Bound {
+            resource: engine.kinds().name(kind).to_owned(),
+            asks: amount(engine, kind, demand.get(kind)),
+            has: amount(engine, kind, held.get(kind)),
+            most: Some(amount(engine, kind, most)),
+        })
+    };
+    let bounds = (0..demand.kinds()).filter_map(bound).collect();
+    Obstacle::Quota { queue: engine.queue(queue).name.to_owned(), bounds }
+}
+
+/// Why `demand` fits on none of the nodes where it may run.
+fn no_room(engine: &Engine, nodes: &[NodeId], demand: &Resources) -> Obstacle {
+    let mut all = Resources::zero(demand.kinds());
+    nodes.iter().for_each(|&id| all.add(&engine.node(id).1));
+    if !nodes.iter().any(|&id| demand.fits_in(&engine.node(id).0.capacity)) {
+        return Obstacle::NoNode;
+    }
+    // The node that has the largest part of what it has least of.
+    let part = |id: NodeId| {
+        let free = engine.node(id).1;
+        let parts = (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
+        parts.map(|kind| free.get(kind) as f64 / demand.get(kind) as f64).fold(f64::INFINITY, f64::min)
+    };
+    let nearest = nodes.iter().copied().max_by(|&a, &b| part(a).total_cmp(&part(b)).then(b.cmp(&a)));
+    let most = nearest.map_or(Resources::zero(demand.kinds()), |id| engine.node(id).1);
+    let bound = |kind: usize| Bound {
+        resource: engine.kinds().name(kind).to_owned(),
+        asks: amount(engine, kind, demand.get(kind)),
+        has: amount(engine, kind, all.get(kind)),
+        most: None,
+    };
+    let asked = || (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
+    let short: Vec<Bound> = asked().filter(|&kind| demand.get(kind) > all.get(kind)).map(bound).collect();
+    match short.is_empty() {
+        false => Obstacle::Size { short },
+        true => Obstacle::Place {
+            free: asked().map(bound).collect(),
+            most_on_a_node: asked()
+                .map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, most.get(kind))))
+                .collect(),
+            nodes: nodes.len() as u64,
+        },
+    }
+}

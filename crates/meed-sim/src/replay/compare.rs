@@ -1,0 +1,182 @@
+//! What a run logs, beside what was recorded: the same bytes, or where they part.
+//!
+//! Bytes are compared line by line until the first difference. From there on decisions are compared: who started
+//! where and when, in what order. A log of another version may say the same in other words.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use meed::Time;
+
+use crate::log::read::{Content, Line, LogError, LogFile, Reader, Run, TaskLine, What};
+
+/// Where a log and its replay part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Number of the recorded line in the file, from 1.
+    pub line: u64,
+    /// Its text; `None` where the record ends.
+    pub recorded: Option<String>,
+    /// What the replay writes there; `None` where it ends.
+    pub replayed: Option<String>,
+}
+
+/// A place to log to that compares. Clones share what they find.
+#[derive(Clone)]
+pub(crate) struct Compare<'a>(Rc<RefCell<State<'a>>>);
+
+struct State<'a> {
+    log: LogFile,
+    run: Run,
+    recorded: Reader,
+    starts: u64,
+    /// From the first difference on: the recorded starts that have not been met.
+    left: Option<Reader>,
+    bytes: Option<Difference>,
+    decisions: Option<Difference>,
+    failure: Option<LogError>,
+    /// Where the bytes go as well.
+    copy: Option<&'a mut dyn Write>,
+}
+
+impl<'a> Compare<'a> {
+    pub(crate) fn new(
+        log: &LogFile,
+        run: &Run,
+        copy: Option<&'a mut dyn Write>,
+    ) -> Result<Compare<'a>, LogError> {
+        let recorded = log.read(run)?;
+        Ok(Compare(Rc::new(RefCell::new(State {
+            log: log.clone(),
+            run: run.clone(),
+            recorded,
+            starts: 0,
+            left: None,
+            bytes: None,
+            decisions: None,
+            failure: None,
+            copy,
+        }))))
+    }
+
+    /// The first difference in bytes, and the first in decisions. `whole`: the run has ended, so what the record has
+    /// beyond it is a difference too.
+    pub(crate) fn verdict(&self, whole: bool) -> Result<(Option<Difference>, Option<Difference>), LogError> {
+        let mut state = self.0.borrow_mut();
+        if let Some(failure) = state.failure.take() {
+            return Err(failure);
+        }
+        if whole && state.bytes.is_none() {
+            let rest = state.recorded.next_raw()?;
+            let rest =
+                rest.map(|(line, bytes)| Difference { line, recorded: Some(text(bytes)), replayed: None });
+            state.bytes = rest;
+        }
+        if whole && state.decisions.is_none() {
+            let unmet = match &mut state.left {
+                Some(left) => {
+                    left.find_map(&[What::Start], |line, bytes, _| Ok(Some((line, text(bytes)))))?
+                }
+                None => None,
+            };
+            state.decisions =
+                unmet.map(|(line, recorded)| Difference { line, recorded: Some(recorded), replayed: None });
+        }
+        Ok((state.bytes.clone(), state.decisions.clone()))
+    }
+}
+
+impl State<'_> {
+    fn line(&mut self, bytes: &[u8]) -> Result<(), LogError> {
+        let mine = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let is_start = begins(mine, "start");
+        if self.bytes.is_none() {
+            match self.recorded.next_raw()? {
+                Some((_, theirs)) if theirs == mine => {
+                    self.starts += u64::from(is_start);
+                    return Ok(());
+                }
+                // A record that was cut short says nothing about what came later.
+                None if !self.run.finished => return Ok(()),
+                theirs => {
+                    let line = theirs.map_or(self.run.last_line + 1, |(line, _)| line);
+                    let recorded = theirs.map(|(_, theirs)| text(theirs));
+                    self.bytes = Some(Difference { line, recorded, replayed: Some(text(mine)) });
+                    self.left = Some(self.starts_from(self.starts)?);
+                }
+            }
+        }
+        if is_start && self.decisions.is_none() { self.start(mine) } else { Ok(()) }
+    }
+
+    /// The recorded starts after the first `skipped`.
+    fn starts_from(&self, skipped: u64) -> Result<Reader, LogError> {
+        let mut reader = self.log.read(&self.run)?;
+        let mut seen = 0;
+        while seen < skipped && reader.find_map(&[What::Start], |_, _, _| Ok(Some(())))?.is_some() {
+            seen += 1;
+        }
+        Ok(reader)
+    }
+
+    fn start(&mut self, mine: &[u8]) -> Result<(), LogError> {
+        let Some(left) = &mut self.left else { return Ok(()) };
+        let own = start_of(mine);
+        let theirs = left.find_map(&[What::Start], |line, bytes, read| {
+            let same = own.as_ref().is_some_and(|(t, own)| match &read.content {
+                Content::Task(start) => *t == read.t && own == start,
+                _ => false,
+            });
+            Ok(Some((!same).then(|| (line, text(bytes)))))
+        })?;
+        let (line, recorded) = match theirs {
+            Some(None) => return Ok(()),
+            Some(Some((line, recorded))) => (line, Some(recorded)),
+            None if !self.run.finished => return Ok(()),
+            None => (self.run.last_line + 1, None),
+        };
+        self.decisions = Some(Difference { line, recorded, replayed: Some(text(mine)) });
+        Ok(())
+    }
+}
+
+/// Whether a line as this program writes it is of the kind.
+fn begins(line: &[u8], kind: &str) -> bool {
+    let after = line.iter().position(|&byte| byte == b',').map_or(&[][..], |comma| &line[comma + 1..]);
+    after
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_prefix(kind.as_bytes()))
+        .is_some_and(|rest| rest.starts_with(b"\":"))
+}
+
+fn start_of(line: &[u8]) -> Option<(Time, TaskLine<'_>)> {
+    match Line::parse(line, &[What::Start]).ok()? {
+        Line { t, content: Content::Task(start), .. } => Some((t, start)),
+        _ => None,
+    }
+}
+
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).into_owned()
+}
+
+impl Write for Compare<'_> {
+    /// Gets whole lines, as [`crate::log::Log`] writes them.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut state = self.0.borrow_mut();
+        if let Some(copy) = &mut state.copy {
+            copy.write_all(bytes)?;
+        }
+        if let Err(failure) = state.line(bytes) {
+            let words = failure.to_string();
+            state.failure = Some(failure);
+            return Err(io::Error::other(words));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().copy.as_mut().map_or(Ok(()), |copy| copy.flush())
+    }
+}

@@ -1,0 +1,352 @@
+//! What if: a recorded run's workload under other policies, or on another cluster, beside the run as it was.
+//!
+//! A [`Recording`] is one run of a log. Its header makes cluster, tree and policies, its lines make the jobs
+//! (`source.rs`) and the changes. Under the recorded policy all decisions come out as recorded, and the log to the byte;
+//! that is verified each time (`compare.rs`).
+//!
+//! The recorded run's own record is made by running it again where that takes the recorded decisions. Where it does not
+//! (another version's log, one edited by hand), what happened is what the log says: it is then played back, each start
+//! as recorded (`world::script`), through the same books.
+
+mod compare;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) use compare::Compare;
+pub use compare::Difference;
+pub(crate) use source::Workload;
+
+use crate::log::Log;
+use crate::log::read::{Content, LogError, LogFile, Run, What};
+use crate::outcome::record;
+use crate::record::{Comparison, RunRecord, SCHEMA};
+use crate::scenario::{Plan, Scenario, ScenarioError};
+use crate::simulate::{Watch, add_speedups, run_one};
+use crate::world::{Change, Failures, RunError, Script, Setup, TimedChange, Told, World};
+
+/// Why a recorded run cannot be run again.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A policy's name, a cluster's file, a `--set`.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The run itself.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// One run of a log, ready to be run again.
+pub struct Recording {
+    pub(crate) log: LogFile,
+    pub(crate) run: Run,
+    scenario: Scenario,
+    workload: Workload,
+}
+
+/// What else to run.
+#[derive(Clone, Debug, Default)]
+pub struct ReplayOptions {
+    /// Policies, as words of `--policy`. Where there is none, the recorded one on what is changed.
+    pub policies: Vec<String>,
+    /// A scenario file whose nodes are to be used.
+    pub cluster: Option<PathBuf>,
+    /// `--set` changes of the recorded scenario.
+    pub sets: Vec<String>,
+    /// Samples over time; 0 for none.
+    pub series_points: usize,
+}
+
+impl ReplayOptions {
+    fn changes_anything(&self) -> bool {
+        self.cluster.is_some() || !self.sets.is_empty()
+    }
+}
+
+/// What came out.
+pub struct Replayed {
+    /// The recorded run first, then the others.
+    pub comparison: Comparison,
+    /// Worth a line to the user each.
+    pub remarks: Vec<String>,
+    /// The first line that the recorded policy, run again, writes otherwise.
+    pub differs: Option<Difference>,
+}
+
+/// A run again under the recorded policy.
+pub(crate) struct Again {
+    pub(crate) record: RunRecord,
+    pub(crate) bytes: Option<Difference>,
+    pub(crate) decisions: Option<Difference>,
+}
+
+impl Recording {
+    /// The run of the log at `path` that `which` names by number or policy; without it the only one.
+    pub fn open(path: &Path, which: Option<&str>) -> Result<Recording, LogError> {
+        Recording::of(LogFile::open(path)?, which)
+    }
+
+    /// The same of an opened log.
+    pub fn of(log: LogFile, which: Option<&str>) -> Result<Recording, LogError> {
+        let run = log.run(which)?.clone();
+        let mut scenario = Scenario::of_header(&run.header, &place(&log, &run))?;
+        if !run.finished {
+            scenario.stop_at(run.end);
+        }
+        let workload = Workload::of(&log, &run, scenario.kinds())?;
+        let recording = Recording { log, run, scenario, workload };
+        // What is wrong with its policies is told before anything runs.
+        recording.recorded_plan()?;
+        Ok(recording)
+    }
+
+    /// The policy that it was recorded under.
+    pub fn policy(&self) -> &str {
+        &self.run.header.policy
+    }
+
+    /// The resources of its cluster.
+    pub fn units(&self) -> &meed::ResourceKinds {
+        self.scenario.kinds()
+    }
+
+    /// What the user should know about the record.
+    pub fn remarks(&self) -> Vec<String> {
+        let cut = format!(
+            "{}: the record ends in the middle, after line {} at {}; what came later is not known",
+            self.log.name(),
+            self.run.last_line,
+            self.run.end
+        );
+        (!self.run.finished).then_some(cut).into_iter().collect()
+    }
+
+    pub(crate) fn recorded_plan(&self) -> Result<Plan, LogError> {
+        Ok(self.scenario.recorded_plan(&self.run.header, &place(&self.log, &self.run))?)
+    }
+
+    /// A run of the recorded workload on what `scenario` says.
+    fn setup<'a>(
+        &self,
+        scenario: &Scenario,
+        plan: Plan,
+        changes: Vec<TimedChange>,
+        series_points: usize,
+        log: Log<'a>,
+    ) -> Result<Setup<'a>, LogError> {
+        let (per_million, max_attempts) = scenario.failures();
+        Ok(Setup {
+            config: plan.config,
+            placement: plan.placement,
+            partitioned: plan.partitioned,
+            source: Box::new(self.workload.source(&self.log, &self.run)?),
+            changes,
+            stop: scenario.stop(),
+            failures: Failures { seed: scenario.seed, per_million },
+            max_attempts,
+            strict: false,
+            series_points,
+            log,
+        })
+    }
+
+    /// The recorded run again, from its beginning, logging to `log`.
+    pub(crate) fn world<'a>(&self, series_points: usize, log: Log<'a>) -> Result<World<'a>, ReplayError> {
+        let (plan, changes) = (self.recorded_plan()?, self.workload.changes.clone());
+        Ok(World::new(self.setup(&self.scenario, plan, changes, series_points, log)?)?)
+    }
+
+    /// The recorded starts, to be played back.
+    pub(crate) fn script(&self) -> Result<Script<'static>, LogError> {
+        let mut reader = self.log.read(&self.run)?;
+        let next = move || {
+            let told = reader.find_map(&[What::Start], |number, _, line| {
+                let Content::Task(start) = line.content else { return Ok(None) };
+                Ok(Some(Told {
+                    at: line.t,
+                    queue: start.queue.into_owned(),
+                    job: start.job.0,
+                    task: start.task,
+                    node: start.node.into_owned(),
+                    line: number,
+                }))
+            });
+            told.map_err(|error| RunError::Trace(error.into()))
+        };
+        Ok(Script::new(Arc::clone(self.log.file()), next))
+    }
+
+    /// Runs again under the recorded policy and compares with the record; `copy` gets what that logs.
+    pub(crate) fn again(
+        &self,
+        series_points: usize,
+        copy: Option<&mut dyn Write>,
+        watch: &mut dyn Watch,
+    ) -> Result<Again, ReplayError> {
+        watch.begins(self.policy());
+        let compare = Compare::new(&self.log, &self.run, copy)?;
+        let mut writer = compare.clone();
+        let mut log = Log::to(&mut writer);
+        let begun = log.header(&self.run.header).map_err(RunError::Log);
+        let world = self.world(series_points, log)?;
+        let finished = begun.and_then(|()| world.run(&mut |progress| watch.goes_on(progress)));
+        // A log that cannot be read is told as what it is, not as a log that cannot be written.
+        let (bytes, decisions) = compare.verdict(finished.is_ok() && self.run.finished)?;
+        Ok(Again { record: record(&format!("{} (recorded)", self.policy()), finished?), bytes, decisions })
+    }
+
+    /// The record of what the log says, whoever decided it.
+    fn played_back(&self, series_points: usize, watch: &mut dyn Watch) -> Result<RunRecord, ReplayError> {
+        let mut world = self.world(series_points, Log::off())?;
+        world.follow(self.script()?);
+        let finished = world.run(&mut |progress| watch.goes_on(progress))?;
+        Ok(record(&format!("{} (recorded)", self.policy()), finished))
+    }
+}
+
+/// What messages about the header point to.
+fn place(log: &LogFile, run: &Run) -> String {
+    format!("{}:{}", log.name(), run.first_line)
+}
+
+/// Whether running `recording` again gives the recorded log to the byte; if not, the first difference.
+pub fn verify(recording: &Recording, watch: &mut dyn Watch) -> Result<Option<Difference>, ReplayError> {
+    Ok(recording.again(0, None, watch)?.bytes)
+}
+
+/// Runs what `options` ask for beside the recorded run. `log` gets the logs of what is run: of the recorded policy
+/// where nothing else is asked for, otherwise of all others.
+pub fn replay(
+    recording: &Recording,
+    options: &ReplayOptions,
+    mut log: Option<&mut dyn Write>,
+    watch: &mut dyn Watch,
+) -> Result<Replayed, ReplayError> {
+    let mut remarks = recording.remarks();
+    let others = Others::of(recording, options, &mut remarks)?;
+    let copy = match (&mut log, others.plans.is_empty()) {
+        (Some(out), true) => Some(&mut **out as &mut dyn Write),
+        _ => None,
+    };
+    let again = recording.again(options.series_points, copy, watch)?;
+    let mut runs = vec![again.record];
+    if let Some(difference) = &again.decisions {
+        remarks.push(format!(
+            "{}:{}: this Meed decides otherwise under {}; the recorded run is played back as the log tells it",
+            recording.log.name(),
+            difference.line,
+            recording.policy()
+        ));
+        runs = vec![recording.played_back(options.series_points, watch)?];
+    }
+    for (words, plan) in others.plans {
+        watch.begins(&words);
+        if let Some(out) = &mut log {
+            let assumptions = recording.run.header.assumptions.clone();
+            let header = others.scenario.header(&words, others.scenario.seed, &plan, assumptions);
+            Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
+        }
+        let out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let changes = others.changes.clone();
+        let setup = recording.setup(&others.scenario, plan, changes, options.series_points, out)?;
+        runs.push(run_one(&(words + &others.suffix), setup, watch)?);
+    }
+    if options.changes_anything() {
+        // Alone on a share of another cluster is nothing to compare the recorded run with.
+        let (recorded, others) = runs.split_at_mut(1);
+        add_speedups(recorded);
+        add_speedups(others);
+    } else {
+        add_speedups(&mut runs);
+    }
+    let comparison = Comparison {
+        schema: SCHEMA,
+        scenario: recording.run.header.scenario.clone(),
+        seed: recording.run.header.seed,
+        assumptions: recording.run.header.assumptions.clone(),
+        runs,
+    };
+    Ok(Replayed { comparison, remarks, differs: again.bytes })
+}
+
+/// What is run beside the recorded run.
+struct Others {
+    scenario: Scenario,
+    plans: Vec<(String, Plan)>,
+    changes: Vec<TimedChange>,
+    /// What tells their columns from those of the recorded cluster and tree.
+    suffix: String,
+}
+
+impl Others {
+    fn of(
+        recording: &Recording,
+        options: &ReplayOptions,
+        remarks: &mut Vec<String>,
+    ) -> Result<Others, ReplayError> {
+        let header = &recording.run.header;
+        let mut scenario = match options.sets.is_empty() {
+            true => Scenario::of_header(header, &place(&recording.log, &recording.run))?,
+            false => Scenario::of_text(header, &options.sets)?,
+        };
+        if !recording.run.finished {
+            scenario.stop_at(recording.run.end);
+        }
+        let mut words = options.policies.clone();
+        if words.is_empty() && options.changes_anything() {
+            words.push(header.policy.clone());
+        }
+        let mut suffix = if options.sets.is_empty() { String::new() } else { " (changed)".to_owned() };
+        let mut changes = recording.workload.changes.clone();
+        if let Some(path) = &options.cluster {
+            scenario.take_cluster(path)?;
+            suffix += &format!(" (on {})", path.file_name().unwrap_or_default().to_string_lossy());
+        }
+        if options.changes_anything() {
+            let all = changes.len();
+            changes = possible(changes, scenario.node_names());
+            if changes.len() < all {
+                remarks.push(format!(
+                    "{} recorded changes of nodes that this cluster does not have are left out",
+                    all - changes.len()
+                ));
+            }
+        }
+        let plan = |words: &String| {
+            // The recorded policy is what the log says it is, whatever its name means to this version.
+            let plan = match *words == header.policy && options.sets.is_empty() {
+                true => scenario.recorded_plan(header, &place(&recording.log, &recording.run)),
+                false => scenario.plan(words).and_then(|plan| {
+                    match plan.slots.is_some() || header.slots_per_server.is_some() {
+                        true => Err(scenario.no_slots(words)),
+                        false => Ok(plan),
+                    }
+                }),
+            };
+            plan.map(|plan| (words.clone(), plan))
+        };
+        let plans = words.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+        Ok(Others { scenario, plans, changes, suffix })
+    }
+}
+
+/// Those of `changes` that can be made where these nodes are there at the start.
+fn possible<'a>(changes: Vec<TimedChange>, nodes: impl Iterator<Item = &'a str>) -> Vec<TimedChange> {
+    let mut nodes: BTreeSet<String> = nodes.map(str::to_owned).collect();
+    let can = |timed: &TimedChange| match &timed.change {
+        Change::NodeJoins(spec) => nodes.insert(spec.name.clone()),
+        Change::NodeLeaves(name) => nodes.remove(name),
+        Change::NodeResized(name, _) => nodes.contains(name),
+        _ => true,
+    };
+    let mut can = can;
+    changes.into_iter().filter(|timed| can(timed)).collect()
+}

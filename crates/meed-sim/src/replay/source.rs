@@ -1,0 +1,138 @@
+//! A log's jobs as a source: those that came at a time of their own when it was reached, those that the end of another
+//! caused after that end, whenever it is.
+//!
+//! Memory: the jobs of closed chains (which come in another order under another policy); all others are read as they
+//! come. A chain has the jobs that were recorded, no more: where it goes faster than it did, it ends earlier.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use meed::{ResourceKinds, Time};
+use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
+
+use crate::log::read::{Content, LogError, LogFile, Reader, Run, What, change_of, job_of};
+use crate::world::TimedChange;
+
+/// What a look through a run finds of its workload.
+#[derive(Clone)]
+pub(crate) struct Workload {
+    pub(crate) kinds: ResourceKinds,
+    /// All queues that jobs name.
+    pub(crate) queues: Arc<Vec<String>>,
+    numbers: Arc<BTreeMap<String, u32>>,
+    /// Jobs that the ends of others caused, by chain.
+    chains: Arc<BTreeMap<u32, VecDeque<(Cause, Job)>>>,
+    pub(crate) changes: Vec<TimedChange>,
+    pub(crate) assumptions: Vec<String>,
+}
+
+impl Workload {
+    /// Looks through `run`.
+    pub(crate) fn of(log: &LogFile, run: &Run, kinds: &ResourceKinds) -> Result<Workload, LogError> {
+        let mut queues: Vec<String> = run.header.queues.iter().map(|line| line.queue.clone()).collect();
+        let mut numbers: BTreeMap<String, u32> = queues.iter().cloned().zip(0..).collect();
+        let mut chains: BTreeMap<u32, VecDeque<(Cause, Job)>> = BTreeMap::new();
+        let mut changes = Vec::new();
+        let mut reader = log.read(run)?;
+        reader.find_map(&[What::Arrive, What::Refuse, What::Change], |_, _, line| {
+            match line.content {
+                Content::Change(change) => {
+                    changes
+                        .extend(change_of(*change, kinds)?.map(|change| TimedChange { at: line.t, change }));
+                }
+                Content::Arrive(arrive) if arrive.stage == 0 => {
+                    let next = queues.len() as u32;
+                    let queue = match numbers.get(arrive.queue.as_ref()) {
+                        Some(queue) => *queue,
+                        None => {
+                            queues.push(arrive.queue.to_string());
+                            numbers.insert(arrive.queue.to_string(), next);
+                            next
+                        }
+                    };
+                    // Also what comes by itself is looked at: what is wrong with it is told before anything runs.
+                    let (job, cause) = job_of(*arrive, line.t, kinds, queues.len(), queue)?;
+                    if let (Some(cause), Some(chain)) = (cause, job.chain) {
+                        chains.entry(chain).or_default().push_back((cause, job));
+                    }
+                }
+                _ => {}
+            }
+            Ok(None::<()>)
+        })?;
+        Ok(Workload {
+            kinds: kinds.clone(),
+            queues: Arc::new(queues),
+            numbers: Arc::new(numbers),
+            chains: Arc::new(chains),
+            changes,
+            assumptions: run.header.assumptions.clone(),
+        })
+    }
+
+    /// The jobs from the beginning.
+    pub(crate) fn source(&self, log: &LogFile, run: &Run) -> Result<LogSource, LogError> {
+        Ok(LogSource {
+            workload: self.clone(),
+            chains: (*self.chains).clone(),
+            causes: BTreeMap::new(),
+            reader: log.read(run)?,
+            handed_out: 0,
+        })
+    }
+}
+
+/// See the module.
+pub(crate) struct LogSource {
+    workload: Workload,
+    chains: BTreeMap<u32, VecDeque<(Cause, Job)>>,
+    causes: BTreeMap<u32, Cause>,
+    reader: Reader,
+    handed_out: u64,
+}
+
+impl JobSource for LogSource {
+    fn queues(&self) -> &[String] {
+        &self.workload.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let Workload { kinds, queues, numbers, .. } = &self.workload;
+        let job = self.reader.find_map(&[What::Arrive, What::Refuse], |_, _, line| {
+            let Content::Arrive(arrive) = line.content else { return Ok(None) };
+            if arrive.stage > 0 {
+                return Ok(None);
+            }
+            // Seen in the look through the run.
+            let queue = numbers.get(arrive.queue.as_ref()).copied().unwrap_or(0);
+            let (job, cause) = job_of(*arrive, line.t, kinds, queues.len(), queue)?;
+            Ok(cause.is_none().then_some(job))
+        })?;
+        self.handed_out += u64::from(job.is_some());
+        Ok(job)
+    }
+
+    fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
+        let (cause, mut job) = self.chains.get_mut(&chain)?.pop_front()?;
+        self.causes.insert(chain, cause);
+        job.submit = cause.not_before.max(now.saturating_add(cause.pause));
+        self.handed_out += 1;
+        Some(job)
+    }
+
+    fn cause(&self, chain: u32) -> Option<Cause> {
+        self.causes.get(&chain).copied()
+    }
+
+    fn counts(&self) -> SourceCounts {
+        SourceCounts { jobs: self.handed_out, ..SourceCounts::default() }
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.workload.assumptions.clone()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.reader.progress()
+    }
+}

@@ -1,0 +1,108 @@
+//! What is played back, through forced starts, is what was decided: the same record, in every figure.
+
+use std::path::Path;
+
+use meed_workload::{OnBadLine, Origin};
+
+use super::*;
+use crate::{Options, Unwatched, simulate};
+
+const FAILURES: &str = r#"
+[cluster]
+resources = ["cpu", "memory"]
+[[cluster.node]]
+count = 2
+capacity = { cpu = 4, memory = "4GiB" }
+[[queue]]
+name = "a.x"
+max = { cpu = 3 }
+[[queue]]
+name = "a.y"
+[[queue]]
+name = "b"
+order = "fifo"
+[[generator]]
+queue = "a.x"
+jobs = 20
+tasks = { uniform = [1.0, 9.0] }
+duration = { exponential = 7.0 }
+demand = { cpu = 1 }
+arrivals = { poisson = "4s" }
+[[generator]]
+queue = "a.y"
+jobs = 12
+duration = 9
+demand = { cpu = 2, memory = "1GiB" }
+arrivals = { closed = 3, pause = 1 }
+[[generator]]
+queue = "b"
+jobs = 9
+arrivals = { every = 6 }
+[[generator.stage]]
+tasks = 6
+duration = 5
+demand = { cpu = 1.5 }
+[[generator.stage]]
+tasks = 1
+duration = 3
+demand = { memory = "3GiB" }
+[[change]]
+at = 20
+node_leaves = "n0-1"
+[[change]]
+at = 40
+node_joins = { capacity = { cpu = 3, memory = "8GiB" } }
+[policies.priced]
+prices = { cpu = 3.1, memory = 1e-9 }
+[run]
+fail_rate = 0.1
+"#;
+
+#[test]
+fn a_run_played_back_has_the_same_record() {
+    let policies = ["static", "fair", "long-term", "long-term,half_life=20s,discount=0.5,t_wait=3s"];
+    let policies: Vec<String> = policies.map(str::to_owned).to_vec();
+    for text in [FAILURES, include_str!("../../../../examples/hierarchy.toml")] {
+        let scenario = Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop).expect("valid");
+        let mut log = Vec::new();
+        let options = Options { policies: policies.clone(), series_points: 30, ..Options::default() };
+        simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
+        let log = LogFile::of(Origin::bytes("log", log)).expect("a log");
+        for run in 1..=policies.len() {
+            let recording = Recording::of(log.clone(), Some(&run.to_string())).expect("a run");
+            let again = recording.again(30, None, &mut Unwatched).expect("it runs again");
+            assert_eq!((again.bytes, again.decisions), (None, None));
+            let played = recording.played_back(30, &mut Unwatched).expect("it can be played back");
+            let json = |record: &RunRecord| serde_json::to_string(record).expect("plain numbers");
+            assert_eq!(json(&played), json(&again.record), "{}", recording.policy());
+        }
+    }
+}
+
+#[test]
+fn a_policy_survives_the_header() {
+    let scenario = Scenario::parse("s.toml", FAILURES, Path::new("."), &[], OnBadLine::Stop).expect("valid");
+    for words in [
+        "static",
+        "fifo",
+        "fair,resource=memory,when_blocked=wait",
+        "long-term,round=36h,newcomer=early-bird,discount=0.123",
+        "long-term,half_life=1.000001s,t_wait=250ms,newcomer=average,quantum=7s",
+        "priced,quantum_initial=2s,quantum_interval=300ms",
+    ] {
+        let plan = scenario.plan(words).expect("a policy");
+        let header = scenario.header(words, 7, &plan, Vec::new());
+        let text = serde_json::to_string(&header).expect("plain values");
+        let back: crate::log::Header = serde_json::from_str(&text).expect("it was written");
+        assert_eq!(serde_json::to_string(&back).expect("plain values"), text);
+        let again = Scenario::of_header(&back, "log")
+            .expect("a scenario")
+            .recorded_plan(&back, "log")
+            .expect("a plan");
+        assert_eq!(again.config.root, plan.config.root, "{words}");
+        let policies =
+            |plan: &Plan| plan.config.queues.iter().map(|queue| queue.policy.clone()).collect::<Vec<_>>();
+        assert_eq!(policies(&again), policies(&plan), "{words}");
+        assert_eq!((again.partitioned, again.placement_name), (plan.partitioned, plan.placement_name));
+    }
+}

@@ -1,0 +1,394 @@
+//! A scenario from a log's header, and the header of a run from its scenario.
+//!
+//! Of a logged run cluster, tree, policies and options are known; its workload is the log's own. So a scenario from a
+//! header has no jobs: it answers what a policy's name means for the recorded tree, and for a changed one.
+
+use std::path::Path;
+
+use meed::place::PLACEMENTS;
+use meed::policy::Policy;
+use meed::{Config, MAX_AMOUNT, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Resources, Time, Unit};
+use meed_workload::OnBadLine;
+use toml_edit::DocumentMut;
+
+use super::cluster;
+use super::error::{Place, ScenarioError, did_you_mean};
+use super::jobs::InlineJobs;
+use super::machines;
+use super::queues::{self, QueuePlan};
+use super::raw::{PolicyKeys, RawScenario};
+use super::{Load, Plan, Scenario, measured, run_options, set};
+use crate::log::{
+    AmountsLine, BoundsLine, Exact, Header, Keys, NodeLine, Number, QueueLine, amounts_line, bounds_line,
+};
+use crate::record::SCHEMA;
+use crate::world::StopAt;
+
+/// Tables of a scenario that make its workload, which is the log's.
+const WORKLOAD: [&str; 5] = ["job", "generator", "workload", "trace", "change"];
+
+/// Roots of keys that can be changed about a recorded run.
+const CHANGEABLE: [&str; 6] = ["cluster", "fairness", "policy", "policies", "queue", "run"];
+
+impl Scenario {
+    /// The first line of the log of a run under `plan`, which the user calls `policy`.
+    pub(crate) fn header(&self, policy: &str, seed: u64, plan: &Plan, assumptions: Vec<String>) -> Header {
+        let (config, kinds) = (&plan.config, &plan.config.kinds);
+        let weight = |thousandths: u64| Number::Fraction(thousandths as f64 / 1000.0);
+        let in_full = |policy: &Policy| keys_line(&PolicyKeys::of(policy, kinds));
+        let own = |name: &str| {
+            let plan = self.queues.iter().find(|plan| plan.name == name);
+            plan.map(|plan| keys_line(&plan.keys)).unwrap_or_default()
+        };
+        let (fails, max_attempts) = self.failures();
+        // Found by position where possible: there can be ten thousand.
+        let own_at = |index: usize, name: &str| match self.queues.get(index) {
+            Some(plan) if plan.name == name => keys_line(&plan.keys),
+            _ => own(name),
+        };
+        let queue = |(index, queue): (usize, &QueueSpec)| QueueLine {
+            queue: queue.name.clone(),
+            weight: weight(queue.weight),
+            min: queue.min.as_ref().map(|min| bounds_line(min, kinds, BoundsLine::Minimum)),
+            max: queue.max.as_ref().map(|max| bounds_line(max, kinds, BoundsLine::Maximum)),
+            policy: (queue.policy != config.root).then(|| in_full(&queue.policy)),
+            own: own_at(index, &queue.name),
+        };
+        let node = |node: &NodeSpec| NodeLine {
+            name: node.name.clone(),
+            capacity: amounts_line(&node.capacity, kinds),
+            weight: weight(u64::from(node.weight)),
+            labels: node.labels.clone(),
+        };
+        Header {
+            schema: SCHEMA,
+            scenario: self.file.clone(),
+            policy: policy.to_owned(),
+            seed,
+            resources: kinds.names().map(str::to_owned).collect(),
+            units: (0..kinds.len()).map(|kind| kinds.unit(kind).into()).collect(),
+            measured: kinds.name(config.measured).to_owned(),
+            partitioned: plan.partitioned,
+            placement: plan.placement_name.clone(),
+            slots_per_server: plan.slots.map(|slots| slots.per_largest()),
+            max_attempts,
+            fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
+            until_s: (self.stop != StopAt::END).then(|| Exact::time(self.stop.at).into()),
+            root: in_full(&config.root),
+            base: Some(keys_line(&self.base)),
+            policies: self.named.iter().map(|(name, keys)| (name.clone(), keys_line(keys))).collect(),
+            nodes: config.nodes.iter().map(node).collect(),
+            queues: config.queues.iter().enumerate().map(queue).collect(),
+            assumptions,
+            scenario_text: self.text.clone(),
+            more: Default::default(),
+        }
+    }
+
+    /// What `header` tells, as a scenario without a workload; messages say that they are about `place`.
+    pub(crate) fn of_header(header: &Header, place: &str) -> Result<Scenario, ScenarioError> {
+        let place = Place { file: place, text: "" };
+        let fail = |what: String| place.whole(what);
+        if header.schema != SCHEMA {
+            return Err(fail(format!("schema {} is not known; this Meed reads {SCHEMA}", header.schema)));
+        }
+        let kinds = kinds_of(header).map_err(fail)?;
+        let measured = kinds.find(&header.measured);
+        let queue = |line: &QueueLine| {
+            let named = |what: &str, why: String| fail(format!("queue `{}`, {what}: {why}", line.queue));
+            let bound = |what: &str, amounts: &Option<AmountsLine>, missing: u64| {
+                let read = amounts.as_ref().map(|amounts| amounts_of(amounts, &kinds, missing)).transpose();
+                read.map_err(|why| named(what, why))
+            };
+            Ok(QueuePlan {
+                name: line.queue.clone(),
+                weight: line.weight.parts(1000, MAX_WEIGHT).map_err(|why| named("weight", why))?,
+                min: bound("min", &line.min, 0)?,
+                max: bound("max", &line.max, MAX_AMOUNT)?,
+                keys: keys_of(&line.own, &format!("{}, queue `{}`", place.file, line.queue))?,
+            })
+        };
+        let named = |(name, keys): (&String, &Keys)| Ok((name.clone(), keys_of(keys, place.file)?));
+        let mut text_of_base = header.base.clone().unwrap_or_else(|| header.root.clone());
+        if header.base.is_none() {
+            text_of_base.insert("placement".to_owned(), header.placement.clone().into());
+        }
+        Ok(Scenario {
+            file: header.scenario.clone(),
+            seed: header.seed,
+            warnings: Vec::new(),
+            text: header.scenario_text.clone(),
+            measured: measured
+                .ok_or_else(|| fail(format!("measured `{}` is no resource", header.measured)))?,
+            nodes: header
+                .nodes
+                .iter()
+                .map(|node| node_of(node, &kinds).map_err(fail))
+                .collect::<Result<_, _>>()?,
+            queues: header.queues.iter().map(queue).collect::<Result<_, ScenarioError>>()?,
+            base: keys_of(&text_of_base, place.file)?,
+            named: header.policies.iter().map(named).collect::<Result<_, ScenarioError>>()?,
+            jobs: InlineJobs::default(),
+            generators: Vec::new(),
+            workloads: Vec::new(),
+            trace: None,
+            trace_queues: Vec::new(),
+            inputs: Vec::new(),
+            changes: Vec::new(),
+            stop: stop_of(header).map_err(|why| fail(format!("until_s: {why}")))?,
+            load: Load::ONE,
+            fail_per_million: match &header.fail_rate {
+                Some(rate) => {
+                    rate.parts(1_000_000, 999_999).map_err(|why| fail(format!("fail_rate: {why}")))? as u32
+                }
+                None => 0,
+            },
+            max_attempts: header.max_attempts,
+            kinds,
+        })
+    }
+
+    /// The plan that a run was recorded under: its policies as they stand in the header, not as they are called.
+    pub(crate) fn recorded_plan(&self, header: &Header, place: &str) -> Result<Plan, ScenarioError> {
+        let fail = |what: String| Place { file: place, text: "" }.whole(what);
+        let resolve = |keys: &Keys, of: &str| {
+            let place = format!("{place}, {of}");
+            let policy = keys_of(keys, &place)?.resolve(&self.kinds, &Place { file: &place, text: "" });
+            policy.map_err(|error| ScenarioError { line: None, ..error })
+        };
+        let root = resolve(&header.root, "root")?;
+        let mut queues = Vec::with_capacity(self.queues.len());
+        // Most queues have the policy of the one before.
+        let mut last: Option<(&Keys, Policy)> = None;
+        for (plan, line) in self.queues.iter().zip(&header.queues) {
+            let policy = match (&line.policy, &last) {
+                (None, _) => root.clone(),
+                (Some(keys), Some((known, policy))) if keys == *known => policy.clone(),
+                (Some(keys), _) => resolve(keys, &format!("queue `{}`", line.queue))?,
+            };
+            last = line.policy.as_ref().map(|keys| (keys, policy.clone()));
+            let QueuePlan { name, weight, min, max, .. } = plan.clone();
+            queues.push(QueueSpec { name, weight, min, max, policy });
+        }
+        let placement = PLACEMENTS.iter().find(|row| row.name == header.placement).ok_or_else(|| {
+            let known: Vec<&str> = PLACEMENTS.iter().map(|row| row.name).collect();
+            fail(format!("placement `{}` is not known; known are {}", header.placement, known.join(", ")))
+        })?;
+        let config = Config {
+            kinds: self.kinds.clone(),
+            measured: self.measured,
+            root: root.clone(),
+            queues,
+            nodes: self.nodes.clone(),
+        };
+        Ok(Plan {
+            config,
+            partitioned: header.partitioned,
+            placement: placement.new,
+            placement_name: header.placement.clone(),
+            // Tasks and nodes are recorded with their slots.
+            slots: None,
+        })
+    }
+
+    /// The recorded scenario with `--set` changes of anything but its workload. Needs the scenario's text.
+    pub(crate) fn of_text(header: &Header, sets: &[String]) -> Result<Scenario, ScenarioError> {
+        for set in sets {
+            let root = set.split(['.', '=']).next().unwrap_or_default().trim();
+            if !CHANGEABLE.contains(&root) {
+                let near = did_you_mean(root, CHANGEABLE.into_iter()).map(|near| format!("; {near}"));
+                let what = match WORKLOAD.contains(&root) {
+                    true => "changes the workload, which is the recorded one".to_owned(),
+                    false => format!("can change {} only{}", CHANGEABLE.join(", "), near.unwrap_or_default()),
+                };
+                return Err(ScenarioError {
+                    file: format!("--set {set}"),
+                    line: None,
+                    what,
+                    unreadable: false,
+                });
+            }
+        }
+        let file = &header.scenario;
+        if header.scenario_text.trim().is_empty() {
+            let what = "the log holds no scenario text, which --set would change; use --policy or --cluster";
+            return Err(Place { file, text: "" }.whole(what));
+        }
+        let text = without_workload(file, &set::apply(file, &header.scenario_text, sets)?)?;
+        let place = Place { file, text: &text };
+        let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        let kinds = cluster::kinds(&raw.cluster, &place)?;
+        if kinds != kinds_of(header).map_err(|what| place.whole(what))? {
+            return Err(place.whole("the cluster's resources cannot change: recorded tasks ask for them"));
+        }
+        let changes = |key: &str| sets.iter().any(|set| set.trim_start().starts_with(key));
+        // The nodes are known from the log; their files need not be there any more.
+        let nodes = match changes("cluster") {
+            true => nodes_of(&raw, Path::new(file), &kinds, &place)?,
+            false => {
+                let nodes = header.nodes.iter().map(|node| node_of(node, &kinds));
+                nodes.collect::<Result<_, _>>().map_err(|what| place.whole(what))?
+            }
+        };
+        let seed = raw.run.seed.filter(|_| changes("run.seed") || changes("run="));
+        let mut warnings = Vec::new();
+        let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
+        let names: Vec<String> = header.queues.iter().map(|line| line.queue.clone()).collect();
+        queues::add_of_trace(&mut queues, &names, &mut warnings);
+        if let Some(new) = queues.iter().find(|plan| !names.contains(&plan.name)) {
+            return Err(place.whole(format!("queue `{}` is not of the recorded tree", new.name)));
+        }
+        // Recorded submissions are at the recorded load.
+        let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;
+        let scenario = Scenario {
+            file: file.clone(),
+            seed: seed.unwrap_or(header.seed),
+            warnings: Vec::new(),
+            measured: measured(&raw, &kinds, &place)?,
+            nodes,
+            queues,
+            base: raw.policy.clone(),
+            named: raw.policies.clone(),
+            jobs: InlineJobs::default(),
+            generators: Vec::new(),
+            workloads: Vec::new(),
+            trace: None,
+            trace_queues: Vec::new(),
+            inputs: Vec::new(),
+            changes: Vec::new(),
+            stop,
+            load: Load::ONE,
+            fail_per_million,
+            max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
+            kinds,
+            text: text.clone(),
+        };
+        scenario.check_policies(&raw, &place)?;
+        Ok(scenario)
+    }
+
+    /// Puts the nodes of a scenario file (or of one with a `[cluster]` only) in place of the recorded ones.
+    pub(crate) fn take_cluster(&mut self, path: &Path) -> Result<(), ScenarioError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|why| ScenarioError {
+            unreadable: true,
+            ..Place { file: &file, text: "" }.whole(format!("cannot be read: {why}"))
+        })?;
+        let place = Place { file: &file, text: &text };
+        let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        let kinds = cluster::kinds(&raw.cluster, &place)?;
+        if kinds != self.kinds {
+            let known: Vec<&str> = self.kinds.names().collect();
+            let what = format!("resources must be those of the log, in its order: {}", known.join(", "));
+            return Err(place.error(raw.cluster.resources.span(), what));
+        }
+        self.nodes = nodes_of(&raw, path, &kinds, &place)?;
+        match self.nodes.is_empty() {
+            true => Err(place.whole("has no nodes; add [[cluster.node]] with count and capacity")),
+            false => Ok(()),
+        }
+    }
+
+    /// Why a replay under `words` is refused where slots are shared, then or now.
+    pub(crate) fn no_slots(&self, words: &str) -> ScenarioError {
+        let what = "slots are a resource of their own: a run that shares slots, or a replay under `slots` of one that \
+                    does not, cannot be compared; use `meed simulate`";
+        Place { file: &format!("--policy {words}"), text: "" }.whole(what)
+    }
+
+    /// Nodes at the start.
+    pub(crate) fn node_names(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|node| node.name.as_str())
+    }
+
+    /// Ends the run at `at`, whatever is left then.
+    pub(crate) fn stop_at(&mut self, at: Time) {
+        self.stop = StopAt { at, hold: true };
+    }
+}
+
+/// The nodes at the start of a scenario that lies at `path`.
+fn nodes_of(
+    raw: &RawScenario,
+    path: &Path,
+    kinds: &ResourceKinds,
+    place: &Place<'_>,
+) -> Result<Vec<NodeSpec>, ScenarioError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let machines = machines::read(raw.cluster.machines.as_ref(), folder, kinds, place, OnBadLine::Skip);
+    let machines = machines.map_err(|why| match why {
+        super::LoadError::Scenario(error) => error,
+        super::LoadError::Trace(error) => {
+            ScenarioError { unreadable: error.is_file(), ..place.whole(error.to_string()) }
+        }
+    })?;
+    cluster::nodes(&raw.cluster, &machines.nodes, kinds, place)
+}
+
+/// Resources of a header.
+pub(crate) fn kinds_of(header: &Header) -> Result<ResourceKinds, String> {
+    if header.resources.len() != header.units.len() {
+        return Err("resources and units differ in number; give one unit (milli, bytes) for each".to_owned());
+    }
+    let units = header.units.iter().map(|&unit| Unit::from(unit));
+    ResourceKinds::new(header.resources.iter().cloned().zip(units).collect()).map_err(|why| why.to_string())
+}
+
+/// Amounts by name; those not named are `missing`.
+pub(crate) fn amounts_of(
+    line: &AmountsLine,
+    kinds: &ResourceKinds,
+    missing: u64,
+) -> Result<Resources, String> {
+    let mut amounts = Resources::zero(kinds.len());
+    amounts.as_mut_slice().fill(missing);
+    for (name, number) in line {
+        let kind = kinds.find(name).ok_or_else(|| {
+            let known: Vec<&str> = kinds.names().collect();
+            format!("unknown resource `{name}`; the header has {}", known.join(", "))
+        })?;
+        amounts.as_mut_slice()[kind] =
+            number.amount(kinds.unit(kind)).map_err(|why| format!("`{name}`: {why}"))?;
+    }
+    Ok(amounts)
+}
+
+/// A node of a header or of a change.
+pub(crate) fn node_of(line: &NodeLine, kinds: &ResourceKinds) -> Result<NodeSpec, String> {
+    let named = |what: &str, why: String| format!("node `{}`, {what}: {why}", line.name);
+    Ok(NodeSpec {
+        name: line.name.clone(),
+        capacity: amounts_of(&line.capacity, kinds, 0).map_err(|why| named("capacity", why))?,
+        weight: line.weight.parts(1000, 10_000).map_err(|why| named("weight", why))? as u32,
+        labels: line.labels.clone(),
+    })
+}
+
+fn stop_of(header: &Header) -> Result<StopAt, String> {
+    let until = header.until_s.as_ref().map(Number::time).transpose()?;
+    Ok(until.map_or(StopAt::END, |at| StopAt { at, hold: true }))
+}
+
+fn keys_line(keys: &PolicyKeys) -> Keys {
+    match serde_json::to_value(keys) {
+        Ok(serde_json::Value::Object(keys)) => keys,
+        _ => unreachable!("keys are an object of plain values"),
+    }
+}
+
+/// Policy keys of a log; messages say that they are about `file`.
+fn keys_of(keys: &Keys, file: &str) -> Result<PolicyKeys, ScenarioError> {
+    let place = Place { file, text: "" };
+    let text = toml::to_string(keys).map_err(|why| place.whole(format!("policy keys: {why}")))?;
+    toml::from_str(&text).map_err(|error| ScenarioError { line: None, ..place.toml(&error) })
+}
+
+fn without_workload(file: &str, text: &str) -> Result<String, ScenarioError> {
+    let place = Place { file, text };
+    let mut document: DocumentMut =
+        text.parse().map_err(|error: toml_edit::TomlError| place.whole(error.message()))?;
+    for table in WORKLOAD {
+        document.remove(table);
+    }
+    Ok(document.to_string())
+}
