@@ -2,15 +2,15 @@
 //! many tenants make many samples, only every k-th sample (the report says so).
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use meed_sim::record::{
     Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
 };
 use serde::ser::{Serialize, Serializer};
-use serde_json::ser::Formatter;
 
 use crate::json::ExpectRecord;
+use crate::rounded::Rounded;
+use crate::shell::json_in_script;
 
 /// Significant digits of a float in the report.
 const DIGITS: usize = 5;
@@ -32,9 +32,8 @@ pub(crate) fn data(comparison: &Comparison) -> String {
         runs: comparison.runs.iter().map(|run| RunView::new(run, stride)).collect(),
     };
     let mut bytes = Vec::new();
-    view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded)).expect_record();
-    // `<` occurs in strings only; without it no element or comment can begin or end.
-    String::from_utf8_lossy(&bytes).replace('<', "\\u003c")
+    view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded(DIGITS))).expect_record();
+    json_in_script(&bytes)
 }
 
 /// Every how many-th sample is kept.
@@ -167,34 +166,9 @@ impl<T: Serialize> Serialize for Every<'_, T> {
     }
 }
 
-/// Compact JSON with short floats.
-struct Rounded;
-
-impl Formatter for Rounded {
-    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
-        writer.write_all(short(value).as_bytes())
-    }
-}
-
-/// The shortest text for a finite float rounded to [`DIGITS`] significant digits.
-fn short(value: f64) -> String {
-    let rounded: f64 = format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
-    if rounded == 0.0 {
-        return "0".into();
-    }
-    let (plain, exponent) = (rounded.to_string(), format!("{rounded:e}"));
-    if exponent.len() < plain.len() { exponent } else { plain }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn floats_are_short_and_close() {
-        let texts = [1.0, -0.0, 0.123_456_789, 1_234_567.0, 17_179_869_184.0, 1e-12, -3.5].map(short);
-        assert_eq!(texts, ["1", "0", "0.12346", "1234600", "1.718e10", "1e-12", "-3.5"]);
-    }
 
     #[test]
     fn thinning_keeps_the_first_and_the_last_sample() {

@@ -5,6 +5,7 @@
 //! | [`summary_table`] | the terminal: policies compared, then tenants |
 //! | [`to_json`], [`write_json`] | programs: the record as it is (docs/json.md) |
 //! | [`to_html`], [`write_html`] | a browser, also offline: interactive plots, tables, explanations |
+//! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
 //! This crate shows what a [`meed_sim::record::Comparison`] holds and computes nothing else than layout, order and
 //! quantiles across tenants. It reads no clock: the same record gives the same bytes.
@@ -14,8 +15,12 @@ mod file;
 mod html;
 mod json;
 mod number;
+pub mod page;
+mod rounded;
+mod shell;
 mod table;
 mod tenants;
+mod words;
 
 pub use file::WriteError;
 pub use html::{to_html, write_html};

@@ -5,6 +5,7 @@ use meed_sim::record::{Comparison, QueueRecord, RunRecord};
 
 use crate::number::{Scale, count};
 use crate::tenants::{by_rho, quantile, sorted};
+use crate::words::{clean, wrap};
 
 /// Up to so many tenants are listed one by one.
 const LISTED: usize = 12;
@@ -39,7 +40,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let Some(last) = runs.last() else { return "No run.\n".into() };
     let mut out = policies(runs).render(options);
     for line in remarks(runs) {
-        out += &wrap(&line, options.width);
+        out += &wrap(&line, options.width, "", "  ");
     }
     let n = last.queues.len();
     let metrics = metrics(runs);
@@ -65,7 +66,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let hidden = count((n - shown.len()) as u64);
     let title = format!("Tenants with the lowest and the highest rho{under} ({hidden} not shown)");
     out.push('\n');
-    out += &wrap(&title, options.width);
+    out += &wrap(&title, options.width, "", "  ");
     out + &listing(runs, &metrics, &shown).render(options)
 }
 
@@ -315,29 +316,6 @@ fn deal(columns: &[Column], room: usize) -> Vec<&[Column]> {
         parts.push(&columns[start..]);
     }
     parts
-}
-
-/// Breaks a line between words; the rest is set in by two columns.
-fn wrap(line: &str, width: usize) -> String {
-    let (mut out, mut used) = (String::new(), 0);
-    for word in line.split(' ') {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > width {
-            out += "\n  ";
-            used = 2;
-        } else if used > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out += word;
-        used += length;
-    }
-    out + "\n"
-}
-
-/// Names come from traces: a control character in one must not reach the terminal.
-fn clean(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// A name that is too long loses its middle: names often differ at their ends.

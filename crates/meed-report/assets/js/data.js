@@ -1,9 +1,8 @@
 // Purpose: read the embedded record and answer plain questions about it (tenants, series, quantiles).
 // Nothing is computed here but order and quantiles across tenants.
 
-const Meed = {};
-
 Meed.data = (() => {
+  const { number, quantile, sorted, extent } = Meed.base;
   const record = JSON.parse(document.getElementById("data").textContent);
   const runs = record.runs;
   // Tenants in order of declaration; every run has the same ones.
@@ -29,18 +28,6 @@ Meed.data = (() => {
     run.t = run.series.t_ms.map((ms) => ms / 1000);
     run.sampled = run.t.length > 1;
   }
-
-  const number = (v) => typeof v === "number" && Number.isFinite(v);
-
-  /** Quantile of values in rising order, interpolated; null of nothing. */
-  function quantile(sorted, q) {
-    if (!sorted.length) return null;
-    const at = q * (sorted.length - 1);
-    const low = sorted[Math.floor(at)];
-    return low + (sorted[Math.ceil(at)] - low) * (at % 1);
-  }
-
-  const sorted = (values) => Float64Array.from(values.filter(number)).sort();
 
   /** Quantiles across tenants at every sample: one array per q. `of(track, run, tenant)` gives a tenant's array. */
   function quantilesOverTime(run, of, qs) {
@@ -78,14 +65,6 @@ Meed.data = (() => {
     longest: ends[0],
     resources: [...new Set(runs.flatMap((run) => Object.keys(run.utilization)))].sort(),
     tenantNamed: (name) => (known.has(name) ? known.get(name) : null),
-    extent(arrays) {
-      let [low, high] = [Infinity, -Infinity];
-      for (const array of arrays) {
-        for (const v of array) {
-          if (number(v)) { if (v < low) low = v; if (v > high) high = v; }
-        }
-      }
-      return low <= high ? [low, high] : null;
-    },
+    extent,
   };
 })();

@@ -46,13 +46,22 @@ Meed.dom = (() => {
     watch.observe(element);
   }
 
-  /** Calls `run(width)` when the width inside the element changes, in the next frame. */
+  /** Width inside the padding of an element; 0 while it is nowhere. */
+  function innerWidth(element) {
+    const style = getComputedStyle(element);
+    return Math.floor(element.clientWidth - (parseFloat(style.paddingLeft) || 0) - (parseFloat(style.paddingRight) || 0));
+  }
+
+  /** Calls `run(width)` when the element has a width, and when that changes, in the next frame. */
   function onWidth(element, run) {
     let last = 0;
+    const use = (width) => { if (width > 0 && width !== last) { last = width; run(width); } };
     new ResizeObserver((entries) => {
       const width = Math.floor(entries[entries.length - 1].contentRect.width);
-      if (width > 0 && width !== last) { last = width; requestAnimationFrame(() => run(width)); }
+      if (width > 0 && width !== last) requestAnimationFrame(() => use(width));
     }).observe(element);
+    // A window that shows nothing, as of a program that takes pictures, may not tell of sizes.
+    setTimeout(() => { if (last === 0 && element.isConnected) use(innerWidth(element)); }, 0);
   }
 
   return { h, s, swatch, marker, whenNear, onWidth };

@@ -37,9 +37,12 @@ Meed.figure = (() => {
       h("p", { class: "explain" }, spec.explain),
       spec.controls && spec.controls.length ? h("div", { class: "controls" }, spec.controls) : null,
       panels, readout, details);
-    whenNear(element, draw);
+    const ensure = () => { if (!drawn) draw(); };
+    whenNear(element, ensure);
     return {
       element,
+      /** Draws what was not near the window so far. */
+      ensure,
       redraw() {
         tableStale = true;
         if (drawn) draw();

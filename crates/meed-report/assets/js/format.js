@@ -1,16 +1,17 @@
 // Purpose: numbers, times and units as text.
 
 Meed.format = (() => {
-  const { number } = Meed.data;
+  const { number } = Meed.base;
   const NONE = "–";
+  const PLACES = 12;
 
   /** A number with about `digits` significant digits, thousands grouped, no "-0". */
   function num(v, digits = 3) {
     if (!number(v)) return NONE;
     const size = Math.abs(v);
     if (size === 0) return "0";
-    if (size >= 1e9 || size < 1e-4) return v.toExponential(digits - 1).replace("e+", "e").replace("-", "−");
-    const places = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(size))));
+    if (size >= 1e9 || size < 1e-4) return v.toExponential(digits - 1).replace(/\.?0*e\+?/, "e").replace(/-/g, "−");
+    const places = Math.max(0, Math.min(PLACES, digits - 1 - Math.floor(Math.log10(size))));
     const text = v.toLocaleString("en-US", { maximumFractionDigits: places });
     return text.replace("-", "−");
   }
@@ -20,6 +21,24 @@ Meed.format = (() => {
     if (!number(v)) return NONE;
     const text = v.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places });
     return (/[1-9]/.test(text) ? text : text.replace("-", "")).replace("-", "−");
+  }
+
+  /** How many digits after the point `step` has, in units of 10^power. */
+  function places(step, power) {
+    let d = 0;
+    for (let v = step / 10 ** power; d < 12 && Math.abs(v - Math.round(v)) > 1e-6 * v; d++) v *= 10;
+    return d;
+  }
+
+  /** A tick: as many digits as tell it from its neighbours, `step` away; `largest` is the largest size on the axis. */
+  function tick(v, step, largest = Math.abs(v)) {
+    const size = Math.abs(v);
+    if (size < step * 1e-6) return "0";
+    if (largest >= 1e7 || (step < 1e-4 && largest < 1e-2) || step < 1e-10) {
+      const power = Math.floor(Math.log10(size) + 1e-9);
+      return v.toExponential(Math.min(15, places(step, power))).replace("e+", "e").replace(/-/g, "−");
+    }
+    return fixed(v, places(step, 0));
   }
 
   const ratio = (v) => fixed(v, 3);
@@ -71,5 +90,5 @@ Meed.format = (() => {
     return { name: one + (hours ? "-hours" : "-seconds"), divisor: size * (hours ? 3600 : 1) };
   }
 
-  return { NONE, num, fixed, ratio, percent, count, time, TIME_STEPS, timeTick, amountUnit, usageUnit };
+  return { NONE, num, fixed, tick, ratio, percent, count, time, TIME_STEPS, timeTick, amountUnit, usageUnit };
 })();

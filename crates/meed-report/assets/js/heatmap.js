@@ -106,7 +106,7 @@ Meed.heatmap = (() => {
       view.addEventListener("mousemove", (event) => {
         const box = canvas.getBoundingClientRect();
         const y = Math.floor(((event.clientY - box.top) / box.height) * rows);
-        show([Math.max(0, Math.min(rows - 1, y)), Meed.timechart.nearest(run.t, ((event.clientX - box.left) / width) * data.end)]);
+        show([Math.max(0, Math.min(rows - 1, y)), Meed.base.nearest(run.t, ((event.clientX - box.left) / width) * data.end)]);
       });
       view.addEventListener("mouseleave", () => show(null));
       view.addEventListener("click", () => { if (at) spec.pick(order[at[0]]); });

@@ -4,25 +4,17 @@
 Meed.rowchart = (() => {
   const { h, s, marker, onWidth } = Meed.dom;
   const { data, format, theme } = Meed;
+  const { ticks } = Meed.base;
   const ROW = 20;
   const HEAD = 24;
   const FOOT = 30;
 
-  /** Ticks at round numbers, about `wanted` of them. */
-  function ticks(low, high, wanted) {
-    const rough = (high - low) / wanted;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((m) => m * power).find((d) => d >= rough);
-    const out = [];
-    for (let v = Math.ceil(low / step) * step; v <= high + step * 1e-6; v += step) out.push(Math.abs(v) < step * 1e-6 ? 0 : v);
-    return out;
-  }
   const LOG_TIMES = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36000, 86400, 864000, 8640000];
   const LOG_BETWEEN = [0.003, 0.03, 0.3, 3, 30, 180, 1800, 10800, 259200, 2592000, 2, 5, 20, 120, 300, 1200, 7200, 18000, 43200, 172800, 432000];
 
   /**
    * spec: { title, groups(): [{ name, rows: [{ policy (index), value, text, box?: [p1,p5,...,p99] }] }],
-   *         base: number drawn as the base line, log?: bool (values are times), tick(v), describe }
+   *         base: number drawn as the base line, log?: bool (values are times), tick(v, step), describe }
    */
   function rowchart(spec) {
     function draw(root, announce) {
@@ -72,7 +64,9 @@ Meed.rowchart = (() => {
       const top = rows > 500 ? FOOT : 0;
       const height = top + rows + FOOT;
       const wanted = Math.max(3, (right - left) / 80);
-      const wishes = spec.log ? [...LOG_TIMES, ...LOG_BETWEEN] : [spec.base, ...ticks(low, high, wanted)];
+      const between = spec.log ? [] : ticks(low, high, wanted);
+      const step = between.length > 1 ? between[1] - between[0] : 1;
+      const wishes = spec.log ? [...LOG_TIMES, ...LOG_BETWEEN] : [spec.base, ...between];
       // The more important come first; no tick where its text would touch another.
       const marks = [];
       for (const v of wishes) {
@@ -82,7 +76,7 @@ Meed.rowchart = (() => {
       const ink = theme.color("ink");
       for (const v of marks) {
         for (const y of top ? [16, height - FOOT + 18] : [height - FOOT + 18]) {
-          svg.append(s("text", { x: place(v), y, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v)));
+          svg.append(s("text", { x: place(v), y, fill: ink, "text-anchor": "middle", "font-size": 12 }, spec.tick(v, step)));
         }
       }
       // Lines stand beside the rows only, not across the names of tenants.

@@ -106,7 +106,7 @@ Meed.sections = (() => {
     } else parts.push(h("p", { class: "note" }, "This record holds no samples over time, so the plots over time are left out."));
     if (data.few) {
       parts.push(rows("rho-end", "Fairness degree ρ at the end", "ρ (Eq. 3) over the whole run, drawn from ρ = 1: to the right the tenant gained from sharing, to the left it lost.",
-        (q) => ({ value: q.rho, text: format.ratio(q.rho) }), { base: 1, tick: (v) => format.num(v) }));
+        (q) => ({ value: q.rho, text: format.ratio(q.rho) }), { base: 1, tick: format.tick }));
     } else {
       parts.push(across("rho-end", "Fairness degree ρ at the end, across tenants", "All tenants in order of their ρ (Eq. 3): how many lost (below 1), how many gained (above 1), and how unequal they are. A flat line treats all alike.",
         (q) => q.rho, format.ratio, { baseline: 1 }));
@@ -190,7 +190,7 @@ Meed.sections = (() => {
     }
     parts.push(rows("balance-end", `Lending balance at the end, ${unit.name}`, "To the right: lent more than borrowed. To the left: borrowed more than lent.",
       (q) => ({ value: q.balance / unit.divisor, text: text(q.balance), lent: q.lent, borrowed: q.borrowed }),
-      { base: 0, tick: (v) => format.num(v), describe: (row) => `${row.text} (lent ${text(row.lent)}, borrowed ${text(row.borrowed)})` }));
+      { base: 0, tick: format.tick, describe: (row) => `${row.text} (lent ${text(row.lent)}, borrowed ${text(row.borrowed)})` }));
     return parts;
   }
 
@@ -213,7 +213,7 @@ Meed.sections = (() => {
     const groups = () => data.resources.map((name) => ({ name, rows: data.runs.map((run, policy) => ({
       policy, value: data.number(run.utilization[name]) ? run.utilization[name] * 100 : null, text: format.percent(run.utilization[name]) })) }));
     parts.push(add({ id: "utilisation-end", title: "Used part of the cluster over the whole run, %", explain: "Used resource × time over capacity × time.", wide: true },
-      rowchart({ title: "Utilisation", groups, base: 0, tick: (v) => format.num(v) })));
+      rowchart({ title: "Utilisation", groups, base: 0, tick: format.tick })));
     return parts;
   }
 
@@ -223,7 +223,7 @@ Meed.sections = (() => {
     if (!run.t.length) return base.map(() => null);
     if (run.t === base) return values;
     const last = run.t[run.t.length - 1];
-    return base.map((t) => (t > last ? null : values[Meed.timechart.nearest(run.t, t)]));
+    return base.map((t) => (t > last ? null : values[Meed.base.nearest(run.t, t)]));
   }
 
   function jobs() {
@@ -243,7 +243,7 @@ Meed.sections = (() => {
         (q) => q.speedup, format.ratio, { baseline: 1 }));
     }
     parts.push(rows("speedup", "Speed-up over the static partition", "Mean job time under the static partition over mean job time here. To the right of 1 sharing made the tenant's jobs faster, to the left slower.",
-      (q) => ({ value: q.speedup, text: format.ratio(q.speedup) }), { base: 1, tick: (v) => format.num(v) }));
+      (q) => ({ value: q.speedup, text: format.ratio(q.speedup) }), { base: 1, tick: format.tick }));
     return parts;
   }
 

@@ -17,6 +17,8 @@ Meed.theme = (() => {
     dark: ["#7fb2e5", "#ee99aa", "#eecc66", "#b9d8f7", "#d4748a", "#c0c0c0"],
   };
   const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+  const PATTERNS = [[], [12, 3, 3, 3], [2.5, 3]];
+  const REFERENCE = [7, 5];
   const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "ring"];
 
   const dark = () => (choice === "auto" ? media.matches : choice === "dark");
@@ -47,6 +49,13 @@ Meed.theme = (() => {
     color: (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(),
     tenant: (i) => ({ color: pick(TENANT, i), dash: DASHES[(i + Math.floor(i / 8)) % 4] }),
     policy: (i) => ({ color: pick(POLICY, i), dash: DASHES[i % 4], shape: SHAPES[i % SHAPES.length] }),
+    /** A line of a chart of results: its place decides; a reference has a dash that no other line has. */
+    line: (i, reference) => ({ color: pick(TENANT, i), dash: reference ? REFERENCE : PATTERNS[(i + 2 * Math.floor(i / 8)) % PATTERNS.length] }),
+    /** Colour for x in 0..1 as [r, g, b], from quiet to full. */
+    sequential(x) {
+      const [from, to] = dark() ? [[32, 40, 52], [110, 195, 255]] : [[236, 243, 250], [0, 84, 159]];
+      return from.map((f, i) => Math.round(f + (to[i] - f) * Math.max(0, Math.min(1, x))));
+    },
     choice: () => choice,
     choose(value) { choice = value; apply(); },
     onChange: (run) => listeners.push(run),

@@ -4,6 +4,7 @@
 Meed.timechart = (() => {
   const { h, swatch, onWidth } = Meed.dom;
   const { format, theme, data } = Meed;
+  const { nearest } = Meed.base;
   const HELP = "Left and right arrow keys move the reading cursor, with Shift by ten samples; Home and End jump; "
     + "plus and minus zoom the time axis, 0 shows all; Escape leaves.";
 
@@ -94,16 +95,6 @@ Meed.timechart = (() => {
   const empty = (title, why) => h("div", { class: "panel" }, h("h4", {}, title), h("p", { class: "note" }, why));
   const xText = (spec, x) => (spec.percent ? format.num(x) + " %" : format.time(x));
 
-  /** Index of the value nearest to x in a rising array. */
-  function nearest(xs, x) {
-    let [low, high] = [0, xs.length - 1];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (xs[middle] < x) low = middle; else high = middle;
-    }
-    return Math.abs(xs[low] - x) <= Math.abs(xs[high] - x) ? low : high;
-  }
-
   function onePanel(spec, panel, yRange, announce, peers, toggle) {
     const height = spec.height || 230;
     const plot = h("div", {
@@ -175,7 +166,7 @@ Meed.timechart = (() => {
               return self.valToPos(v, "x") + text.length * 3.3 > self.valToPos(self.scales.x.max, "x") + EDGE ? null : text;
             }) },
           { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
-            values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.num(v))) },
+            values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.tick(v, step, Math.max(...splits.map(Math.abs))))) },
         ],
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, bind: { dblclick: () => () => setZoom(null) } },
         hooks: {
@@ -257,5 +248,5 @@ Meed.timechart = (() => {
     return chart;
   }
 
-  return { timechart, nearest, setZoom, onZoom: (run) => zoomListeners.push(run), range: () => zoom || { min: 0, max: data.end } };
+  return { timechart, setZoom, onZoom: (run) => zoomListeners.push(run), range: () => zoom || { min: 0, max: data.end } };
 })();

@@ -1,0 +1,20 @@
+//! Writes a page of results with everything in it: `cargo run -p meed-report --example page_sample -- DIR`.
+
+#[path = "../tests/common/page.rs"]
+mod sample;
+
+use std::path::PathBuf;
+
+use meed_report::TableOptions;
+use meed_report::page::{to_text, write_html};
+
+#[expect(clippy::print_stdout, reason = "the example shows the page as text")]
+fn main() -> Result<(), meed_report::WriteError> {
+    let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
+    let page = sample::everything();
+    write_html(&page, &dir.join("page.html"))?;
+    for width in [72, 110] {
+        println!("{width} columns\n\n{}", to_text(&page, &TableOptions { width, color: false }));
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What all HTML files of this crate have in common: assets by name, a template with marks, escaped text.
+//!
+//! Every file opens anywhere, also offline: style, scripts, plotting library and data stand in it, and a content
+//! security policy forbids it every request.
+
+/// The plotting library, with the licence that goes with every copy.
+pub(crate) fn library() -> String {
+    const LICENCE: &str = include_str!("../assets/uplot/LICENSE");
+    const LIBRARY: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
+    format!("/*\n{LICENCE}*/\n{LIBRARY}")
+}
+
+/// The style of the plotting library.
+pub(crate) const PLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
+/// The look of every page.
+pub(crate) const STYLE: &str = include_str!("../assets/report.css");
+/// Scripts that every page begins with, in the order in which they build on one another.
+pub(crate) const BASE: &str = include_str!("../assets/js/base.js");
+/// Numbers and times as text.
+pub(crate) const FORMAT: &str = include_str!("../assets/js/format.js");
+/// Colours, light and dark.
+pub(crate) const THEME: &str = include_str!("../assets/js/theme.js");
+/// Elements.
+pub(crate) const DOM: &str = include_str!("../assets/js/dom.js");
+/// The frame of a chart.
+pub(crate) const FIGURE: &str = include_str!("../assets/js/figure.js");
+
+/// The template with each `{{name}}` replaced by `part(name)`. What is filled in is not looked through again.
+pub(crate) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, after)) = after.split_once("}}") else { break };
+        out += before;
+        out += &part(name);
+        rest = after;
+    }
+    out + rest
+}
+
+/// Text as it may stand between tags and in quoted attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON as it may stand in a `<script>` element: `<` occurs in strings only, and without it no element or comment can
+/// begin or end.
+pub(crate) fn json_in_script(json: &[u8]) -> String {
+    String::from_utf8_lossy(json).replace('<', "\\u003c")
+}

@@ -1,0 +1,42 @@
+//! Words for a terminal.
+
+/// Breaks a text between words; the first line begins with `first`, the others with `rest`. A word longer than a line
+/// has a line of its own. Ends with a newline.
+pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
+    let mut out = String::from(first);
+    let (mut used, mut begun) = (first.chars().count(), false);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if begun && used + 1 + length > width {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+            out += rest;
+            used = rest.chars().count();
+        } else if begun {
+            out.push(' ');
+            used += 1;
+        }
+        out += word;
+        used += length;
+        begun = true;
+    }
+    out.truncate(out.trim_end_matches(' ').len());
+    out + "\n"
+}
+
+/// Names come from traces: a control character in one must not reach the terminal.
+pub(crate) fn clean(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_between_words() {
+        assert_eq!(wrap("one two three", 8, "", "  "), "one two\n  three\n");
+        assert_eq!(wrap("- averylongword x", 6, "", "  "), "-\n  averylongword\n  x\n");
+        assert_eq!(wrap("", 6, "", "  "), "\n");
+    }
+}
