@@ -1,0 +1,175 @@
+//! The properties of TSC'18 Table 2, put to the test: a search for a counterexample to each, under each policy
+//! (`meed audit`).
+//!
+//! | module | what |
+//! |---|---|
+//! | [`property`] | the properties and their exact measures |
+//! | [`case`] | small shared clusters, demands, lies; what whole tasks may explain |
+//! | `draft`, `ground` | a case as a run and as a scenario file; a policy resolved once |
+//! | `measure`, `idle` | from runs to a value |
+//! | `random`, `classics`, `search`, `shrink` | the search |
+//! | `proofs` | where a property holds by proof, with the proof's words |
+//! | `replay` | counterexamples as files, and files evaluated again to the same number |
+//! | `page` | the report |
+//!
+//! A search can find counterexamples; it cannot prove that there are none. "None found" says only that.
+
+pub mod case;
+mod classics;
+mod draft;
+mod ground;
+mod idle;
+mod measure;
+mod page;
+mod proofs;
+pub mod property;
+mod random;
+mod replay;
+mod result;
+mod search;
+mod shrink;
+
+#[cfg(test)]
+mod tests;
+
+pub use case::Tasks;
+pub use page::{page, summary_page};
+pub use property::{PROPERTIES, Property};
+pub use replay::{Replayed, replay, write_counterexamples};
+pub use result::{Audit, Cell, Counterexample, SCHEMA, Verdict};
+
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ground::Ground;
+use search::Search;
+
+/// Policies that are audited when none is named. One minute is every unit task's length, so a `quantum` of one minute is
+/// the ideal of a length that is known: what is found then is the rule's own and not the estimate's.
+pub const DEFAULT_POLICIES: [&str; 9] = [
+    "static",
+    "fifo",
+    "fair",
+    "long-term",
+    "long-term,quantum=1min",
+    "long-term,quantum=1min,round=10min",
+    "long-term,quantum=1min,half_life=10min",
+    "long-term,quantum=1min,newcomer=early-bird",
+    "long-term,quantum=1min,t_wait=2min",
+];
+
+/// What is audited, and how hard.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Words of `--policy`.
+    pub policies: Vec<String>,
+    /// In the order of [`PROPERTIES`].
+    pub properties: Vec<Property>,
+    /// Kinds of tasks.
+    pub tasks: Vec<Tasks>,
+    /// Random cases for each property, policy and kind of tasks.
+    pub trials: u32,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
+
+impl Options {
+    /// Steps of each climb.
+    pub fn steps(&self) -> u32 {
+        self.trials
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            policies: DEFAULT_POLICIES.map(str::to_owned).to_vec(),
+            properties: PROPERTIES.iter().map(|row| row.property).collect(),
+            tasks: vec![Tasks::Unit, Tasks::Whole],
+            trials: DEFAULT_TRIALS,
+            seed: 0,
+        }
+    }
+}
+
+/// Random cases of each search, unless another number is asked for.
+pub const DEFAULT_TRIALS: u32 = 120;
+
+/// Why an audit could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// A run failed, or a policy's words are wrong.
+    #[error(transparent)]
+    Simulate(#[from] meed_sim::SimulateError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] meed_sim::world::RunError),
+    /// A scenario could not be read.
+    #[error(transparent)]
+    Load(#[from] meed_sim::scenario::LoadError),
+    /// A workload or a file could not be made.
+    #[error(transparent)]
+    Trace(#[from] meed_workload::TraceError),
+    /// The engine refused a configuration.
+    #[error(transparent)]
+    Config(#[from] meed::ConfigError),
+    /// A log or a case is not what we write.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A case that is to be replayed is wrong.
+    #[error("{file}: {what}")]
+    Case {
+        /// Its file.
+        file: String,
+        /// What, and what would be right.
+        what: String,
+    },
+    /// A file cannot be read or a folder cannot be made.
+    #[error("{file}: {cause}")]
+    File {
+        /// Which.
+        file: String,
+        /// Why.
+        cause: std::io::Error,
+    },
+}
+
+/// Searches for counterexamples on all cores. `progress` is told how many of how many halves of
+/// searches are done.
+pub fn audit(options: &Options, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Audit, AuditError> {
+    let alone = Ground::of(meed_sim::scenario::STATIC)?;
+    // All names first: a typo in the last is told before the first is searched.
+    let grounds = options.policies.iter().map(|words| Ground::of(words)).collect::<Result<Vec<_>, _>>()?;
+    let mut searches = Vec::new();
+    for &tasks in &options.tasks {
+        for &property in &options.properties {
+            let search = |ground| Search { property: property.row(), tasks, ground, alone: &alone, options };
+            searches.extend(grounds.iter().map(search));
+        }
+    }
+    let done = AtomicUsize::new(0);
+    let tick = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, 2 * searches.len());
+    let sampled = searches.par_iter().map(|search| search.sample().inspect(|_| tick()));
+    let sampled = sampled.collect::<Result<Vec<_>, AuditError>>()?;
+    let cells = searches.par_iter().zip(&sampled).map(|(search, own)| {
+        let others: Vec<_> = searches
+            .iter()
+            .zip(&sampled)
+            .filter(|(other, _)| other.is_like(search))
+            .map(|(_, all)| all)
+            .collect();
+        let found = search.finish(own, &others)?;
+        tick();
+        Ok(result::cell(search.property.property, search.tasks, search.ground, found))
+    });
+    let cells = cells.collect::<Result<Vec<_>, AuditError>>()?;
+    Ok(Audit {
+        schema: SCHEMA,
+        seed: options.seed,
+        trials: options.trials,
+        steps: options.steps(),
+        policies: options.policies.clone(),
+        properties: options.properties.clone(),
+        cells,
+    })
+}

@@ -1,0 +1,164 @@
+//! The properties that are audited, each with its exact measure.
+//!
+//! The first five are those of TSC'18 Sec. 3 (ICS'14 Sec. 3), whose wording leaves open what is measured. Ours is
+//! below: U_i(x) is the *useful* work that tenant i has done by the end T of run x, in slot-seconds; F_i(x) counts
+//! useless tasks too; S_i is its share (Eq. 2). Every value is a part of S_i * T, what its contribution alone
+//! delivers over the run, so values of small and large clusters compare. Above 0 speaks against the property.
+//!
+//! | property | value |
+//! |---|---|
+//! | sharing incentive | max over i of (U_i(alone) - U_i(shared)) / (S_i T); alone: the same work on its share only |
+//! | cost-efficient workload incentive | (U_i(wasting) - U_i(honest)) / (S_i T); wasting: adds useless tasks |
+//! | resource-as-you-contributed | max over i of 1 - F_i / (S_i / R * sum F), after all have wanted all they can get for so long that every debt can be settled |
+//! | strategy-proofness | (U_i(lying) - U_i(honest)) / (S_i T); lying: useless tasks, work held back |
+//! | overclaiming | min(F_i(lying) - F_i(honest), sum over j of max(U_j(honest) - U_j(lying), 0)) / (S_i T) |
+//! | Pareto efficiency | idle slots for which a waiting task is small enough, over time, / (R T) |
+//! | false names | (U_i(names) - U_i(honest)) / (S_i T); names: two queues with half the weight each, or leaving and coming back |
+//! | full-weight names | the same; names: two queues, each with the whole weight |
+//!
+//! *Overclaiming* is strategy-proofness as the papers argue it (CloudCom'14 Fig. 1): a tenant that asks for more than
+//! it needs gets more, and others less. The last two are not in the papers.
+
+use serde::{Deserialize, Serialize};
+
+use super::case::LieKind;
+
+/// See the module.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Property {
+    /// No tenant gets less than alone on its share.
+    SharingIncentive,
+    /// Useless work does not pay.
+    WorkloadIncentive,
+    /// What was lent comes back.
+    Contribution,
+    /// Lying about demand does not bring more useful work.
+    StrategyProofness,
+    /// Asking for more than one needs takes nothing from others.
+    Overclaiming,
+    /// Nothing is idle that somebody could use.
+    Pareto,
+    /// Going by several names does not pay, when they share one weight.
+    FalseNames,
+    /// Going by several names does not pay, when each has the whole weight.
+    FullWeightNames,
+}
+
+/// What a case is compared with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Against {
+    /// The same work with each tenant alone on its share.
+    Alone,
+    /// What is contributed: nothing else is run.
+    Contribution,
+    /// What could have run at the time: nothing else is run.
+    Idle,
+    /// The same tenant, lying.
+    Lie,
+}
+
+/// A property's row.
+pub struct PropertyRow {
+    /// Which.
+    pub property: Property,
+    /// What users write.
+    pub name: &'static str,
+    /// Its name in the papers, or ours.
+    pub title: &'static str,
+    /// What a positive value means, in words.
+    pub means: &'static str,
+    /// Whether TSC'18 Table 2 marks it for MLRF, LTRF and H-LTRF; `None`: not in the papers.
+    pub table_2: Option<[bool; 3]>,
+    pub(super) against: Against,
+    /// What the liar may do.
+    pub(super) lies: &'static [LieKind],
+}
+
+/// All properties, in the order in which they are shown.
+pub const PROPERTIES: &[PropertyRow] = &[
+    PropertyRow {
+        property: Property::SharingIncentive,
+        name: "sharing-incentive",
+        title: "sharing incentive",
+        means: "work that a tenant would have done by then alone on its share, and has not",
+        table_2: Some([true, true, true]),
+        against: Against::Alone,
+        lies: &[],
+    },
+    PropertyRow {
+        property: Property::WorkloadIncentive,
+        name: "workload-incentive",
+        title: "cost-efficient workload incentive",
+        means: "useful work that a tenant gains by running useless tasks",
+        table_2: Some([false, true, true]),
+        against: Against::Lie,
+        lies: &[LieKind::Useless],
+    },
+    PropertyRow {
+        property: Property::Contribution,
+        name: "contribution",
+        title: "resource-as-you-contributed fairness",
+        means: "what a tenant still lacks of its contribution when all debts could be settled",
+        table_2: Some([false, true, true]),
+        against: Against::Contribution,
+        lies: &[],
+    },
+    PropertyRow {
+        property: Property::StrategyProofness,
+        name: "strategy-proofness",
+        title: "strategy-proofness",
+        means: "useful work that a tenant gains by lying about its demand",
+        table_2: Some([false, true, true]),
+        against: Against::Lie,
+        lies: &[LieKind::Later, LieKind::Useless],
+    },
+    PropertyRow {
+        property: Property::Overclaiming,
+        name: "overclaiming",
+        title: "strategy-proofness, in what is received",
+        means: "what a tenant takes from others by asking for more than it needs",
+        table_2: Some([false, true, true]),
+        against: Against::Lie,
+        lies: &[LieKind::Useless],
+    },
+    PropertyRow {
+        property: Property::Pareto,
+        name: "pareto",
+        title: "Pareto efficiency",
+        means: "capacity left idle while a task waited that would have fitted",
+        table_2: Some([true, true, true]),
+        against: Against::Idle,
+        lies: &[],
+    },
+    PropertyRow {
+        property: Property::FalseNames,
+        name: "false-names",
+        title: "false names, one weight",
+        means: "useful work that a tenant gains by two queues with one weight, or by coming back under a new name",
+        table_2: None,
+        against: Against::Lie,
+        lies: &[LieKind::SplitWeight, LieKind::Rejoin],
+    },
+    PropertyRow {
+        property: Property::FullWeightNames,
+        name: "full-weight-names",
+        title: "false names, full weight each",
+        means: "useful work that a tenant gains by a second queue of the same weight",
+        table_2: None,
+        against: Against::Lie,
+        lies: &[LieKind::SplitFull],
+    },
+];
+
+impl Property {
+    /// Its row.
+    pub fn row(self) -> &'static PropertyRow {
+        PROPERTIES.iter().find(|row| row.property == self).expect("every property has a row")
+    }
+
+    /// The property that users call `name`.
+    pub fn named(name: &str) -> Option<Property> {
+        PROPERTIES.iter().find(|row| row.name == name).map(|row| row.property)
+    }
+}

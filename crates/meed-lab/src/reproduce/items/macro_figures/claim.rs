@@ -1,0 +1,185 @@
+//! What a paper says about a number, and how often it came out over many runs.
+
+use meed_report::page::{Block, SpreadChart, SpreadRow};
+
+use crate::reproduce::{Check, Measured, Spread, Verdict};
+
+/// A claim holds as a whole when it holds in this part of all runs.
+const ENOUGH: f64 = 0.75;
+
+/// What each run gave, beside its factor of task times.
+type Values = [(f64, Option<f64>)];
+
+/// One number that a paper speaks of.
+pub(super) struct Claim {
+    /// Title of the chart that it is drawn in; neighbours with the same title share one.
+    pub(super) chart: &'static str,
+    /// What it is.
+    pub(super) what: &'static str,
+    /// What is printed, in words.
+    pub(super) paper: &'static str,
+    /// The unit; empty for a ratio.
+    pub(super) unit: &'static str,
+    /// The paper's value or range, where it gives one.
+    pub(super) reference: Option<(f64, f64)>,
+    /// From which value up to which a run agrees.
+    pub(super) agrees: (f64, f64),
+    /// Why it may differ.
+    pub(super) otherwise: &'static str,
+}
+
+/// The claim, with what each run gave, beside the run's factor of task times. Runs in which the number does not exist
+/// are left out.
+pub(super) fn check(claim: &Claim, runs: &Values) -> Check {
+    let seen: Vec<(f64, f64)> = runs.iter().filter_map(|(scale, value)| Some((*scale, (*value)?))).collect();
+    let holds = |value: f64| claim.agrees.0 <= value && value <= claim.agrees.1;
+    let agreeing = seen.iter().filter(|(_, value)| holds(*value)).count();
+    let enough = !seen.is_empty() && agreeing as f64 >= ENOUGH * seen.len() as f64;
+    let verdict = if enough { Verdict::Agrees } else { Verdict::Differs };
+    let counts = scales(runs).into_iter().map(|scale| {
+        let of_scale = || seen.iter().filter(|(other, _)| *other == scale);
+        let agree = of_scale().filter(|(_, value)| holds(*value)).count();
+        format!("{agree} of {} at task times x {scale}", of_scale().count())
+    });
+    let counts = format!("{}: {}", bounds(claim.agrees), counts.collect::<Vec<_>>().join(", "));
+    let reason =
+        if enough || claim.otherwise.is_empty() { counts } else { format!("{} ({counts})", claim.otherwise) };
+    let values: Vec<f64> = seen.iter().map(|(_, value)| *value).collect();
+    Check {
+        what: claim.what.to_owned(),
+        paper: claim.paper.to_owned(),
+        measured: match five(&values) {
+            Some(five) => {
+                let unit = claim.unit.to_owned();
+                Measured::Spread(Spread { five, runs: values.len(), agreeing, unit })
+            }
+            None => Measured::Words("seen in no run".to_owned()),
+        },
+        verdict,
+        reason: Some(reason),
+    }
+}
+
+/// The bounds in words.
+fn bounds((low, high): (f64, f64)) -> String {
+    match (low.is_finite(), high.is_finite()) {
+        (true, true) => format!("agreeing runs, from {low} to {high}"),
+        (true, false) => format!("agreeing runs, {low} or more"),
+        (false, true) => format!("agreeing runs, {high} or less"),
+        (false, false) => "agreeing runs".to_owned(),
+    }
+}
+
+/// The factors of task times, in the order of the runs.
+fn scales(runs: &Values) -> Vec<f64> {
+    let mut scales: Vec<f64> = runs.iter().map(|(scale, _)| *scale).collect();
+    scales.dedup();
+    scales
+}
+
+/// Checks and charts of all claims; `runs` has a value for each claim.
+pub(super) fn check_all<const N: usize>(
+    claims: &[Claim; N],
+    runs: &[(f64, [Option<f64>; N])],
+) -> (Vec<Check>, Vec<Block>) {
+    let column = |i: usize| -> Vec<(f64, Option<f64>)> {
+        runs.iter().map(|(scale, values)| (*scale, values[i])).collect()
+    };
+    let checks = claims.iter().enumerate().map(|(i, claim)| check(claim, &column(i))).collect();
+    let mut charts: Vec<SpreadChart> = Vec::new();
+    for (i, claim) in claims.iter().enumerate() {
+        if charts.last().is_none_or(|chart| chart.title != claim.chart) {
+            charts.push(SpreadChart {
+                title: claim.chart.to_owned(),
+                caption: "A row for each factor of our assumed task times, over all seeds.".to_owned(),
+                x: if claim.unit.is_empty() { "ratio".to_owned() } else { claim.unit.to_owned() },
+                rows: Vec::new(),
+            });
+        }
+        let alone = claims.iter().filter(|other| other.chart == claim.chart).count() == 1;
+        let rows = rows(if alone { "" } else { claim.what }, claim.reference, &column(i));
+        if let Some(chart) = charts.last_mut() {
+            chart.rows.extend(rows);
+        }
+    }
+    charts.retain(|chart| !chart.rows.is_empty());
+    (checks, charts.into_iter().map(Block::Spreads).collect())
+}
+
+/// A row for each factor of task times; `what` is empty where the chart's title says it.
+fn rows(what: &str, reference: Option<(f64, f64)>, runs: &Values) -> Vec<SpreadRow> {
+    let row = |scale: f64| {
+        let of_scale = runs.iter().filter(|(other, _)| *other == scale);
+        let values: Vec<f64> = of_scale.filter_map(|(_, value)| *value).collect();
+        let label = match what {
+            "" => format!("task times x {scale}"),
+            what => format!("{what}, x {scale}"),
+        };
+        Some(SpreadRow { label, five: five(&values)?, reference })
+    };
+    scales(runs).into_iter().filter_map(row).collect()
+}
+
+/// Smallest, first quartile, median, third quartile, largest; quartiles between neighbours by straight lines.
+pub(super) fn five(values: &[f64]) -> Option<[f64; 5]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some([0.0, 0.25, 0.5, 0.75, 1.0].map(|part| {
+        let place = part * last as f64;
+        let (below, rest) = (place as usize, place.fract());
+        sorted[below] + rest * (sorted[(below + 1).min(last)] - sorted[below])
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles() {
+        assert_eq!(five(&[]), None);
+        assert_eq!(five(&[3.0]), Some([3.0; 5]));
+        assert_eq!(five(&[4.0, 1.0, 2.0, 3.0]), Some([1.0, 1.75, 2.5, 3.25, 4.0]));
+        assert_eq!(five(&[5.0, 1.0, 2.0, 3.0, 4.0]), Some([1.0, 2.0, 3.0, 4.0, 5.0]));
+    }
+
+    #[test]
+    fn three_quarters_of_the_runs_decide() {
+        let claim = Claim {
+            chart: "c",
+            what: "w",
+            paper: "2",
+            unit: "s",
+            reference: None,
+            agrees: (1.0, 3.0),
+            otherwise: "because",
+        };
+        let rows: [(&Values, Verdict, &str); 4] = [
+            (
+                &[(0.5, Some(1.0)), (0.5, Some(3.0)), (1.0, Some(2.0)), (1.0, Some(9.0))],
+                Verdict::Agrees,
+                "agreeing runs, from 1 to 3: 2 of 2 at task times x 0.5, 1 of 2 at task times x 1",
+            ),
+            (
+                &[(1.0, Some(0.0)), (1.0, Some(2.0))],
+                Verdict::Differs,
+                "because (agreeing runs, from 1 to 3: 1 of 2 at task times x 1)",
+            ),
+            (
+                &[(1.0, None), (1.0, Some(2.0))],
+                Verdict::Agrees,
+                "agreeing runs, from 1 to 3: 1 of 1 at task times x 1",
+            ),
+            (
+                &[(1.0, None)],
+                Verdict::Differs,
+                "because (agreeing runs, from 1 to 3: 0 of 0 at task times x 1)",
+            ),
+        ];
+        for (runs, verdict, reason) in rows {
+            let check = check(&claim, runs);
+            assert_eq!((check.verdict, check.reason.as_deref()), (verdict, Some(reason)));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The papers' experiments as scenarios, and how they are run: over seeds, task times and all cores.
+//!
+//! Scenarios are made as text, read as any user's file would be. Random numbers come from the seed alone, results are
+//! collected in order: the same context gives the same outcome, on however many cores.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use meed_sim::record::Comparison;
+use meed_sim::scenario::Scenario;
+use meed_sim::{Options, Unwatched, simulate};
+use meed_workload::OnBadLine;
+use rayon::prelude::*;
+
+use crate::reproduce::{Context, ReproduceError};
+
+/// Bytes of a container. Two GiB: with them the 107 tasks that Facebook ran at 1,439 s (ICS'14 Fig. 7a) are all but
+/// one of the 108 containers of nine nodes, the drop from 1,019 to 630 that the loss of 76 of them made is what
+/// 76 x 589 s over 108 containers makes (414), and 3.85 of 4 shares (Fig. 4b) is 104 of 108.
+pub(super) const CONTAINER: f64 = (2u64 << 30) as f64;
+
+/// Task times, as factors of those assumed: half, as assumed, double.
+pub(super) const SCALES: [f64; 3] = [0.5, 1.0, 2.0];
+
+/// Leaf queues, in order of declaration: that of records and series.
+pub(super) const NAMES: [&str; 4] = ["Facebook", "Purdue", "TPC-H", "Spark"];
+pub(super) const FACEBOOK: usize = 0;
+pub(super) const PURDUE: usize = 1;
+pub(super) const TPC_H: usize = 2;
+pub(super) const SPARK: usize = 3;
+
+/// What scenarios call the workloads of [`NAMES`].
+pub(super) const WORKLOADS: [&str; 4] = ["facebook", "purdue", "tpch", "spark"];
+
+/// A cluster of the papers.
+#[derive(Clone, Copy)]
+pub(super) struct Cluster {
+    nodes: u64,
+    node_gib: u64,
+    cores: u64,
+}
+
+/// TSC'18 Sec. 7: 59 virtual machines of two cores and 4 GB.
+pub(super) const TSC: Cluster = Cluster { nodes: 59, node_gib: 4, cores: 2 };
+/// ICS'14 Sec. 6: nine nodes of 12 cores and 24 GB.
+pub(super) const ICS: Cluster = Cluster { nodes: 9, node_gib: 24, cores: 12 };
+
+impl Cluster {
+    /// How many containers it holds at once.
+    pub(super) fn containers(self) -> f64 {
+        (self.nodes * self.node_gib / 2) as f64
+    }
+
+    /// A fourth of it, in bytes: each workload's share.
+    pub(super) fn share(self) -> f64 {
+        self.bytes() / 4.0
+    }
+
+    /// All its memory.
+    pub(super) fn bytes(self) -> f64 {
+        self.containers() * CONTAINER
+    }
+}
+
+/// One experiment.
+#[derive(Clone, Copy)]
+pub(super) struct Experiment {
+    pub(super) cluster: Cluster,
+    /// The parents of [`NAMES`], if they have any.
+    pub(super) groups: Option<[&'static str; 4]>,
+    /// When each workload begins, in seconds.
+    pub(super) starts: [u64; 4],
+    /// Factor of each workload's task times, beside that of the sweep.
+    pub(super) factors: [f64; 4],
+    /// Words of `--policy`.
+    pub(super) policies: &'static [&'static str],
+    /// When to stop; without it when all has ended.
+    pub(super) until_s: Option<u64>,
+    /// Samples over time.
+    pub(super) samples: usize,
+}
+
+/// Starts of a single-level run: Facebook's submissions count from 0, the others begin to ask for more than their share
+/// at 24 and 28 s (TSC'18 Fig. 6a).
+pub(super) const SIDE_BY_SIDE: [u64; 4] = [0, 24, 28, 28];
+
+impl Experiment {
+    /// The scenario with task times times `scale`.
+    pub(super) fn scenario(&self, context: &Context, scale: f64) -> Result<Scenario, ReproduceError> {
+        let submissions = submissions(context);
+        let text = self.text(scale, submissions.as_deref());
+        Ok(Scenario::parse("the papers' workloads", &text, Path::new(""), &[], OnBadLine::Stop)?)
+    }
+
+    fn text(&self, scale: f64, submissions: Option<&Path>) -> String {
+        let Cluster { nodes, node_gib, cores } = self.cluster;
+        let mut text = format!(
+            "[cluster]\nresources = [\"memory\", \"cpu\"]\n[[cluster.node]]\ncount = {nodes}\n\
+             capacity = {{ memory = \"{node_gib}GiB\", cpu = {cores} }}\n"
+        );
+        let mut parents: Vec<&str> = self.groups.iter().flatten().copied().collect();
+        parents.sort_unstable();
+        parents.dedup();
+        let mut put = |line: std::fmt::Arguments<'_>| {
+            text.write_fmt(line).expect("a string takes all that is written");
+        };
+        for parent in parents {
+            put(format_args!("[[queue]]\nname = \"{parent}\"\n"));
+        }
+        for (i, name) in WORKLOADS.into_iter().enumerate() {
+            let queue = self.queue(i);
+            let (start, factor) = (self.starts[i], self.factors[i] * scale);
+            // Jobs of a queue share it equally, as in the Hadoop Fair Scheduler, under every policy of the root.
+            put(format_args!("[[queue]]\nname = \"{queue}\"\norder = \"fair\"\n"));
+            put(format_args!(
+                "[[workload]]\nname = \"{name}\"\nqueue = \"{queue}\"\nstart = {start}\n\
+                 task_time_scale = {factor:?}\ndemand = {{ memory = \"2GiB\", cpu = 1 }}\n"
+            ));
+            if let Some(file) = submissions.filter(|_| i == FACEBOOK) {
+                // What JSON quotes TOML reads.
+                put(format_args!("submissions = {}\n", serde_json::Value::from(file.to_string_lossy())));
+            }
+        }
+        if let Some(until) = self.until_s {
+            put(format_args!("[run]\nuntil = {until}\n"));
+        }
+        text
+    }
+
+    fn queue(&self, i: usize) -> String {
+        match self.groups {
+            Some(groups) => format!("{}.{}", groups[i], NAMES[i]),
+            None => NAMES[i].to_owned(),
+        }
+    }
+
+    fn options(&self, seed: u64) -> Options {
+        Options {
+            policies: self.policies.iter().map(|&words| words.to_owned()).collect(),
+            seed: Some(seed),
+            series_points: self.samples,
+            strict: true,
+        }
+    }
+
+    /// The run that is drawn: the first seed, task times as assumed.
+    pub(super) fn typical(&self, context: &Context) -> Result<Comparison, ReproduceError> {
+        let scenario = self.scenario(context, 1.0)?;
+        Ok(simulate(&scenario, &self.options(context.first_seed), None, &mut Unwatched)?)
+    }
+
+    /// What `read` sees in each run, with its factor of task times: all seeds of the first factor, then of the next.
+    pub(super) fn sweep<T: Send>(
+        &self,
+        context: &Context,
+        scales: &[f64],
+        read: impl Fn(&Comparison, f64) -> T + Sync,
+    ) -> Result<Vec<(f64, T)>, ReproduceError> {
+        let scenarios =
+            scales.iter().map(|&scale| self.scenario(context, scale)).collect::<Result<Vec<_>, _>>()?;
+        let seeds = context.seeds.max(1);
+        let runs: Vec<(usize, u64)> = (0..scales.len())
+            .flat_map(|scale| (0..seeds).map(move |seed| (scale, context.first_seed.wrapping_add(seed))))
+            .collect();
+        runs.into_par_iter()
+            .map(|(scale, seed)| {
+                let run = simulate(&scenarios[scale], &self.options(seed), None, &mut Unwatched)?;
+                Ok((scales[scale], read(&run, scales[scale])))
+            })
+            .collect()
+    }
+}
+
+/// The SWIM sample that the papers take submission times from, if the user has it.
+fn submissions(context: &Context) -> Option<PathBuf> {
+    let folder = context.traces.as_ref()?;
+    let names =
+        ["", ".xz", ".gz", ".zst"].map(|ending| format!("FB-2009_samples_24_times_1hr_1.tsv{ending}"));
+    let places = names.iter().flat_map(|name| [folder.join("swim").join(name), folder.join(name)]);
+    let found = places.into_iter().find(|path| path.is_file())?;
+    // Scenarios look for files beside themselves; these have no place.
+    Some(std::path::absolute(&found).unwrap_or(found))
+}
+
+/// What all these experiments take for granted, in words.
+pub(super) fn assumptions(context: &Context, cluster: Cluster) -> Vec<String> {
+    let arrivals = match submissions(context) {
+        Some(_) => {
+            "Facebook's submissions are the first 100 of the SWIM sample FB-2009_samples_24_times_1hr_1.tsv; the seed \
+             shuffles which job comes when, and draws task times."
+        }
+        None => {
+            "Facebook's submissions are random, from a log-normal distribution fitted to the SWIM sample \
+             FB-2009_samples_24_times_1hr_1.tsv, which was not found among the traces: its bursts are missing. The seed \
+             draws them, shuffles which job comes when, and draws task times."
+        }
+    };
+    vec![
+        format!(
+            "{} containers of 2 GiB on {} nodes; memory is the measured resource. 2 GiB is what ICS'14 Fig. 7 leaves: \
+             107 running tasks in 216 GB.",
+            cluster.containers(),
+            cluster.nodes
+        ),
+        "Task times and sizes that the papers do not give are those of docs/macro-workloads.md; every check is repeated \
+         with half and with double the times."
+            .to_owned(),
+        arrivals.to_owned(),
+        "A container is granted the instant that one is free: no application masters, heartbeats or start-up. Jobs of a \
+         queue share it equally."
+            .to_owned(),
+    ]
+}

@@ -1,0 +1,85 @@
+//! The items, a file for each idea, and the table of all of them.
+
+mod hierarchy;
+mod lie;
+mod macro_figures;
+mod tables;
+mod worked;
+
+use super::Item;
+
+/// Everything that can be reproduced, in the order in which `all` shows it.
+pub const ITEMS: &[Item] = &[
+    Item {
+        id: "ics-table1",
+        title: "Two users, memoryless, long-term and with a discount",
+        source: "ICS'14 Table 1, TSC'18 Table 1",
+        run: tables::ics,
+    },
+    Item {
+        id: "cloudcom-fig1",
+        title: "Under memoryless sharing a lie pays",
+        source: "CloudCom'14 Fig. 1",
+        run: lie::item,
+    },
+    Item {
+        id: "cloudcom-table1",
+        title: "Two users on 200 resources",
+        source: "CloudCom'14 Table I",
+        run: tables::cloudcom,
+    },
+    Item {
+        id: "tsc-fig2",
+        title: "The naive walk starves a user",
+        source: "TSC'18 Fig. 2",
+        run: hierarchy::naive_walk,
+    },
+    Item {
+        id: "tsc-choice",
+        title: "The worked choice: G2, then C",
+        source: "TSC'18 Sec. 5.2.1",
+        run: hierarchy::worked_choice,
+    },
+    Item {
+        id: "tsc-theorem1",
+        title: "The guard lies between one level and the naive walk",
+        source: "TSC'18 Theorem 1",
+        run: hierarchy::theorem_1,
+    },
+    Item {
+        id: "tsc-fig6",
+        title: "Allocation flow of long-term fairness",
+        source: "TSC'18 Fig. 6, ICS'14 Fig. 4",
+        run: macro_figures::tsc_fig6,
+    },
+    Item {
+        id: "tsc-fig7",
+        title: "Sharing benefit and loss over time",
+        source: "TSC'18 Fig. 7, ICS'14 Fig. 5",
+        run: macro_figures::tsc_fig7,
+    },
+    Item {
+        id: "tsc-fig8",
+        title: "Speed-up over the static partition",
+        source: "TSC'18 Fig. 8, ICS'14 Fig. 6",
+        run: macro_figures::tsc_fig8,
+    },
+    Item {
+        id: "tsc-fig10",
+        title: "Starvation under the naive walk, and the guard",
+        source: "TSC'18 Fig. 10",
+        run: macro_figures::tsc_fig10,
+    },
+    Item {
+        id: "tsc-fig11",
+        title: "Running tasks of a starved workload",
+        source: "TSC'18 Fig. 11, Eq. 7",
+        run: macro_figures::tsc_fig11,
+    },
+    Item {
+        id: "ics-fig7",
+        title: "Fixed and adaptive task quantum",
+        source: "ICS'14 Fig. 7",
+        run: macro_figures::ics_fig7,
+    },
+];

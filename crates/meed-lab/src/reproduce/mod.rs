@@ -1,0 +1,102 @@
+//! The papers' tables, examples and figures, measured and set beside what was printed (`meed reproduce`).
+//!
+//! To add an item: a function in a file of its own under `items/` (one idea each), and a row in [`ITEMS`].
+//!
+//! An item runs what the paper ran, reads off the same quantities, and says for each whether it came out. A difference
+//! is a result, not an error: it is shown with the likely reason.
+
+mod items;
+mod outcome;
+mod report;
+
+pub use items::ITEMS;
+pub use outcome::{Check, Measured, Outcome, Spread, Verdict};
+pub use report::{Done, page, summary_page, to_json};
+
+use std::path::PathBuf;
+
+/// One table, example or figure of a paper.
+pub struct Item {
+    /// What users write: `tsc-fig7`.
+    pub id: &'static str,
+    /// What it is about, in a few words.
+    pub title: &'static str,
+    /// Where it is printed: "TSC'18 Fig. 7".
+    pub source: &'static str,
+    /// Measures it.
+    pub run: fn(&Context) -> Result<Outcome, ReproduceError>,
+}
+
+/// What an item may depend on: nothing else, so that the same command gives the same result.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Folder with the real traces (docs/real-traces.md), where the user has them.
+    pub traces: Option<PathBuf>,
+    /// Seeds over which random workloads are repeated, at least 1.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+}
+
+/// Why an item could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// A run failed.
+    #[error(transparent)]
+    Simulate(#[from] meed_sim::SimulateError),
+    /// A scenario of ours could not be read.
+    #[error(transparent)]
+    Load(#[from] meed_sim::scenario::LoadError),
+    /// A trace could not be read.
+    #[error(transparent)]
+    Trace(#[from] meed_workload::TraceError),
+    /// The engine refused a configuration of ours.
+    #[error(transparent)]
+    Config(#[from] meed::ConfigError),
+}
+
+/// The items called `ids`, in the order of [`ITEMS`]; all of them for none, or for `all`. An unknown name gives that name.
+pub fn select(ids: &[String]) -> Result<Vec<&'static Item>, String> {
+    if let Some(unknown) = ids.iter().find(|id| *id != "all" && ITEMS.iter().all(|item| item.id != **id)) {
+        return Err(unknown.clone());
+    }
+    let wanted = |item: &&Item| ids.is_empty() || ids.iter().any(|id| id == "all" || id == item.id);
+    Ok(ITEMS.iter().filter(wanted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was printed to the digit comes out to the digit.
+    #[test]
+    fn worked_examples_are_the_same() {
+        let context = Context { traces: None, seeds: 5, first_seed: 0 };
+        for id in ["ics-table1", "cloudcom-fig1", "cloudcom-table1", "tsc-fig2", "tsc-choice", "tsc-theorem1"]
+        {
+            let item = select(&[id.to_owned()]).expect("a known item")[0];
+            let outcome = (item.run)(&context).expect("runs");
+            assert!(!outcome.checks.is_empty(), "{id}");
+            for check in &outcome.checks {
+                assert_eq!(check.verdict, Verdict::Same, "{id}: {check:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names() {
+        let check = |ids: &[&str], expected: Result<usize, &str>| {
+            let ids: Vec<String> = ids.iter().map(|&id| id.to_owned()).collect();
+            let found = select(&ids).map(|items| items.len());
+            assert_eq!(found, expected.map_err(str::to_owned), "{ids:?}");
+        };
+        check(&[], Ok(ITEMS.len()));
+        check(&["all"], Ok(ITEMS.len()));
+        check(&["tsc-fig2", "ics-table1", "tsc-fig2"], Ok(2));
+        check(&["tsc-fig2", "nonsense"], Err("nonsense"));
+        let mut ids: Vec<&str> = ITEMS.iter().map(|item| item.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ITEMS.len(), "a name twice");
+    }
+}

@@ -1,0 +1,106 @@
+//! What measuring an item gives.
+
+use meed_report::page::Block;
+use serde::Serialize;
+
+/// An item, measured.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// One for each thing that the paper says.
+    pub checks: Vec<Check>,
+    /// What was taken for granted that the paper does not give.
+    pub assumptions: Vec<String>,
+    /// Charts and tables of the report.
+    pub blocks: Vec<Block>,
+}
+
+/// One thing that a paper says, and what came out.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Check {
+    /// What it is: "sharing loss under fair, mean over the run".
+    pub what: String,
+    /// What is printed, in words: "about -0.5".
+    pub paper: String,
+    /// What was measured.
+    pub measured: Measured,
+    /// Whether it came out.
+    pub verdict: Verdict,
+    /// Where it differs: the likely reason. Where it agrees: within which bounds.
+    pub reason: Option<String>,
+}
+
+/// What was measured.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measured {
+    /// In words, for tables that are compared cell by cell.
+    Words(String),
+    /// A number, with its unit.
+    Number {
+        /// The number.
+        value: f64,
+        /// Its unit; empty for a ratio.
+        unit: String,
+    },
+    /// A number that differs from seed to seed.
+    Spread(Spread),
+}
+
+/// A number over many seeds (or assumptions).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Spread {
+    /// Smallest, first quartile, median, third quartile, largest.
+    pub five: [f64; 5],
+    /// How many runs.
+    pub runs: usize,
+    /// In how many of them the verdict was not [`Verdict::Differs`].
+    pub agreeing: usize,
+    /// Its unit; empty for a ratio.
+    pub unit: String,
+}
+
+/// Whether what a paper says came out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// To the digit.
+    Same,
+    /// Within bounds that the check states.
+    Agrees,
+    /// It does not.
+    Differs,
+}
+
+impl Outcome {
+    /// The worst of its checks.
+    pub fn verdict(&self) -> Verdict {
+        self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Same)
+    }
+}
+
+impl Spread {
+    /// Of `values` (at least one), `agreeing` of which agree with the paper.
+    pub fn of(mut values: Vec<f64>, agreeing: usize, unit: &str) -> Spread {
+        values.sort_by(f64::total_cmp);
+        let last = values.len().saturating_sub(1);
+        // Nearest rank: every value shown was measured.
+        let at = |quarter: usize| values.get((last * quarter + 2) / 4).copied().unwrap_or(f64::NAN);
+        Spread { five: [0, 1, 2, 3, 4].map(at), runs: values.len(), agreeing, unit: unit.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_numbers() {
+        for (values, five) in [
+            (vec![7.0], [7.0; 5]),
+            (vec![2.0, 1.0], [1.0, 1.0, 2.0, 2.0, 2.0]),
+            (vec![5.0, 1.0, 4.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0, 5.0]),
+        ] {
+            assert_eq!(Spread::of(values.clone(), 0, "").five, five, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Measured items as pages and as JSON.
+
+use meed_report::page::{Badge, Block, Cell, Page, Section, Table, Tone};
+use serde::Serialize;
+
+use super::{Check, Context, Item, Measured, Outcome, Verdict};
+
+/// An item with what came out.
+pub type Done = (&'static Item, Outcome);
+
+/// Version of the JSON form (docs/json.md).
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Json<'a> {
+    schema: u32,
+    seeds: u64,
+    first_seed: u64,
+    items: Vec<JsonItem<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonItem<'a> {
+    id: &'a str,
+    title: &'a str,
+    source: &'a str,
+    verdict: Verdict,
+    checks: &'a [Check],
+    assumptions: &'a [String],
+}
+
+/// One line of JSON with everything but the charts.
+pub fn to_json(done: &[Done], context: &Context) -> String {
+    let items = done.iter().map(|(item, outcome)| JsonItem {
+        id: item.id,
+        title: item.title,
+        source: item.source,
+        verdict: outcome.verdict(),
+        checks: &outcome.checks,
+        assumptions: &outcome.assumptions,
+    });
+    let json =
+        Json { schema: SCHEMA, seeds: context.seeds, first_seed: context.first_seed, items: items.collect() };
+    // Numbers that are not finite become null; nothing else can go wrong with plain records.
+    serde_json::to_string(&json).unwrap_or_default() + "\n"
+}
+
+/// What the terminal shows: a row for each check, then the reasons.
+pub fn summary_page(done: &[Done], context: &Context) -> Page {
+    let rows = done.iter().flat_map(|(item, outcome)| {
+        outcome.checks.iter().enumerate().map(move |(number, check)| {
+            let id = if number == 0 { item.id } else { "" };
+            std::iter::once(Cell::Text(id.to_owned())).chain(cells(check)).collect()
+        })
+    });
+    let table = Table {
+        caption: String::new(),
+        columns: ["item", "what", "paper", "measured", "verdict"].map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    };
+    let mut sections = vec![Section {
+        id: "all".to_owned(),
+        title: "Papers and measurements".to_owned(),
+        blocks: vec![Block::Table(table)],
+        ..Section::default()
+    }];
+    let differing: Vec<Block> = done.iter().flat_map(|(item, outcome)| differences(item, outcome)).collect();
+    if !differing.is_empty() {
+        sections.push(Section {
+            id: "differ".to_owned(),
+            title: "What differs, and why".to_owned(),
+            blocks: differing,
+            ..Section::default()
+        });
+    }
+    Page { title: "Reproduction".to_owned(), lead: lead(done, context), sections }
+}
+
+fn differences(item: &Item, outcome: &Outcome) -> Vec<Block> {
+    let differ = outcome.checks.iter().filter(|check| check.verdict == Verdict::Differs);
+    let words = |check: &Check| {
+        let reason = check.reason.as_deref().unwrap_or("no reason known");
+        Block::Text(format!("{}, {}: {reason}.", item.id, check.what))
+    };
+    differ.map(words).collect()
+}
+
+/// The report: a section for each item, with its charts.
+pub fn page(done: &[Done], context: &Context) -> Page {
+    let section = |(item, outcome): &Done| Section {
+        id: item.id.to_owned(),
+        title: format!("{}: {}", item.source, item.title),
+        badge: Some(badge(outcome.verdict())),
+        blocks: blocks(outcome),
+    };
+    Page {
+        title: "The papers, reproduced".to_owned(),
+        lead: lead(done, context),
+        sections: done.iter().map(section).collect(),
+    }
+}
+
+fn blocks(outcome: &Outcome) -> Vec<Block> {
+    let row = |check: &Check| {
+        let reason = check.reason.clone().map_or(Cell::Empty, Cell::Text);
+        cells(check).into_iter().chain([reason]).collect()
+    };
+    let table = Table {
+        caption: "What the paper says, and what came out".to_owned(),
+        columns: ["what", "paper", "measured", "verdict", "bounds, or likely reason"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: outcome.checks.iter().map(row).collect(),
+    };
+    let notes = outcome.assumptions.iter().map(|assumed| Block::Note(format!("Assumed: {assumed}")));
+    std::iter::once(Block::Table(table)).chain(outcome.blocks.clone()).chain(notes).collect()
+}
+
+fn lead(done: &[Done], context: &Context) -> Vec<String> {
+    let count = |verdict| {
+        done.iter().flat_map(|(_, outcome)| &outcome.checks).filter(|check| check.verdict == verdict).count()
+    };
+    vec![
+        format!(
+            "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} differ.",
+            done.iter().map(|(_, outcome)| outcome.checks.len()).sum::<usize>(),
+            done.len(),
+            count(Verdict::Same),
+            count(Verdict::Agrees),
+            count(Verdict::Differs),
+        ),
+        format!("Random workloads: {} seeds from {} on.", context.seeds, context.first_seed),
+    ]
+}
+
+fn cells(check: &Check) -> [Cell; 4] {
+    [
+        Cell::Text(check.what.clone()),
+        Cell::Text(check.paper.clone()),
+        Cell::Text(check.measured.words()),
+        Cell::Badge(badge(check.verdict)),
+    ]
+}
+
+fn badge(verdict: Verdict) -> Badge {
+    let (word, tone) = match verdict {
+        Verdict::Same => ("same", Tone::Good),
+        Verdict::Agrees => ("agrees", Tone::Good),
+        Verdict::Differs => ("differs", Tone::Warn),
+    };
+    Badge { word: word.to_owned(), tone }
+}
+
+impl Measured {
+    /// For people.
+    pub fn words(&self) -> String {
+        let with = |unit: &str| if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        match self {
+            Measured::Words(words) => words.clone(),
+            Measured::Number { value, unit } => format!("{}{}", number(*value), with(unit)),
+            Measured::Spread(spread) => {
+                let [low, _, median, _, high] = spread.five.map(number);
+                format!(
+                    "{median}{} ({low} to {high}); in {} of {} runs",
+                    with(&spread.unit),
+                    spread.agreeing,
+                    spread.runs
+                )
+            }
+        }
+    }
+}
+
+/// About four digits.
+fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 1000.0 || value == value.trunc() => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.digits$}")
+}

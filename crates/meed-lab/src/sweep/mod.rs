@@ -1,0 +1,150 @@
+//! One scenario at every combination of some settings, under some policies, over some seeds (`meed sweep`).
+//!
+//! | module | what |
+//! |---|---|
+//! | `values` | lists and ranges as people write them: `1h,6h,24h`, `1..10 step 1`, `1..1000 log 4` |
+//! | [`grid`] | settings to points: the cartesian product, each point checked before any runs |
+//! | [`journal`] | finished points on disk, so that a sweep that was stopped goes on where it was |
+//! | [`results`] | what is measured at each point, as CSV |
+//! | [`summary`] | points over their seeds; the best and the worst |
+//! | [`page`] | the report |
+//!
+//! Invariants: the results depend on scenario, settings, policies and seeds alone. They are the same to the byte for
+//! any number of threads, in whatever order points finish, and whether a sweep was stopped in between or not.
+//! Cost: one simulation per point; all cores; memory for one run per thread, and one row of text per point.
+
+pub mod grid;
+pub mod journal;
+pub mod page;
+pub mod results;
+pub mod summary;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use meed_sim::{Options, SimulateError, Unwatched, simulate};
+use meed_workload::OnBadLine;
+use rayon::prelude::*;
+
+pub use grid::{Axis, Grid, Point};
+pub use journal::{Journal, JournalError};
+pub use results::{Results, Row};
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Scenario or trace.
+    pub scenario: PathBuf,
+    /// Changes to the scenario that hold at every point.
+    pub sets: Vec<String>,
+    /// The settings that vary, as `KEY=VALUES`.
+    pub over: Vec<String>,
+    /// Policies, as words of `--policy`; [`DEFAULT_POLICIES`] when there are none.
+    pub policies: Vec<String>,
+    /// How many seeds, at least 1.
+    pub seeds: u64,
+    /// The first of them; the scenario's own when not given.
+    pub first_seed: Option<u64>,
+    /// Whether a wrong line or a refused job stops the sweep.
+    pub strict: bool,
+}
+
+/// What is run when no policy is named: what most keys of a policy change, and what does not remember to compare with.
+pub const DEFAULT_POLICIES: [&str; 2] = ["fair", "long-term"];
+
+impl Request {
+    fn on_bad_line(&self) -> OnBadLine {
+        if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
+    }
+}
+
+/// Why a sweep did not happen or did not end.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The settings are wrong.
+    #[error("{0}")]
+    Settings(String),
+    /// A point cannot be run; found before anything ran.
+    #[error("{at}: {source}")]
+    Load {
+        /// Which point, in words.
+        at: String,
+        /// Why.
+        source: Box<meed_sim::scenario::LoadError>,
+    },
+    /// A point's run failed.
+    #[error("{at}: {source}")]
+    Run {
+        /// Which point, in words.
+        at: String,
+        /// Why.
+        source: Box<SimulateError>,
+    },
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// No threads.
+    #[error("cannot start {threads} threads: {why}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the operating system says.
+        why: String,
+    },
+}
+
+/// Runs all points of `grid` that `journal` does not hold yet, on `threads` threads (0: one per core), and returns
+/// the results of all. `done` is told the number of finished points after each.
+pub fn run(
+    grid: &Grid,
+    journal: Option<Journal>,
+    threads: usize,
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<Results, SweepError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|why| SweepError::Threads { threads, why: why.to_string() })?;
+    let finished = journal.as_ref().map(|journal| journal.finished().clone()).unwrap_or_default();
+    let pending: Vec<&Point> =
+        grid.points.iter().filter(|point| !finished.contains_key(&point.number)).collect();
+    done(finished.len());
+    let state = Mutex::new(State { rows: finished, journal });
+    pool.install(|| {
+        // One by one: a point may take a second or an hour.
+        pending.par_iter().with_max_len(1).try_for_each(|point| {
+            let cells = measure(grid, point)?;
+            let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if let Some(journal) = &mut state.journal {
+                journal.append(point.number, &cells)?;
+            }
+            state.rows.insert(point.number, cells);
+            done(state.rows.len());
+            Ok::<_, SweepError>(())
+        })
+    })?;
+    let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Results::new(grid, state.rows))
+}
+
+struct State {
+    rows: BTreeMap<usize, Vec<String>>,
+    journal: Option<Journal>,
+}
+
+/// Runs one point.
+fn measure(grid: &Grid, point: &Point) -> Result<Vec<String>, SweepError> {
+    let fail = |source: SimulateError| SweepError::Run { at: grid.words(point), source: Box::new(source) };
+    let options = Options {
+        policies: vec![point.policy.clone()],
+        seed: Some(point.seed),
+        series_points: 0,
+        strict: grid.strict,
+    };
+    let scenario = &grid.scenarios[point.scenario];
+    let comparison = simulate(scenario, &options, None, &mut Unwatched).map_err(fail)?;
+    // One policy was asked for.
+    Ok(comparison.runs.first().map(|run| results::measure(run, &grid.resources)).unwrap_or_default())
+}
