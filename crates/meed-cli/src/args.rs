@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::reproduce::ReproduceArgs;
+
 /// Exit codes, shown by every `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be read or written; \
@@ -28,6 +30,15 @@ pub(crate) enum Command {
     /// Runs a scenario or a trace under several policies and compares how tenants fare.
     #[command(after_help = format!("{SIMULATE_EXAMPLES}\n\n{EXIT_CODES}"))]
     Simulate(SimulateArgs),
+    /// Runs a scenario at every combination of some settings, on all cores, and says how the results depend on them.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::sweep::EXAMPLES))]
+    Sweep(crate::sweep::SweepArgs),
+    /// Runs a recorded workload again: under other policies, on another cluster, beside the run as it was.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::replay::EXAMPLES))]
+    Replay(crate::replay::ReplayArgs),
+    /// Says why a job or a queue waits: what stands in its way, who is ahead and when its turn would come.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::explain::EXAMPLES))]
+    Explain(crate::explain::ExplainArgs),
     /// Looks at traces, converts and makes them.
     #[command(
         subcommand,
@@ -35,9 +46,18 @@ pub(crate) enum Command {
                               ctc.jsonl.zst\n\n{EXIT_CODES}")
     )]
     Trace(TraceCommand),
+    /// Measures the papers' tables and figures and sets them beside what was printed.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::reproduce::EXAMPLES))]
+    Reproduce(ReproduceArgs),
+    /// Shares a pool of servers among users exactly, and proves that nobody can have more.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::allocate::EXAMPLES))]
+    Allocate(crate::allocate::AllocateArgs),
     /// Runs the canonical workloads and prints how fast they ran.
     #[command(after_help = format!("Examples:\n  meed bench\n  meed bench --quick\n\n{EXIT_CODES}"))]
     Bench(BenchArgs),
+    /// Searches for counterexamples to the fairness properties of the papers, under each policy.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::audit::EXAMPLES))]
+    Audit(crate::audit::AuditArgs),
     /// Prints a script that completes `meed`'s commands in your shell.
     #[command(
         after_help = "Examples:\n  meed completions bash > ~/.local/share/bash-completion/completions/meed\n  \
@@ -59,10 +79,11 @@ Examples:
 
 #[derive(Args)]
 pub(crate) struct SimulateArgs {
-    /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .tsv (SWIM), .jsonl, compressed or not.
+    /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv (Google), .csv (Philly),
+    /// .jsonl, compressed or not.
     pub(crate) scenario: PathBuf,
-    /// A policy to run: static, fifo, fair, long-term or a [policies] name of the scenario, with `,key=value` to
-    /// change its keys. May be given several times. Default: static, fair, long-term.
+    /// A policy to run: static, fifo, fair, long-term, drf, drfh, long-term-drf, slots or a [policies] name of the
+    /// scenario, with `,key=value` to change its keys. May be given several times. Default: static, fair, long-term.
     #[arg(long, short, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
     /// Seed of all random choices, instead of the scenario's.
@@ -95,7 +116,8 @@ pub(crate) struct SimulateArgs {
 pub(crate) enum TraceCommand {
     /// Says what is in a trace (or a scenario's workload): jobs, tenants, sizes, load, wrong lines.
     #[command(after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace inspect \
-                                    fb.tsv.xz --set trace.tenants=8 --json\n\n{EXIT_CODES}"))]
+                                    fb.tsv.xz --set trace.tenants=8 --json\n  meed trace inspect task_events.csv.gz \
+                                    --set trace.unfinished=drop\n\n{EXIT_CODES}"))]
     Inspect {
         /// Trace or scenario.
         input: PathBuf,

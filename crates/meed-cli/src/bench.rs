@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use comfy_table::{CellAlignment, Table};
-use meed::place::PLACEMENTS;
+use meed::place::{PLACEMENTS, Placement};
+use meed::policy::Preset;
 use meed::{Config, NodeSpec, Policy, Quantum, QueueSpec, ResourceKinds, Resources, Span, Time, Unit};
 use meed_sim::scenario::Scenario;
 use meed_sim::world::{Failures, Setup, StopAt};
@@ -31,6 +32,9 @@ struct Workload {
     slots_per_node: u64,
     tasks: usize,
     tasks_per_job: usize,
+    /// Two resources, nodes of the published mix of a Google cell, and tasks of 400 shapes; else slots.
+    unequal: bool,
+    policies: &'static [&'static str],
 }
 
 const WORKLOADS: &[Workload] = &[
@@ -41,6 +45,8 @@ const WORKLOADS: &[Workload] = &[
         slots_per_node: 100,
         tasks: 1_000_000,
         tasks_per_job: 1,
+        unequal: false,
+        policies: &["fair", "long-term"],
     },
     Workload {
         name: "4 tenants, 1 node, jobs of 100 tasks",
@@ -49,6 +55,8 @@ const WORKLOADS: &[Workload] = &[
         slots_per_node: 100,
         tasks: 1_000_000,
         tasks_per_job: 100,
+        unequal: false,
+        policies: &["fair", "long-term"],
     },
     Workload {
         name: "10,000 tenants, 10,000 nodes, jobs of 1 task",
@@ -57,6 +65,8 @@ const WORKLOADS: &[Workload] = &[
         slots_per_node: 4,
         tasks: 1_000_000,
         tasks_per_job: 1,
+        unequal: false,
+        policies: &["fair", "long-term"],
     },
     Workload {
         name: "10,000 tenants, 10,000 nodes, jobs of 10 tasks",
@@ -65,6 +75,8 @@ const WORKLOADS: &[Workload] = &[
         slots_per_node: 4,
         tasks: 1_000_000,
         tasks_per_job: 10,
+        unequal: false,
+        policies: &["fair", "long-term"],
     },
     Workload {
         name: "10,000 tenants, 10,000 nodes, jobs of 100 tasks",
@@ -73,7 +85,33 @@ const WORKLOADS: &[Workload] = &[
         slots_per_node: 4,
         tasks: 1_000_000,
         tasks_per_job: 100,
+        unequal: false,
+        policies: &["fair", "long-term"],
     },
+    Workload {
+        name: "10,000 tenants, 100,000 unequal nodes, jobs of 10 tasks",
+        tenants: 10_000,
+        nodes: 100_000,
+        slots_per_node: 0,
+        tasks: 3_000_000,
+        tasks_per_job: 10,
+        unequal: true,
+        policies: &["drf", "drfh", "long-term-drf"],
+    },
+];
+
+/// Numbers of servers, and their processors and memory in thousandths of the largest (DRFH, Table 1).
+const UNEQUAL: [(u32, u64, u64); 10] = [
+    (6732, 500, 500),
+    (3863, 500, 250),
+    (1001, 500, 750),
+    (795, 1000, 1000),
+    (126, 250, 250),
+    (52, 500, 120),
+    (5, 500, 30),
+    (5, 500, 970),
+    (3, 1000, 500),
+    (1, 500, 60),
 ];
 
 /// Offered load.
@@ -99,7 +137,7 @@ impl Figure {
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let mut figures = Vec::new();
     for workload in WORKLOADS {
-        for policy in ["fair", "long-term"] {
+        for &policy in workload.policies {
             let line = format!("{}, {policy}", workload.name);
             if args.only.as_ref().is_none_or(|text| line.contains(text)) {
                 figures.push(workload.measure(policy, if args.quick { 10 } else { 1 })?);
@@ -116,11 +154,17 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     print(&table(&figures))
 }
 
+/// The placement that goes with a preset.
+fn placement_of(policy: &str) -> fn(usize, u64) -> Box<dyn Placement> {
+    let usual = Preset::find(policy).map_or("first-fit", |preset| preset.placement);
+    PLACEMENTS.iter().find(|row| row.name == usual).expect("presets name placements that there are").new
+}
+
 impl Workload {
     fn measure(&self, policy: &str, shrink: usize) -> Result<Figure, Failure> {
         let setup = Setup {
             config: self.config(policy),
-            placement: PLACEMENTS[0].new,
+            placement: placement_of(policy),
             partitioned: false,
             source: Box::new(self.jobs(shrink)?),
             changes: Vec::new(),
@@ -141,7 +185,10 @@ impl Workload {
         root.quantum = Quantum::Fixed(Span::from_secs_f64(MEAN_TASK_S).expect("in range"));
         let mut leaf = Policy::preset("fifo").expect("a preset's name");
         leaf.quantum = root.quantum;
-        let kinds = ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)]).expect("one named kind");
+        let names = if self.unequal { &["cpu", "memory"][..] } else { &["slot"] };
+        let kinds = names.iter().map(|&name| (name.to_owned(), Unit::Milli)).collect();
+        let kinds = ResourceKinds::new(kinds).expect("named kinds");
+        let capacities = self.capacities();
         let queue = |tenant: usize| QueueSpec {
             name: format!("t{tenant}"),
             weight: 1000 * (1 + tenant as u64 % 3),
@@ -149,11 +196,7 @@ impl Workload {
             max: None,
             policy: leaf.clone(),
         };
-        let node = |node: usize| NodeSpec {
-            name: format!("n{node}"),
-            capacity: Resources::new(&[1000 * self.slots_per_node]),
-            weight: 1000,
-        };
+        let node = |node: usize| NodeSpec::new(format!("n{node}"), capacities[node]);
         Config {
             kinds,
             measured: 0,
@@ -163,11 +206,30 @@ impl Workload {
         }
     }
 
+    fn capacities(&self) -> Vec<Resources> {
+        if !self.unequal {
+            return vec![Resources::new(&[1000 * self.slots_per_node]); self.nodes];
+        }
+        let mut random = Stream::new(1, "servers");
+        let weights = UNEQUAL.map(|(count, _, _)| count);
+        let mut server = || UNEQUAL[random.weighted(&weights)];
+        (0..self.nodes).map(|_| server()).map(|(_, cpu, memory)| Resources::new(&[cpu, memory])).collect()
+    }
+
+    /// What the tasks of a job hold, in twenty steps of each kind, half of the smallest common server at most.
+    fn demand(&self, random: &mut Stream) -> Resources {
+        match self.unequal {
+            false => Resources::new(&[1000]),
+            true => Resources::new(&[10 + 10 * random.below(20), 6 + 6 * random.below(20)]),
+        }
+    }
+
     /// A Poisson stream of jobs over all tenants, exponential task times.
     fn jobs(&self, shrink: usize) -> Result<Inline, Failure> {
         let mut random = Stream::new(1, self.name);
-        let slots = (self.nodes as u64 * self.slots_per_node) as f64;
-        let mean_gap_s = MEAN_TASK_S * self.tasks_per_job as f64 / (LOAD * slots);
+        let capacity: f64 = self.capacities().iter().map(|capacity| capacity.get(0) as f64).sum();
+        let mean_demand = if self.unequal { 105.0 } else { 1000.0 };
+        let mean_gap_s = MEAN_TASK_S * self.tasks_per_job as f64 * mean_demand / (LOAD * capacity);
         let mut submit = Time::ZERO;
         let mut jobs = Vec::new();
         for number in 0..self.tasks / self.tasks_per_job / shrink {
@@ -182,13 +244,14 @@ impl Workload {
                 groups: vec![TaskGroup {
                     stage: 0,
                     count: self.tasks_per_job as u32,
-                    demand: Resources::new(&[1000]),
+                    demand: self.demand(&mut random),
                     duration: Durations::Same(seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO)),
+                    constraints: None,
                 }],
             });
         }
         let queues = (0..self.tenants).map(|tenant| format!("t{tenant}")).collect();
-        Ok(Inline::new(queues, jobs, 1)?)
+        Ok(Inline::new(queues, jobs, if self.unequal { 2 } else { 1 })?)
     }
 }
 

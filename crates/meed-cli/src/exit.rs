@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use meed_report::WriteError;
 use meed_sim::SimulateError;
+use meed_sim::log::read::LogError;
+use meed_sim::replay::ReplayError;
 use meed_sim::scenario::{LoadError, ScenarioError};
 use meed_sim::world::RunError;
 use meed_workload::TraceError;
@@ -67,8 +69,31 @@ impl From<RunError> for Failure {
         match error {
             RunError::Trace(error) => error.into(),
             RunError::Log(_) => Failure::File(error.to_string()),
-            RunError::Config(_) | RunError::Refused { .. } => Failure::Input(error.to_string()),
+            RunError::Config(_) | RunError::Refused { .. } | RunError::Played { .. } => {
+                Failure::Input(error.to_string())
+            }
             RunError::Change { .. } | RunError::Stopped { .. } => Failure::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Failure {
+        match error {
+            LogError::File(error) => error.into(),
+            LogError::Scenario(error) => error.into(),
+            LogError::Line { .. } | LogError::Whole { .. } => Failure::Input(error.to_string()),
+            LogError::Which { .. } => Failure::Usage(error.to_string()),
+        }
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Failure {
+        match error {
+            ReplayError::Log(error) => error.into(),
+            ReplayError::Scenario(error) => error.into(),
+            ReplayError::Run(error) => error.into(),
         }
     }
 }

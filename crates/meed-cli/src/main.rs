@@ -1,11 +1,18 @@
 //! The `meed` program: a thin shell around the crates that do the work.
 
+mod allocate;
 mod args;
+mod audit;
 mod bench;
 mod exit;
+mod explain;
+mod explain_words;
 mod log_file;
 mod output;
+mod replay;
+mod reproduce;
 mod simulate;
+mod sweep;
 mod trace;
 mod watch;
 
@@ -26,8 +33,14 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Simulate(args) => simulate::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Trace(command) => trace::run(&command),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Allocate(args) => allocate::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "meed", &mut script);

@@ -1,27 +1,31 @@
 //! `meed simulate`.
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use meed_report::TableOptions;
+use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
 use meed_sim::{DEFAULT_POLICIES, Options, simulate};
 use meed_workload::OnBadLine;
-use meed_workload::create::Output;
 
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
 use crate::log_file::LogFile;
-use crate::output::{print, remark};
+use crate::output::{check_files, check_inputs, print, remark, table_options};
 use crate::watch::Terminal;
 
 /// Samples over time when a result is written that shows them.
-const SERIES_POINTS: usize = 400;
+pub(crate) const SERIES_POINTS: usize = 400;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    check_outputs(args)?;
+    let outputs = [
+        ("--json", args.json.as_deref()),
+        ("--report", args.report.as_deref()),
+        ("--log", args.log.as_deref()),
+    ];
+    check_files(&outputs, ("scenario", &args.scenario))?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let scenario = Scenario::load_any(&args.scenario, &args.sets, on_bad_line)?;
+    check_inputs(&outputs, scenario.input_files().iter().map(PathBuf::as_path))?;
     if !args.quiet {
         scenario.warnings.iter().for_each(|warning| remark(warning));
     }
@@ -47,56 +51,27 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(log) = log {
         log.finish()?;
     }
-    match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => return print(&meed_report::to_json(&comparison)),
-        Some(path) => meed_report::write_json(&comparison, path)?,
+    show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet)
+}
+
+/// Writes a comparison where it was asked for; on the terminal unless it goes there as JSON or `quiet` says not to.
+pub(crate) fn show(
+    comparison: &Comparison,
+    json: Option<&Path>,
+    report: Option<&Path>,
+    quiet: bool,
+) -> Result<(), Failure> {
+    match json {
+        Some(path) if path == Path::new("-") => return print(&meed_report::to_json(comparison)),
+        Some(path) => meed_report::write_json(comparison, path)?,
         None => {}
     }
-    if args.quiet {
+    if quiet {
         return Ok(());
     }
-    print(&meed_report::summary_table(&comparison, &table_options()))?;
-    match &args.report {
+    print(&meed_report::summary_table(comparison, &table_options()))?;
+    match report {
         Some(path) => print(&format!("\nReport: {}\n", path.display())),
         None => Ok(()),
     }
-}
-
-/// Whether every result has a file of its own that can be written: told before a long run rather than after it.
-fn check_outputs(args: &SimulateArgs) -> Result<(), Failure> {
-    for (option, path) in [("--report", &args.report), ("--log", &args.log)] {
-        if path.as_deref() == Some(Path::new("-")) {
-            return Err(Failure::Usage(format!(
-                "{option} goes to a file; only --json can go to standard output (-)"
-            )));
-        }
-    }
-    let outputs = [("--json", &args.json), ("--report", &args.report), ("--log", &args.log)];
-    let files = outputs.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-    let files: Vec<_> = files.filter(|(_, path)| *path != Path::new("-")).collect();
-    for (i, (option, path)) in files.iter().enumerate() {
-        if let Some((other, _)) = files[..i].iter().find(|(_, earlier)| earlier == path) {
-            return Err(Failure::Usage(format!(
-                "{other} and {option} name the same file {}",
-                path.display()
-            )));
-        }
-        if *path == args.scenario {
-            return Err(Failure::Usage(format!("{option} would overwrite the scenario {}", path.display())));
-        }
-        // Made beside its place and dropped again, which leaves what was there. A pipe is opened once only.
-        if path.metadata().map_or(true, |found| found.is_file() || found.is_dir()) {
-            drop(Output::create(path)?);
-        }
-    }
-    Ok(())
-}
-
-/// Width and colour of the terminal, or of what stands in for one.
-fn table_options() -> TableOptions {
-    let terminal = std::io::stdout().is_terminal();
-    // Piped into a file or a pager a table may be as wide as it likes to a point.
-    let columns = terminal_size::terminal_size().map_or(120, |(width, _)| usize::from(width.0));
-    let width = if terminal { columns } else { 120 };
-    TableOptions { width, color: terminal && std::env::var_os("NO_COLOR").is_none() }
 }

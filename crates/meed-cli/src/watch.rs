@@ -9,6 +9,15 @@ use meed_sim::world::Progress;
 
 use crate::output::remark;
 
+/// A line of progress on standard error while it is a terminal; `template` is indicatif's.
+pub(crate) fn bar(quiet: bool, steps: u64, template: &str) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(steps), target);
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
 /// Shows a line on standard error while it is a terminal.
 pub(crate) struct Terminal {
     bar: ProgressBar,
@@ -17,12 +26,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn new(quiet: bool) -> Terminal {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(1000), target);
-        let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
-        bar.set_style(style.expect("the template is valid"));
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Terminal { bar, remarked: false }
+        Terminal { bar: bar(quiet, 1000, "{prefix} {bar:24} {msg}"), remarked: false }
     }
 
     pub(crate) fn finish(&self) {

@@ -170,6 +170,27 @@ fn scenarios_that_are_wrong() {
             "s.toml:7: queue `p.b`: minimum share of `slot` is above its maximum",
         ),
         ("duration = 1\n", "duration = 1\n[run]\nfail_rate = 1.0\n", "s.toml:15: fail_rate is a chance"),
+        (
+            "duration = 1\n",
+            "duration = 1\n[run]\nload = 0\n",
+            "s.toml:15: load is 0; it must be 0.001 to 1000",
+        ),
+        ("duration = 1\n", "duration = 1\n[run]\nload = nan\n", "s.toml:15: load is NaN"),
+        (
+            "duration = 1\n",
+            "duration = 1\n[trace]\nfile = \"none.csv\"\nalign = \"middle\"\n",
+            "s.toml:14: trace, align: `middle` is not one of start, end",
+        ),
+        (
+            "duration = 1\n",
+            "duration = 1\n[trace]\nfile = \"none.csv\"\noffsets = { a = \"x\" }\n",
+            "s.toml:14: trace, offsets: \"x\" is not a duration",
+        ),
+        (
+            "duration = 1\n",
+            "duration = 1\n[trace]\nfile = \"none.csv\"\ntenants = 4\n",
+            "s.toml:14: `tenants` means nothing for a trace of this format",
+        ),
         ("duration = 1\n", "duration = 1\n[run]\nuntil = 0\n", "s.toml:15: until must be above zero"),
         ("duration = 1\n", "duration = 1\n[run]\nseed = -1\n", "s.toml:15: "),
         (
@@ -208,7 +229,7 @@ fn scenarios_that_are_wrong() {
             "duration = 1\n[trace]\nfile = \"none.swf\"\nprocessor_resource = \"slot\"\n",
             "none.swf",
         ),
-        ("duration = 1\n", "duration = 1\n[trace]\nfile = \"none.csv\"\n", "s.toml:14: "),
+        ("duration = 1\n", "duration = 1\n[trace]\nfile = \"none.txt\"\n", "s.toml:14: "),
         (
             "duration = 1\n",
             "duration = 1\n[trace]\nfile = \"parent.jsonl\"\n[[queue]]\nname = \"x.z\"\n",
@@ -235,12 +256,64 @@ fn scenarios_that_are_wrong() {
 }
 
 #[test]
+fn workloads_that_are_wrong() {
+    let head = GOOD.split("[[job]]").next().unwrap_or_default();
+    let whole = |rest: &str| format!("{head}[[workload]]\n{rest}");
+    let purdue = "name = \"purdue\"\nqueue = \"a\"\ndemand = { slot = 1 }\n";
+    let facebook = purdue.replace("purdue", "facebook");
+    let folder = folder();
+    fs::write(folder.path().join("s.toml"), whole(purdue)).expect("a writable folder");
+    common::succeed(folder.path(), &["simulate", "s.toml", "--strict", "--quiet"]);
+    for (workload, code, message) in [
+        (
+            purdue.replace("purdue", "perdue"),
+            3,
+            "s.toml:9: there is no workload `perdue`, only facebook, purdue, tpch, spark. did you mean `purdue`?",
+        ),
+        (purdue.replace("\"a\"", "\"b\""), 3, "s.toml:9: unknown queue `b`"),
+        (
+            purdue.replace("\"a\"", "\"p\""),
+            3,
+            "s.toml:9: queue `p` is a parent (of `p.b`); jobs go to leaves",
+        ),
+        (purdue.replace("slot = 1", "slot = 9"), 3, "s.toml:9: a task asks for slot 9, which fits no node"),
+        (
+            purdue.replace("slot = 1", "slot = 0"),
+            3,
+            "s.toml:9: workload `purdue`: demand: a task must ask for some",
+        ),
+        (format!("{purdue}start = \"soon\"\n"), 3, "s.toml:9: workload `purdue`: start:"),
+        (format!("{purdue}task_time_scale = 0\n"), 3, "task_time_scale: is 0; 0.001 to 1000 are possible"),
+        (
+            format!("{purdue}task_time_scale = nan\n"),
+            3,
+            "task_time_scale: is NaN; 0.001 to 1000 are possible",
+        ),
+        (format!("{purdue}jobs = 3\n"), 3, "s.toml:13: unknown field `jobs`"),
+        (
+            format!("{purdue}[[workload]]\n{purdue}"),
+            3,
+            "s.toml:13: workload `purdue`: queue `a` has it twice, which would draw equal jobs",
+        ),
+        (
+            format!("{purdue}submissions = \"fb.tsv\"\n"),
+            3,
+            "s.toml:9: workload `purdue`: leave `submissions` out; only facebook takes its times from a file",
+        ),
+        (format!("{facebook}submissions = \"nowhere.tsv\"\n"), 4, "nowhere.tsv"),
+        (format!("{facebook}submissions = \"s.toml\"\n"), 3, "s.toml:1: 1 columns; a SWIM line has 6"),
+    ] {
+        check(&whole(&workload), &[], code, message);
+    }
+}
+
+#[test]
 fn command_lines_that_are_wrong() {
     for (args, code, message) in [
         (
             &["--policy", "fare"][..],
             3,
-            "--policy fare: unknown policy `fare`; known are static, fifo, fair, long-term. did you mean `fair`?",
+            "--policy fare: unknown policy `fare`; known are static, slots, fifo, fair, long-term, drf, drfh, long-term-drf. did you mean `fair`?",
         ),
         (&["--policy", ""], 3, "unknown policy ``"),
         (&["--policy", "fair,quantum"], 3, "`quantum` is not of the form key=value"),
@@ -310,6 +383,7 @@ fn files_that_cannot_be_read_or_written() {
         (&["simulate", "s.toml", "--log", "dir"], 4, "cannot write dir: "),
         (&["simulate", "s.toml", "--log", "x", "--json", "x"], 2, "--json and --log name the same file x"),
         (&["simulate", "s.toml", "--json", "s.toml"], 2, "--json would overwrite the scenario s.toml"),
+        (&["simulate", "s.toml", "--log", "./s.toml"], 2, "--log would overwrite the scenario ./s.toml"),
         (&["trace", "convert", "columns.swf", "none/x.jsonl"], 4, "cannot write none/x.jsonl: "),
         (&["trace", "convert", "columns.swf", "x.jsonl", "--strict"], 3, "columns.swf:3: "),
         (&["trace", "generate", "s.toml", "dir"], 4, "cannot write dir: "),

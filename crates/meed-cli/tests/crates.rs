@@ -23,6 +23,8 @@ fn crates_use_only_those_below_them() {
         ("meed-workload", &["meed"]),
         ("meed-sim", &["meed", "meed-workload"]),
         ("meed-report", &["meed-sim"]),
+        ("meed-level", &[]),
+        ("meed-lab", &["meed", "meed-workload", "meed-sim", "meed-report"]),
     ] {
         let used = dependencies(name);
         let ours: Vec<&String> = used.iter().filter(|used| used.starts_with("meed")).collect();
@@ -33,8 +35,8 @@ fn crates_use_only_those_below_them() {
 }
 
 #[test]
-fn the_engine_names_no_world() {
-    let mut folders = vec![crates().join("meed/src")];
+fn the_engine_and_the_exact_allocation_name_no_world() {
+    let mut folders = vec![crates().join("meed/src"), crates().join("meed-level/src")];
     let forbidden =
         ["std::fs", "std::io", "std::net", "std::env", "std::thread", "std::process", "std::sync", "async "];
     while let Some(folder) = folders.pop() {

@@ -75,7 +75,8 @@ fn every_example_without_a_trace_runs() {
 
 #[test]
 fn examples_with_a_trace_name_only_the_trace_as_missing() {
-    for example in ["examples/ctc.toml", "examples/facebook.toml"] {
+    for example in ["ctc", "facebook", "metacentrum", "philly", "google"] {
+        let example = &format!("examples/{example}.toml");
         let output = meed(&["simulate", example, "--quiet", "--set", "trace.file=nowhere.swf"]);
         assert_eq!(output.status.code(), Some(4), "{example}: {}", complaint(&output));
         assert!(complaint(&output).contains("nowhere.swf"), "{example}: {}", complaint(&output));
@@ -122,6 +123,42 @@ fn whole_scenarios_in_the_pages_run() {
     assert!(ran >= 2, "only {ran} whole scenarios were found");
 }
 
+/// Commands in `console` blocks print what stands below them.
+#[test]
+fn quoted_output_is_what_the_program_prints() {
+    let mut ran = 0;
+    for page in ["docs/explain.md", "docs/replay.md"] {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("examples")).unwrap();
+        fs::copy(project().join("examples/lending.toml"), folder.path().join("examples/lending.toml"))
+            .unwrap();
+        let text = read(page);
+        for block in blocks(&text, "console") {
+            for part in block.split("$ meed ").skip(1) {
+                let (command, expected) = part.split_once('\n').unwrap_or((part, ""));
+                let mut program = Command::new(env!("CARGO_BIN_EXE_meed"));
+                let output = program.args(command.split(' ')).current_dir(folder.path()).output().unwrap();
+                assert!(output.status.success(), "{page}: {command}: {}", complaint(&output));
+                let printed = String::from_utf8(output.stdout).unwrap();
+                assert_eq!(printed.trim_end(), expected.trim_end(), "{page}: {command}");
+                ran += 1;
+            }
+        }
+    }
+    assert!(ran >= 5, "only {ran} commands were found");
+}
+
+/// The example lines of the log's page are a log: they are run again (but for the scenario's text, which is cut).
+#[test]
+fn the_log_of_its_page_is_one() {
+    let folder = TempDir::new().unwrap();
+    let text = read("docs/log.md");
+    let log = folder.path().join("log.jsonl");
+    fs::write(&log, blocks(&text, "json")[0]).unwrap();
+    let output = meed(&["replay", log.to_str().unwrap(), "--verify"]);
+    assert!(output.status.success(), "{}", complaint(&output));
+}
+
 /// What the program lists when it meets a key that it does not know.
 fn keys_of(text: &str) -> Vec<String> {
     let output = simulate(text, &[]);
@@ -138,6 +175,7 @@ fn every_key_of_a_scenario_is_described() {
     let questions = [
         with("[zzz]\n"),
         "[cluster]\nzzz = 1\n".to_owned(),
+        "[cluster]\nresources = [\"cpu\"]\nmachines = { zzz = 1 }\n".to_owned(),
         "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\nzzz = 1\n".to_owned(),
         with("[fairness]\nzzz = 1\n"),
         with("[policy]\nzzz = 1\n"),
@@ -147,6 +185,7 @@ fn every_key_of_a_scenario_is_described() {
         with("[[generator]]\nzzz = 1\n"),
         with("[[generator]]\nqueue = \"a\"\narrivals = { zzz = 1 }\n"),
         with("[[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\n[[generator.stage]]\nzzz = 1\n"),
+        with("[[workload]]\nzzz = 1\n"),
         with("[trace]\nzzz = 1\n"),
         with("[[change]]\nzzz = 1\n"),
         with("[[change]]\nat = 1\nnode_resized = { zzz = 1 }\n"),

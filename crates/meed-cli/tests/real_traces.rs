@@ -25,6 +25,7 @@ fn simulate(scenario: &str, more: &[&str]) -> Value {
 /// Nothing was skipped, refused or left, and every figure that must exist is a number (JSON has no others).
 fn check_whole(json: &Value, jobs: u64) {
     for run in json["runs"].as_array().expect("runs") {
+        let measured = run["measured"].as_str().expect("a resource");
         for count in ["skipped_lines", "refused", "failed", "unfinished"] {
             assert_eq!(run[count], 0, "{count} under {}", run["policy"]);
         }
@@ -33,7 +34,10 @@ fn check_whole(json: &Value, jobs: u64) {
         for figure in ["psi", "omega", "jain", "mean_job_s", "end_s"] {
             assert!(run[figure].is_number(), "{figure} under {}", run["policy"]);
         }
-        assert!(queues.iter().all(|queue| queue["rho"].is_number() && queue["longest_wait_s"].is_number()));
+        // Whose jobs all took no time and never waited has had no demand.
+        let known =
+            |queue: &&Value| queue["rho"].is_number() || queue["usage"][measured].as_f64() == Some(0.0);
+        assert!(queues.iter().all(|queue| known(&queue) && queue["longest_wait_s"].is_number()));
     }
 }
 
@@ -51,6 +55,26 @@ fn a_log_of_679_users_also_in_our_own_format() {
         converted[key] = original[key].clone();
     }
     assert!(converted == original, "the same jobs, the same results");
+}
+
+#[test]
+fn a_national_grid_with_its_own_number_of_processors() {
+    let Some(traces) = traces() else { return };
+    let trace = traces.join("swf/METACENTRUM-2009-2.swf.gz").display().to_string();
+    let json = simulate(&trace, &["--strict", "--set", "cluster.node.0.capacity.cpu=806"]);
+    check_whole(&json, 103_656);
+}
+
+#[test]
+fn virtual_clusters_of_gpus_on_the_cluster_that_is_assumed() {
+    let Some(traces) = traces() else { return };
+    let trace = traces.join("philly/philly_via_gavel_vc_jobs.csv.xz").display().to_string();
+    let json = simulate(&trace, &["--strict"]);
+    check_whole(&json, 15_264);
+    let shares =
+        json["runs"][1]["queues"].as_array().expect("queues").iter().map(|queue| queue["share"].as_f64());
+    let total: f64 = shares.map(|share| share.expect("a number")).sum();
+    assert!((total - 576.0).abs() < 0.1, "15 equal shares of 576 GPUs, which add up to {total}");
 }
 
 #[test]

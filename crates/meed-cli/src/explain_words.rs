@@ -1,0 +1,366 @@
+//! An explanation in words.
+
+use std::fmt::Write;
+
+use meed::{ResourceKinds, Span, Unit};
+use meed_sim::explain::{AtIs, Bound, Explanation, Level, Obstacle};
+use meed_workload::units::{format_amount, format_span};
+
+/// Children that are listed at a level.
+const LISTED: usize = 8;
+
+/// Words for one run's resources.
+struct Words<'a> {
+    told: &'a Explanation,
+    kinds: &'a ResourceKinds,
+    out: String,
+}
+
+pub(crate) fn words(told: &Explanation, kinds: &ResourceKinds) -> String {
+    let mut words = Words { told, kinds, out: String::new() };
+    words.headline();
+    words.books();
+    if told.waits {
+        words.obstacles();
+        for level in 0..told.levels.len() {
+            words.level(&told.levels[level]);
+        }
+        words.guard();
+        words.leaf();
+        words.forecast();
+    }
+    words.out
+}
+
+impl Words<'_> {
+    fn line(&mut self, text: &str) {
+        self.out += text;
+        self.out.push('\n');
+    }
+
+    fn headline(&mut self) {
+        let told = self.told;
+        let chosen = match told.at_is {
+            AtIs::Given => "",
+            AtIs::MiddleOfLongestWait => ", in the middle of its longest wait",
+            AtIs::NeverWaited if told.job.is_some() => ", when it arrived",
+            AtIs::NeverWaited => ", the start",
+        };
+        let who = match &told.job {
+            Some(job) => format!("Job {} of queue {}", job.job, told.queue),
+            None => format!("Queue {}", told.queue),
+        };
+        self.line(&format!("{who} under {}, at {}{chosen}", told.policy, clock(told.at_s)));
+        if let Some(job) = &told.job {
+            let fate = match (job.refused, job.ended_s) {
+                (true, _) => match &job.why_refused {
+                    Some(why) => format!("was refused: {why}"),
+                    None => "was refused".to_owned(),
+                },
+                (false, Some(ended)) => format!("ended at {}", clock(ended)),
+                (false, None) => "had not ended when the record does".to_owned(),
+            };
+            let longest = match job.longest_wait_s {
+                0.0 => "it never waited".to_owned(),
+                wait => format!("its longest wait was {}", length(wait)),
+            };
+            self.line(&format!("It arrived at {} and {fate}; {longest}.", clock(job.arrived_s)));
+        } else if told.at_is == AtIs::NeverWaited {
+            self.line("It never waited.");
+        }
+        let running = told.job.as_ref().filter(|job| job.running_tasks > 0);
+        let running = running.map_or(String::new(), |job| format!("; {} run", tasks(job.running_tasks)));
+        match told.waiting_since_s {
+            Some(since) if told.job.is_some() => self.line(&format!(
+                "{} of it wait, the first for {} by now{running}.",
+                tasks(told.waiting_tasks),
+                length(told.at_s - since)
+            )),
+            Some(since) => self.line(&format!(
+                "{} wait; it was last served, or began to wait, {} ago.",
+                tasks(told.waiting_tasks),
+                length(told.at_s - since)
+            )),
+            None => self.line(&format!("Nothing of it waits at that time{running}.")),
+        }
+    }
+
+    fn books(&mut self) {
+        let state = &self.told.state;
+        if state.measured.is_empty() {
+            return;
+        }
+        let of = state.measured.clone();
+        let (amount, used) = (|n: f64| self.amount(&of, n), |n: f64| self.used(&of, n));
+        let rho = state.rho.map_or("-".to_owned(), |rho| format!("{rho:.3}"));
+        let mut text = format!("\nBooks of queue {} ({of})\n", self.told.queue);
+        let rows = [
+            (
+                "holds",
+                format!(
+                    "{} of a share of {}; with what waits it wants {}",
+                    amount(state.held),
+                    amount(state.share),
+                    amount(state.demand)
+                ),
+            ),
+            ("has used", format!("{}, {} charged to it; rho {rho}", used(state.usage), used(state.charged))),
+            (
+                "balance",
+                format!(
+                    "{}: lent {}, borrowed {}",
+                    used(state.balance),
+                    used(state.lent),
+                    used(state.borrowed)
+                ),
+            ),
+        ];
+        for (name, value) in rows {
+            let _ = writeln!(text, "  {name:<9} {value}");
+        }
+        self.out += &text;
+    }
+
+    fn obstacles(&mut self) {
+        self.line("\nWhat stands in the way");
+        if self.told.obstacles.is_empty() {
+            self.line("  nothing: it is next");
+        }
+        for obstacle in &self.told.obstacles {
+            let (kind, text) = self.obstacle(obstacle);
+            self.line(&format!("  {kind:<9} {text}"));
+        }
+    }
+
+    fn obstacle(&self, obstacle: &Obstacle) -> (&'static str, String) {
+        match obstacle {
+            Obstacle::Quota { queue, bounds } => {
+                let each = |bound: &Bound| {
+                    let most = bound.most.unwrap_or(0.0);
+                    let name = &bound.resource;
+                    format!(
+                        "{name}: holds {} of at most {}, a task asks for {}",
+                        self.amount(name, bound.has),
+                        self.amount(name, most),
+                        self.amount(name, bound.asks)
+                    )
+                };
+                let each: Vec<String> = bounds.iter().map(each).collect();
+                ("quota", format!("the maximum share of queue {queue}: {}", each.join("; ")))
+            }
+            Obstacle::Size { short } => {
+                ("size", format!("a task is larger than all that is free: {}", self.asked(short)))
+            }
+            Obstacle::Place { free, most_on_a_node, nodes } => {
+                let most: Vec<String> = most_on_a_node
+                    .iter()
+                    .map(|(name, most)| format!("{name} {}", self.amount(name, *most)))
+                    .collect();
+                let text = format!(
+                    "enough is free in all ({}), but not on one of the {nodes} nodes where it may run: the nearest has {}",
+                    self.asked(free),
+                    most.join(", ")
+                );
+                ("place", text)
+            }
+            Obstacle::NoNode => {
+                ("size", "a task is larger than any node that is up and where it may run".to_owned())
+            }
+            Obstacle::Blocked => (
+                "blocked",
+                "a task that is first in turn fits nowhere, and nobody is served before it".to_owned(),
+            ),
+            Obstacle::Turn { ahead } => {
+                let each = |(level, count): &(usize, usize)| {
+                    let among = &self.told.levels[*level].among;
+                    let place = if among.is_empty() { "the root".to_owned() } else { among.clone() };
+                    let whose =
+                        if *count == 1 { "1 queue is".to_owned() } else { format!("{count} queues are") };
+                    format!("{whose} ahead below {place}")
+                };
+                ("turn", ahead.iter().map(each).collect::<Vec<_>>().join(", "))
+            }
+            Obstacle::Order { jobs, tasks: count } => {
+                let whose = if *jobs == 1 {
+                    "1 job of its queue is".to_owned()
+                } else {
+                    format!("{jobs} jobs of its queue are")
+                };
+                ("order", format!("{whose} ahead, with {} waiting", tasks(*count)))
+            }
+        }
+    }
+
+    fn asked(&self, bounds: &[Bound]) -> String {
+        let each = |bound: &Bound| {
+            let name = &bound.resource;
+            format!(
+                "{name} {} asked for, {} free",
+                self.amount(name, bound.asks),
+                self.amount(name, bound.has)
+            )
+        };
+        bounds.iter().map(each).collect::<Vec<_>>().join("; ")
+    }
+
+    fn level(&mut self, level: &Level) {
+        let among = if level.among.is_empty() { "the root" } else { &level.among };
+        let unit = match level.order {
+            "long-term" => format!("{} charged per weight 1", level.resource),
+            "fair" => format!("{} held per weight 1", level.resource),
+            "drf" => format!("dominant share per weight 1, told as {} held", level.resource),
+            "long-term-drf" => {
+                format!("dominant share used per weight 1, told as {} charged", level.resource)
+            }
+            _ => "arrival number of its oldest waiting job".to_owned(),
+        };
+        self.line(&format!("\nOrder below {among}: {}, by {unit}; the smallest is served", level.order));
+        let mut rows: Vec<[String; 4]> = vec![["queue", "key", "against its own", ""].map(str::to_owned)];
+        let place = level.place.unwrap_or(usize::MAX);
+        for (index, child) in level.children.iter().enumerate() {
+            if index >= LISTED && index != place {
+                continue;
+            }
+            let key = |key: f64| match level.order {
+                "long-term" | "long-term-drf" => self.used(&level.resource, key),
+                "fair" | "drf" => self.amount(&level.resource, key),
+                _ => format!("{key}"),
+            };
+            let by = |child_key: f64| {
+                if child.below_min {
+                    format!("{:.0} % of its minimum", child_key * 100.0)
+                } else {
+                    key(child_key)
+                }
+            };
+            let against = match child.behind_by {
+                Some(_) if index == place => String::new(),
+                Some(by) if child.below_min => format!("{:+.0} %", by * 100.0),
+                Some(by) if by > 0.0 => format!("+{}", key(by)),
+                Some(by) => key(by),
+                None => "another tier".to_owned(),
+            };
+            let parked = if child.parked { "nothing of it fits now" } else { "" };
+            let mark = if index == place { "> " } else { "" };
+            rows.push([format!("{mark}{}", child.queue), by(child.key), against, parked.to_owned()]);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let (queue, key, against) = (width(0), width(1), width(2));
+        for row in &rows {
+            let [a, b, c, d] = row;
+            let text = format!("  {a:<queue$}  {b:>key$}  {c:>against$}  {d}");
+            self.line(text.trim_end());
+        }
+        let shown = level.children.len().min(LISTED) + usize::from(place >= LISTED && place != usize::MAX);
+        if level.children.len() > shown {
+            self.line(&format!("  and {} more queues that wait", level.children.len() - shown));
+        }
+    }
+
+    fn guard(&mut self) {
+        let Some(guard) = &self.told.guard else { return };
+        let left = guard.t_wait_s - guard.waited_s;
+        let state = match (left > 0.0, guard.before.len()) {
+            (true, _) => format!("not before another {}", length(left)),
+            (false, 0) => "it is its turn".to_owned(),
+            (false, others) => format!("after {others} that have used less"),
+        };
+        self.line(&format!(
+            "\nStarvation guard: out of turn after {} without service; it has waited {}: {state}",
+            length(guard.t_wait_s),
+            length(guard.waited_s)
+        ));
+    }
+
+    fn leaf(&mut self) {
+        let Some(leaf) = self.told.leaf.as_ref().filter(|leaf| leaf.jobs_ahead > 0) else { return };
+        let mut text = format!("\nOrder within queue {}: {}; ahead are\n", self.told.queue, leaf.order);
+        for job in &leaf.first {
+            let demand: Vec<String> = job
+                .demand
+                .iter()
+                .map(|(name, amount)| format!("{name} {}", self.amount(name, *amount)))
+                .collect();
+            let _ = writeln!(
+                text,
+                "  job {}: {} of {} each",
+                job.job,
+                tasks(job.waiting_tasks),
+                demand.join(", ")
+            );
+        }
+        if leaf.jobs_ahead > leaf.first.len() as u64 {
+            let _ = writeln!(text, "  and {} more jobs", leaf.jobs_ahead - leaf.first.len() as u64);
+        }
+        self.out += &text;
+    }
+
+    fn forecast(&mut self) {
+        let told = self.told;
+        let Some(forecast) = &told.forecast else { return };
+        let at = |time: Option<f64>| {
+            time.map_or("never".to_owned(), |time| {
+                format!("at {}, after {}", clock(time), length(time - told.at_s))
+            })
+        };
+        self.line("\nIf nothing arrived or changed from here on");
+        self.line(&format!("  its next task would start {}", at(forecast.first_start_s)));
+        self.line(&format!("  all that wait now would have started {}", at(forecast.all_started_s)));
+        let recorded = told.recorded_start_s;
+        match recorded {
+            Some(_) => self.line(&format!("In the record its next task started {}", at(recorded))),
+            None => self.line("In the record none of its tasks starts after that"),
+        }
+    }
+
+    fn unit(&self, name: &str) -> Unit {
+        self.kinds.find(name).map_or(Unit::Milli, |kind| self.kinds.unit(kind))
+    }
+
+    /// An amount in natural units.
+    fn amount(&self, name: &str, amount: f64) -> String {
+        match self.unit(name) {
+            Unit::Milli => plain(amount),
+            Unit::Bytes => {
+                let sign = if amount < 0.0 { "-" } else { "" };
+                // Whole MiB are fine enough once there are many.
+                let bytes = amount.abs() as u64;
+                let bytes = if bytes >= 16 << 30 { bytes >> 20 << 20 } else { bytes };
+                format!("{sign}{}", format_amount(bytes, Unit::Bytes))
+            }
+        }
+    }
+
+    /// A resource x time.
+    fn used(&self, name: &str, seconds: f64) -> String {
+        let (number, unit) = match self.unit(name) {
+            Unit::Milli => (seconds, name.to_owned()),
+            Unit::Bytes => (seconds / (1u64 << 30) as f64, format!("{name}-GiB")),
+        };
+        match number.abs() >= 3600.0 {
+            true => format!("{:.1} {unit}-h", number / 3600.0),
+            false => format!("{} {unit}-s", plain((number * 10.0).round() / 10.0)),
+        }
+    }
+}
+
+fn plain(number: f64) -> String {
+    let text = format!("{number:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+fn tasks(count: u64) -> String {
+    if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
+}
+
+/// A time of the run.
+fn clock(seconds: f64) -> String {
+    length(seconds)
+}
+
+/// A length of time as people read it: to the second from a minute on, to the millisecond below.
+fn length(seconds: f64) -> String {
+    let rounded = if seconds >= 60.0 { seconds.round() } else { (seconds * 1000.0).round() / 1000.0 };
+    Span::from_secs_f64(rounded.max(0.0)).map_or_else(|| format!("{seconds} s"), format_span)
+}

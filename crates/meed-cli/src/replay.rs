@@ -1,0 +1,114 @@
+//! `meed replay`: what if.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use meed_sim::replay::{Difference, Recording, ReplayOptions, replay, verify};
+
+use crate::exit::Failure;
+use crate::log_file::LogFile;
+use crate::output::{check_files, check_inputs, print, remark};
+use crate::simulate::{SERIES_POINTS, show};
+use crate::watch::Terminal;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  meed simulate examples/lending.toml --policy long-term --log run.jsonl.zst
+  meed replay run.jsonl.zst --policy fair --policy static
+  meed replay run.jsonl.zst --cluster larger.toml --report report.html
+  meed replay run.jsonl.zst --set queue.3.weight=2
+  meed replay run.jsonl.zst --verify";
+
+#[derive(Args)]
+pub(crate) struct ReplayArgs {
+    /// A log of `meed simulate --log` (docs/log.md), compressed or not.
+    log_file: PathBuf,
+    /// Which run, where the log holds several: its number from 1, or its policy.
+    #[arg(long, value_name = "N|POLICY")]
+    run: Option<String>,
+    /// A policy to run the recorded workload under, as in `meed simulate`. May be given several times.
+    #[arg(long, short, value_name = "POLICY")]
+    policy: Vec<String>,
+    /// Takes the nodes of this scenario file instead of the recorded ones; its resources must be the same.
+    #[arg(long, value_name = "FILE.toml")]
+    cluster: Option<PathBuf>,
+    /// Changes a key of the recorded scenario, but for its workload, as in queue.0.weight=2.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    /// Only says whether the recorded policy decides as recorded, and shows the first difference.
+    #[arg(long, conflicts_with_all = ["policy", "cluster", "sets", "json", "report", "log", "series"])]
+    verify: bool,
+    /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes a self-contained HTML report with plots.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Writes the log of what is run: of the recorded policy, or of all others where others are asked for.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Samples over time for JSON and report; 0 for none. Default: 400 with --json or --report.
+    #[arg(long, value_name = "N")]
+    series: Option<usize>,
+    /// Prints no table and no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    let outputs = [
+        ("--json", args.json.as_deref()),
+        ("--report", args.report.as_deref()),
+        ("--log", args.log.as_deref()),
+    ];
+    check_files(&outputs, ("log", &args.log_file))?;
+    check_inputs(&outputs, args.cluster.as_deref())?;
+    let recording = Recording::open(&args.log_file, args.run.as_deref())?;
+    if args.verify {
+        return check(args, &recording);
+    }
+    let shows_series = args.json.is_some() || args.report.is_some();
+    let options = ReplayOptions {
+        policies: args.policy.clone(),
+        cluster: args.cluster.clone(),
+        sets: args.sets.clone(),
+        series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
+    };
+    let mut log = args.log.as_deref().map(LogFile::create).transpose()?;
+    let mut watch = Terminal::new(args.quiet);
+    let result = replay(&recording, &options, log.as_mut().map(LogFile::writer), &mut watch);
+    watch.finish();
+    let replayed = result?;
+    if !args.quiet {
+        replayed.remarks.iter().for_each(|words| remark(words));
+    }
+    if let Some(path) = &args.report {
+        meed_report::write_html(&replayed.comparison, path)?;
+    }
+    if let Some(log) = log {
+        log.finish()?;
+    }
+    show(&replayed.comparison, args.json.as_deref(), args.report.as_deref(), args.quiet)
+}
+
+fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {
+    let mut watch = Terminal::new(args.quiet);
+    let result = verify(recording, &mut watch);
+    watch.finish();
+    let file = args.log_file.display();
+    if !args.quiet {
+        recording.remarks().iter().for_each(|words| remark(words));
+    }
+    match result? {
+        None if args.quiet => Ok(()),
+        None => print(&format!("{file}: {} decides as recorded, line by line\n", recording.policy())),
+        Some(Difference { line, recorded, replayed }) => {
+            let or_end = |text: Option<String>| text.unwrap_or_else(|| "(the log ends)".to_owned());
+            if !args.quiet {
+                let both = format!("recorded  {}\nreplayed  {}\n", or_end(recorded), or_end(replayed));
+                print(&format!("{file}:{line}: the first difference under {}\n{both}", recording.policy()))?;
+            }
+            Err(Failure::Input(format!("{file}:{line}: differs from what this Meed writes")))
+        }
+    }
+}

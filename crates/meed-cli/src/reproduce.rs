@@ -1,0 +1,110 @@
+//! `meed reproduce`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use meed_lab::reproduce::{Context, Done, ITEMS, ReproduceError, page, select, summary_page, to_json};
+use meed_report::page::{to_text, write_html};
+
+use crate::exit::Failure;
+use crate::output::{check_files, print, table_options, write_text};
+use crate::watch;
+
+/// Examples of `--help`.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  meed reproduce                                       all items, about a minute
+  meed reproduce tsc-fig7 tsc-fig8 --report figures.html
+  meed reproduce --seeds 100 --json figures.json
+  meed reproduce --list";
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// What to reproduce, by the names that --list shows; `all`, or nothing, for everything.
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Only lists the items.
+    #[arg(long)]
+    list: bool,
+    /// Over how many seeds random workloads are repeated.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// The first seed.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Folder with the real traces (docs/real-traces.md). Default: MEED_TRACES. Without it, submission times are drawn
+    /// from a distribution that was fitted to them.
+    #[arg(long, value_name = "DIR")]
+    traces: Option<PathBuf>,
+    /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes a self-contained HTML report with charts.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Prints no table and no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+    if args.list {
+        return list();
+    }
+    let items = select(&args.ids).map_err(|unknown| unknown_item(&unknown))?;
+    check_files(
+        &[("--json", args.json.as_deref()), ("--report", args.report.as_deref())],
+        ("", Path::new("")),
+    )?;
+    // Set but empty is not set.
+    let named = || std::env::var_os("MEED_TRACES").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let traces = args.traces.clone().or_else(named);
+    if let Some(folder) = traces.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::File(format!("--traces {}: there is no such folder", folder.display())));
+    }
+    let context = Context { traces, seeds: args.seeds, first_seed: args.seed };
+    let bar = watch::bar(args.quiet, items.len() as u64, "{bar:24} {pos}/{len} {msg}");
+    let mut done: Vec<Done> = Vec::new();
+    for item in items {
+        bar.set_message(item.id);
+        done.push((item, (item.run)(&context)?));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(path) = &args.report {
+        write_html(&page(&done, &context), path)?;
+    }
+    let json = || to_json(&done, &context);
+    match args.json.as_deref() {
+        Some(path) if path == Path::new("-") => return print(&json()),
+        Some(path) => write_text(path, &json())?,
+        None => {}
+    }
+    match args.quiet {
+        true => Ok(()),
+        false => print(&to_text(&summary_page(&done, &context), &table_options())),
+    }
+}
+
+fn list() -> Result<(), Failure> {
+    let width = ITEMS.iter().map(|item| item.id.len()).max().unwrap_or(0);
+    let line =
+        |item: &meed_lab::reproduce::Item| format!("{:width$}  {}: {}\n", item.id, item.source, item.title);
+    print(&ITEMS.iter().map(line).collect::<String>())
+}
+
+fn unknown_item(unknown: &str) -> Failure {
+    let ids: Vec<&str> = ITEMS.iter().map(|item| item.id).collect();
+    Failure::Usage(format!("there is nothing called `{unknown}` to reproduce; there are {}", ids.join(", ")))
+}
+
+impl From<ReproduceError> for Failure {
+    fn from(error: ReproduceError) -> Failure {
+        match error {
+            ReproduceError::Simulate(error) => error.into(),
+            ReproduceError::Load(error) => error.into(),
+            ReproduceError::Trace(error) => error.into(),
+            ReproduceError::Config(error) => Failure::Input(error.to_string()),
+        }
+    }
+}

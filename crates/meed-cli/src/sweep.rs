@@ -1,0 +1,178 @@
+//! `meed sweep`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use meed_lab::sweep::{self, Grid, Journal, JournalError, Request, Results, SweepError};
+use meed_report::page;
+use meed_workload::OnBadLine;
+use meed_workload::create::Output;
+
+use crate::exit::Failure;
+use crate::output::{check_files, check_inputs, print, remark, same_file, table_options};
+use crate::watch;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  meed sweep examples/lending.toml --over half_life=1h,6h,24h --seeds 5 --report sweep.html
+  meed sweep CTC-SP2.swf.gz --over half_life=1h..30d\\ log\\ 8 --over load=0.8,1,1.2 --out ctc.csv
+  meed sweep cluster.toml --over queue.0.weight=1..4\\ step\\ 1 --policy fair --policy long-term --out weights.csv
+  meed sweep cluster.toml --over policy=fair,long-term,static --over nodes=8..16\\ step\\ 4 --json
+
+Settings (--over): policy; load (how fast jobs come: run.load); nodes (cluster.node.0.count); until (run.until); keys of \
+the policy (round, half_life, discount, quantum, t_wait, newcomer, ...); and any key of the scenario as --set takes \
+it. Values: a list; A..B step S; A..B log N (N values in equal ratios). See docs/sweep.md.";
+
+#[derive(Args)]
+pub(crate) struct SweepArgs {
+    /// Scenario (TOML, docs/scenario.md), or a trace.
+    pub(crate) scenario: PathBuf,
+    /// A setting and its values, as in half_life=1h,6h,24h. Several make all combinations; the first varies slowest.
+    #[arg(long, value_name = "KEY=V1,V2,..")]
+    pub(crate) over: Vec<String>,
+    /// A policy to run, as in `meed simulate`. May be given several times. Default: fair, long-term.
+    #[arg(long, short, value_name = "POLICY")]
+    pub(crate) policy: Vec<String>,
+    /// Runs each combination with so many seeds, one after the other from the first on.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seeds: u64,
+    /// The first seed, instead of the scenario's.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Changes a key of the scenario at every point, as in `meed simulate`.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Writes all results as CSV (docs/sweep.md). Finished points are kept in FILE.journal while it runs: the same
+    /// command goes on where a stopped one was.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// Forgets what a stopped sweep has finished.
+    #[arg(long, requires = "out")]
+    pub(crate) fresh: bool,
+    /// Prints all results as JSON instead of tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Writes a self-contained HTML report with plots.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// Runs so many points at once. Default: one per core. Results do not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of counting them.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Prints no tables and no progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
+    check_outputs(args)?;
+    let grid = Grid::prepare(&Request {
+        scenario: args.scenario.clone(),
+        sets: args.sets.clone(),
+        over: args.over.clone(),
+        policies: args.policy.clone(),
+        seeds: args.seeds,
+        first_seed: args.seed,
+        strict: args.strict,
+    })?;
+    let outputs = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
+    let inputs = grid.scenarios.iter().flat_map(|scenario| scenario.input_files());
+    check_inputs(&outputs, inputs.map(PathBuf::as_path))?;
+    if !args.quiet {
+        remarks(&grid);
+    }
+    let journal = match &args.out {
+        Some(out) => Some(Journal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?),
+        None => None,
+    };
+    let found = journal.as_ref().map_or(0, |journal| journal.finished().len());
+    if found > 0 && !args.quiet {
+        remark(&format!("{found} of {} points were finished before", grid.points.len()));
+    }
+    let template = "{bar:24} {pos} of {len} points, {elapsed} gone, {eta} to go";
+    let bar = watch::bar(args.quiet, grid.points.len() as u64, template);
+    let results = sweep::run(&grid, journal, args.threads, &|done| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    write(args, &grid, &results?)
+}
+
+fn write(args: &SweepArgs, grid: &Grid, results: &Results) -> Result<(), Failure> {
+    if let Some(out) = &args.out {
+        let mut file = Output::create(out)?;
+        results.write_csv(&mut file).map_err(|why| file.failure(why))?;
+        file.finish()?;
+    }
+    if let Some(path) = &args.report {
+        let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+        let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
+        page::write_html(&sweep::page::page(grid, results, &assumed), path)?;
+    }
+    if args.json {
+        return print(&results.to_json());
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    print(&page::to_text(&sweep::page::terminal(grid, results), &table_options()))?;
+    for (what, path) in [("Results", &args.out), ("Report", &args.report)] {
+        if let Some(path) = path {
+            print(&format!("{what}: {}\n", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn remarks(grid: &Grid) {
+    grid.scenarios[0].warnings.iter().for_each(|warning| remark(warning));
+    if grid.seeds.len() > 1 && !grid.scenarios.iter().any(|scenario| scenario.is_random()) {
+        remark("nothing in this scenario is drawn by the seed: its results are the same at each");
+    }
+}
+
+/// The journal stands beside the results.
+fn journal_of(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".journal");
+    PathBuf::from(name)
+}
+
+/// As [`check_files`], and for the journal, which is a file beside the results.
+fn check_outputs(args: &SweepArgs) -> Result<(), Failure> {
+    let outputs = [("--out", args.out.as_deref()), ("--report", args.report.as_deref())];
+    check_files(&outputs, ("scenario", &args.scenario))?;
+    let Some(out) = &args.out else { return Ok(()) };
+    let journal = journal_of(out);
+    if same_file(&journal, &args.scenario) {
+        return Err(Failure::Usage(format!("--out would overwrite the scenario {}", out.display())));
+    }
+    match &args.report {
+        Some(report) if same_file(&journal, report) => {
+            Err(Failure::Usage(format!("--out and --report name the same file {}", report.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Failure {
+        let sentence = error.to_string();
+        // The code tells what kind of thing is wrong, the sentence at which point.
+        let kind = match error {
+            SweepError::Settings(_) => return Failure::Usage(sentence),
+            SweepError::Load { source, .. } => Failure::from(*source),
+            SweepError::Run { source, .. } => Failure::from(*source),
+            SweepError::Journal(JournalError::Io { .. }) => Failure::File(sentence.clone()),
+            SweepError::Journal(_) => Failure::Input(sentence.clone()),
+            SweepError::Threads { .. } => Failure::Run(sentence.clone()),
+        };
+        match kind {
+            Failure::Usage(_) => Failure::Usage(sentence),
+            Failure::Input(_) => Failure::Input(sentence),
+            Failure::File(_) => Failure::File(sentence),
+            Failure::Run(_) => Failure::Run(sentence),
+            Failure::Silent => Failure::Silent,
+        }
+    }
+}
