@@ -1,0 +1,176 @@
+//! Nodes with their servers: cores, disk and incoming network of each, and the link into each rack.
+//!
+//! Every phase of a task is work at one of these servers ([`super::sharing`]), so the cluster is a network of
+//! processor-sharing queues. One tree of winners over all servers names the next end: an event costs
+//! O(log users of its server + log servers).
+
+use meed::{Span, Time};
+
+use super::sharing::{Done, Law, Server};
+use super::timers::Timers;
+
+/// A node as declared.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Machine {
+    /// Its name, distinct.
+    pub name: String,
+    /// Number of cores.
+    pub cores: u32,
+    /// How fast its parts are.
+    pub speeds: Speeds,
+    /// Number of its rack.
+    pub rack: u32,
+    /// Map tasks at once, as configured.
+    pub map_slots: u32,
+    /// Reduce tasks at once.
+    pub reduce_slots: u32,
+}
+
+/// How fast a node is; may change while work runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Speeds {
+    /// Of one core, in thousandths of the reference core.
+    pub core: u32,
+    /// Of the disk with a single stream.
+    pub disk_bytes_per_s: u64,
+    /// Of the incoming network link.
+    pub network_bytes_per_s: u64,
+}
+
+/// From `at` on the node has other speeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SpeedChange {
+    /// When.
+    pub at: Time,
+    /// Which node.
+    pub node: usize,
+    /// What it has from then on; the rest stays.
+    pub core: Option<u32>,
+    /// See [`Speeds`].
+    pub disk_bytes_per_s: Option<u64>,
+    /// See [`Speeds`].
+    pub network_bytes_per_s: Option<u64>,
+}
+
+/// Where a phase of a task is served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// The cores of a node.
+    Cores(usize),
+    /// The disk of a node.
+    Disk(usize),
+    /// The network link into a node.
+    Network(usize),
+    /// The link into a rack.
+    Uplink(u32),
+}
+
+/// What a node has done up to some instant.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Usage {
+    /// Core-microseconds.
+    pub(super) core_micros: u64,
+    /// Bytes read and written.
+    pub(super) disk_bytes: u64,
+    /// Bytes received.
+    pub(super) network_bytes: u64,
+}
+
+const SERVERS_PER_NODE: usize = 3;
+
+/// See the module.
+pub(super) struct Machines {
+    nodes: usize,
+    servers: Vec<Server>,
+    timers: Timers,
+    seek_penalty: u32,
+}
+
+impl Machines {
+    /// `uplink`: bandwidth of the link into each rack, where it is limited.
+    pub(super) fn new(machines: &[Machine], seek_penalty: u32, uplink: Option<u64>) -> Machines {
+        let mut servers = Vec::with_capacity(SERVERS_PER_NODE * machines.len());
+        for machine in machines {
+            let speeds = machine.speeds;
+            servers.push(Server::new(Law::Cores { cores: machine.cores, speed: speeds.core }));
+            servers.push(Server::new(Law::Disk { bytes_per_s: speeds.disk_bytes_per_s, seek_penalty }));
+            servers.push(Server::new(Law::Link { bytes_per_s: speeds.network_bytes_per_s }));
+        }
+        let racks = machines.iter().map(|machine| machine.rack + 1).max().unwrap_or(0);
+        let uplinks = uplink.into_iter().flat_map(|bytes_per_s| (0..racks).map(move |_| bytes_per_s));
+        servers.extend(uplinks.map(|bytes_per_s| Server::new(Law::Link { bytes_per_s })));
+        Machines { nodes: machines.len(), timers: Timers::new(servers.len()), servers, seek_penalty }
+    }
+
+    fn server(&self, place: Place) -> usize {
+        match place {
+            Place::Cores(node) => SERVERS_PER_NODE * node,
+            Place::Disk(node) => SERVERS_PER_NODE * node + 1,
+            Place::Network(node) => SERVERS_PER_NODE * node + 2,
+            Place::Uplink(rack) => SERVERS_PER_NODE * self.nodes + rack as usize,
+        }
+    }
+
+    /// Task `user` begins `work` units (core-microseconds or bytes, above zero) there.
+    pub(super) fn start(&mut self, now: Time, place: Place, user: u32, work: u64) {
+        let server = self.server(place);
+        self.servers[server].start(now, user, work);
+        self.timers.set(server as u32, self.servers[server].next());
+    }
+
+    /// When the next phase ends.
+    #[inline]
+    pub(super) fn next(&self) -> Option<Time> {
+        self.timers.first().map(|(at, _)| at)
+    }
+
+    /// A task whose phase has ended by `now`.
+    pub(super) fn pop(&mut self, now: Time) -> Option<u32> {
+        let (_, id) = self.timers.first().filter(|(at, _)| *at <= now)?;
+        let server = &mut self.servers[id as usize];
+        let user = server.pop(now);
+        self.timers.set(id, server.next());
+        user
+    }
+
+    /// What the node has done up to `now`.
+    pub(super) fn usage(&mut self, now: Time, node: usize) -> Usage {
+        let mut done = |place| -> Done {
+            let server = self.server(place);
+            self.servers[server].done(now)
+        };
+        Usage {
+            core_micros: done(Place::Cores(node)).busy_micros,
+            disk_bytes: done(Place::Disk(node)).work,
+            network_bytes: done(Place::Network(node)).work,
+        }
+    }
+
+    /// The node is faster or slower from `now` on.
+    pub(super) fn change(&mut self, now: Time, change: &SpeedChange) {
+        let seek_penalty = self.seek_penalty;
+        let mut set = |place, law: &dyn Fn(Law) -> Law| {
+            let id = self.server(place);
+            let server = &mut self.servers[id];
+            let law = law(server.law());
+            server.set_law(now, law);
+            self.timers.set(id as u32, server.next());
+        };
+        if let Some(speed) = change.core {
+            set(Place::Cores(change.node), &|law| Law::Cores { cores: law.width() as u32, speed });
+        }
+        if let Some(bytes_per_s) = change.disk_bytes_per_s {
+            set(Place::Disk(change.node), &|_| Law::Disk { bytes_per_s, seek_penalty });
+        }
+        if let Some(bytes_per_s) = change.network_bytes_per_s {
+            set(Place::Network(change.node), &|_| Law::Link { bytes_per_s });
+        }
+    }
+}
+
+/// `amount` in `span`, a second; nothing in no time.
+pub(super) fn per_second(amount: u64, span: Span) -> u64 {
+    let micros = u128::from(span.as_micros());
+    let rate = (u128::from(amount) * u128::from(meed::MICROS_PER_S)).checked_div(micros).unwrap_or(0);
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
