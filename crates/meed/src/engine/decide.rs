@@ -130,7 +130,7 @@ impl Engine {
     }
 
     #[inline]
-    fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
+    pub(super) fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
         if let Some(key) = self.rescaled_key(parent, child) {
             return key;
         }

@@ -19,6 +19,7 @@ mod explain;
 mod guard;
 mod jobs;
 mod nodes;
+mod offer;
 mod played;
 mod queues;
 mod rescale;

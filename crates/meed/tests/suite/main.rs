@@ -9,6 +9,7 @@ mod conservation;
 mod events;
 mod hierarchy;
 mod memory;
+mod offers;
 mod papers;
 mod quantum;
 mod refusals;

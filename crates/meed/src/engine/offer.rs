@@ -1,0 +1,141 @@
+//! A node asks for work: at a heartbeat, or when a worker is idle, the place is given and a task is wanted.
+//!
+//! [`Engine::decide`] asks for each task where it fits; an offer asks for one node which task. The world says by `rank`
+//! which jobs may have the place, and which of them are to be preferred whatever the order: so rules that match tasks to
+//! nodes ([`crate::classes`], data locality, delay scheduling) work under every order policy.
+//!
+//! > served = the first, by the walk down the tree, among the waiting groups that fit the node and have the lowest rank
+//!
+//! Invariant: with one node and one rank for all, offers until none is taken start what `decide` starts, in its order
+//! (tests/suite/offers.rs), where parents do not count their children rescaled: what is set apart there by what fits
+//! anywhere is here whatever fits this node.
+//! Cost: O(waiting groups x depth) for each offer, plainly looked through; it does not grow with the number of nodes.
+
+use super::Engine;
+use crate::decision::{Choice, Reason, Start};
+use crate::order::key::Key;
+use crate::spec::{JobId, NodeId, QueueId};
+
+/// A leaf that may have the place, and its groups that may.
+struct Able {
+    leaf: QueueId,
+    groups: Vec<u32>,
+}
+
+impl Engine {
+    /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for which `rank` (job,
+    /// number of the group in the job) gives a number, one of the lowest rank, and among those the one that the
+    /// policies put first. `None` when there is none, or when the node has left.
+    pub fn offer(
+        &mut self,
+        node: NodeId,
+        explain: bool,
+        rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
+    ) -> Option<Start> {
+        if !self.cluster.nodes.get(node.index())?.up {
+            return None;
+        }
+        let able = self.able(node, rank);
+        let mut reason =
+            explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: "the node that asked" });
+        let leaf = self.choose_among(&able, reason.as_mut())?;
+        let groups = &able.iter().find(|able| able.leaf == leaf)?.groups;
+        let slot = groups.iter().copied().min_by_key(|&slot| self.group_key(slot))?;
+        let (job, group) = (self.groups[slot as usize].job, self.groups[slot as usize].number);
+        let (allocation, task, failures) = self.start(slot, node);
+        let reason = reason.map(Box::new);
+        Some(Start { allocation, job, task, group, queue: leaf, node, failures, reason })
+    }
+
+    /// The groups of the lowest rank that fit the node, by leaf.
+    fn able(&self, node: NodeId, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
+        let mut best = u32::MAX;
+        let mut able: Vec<Able> = Vec::new();
+        let mut queues = vec![QueueId::ROOT];
+        while let Some(queue) = queues.pop() {
+            // Only what wants something, and is not set apart because it fits nowhere, stands in the heaps.
+            queues.extend(self.queues[queue.index()].demanding.iter().map(|&(_, id)| QueueId(id)));
+            let mut here = Able { leaf: queue, groups: Vec::new() };
+            for slot in self.fitting(queue, node) {
+                let group = &self.groups[slot as usize];
+                let Some(rank) = rank(group.job, group.number).filter(|&rank| rank <= best) else { continue };
+                if rank < best {
+                    best = rank;
+                    able.clear();
+                    here.groups.clear();
+                }
+                here.groups.push(slot);
+            }
+            if !here.groups.is_empty() {
+                able.push(here);
+            }
+        }
+        able
+    }
+
+    /// Waiting groups of a leaf whose tasks fit the node and its maximum shares.
+    fn fitting(&self, leaf: QueueId, node: NodeId) -> impl Iterator<Item = u32> {
+        let free = self.cluster.free(node);
+        let buckets = self.queues[leaf.index()].buckets.iter().filter(move |bucket| {
+            let shape = &self.shapes[bucket.shape];
+            !bucket.groups.is_empty()
+                && shape.demand.fits_in(&free)
+                && self.rules.allowed(&shape.key, &self.jobs).contains(node)
+                && self.capped_by(leaf, bucket.shape).is_none()
+        });
+        buckets.flat_map(|bucket| bucket.groups.iter().map(|&(_, slot)| slot))
+    }
+
+    /// The leaf whose turn it is among `able`.
+    fn choose_among(&mut self, able: &[Able], mut reason: Option<&mut Reason>) -> Option<QueueId> {
+        if let Some((leaf, waited)) = self.starved_among(able) {
+            if let Some(reason) = reason {
+                reason.starved_for = Some(waited);
+            }
+            return Some(leaf);
+        }
+        let mut edges = self.edges_to(able);
+        let mut at = QueueId::ROOT;
+        while !self.queues[at.index()].children.is_empty() {
+            let mut keys: Vec<(Key, QueueId)> = Vec::new();
+            edges.retain(|&(parent, child)| {
+                let ours = parent == at;
+                if ours {
+                    keys.push((self.queue_key(parent, child), child));
+                }
+                !ours
+            });
+            keys.sort_unstable();
+            let &(key, chosen) = keys.first()?;
+            if let Some(reason) = reason.as_deref_mut() {
+                let runner_up = keys.get(1).map(|(key, queue)| (*queue, self.shown(at, key)));
+                reason.levels.push(Choice { among: at, chosen, key: self.shown(at, &key), runner_up });
+            }
+            at = chosen;
+        }
+        Some(at)
+    }
+
+    /// Every (parent, child) on the paths from the root to these leaves, once.
+    fn edges_to(&self, able: &[Able]) -> Vec<(QueueId, QueueId)> {
+        let mut edges = Vec::new();
+        for able in able {
+            let mut at = able.leaf;
+            while let Some(parent) = self.queues[at.index()].parent {
+                edges.push((parent, at));
+                at = parent;
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// The guard's leaf among `able`, and how long it has waited.
+    fn starved_among(&mut self, able: &[Able]) -> Option<(QueueId, crate::Span)> {
+        let guard = self.guard.as_mut()?;
+        let least = able.iter().map(|able| able.leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
+        let waited = self.now.saturating_since(self.queues[least.index()].waits_since);
+        (waited >= guard.t_wait()).then_some((least, waited))
+    }
+}
