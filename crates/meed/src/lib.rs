@@ -7,6 +7,7 @@
 //! Where to find what: the policies that users name are rows of [`policy::PRESETS`], their keys files in `order/`,
 //! usage over time in `ledger/`, placements in [`place`], fairness measures in [`fairness`].
 
+pub mod classes;
 mod cluster;
 pub mod constraints;
 mod decision;

@@ -9,7 +9,8 @@
 //! Invariant: with one node and one rank for all, offers until none is taken start what `decide` starts, in its order
 //! (tests/suite/offers.rs), where parents do not count their children rescaled: what is set apart there by what fits
 //! anywhere is here whatever fits this node.
-//! Cost: O(waiting groups x depth) for each offer, plainly looked through; it does not grow with the number of nodes.
+//! Cost: O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it does not grow
+//! with the number of nodes.
 
 use super::Engine;
 use crate::decision::{Choice, Reason, Start};
@@ -32,19 +33,45 @@ impl Engine {
         explain: bool,
         rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
     ) -> Option<Start> {
+        self.offer_if(node, explain, rank, &mut |_, _| true)
+    }
+
+    /// As [`Engine::offer`]; the one whose turn it is may be passed over by `accept` (job, number of the group): then it
+    /// is the next one's turn, of the same rank first. Delay scheduling waits in this way.
+    pub fn offer_if(
+        &mut self,
+        node: NodeId,
+        explain: bool,
+        rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
+        accept: &mut dyn FnMut(JobId, u32) -> bool,
+    ) -> Option<Start> {
         if !self.cluster.nodes.get(node.index())?.up {
             return None;
         }
-        let able = self.able(node, rank);
-        let mut reason =
-            explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: "the node that asked" });
-        let leaf = self.choose_among(&able, reason.as_mut())?;
-        let groups = &able.iter().find(|able| able.leaf == leaf)?.groups;
-        let slot = groups.iter().copied().min_by_key(|&slot| self.group_key(slot))?;
-        let (job, group) = (self.groups[slot as usize].job, self.groups[slot as usize].number);
-        let (allocation, task, failures) = self.start(slot, node);
-        let reason = reason.map(Box::new);
-        Some(Start { allocation, job, task, group, queue: leaf, node, failures, reason })
+        let mut passed_over: Vec<(JobId, u32)> = Vec::new();
+        loop {
+            let mut rank = |job: JobId, group: u32| match passed_over.contains(&(job, group)) {
+                true => None,
+                false => rank(job, group),
+            };
+            let able = self.able(node, &mut rank);
+            let mut reason = explain.then(|| Reason {
+                levels: Vec::new(),
+                starved_for: None,
+                place: "the node that asked",
+            });
+            let leaf = self.choose_among(&able, reason.as_mut())?;
+            let groups = &able.iter().find(|able| able.leaf == leaf)?.groups;
+            let slot = groups.iter().copied().min_by_key(|&slot| self.group_key(slot))?;
+            let (job, group) = (self.groups[slot as usize].job, self.groups[slot as usize].number);
+            if !accept(job, group) {
+                passed_over.push((job, group));
+                continue;
+            }
+            let (allocation, task, failures) = self.start(slot, node);
+            let reason = reason.map(Box::new);
+            return Some(Start { allocation, job, task, group, queue: leaf, node, failures, reason });
+        }
     }
 
     /// The groups of the lowest rank that fit the node, by leaf.
