@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
-use meed_sim::{DEFAULT_POLICIES, Options, simulate};
+use meed_sim::{Options, simulate};
 use meed_workload::OnBadLine;
 
 use crate::args::SimulateArgs;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         scenario.warnings.iter().for_each(|warning| remark(warning));
     }
     let policies = match args.policy.is_empty() {
-        true => DEFAULT_POLICIES.map(str::to_owned).to_vec(),
+        true => scenario.default_policies(),
         false => args.policy.clone(),
     };
     let shows_series = args.json.is_some() || args.report.is_some();

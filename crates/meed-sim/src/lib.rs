@@ -5,6 +5,7 @@
 
 pub mod explain;
 pub mod log;
+pub mod mapreduce;
 mod outcome;
 pub mod record;
 pub mod replay;

@@ -79,6 +79,7 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         longest_wait_s: counted().filter_map(|queue| queue.longest_wait).max().map(|span| span.as_secs_f64()),
         groups: groups(&parts, end),
         series: sampler.map(|sampler| sampler.series(&parts)).unwrap_or_default(),
+        mapreduce: None,
         queues,
     }
 }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::mapreduce::MapReduceRecord;
+
 /// Version of the JSON output.
 pub const SCHEMA: u32 = 1;
 
@@ -75,6 +77,9 @@ pub struct RunRecord {
     pub groups: Vec<GroupRecord>,
     /// Samples over time; empty arrays when none were asked for.
     pub series: Series,
+    /// Jobs, locality, slots and nodes of a run of the MapReduce world; not there for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapreduce: Option<Box<MapReduceRecord>>,
 }
 
 /// A leaf queue's outcome.

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::log::Log;
+use crate::mapreduce;
 use crate::outcome::record;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
@@ -88,6 +89,10 @@ pub fn simulate(
         assumptions: Vec::new(),
         runs: Vec::new(),
     };
+    if scenario.is_mapreduce() {
+        comparison.runs = mapreduce_runs(scenario, options, seed, log.is_some(), watch)?;
+        return Ok(comparison);
+    }
     for (words, plan) in options.policies.iter().zip(plans) {
         watch.begins(words);
         let source = scenario.source(seed, on_bad_line)?;
@@ -111,6 +116,28 @@ pub fn simulate(
     }
     add_speedups(&mut comparison.runs);
     Ok(comparison)
+}
+
+/// The runs of a scenario of the MapReduce world, which keeps no log.
+fn mapreduce_runs(
+    scenario: &Scenario,
+    options: &Options,
+    seed: u64,
+    logs: bool,
+    watch: &mut dyn Watch,
+) -> Result<Vec<RunRecord>, SimulateError> {
+    if logs {
+        let what = "runs of the MapReduce world are not logged: a log has no phases; leave out --log, --json has it all";
+        return Err(scenario.error(what).into());
+    }
+    let run = |words: &String| {
+        watch.begins(words);
+        let setup = scenario.mapreduce_setup(words, seed)?.expect("a scenario of that world");
+        let setup =
+            mapreduce::Setup { strict: options.strict, series_points: options.series_points, ..setup };
+        Ok(mapreduce::run(words, setup, watch)?)
+    };
+    options.policies.iter().map(run).collect()
 }
 
 fn setup_of<'a>(scenario: &Scenario, plan: Plan, seed: u64, source: Box<dyn JobSource + Send>) -> Setup<'a> {
@@ -138,6 +165,11 @@ impl Scenario {
     /// What a run under the policy `words` starts from, without samples and log: for callers of [`run_one`] that
     /// run many variants of one scenario.
     pub fn setup(&self, words: &str, seed: u64) -> Result<Setup<'static>, SimulateError> {
+        if self.is_mapreduce() {
+            return Err(self
+                .error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs")
+                .into());
+        }
         let plan = self.plan(words)?;
         Ok(setup_of(self, plan, seed, self.source(seed, OnBadLine::Skip)?))
     }

@@ -42,6 +42,13 @@ impl Racks {
         self.range(rack).len()
     }
 
+    /// Of `bytes` that come from all nodes alike, what comes to `node` from other racks; rounded up.
+    pub(super) fn from_other_racks(&self, node: usize, bytes: u64) -> u64 {
+        let (all, here) = (self.of.len() as u128, self.size(self.rack(node)) as u128);
+        let part = (u128::from(bytes) * (all - here)).div_ceil(all);
+        u64::try_from(part).expect("a part of it")
+    }
+
     fn range(&self, rack: u32) -> Range<usize> {
         self.starts[rack as usize] as usize..self.starts[rack as usize + 1] as usize
     }
@@ -111,7 +118,7 @@ impl Racks {
 
 /// How near a map is to its block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Distance {
+pub(super) enum Distance {
     /// On the same node.
     Local,
     /// On another node of the rack.
@@ -195,7 +202,15 @@ impl Blocks {
             let by_rack = pairs.into_iter().map(|(block, rack)| (rack, block));
             Lists::new(grouped(by_rack, Some(racks.count())))
         });
-        Blocks { replicas, holders, taken: vec![false; count as usize], by_node, by_rack, head: 0, left: count }
+        Blocks {
+            replicas,
+            holders,
+            taken: vec![false; count as usize],
+            by_node,
+            by_rack,
+            head: 0,
+            left: count,
+        }
     }
 
     /// Blocks that wait.
@@ -214,7 +229,8 @@ impl Blocks {
         if let Some(block) = self.by_node.first(node, &self.taken) {
             return Some(Taken { block, distance: Distance::Local, holder: node as u32 });
         }
-        let in_rack = self.by_rack.as_mut().and_then(|lists| lists.first(racks.rack(node) as usize, &self.taken));
+        let in_rack =
+            self.by_rack.as_mut().and_then(|lists| lists.first(racks.rack(node) as usize, &self.taken));
         let block = in_rack.or_else(|| self.first())?;
         Some(self.read_from(block, node, racks))
     }
@@ -260,8 +276,7 @@ impl Blocks {
 
 /// Values in order of key (stable), and where each key begins; keys are 0 to `keys` - 1, or to the largest one.
 fn grouped(pairs: impl Iterator<Item = (u32, u32)> + Clone, keys: Option<usize>) -> (Vec<u32>, Vec<u32>) {
-    let keys =
-        keys.unwrap_or_else(|| pairs.clone().map(|(key, _)| key as usize + 1).max().unwrap_or(0));
+    let keys = keys.unwrap_or_else(|| pairs.clone().map(|(key, _)| key as usize + 1).max().unwrap_or(0));
     let mut starts = vec![0u32; keys + 1];
     pairs.clone().for_each(|(key, _)| starts[key as usize + 1] += 1);
     for key in 0..keys {

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 /// Bytes in a megabyte.
 const MB: u128 = 1_000_000;
 
-/// One, in millionths: ratios of bytes are written in them.
-pub const RATIO_ONE: u32 = 1_000_000;
+/// One: ratios of bytes are counted in thousandths.
+pub const RATIO_ONE: u32 = 1000;
 
 /// How many reduces a job has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,17 +27,17 @@ pub enum Reduces {
 pub struct Kind {
     /// What scenarios call it.
     pub name: Cow<'static, str>,
-    /// Bytes that a map reads, per byte of its block, in millionths.
+    /// Bytes that a map reads, per byte of its block, in thousandths.
     pub map_read: u32,
     /// Microseconds of the reference core per MB of the block.
     pub map_cpu_micros_per_mb: u64,
-    /// Bytes that a map writes to its own disk, per byte of its block, in millionths.
+    /// Bytes that a map writes to its own disk, per byte of its block, in thousandths.
     pub map_output: u32,
-    /// Bytes that reach the reduces, per byte of input, in millionths.
+    /// Bytes that reach the reduces, per byte of input, in thousandths.
     pub shuffle: u32,
     /// Microseconds of the reference core per MB shuffled.
     pub reduce_cpu_micros_per_mb: u64,
-    /// Bytes that the reduces write, per byte of input, in millionths.
+    /// Bytes that the reduces write, per byte of input, in thousandths.
     pub output: u32,
     /// How many reduces.
     pub reduces: Reduces,
@@ -82,9 +82,9 @@ pub const KINDS: &[Kind] = &[
     kind("k-means", [100, 250, 1], 1, [50, 1], Reduces::Slots),
 ];
 
-/// `bytes` x `millionths`, rounded up.
-fn part(bytes: u64, millionths: u32) -> u64 {
-    let product = u128::from(bytes) * u128::from(millionths);
+/// `bytes` x `thousandths`, rounded up.
+fn part(bytes: u64, thousandths: u32) -> u64 {
+    let product = u128::from(bytes) * u128::from(thousandths);
     u64::try_from(product.div_ceil(u128::from(RATIO_ONE))).expect("sizes and ratios are bounded")
 }
 

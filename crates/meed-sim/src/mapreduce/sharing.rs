@@ -182,7 +182,10 @@ impl Server {
     /// What was done up to `now`.
     pub(super) fn done(&mut self, now: Time) -> Done {
         self.advance(now);
-        Done { busy_micros: self.busy_micros, work: u64::try_from(self.served >> FRACTION_BITS).unwrap_or(u64::MAX) }
+        Done {
+            busy_micros: self.busy_micros,
+            work: u64::try_from(self.served >> FRACTION_BITS).unwrap_or(u64::MAX),
+        }
     }
 }
 

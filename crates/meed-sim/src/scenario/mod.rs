@@ -9,6 +9,7 @@ mod error;
 mod generators;
 mod jobs;
 mod machines;
+mod mapreduce;
 pub(crate) mod of_log;
 mod of_trace;
 mod policy;
@@ -21,6 +22,7 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use meed::classes::Rule;
 use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
 use meed_workload::macro_workload::{MacroSource, MacroSpec};
@@ -68,6 +70,8 @@ pub struct Scenario {
     load: Load,
     fail_per_million: u32,
     max_attempts: u16,
+    /// What a scenario of the MapReduce world has instead of nodes and jobs.
+    mapreduce: Option<Box<mapreduce::MapReducePlan>>,
 }
 
 /// Why a scenario cannot be read.
@@ -89,6 +93,8 @@ pub(crate) struct Plan {
     /// How servers are cut, where slots are shared.
     pub(crate) slots: Option<Slots>,
     pub(crate) placement_name: String,
+    /// Of the MapReduce world: which maps a slot may run.
+    pub(crate) rule: Option<&'static Rule>,
 }
 
 /// Attempts of a task before its job fails, as Hadoop has it.
@@ -124,13 +130,16 @@ impl Scenario {
                 .whole("is empty; a scenario needs at least [cluster], a queue and jobs")
                 .into());
         }
+        if mapreduce::is_mapreduce(&text) {
+            return Ok(mapreduce::parse(file, text)?);
+        }
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         let machines = machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
         let nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
         let mut warnings = machines::remarks(&machines);
         let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
-        let measured = measured(&raw, &kinds, &place)?;
+        let measured = measured(&raw.fairness, &kinds, &place)?;
         let (stop, load, fail_per_million) = run_options(&raw.run, &place)?;
         let folder_of_trace = |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
         let trace = match &raw.trace {
@@ -156,6 +165,7 @@ impl Scenario {
             load,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
+            mapreduce: None,
             nodes,
             kinds,
             text: String::new(),
@@ -164,7 +174,7 @@ impl Scenario {
         scenario.end_generators();
         scenario.open_trace(on_bad_line)?;
         scenario.check_names(&raw, &place)?;
-        scenario.check_policies(&raw, &place)?;
+        scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         scenario.text = text;
         Ok(scenario)
     }
@@ -272,16 +282,36 @@ impl Scenario {
     }
 
     /// Every policy that the file names can be resolved, and the tree it makes is sound.
-    fn check_policies(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
+    fn check_policies(
+        &self,
+        queues: &[Spanned<raw::Queue>],
+        node: Option<&Spanned<raw::Node>>,
+        place: &Place<'_>,
+    ) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
-            let (config, _) = self.config(&keys.clone().over(&self.base), place)?;
-            let (placement, kinds) = (keys.placement(place)?, config.kinds.len());
+            let keys = keys.clone().over(&self.base);
+            let (config, _) = self.config(&keys, place)?;
+            let ((placement, _), kinds) = (self.place(&keys, place)?, config.kinds.len());
             meed::Engine::new(config, placement(kinds, 0)).map_err(|why| ScenarioError {
-                line: line_of(&why, raw, place),
+                line: line_of(&why, queues, node, place),
                 ..place.whole(why.to_string())
             })?;
         }
         Ok(())
+    }
+
+    /// How tasks are placed: by a placement, or in the MapReduce world by a rule, where the placement is never asked.
+    fn place(
+        &self,
+        keys: &PolicyKeys,
+        place: &Place<'_>,
+    ) -> Result<(NewPlacement, Option<&'static Rule>), ScenarioError> {
+        if !self.is_mapreduce() {
+            return Ok((keys.placement(place)?, None));
+        }
+        let rule = keys.rule(place)?;
+        self.check_rule(rule).map_err(|why| place.whole(why))?;
+        Ok((meed::place::PLACEMENTS[0].new, Some(rule)))
     }
 
     fn config(&self, keys: &PolicyKeys, place: &Place<'_>) -> Result<(Config, Option<Slots>), ScenarioError> {
@@ -309,6 +339,9 @@ impl Scenario {
         };
         match keys.slots(place)? {
             None => Ok((config, None)),
+            Some(_) if self.is_mapreduce() => Err(place.whole(
+                "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce slots",
+            )),
             Some(per_largest) => {
                 let cut = Slots::cut(config, per_largest).map_err(|why| place.whole(why))?;
                 Ok((cut.0, Some(cut.1)))
@@ -326,9 +359,14 @@ impl Scenario {
             false => error,
         };
         let (config, slots) = self.config(&choice.keys, &place).map_err(outside)?;
-        let placement = choice.keys.placement(&place).map_err(outside)?;
-        let placement_name = choice.keys.placement_name().to_owned();
-        Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots })
+        let (placement, rule) = self.place(&choice.keys, &place).map_err(outside)?;
+        if choice.partitioned && rule.is_some() {
+            let what =
+                "the static partition means nothing in the MapReduce world: a share of it has no disks";
+            return Err(ScenarioError { file: format!("--policy {words}"), line: None, ..place.whole(what) });
+        }
+        let placement_name = rule.map_or_else(|| choice.keys.placement_name(), |rule| rule.name).to_owned();
+        Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots, rule })
     }
 
     /// The workload, from its beginning.
@@ -386,7 +424,7 @@ impl Scenario {
 
     /// Whether another seed gives another run.
     pub fn is_random(&self) -> bool {
-        !self.generators.is_empty() || self.fail_per_million > 0
+        !self.generators.is_empty() || self.fail_per_million > 0 || self.is_mapreduce()
     }
 
     /// Capacity of all nodes at the start.
@@ -426,8 +464,8 @@ fn is_closed(spec: &GeneratorSpec) -> bool {
     matches!(spec.arrivals, Arrivals::Closed { .. })
 }
 
-fn measured(raw: &RawScenario, kinds: &ResourceKinds, place: &Place<'_>) -> Result<usize, ScenarioError> {
-    let Some(resource) = &raw.fairness.resource else { return Ok(0) };
+fn measured(raw: &raw::Fairness, kinds: &ResourceKinds, place: &Place<'_>) -> Result<usize, ScenarioError> {
+    let Some(resource) = &raw.resource else { return Ok(0) };
     kinds.find(resource.get_ref()).ok_or_else(|| {
         let near = error::did_you_mean(resource.get_ref(), kinds.names()).unwrap_or_default();
         place.error(resource.span(), format!("fairness is measured in an unknown resource; {near}"))
@@ -472,7 +510,12 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, Load, u32),
 }
 
 /// Where what the engine refuses stands in the file.
-fn line_of(why: &ConfigError, raw: &RawScenario, place: &Place<'_>) -> Option<usize> {
+fn line_of(
+    why: &ConfigError,
+    queues: &[Spanned<raw::Queue>],
+    node: Option<&Spanned<raw::Node>>,
+    place: &Place<'_>,
+) -> Option<usize> {
     let span = match why {
         ConfigError::DuplicateQueue { queue }
         | ConfigError::QueueName { queue }
@@ -481,9 +524,9 @@ fn line_of(why: &ConfigError, raw: &RawScenario, place: &Place<'_>) -> Option<us
         | ConfigError::MinAboveMax { queue, .. }
         | ConfigError::ChildrenMinimum { queue, .. }
         | ConfigError::Policy { queue, .. } => {
-            raw.queue.iter().find(|entry| entry.get_ref().name == *queue).map(Spanned::span)
+            queues.iter().find(|entry| entry.get_ref().name == *queue).map(Spanned::span)
         }
-        ConfigError::TotalOverflow { .. } => raw.cluster.node.first().map(Spanned::span),
+        ConfigError::TotalOverflow { .. } => node.map(Spanned::span),
         _ => None,
     };
     place.error(span?, "").line

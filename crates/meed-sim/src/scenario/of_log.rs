@@ -144,6 +144,7 @@ impl Scenario {
                 None => 0,
             },
             max_attempts: header.max_attempts,
+            mapreduce: None,
             kinds,
         })
     }
@@ -188,6 +189,7 @@ impl Scenario {
             placement_name: header.placement.clone(),
             // Tasks and nodes are recorded with their slots.
             slots: None,
+            rule: None,
         })
     }
 
@@ -244,7 +246,7 @@ impl Scenario {
             file: file.clone(),
             seed: seed.unwrap_or(header.seed),
             warnings: Vec::new(),
-            measured: measured(&raw, &kinds, &place)?,
+            measured: measured(&raw.fairness, &kinds, &place)?,
             nodes,
             queues,
             base: raw.policy.clone(),
@@ -260,10 +262,11 @@ impl Scenario {
             load: Load::ONE,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
+            mapreduce: None,
             kinds,
             text: text.clone(),
         };
-        scenario.check_policies(&raw, &place)?;
+        scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         Ok(scenario)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use meed::classes::{RULES, Rule};
 use meed::place::PLACEMENTS;
 use meed::policy::{MAX_HALF_LIFE_MICROS, PRESETS, PRICE_ONE, Preset};
 use meed::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, ResourceKinds, Scalar, Span};
@@ -258,15 +259,42 @@ impl PolicyKeys {
         self.placement.as_ref().map_or(usual, |name| name.get_ref())
     }
 
+    /// The rule that says which maps a slot may run, in the MapReduce world.
+    pub(super) fn rule(&self, place: &Place<'_>) -> Result<&'static Rule, ScenarioError> {
+        let Some(name) = &self.placement else { return Ok(&RULES[0]) };
+        if PLACEMENTS.iter().any(|row| row.name == name.get_ref()) {
+            let what = format!(
+                "placement `{}` names a node for a task; beside [mapreduce] nodes ask for tasks: {}",
+                name.get_ref(),
+                names_of_rules()
+            );
+            return Err(place.error(name.span(), what));
+        }
+        let rows: Vec<_> = RULES.iter().map(|rule| (rule.name, rule)).collect();
+        one_of(place, name, "placement", &rows)
+    }
+
     /// The placement, by its place in the table.
     pub(super) fn placement(&self, place: &Place<'_>) -> Result<crate::world::NewPlacement, ScenarioError> {
         let rows: Vec<_> = PLACEMENTS.iter().map(|row| (row.name, row.new)).collect();
         if let Some(name) = &self.placement {
+            if Rule::find(name.get_ref()).is_some() {
+                let what = format!(
+                    "placement `{}` gives map tasks to nodes that ask; it needs the [mapreduce] world. Known here are {}",
+                    name.get_ref(),
+                    rows.iter().map(|row| row.0).collect::<Vec<_>>().join(", ")
+                );
+                return Err(place.error(name.span(), what));
+            }
             return one_of(place, name, "placement", &rows);
         }
         let usual = self.placement_name();
         Ok(rows.iter().find(|row| row.0 == usual).map_or(PLACEMENTS[0].new, |row| row.1))
     }
+}
+
+fn names_of_rules() -> String {
+    RULES.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Prices per natural unit, of which only the ratios matter: the dearest smallest unit costs one.

@@ -117,6 +117,9 @@ pub enum RunError {
     /// The engine refused something that the scenario's reader should have found.
     #[error("{0}")]
     Config(#[from] meed::ConfigError),
+    /// A rule of class-aware placement cannot be used.
+    #[error("{0}")]
+    Classes(#[from] meed::classes::ClassesError),
     /// A change of the scenario cannot be made.
     #[error("change at {at}: {why}")]
     Change {

@@ -95,7 +95,7 @@ impl Tally {
         });
     }
 
-    pub(super) fn task_started(&mut self, queue: QueueId, waited: Span) {
+    pub(crate) fn task_started(&mut self, queue: QueueId, waited: Span) {
         self.starts += 1;
         let queue = &mut self.queues[queue.index()];
         queue.waits += 1;
@@ -103,11 +103,11 @@ impl Tally {
         queue.longest_wait = queue.longest_wait.max(Some(waited));
     }
 
-    pub(super) fn task_ended(&mut self, queue: QueueId) {
+    pub(crate) fn task_ended(&mut self, queue: QueueId) {
         self.queues[queue.index()].tasks += 1;
     }
 
-    pub(super) fn job_ended(&mut self, queue: QueueId, took: Span, done: bool) {
+    pub(crate) fn job_ended(&mut self, queue: QueueId, took: Span, done: bool) {
         if !done {
             self.failed += 1;
             return;
@@ -121,7 +121,7 @@ impl Tally {
     }
 
     /// A task that has not started by the end of the run.
-    pub(super) fn still_waits(&mut self, queue: QueueId, waited: Span) {
+    pub(crate) fn still_waits(&mut self, queue: QueueId, waited: Span) {
         let queue = &mut self.queues[queue.index()];
         queue.longest_wait = queue.longest_wait.max(Some(waited));
     }

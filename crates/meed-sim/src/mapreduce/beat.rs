@@ -1,0 +1,283 @@
+//! A heartbeat: a node tells what has ended there and how busy it was, and is given work for its free slots.
+
+use std::cell::RefCell;
+
+use meed::classes::{Class, Classes, Load, Pick, Remote, SlotKind, TaskReport};
+use meed::{Effect, Event, JobId, JobState, Resources, Span, Start, Time};
+
+use super::World;
+use super::blocks::{Distance, Taken};
+use super::jobs::{Job, MAPS, REDUCES};
+use super::machines::{Machine, Usage, per_second};
+use super::record::SlotChange;
+use super::tasks::{Task, Work};
+use crate::world::RunError;
+
+/// What the world knows of a node.
+pub(super) struct Node {
+    reduce_slots: u32,
+    /// Maps that hold a slot, by kind of slot; those that have ended since the last heartbeat still do.
+    occupied: [u32; KINDS],
+    reduces: u32,
+    /// Map slots that the engine counts with.
+    capacity: u32,
+    /// Tasks that have ended since the last heartbeat.
+    pub(super) ended: Vec<u32>,
+    last_beat: Time,
+    usage: Usage,
+    pub(super) counts: NodeCounts,
+    pub(super) slots: Vec<SlotChange>,
+}
+
+/// Tasks started on a node so far.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct NodeCounts {
+    pub(super) maps: u64,
+    pub(super) local: u64,
+    pub(super) reduces: u64,
+}
+
+/// Kinds of map slots.
+const KINDS: usize = 3;
+
+fn index(kind: SlotKind) -> usize {
+    match kind {
+        SlotKind::Any => 0,
+        SlotKind::Of(Class::Cpu) => 1,
+        SlotKind::Of(Class::Io) => 2,
+    }
+}
+
+impl Node {
+    pub(super) fn new(number: usize, machine: &Machine, classes: &Classes) -> Node {
+        Node {
+            reduce_slots: machine.reduce_slots,
+            occupied: [0; KINDS],
+            reduces: 0,
+            capacity: machine.map_slots,
+            ended: Vec::new(),
+            last_beat: Time::ZERO,
+            usage: Usage::default(),
+            counts: NodeCounts::default(),
+            slots: vec![slots_now(Time::ZERO, number, classes)],
+        }
+    }
+}
+
+fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
+    let slots = classes.slots(node);
+    let of = |kind| classes.slot_kinds().contains(&kind).then(|| slots.of(kind));
+    SlotChange {
+        t_s: now.as_secs_f64(),
+        any: of(SlotKind::Any),
+        cpu: of(SlotKind::Of(Class::Cpu)),
+        io: of(SlotKind::Of(Class::Io)),
+    }
+}
+
+impl World {
+    pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), RunError> {
+        let had = self.tally.events;
+        for task in std::mem::take(&mut self.nodes[node].ended) {
+            self.report_end(task);
+        }
+        let load = self.load(node);
+        if self.classes.beat(load) {
+            self.slots_changed();
+        } else if self.tally.events > had {
+            self.follow_slots(node);
+        }
+        self.fill_maps(node);
+        self.fill_reduces(node);
+        Ok(())
+    }
+
+    /// What the node did since its last heartbeat.
+    fn load(&mut self, number: usize) -> Load {
+        let now = self.now;
+        let usage = self.machines.usage(now, number);
+        let node = &mut self.nodes[number];
+        let since = now - std::mem::replace(&mut node.last_beat, now);
+        let before = std::mem::replace(&mut node.usage, usage);
+        let all = u128::from(since.as_micros()) * u128::from(self.cluster.machines[number].cores);
+        let busy = u128::from(usage.core_micros - before.core_micros) * 1000;
+        Load {
+            cpu_busy: busy.checked_div(all).unwrap_or(0) as u32,
+            io_bytes_per_s: per_second(usage.disk_bytes - before.disk_bytes, since),
+        }
+    }
+
+    /// The scheduler hears of the end of a task.
+    fn report_end(&mut self, number: u32) {
+        let task = self.tasks.remove(number);
+        let job = &self.jobs[task.job as usize];
+        let (queue, id) = (job.queue, job.id.expect("it was accepted"));
+        let node = &mut self.nodes[task.node as usize];
+        match task.work {
+            Work::Map { work, slot, distance, .. } => {
+                node.occupied[index(slot)] -= 1;
+                self.classes.task_ended(&TaskReport {
+                    job: id,
+                    node: task.node as usize,
+                    lasted: task.lasted,
+                    local: distance == Distance::Local,
+                    map_input_bytes: work.read_bytes,
+                    map_output_bytes: work.write_bytes,
+                    shuffle_in_bytes: work.shuffle_bytes,
+                    shuffle_out_bytes: work.shuffle_bytes,
+                });
+            }
+            Work::Reduce(_) => node.reduces -= 1,
+        }
+        self.tally.task_ended(queue);
+        let effect = self.apply(Event::TaskEnded(task.allocation)).expect("a running task can end");
+        let Effect::Ended { state, .. } = effect else { unreachable!("an end's effect is `Ended`") };
+        match (state, task.work) {
+            (JobState::Active, _) => {}
+            (JobState::Drained, _) => self.maps_ended(task.job),
+            (_, Work::Map { .. }) => {
+                self.maps_ended(task.job);
+                self.end_job(task.job);
+            }
+            (_, Work::Reduce(_)) => self.end_job(task.job),
+        }
+    }
+
+    /// Slots were set otherwise, perhaps those of all nodes.
+    fn slots_changed(&mut self) {
+        self.slot_settings += 1;
+        for node in 0..self.nodes.len() {
+            let now = slots_now(self.now, node, &self.classes);
+            let slots = &mut self.nodes[node].slots;
+            let last = slots.last().expect("the slots at the start");
+            if (now.any, now.cpu, now.io) != (last.any, last.cpu, last.io) {
+                slots.push(now);
+            }
+            self.follow_slots(node);
+        }
+    }
+
+    /// The engine counts with the slots of a node; where more maps of a kind run than it has slots now, with those.
+    fn follow_slots(&mut self, number: usize) {
+        let (node, slots) = (&self.nodes[number], self.classes.slots(number));
+        let wanted = self
+            .classes
+            .slot_kinds()
+            .iter()
+            .map(|&kind| slots.of(kind).max(node.occupied[index(kind)]))
+            .sum();
+        if wanted == node.capacity {
+            return;
+        }
+        let reduce_slots = node.reduce_slots;
+        self.nodes[number].capacity = wanted;
+        let now = self.now;
+        self.capacity.pass(now, self.parts.tree().capacity());
+        let capacity = Resources::new(&[u64::from(wanted) * 1000, u64::from(reduce_slots) * 1000]);
+        let effect = self.apply(Event::NodeChanged(self.node_ids[number], capacity));
+        let Ok(Effect::Lost(lost)) = effect else { unreachable!("slots are bounded, and a node has some") };
+        assert!(lost.is_empty(), "what runs keeps its slot");
+    }
+
+    fn fill_maps(&mut self, number: usize) {
+        for &kind in self.classes.slot_kinds() {
+            while self.waiting_maps > 0
+                && self.nodes[number].occupied[index(kind)] < self.classes.slots(number).of(kind)
+            {
+                let Some(start) = self.offer_map(number, kind) else { break };
+                self.start_map(number, kind, &start);
+            }
+        }
+    }
+
+    fn offer_map(&mut self, number: usize, kind: SlotKind) -> Option<Start> {
+        let (numbers, racks, cluster, now) = (&self.job_numbers, &self.racks, &self.cluster, self.now);
+        // The engine asks one after the other; both look at the same jobs.
+        let shared = RefCell::new((&mut self.classes, &mut self.jobs));
+        let mut rank = |id: JobId, group: u32| {
+            let (classes, jobs) = &mut *shared.borrow_mut();
+            let blocks = jobs[numbers[id.slot()] as usize].blocks.as_mut().filter(|_| group == MAPS)?;
+            let local = blocks.has_local(number);
+            let remote = || {
+                let holder = blocks.nearest(number, racks).map_or(number, |taken| taken.holder as usize);
+                Remote { holder, transfer: transfer(cluster.block_bytes, &cluster.machines[number]) }
+            };
+            classes.rank(number, kind, id, local, remote)
+        };
+        let mut accept = |id: JobId, _: u32| {
+            let (classes, jobs) = &mut *shared.borrow_mut();
+            let blocks = jobs[numbers[id.slot()] as usize].blocks.as_mut();
+            classes.accepts(now, id, blocks.is_some_and(|blocks| blocks.has_local(number)))
+        };
+        self.parts.engines[0].offer_if(self.node_ids[number], false, &mut rank, &mut accept)
+    }
+
+    fn start_map(&mut self, number: usize, slot: SlotKind, start: &Start) {
+        let job_number = self.job_numbers[start.job.slot()];
+        let job = &mut self.jobs[job_number as usize];
+        let taken = take_block(job, number, self.classes.pick(), &self.racks);
+        let plan = &self.requests[job.request].jobs[job.number];
+        let before = u64::from(taken.block) * self.cluster.block_bytes;
+        let bytes = self.cluster.block_bytes.min(plan.input_bytes - before);
+        let work = self.kinds[plan.kind].map(bytes);
+        let (queue, waited) = (job.queue, self.now - job.ready(MAPS));
+        let node = &mut self.nodes[number];
+        node.occupied[index(slot)] += 1;
+        node.counts.maps += 1;
+        node.counts.local += u64::from(taken.distance == Distance::Local);
+        self.waiting_maps -= 1;
+        let work = Work::Map { work, slot, holder: taken.holder, distance: taken.distance };
+        self.tally.task_started(queue, waited);
+        self.begin_task(job_number, number, start, work);
+    }
+
+    fn fill_reduces(&mut self, number: usize) {
+        while self.waiting_reduces > 0 && self.nodes[number].reduces < self.nodes[number].reduce_slots {
+            let mut rank = |_: JobId, group: u32| (group == REDUCES).then_some(0);
+            let Some(start) = self.parts.engines[0].offer(self.node_ids[number], false, &mut rank) else {
+                break;
+            };
+            let job_number = self.job_numbers[start.job.slot()];
+            let job = &self.jobs[job_number as usize];
+            let plan = &self.requests[job.request].jobs[job.number];
+            let copies = self.cluster.output_copies;
+            let work = self.kinds[plan.kind].reduce(plan.input_bytes, job.reduces, copies);
+            let (queue, waited) = (job.queue, self.now - job.ready(REDUCES));
+            self.nodes[number].reduces += 1;
+            self.nodes[number].counts.reduces += 1;
+            self.waiting_reduces -= 1;
+            self.tally.task_started(queue, waited);
+            self.begin_task(job_number, number, &start, Work::Reduce(work));
+        }
+    }
+
+    fn begin_task(&mut self, job: u32, node: usize, start: &Start, work: Work) {
+        let task = self.tasks.insert(Task::new(job, node as u32, start.allocation, self.now, work));
+        self.start_up(task);
+    }
+}
+
+/// Takes a block of the job for a map on `node`.
+fn take_block(job: &mut Job, node: usize, pick: Pick, racks: &super::blocks::Racks) -> Taken {
+    let blocks = job.blocks.as_mut().expect("a job with waiting maps has blocks");
+    let taken = match pick {
+        Pick::LocalFirst => blocks.nearest(node, racks),
+        Pick::InOrder => blocks.next(node, racks),
+    };
+    let taken = taken.expect("there are as many blocks as maps");
+    blocks.take(taken.block);
+    if blocks.left() == 0 {
+        job.blocks = None;
+    }
+    job.counts.maps += 1;
+    job.counts.local += u64::from(taken.distance == Distance::Local);
+    job.counts.rack += u64::from(taken.distance == Distance::Rack);
+    taken
+}
+
+/// How long a block would take over the free network link into the node (Transfer_time of Eq. 6).
+fn transfer(block_bytes: u64, machine: &Machine) -> Span {
+    let micros = u128::from(block_bytes) * u128::from(meed::MICROS_PER_S)
+        / u128::from(machine.speeds.network_bytes_per_s);
+    u64::try_from(micros).ok().and_then(Span::from_micros).unwrap_or(Span::MAX)
+}

@@ -1,0 +1,181 @@
+//! Jobs are submitted, their reduces begin when their maps have ended, they end.
+
+use meed::{Effect, Event, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
+use meed_workload::generate::Stream;
+
+use super::World;
+use super::blocks::Blocks;
+use super::kinds::Reduces;
+use super::setup::Begin;
+use crate::world::RunError;
+
+/// The engine's resources: map slots and reduce slots, in thousandths.
+pub(super) const MAP_DEMAND: [u64; 2] = [1000, 0];
+const REDUCE_DEMAND: [u64; 2] = [0, 1000];
+
+/// Number of the group of maps, and of the group of reduces, of a job.
+pub(super) const MAPS: u32 = 0;
+pub(super) const REDUCES: u32 = 1;
+
+/// A job that was submitted.
+pub(super) struct Job {
+    /// `None` when the engine refused it.
+    pub(super) id: Option<JobId>,
+    pub(super) request: usize,
+    /// Number within its request.
+    pub(super) number: usize,
+    pub(super) queue: QueueId,
+    pub(super) submit: Time,
+    /// Empty when the last has been taken.
+    pub(super) blocks: Option<Blocks>,
+    pub(super) reduces: u32,
+    pub(super) counts: Counts,
+    pub(super) maps_end: Option<Time>,
+    pub(super) end: Option<Time>,
+    pub(super) class: Option<meed::classes::Class>,
+}
+
+/// Maps started, by distance.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counts {
+    pub(super) maps: u64,
+    pub(super) local: u64,
+    pub(super) rack: u64,
+}
+
+impl Job {
+    /// Since when its tasks of that group could have started.
+    pub(super) fn ready(&self, group: u32) -> Time {
+        if group == MAPS { self.submit } else { self.maps_end.unwrap_or(self.submit) }
+    }
+}
+
+/// What is known of a request while the run goes on.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RequestState {
+    pub(super) submit: Option<Time>,
+    pub(super) end: Option<Time>,
+    /// Jobs that have not ended.
+    pub(super) left: usize,
+}
+
+impl World {
+    /// Submits the jobs of request `number`.
+    pub(super) fn submit(&mut self, number: usize) -> Result<(), RunError> {
+        let jobs = self.requests[number].jobs.len();
+        self.request_states[number] = RequestState { submit: Some(self.now), end: None, left: jobs };
+        for job in 0..jobs {
+            self.submit_job(number, job)?;
+        }
+        Ok(())
+    }
+
+    fn submit_job(&mut self, request: usize, number: usize) -> Result<(), RunError> {
+        let plan = &self.requests[request].jobs[number];
+        let kind = &self.kinds[plan.kind];
+        let maps = plan.input_bytes.div_ceil(self.cluster.block_bytes) as u32;
+        let reduces = match kind.reduces {
+            Reduces::Count(count) => count,
+            Reduces::Slots => self.cluster.machines.iter().map(|machine| machine.reduce_slots).sum(),
+        };
+        let tree = self.parts.tree();
+        let queue = tree.find_queue(&plan.queue).expect("the scenario's reader checks names");
+        let mut job = Job {
+            id: None,
+            request,
+            number,
+            queue,
+            submit: self.now,
+            blocks: None,
+            reduces,
+            counts: Counts::default(),
+            maps_end: None,
+            end: None,
+            class: None,
+        };
+        let arrived = tree.check_tasks(queue, &[group(reduces.max(1), REDUCE_DEMAND)]).and_then(|()| {
+            let groups = [group(maps, MAP_DEMAND)];
+            let open = reduces > 0;
+            let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
+            self.apply(Event::JobArrived(spec))
+        });
+        let slot = self.jobs.len() as u32;
+        match arrived {
+            Ok(Effect::Job(id)) => {
+                let plan = &self.requests[request].jobs[number];
+                let mut stream = Stream::new(self.seed, &format!("blocks of {}", plan.name));
+                job.blocks = Some(Blocks::place(maps, self.cluster.replicas, &self.racks, &mut stream));
+                job.id = Some(id);
+                if self.job_numbers.len() <= id.slot() {
+                    self.job_numbers.resize(id.slot() + 1, u32::MAX);
+                }
+                self.job_numbers[id.slot()] = slot;
+                self.live += 1;
+                self.waiting_maps += u64::from(maps);
+                self.classes.job_arrived(id);
+            }
+            Ok(_) => unreachable!("an arrival's effect is `Job`"),
+            Err(why) if self.strict => {
+                let plan = &self.requests[request].jobs[number];
+                return Err(RunError::Refused { job: plan.name.clone(), queue: plan.queue.clone(), why });
+            }
+            Err(_) => {
+                self.tally.refused += 1;
+                self.request_shrinks(request);
+            }
+        }
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    /// All maps of job number `number` have ended: its reduces may begin.
+    pub(super) fn maps_ended(&mut self, number: u32) {
+        let now = self.now;
+        let job = &mut self.jobs[number as usize];
+        job.maps_end = Some(now);
+        let (id, reduces) = (job.id.expect("it was accepted"), job.reduces);
+        if reduces == 0 {
+            return;
+        }
+        let groups = [group(reduces, REDUCE_DEMAND)];
+        let event = Event::TasksAdded { job: id, groups: &groups, open: false };
+        self.apply(event).expect("it was looked at when the job arrived, and nothing has changed");
+        self.waiting_reduces += u64::from(reduces);
+    }
+
+    /// Job number `number` has ended.
+    pub(super) fn end_job(&mut self, number: u32) {
+        let now = self.now;
+        let job = &mut self.jobs[number as usize];
+        let id = job.id.expect("it was accepted");
+        job.end = Some(now);
+        job.class = self.classes.class(id);
+        self.classes.job_ended(id);
+        self.live -= 1;
+        let (queue, took, request) = (job.queue, now - job.submit, job.request);
+        self.tally.job_ended(queue, took, true);
+        self.request_shrinks(request);
+    }
+
+    /// One job of the request fewer; the last one lets what follows it begin.
+    fn request_shrinks(&mut self, request: usize) {
+        let now = self.now;
+        let state = &mut self.request_states[request];
+        state.left -= 1;
+        if state.left > 0 {
+            return;
+        }
+        state.end = Some(now);
+        for (number, next) in self.requests.iter().enumerate() {
+            if let Begin::After(before, pause) = next.begin
+                && before == request
+            {
+                self.due.insert((now.saturating_add(pause), number));
+            }
+        }
+    }
+}
+
+fn group(count: u32, demand: [u64; 2]) -> TaskGroup {
+    TaskGroup::new(count, Resources::new(&demand))
+}

@@ -1,0 +1,103 @@
+//! What a run of the MapReduce world starts from.
+
+use meed::classes::{Limits, Rule};
+use meed::{Config, Span, Time};
+
+use super::World;
+use super::kinds::Kind;
+use super::machines::{Machine, SpeedChange};
+use crate::record::RunRecord;
+use crate::world::{NewPlacement, RunError, StopAt};
+use crate::{Watch, outcome};
+
+/// The machines and how they are shared.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// The nodes, in the order of their heartbeats.
+    pub machines: Vec<Machine>,
+    /// Later changes of their speeds, in order of time.
+    pub changes: Vec<SpeedChange>,
+    /// Every node says so often what has ended, and asks for work; the first beats are spread evenly over it.
+    pub heartbeat: Span,
+    /// Size of a block, the input of one map.
+    pub block_bytes: u64,
+    /// Nodes that hold each block.
+    pub replicas: u32,
+    /// Bandwidth that a disk loses for each further stream, in thousandths.
+    pub seek_penalty: u32,
+    /// Bandwidth of the link into each rack; `None`: never the bottleneck.
+    pub uplink_bytes_per_s: Option<u64>,
+    /// Every task takes it before it does anything.
+    pub start_up: Span,
+    /// How often a reduce writes its output to its own disk.
+    pub output_copies: u32,
+}
+
+/// A job to be submitted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlannedJob {
+    /// Its name.
+    pub name: String,
+    /// Full name of its leaf queue.
+    pub queue: String,
+    /// Number of its type in [`Setup::kinds`].
+    pub kind: usize,
+    /// Bytes of its input.
+    pub input_bytes: u64,
+}
+
+/// When jobs are submitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begin {
+    /// At this instant.
+    At(Time),
+    /// When all jobs of the request of this number have ended, and this much later.
+    After(usize, Span),
+}
+
+/// Jobs that are submitted together, in this order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its name.
+    pub name: String,
+    /// When.
+    pub begin: Begin,
+    /// What.
+    pub jobs: Vec<PlannedJob>,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Queues and policies; resources `map` and `reduce`; one node for each machine, with its slots as capacity.
+    pub config: Config,
+    /// The engine asks for one; nodes ask for work here, so it is never used.
+    pub placement: NewPlacement,
+    /// Which maps a slot may run.
+    pub rule: &'static Rule,
+    /// What the rule takes for given.
+    pub limits: Limits,
+    /// The machines.
+    pub cluster: Cluster,
+    /// Types of jobs.
+    pub kinds: Vec<Kind>,
+    /// The workload, in order of submission where times are known.
+    pub requests: Vec<Request>,
+    /// When to stop.
+    pub stop: StopAt,
+    /// Of where blocks lie.
+    pub seed: u64,
+    /// Whether a refused job stops the run.
+    pub strict: bool,
+    /// Samples over time; 0 for none.
+    pub series_points: usize,
+}
+
+/// Runs one setup to its end. `policy` names the run in its record.
+pub fn run(policy: &str, setup: Setup, watch: &mut dyn Watch) -> Result<RunRecord, RunError> {
+    let world = World::new(setup)?;
+    let (finished, mapreduce) = world.run(&mut |progress| watch.goes_on(progress))?;
+    let mut record = outcome::record(policy, finished);
+    record.mapreduce = Some(Box::new(mapreduce));
+    Ok(record)
+}

@@ -1,0 +1,287 @@
+//! The loop over instants. At each: phases that end, tasks whose start-up is over, changes of speeds, submissions,
+//! heartbeats.
+//!
+//! Cost: a phase's end O(log users of a server + log servers); a heartbeat that starts nothing O(1) besides the engine's
+//! offer, which looks at the jobs that wait and at no other node. So nothing but the number of heartbeats grows with the
+//! number of nodes.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::ControlFlow;
+
+use meed::classes::Classes;
+use meed::{Effect, Event, NodeId, Span, Time};
+use meed_workload::SourceCounts;
+
+use super::beat::Node;
+use super::blocks::Racks;
+use super::jobs::{Job, RequestState};
+use super::kinds::Kind;
+use super::machines::{Machines, SpeedChange};
+use super::record::MapReduceRecord;
+use super::setup::{Begin, Cluster, Request, Setup};
+use super::tasks::Tasks;
+use super::views::Views;
+use crate::outcome::CapacityTime;
+use crate::series::Sampler;
+use crate::world::{Finished, Parts, Progress, RunError, StopAt, Tally};
+
+/// Instants between two words about progress.
+const INSTANTS_PER_PROGRESS: u64 = 4096;
+
+pub(crate) struct World {
+    pub(super) parts: Parts,
+    pub(super) classes: Classes,
+    pub(super) rule: &'static str,
+    pub(super) cluster: Cluster,
+    pub(super) racks: Racks,
+    pub(super) machines: Machines,
+    pub(super) nodes: Vec<Node>,
+    pub(super) node_ids: Vec<NodeId>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) requests: Vec<Request>,
+    pub(super) request_states: Vec<RequestState>,
+    /// Requests to be submitted, by time.
+    pub(super) due: BTreeSet<(Time, usize)>,
+    /// In order of submission.
+    pub(super) jobs: Vec<Job>,
+    /// Number of the job in each slot of the engine's.
+    pub(super) job_numbers: Vec<u32>,
+    /// Jobs that have not ended.
+    pub(super) live: usize,
+    pub(super) waiting_maps: u64,
+    pub(super) waiting_reduces: u64,
+    pub(super) tasks: Tasks,
+    /// Tasks that start up, and when they have.
+    pub(super) starting: VecDeque<(Time, u32)>,
+    changes: VecDeque<SpeedChange>,
+    /// Number of the next heartbeat: of node `beat % nodes`, in round `beat / nodes`.
+    beat: u64,
+    pub(super) heartbeats: u64,
+    pub(super) slot_settings: u64,
+    pub(super) capacity: CapacityTime,
+    pub(super) tally: Tally,
+    stop: StopAt,
+    pub(super) seed: u64,
+    pub(super) strict: bool,
+    sampler: Option<Sampler>,
+    views: Option<Views>,
+    pub(super) now: Time,
+}
+
+impl World {
+    pub(crate) fn new(setup: Setup) -> Result<World, RunError> {
+        let cluster = setup.cluster;
+        let parts = Parts::whole(setup.config, setup.placement, setup.seed)?;
+        let map_slots = cluster.machines.iter().map(|machine| machine.map_slots).collect();
+        let classes = Classes::new(setup.rule, setup.limits, map_slots)?;
+        let mut tally = Tally::default();
+        tally.for_queues(parts.tree().queue_ids().len());
+        let points = setup.series_points;
+        let due = setup.requests.iter().enumerate().filter_map(|(number, request)| match request.begin {
+            Begin::At(at) => Some((at, number)),
+            Begin::After(..) => None,
+        });
+        Ok(World {
+            racks: Racks::new(cluster.machines.iter().map(|machine| machine.rack).collect()),
+            machines: Machines::new(&cluster.machines, cluster.seek_penalty, cluster.uplink_bytes_per_s),
+            nodes: cluster
+                .machines
+                .iter()
+                .enumerate()
+                .map(|(i, machine)| Node::new(i, machine, &classes))
+                .collect(),
+            node_ids: parts.tree().node_ids().collect(),
+            sampler: (points > 0).then(|| Sampler::new(points, &parts)),
+            views: (points > 0).then(|| Views::new(points, cluster.machines.len(), cluster.heartbeat)),
+            parts,
+            classes,
+            rule: setup.rule.name,
+            kinds: setup.kinds,
+            due: due.collect(),
+            request_states: vec![RequestState::default(); setup.requests.len()],
+            requests: setup.requests,
+            jobs: Vec::new(),
+            job_numbers: Vec::new(),
+            live: 0,
+            waiting_maps: 0,
+            waiting_reduces: 0,
+            tasks: Tasks::default(),
+            starting: VecDeque::new(),
+            changes: cluster.changes.iter().copied().collect(),
+            cluster,
+            beat: 0,
+            heartbeats: 0,
+            slot_settings: 0,
+            capacity: CapacityTime::default(),
+            tally,
+            stop: setup.stop,
+            seed: setup.seed,
+            strict: setup.strict,
+            now: Time::ZERO,
+        })
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(Finished, MapReduceRecord), RunError> {
+        let mut instants = 0u64;
+        while let Some(at) = self.next_instant().filter(|&at| at <= self.stop.at) {
+            self.sample_until(at);
+            self.now = at;
+            self.instant()?;
+            instants += 1;
+            if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
+                let word = Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction: self.fraction() };
+                if progress(word).is_break() {
+                    return Err(RunError::Stopped { at });
+                }
+            }
+        }
+        Ok(self.finish())
+    }
+
+    /// Jobs that have ended, of all that are planned.
+    fn fraction(&self) -> Option<f64> {
+        let planned: usize = self.requests.iter().map(|request| request.jobs.len()).sum();
+        Some(self.tally.jobs_ended as f64 / planned.max(1) as f64)
+    }
+
+    /// The next instant at which something happens; `None` when nothing is left to do.
+    fn next_instant(&mut self) -> Option<Time> {
+        let submission = self.due.first().map(|&(at, _)| at);
+        if self.live == 0 {
+            // Nodes without work beat unheard: on to the round of the next submission.
+            let at = submission?;
+            while self.beat_time() < at {
+                let nodes = self.nodes.len() as u64;
+                let rounds = (at - self.beat_time()).as_micros() / self.cluster.heartbeat.as_micros();
+                self.beat += (rounds * nodes).max(1);
+            }
+            return Some(at);
+        }
+        let start = self.starting.front().map(|&(at, _)| at);
+        let change = self.changes.front().map(|change| change.at);
+        let phase = self.machines.next();
+        [phase, start, change, submission, Some(self.beat_time())].into_iter().flatten().min()
+    }
+
+    /// When the next heartbeat comes: within each round the nodes follow each other at equal distances.
+    fn beat_time(&self) -> Time {
+        let nodes = self.nodes.len() as u64;
+        let (round, node) = (self.beat / nodes, self.beat % nodes);
+        let interval = self.cluster.heartbeat.as_micros();
+        let within = (u128::from(node) * u128::from(interval) / u128::from(nodes)) as u64;
+        let micros = round.saturating_mul(interval).saturating_add(within);
+        Time::from_micros(micros).unwrap_or(Time::MAX)
+    }
+
+    fn instant(&mut self) -> Result<(), RunError> {
+        let now = self.now;
+        while let Some(task) = self.machines.pop(now) {
+            self.go_on(task);
+        }
+        while let Some(&(_, task)) = self.starting.front().filter(|(at, _)| *at <= now) {
+            self.starting.pop_front();
+            self.go_on(task);
+        }
+        // Changes of a time without jobs count from here on: nobody has seen the difference.
+        while let Some(change) = self.changes.front().copied().filter(|change| change.at <= now) {
+            self.changes.pop_front();
+            self.machines.change(now, &change);
+        }
+        while let Some(&(at, number)) = self.due.first().filter(|(at, _)| *at <= now) {
+            self.due.remove(&(at, number));
+            self.submit(number)?;
+        }
+        while self.live > 0 && self.beat_time() <= now {
+            let node = (self.beat % self.nodes.len() as u64) as usize;
+            self.beat += 1;
+            self.heartbeats += 1;
+            self.heartbeat(node)?;
+        }
+        Ok(())
+    }
+
+    /// A task goes to its next phase, or has ended.
+    fn go_on(&mut self, number: u32) {
+        let now = self.now;
+        let task = self.tasks.get_mut(number);
+        match task.next_phase(&self.racks, self.cluster.uplink_bytes_per_s.is_some()) {
+            Some((place, work)) => self.machines.start(now, place, number, work),
+            None => {
+                task.lasted = now - task.started;
+                let node = task.node as usize;
+                self.nodes[node].ended.push(number);
+            }
+        }
+    }
+
+    /// A task that was started: it begins its start-up.
+    pub(super) fn start_up(&mut self, number: u32) {
+        match self.cluster.start_up {
+            Span::ZERO => self.go_on(number),
+            span => self.starting.push_back((self.now.saturating_add(span), number)),
+        }
+    }
+
+    pub(super) fn apply(&mut self, event: Event<'_>) -> Result<Effect, meed::Rejected> {
+        self.tally.events += 1;
+        self.parts.engines[0].apply(self.now, event)
+    }
+
+    fn sample_until(&mut self, at: Time) {
+        if let Some(sampler) = &mut self.sampler {
+            while let Some(t) = sampler.due_before(at) {
+                sampler.sample(t, &mut self.parts);
+            }
+        }
+        if let Some(mut views) = self.views.take() {
+            while let Some(t) = views.due_before(at) {
+                views.sample(t, self);
+            }
+            self.views = Some(views);
+        }
+    }
+
+    fn finish(mut self) -> (Finished, MapReduceRecord) {
+        let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
+        self.sample_until(end);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.last(end, &mut self.parts);
+        }
+        let mut views = self.views.take();
+        if let Some(views) = &mut views {
+            views.last(end, &mut self);
+        }
+        self.count_unfinished(end);
+        self.capacity.pass(end, self.parts.tree().capacity());
+        let record = self.record(end, views.as_ref());
+        let finished = Finished {
+            parts: self.parts,
+            tally: self.tally,
+            end,
+            sampler: self.sampler,
+            counts: SourceCounts::default(),
+            bad_lines: Vec::new(),
+            capacity: self.capacity.total(),
+        };
+        (finished, record)
+    }
+
+    /// Jobs that live on at the end, and those that were never submitted because the run ended before.
+    fn count_unfinished(&mut self, end: Time) {
+        for job in self.jobs.iter().filter(|job| job.id.is_some() && job.end.is_none()) {
+            self.tally.unfinished += 1;
+            let since = match &job.blocks {
+                Some(_) => Some(job.submit),
+                None if job.maps_end.is_some() => job.maps_end,
+                None => None,
+            };
+            if let Some(since) = since {
+                self.tally.still_waits(job.queue, end.saturating_since(since));
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The nodes of a MapReduce scenario.
+
+use std::collections::BTreeMap;
+
+use meed::{Span, Time};
+
+use super::super::cluster::MAX_NODES;
+use super::super::error::{Place, ScenarioError};
+use super::super::raw::Quantity;
+use super::raw::{MapReduce, Node};
+use super::{between, bytes, optional, span, thousandths, whole};
+use crate::mapreduce::{Cluster, Machine, SpeedChange, Speeds};
+
+/// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
+const MAX_BANDWIDTH: u64 = 1_000_000_000_000_000;
+
+/// Slowest and fastest core, in thousandths of the reference core.
+const SPEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
+
+/// Longest heartbeat, and longest start-up of a task.
+const HOUR: Span = match Span::from_secs(3600) {
+    Some(span) => span,
+    None => Span::ZERO,
+};
+
+/// Hadoop's default, and that of the paper (Sec. 2.1).
+const HEARTBEAT_MICROS: u64 = 3_000_000;
+/// Default of Hadoop 0.20: 64 MB.
+const BLOCK_BYTES: u64 = 64 << 20;
+/// Hadoop's default.
+const REPLICAS: u32 = 3;
+/// An assumption: two streams on one disk get 91 % of its bandwidth, five 71 %.
+const SEEK_PENALTY: u32 = 100;
+/// An assumption: a second to start a Java virtual machine.
+const START_UP_MICROS: u64 = 1_000_000;
+/// Slots of a node in the paper (Sec. 4.1).
+const MAP_SLOTS: u32 = 4;
+const REDUCE_SLOTS: u32 = 1;
+
+pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, ScenarioError> {
+    let (machines, changes) = machines(&raw.node, place)?;
+    let heartbeat = optional(place, &raw.heartbeat, "heartbeat", |raw| match span(raw)? {
+        span if (1000..=HOUR.as_micros()).contains(&span.as_micros()) => Ok(span),
+        _ => Err(format!("{} must be 1ms to 1h", raw.text())),
+    })?;
+    let start_up = optional(place, &raw.start_up, "start_up", |raw| match span(raw)? {
+        span if span <= HOUR => Ok(span),
+        _ => Err(format!("{} must be at most 1h", raw.text())),
+    })?;
+    let block = optional(place, &raw.block, "block", |raw| match bytes(raw)? {
+        0 => Err("a block must hold at least one byte".to_owned()),
+        bytes => Ok(bytes),
+    })?;
+    let seek_penalty = optional(place, &raw.seek_penalty, "seek_penalty", |raw| match thousandths(raw)? {
+        penalty @ 0..=100_000 => Ok(penalty as u32),
+        _ => Err(format!("{} must be 0 to 100", raw.text())),
+    })?;
+    let nodes = machines.len() as u32;
+    let replicas = match &raw.replicas {
+        None => REPLICAS.min(nodes),
+        Some(replicas) => optional(place, &raw.replicas, "replicas", |&number| match number {
+            0 => Err("a block without a replica cannot be read; at least 1 is needed".to_owned()),
+            _ if number > i64::from(nodes) => {
+                Err(format!("{number} replicas of a block need as many nodes; there are {nodes}"))
+            }
+            _ => between(number, 1, nodes),
+        })?
+        .unwrap_or(*replicas.get_ref() as u32),
+    };
+    let micros = |micros| Span::from_micros(micros).unwrap_or(Span::MAX);
+    Ok(Cluster {
+        machines,
+        changes,
+        heartbeat: heartbeat.unwrap_or(micros(HEARTBEAT_MICROS)),
+        block_bytes: block.unwrap_or(BLOCK_BYTES),
+        replicas,
+        seek_penalty: seek_penalty.unwrap_or(SEEK_PENALTY),
+        uplink_bytes_per_s: optional(place, &raw.uplink_bytes_per_s, "uplink_bytes_per_s", bandwidth)?,
+        start_up: start_up.unwrap_or(micros(START_UP_MICROS)),
+        output_copies: whole(place, &raw.output_copies, "output_copies", 1, 1000)?.unwrap_or(1),
+    })
+}
+
+/// A disk's or a link's.
+pub(super) fn bandwidth(raw: &Quantity) -> Result<u64, String> {
+    match bytes(raw)? {
+        0 => Err("a bandwidth of zero: nothing would ever be read; it must be above zero".to_owned()),
+        bytes @ 1..=MAX_BANDWIDTH => Ok(bytes),
+        _ => Err(format!("{} is more than 1000 TB a second, the most that is possible", raw.text())),
+    }
+}
+
+fn speed(raw: &Quantity) -> Result<u32, String> {
+    let speed = thousandths(raw)?;
+    if SPEEDS.contains(&speed) {
+        return Ok(speed as u32);
+    }
+    Err(format!("{} must be 0.001 to 1000 times the reference core", raw.text()))
+}
+
+type Nodes = (Vec<Machine>, Vec<SpeedChange>);
+
+fn machines(raw: &[toml::Spanned<Node>], place: &Place<'_>) -> Result<Nodes, ScenarioError> {
+    if raw.is_empty() {
+        return Err(place.whole("has no nodes; add [[mapreduce.node]] with count, cores, disk_bytes_per_s and network_bytes_per_s"));
+    }
+    let racked = raw.iter().filter(|entry| entry.get_ref().rack.is_some()).count();
+    let (mut machines, mut changes) = (Vec::new(), Vec::new());
+    let (mut racks, mut names) = (BTreeMap::new(), std::collections::BTreeSet::new());
+    for (number, entry) in raw.iter().enumerate() {
+        let node = entry.get_ref();
+        let base = node.name.clone().unwrap_or_else(|| format!("n{number}"));
+        let fail = |what: String| place.error(entry.span(), format!("node `{base}`{what}"));
+        if racked > 0 && node.rack.is_none() {
+            return Err(fail(
+                ": has no rack, but others have; name one for each node, or for none".to_owned(),
+            ));
+        }
+        let next = racks.len() as u32;
+        let rack = *racks.entry(node.rack.clone()).or_insert(next);
+        let count = between(node.count.unwrap_or(1), 1, MAX_NODES as u32)
+            .map_err(|why| fail(format!(", count: {why}")))?;
+        if machines.len() + count as usize > MAX_NODES {
+            return Err(fail(format!(": more than {MAX_NODES} nodes")));
+        }
+        let machine = machine(node, rack).map_err(&fail)?;
+        let later = later(node).map_err(&fail)?;
+        for i in 0..count {
+            let name = if count == 1 { base.clone() } else { format!("{base}-{i}") };
+            if !names.insert(name.clone()) {
+                return Err(place.error(
+                    entry.span(),
+                    format!("node `{name}` is declared twice; names must be distinct"),
+                ));
+            }
+            let node = machines.len();
+            changes.extend(later.iter().map(|change| SpeedChange { node, ..*change }));
+            machines.push(Machine { name, ..machine.clone() });
+        }
+    }
+    changes.sort_by_key(|change| change.at);
+    Ok((machines, changes))
+}
+
+fn machine(raw: &Node, rack: u32) -> Result<Machine, String> {
+    let key = |key: &'static str| move |why: String| format!(", {key}: {why}");
+    let slots = |raw: Option<i64>, usual: u32| raw.map_or(Ok(usual), |raw| between(raw, 1, 10_000));
+    Ok(Machine {
+        name: String::new(),
+        cores: between(raw.cores, 1, 100_000).map_err(key("cores"))?,
+        speeds: Speeds {
+            core: raw.speed.as_ref().map_or(Ok(1000), speed).map_err(key("speed"))?,
+            disk_bytes_per_s: bandwidth(&raw.disk_bytes_per_s).map_err(key("disk_bytes_per_s"))?,
+            network_bytes_per_s: bandwidth(&raw.network_bytes_per_s).map_err(key("network_bytes_per_s"))?,
+        },
+        rack,
+        map_slots: slots(raw.map_slots, MAP_SLOTS).map_err(key("map_slots"))?,
+        reduce_slots: slots(raw.reduce_slots, REDUCE_SLOTS).map_err(key("reduce_slots"))?,
+    })
+}
+
+/// The changes of a node's speeds; of node 0.
+fn later(raw: &Node) -> Result<Vec<SpeedChange>, String> {
+    let change = |raw: &super::raw::SpeedChange| {
+        let key = |key: &'static str| move |why: String| format!(", change, {key}: {why}");
+        let change = SpeedChange {
+            at: Time::ZERO.saturating_add(span(&raw.at).map_err(key("at"))?),
+            node: 0,
+            core: raw.speed.as_ref().map(speed).transpose().map_err(key("speed"))?,
+            disk_bytes_per_s: raw
+                .disk_bytes_per_s
+                .as_ref()
+                .map(bandwidth)
+                .transpose()
+                .map_err(key("disk_bytes_per_s"))?,
+            network_bytes_per_s: raw
+                .network_bytes_per_s
+                .as_ref()
+                .map(bandwidth)
+                .transpose()
+                .map_err(key("network_bytes_per_s"))?,
+        };
+        let changes =
+            [change.core.is_some(), change.disk_bytes_per_s.is_some(), change.network_bytes_per_s.is_some()];
+        if !changes.contains(&true) {
+            return Err(", change: give speed, disk_bytes_per_s or network_bytes_per_s".to_owned());
+        }
+        Ok(change)
+    };
+    raw.change.iter().map(change).collect()
+}

@@ -1,0 +1,128 @@
+//! A scenario of the MapReduce world as it is written, before anything is checked (docs/mapreduce.md).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use toml::Spanned;
+
+use super::super::raw::{Fairness, PolicyKeys, Quantity, Queue, Run};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct RawMapReduce {
+    pub(super) mapreduce: MapReduce,
+    #[serde(default)]
+    pub(super) fairness: Fairness,
+    #[serde(default)]
+    pub(super) policy: PolicyKeys,
+    #[serde(default)]
+    pub(super) policies: BTreeMap<String, PolicyKeys>,
+    #[serde(default)]
+    pub(super) queue: Vec<Spanned<Queue>>,
+    #[serde(default)]
+    pub(super) run: Run,
+    // Of the other world: each is refused with a sentence.
+    pub(super) cluster: Option<Spanned<IgnoredAny>>,
+    pub(super) job: Option<Spanned<IgnoredAny>>,
+    pub(super) generator: Option<Spanned<IgnoredAny>>,
+    pub(super) workload: Option<Spanned<IgnoredAny>>,
+    pub(super) trace: Option<Spanned<IgnoredAny>>,
+    pub(super) change: Option<Spanned<IgnoredAny>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [mapreduce] table")]
+pub(super) struct MapReduce {
+    pub(super) heartbeat: Option<Spanned<Quantity>>,
+    pub(super) block: Option<Spanned<Quantity>>,
+    pub(super) replicas: Option<Spanned<i64>>,
+    pub(super) seek_penalty: Option<Spanned<Quantity>>,
+    pub(super) uplink_bytes_per_s: Option<Spanned<Quantity>>,
+    pub(super) start_up: Option<Spanned<Quantity>>,
+    pub(super) output_copies: Option<Spanned<i64>>,
+    pub(super) average_disk_bytes_per_s: Option<Spanned<Quantity>>,
+    pub(super) overload_cpu: Option<Spanned<Quantity>>,
+    pub(super) overload_io_bytes_per_s: Option<Spanned<Quantity>>,
+    pub(super) threshold: Option<Spanned<i64>>,
+    pub(super) local_wait: Option<Spanned<Quantity>>,
+    #[serde(default)]
+    pub(super) node: Vec<Spanned<Node>>,
+    #[serde(default)]
+    pub(super) kind: Vec<Spanned<Kind>>,
+    #[serde(default)]
+    pub(super) job: Vec<Spanned<Job>>,
+    #[serde(default)]
+    pub(super) request: Vec<Spanned<Request>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[mapreduce.node]] table")]
+pub(super) struct Node {
+    pub(super) name: Option<String>,
+    pub(super) count: Option<i64>,
+    pub(super) cores: i64,
+    pub(super) speed: Option<Quantity>,
+    pub(super) disk_bytes_per_s: Quantity,
+    pub(super) network_bytes_per_s: Quantity,
+    pub(super) rack: Option<String>,
+    pub(super) map_slots: Option<i64>,
+    pub(super) reduce_slots: Option<i64>,
+    #[serde(default)]
+    pub(super) change: Vec<SpeedChange>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[mapreduce.node.change]] table")]
+pub(super) struct SpeedChange {
+    pub(super) at: Quantity,
+    pub(super) speed: Option<Quantity>,
+    pub(super) disk_bytes_per_s: Option<Quantity>,
+    pub(super) network_bytes_per_s: Option<Quantity>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[mapreduce.kind]] table")]
+pub(super) struct Kind {
+    pub(super) name: String,
+    pub(super) map_read: Option<Quantity>,
+    pub(super) map_cpu_per_mb: Option<Quantity>,
+    pub(super) map_output: Option<Quantity>,
+    pub(super) shuffle: Option<Quantity>,
+    pub(super) reduce_cpu_per_mb: Option<Quantity>,
+    pub(super) output: Option<Quantity>,
+    pub(super) reduces: Option<Quantity>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[mapreduce.job]] table")]
+pub(super) struct Job {
+    pub(super) queue: String,
+    pub(super) name: Option<String>,
+    pub(super) kind: String,
+    pub(super) input: Quantity,
+    pub(super) submit: Option<Quantity>,
+    pub(super) count: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[mapreduce.request]] table")]
+pub(super) struct Request {
+    pub(super) queue: String,
+    pub(super) name: Option<String>,
+    pub(super) kinds: Option<Vec<String>>,
+    pub(super) input: Input,
+    pub(super) order: Option<String>,
+    pub(super) at: Option<Quantity>,
+    pub(super) count: Option<i64>,
+    pub(super) every: Option<Quantity>,
+    pub(super) pause: Option<Quantity>,
+}
+
+/// One size for all jobs, or a range to draw from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected an amount of bytes, as in \"10GB\", or a range [smallest, largest]")]
+pub(super) enum Input {
+    Same(Quantity),
+    Between([Quantity; 2]),
+}
