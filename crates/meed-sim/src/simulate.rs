@@ -130,6 +130,7 @@ fn setup_of<'a>(scenario: &Scenario, plan: Plan, seed: u64, source: Box<dyn JobS
         max_attempts,
         strict: false,
         series_points: 0,
+        keep_jobs: false,
         log: Log::off(),
     }
 }
@@ -138,8 +139,17 @@ impl Scenario {
     /// What a run under the policy `words` starts from, without samples and log: for callers of [`run_one`] that
     /// run many variants of one scenario.
     pub fn setup(&self, words: &str, seed: u64) -> Result<Setup<'static>, SimulateError> {
-        let plan = self.plan(words)?;
-        Ok(setup_of(self, plan, seed, self.source(seed, OnBadLine::Skip)?))
+        self.setup_with(words, seed, self.source(seed, OnBadLine::Skip)?)
+    }
+
+    /// The same with jobs from elsewhere: their queues are names of leaves of this scenario.
+    pub fn setup_with(
+        &self,
+        words: &str,
+        seed: u64,
+        source: Box<dyn JobSource + Send>,
+    ) -> Result<Setup<'static>, SimulateError> {
+        Ok(setup_of(self, self.plan(words)?, seed, source))
     }
 }
 
