@@ -182,6 +182,7 @@ impl Workload {
             max_attempts: 0,
             strict: true,
             series_points: 0,
+            keep_jobs: false,
             log: meed_sim::log::Log::off(),
         };
         let started = Instant::now();

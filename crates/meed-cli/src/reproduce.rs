@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     if let Some(folder) = traces.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::File(format!("--traces {}: there is no such folder", folder.display())));
     }
-    let context = Context { traces, seeds: args.seeds, first_seed: args.seed };
+    let context = Context::new(traces, args.seeds, args.seed);
     let bar = watch::bar(args.quiet, items.len() as u64, "{bar:24} {pos}/{len} {msg}");
     let mut done: Vec<Done> = Vec::new();
     for item in items {
@@ -105,6 +105,8 @@ impl From<ReproduceError> for Failure {
             ReproduceError::Load(error) => error.into(),
             ReproduceError::Trace(error) => error.into(),
             ReproduceError::Config(error) => Failure::Input(error.to_string()),
+            ReproduceError::Run(error) => meed_sim::SimulateError::from(error).into(),
+            ReproduceError::Allocate(error) => Failure::Input(error.to_string()),
         }
     }
 }

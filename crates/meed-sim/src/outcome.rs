@@ -6,8 +6,8 @@ use meed::fairness::Lending;
 use meed::fairness::indices::{jain, sharing_benefit, sharing_loss};
 use meed::{Engine, QueueId, Resources, Time};
 
-use crate::record::{GroupRecord, JOB_PERCENTILES, QueueRecord, RunRecord};
-use crate::world::{Finished, Parts, Tally};
+use crate::record::{GroupRecord, JOB_PERCENTILES, JobRecord, QueueRecord, RunRecord};
+use crate::world::{Finished, KeptJob, Parts, Tally};
 
 /// The leaf queues that there were, in order of declaration.
 pub(crate) fn leaves(parts: &Parts) -> Vec<QueueId> {
@@ -44,6 +44,7 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         .map(|(&leaf, lent)| queue_record(leaf, lent, end, &parts, &tally))
         .collect();
     let rhos = || queues.iter().filter_map(|queue| queue.rho);
+    let dominant = || queues.iter().filter_map(|queue| queue.dominant_rho);
     let jobs: u64 = leaves.iter().map(|leaf| tally.queues[leaf.index()].jobs).sum();
     let job_micros: u128 = leaves.iter().map(|leaf| tally.queues[leaf.index()].job_micros).sum();
     let job_times = tally.times.percentiles(&[50.0, 99.0]);
@@ -69,6 +70,9 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         psi: sharing_benefit(rhos()),
         omega: sharing_loss(rhos()),
         jain: jain(rhos()),
+        dominant_psi: sharing_benefit(dominant()),
+        dominant_omega: sharing_loss(dominant()),
+        dominant_jain: jain(dominant()),
         mean_job_s: mean_seconds(job_micros, jobs),
         p50_job_s: job_times.first().copied(),
         p99_job_s: job_times.last().copied(),
@@ -80,8 +84,23 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
         groups: groups(&parts, end),
         series: sampler.map(|sampler| sampler.series(&parts)).unwrap_or_default(),
         mapreduce: None,
+        jobs: job_records(&leaves, tally.kept_jobs),
         queues,
     }
+}
+
+/// With queues by their place in the record.
+fn job_records(leaves: &[QueueId], kept: Option<Vec<KeptJob>>) -> Vec<JobRecord> {
+    let places: BTreeMap<QueueId, usize> =
+        leaves.iter().enumerate().map(|(place, leaf)| (*leaf, place)).collect();
+    let record = |job: KeptJob| JobRecord {
+        queue: places[&job.queue],
+        label: job.label,
+        submit_s: job.submit.as_secs_f64(),
+        ended_s: job.ended.map(Time::as_secs_f64),
+        tasks: job.tasks,
+    };
+    kept.into_iter().flatten().map(record).collect()
 }
 
 fn mean_seconds(micros: u128, count: u64) -> Option<f64> {
@@ -111,6 +130,7 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, parts: &Parts, tally: &
         usage: resource_seconds(&integrals.usage, engine),
         charged: engine.charged(queue, end) / scale,
         rho: integrals.rho(measured),
+        dominant_rho: integrals.dominant_rho(),
         lent: lent.lent as f64 / scale / 1e6,
         borrowed: lent.borrowed as f64 / scale / 1e6,
         balance: (lent.lent as i128 - lent.borrowed as i128) as f64 / scale / 1e6,

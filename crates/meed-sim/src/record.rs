@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use meed_workload::JobLabel;
 use serde::Serialize;
 
 use crate::mapreduce::MapReduceRecord;
@@ -61,6 +62,12 @@ pub struct RunRecord {
     pub omega: f64,
     /// Jain index over the rho of all queues with demand; `null` without any.
     pub jain: Option<f64>,
+    /// Sharing benefit over accumulated dominant shares ([`QueueRecord::dominant_rho`]).
+    pub dominant_psi: f64,
+    /// Sharing loss over the same (never above 0).
+    pub dominant_omega: f64,
+    /// Jain index over the same; `null` without any demand.
+    pub dominant_jain: Option<f64>,
     /// Mean seconds from submission to end over all jobs.
     pub mean_job_s: Option<f64>,
     /// Median of the same.
@@ -80,6 +87,24 @@ pub struct RunRecord {
     /// Jobs, locality, slots and nodes of a run of the MapReduce world; not there for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapreduce: Option<Box<MapReduceRecord>>,
+    /// Jobs one by one, where the setup asked for them; not part of the JSON output.
+    #[serde(skip)]
+    pub jobs: Vec<JobRecord>,
+}
+
+/// One job that was taken.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobRecord {
+    /// Whose, as an index into [`RunRecord::queues`].
+    pub queue: usize,
+    /// What the source calls it.
+    pub label: JobLabel,
+    /// When it arrived.
+    pub submit_s: f64,
+    /// When its last task ended; `None` where it failed, was cancelled or was not done by the end of the run.
+    pub ended_s: Option<f64>,
+    /// How many tasks it has.
+    pub tasks: u64,
 }
 
 /// A leaf queue's outcome.
@@ -97,6 +122,8 @@ pub struct QueueRecord {
     pub charged: f64,
     /// Fairness degree (Eq. 3): used over what its share alone could have served; `null` without demand.
     pub rho: Option<f64>,
+    /// The same over accumulated dominant shares ([`meed::fairness::dominant`]): equal to `rho` with one resource.
+    pub dominant_rho: Option<f64>,
     /// Unused share that others used, resource-seconds.
     pub lent: f64,
     /// Use above its share, resource-seconds.
@@ -148,6 +175,10 @@ pub struct Series {
     pub psi: Vec<f64>,
     /// Sharing loss.
     pub omega: Vec<f64>,
+    /// Sharing benefit over accumulated dominant shares; empty with one resource.
+    pub dominant_psi: Vec<f64>,
+    /// Sharing loss over the same; empty with one resource.
+    pub dominant_omega: Vec<f64>,
     /// Used fraction of capacity now, per resource.
     pub utilization: BTreeMap<String, Vec<f64>>,
     /// Per leaf queue, in the order of [`RunRecord::queues`], in units of the measured resource.
@@ -165,6 +196,8 @@ pub struct QueueSeries {
     pub usage: Vec<f64>,
     /// Fairness degree so far (Eq. 3); `null` before its first demand.
     pub rho: Vec<Option<f64>>,
+    /// The same over accumulated dominant shares; empty with one resource.
+    pub dominant_rho: Vec<Option<f64>>,
     /// `lent - borrowed` so far, resource-seconds.
     pub balance: Vec<f64>,
     /// What its ledger holds against it, with the assumed time of what runs (ICS'14 Eq. 13), resource-seconds.

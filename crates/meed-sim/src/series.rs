@@ -102,6 +102,11 @@ impl Sampler {
         let rhos = |row: &Row| -> Vec<f64> {
             row.leaves.iter().filter_map(|leaf| leaf.integrals.rho(measured)).collect()
         };
+        let dominant = |row: &Row| -> Vec<f64> {
+            row.leaves.iter().filter_map(|leaf| leaf.integrals.dominant_rho()).collect()
+        };
+        // With one resource they would be the same again.
+        let many = if kinds.len() > 1 { self.rows.as_slice() } else { &[] };
         let of_leaf = |i: usize| {
             let over_time = |value: &dyn Fn(&Leaf) -> f64| -> Vec<f64> {
                 self.rows.iter().map(|row| value(&row.leaves[i])).collect()
@@ -111,6 +116,7 @@ impl Sampler {
                 allocation: over_time(&|leaf| leaf.integrals.held as f64 / scale),
                 usage: over_time(&|leaf| leaf.integrals.usage[measured] as f64 / scale / 1e6),
                 rho: self.rows.iter().map(|row| row.leaves[i].integrals.rho(measured)).collect(),
+                dominant_rho: many.iter().map(|row| row.leaves[i].integrals.dominant_rho()).collect(),
                 balance: over_time(&|leaf| leaf.balance as f64 / scale / 1e6),
                 charged: over_time(&|leaf| leaf.charged / scale),
                 quantum_s: self
@@ -129,6 +135,8 @@ impl Sampler {
             t_s: self.times.iter().map(|t| t.as_secs_f64()).collect(),
             psi: self.rows.iter().map(|row| sharing_benefit(rhos(row))).collect(),
             omega: self.rows.iter().map(|row| sharing_loss(rhos(row))).collect(),
+            dominant_psi: many.iter().map(|row| sharing_benefit(dominant(row))).collect(),
+            dominant_omega: many.iter().map(|row| sharing_loss(dominant(row))).collect(),
             utilization: (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), used(kind))).collect(),
             queues: (0..self.leaves.len()).map(of_leaf).collect(),
         }

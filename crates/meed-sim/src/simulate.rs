@@ -157,6 +157,7 @@ fn setup_of<'a>(scenario: &Scenario, plan: Plan, seed: u64, source: Box<dyn JobS
         max_attempts,
         strict: false,
         series_points: 0,
+        keep_jobs: false,
         log: Log::off(),
     }
 }
@@ -165,13 +166,26 @@ impl Scenario {
     /// What a run under the policy `words` starts from, without samples and log: for callers of [`run_one`] that
     /// run many variants of one scenario.
     pub fn setup(&self, words: &str, seed: u64) -> Result<Setup<'static>, SimulateError> {
-        if self.is_mapreduce() {
-            return Err(self
-                .error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs")
-                .into());
+        self.has_jobs()?;
+        self.setup_with(words, seed, self.source(seed, OnBadLine::Skip)?)
+    }
+
+    /// The same with jobs from elsewhere: their queues are names of leaves of this scenario.
+    pub fn setup_with(
+        &self,
+        words: &str,
+        seed: u64,
+        source: Box<dyn JobSource + Send>,
+    ) -> Result<Setup<'static>, SimulateError> {
+        self.has_jobs()?;
+        Ok(setup_of(self, self.plan(words)?, seed, source))
+    }
+
+    fn has_jobs(&self) -> Result<(), ScenarioError> {
+        match self.is_mapreduce() {
+            true => Err(self.error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs")),
+            false => Ok(()),
         }
-        let plan = self.plan(words)?;
-        Ok(setup_of(self, plan, seed, self.source(seed, OnBadLine::Skip)?))
     }
 }
 

@@ -231,6 +231,7 @@ impl Draft {
             max_attempts: 4,
             strict: false,
             series_points: 0,
+            keep_jobs: false,
             log,
         })
     }

@@ -36,6 +36,20 @@ pub struct Context {
     pub seeds: u64,
     /// The first of them.
     pub first_seed: u64,
+    /// Long runs that several items read, each made once.
+    shared: items::Shared,
+}
+
+impl Context {
+    /// With nothing run yet.
+    pub fn new(traces: Option<PathBuf>, seeds: u64, first_seed: u64) -> Context {
+        Context { traces, seeds: seeds.max(1), first_seed, shared: items::Shared::default() }
+    }
+
+    /// The seeds.
+    fn seeds(&self) -> impl Iterator<Item = u64> {
+        (0..self.seeds).map(|number| self.first_seed.wrapping_add(number))
+    }
 }
 
 /// Why an item could not be measured.
@@ -53,6 +67,12 @@ pub enum ReproduceError {
     /// The engine refused a configuration of ours.
     #[error(transparent)]
     Config(#[from] meed::ConfigError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] meed_sim::world::RunError),
+    /// A pool of ours cannot be shared out.
+    #[error(transparent)]
+    Allocate(#[from] meed_level::InputError),
 }
 
 /// The items called `ids`, in the order of [`ITEMS`]; all of them for none, or for `all`. An unknown name gives that name.
@@ -71,9 +91,20 @@ mod tests {
     /// What was printed to the digit comes out to the digit.
     #[test]
     fn worked_examples_are_the_same() {
-        let context = Context { traces: None, seeds: 5, first_seed: 0 };
-        for id in ["ics-table1", "cloudcom-fig1", "cloudcom-table1", "tsc-fig2", "tsc-choice", "tsc-theorem1"]
-        {
+        let context = Context::new(None, 5, 0);
+        for id in [
+            "ics-table1",
+            "cloudcom-fig1",
+            "cloudcom-table1",
+            "cloudcom-fig4",
+            "tsc-fig2",
+            "tsc-choice",
+            "tsc-theorem1",
+            "drfh-fig1",
+            "drfh-fig4",
+            "drfh-prop4",
+            "drfh-eq9",
+        ] {
             let item = select(&[id.to_owned()]).expect("a known item")[0];
             let outcome = (item.run)(&context).expect("runs");
             assert!(!outcome.checks.is_empty(), "{id}");

@@ -245,6 +245,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
             usage: BTreeMap::from([("cpu".into(), usage[i]), ("memory".into(), usage[i] * 2.0e9)]),
             charged: usage[i] * 0.9,
             rho: series.queues[i].rho.last().copied().flatten(),
+            dominant_rho: series.queues[i].rho.last().copied().flatten(),
             lent: lent[i],
             borrowed: borrowed[i],
             balance: lent[i] - borrowed[i],
@@ -274,6 +275,9 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         psi: series.psi.last().copied().unwrap_or(0.0),
         omega: series.omega.last().copied().unwrap_or(0.0),
         jain: (squares > 0.0).then(|| sum * sum / (rho.len() as f64 * squares)),
+        dominant_psi: 0.0,
+        dominant_omega: 0.0,
+        dominant_jain: None,
         mean_job_s: (jobs > 0).then(|| weighted / jobs as f64),
         p50_job_s: None,
         p99_job_s: None,
@@ -282,6 +286,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         groups: groups(&queues),
         queues,
         series,
+        jobs: Vec::new(),
     }
 }
 
@@ -325,6 +330,7 @@ fn job_times(policy: &str, tenant: usize, series: &QueueSeries) -> QueueRecord {
         usage: BTreeMap::new(),
         charged: 0.0,
         rho: None,
+        dominant_rho: None,
         lent: 0.0,
         borrowed: 0.0,
         balance: 0.0,

@@ -154,6 +154,7 @@ impl Recording {
             max_attempts,
             strict: false,
             series_points,
+            keep_jobs: false,
             log,
         })
     }

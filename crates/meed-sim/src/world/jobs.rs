@@ -5,7 +5,7 @@ use meed_workload::{Cause, Job, TaskGroup};
 use smallvec::SmallVec;
 
 use super::partition::fit_to_share;
-use super::{LiveJob, RunError, World};
+use super::{KeptJob, LiveJob, RunError, World};
 
 impl LiveJob {
     fn new(
@@ -32,6 +32,11 @@ impl LiveJob {
             ready: now,
             again: None,
         }
+    }
+
+    pub(super) fn to_keep(&self, ended: Option<Time>) -> KeptJob {
+        let (queue, label, tasks) = (self.queue, self.label.clone(), tasks_of(&self.groups));
+        KeptJob { queue, label, submit: self.submit, ended, tasks }
     }
 
     /// How long task number `task` (over all groups), which is in `group`, runs.

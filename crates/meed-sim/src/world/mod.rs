@@ -38,7 +38,7 @@ use arrivals::Arrivals;
 use ends::Ends;
 pub(crate) use partition::{NewPlacement, Parts};
 pub(crate) use script::{Script, Told};
-pub(crate) use tally::Tally;
+pub(crate) use tally::{KeptJob, Tally};
 
 /// A task that runs.
 #[derive(Clone, Copy)]
@@ -313,6 +313,9 @@ impl<'a> World<'a> {
     fn end_job(&mut self, part: u32, job: JobId, done: bool) -> Result<(), RunError> {
         let live = self.jobs[part as usize][job.slot()].take().expect("a job ends once");
         self.tally.job_ended(live.queue, self.now - live.submit, done);
+        if let Some(kept) = &mut self.tally.kept_jobs {
+            kept.push(live.to_keep(done.then_some(self.now)));
+        }
         let (queue, label) = (live.queue, &live.label);
         let tree = self.parts.tree();
         self.log.write(self.now, || Record::JobEnd { queue: tree.queue(queue).name, job: label, done })?;
@@ -388,6 +391,9 @@ impl<'a> World<'a> {
                 self.tally.still_waits(live.queue, end.saturating_since(since));
             }
             self.tally.unfinished += 1;
+            if let Some(kept) = &mut self.tally.kept_jobs {
+                kept.push(live.to_keep(None));
+            }
         }
         let (events, decisions) = (self.tally.events, self.tally.starts);
         self.log.write(end, || Record::Finish { events, decisions })?;

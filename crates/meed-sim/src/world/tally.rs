@@ -1,7 +1,8 @@
 //! Counts and times per leaf queue and over all of them, kept while a run goes on: constant space per queue for long runs.
 
 use hdrhistogram::Histogram;
-use meed::{QueueId, Span};
+use meed::{QueueId, Span, Time};
+use meed_workload::JobLabel;
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 pub(crate) enum Times {
@@ -80,6 +81,18 @@ pub(crate) struct Tally {
     pub(crate) refused: u64,
     pub(crate) failed: u64,
     pub(crate) unfinished: u64,
+    /// Jobs one by one, where they are asked for.
+    pub(crate) kept_jobs: Option<Vec<KeptJob>>,
+}
+
+/// A job that has ended, or that was there at the end.
+pub(crate) struct KeptJob {
+    pub(crate) queue: QueueId,
+    pub(crate) label: JobLabel,
+    pub(crate) submit: Time,
+    /// When it was done.
+    pub(crate) ended: Option<Time>,
+    pub(crate) tasks: u64,
 }
 
 impl Tally {

@@ -23,7 +23,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meed::{Constraints, ResourceKinds, Resources};
+use meed::{Constraints, ResourceKinds, Resources, Time};
 
 pub use assumptions::{GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleUnfinished};
 pub use machines::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events};
@@ -140,6 +140,7 @@ pub struct GoogleTrace {
     kind_count: usize,
     missing_demand: Option<Resources>,
     rows: u64,
+    end: Time,
     bad: BadLines,
     counts: GoogleCounts,
     words: Vec<String>,
@@ -167,6 +168,7 @@ impl GoogleTrace {
         let mut words = assumptions.words(&found);
         words.extend(table.counts.words());
         let Table { tasks, batches, jobs, counts, .. } = table;
+        let end = time(rows.last);
         let (rows, bad) = (rows.records.read, rows.records.bad);
         Ok(GoogleTrace {
             tasks,
@@ -179,6 +181,7 @@ impl GoogleTrace {
             kind_count: kinds.len(),
             missing_demand: assumptions.missing_demand,
             rows,
+            end,
             bad,
             counts,
             words,
@@ -188,6 +191,11 @@ impl GoogleTrace {
     /// What it holds.
     pub fn counts(&self) -> &GoogleCounts {
         &self.counts
+    }
+
+    /// When its last row happened: nothing is known of later.
+    pub fn end(&self) -> Time {
+        self.end
     }
 
     /// How many lines were wrong.

@@ -52,6 +52,8 @@ pub(super) struct Rest {
     pub(super) min: Option<Resources>,
     /// S_i in every kind.
     pub(super) share: Resources,
+    /// The part of the pool that its weight gives, of [`crate::fairness::dominant::WHOLE`].
+    pub(super) part: u64,
     /// Leaves below that wait for this queue to fall below its maximum share.
     pub(super) capped: BTreeSet<QueueId>,
 }
@@ -68,6 +70,7 @@ impl Queue {
             name: spec.name.clone(),
             min: spec.min,
             share: Resources::zero(kinds),
+            part: 0,
             capped: BTreeSet::new(),
         };
         Queue {

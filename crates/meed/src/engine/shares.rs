@@ -1,6 +1,7 @@
 //! Sharing out: each queue's share, level by level, after the cluster or the tree has changed.
 
 use super::Engine;
+use crate::fairness::dominant::WHOLE;
 use crate::order::{Domain, Pool};
 use crate::shares::apportion;
 use crate::spec::QueueId;
@@ -10,6 +11,7 @@ impl Engine {
     pub(super) fn share_out(&mut self) {
         let now = self.now;
         self.queues[0].rest.share = self.cluster.total;
+        self.queues[0].rest.part = WHOLE;
         self.change_pools();
         for parent in 0..self.queues.len() {
             let queue = &self.queues[parent];
@@ -17,9 +19,12 @@ impl Engine {
                 continue;
             }
             let (children, total) = (queue.children.clone(), queue.rest.share);
-            let domain = queue.domain;
+            let (part, domain) = (queue.rest.part, queue.domain);
             let weights: Vec<u64> =
                 children.iter().map(|child| self.queues[child.index()].terms.weight).collect();
+            for (child, part) in children.iter().zip(apportion(part, &weights)) {
+                self.queues[child.index()].rest.part = part;
+            }
             for kind in 0..self.kinds.len() {
                 for (child, part) in children.iter().zip(apportion(total.get(kind), &weights)) {
                     self.queues[child.index()].rest.share.as_mut_slice()[kind] = part;
@@ -64,10 +69,14 @@ impl Engine {
 
     fn measure_shares(&mut self) {
         let measured = self.meter_kind();
+        self.meter.set_pool(&self.cluster.total);
         for index in 1..self.queues.len() {
             let queue = &self.queues[index];
-            let share = if queue.is_leaf() && !queue.removed { queue.rest.share.get(measured) } else { 0 };
-            self.meter.set_share(self.now, index, share);
+            let (share, part) = match queue.is_leaf() && !queue.removed {
+                true => (queue.rest.share.get(measured), queue.rest.part),
+                false => (0, 0),
+            };
+            self.meter.set_share(self.now, index, share, part);
         }
         if let Some(guard) = &mut self.guard {
             guard.share_out(self.now, &self.queues);

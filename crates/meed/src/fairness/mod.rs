@@ -1,12 +1,15 @@
 //! How fair it was: accumulated usage, fairness degree, sharing benefit and loss, lending balances.
 //!
 //! Everything is an exact integral of piecewise constant functions; ratios are taken only when asked.
-//! The formulas over finished numbers are in [`indices`].
+//! Amounts of the measured kind, and dominant shares ([`dominant`]). The formulas over finished numbers are in
+//! [`indices`].
 
+pub mod dominant;
 pub mod indices;
 mod lending;
 mod line;
 
+use dominant::DominantMeter;
 pub use lending::Lending;
 use lending::{LeafLending, Pool};
 use line::Line;
@@ -27,6 +30,10 @@ pub struct Integrals {
     pub demand: u128,
     /// S_i now, measured kind.
     pub share: u64,
+    /// Accumulated dominant share, parts of the pool x microsecond ([`dominant::WHOLE`] parts); with one kind: its usage.
+    pub dominant_used: u128,
+    /// What of it its own part could have served, likewise.
+    pub dominant_entitled: u128,
 }
 
 impl Integrals {
@@ -34,13 +41,17 @@ impl Integrals {
     pub fn rho(&self, measured: usize) -> Option<f64> {
         (self.entitled > 0).then(|| self.usage[measured] as f64 / self.entitled as f64)
     }
+
+    /// rho_i over accumulated dominant shares ([`dominant`]); `None` before the first demand.
+    pub fn dominant_rho(&self) -> Option<f64> {
+        (self.dominant_entitled > 0).then(|| self.dominant_used as f64 / self.dominant_entitled as f64)
+    }
 }
 
 /// Measures one leaf.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LeafMeter {
     entitled: Line,
-    demand: u128,
     share: u64,
     lending: LeafLending,
 }
@@ -53,11 +64,18 @@ pub(crate) struct Meter {
     leaves: Vec<LeafMeter>,
     /// What each leaf holds, kind by kind, leaf after leaf: dense, for every start and end turns these lines.
     usage: Vec<Line>,
+    /// What each leaf holds and waits for, laid out alike.
+    demand: Vec<u128>,
+    whole: dominant::Pool,
+    /// Dominant shares of each leaf; with one kind they say nothing new, and there are none.
+    dominant: Vec<DominantMeter>,
 }
 
 impl Meter {
     pub(crate) fn new(measured: usize, kinds: usize) -> Meter {
-        Meter { measured, kinds, pool: Pool::default(), leaves: Vec::new(), usage: Vec::new() }
+        let (pool, whole) = (Pool::default(), dominant::Pool::default());
+        let (leaves, usage, demand, dominant) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Meter { measured, kinds, pool, leaves, usage, demand, whole, dominant }
     }
 
     fn lines(&self, leaf: usize) -> &[Line] {
@@ -75,6 +93,10 @@ impl Meter {
     pub(crate) fn add_queue(&mut self) {
         self.leaves.push(LeafMeter::default());
         self.usage.resize_with(self.leaves.len() * self.kinds, Line::default);
+        self.demand.resize(self.leaves.len() * self.kinds, 0);
+        if self.kinds > 1 {
+            self.dominant.push(DominantMeter::default());
+        }
     }
 
     /// `leaf` (an index of queues) holds one task more.
@@ -84,8 +106,7 @@ impl Meter {
         for (line, &amount) in lines.iter_mut().zip(demand.as_slice()) {
             line.turn(now, line.slope() + amount);
         }
-        let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
-        self.pool.hold(now, &mut meter.lending, meter.share, held);
+        self.holds(now, leaf);
     }
 
     /// `leaf` holds one task less, and asks for it no more.
@@ -95,45 +116,79 @@ impl Meter {
         for (line, &amount) in lines.iter_mut().zip(demand.as_slice()) {
             line.turn(now, line.slope() - amount);
         }
+        self.holds(now, leaf);
+    }
+
+    #[inline]
+    fn holds(&mut self, now: Time, leaf: usize) {
         let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
         self.pool.hold(now, &mut meter.lending, meter.share, held);
+        if let Some(meter) = self.dominant.get_mut(leaf) {
+            let lines = &self.usage[leaf * self.kinds..(leaf + 1) * self.kinds];
+            meter.hold(now, &self.whole, lines.iter().map(Line::slope));
+        }
     }
 
     /// `leaf` asks for `tasks` more of `demand` each.
     #[inline]
     pub(crate) fn ask(&mut self, now: Time, leaf: usize, demand: &Resources, tasks: u64) {
-        let meter = &mut self.leaves[leaf];
-        meter.demand += u128::from(demand.get(self.measured)) * u128::from(tasks);
-        meter.measure_entitled(now);
+        let wanted = &mut self.demand[leaf * self.kinds..(leaf + 1) * self.kinds];
+        for (wanted, &amount) in wanted.iter_mut().zip(demand.as_slice()) {
+            *wanted += u128::from(amount) * u128::from(tasks);
+        }
+        self.measure_entitled(now, leaf);
     }
 
     /// `leaf` asks for `tasks` less of `demand` each.
     #[inline]
     pub(crate) fn unask(&mut self, now: Time, leaf: usize, demand: &Resources, tasks: u64) {
-        let meter = &mut self.leaves[leaf];
-        let less = u128::from(demand.get(self.measured)) * u128::from(tasks);
-        meter.demand = meter.demand.checked_sub(less).expect("only what was asked for is dropped");
-        meter.measure_entitled(now);
+        let wanted = &mut self.demand[leaf * self.kinds..(leaf + 1) * self.kinds];
+        for (wanted, &amount) in wanted.iter_mut().zip(demand.as_slice()) {
+            let less = u128::from(amount) * u128::from(tasks);
+            *wanted = wanted.checked_sub(less).expect("only what was asked for is dropped");
+        }
+        self.measure_entitled(now, leaf);
     }
 
-    /// `leaf` is entitled to `share` from now on.
-    pub(crate) fn set_share(&mut self, now: Time, leaf: usize, share: u64) {
-        let (held, meter) = (self.held(leaf), &mut self.leaves[leaf]);
-        meter.share = share;
-        meter.measure_entitled(now);
-        self.pool.hold(now, &mut meter.lending, share, held);
+    #[inline]
+    fn measure_entitled(&mut self, now: Time, leaf: usize) {
+        let demand = &self.demand[leaf * self.kinds..(leaf + 1) * self.kinds];
+        self.leaves[leaf].measure_entitled(now, demand[self.measured]);
+        if let Some(meter) = self.dominant.get_mut(leaf) {
+            meter.demand(now, &self.whole, demand);
+        }
+    }
+
+    /// What dominant shares are parts of from now on; [`Meter::set_share`] of all leaves comes next.
+    pub(crate) fn set_pool(&mut self, capacity: &Resources) {
+        self.whole = dominant::Pool::new(capacity);
+    }
+
+    /// `leaf` is entitled to `share` of the measured kind, and to `part` of the pool, from now on.
+    pub(crate) fn set_share(&mut self, now: Time, leaf: usize, share: u64, part: u64) {
+        self.leaves[leaf].share = share;
+        if let Some(meter) = self.dominant.get_mut(leaf) {
+            meter.set_part(part);
+        }
+        self.measure_entitled(now, leaf);
+        self.holds(now, leaf);
     }
 
     pub(crate) fn integrals(&self, now: Time, leaf: usize) -> Integrals {
         let meter = &self.leaves[leaf];
         let mut usage = [0; MAX_KINDS];
         usage.iter_mut().zip(self.lines(leaf)).for_each(|(sum, line)| *sum = line.value(now));
+        let entitled = meter.entitled.value(now);
+        let dominant = self.dominant.get(leaf).map(|meter| meter.so_far(now));
+        let (dominant_used, dominant_entitled) = dominant.unwrap_or((usage[self.measured], entitled));
         Integrals {
             usage,
-            entitled: meter.entitled.value(now),
+            entitled,
             held: self.held(leaf),
-            demand: meter.demand,
+            demand: self.demand[leaf * self.kinds + self.measured],
             share: meter.share,
+            dominant_used,
+            dominant_entitled,
         }
     }
 
@@ -155,8 +210,8 @@ impl Meter {
 
 impl LeafMeter {
     #[inline]
-    fn measure_entitled(&mut self, now: Time) {
-        let entitled = self.demand.min(u128::from(self.share)) as u64;
+    fn measure_entitled(&mut self, now: Time, demand: u128) {
+        let entitled = demand.min(u128::from(self.share)) as u64;
         if entitled != self.entitled.slope() {
             self.entitled.turn(now, entitled);
         }

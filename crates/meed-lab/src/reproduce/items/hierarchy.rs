@@ -88,8 +88,8 @@ pub(super) fn naive_walk(_: &Context) -> Result<Outcome, ReproduceError> {
     Ok(Outcome { checks, blocks: vec![Block::Lines(chart)], ..Outcome::default() })
 }
 
-/// A decision as the log tells it.
-fn starts(text: &str, policy: &str) -> Result<Vec<Value>, ReproduceError> {
+/// Decisions as the log tells them.
+pub(super) fn starts(text: &str, policy: &str) -> Result<Vec<Value>, ReproduceError> {
     let scenario = Scenario::parse("worked example", text, Path::new("."), &[], OnBadLine::Stop)?;
     let options = Options { policies: vec![policy.to_owned()], strict: true, ..Options::default() };
     let mut log = Vec::new();

@@ -1,5 +1,7 @@
 //! The items, a file for each idea, and the table of all of them.
 
+mod beyond;
+mod drfh;
 mod hierarchy;
 mod lie;
 mod macro_figures;
@@ -7,6 +9,8 @@ mod tables;
 mod worked;
 
 use super::Item;
+
+pub(super) use drfh::Shared;
 
 /// Everything that can be reproduced, in the order in which `all` shows it.
 pub const ITEMS: &[Item] = &[
@@ -27,6 +31,12 @@ pub const ITEMS: &[Item] = &[
         title: "Two users on 200 resources",
         source: "CloudCom'14 Table I",
         run: tables::cloudcom,
+    },
+    Item {
+        id: "cloudcom-fig4",
+        title: "DRF for two users of 40 CPUs and 40 GB",
+        source: "CloudCom'14 Fig. 4",
+        run: drfh::economic_fig_4,
     },
     Item {
         id: "tsc-fig2",
@@ -81,5 +91,83 @@ pub const ITEMS: &[Item] = &[
         title: "Fixed and adaptive task quantum",
         source: "ICS'14 Fig. 7",
         run: macro_figures::ics_fig7,
+    },
+    Item {
+        id: "drfh-fig1",
+        title: "DRF of one system, and servers on which it cannot be placed",
+        source: "TPDS'15 Sec. 2, Fig. 1",
+        run: drfh::section_2,
+    },
+    Item {
+        id: "drfh-fig4",
+        title: "DRF on each server, and over the pool",
+        source: "TPDS'15 Fig. 2 to 4",
+        run: drfh::figures_2_to_4,
+    },
+    Item {
+        id: "drfh-prop4",
+        title: "Strong sharing incentive fails",
+        source: "TPDS'15 Prop. 4",
+        run: drfh::proposition_4,
+    },
+    Item {
+        id: "drfh-eq9",
+        title: "Best fit: which server a task goes to",
+        source: "TPDS'15 Sec. 5.2, Eq. 9",
+        run: drfh::equation_9,
+    },
+    Item {
+        id: "drfh-fig5",
+        title: "Three users come and go on 100 servers",
+        source: "TPDS'15 Fig. 5",
+        run: drfh::figure_5,
+    },
+    Item {
+        id: "drfh-table2",
+        title: "Utilisation under slots of five sizes",
+        source: "TPDS'15 Table 2",
+        run: drfh::table_2,
+    },
+    Item {
+        id: "drfh-fig6",
+        title: "Utilisation over a day: best fit, first fit, slots",
+        source: "TPDS'15 Fig. 6",
+        run: drfh::figure_6,
+    },
+    Item {
+        id: "drfh-fig7",
+        title: "Job completion times by job size",
+        source: "TPDS'15 Fig. 7",
+        run: drfh::figure_7,
+    },
+    Item {
+        id: "drfh-fig8",
+        title: "Task completion ratio of each user",
+        source: "TPDS'15 Fig. 8",
+        run: drfh::figure_8,
+    },
+    Item {
+        id: "drfh-fig9",
+        title: "Sharing against a dedicated cloud for each user",
+        source: "TPDS'15 Fig. 9",
+        run: drfh::figure_9,
+    },
+    Item {
+        id: "beyond-google",
+        title: "Memoryless against long-term DRFH on Google's trace",
+        source: "beyond the papers",
+        run: beyond::google,
+    },
+    Item {
+        id: "beyond-wagap",
+        title: "Memoryless against long-term DRFH on wagap-2013",
+        source: "beyond the papers",
+        run: beyond::wagap,
+    },
+    Item {
+        id: "beyond-gap",
+        title: "How far greedy placement stays below the exact optimum",
+        source: "beyond the papers",
+        run: beyond::gap,
     },
 ];

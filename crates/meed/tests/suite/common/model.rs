@@ -14,6 +14,8 @@ pub(crate) struct Queue {
     pub(crate) counts: Counts,
     pub(crate) waits_since: u64,
     pub(crate) entitled: u128,
+    /// Dominant shares held, and what of those wanted its part would have served: shares of the pool x microsecond.
+    pub(crate) dominant: (f64, f64),
     pub(crate) borrowed: u128,
     pub(crate) lent: f64,
 }
@@ -125,6 +127,7 @@ impl Model {
             counts: Counts::default(),
             waits_since: 0,
             entitled: 0,
+            dominant: (0.0, 0.0),
             borrowed: 0,
             lent: 0.0,
         });
@@ -189,12 +192,15 @@ impl Model {
 
     /// Held and waited for, measured kind.
     pub(crate) fn demand(&self, q: usize) -> u128 {
+        self.demand_of(q, self.measured)
+    }
+
+    fn demand_of(&self, q: usize, kind: usize) -> u128 {
         let jobs = self.jobs.iter().filter(|job| job.alive && job.queue == q);
         let groups = jobs.flat_map(|job| &job.groups);
-        let waits: u128 =
-            groups.map(|g| u128::from(g.waiting()) * u128::from(g.demand.get(self.measured))).sum();
+        let waits: u128 = groups.map(|g| u128::from(g.waiting()) * u128::from(g.demand.get(kind))).sum();
         let running = self.running().filter(|task| task.queue == q);
-        waits + running.map(|task| u128::from(task.demand.get(self.measured))).sum::<u128>()
+        waits + running.map(|task| u128::from(task.demand.get(kind))).sum::<u128>()
     }
 
     /// S_i by largest remainder, level by level.
@@ -258,6 +264,28 @@ impl Model {
         if self.is_leaf(q) && !self.queues[q].removed { self.share(q).get(self.measured) } else { 0 }
     }
 
+    /// The dominant share that a leaf holds, and the one that its part of the pool would serve of what it wants.
+    fn dominant(&self, q: usize) -> (f64, f64) {
+        let total = self.share(0);
+        if !self.is_leaf(q) || self.queues[q].removed {
+            return (0.0, 0.0);
+        }
+        let largest = |amount: &dyn Fn(usize) -> f64| {
+            let there = (0..total.kinds()).filter(|&kind| total.get(kind) > 0);
+            there.map(|kind| amount(kind) / total.get(kind) as f64).fold(0.0, f64::max)
+        };
+        let held = self.held(q);
+        let (mut part, mut at) = (1.0, q);
+        while let Some(parent) = self.queues[at].parent {
+            let siblings: u64 =
+                self.children(parent).iter().map(|&child| self.queues[child].spec.weight).sum();
+            part *= self.queues[at].spec.weight as f64 / siblings as f64;
+            at = parent;
+        }
+        let wanted = largest(&|kind| self.demand_of(q, kind) as f64);
+        (largest(&|kind| held.get(kind) as f64), wanted.min(part))
+    }
+
     /// Counts up what passes until `now`.
     pub(crate) fn advance(&mut self, now: u64) {
         let passed = now - self.now;
@@ -272,6 +300,12 @@ impl Model {
         let rows: Vec<(u64, u64)> = all.iter().map(|&q| (self.leaf_share(q), own(q))).collect();
         let unused: u64 = rows.iter().map(|(share, held)| share.saturating_sub(*held)).sum();
         let borrowed: u64 = rows.iter().map(|(share, held)| held.saturating_sub(*share)).sum();
+        let dominant: Vec<(f64, f64)> = all.iter().map(|&q| self.dominant(q)).collect();
+        for (&q, (used, entitled)) in all.iter().zip(dominant) {
+            let queue = &mut self.queues[q];
+            queue.dominant.0 += used * passed as f64;
+            queue.dominant.1 += entitled * passed as f64;
+        }
         for (&q, (share, held)) in all.iter().zip(rows) {
             let entitled = self.demand(q).min(u128::from(share));
             let queue = &mut self.queues[q];

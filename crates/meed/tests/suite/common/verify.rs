@@ -188,6 +188,21 @@ impl Model {
             assert_eq!(integrals.usage[kind], used, "usage of {name}, kind {kind}");
         }
         assert_eq!(integrals.entitled, self.queues[q].entitled, "entitled: {name}");
+        let dominant = match view.held.kinds() {
+            // With one kind it is what is measured.
+            1 => (integrals.usage[0] as f64, integrals.entitled as f64),
+            _ => {
+                let whole = fairness::dominant::WHOLE as f64;
+                (self.queues[q].dominant.0 * whole, self.queues[q].dominant.1 * whole)
+            }
+        };
+        let near = |got: u128, expected: f64| {
+            // Parts are rounded, a millionth of a millionth of the pool; so are sums of floats.
+            let close = 4.0 * now.as_micros() as f64 + 1e-9 * expected;
+            assert!((got as f64 - expected).abs() <= close, "dominant of {name}: {got} is not {expected}");
+        };
+        near(integrals.dominant_used, dominant.0);
+        near(integrals.dominant_entitled, dominant.1);
         assert_eq!(integrals.demand, self.demand(q), "demand of {name}");
         assert_eq!(integrals.share, self.leaf_share(q), "measured share of {name}");
         assert_eq!(integrals.held, self.held(q).get(self.measured), "measured held of {name}");

@@ -1,0 +1,94 @@
+//! Numbers beside what is printed: one, or one for each run.
+
+use crate::reproduce::{Check, Measured, Spread, Verdict};
+
+/// A claim over several runs holds when it holds in this part of them.
+const ENOUGH: f64 = 0.75;
+
+/// What a paper says of a number.
+#[derive(Clone, Copy)]
+pub(in crate::reproduce::items) struct Claim {
+    /// What it is.
+    pub(in crate::reproduce::items) what: &'static str,
+    /// What is printed.
+    pub(in crate::reproduce::items) paper: &'static str,
+    /// The unit; empty for a ratio.
+    pub(in crate::reproduce::items) unit: &'static str,
+    /// From which value up to which it agrees.
+    pub(in crate::reproduce::items) agrees: (f64, f64),
+    /// Why it may differ.
+    pub(in crate::reproduce::items) otherwise: &'static str,
+}
+
+impl Claim {
+    fn holds(&self, value: f64) -> bool {
+        self.agrees.0 <= value && value <= self.agrees.1
+    }
+
+    /// Of one run.
+    pub(in crate::reproduce::items) fn of(&self, value: f64) -> Check {
+        let agrees = self.holds(value);
+        self.check(Measured::Number { value, unit: self.unit.to_owned() }, agrees, String::new())
+    }
+
+    /// Of several runs.
+    pub(in crate::reproduce::items) fn over(&self, values: Vec<f64>) -> Check {
+        let runs = values.len();
+        let agreeing = values.iter().filter(|value| self.holds(**value)).count();
+        let enough = runs > 0 && agreeing as f64 >= ENOUGH * runs as f64;
+        let spread = Spread::of(values, agreeing, self.unit);
+        self.check(Measured::Spread(spread), enough, format!(", in {agreeing} of {runs} runs"))
+    }
+
+    fn check(&self, measured: Measured, agrees: bool, runs: String) -> Check {
+        let (low, high) = self.agrees;
+        let bounds = match (low.is_finite(), high.is_finite()) {
+            (true, true) => format!("agrees from {low} to {high}{runs}"),
+            (true, false) => format!("agrees at {low} or more{runs}"),
+            (false, _) => format!("agrees at {high} or less{runs}"),
+        };
+        let reason = match agrees {
+            true => bounds,
+            false => format!("{} ({bounds})", self.otherwise),
+        };
+        Check {
+            what: self.what.to_owned(),
+            paper: self.paper.to_owned(),
+            measured,
+            verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
+            reason: Some(reason),
+        }
+    }
+}
+
+/// Something of which no paper says anything.
+pub(in crate::reproduce::items) fn beyond(what: &str, measured: Measured, remark: &str) -> Check {
+    Check {
+        what: what.to_owned(),
+        paper: "not printed".to_owned(),
+        measured,
+        verdict: Verdict::Measured,
+        reason: (!remark.is_empty()).then(|| remark.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_quarters_of_the_runs_decide() {
+        let claim = Claim { what: "w", paper: "1", unit: "", agrees: (0.5, 1.5), otherwise: "because" };
+        for (values, verdict) in [
+            (vec![1.0], Verdict::Agrees),
+            (vec![1.0, 1.0, 0.5, 2.0], Verdict::Agrees),
+            (vec![1.0, 2.0], Verdict::Differs),
+            (vec![], Verdict::Differs),
+        ] {
+            assert_eq!(claim.over(values.clone()).verdict, verdict, "{values:?}");
+        }
+        let check = claim.of(2.0);
+        assert_eq!(check.reason.as_deref(), Some("because (agrees from 0.5 to 1.5)"));
+        assert_eq!(check.verdict, Verdict::Differs);
+    }
+}
