@@ -137,7 +137,7 @@ fn table(problem: &Problem, policy: Policy, allocation: &Allocation, verified: &
     out += &more(entries.len(), "servers");
     out += &match &allocation.certificate {
         Some(certificate) => {
-            let gap = verified.short.max(verified.unsold).max(certificate.gap);
+            let gap = verified.short.max(verified.unsold).max(verified.rise).max(certificate.gap);
             let gap = if gap < 1e-12 { "rounding".to_owned() } else { format!("{gap:.0e}") };
             format!("Checked: it fits, and by the certificate's prices nobody can have more (up to {gap}).\n")
         }

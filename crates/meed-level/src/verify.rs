@@ -6,7 +6,10 @@
 //!    cheapest, and all that the servers have is worth 1. So whatever fits costs at most 1: sum_i n_i c_i <= 1. At the
 //!    round's level, with those that stopped before as they are, the tasks cost 1 already. Whoever stops in the round has
 //!    c_i > 0: with more for one of them, another gets less.
-//! 3. *Shares are what the levels say*, but for the gap.
+//! 3. *How much that proves.* A c_i that is but rounding proves nothing. While nobody has less than the smaller of what it
+//!    has and what the round's level says, user i can have at most (1 - sum_j n_j c_j) / c_i tasks more: that is how far it
+//!    may be from the optimum, however prices and shares were found, and it must be next to nothing.
+//! 4. *Shares are what the levels say*, but for the gap.
 //!
 //! Cost: O(rounds x users x servers of different prices).
 
@@ -16,9 +19,11 @@ use crate::problem::{Problem, Server, User};
 
 /// What rounding may do.
 const TOLERANCE: f64 = 1e-9;
-/// How far a level may be from what its prices prove: rounding of a program of three and more resources, where what is
-/// still shared in a late round is little. The figures of [`Verified`] say how far it is.
+/// How far a level may be from what its prices prove, and a share from the optimum: rounding of a program of three and more
+/// resources. The figures of [`Verified`] say how far they are.
 const LEVEL: f64 = 1e-7;
+/// Shares (with the past) below this part of the pool are compared as if they were as large.
+const SMALL: f64 = 1e-3;
 
 /// Figures of a result that is right.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,6 +34,9 @@ pub struct Verified {
     pub unsold: f64,
     /// The largest part by which share and past fall short of what the level says.
     pub short: f64,
+    /// The largest part by which share and past of a user could be larger with nobody who has no more getting less, as far
+    /// as the prices prove. Shares below 1e-3 of the pool count as that.
+    pub rise: f64,
 }
 
 /// What is wrong with a result.
@@ -46,11 +54,12 @@ pub fn verify(problem: &Problem, policy: Policy, allocation: &Allocation) -> Res
         return fail(format!("{} users in, {} out", problem.users.len(), allocation.users.len()));
     }
     let servers = servers(problem, policy);
-    let mut verified = Verified { overuse: fits(problem, &servers, allocation)?, unsold: 0.0, short: 0.0 };
+    let mut verified =
+        Verified { overuse: fits(problem, &servers, allocation)?, unsold: 0.0, short: 0.0, rise: 0.0 };
     adds_up(problem, allocation)?;
     if let Some(certificate) = &allocation.certificate {
         let check = Check { problem, policy, servers: &servers, allocation };
-        (verified.unsold, verified.short) = check.rounds(&certificate.rounds)?;
+        check.rounds(&certificate.rounds, &mut verified)?;
         if verified.short > certificate.gap + TOLERANCE {
             return fail(format!(
                 "shares fall short by {:e}, more than the gap of {:e}",
@@ -149,65 +158,98 @@ impl Check<'_> {
         (user.weight * level - history).max(0.0).min(cap)
     }
 
-    /// The largest part unsold in a round, and the largest part by which a share falls short.
-    fn rounds(&self, rounds: &[Round]) -> Result<(f64, f64), VerifyError> {
+    /// What of a user's past counts.
+    fn past(&self, user: usize) -> f64 {
+        if self.policy.remembers() { self.problem.users[user].used } else { 0.0 }
+    }
+
+    /// Fills in the largest part unsold in a round, by which a user could rise, and by which a share falls short.
+    fn rounds(&self, rounds: &[Round], verified: &mut Verified) -> Result<(), VerifyError> {
         let totals = self.problem.totals();
         let users = &self.problem.users;
-        let shares = &self.allocation.users;
         let mut stopped: Vec<Option<f64>> = vec![None; users.len()];
-        let (mut unsold, mut short, mut last): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        let mut last: f64 = 0.0;
         for (number, round) in rounds.iter().enumerate() {
             if round.level.is_nan() || round.level < last {
                 return fail(format!("round {number} has the level {}, below {last}", round.level));
             }
             last = round.level;
-            let costs = self.costs(number, round)?;
-            let mut sold = 0.0;
-            for user in 0..users.len() {
-                let share = match stopped[user] {
-                    Some(_) => shares[user].dominant_share,
-                    None => self.share_at(user, round.level, &totals),
-                };
-                sold += share / dominant(&users[user], &totals) * costs[user];
-            }
-            unsold = unsold.max(1.0 - sold);
-            if sold.is_nan() || unsold > LEVEL {
-                return fail(format!(
-                    "round {number}: the tasks of its level cost {sold}, the pool is worth 1"
-                ));
-            }
+            // Per unit of dominant share: what the whole pool's worth of one's dominant resource would cost.
+            let mut costs = self.costs(number, round)?;
+            costs.iter_mut().zip(users).for_each(|(cost, user)| *cost /= dominant(user, &totals));
+            let left = self.left(number, round, &costs, &stopped, verified)?;
             for &user in &round.users {
                 let name = &users[user].name;
-                // What the whole pool's worth of its dominant resource would cost.
-                let cost = costs[user] / dominant(&users[user], &totals);
+                let cost = costs[user];
                 if cost.is_nan() || cost <= TOLERANCE {
                     return fail(format!("round {number}: user `{name}` pays nothing and could rise"));
                 }
+                let has = self.share_at(user, round.level, &totals) + self.past(user);
+                let rise = left / cost / has.max(SMALL);
+                if rise.is_nan() || rise > LEVEL {
+                    return fail(format!(
+                        "round {number}: user `{name}` pays {cost:e} only, and could rise by {rise:e}"
+                    ));
+                }
+                verified.rise = verified.rise.max(rise);
                 if stopped[user].replace(round.level).is_some() {
                     return fail(format!("round {number}: user `{name}` has stopped before"));
                 }
             }
         }
+        verified.short = self.short(&stopped, &totals)?;
+        Ok(())
+    }
+
+    /// What is left of the pool's worth when everybody has the smaller of its share and what the round's level says.
+    fn left(
+        &self,
+        number: usize,
+        round: &Round,
+        costs: &[f64],
+        stopped: &[Option<f64>],
+        verified: &mut Verified,
+    ) -> Result<f64, VerifyError> {
+        let totals = self.problem.totals();
+        let has = |user: usize| self.allocation.users[user].dominant_share;
+        let says = |user: usize| match stopped[user] {
+            Some(_) => has(user),
+            None => self.share_at(user, round.level, &totals),
+        };
+        let sold = exact_sum((0..costs.len()).map(|user| says(user) * costs[user]));
+        verified.unsold = verified.unsold.max(1.0 - sold);
+        if sold.is_nan() || verified.unsold > LEVEL {
+            return fail(format!("round {number}: the tasks of its level cost {sold}, the pool is worth 1"));
+        }
+        // What is used beyond a capacity is not there: the shares that fit are smaller by that.
+        let fits = 1.0 + verified.overuse;
+        let held = exact_sum((0..costs.len()).map(|user| says(user).min(has(user)) / fits * costs[user]));
+        Ok((1.0 - held).max(0.0))
+    }
+
+    /// The largest part by which share and past fall short of what the level says at which a user has stopped.
+    fn short(&self, stopped: &[Option<f64>], totals: &[f64]) -> Result<f64, VerifyError> {
+        let users = &self.problem.users;
+        let mut short: f64 = 0.0;
         for (user, stopped) in stopped.iter().enumerate() {
             let expected = match stopped {
-                Some(level) => self.share_at(user, *level, &totals),
+                Some(level) => self.share_at(user, *level, totals),
                 None => {
-                    users[user].tasks.map_or(f64::INFINITY, |tasks| tasks * dominant(&users[user], &totals))
+                    users[user].tasks.map_or(f64::INFINITY, |tasks| tasks * dominant(&users[user], totals))
                 }
             };
-            let share = shares[user].dominant_share;
-            if share > expected + LEVEL * expected.max(1e-3) || expected.is_infinite() {
+            let share = self.allocation.users[user].dominant_share;
+            if share > expected + LEVEL * expected.max(SMALL) || expected.is_infinite() {
                 return fail(format!(
                     "user `{}` has the share {share}, its level says {expected}",
                     users[user].name
                 ));
             }
             if expected > 0.0 {
-                let past = if self.policy.remembers() { users[user].used } else { 0.0 };
-                short = short.max((expected - share) / (expected + past));
+                short = short.max((expected - share) / (expected + self.past(user)));
             }
         }
-        Ok((unsold, short))
+        Ok(short)
     }
 
     /// What one task of each user costs where it is cheapest.

@@ -77,7 +77,8 @@ impl Program<'_> {
         (0..self.servers()).map(|server| self.cost_on(prices, user, server)).fold(f64::INFINITY, f64::min)
     }
 
-    fn cost_on(&self, prices: &[f64], user: usize, server: usize) -> f64 {
+    /// What one unit of share costs on a server; infinite where it cannot be served.
+    pub(crate) fn cost_on(&self, prices: &[f64], user: usize, server: usize) -> f64 {
         if !self.allowed(user, server) {
             return f64::INFINITY;
         }

@@ -10,10 +10,12 @@
 //! zero price (whose every demand is for something not used up on some server) go on with the next round.
 //!
 //! *What is certain:* the prices prove the level not to be exceeded; shares are scaled by what the program's point lacks to
-//! that, which is stated as the gap. Nothing rests on the program being solved well but the gap's size.
+//! that, which is stated as the gap. Nothing rests on the program being solved well but the gap's size. What is not used
+//! up has a small price at the program's end, which stops nobody: who stops must be proven not to rise ([`Evidence`]).
 //!
 //! Users of one direction are one user here. Cost: 2 to 6 programs for each round.
 
+use crate::exact::fit::fit;
 use crate::exact::interior::{Inside, Program};
 use crate::line::{Line, Sum, fill};
 use crate::pool::{Class, Pieces, Pool, Solved, Stop};
@@ -21,9 +23,11 @@ use crate::pool::{Class, Pieces, Pool, Solved, Stop};
 /// Gap of a program that only serves to come closer.
 const LOOSE: f64 = 1e-3;
 /// Gap of the last program.
-const TIGHT: f64 = 1e-11;
+const TIGHT: f64 = 1e-14;
 /// A gap that is accepted at once.
-const ACCEPTED: f64 = 1e-10;
+const ACCEPTED: f64 = 1e-13;
+/// What a point may lack that is rounding.
+const FITS: f64 = 1e-15;
 /// Programs in one round at most.
 const PROGRAMS: usize = 30;
 /// Parts of a share below this are rounding of the program: they go to where the rest is.
@@ -31,6 +35,9 @@ const DUST: f64 = 1e-11;
 
 /// What the pool's worth of one's dominant resource costs at least, where it is a price; below, it is rounding.
 const PAYS: f64 = 1e-8;
+
+/// By what part of its share and past somebody who stops could still rise at most.
+const RISE: f64 = 1e-8;
 
 /// Users of one direction.
 struct Directions {
@@ -45,7 +52,15 @@ struct Round {
     level: f64,
     prices: Vec<f64>,
     shares: Vec<f64>,
-    factor: f64,
+    /// By direction: what is served over what the level says.
+    factors: Vec<f64>,
+}
+
+impl Round {
+    /// By what part somebody is served less than the level says at most.
+    fn lacking(&self) -> f64 {
+        1.0 - self.factors.iter().copied().fold(1.0, f64::min)
+    }
 }
 
 /// A pool of three or more demanded resources, and of several classes.
@@ -64,8 +79,9 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
         let costs: Vec<f64> = (0..directions.demand.len() / pool.kinds())
             .map(|direction| program.cost(&round.prices, direction))
             .collect();
-        let most = active.iter().map(|&user| costs[directions.of[user]]).fold(0.0, f64::max);
-        let pays = |user: usize| costs[directions.of[user]] > PAYS.min(0.5 * most);
+        let evidence = Evidence::new(pool, &directions, &lines, &round, &costs, &capacity);
+        let most = active.iter().map(|&user| evidence.weight(user)).fold(0.0, f64::max);
+        let pays = |user: usize| evidence.weight(user) > 1.0f64.min(0.5 * most);
         let mut stop =
             Stop { level: floor, users: Vec::new(), prices: by_server(pool, classes, &round.prices) };
         let before = active.len();
@@ -78,7 +94,7 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
                 stop.users.push(user);
             }
             promised[user] = pool.lines[user].share(floor);
-            lines[user] = Line::fixed(promised[user] * round.factor);
+            lines[user] = Line::fixed(promised[user] * round.factors[directions.of[user]]);
             false
         });
         if round.level.is_finite() {
@@ -96,6 +112,42 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
     };
     solved.gap = (0..promised.len()).map(lacking).fold(0.0, f64::max);
     solved
+}
+
+/// What prices prove about who cannot rise. With the prices of a round user i cannot have more than what is left unsold
+/// over c_i: a price that rounding has made proves nothing.
+struct Evidence<'a> {
+    pool: &'a Pool,
+    directions: &'a Directions,
+    costs: &'a [f64],
+    level: f64,
+    /// What is not sold, of what the pool is worth.
+    left: f64,
+}
+
+impl<'a> Evidence<'a> {
+    fn new(
+        pool: &'a Pool,
+        directions: &'a Directions,
+        lines: &[Line],
+        round: &Round,
+        costs: &'a [f64],
+        capacity: &[f64],
+    ) -> Self {
+        let mut left = Sum::default();
+        round.prices.iter().zip(capacity).for_each(|(price, amount)| left.add(price * amount));
+        for (line, &direction) in lines.iter().zip(&directions.of) {
+            left.add(-costs[direction] * line.share(round.level) * round.factors[direction]);
+        }
+        Evidence { pool, directions, costs, level: round.level, left: left.total().max(0.0) }
+    }
+
+    /// More than 1 where it is proven that a user cannot rise by more than [`RISE`] of what it has.
+    fn weight(&self, user: usize) -> f64 {
+        let (line, cost) = (&self.pool.lines[user], self.costs[self.directions.of[user]]);
+        let has = (line.share(self.level) + line.history).max(1e-3);
+        (cost * has * RISE / self.left.max(f64::MIN_POSITIVE)).min(cost / PAYS)
+    }
 }
 
 /// Distinct demand vectors, and whose they are.
@@ -137,27 +189,72 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&self) -> Round {
-        let mut round = self.search();
+        let (mut round, mut inside) = self.search();
         if self.floor > 0.0 && round.level.is_finite() {
-            self.polish(&mut round);
+            self.polish(&mut round, &mut inside);
         }
+        self.fitted(&mut round, &inside);
         round
     }
 
-    /// After the first round resources are used up by those who have stopped, and at the level found their old prices
-    /// prove as much as the new ones: the program returns some mixture. Just above the level only the new ones do.
-    fn polish(&self, round: &mut Round) {
-        for above in [1e-2, 1e-4, 1e-6] {
-            let prices = self.cleaned(&self.inside(round.level * (1.0 + above), TIGHT));
-            let level = self.bound(&prices).max(self.floor);
-            if (level - round.level).abs() <= 1e-9 * round.level {
-                (round.level, round.prices) = (level, prices);
-                return;
+    /// Takes the point to what fits exactly, where the program has ended before.
+    fn fitted(&self, round: &mut Round, inside: &Inside) {
+        if round.lacking() <= FITS {
+            return;
+        }
+        let servers = self.capacity.len() / self.pool.kinds();
+        let totals = self.totals(round.level);
+        let program = Program { totals: &totals, ..program(self.pool, self.directions, self.capacity, &[]) };
+        let worth: f64 = inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        // Of each pair of a variable and its dual one, in parts of what there is, the smaller is zero in the end.
+        let mut shares = inside.shares.clone();
+        for (user, total) in totals.iter().enumerate().filter(|(_, total)| **total > 0.0) {
+            let cost = program.cost(&inside.prices, user);
+            for server in 0..servers {
+                let dearer = program.cost_on(&inside.prices, user, server) - cost;
+                let share = &mut shares[user * servers + server];
+                if *share / total < dearer * total / worth {
+                    *share = 0.0;
+                }
             }
+        }
+        let full: Vec<bool> = (0..self.capacity.len()).map(|row| self.used_up(inside, worth, row)).collect();
+        fit(&program, &full, &mut shares);
+        let inside = Inside { shares, ..inside.clone() };
+        let fitted = self.round(round.level, round.level, &inside, &round.prices);
+        if fitted.lacking() < round.lacking() {
+            *round = fitted;
         }
     }
 
-    fn search(&self) -> Round {
+    fn used_up(&self, inside: &Inside, worth: f64, row: usize) -> bool {
+        let (price, amount) = (inside.prices[row], self.capacity[row]);
+        amount > 0.0 && inside.free[row] / amount < price * amount / worth
+    }
+
+    /// After the first round resources are used up by those who have stopped, and at the level found their old prices
+    /// prove as much as the new ones: the program returns some mixture, and not even a good one. Just above the level only
+    /// the new ones do. Whatever prices prove is proven, so the least level counts.
+    fn polish(&self, round: &mut Round, inside: &mut Inside) {
+        let from = round.level;
+        for above in [1e-2, 1e-4, 1e-6] {
+            let prices = self.cleaned(&self.inside(round.level * (1.0 + above), TIGHT));
+            let level = self.bound(&prices).max(self.floor);
+            let close = (level - round.level).abs() <= ACCEPTED * round.level;
+            if close || level < round.level {
+                (round.level, round.prices) = (level, prices);
+            }
+            if close {
+                break;
+            }
+        }
+        if round.level < from * (1.0 - ACCEPTED) {
+            *inside = self.inside(round.level, TIGHT);
+            *round = self.round(round.level, round.level, inside, &round.prices);
+        }
+    }
+
+    fn search(&self) -> (Round, Inside) {
         let (mut level, mut prices) = self.pool_bound();
         let curved =
             self.lines.iter().any(|line| line.weight > 0.0 && (line.from() > 0.0 || line.to() < level));
@@ -166,8 +263,8 @@ impl Search<'_> {
         loop {
             let inside = self.inside(level, tolerance);
             let as_is = self.round(level, level, &inside, &prices);
-            if 1.0 - as_is.factor <= ACCEPTED {
-                return as_is;
+            if as_is.lacking() <= ACCEPTED {
+                return (as_is, inside);
             }
             let found = self.cleaned(&inside);
             let next = self.bound(&found).max(self.floor);
@@ -178,10 +275,10 @@ impl Search<'_> {
                 (level, prices) = (next, found);
             }
             let round = self.round(from, level, &inside, &prices);
-            let lacking = 1.0 - round.factor;
+            let lacking = round.lacking();
             programs += 1;
             if lacking <= ACCEPTED || programs == PROGRAMS || (tolerance == TIGHT && !closer) {
-                return round;
+                return (round, inside);
             }
             if lacking < 10.0 * LOOSE || !closer {
                 tolerance = TIGHT;
@@ -236,9 +333,7 @@ impl Search<'_> {
     fn cleaned(&self, inside: &Inside) -> Vec<f64> {
         let worth: f64 = inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
         let clean = |row: usize| {
-            let (price, amount) = (inside.prices[row], self.capacity[row]);
-            let used_up = amount > 0.0 && inside.free[row] / amount < price * amount / worth;
-            if used_up { price / worth } else { 0.0 }
+            if self.used_up(inside, worth, row) { inside.prices[row] / worth } else { 0.0 }
         };
         let raw: Vec<f64> = inside.prices.iter().map(|price| price / worth).collect();
         let large = |row: usize| if raw[row] * self.capacity[row] > PAYS { raw[row] } else { 0.0 };
@@ -284,10 +379,27 @@ impl Search<'_> {
                     .for_each(|(used, by)| used.add(part * by));
             }
         }
-        let fullest = used.iter().zip(self.capacity).filter(|(_, amount)| **amount > 0.0);
-        let fullest = fullest.map(|(used, amount)| used.total() / amount).fold(1.0, f64::max);
-        shares.iter_mut().for_each(|share| *share /= fullest);
-        Round { level: to, prices: prices.to_vec(), shares, factor: 1.0 / fullest }
+        // Where more is used than there is, and nowhere else, all that uses it becomes smaller.
+        let over: Vec<f64> = used
+            .iter()
+            .zip(self.capacity)
+            .map(|(used, amount)| if *amount > 0.0 { (used.total() / amount).max(1.0) } else { 1.0 })
+            .collect();
+        let mut factors = vec![1.0; after.len()];
+        for (direction, factor) in factors.iter_mut().enumerate().filter(|(at, _)| before[*at] > 0.0) {
+            let demand = &self.directions.demand[direction * kinds..][..kinds];
+            let parts = &mut shares[direction * servers..][..servers];
+            let mut sum = Sum::default();
+            for (part, over) in parts.iter_mut().zip(over.chunks(kinds)) {
+                let over = over.iter().zip(demand).filter(|(_, demand)| **demand > 0.0);
+                *part /= over.map(|(over, _)| *over).fold(1.0, f64::max);
+                sum.add(*part);
+            }
+            if after[direction] > 0.0 {
+                *factor = (sum.total() / after[direction]).min(1.0);
+            }
+        }
+        Round { level: to, prices: prices.to_vec(), shares, factors }
     }
 }
 

@@ -200,8 +200,8 @@ impl Sorted {
         alone[1] + second <= 1.0
     }
 
-    /// The first limit met above `found.low`, where all shares are linear. `scratch` is overwritten: use of the first
-    /// resource by all of higher ratio, at `low` and its slope.
+    /// The first limit met above `found.low`, where all shares are linear; but for rounding that is below `found.high`.
+    /// `scratch` is overwritten: use of the first resource by all of higher ratio, at `low` and its slope.
     fn first_limit(&self, single: &[Vec<Line>; 2], found: Bracket, scratch: &mut [[f64; 2]]) -> (f64, Limit) {
         let (low, between) = (found.low, found.between());
         let mut first = [Running::default(); 2];
@@ -238,7 +238,7 @@ impl Sorted {
             });
             let slope = used[1].total();
             let level = if slope > 0.0 {
-                meets(low, found.high, 1.0 - used[0].total(), slope)
+                meets(low, f64::INFINITY, 1.0 - used[0].total(), slope)
             } else {
                 f64::INFINITY
             };
@@ -246,7 +246,10 @@ impl Sorted {
                 least = (level, Limit::Resource(r));
             }
         }
-        let level = (low + rise).min(found.high);
-        if rise.is_finite() && level < least.0 { (level, Limit::Ratio(self.ratio[at])) } else { least }
+        if rise.is_finite() && low + rise < least.0 {
+            least = (low + rise, Limit::Ratio(self.ratio[at]));
+        }
+        // Only now: all limits beyond the bracket would be alike, and prices are those of the first.
+        (if least.0.is_finite() { least.0.min(found.high) } else { least.0 }, least.1)
     }
 }

@@ -130,6 +130,8 @@ fn take_window(items: &mut Vec<Item>, capacity: [f64; 2]) -> Vec<Item> {
         taken.push(items[last].part(from_last));
         items[last] = items[last].part(1.0 - from_last);
     }
+    // Nothing of an end has no ratio: servers cannot be filled from it.
+    taken.retain(|item| item.size() > 0.0);
     items.drain(inner);
     items.retain(|item| item.size() > 0.0);
     taken
