@@ -274,6 +274,9 @@ impl Scenario {
     /// Every policy that the file names can be resolved, and the tree it makes is sound.
     fn check_policies(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
+            if let Some((placement, what)) = keys.contradiction() {
+                return Err(place.error(placement.span(), what));
+            }
             let (config, _) = self.config(&keys.clone().over(&self.base), place)?;
             let (placement, kinds) = (keys.placement(place)?, config.kinds.len());
             meed::Engine::new(config, placement(kinds, 0)).map_err(|why| ScenarioError {

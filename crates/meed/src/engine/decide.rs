@@ -30,6 +30,9 @@ impl Engine {
     }
 
     fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        if self.servers.is_some() {
+            return self.decide_by_server(explain, on);
+        }
         while self.shapes.any_startable() {
             self.settle();
             let mut reason =
@@ -130,7 +133,7 @@ impl Engine {
     }
 
     #[inline]
-    fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
+    pub(super) fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
         if let Some(key) = self.rescaled_key(parent, child) {
             return key;
         }
@@ -171,7 +174,7 @@ impl Engine {
     }
 
     #[inline]
-    fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
+    pub(super) fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
         loop {
             let (stored, slot) = self.queues[leaf.index()].buckets[bucket].groups.peek()?;
             let key = self.group_key(slot);
