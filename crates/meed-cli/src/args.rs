@@ -82,8 +82,8 @@ pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv (Google), .csv (Philly),
     /// .jsonl, compressed or not.
     pub(crate) scenario: PathBuf,
-    /// A policy to run: static, fifo, fair, long-term, drf, drfh, long-term-drf, slots or a [policies] name of the
-    /// scenario, with `,key=value` to change its keys. May be given several times. Default: static, fair, long-term.
+    /// A policy to run: static, fifo, fair, long-term, drf, drfh, long-term-drf, per-server-drf, slots or a
+    /// [policies] name of the scenario, with `,key=value` to change its keys. May be given several times. Default: static, fair, long-term.
     #[arg(long, short, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
     /// Seed of all random choices, instead of the scenario's.

@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use meed_lab::audit::{
-    Audit, AuditError, DEFAULT_POLICIES, DEFAULT_TRIALS, Options, PROPERTIES, Property, Tasks, audit, page,
-    replay, summary_page, write_counterexamples,
+use meed_lab::audit::pool::{
+    POOL_POLICIES, POOL_PROPERTIES, PoolOptions, PoolProperty, audit_pool, is_pool_case, pool_page,
+    pool_summary, replay_pool, write_pool,
 };
-use meed_report::page::{to_text, write_html};
+use meed_lab::audit::{
+    AuditError, DEFAULT_POLICIES, DEFAULT_TRIALS, Options, PROPERTIES, Property, Tasks, audit, page, replay,
+    summary_page, write_counterexamples,
+};
+use meed_report::page::{Page, to_text, write_html};
 
 use crate::exit::Failure;
 use crate::output::{check_files, print, table_options, write_text};
@@ -18,16 +22,24 @@ Examples:
   meed audit
   meed audit --policy fair --policy long-term,half_life=30min --out counterexamples
   meed audit --property strategy-proofness --trials 2000 --report audit.html
+  meed audit --pool --policy drfh --policy per-server-drf --property pareto
   meed audit --case counterexamples/contribution-fair-unit/case.json";
 
 #[derive(Args)]
 pub(crate) struct AuditArgs {
+    /// Audits greedy policies on pools of unequal servers instead: whole tasks of several resources, and the properties of
+    /// the DRFH paper.
+    #[arg(long, conflicts_with_all = ["case", "tasks"])]
+    pool: bool,
     /// A policy, as in `meed simulate`. May be given several times. Tenants form two groups where it names t_wait.
-    /// Default: static, fifo, fair, and long-term in six ways.
+    /// Default: static, fifo, fair, and long-term in six ways; with --pool drf, drfh, long-term-drf, per-server-drf,
+    /// slots, and other placements.
     #[arg(long, short, value_name = "POLICY", conflicts_with = "case")]
     policy: Vec<String>,
     /// A property; may be given several times. Default: all. sharing-incentive, workload-incentive, contribution,
-    /// strategy-proofness, overclaiming, pareto, false-names, full-weight-names (docs/properties.md).
+    /// strategy-proofness, overclaiming, pareto, false-names, full-weight-names. With --pool: envy-freeness, pareto,
+    /// group-strategy-proofness, strong-sharing-incentive, weak-sharing-incentive, single-server-drf, single-resource,
+    /// bottleneck, population-monotonicity (docs/properties.md).
     #[arg(long, value_name = "NAME", conflicts_with = "case")]
     property: Vec<String>,
     /// What tasks are like: of one slot and one minute, as divisible demand; or of several slots and minutes.
@@ -68,11 +80,15 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     if let Some(case) = &args.case {
         return again(case);
     }
-    let options = options(args)?;
     check_files(
         &[("--json", args.json.as_deref()), ("--report", args.report.as_deref())],
         ("", Path::new("")),
     )?;
+    if args.pool { pool(args) } else { tenants(args) }
+}
+
+fn tenants(args: &AuditArgs) -> Result<(), Failure> {
+    let options = options(args)?;
     let bar = watch::bar(args.quiet, 1, "{bar:24} {pos} of {len} half searches, {elapsed}");
     let result = audit(&options, &|done, of| {
         bar.set_length(of as u64);
@@ -86,26 +102,62 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         write_html(&page(&result)?, path)?;
     }
+    tell(args, &json(&result), &summary_page(&result))
+}
+
+fn pool(args: &AuditArgs) -> Result<(), Failure> {
+    let policies = match args.policy.is_empty() {
+        true => POOL_POLICIES.map(str::to_owned).to_vec(),
+        false => args.policy.clone(),
+    };
+    let known: Vec<&str> = POOL_PROPERTIES.iter().map(|row| row.name).collect();
+    let properties = chosen(&args.property, &known, PoolProperty::named)?;
+    let options = PoolOptions { policies, properties, trials: args.trials, seed: args.seed };
+    let bar = watch::bar(args.quiet, 1, "{bar:24} {pos} of {len} searches, {elapsed}");
+    let result = audit_pool(&options, &|done, of| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let result = result?;
+    if let Some(folder) = &args.out {
+        write_pool(&result, folder)?;
+    }
+    if let Some(path) = &args.report {
+        write_html(&pool_page(&result), path)?;
+    }
+    tell(args, &json(&result), &pool_summary(&result))
+}
+
+/// JSON where it is asked for, and the tables.
+fn tell(args: &AuditArgs, json: &str, summary: &Page) -> Result<(), Failure> {
     match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => return print(&json(&result)),
-        Some(path) => write_text(path, &json(&result))?,
+        Some(path) if path == Path::new("-") => return print(json),
+        Some(path) => write_text(path, json)?,
         None => {}
     }
-    if args.quiet { Ok(()) } else { print(&to_text(&summary_page(&result), &table_options())) }
+    if args.quiet { Ok(()) } else { print(&to_text(summary, &table_options())) }
+}
+
+/// The properties that are named, in the order in which they are shown; all where none is.
+fn chosen<P: Ord>(names: &[String], known: &[&str], of: fn(&str) -> Option<P>) -> Result<Vec<P>, Failure> {
+    let named = |name: &str| {
+        of(name).ok_or_else(|| {
+            Failure::Usage(format!("unknown property `{name}`; known are {}", known.join(", ")))
+        })
+    };
+    let mut properties = match names.is_empty() {
+        true => known.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?,
+        false => names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?,
+    };
+    properties.sort();
+    properties.dedup();
+    Ok(properties)
 }
 
 fn options(args: &AuditArgs) -> Result<Options, Failure> {
-    let known = || PROPERTIES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
-    let named = |name: &String| {
-        Property::named(name)
-            .ok_or_else(|| Failure::Usage(format!("unknown property `{name}`; known are {}", known())))
-    };
-    let mut properties = args.property.iter().map(named).collect::<Result<Vec<_>, _>>()?;
-    properties.sort();
-    properties.dedup();
-    if properties.is_empty() {
-        properties = PROPERTIES.iter().map(|row| row.property).collect();
-    }
+    let known: Vec<&str> = PROPERTIES.iter().map(|row| row.name).collect();
+    let properties = chosen(&args.property, &known, Property::named)?;
     let policies = match args.policy.is_empty() {
         true => DEFAULT_POLICIES.map(str::to_owned).to_vec(),
         false => args.policy.clone(),
@@ -118,12 +170,24 @@ fn options(args: &AuditArgs) -> Result<Options, Failure> {
     Ok(Options { policies, properties, tasks, trials: args.trials, seed: args.seed })
 }
 
-fn json(result: &Audit) -> String {
+fn json(result: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(result);
     text.expect("an audit holds only numbers, words and lists of them") + "\n"
 }
 
 fn again(case: &Path) -> Result<(), Failure> {
+    if is_pool_case(case) {
+        let replayed = replay_pool(case)?;
+        return print(&format!(
+            "{} under {}, user {}: {} (written: {}; whole tasks alone could make {})\n",
+            replayed.property.row().title,
+            replayed.policy,
+            replayed.user,
+            replayed.value,
+            replayed.written,
+            replayed.tolerance,
+        ));
+    }
     let replayed = replay(case)?;
     print(&format!(
         "{} under {}, tenant {}: {} (written: {}; whole tasks alone could make {})\n",
@@ -144,7 +208,7 @@ impl From<AuditError> for Failure {
             AuditError::Load(error) => error.into(),
             AuditError::Trace(error) => error.into(),
             AuditError::File { .. } => Failure::File(error.to_string()),
-            AuditError::Config(_) | AuditError::Json(_) | AuditError::Case { .. } => {
+            AuditError::Config(_) | AuditError::Level(_) | AuditError::Json(_) | AuditError::Case { .. } => {
                 Failure::Input(error.to_string())
             }
         }

@@ -98,6 +98,9 @@ pub struct Policy {
     /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is served out of
     /// turn once it has waited this long; `None`: never (the naive walk). Only the root's is read.
     pub t_wait: Option<Span>,
+    /// Each server decides on its own, by what children hold on it (`engine::per_server`). For dominant allocation, and
+    /// below a root that has it too.
+    pub per_server: bool,
 }
 
 /// Quantum that adaptive policies start from.
@@ -119,6 +122,8 @@ pub struct Preset {
     pub measure: Measure,
     /// Whether shares are dominant shares over all kinds, instead of amounts of one.
     pub dominant: bool,
+    /// Whether each server decides on its own.
+    pub per_server: bool,
     /// The placement that goes with it, where the user names none.
     pub placement: &'static str,
     /// One line for `--help`.
@@ -144,6 +149,13 @@ pub const PRESETS: &[Preset] = &[
         ..Preset::of(Measure::Allocation)
     },
     Preset {
+        name: "per-server-drf",
+        about: "DRF on each server by itself: the naive extension to unequal servers",
+        dominant: true,
+        per_server: true,
+        ..Preset::of(Measure::Allocation)
+    },
+    Preset {
         name: "long-term-drf",
         about: "long-term fairness of dominant shares, placed by best fit",
         dominant: true,
@@ -154,7 +166,7 @@ pub const PRESETS: &[Preset] = &[
 
 impl Preset {
     const fn of(measure: Measure) -> Preset {
-        Preset { name: "", measure, dominant: false, placement: "first-fit", about: "" }
+        Preset { name: "", measure, dominant: false, per_server: false, placement: "first-fit", about: "" }
     }
 
     /// The preset of that name.
@@ -168,7 +180,17 @@ impl Preset {
         if self.dominant {
             policy.scalar = Scalar::Dominant;
         }
+        policy.per_server = self.per_server;
         policy
+    }
+
+    /// The first preset whose measure these choices are; what else they say may differ from it.
+    pub fn like(policy: &Policy) -> Option<&'static Preset> {
+        let dominant = policy.scalar == Scalar::Dominant;
+        PRESETS.iter().find(|preset| {
+            (preset.measure, preset.dominant, preset.per_server)
+                == (policy.measure, dominant, policy.per_server)
+        })
     }
 }
 
@@ -185,6 +207,7 @@ impl Policy {
             quantum: Quantum::Adaptive { initial: DEFAULT_QUANTUM, interval: REFRESH_INTERVAL },
             blocked: Blocked::Skip,
             t_wait: None,
+            per_server: false,
         }
     }
 
@@ -225,7 +248,22 @@ impl Policy {
         };
         let guard = (self.t_wait.is_some() && self.measure != Measure::Usage)
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
-        memory.or(scalar).or(discount).or(interval).or(guard)
+        memory.or(scalar).or(discount).or(interval).or(guard).or_else(|| self.problem_per_server())
+    }
+}
+
+impl Policy {
+    fn problem_per_server(&self) -> Option<String> {
+        let dominant = self.measure == Measure::Allocation && self.scalar == Scalar::Dominant;
+        match (self.per_server, dominant, self.blocked) {
+            (true, false, _) => Some("a server by itself compares dominant shares that are held now".to_owned()),
+            (true, true, Blocked::Wait) => Some(
+                "each server decides on its own: none can wait for a task that may never fit on it; say when_blocked = \
+                 \"skip\""
+                    .to_owned(),
+            ),
+            _ => None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `proofs` | where a property holds by proof, with the proof's words |
 //! | `replay` | counterexamples as files, and files evaluated again to the same number |
 //! | `page` | the report |
+//! | [`pool`] | another search: greedy policies on unequal servers (DRFH Sec. 3.3) |
 //!
 //! A search can find counterexamples; it cannot prove that there are none. "None found" says only that.
 
@@ -21,6 +22,7 @@ mod ground;
 mod idle;
 mod measure;
 mod page;
+pub mod pool;
 mod proofs;
 pub mod property;
 mod random;
@@ -113,6 +115,9 @@ pub enum AuditError {
     /// The engine refused a configuration.
     #[error(transparent)]
     Config(#[from] meed::ConfigError),
+    /// The exact allocation to compare with refused a case.
+    #[error(transparent)]
+    Level(#[from] meed_level::InputError),
     /// A log or a case is not what we write.
     #[error(transparent)]
     Json(#[from] serde_json::Error),

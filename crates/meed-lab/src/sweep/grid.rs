@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use meed::Measure;
 use meed::policy::PRESETS;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 use rayon::prelude::*;
@@ -335,5 +336,5 @@ fn digits(mut combination: usize, axes: &[Axis]) -> Vec<usize> {
 /// Whether the policy remembers nothing that keys of `long-term` could change: its points are equal along such an axis.
 pub(super) fn is_memoryless(policy: &str) -> bool {
     let name = policy.split(',').next().unwrap_or_default();
-    name == STATIC || PRESETS.iter().any(|preset| preset.name == name && name != "long-term")
+    name == STATIC || PRESETS.iter().any(|preset| preset.name == name && preset.measure != Measure::Usage)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use meed::policy::{PRESETS, Preset};
-use meed::{Blocked, Engine, GroupView, JobId, NodeId, QueueId, Resources, Scalar, Tier};
+use meed::policy::Preset;
+use meed::{Blocked, Engine, GroupView, JobId, NodeId, QueueId, Resources, Tier};
 use serde::Serialize;
 
 use super::find::Found;
@@ -255,11 +255,7 @@ fn books(world: &World<'_>, queue: &str, engine: &Engine, leaf: QueueId) -> Queu
 }
 
 fn order_of(engine: &Engine, queue: QueueId) -> &'static str {
-    let policy = engine.policy(queue);
-    let dominant = policy.scalar == Scalar::Dominant;
-    let same = |preset: &&Preset| preset.measure == policy.measure && preset.dominant == dominant;
-    let preset = PRESETS.iter().find(same);
-    preset.map_or("", |preset| preset.name)
+    Preset::like(engine.policy(queue)).map_or("", |preset| preset.name)
 }
 
 /// The order at each level from the root down to `leaf`.

@@ -289,6 +289,9 @@ impl Scenario {
         place: &Place<'_>,
     ) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
+            if let Some((placement, what)) = keys.contradiction() {
+                return Err(place.error(placement.span(), what));
+            }
             let keys = keys.clone().over(&self.base);
             let (config, _) = self.config(&keys, place)?;
             let ((placement, _), kinds) = (self.place(&keys, place)?, config.kinds.len());

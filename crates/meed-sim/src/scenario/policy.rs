@@ -215,11 +215,8 @@ impl PolicyKeys {
     pub(super) fn of(policy: &Policy, kinds: &ResourceKinds) -> PolicyKeys {
         let word = |word: &str| Some(Spanned::new(0..0, word.to_owned()));
         let time = |span: Span| Some(Spanned::new(0..0, Quantity::Text(format_span(span))));
-        let dominant = policy.scalar == Scalar::Dominant;
-        let order =
-            PRESETS.iter().find(|preset| preset.measure == policy.measure && preset.dominant == dominant);
         let mut keys = PolicyKeys {
-            order: order.and_then(|preset| word(preset.name)),
+            order: Preset::like(policy).and_then(|preset| word(preset.name)),
             newcomer: word(word_for(NEWCOMERS, policy.newcomer)),
             discount: Some(Spanned::new(0..0, f64::from(policy.discount) / 1000.0)),
             when_blocked: word(word_for(WHEN_BLOCKED, policy.blocked)),
@@ -252,11 +249,29 @@ impl PolicyKeys {
         keys
     }
 
+    fn preset(&self) -> Option<&'static Preset> {
+        self.order.as_ref().and_then(|order| Preset::find(order.get_ref()))
+    }
+
+    /// What of one table of keys contradicts itself: servers that decide by themselves are not chosen by a placement.
+    pub(super) fn contradiction(&self) -> Option<(&Spanned<String>, String)> {
+        let alone = self.preset().filter(|preset| preset.per_server)?;
+        let placement = self.placement.as_ref()?;
+        let (order, name) = (alone.name, placement.get_ref());
+        let what = format!(
+            "`{order}` takes no placement: each server chooses what runs on it, in order of joining; leave `{name}` out, \
+             or take drfh, which shares the pool and places"
+        );
+        Some((placement, what))
+    }
+
     /// The placement's name.
     pub(super) fn placement_name(&self) -> &str {
-        let preset = self.order.as_ref().and_then(|order| Preset::find(order.get_ref()));
+        let preset = self.preset();
         let usual = preset.map_or(PLACEMENTS[0].name, |preset| preset.placement);
-        self.placement.as_ref().map_or(usual, |name| name.get_ref())
+        // The key stays in the file for its other runs.
+        let read = self.placement.as_ref().filter(|_| preset.is_none_or(|preset| !preset.per_server));
+        read.map_or(usual, |name| name.get_ref())
     }
 
     /// The rule that says which maps a slot may run, in the MapReduce world.
@@ -286,7 +301,10 @@ impl PolicyKeys {
                 );
                 return Err(place.error(name.span(), what));
             }
-            return one_of(place, name, "placement", &rows);
+            let named = one_of(place, name, "placement", &rows)?;
+            if self.preset().is_none_or(|preset| !preset.per_server) {
+                return Ok(named);
+            }
         }
         let usual = self.placement_name();
         Ok(rows.iter().find(|row| row.0 == usual).map_or(PLACEMENTS[0].new, |row| row.1))
@@ -398,5 +416,10 @@ pub(super) fn choose(
         let place = Place { file: &file, text: &table };
         ScenarioError { line: None, ..place.toml(&error) }
     })?;
+    let order = own.order.clone().or_else(|| keys.order.clone());
+    let together = PolicyKeys { order, ..own.clone() };
+    if let Some((_, what)) = together.contradiction() {
+        return Err(fail(what));
+    }
     Ok(Choice { partitioned: name == STATIC, keys: own.over(&keys) })
 }

@@ -30,6 +30,9 @@ impl Engine {
     }
 
     fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        if self.servers.is_some() {
+            return self.decide_by_server(explain, on);
+        }
         while self.shapes.any_startable() {
             self.settle();
             let mut reason =
@@ -171,7 +174,7 @@ impl Engine {
     }
 
     #[inline]
-    fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
+    pub(super) fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
         loop {
             let (stored, slot) = self.queues[leaf.index()].buckets[bucket].groups.peek()?;
             let key = self.group_key(slot);

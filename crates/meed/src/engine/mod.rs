@@ -11,7 +11,8 @@
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one, unless tasks outrun
 //! their quantum), plus the placement's; nothing in it grows with the number of
 //! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks want nodes of their own
-//! are looked at one by one within their leaf, and hierarchical `drf` looks at all queues (`rescale`).
+//! are looked at one by one within their leaf, and hierarchical `drf` (`rescale`) and `per-server-drf` (`per_server`) look
+//! at all queues.
 
 mod chores;
 mod decide;
@@ -20,6 +21,7 @@ mod guard;
 mod jobs;
 mod nodes;
 mod offer;
+mod per_server;
 mod played;
 mod queues;
 mod rescale;
@@ -50,6 +52,7 @@ use crate::spec::{AllocationMark, Config, JobId, JobMark, NodeId, QueueId};
 use crate::time::Time;
 use guard::Guard;
 use jobs::{Group, Job};
+use per_server::Servers;
 use queues::Queue;
 use rules::Rules;
 use tasks::Running;
@@ -79,6 +82,8 @@ pub struct Engine {
     group_places: Vec<u32>,
     running: Slab<AllocationMark, Running>,
     guard: Option<Guard>,
+    /// What is held on each server, where each decides on its own.
+    servers: Option<Servers>,
     meter: Meter,
     quanta: Option<QuantumUpdater>,
     /// Live jobs of which a task has ended since the last refresh of the quanta.
@@ -132,6 +137,7 @@ impl Engine {
             group_places: Vec::new(),
             running: Slab::new(),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
+            servers: config.root.per_server.then(Servers::default),
             meter: Meter::new(config.measured, kinds.len()),
             quanta,
             learners: Vec::new(),

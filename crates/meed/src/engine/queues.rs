@@ -187,7 +187,14 @@ impl Engine {
     fn check_queue(&self, spec: &QueueSpec) -> Result<(), ConfigError> {
         check_weight(&spec.name, spec.weight)?;
         self.check_bounds(&spec.name, spec.min.as_ref(), spec.max.as_ref())?;
-        match spec.policy.problem(self.kinds.len()) {
+        let alone = || {
+            (spec.policy.per_server && self.servers.is_none()).then(|| {
+                "per-server-drf is how each server decides, from the root down: make it the order of the whole run, or \
+                 take drf here"
+                    .to_owned()
+            })
+        };
+        match spec.policy.problem(self.kinds.len()).or_else(alone) {
             Some(problem) => Err(ConfigError::Policy { queue: spec.name.clone(), problem }),
             None => Ok(()),
         }

@@ -67,6 +67,7 @@ impl Engine {
         self.meter.start(now, leaf.index(), &demand);
         self.charge_path(leaf, node, &demand, quantum);
         self.charge_job(job_id, node, &demand, quantum);
+        self.hold_on_server(leaf, node, &demand);
         if !still_waits {
             self.unlist_group(leaf, slot);
         }
@@ -248,6 +249,7 @@ impl Engine {
         self.meter.unask(now, task.queue.index(), &demand, 1);
         self.credit_job(&task, &demand);
         self.credit_path(&task, &demand);
+        self.let_go_on_server(task.queue, task.node, &demand);
         self.give_room(task.node, &demand);
         self.wake();
         task

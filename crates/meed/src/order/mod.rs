@@ -93,7 +93,7 @@ impl Domain {
 
     /// Whether a parent in it counts its children rescaled (see `engine::rescale`).
     pub(crate) fn rescales(&self) -> bool {
-        self.is_dominant() && self.rule.measure == Measure::Allocation
+        self.is_dominant() && self.rule.measure == Measure::Allocation && !self.policy.per_server
     }
 
     /// theta * delta of ICS'14 Eq. 9: what a task of `demand` on a node of this weight (thousandths) counts.

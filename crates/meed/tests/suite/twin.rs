@@ -36,6 +36,20 @@ proptest! {
         World::run(&config, jobs);
     }
 
+    /// Each server by itself; below the root some parents keep an order of their own over the pool.
+    #[test]
+    fn decides_as_a_plain_scan_under_per_server_drf(mut dice in dice(260), others in 0u64..8) {
+        let mut config = dice.config();
+        config.root = policy("per-server-drf");
+        for (number, queue) in config.queues.iter_mut().enumerate() {
+            if others >> (number % 3) & 1 == 0 {
+                queue.policy = policy("per-server-drf");
+            }
+        }
+        let jobs = dice.jobs(&config, 16);
+        World::run(&config, jobs);
+    }
+
     #[test]
     fn decides_as_a_plain_scan_under_long_term_drf(mut dice in dice(260)) {
         let mut config = dice.config();

@@ -88,17 +88,37 @@ impl Model {
 
     /// Parts of the pool that an amount of one kind is: of their least common multiple, by schoolbook.
     fn parts(&self, kind: usize, amount: u128) -> u128 {
-        let pool = self.pool;
-        let there = || pool.as_slice().iter().map(|&amount| u128::from(amount)).filter(|&amount| amount > 0);
-        let largest = there().max().unwrap_or(1);
-        let parts =
-            (1..).map(|times| times * largest).find(|parts| there().all(|amount| parts % amount == 0));
-        match pool.get(kind) {
-            0 => 0,
-            capacity => amount * parts.expect("there is one") / u128::from(capacity),
-        }
+        parts_of(&self.pool, kind, amount)
     }
 
+    /// The key of a queue on the server whose turn it is.
+    fn key_on_server(&self, q: usize) -> Ratio {
+        let node = self.server().expect("some server's turn");
+        let whole = self.nodes[node].spec.capacity;
+        let here = |task: &&Task| task.node == node && self.is_below(task.queue, q);
+        let share = |kind: usize| {
+            let held: u64 = self.running().filter(here).map(|task| task.demand.get(kind)).sum();
+            parts_of(&whole, kind, u128::from(held))
+        };
+        let amount = (0..whole.kinds()).map(share).max().unwrap_or(0);
+        let there = (0..whole.kinds()).find(|&kind| whole.get(kind) > 0).unwrap_or(0);
+        let unit = 1000.0 / parts_of(&whole, there, u128::from(whole.get(there))) as f64;
+        Ratio { tier: Tier::Ordinary, amount, weight: self.queues[q].spec.weight, unit }
+    }
+}
+
+/// Parts of `pool` that an amount of one kind is.
+fn parts_of(pool: &Resources, kind: usize, amount: u128) -> u128 {
+    let there = || pool.as_slice().iter().map(|&amount| u128::from(amount)).filter(|&amount| amount > 0);
+    let largest = there().max().unwrap_or(1);
+    let parts = (1..).map(|times| times * largest).find(|parts| there().all(|amount| parts % amount == 0));
+    match pool.get(kind) {
+        0 => 0,
+        capacity => amount * parts.expect("there is one") / u128::from(capacity),
+    }
+}
+
+impl Model {
     /// Dominant shares are shown as parts of one, or as such parts x seconds.
     fn unit(&self, policy: &Policy) -> f64 {
         let whole = || self.pool_parts() as f64;
@@ -123,7 +143,7 @@ impl Model {
     fn is_rescaled(&self, q: usize) -> bool {
         let dominant = |q: usize| {
             let policy = &self.queues[q].spec.policy;
-            policy.scalar == Scalar::Dominant && policy.measure == Measure::Allocation
+            policy.scalar == Scalar::Dominant && policy.measure == Measure::Allocation && !policy.per_server
         };
         !self.children(q).is_empty() && dominant(q) && self.queues[q].parent.is_some_and(dominant)
     }
@@ -228,6 +248,9 @@ impl Model {
         let min = spec.min.map_or(0, |min| self.bound(policy, &min));
         if held < min {
             return Ratio { tier: Tier::BelowMinimum, amount: u128::from(held), weight: min, unit: 1.0 };
+        }
+        if policy.per_server {
+            return self.key_on_server(q);
         }
         let (amount, weight) = match policy.measure {
             Measure::Arrival => {

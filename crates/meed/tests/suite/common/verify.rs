@@ -7,9 +7,30 @@ use std::cmp::Ordering;
 
 impl Model {
     fn node_for(&self, job: usize, group: usize) -> Option<usize> {
-        let demand = &self.jobs[job].groups[group].demand;
-        let fits = |node: usize| self.nodes[node].up && demand.fits_in(&self.free(node));
-        (0..self.nodes.len()).find(|&node| fits(node) && self.is_allowed(job, group, node))
+        let has_room = |&node: &usize| self.has_room(node, job, group);
+        match self.queues[0].spec.policy.per_server {
+            false => (0..self.nodes.len()).find(has_room),
+            true => self.server().filter(has_room),
+        }
+    }
+
+    fn has_room(&self, node: usize, job: usize, group: usize) -> bool {
+        let fits = self.jobs[job].groups[group].demand.fits_in(&self.free(node));
+        self.nodes[node].up && fits && self.is_allowed(job, group, node)
+    }
+
+    /// The server whose turn it is where each decides on its own: the first on which something may start.
+    pub(crate) fn server(&self) -> Option<usize> {
+        let groups = |job: usize| (0..self.jobs[job].groups.len()).map(move |group| (job, group));
+        let all: Vec<(usize, usize)> = (0..self.jobs.len()).flat_map(groups).collect();
+        let may = |node: usize, &(job, number): &(usize, usize)| {
+            let group = &self.jobs[job].groups[number];
+            self.jobs[job].alive
+                && group.waiting() > 0
+                && self.has_room(node, job, number)
+                && !self.is_capped(self.jobs[job].queue, &group.demand)
+        };
+        (0..self.nodes.len()).find(|&node| all.iter().any(|group| may(node, group)))
     }
 
     /// Whether labels allow the node, and no task of the job that wants a node of its own runs there.

@@ -1,0 +1,151 @@
+//! Counterexamples of a pool as files, and files evaluated again: `honest.toml`, `deviating.toml` where a coalition lies
+//! or a user leaves, and `case.json`. [`replay_pool`] decides the scenarios anew and measures by the formulas of the search.
+
+use std::path::{Path, PathBuf};
+
+use meed_workload::create::Output;
+use serde::{Deserialize, Serialize};
+
+use super::case::PoolCase;
+use super::measure::value;
+use super::property::PoolProperty;
+use super::run::{decide, text};
+use super::{AuditError, PoolAudit, PoolCell, PoolCounterexample};
+
+/// What stands in `case.json`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PoolCaseFile {
+    /// Tells it from a case of tenants over time.
+    pool: bool,
+    property: PoolProperty,
+    policy: String,
+    /// Beside this file.
+    honest: PathBuf,
+    deviating: Option<PathBuf>,
+    /// In text: the reader of JSON rounds numbers.
+    value: String,
+    tolerance: String,
+    case: PoolCase,
+}
+
+/// A case, evaluated again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PoolReplayed {
+    /// Of which property.
+    pub property: PoolProperty,
+    /// Under which policy.
+    pub policy: String,
+    /// The user that it is about.
+    pub user: String,
+    /// What the file says.
+    pub written: f64,
+    /// What came out now.
+    pub value: f64,
+    /// What whole tasks explain of it.
+    pub tolerance: f64,
+}
+
+/// Writes every counterexample into a folder of its own below `folder`, and returns these.
+pub fn write_pool(audit: &PoolAudit, folder: &Path) -> Result<Vec<PathBuf>, AuditError> {
+    let mut written = Vec::new();
+    for cell in &audit.cells {
+        let Some(found) = &cell.counterexample else { continue };
+        let place = folder.join(folder_name(cell));
+        std::fs::create_dir_all(&place)
+            .map_err(|cause| AuditError::File { file: place.display().to_string(), cause })?;
+        write_one(cell, found, &place)?;
+        written.push(place);
+    }
+    Ok(written)
+}
+
+/// `pool-pareto-drf-placement-worst-fit`.
+pub(super) fn folder_name(cell: &PoolCell) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    let policy: String = cell.policy.chars().map(plain).collect();
+    format!("pool-{}-{policy}", cell.property.row().name)
+}
+
+fn write_one(cell: &PoolCell, found: &PoolCounterexample, place: &Path) -> Result<(), AuditError> {
+    let write = |name: &str, text: &str| -> Result<(), AuditError> {
+        let mut out = Output::create(place.join(name))?;
+        std::io::Write::write_all(&mut out, text.as_bytes()).map_err(|cause| out.failure(cause))?;
+        Ok(out.finish()?)
+    };
+    let deviates = cell.property.deviates();
+    write("honest.toml", &text(&found.case, false, &remarks(cell, found, "honest.toml")))?;
+    if deviates {
+        write("deviating.toml", &text(&found.case, true, &remarks(cell, found, "deviating.toml")))?;
+    }
+    let case = PoolCaseFile {
+        pool: true,
+        property: cell.property,
+        policy: cell.policy.clone(),
+        honest: "honest.toml".into(),
+        deviating: deviates.then(|| "deviating.toml".into()),
+        value: found.value.to_string(),
+        tolerance: found.tolerance.to_string(),
+        case: found.case.clone(),
+    };
+    write("case.json", &format!("{}\n", serde_json::to_string_pretty(&case)?))
+}
+
+fn remarks(cell: &PoolCell, found: &PoolCounterexample, file: &str) -> Vec<String> {
+    let mut lines =
+        vec![format!("A counterexample to {}, under --policy {}.", cell.property.row().title, cell.policy)];
+    lines.extend(found.story.iter().cloned());
+    lines.extend([
+        format!("meed simulate {file} --policy {}", cell.policy),
+        "meed audit --case case.json".to_owned(),
+        String::new(),
+    ]);
+    lines
+}
+
+/// Whether a `case.json` is of a pool.
+pub fn is_pool_case(file: &Path) -> bool {
+    let value =
+        std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    value.is_some_and(|value| value["pool"] == true)
+}
+
+/// Evaluates the case of a `case.json` again.
+pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
+    let name = file.display().to_string();
+    let wrong = |what: String| AuditError::Case { file: name.clone(), what };
+    let read = |path: &Path| {
+        std::fs::read_to_string(path)
+            .map_err(|cause| AuditError::File { file: path.display().to_string(), cause })
+    };
+    let case: PoolCaseFile = serde_json::from_str(&read(file)?)
+        .map_err(|why| wrong(format!("is no case as `meed audit --out` writes it: {why}")))?;
+    let property = case.property;
+    let mut sound = case.case.clone();
+    sound.mend(property);
+    if !case.case.is_sound() || !sound.is_of(property) {
+        return Err(wrong("its `case` has no servers or users, or rows of different lengths".to_owned()));
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let run = |scenario: &Path| {
+        let path = folder.join(scenario);
+        let counts = decide(&path.display().to_string(), &read(&path)?, &case.policy)?;
+        let same = counts.len() == case.case.users.len()
+            && counts.iter().all(|row| row.len() == case.case.servers.len());
+        if same { Ok(counts) } else { Err(wrong(format!("{} has other users or servers", path.display()))) }
+    };
+    let honest = run(&case.honest)?;
+    let other = case.deviating.as_deref().map(run).transpose()?;
+    let number = |what: &str, text: &str| {
+        text.parse::<f64>().map_err(|_| wrong(format!("`{what}` is `{text}`, which is no number")))
+    };
+    let lack = value(property, &case.case, &honest, other.as_ref())?;
+    Ok(PoolReplayed {
+        property,
+        user: PoolCase::name(lack.user),
+        written: number("value", &case.value)?,
+        value: lack.value(),
+        tolerance: number("tolerance", &case.tolerance)?,
+        policy: case.policy,
+    })
+}
