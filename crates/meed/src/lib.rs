@@ -10,6 +10,7 @@
 mod cluster;
 pub mod constraints;
 mod decision;
+mod demand_list;
 mod engine;
 mod error;
 mod event;
