@@ -57,6 +57,12 @@ impl Cluster {
         Resources::new(&self.free[self.row(node)])
     }
 
+    /// Whether `demand` is free on `node`.
+    #[inline]
+    pub(crate) fn has_room(&self, node: NodeId, demand: &Resources) -> bool {
+        self.free[self.row(node)].iter().zip(demand.as_slice()).all(|(free, need)| need <= free)
+    }
+
     /// Takes `demand` from what is free on `node`; what is left.
     #[inline]
     pub(crate) fn take(&mut self, node: NodeId, demand: &Resources) -> Resources {

@@ -11,6 +11,7 @@ pub mod classes;
 mod cluster;
 pub mod constraints;
 mod decision;
+mod demand_list;
 mod engine;
 mod error;
 mod event;

@@ -63,6 +63,13 @@ impl Resources {
         self.as_slice().iter().zip(room.as_slice()).all(|(need, have)| need <= have)
     }
 
+    /// Keeps the smaller of this and `other`, kind by kind.
+    pub(crate) fn lower(&mut self, other: &Resources) {
+        for (mine, theirs) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
+            *mine = (*mine).min(*theirs);
+        }
+    }
+
     /// Whether there is nothing of any kind.
     pub fn is_zero(&self) -> bool {
         self.as_slice().iter().all(|&amount| amount == 0)

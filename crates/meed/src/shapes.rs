@@ -1,18 +1,20 @@
 //! Distinct task demands, and which of them fit on no node now.
 //!
 //! Most tasks have one of a few demands. Once a demand was found to fit nowhere, no task of that shape is tried
-//! again until some node has enough free for it: a saturated cluster costs nothing per waiting tenant. Leaves of
-//! which nothing fits are parked at the shapes they wait for and woken with them.
+//! again until some node has enough free for it: a saturated cluster costs nothing per waiting tenant.
 //!
-//! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node.
-//! Cost: interning is one ordered look-up per task group; freeing resources looks at the blocked shapes whose
-//! first amount would fit the node.
+//! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node, but perhaps on one of
+//! those that have got room since the last decisions (`engine::fresh`): in a saturated cluster what an end frees is
+//! taken by the first that fits, and all others stay marked as they were.
+//! Cost: interning is one ordered look-up per task group; whether a node has room for a blocked shape that is waited
+//! for is asked of a [`DemandList`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use crate::demand_list::DemandList;
 use crate::engine::RulesId;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueId};
+use crate::spec::JobId;
 
 /// What decides where a task can run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -37,10 +39,8 @@ pub(crate) struct Shape {
     groups: u64,
     /// Tasks of this shape that wait.
     waiting: u64,
+    /// Only while tasks of it wait.
     blocked: bool,
-    /// It was blocked until room came free: whatever node has room for it is one of those.
-    reopened: bool,
-    parked: BTreeSet<QueueId>,
 }
 
 #[derive(Default)]
@@ -48,13 +48,10 @@ pub(crate) struct Shapes {
     shapes: Vec<Shape>,
     unused: Vec<ShapeId>,
     by_key: BTreeMap<ShapeKey, ShapeId>,
-    /// Blocked shapes by their first amount: a plain sorted list, for they are few and change at every turn of a
-    /// saturated cluster.
-    blocked: Vec<(u64, ShapeId)>,
+    /// Shapes that are blocked.
+    blocked: DemandList,
     /// Shapes that have waiting tasks and are not blocked.
     startable: usize,
-    /// Those that are marked `reopened`, and some that were.
-    reopened: Vec<ShapeId>,
     last: Option<ShapeId>,
 }
 
@@ -84,16 +81,8 @@ impl Shapes {
     }
 
     fn add(&mut self, key: &ShapeKey) -> ShapeId {
-        let shape = Shape {
-            demand: key.demand,
-            key: *key,
-            possible: true,
-            groups: 0,
-            waiting: 0,
-            blocked: false,
-            reopened: false,
-            parked: BTreeSet::new(),
-        };
+        let shape =
+            Shape { demand: key.demand, key: *key, possible: true, groups: 0, waiting: 0, blocked: false };
         let id = match self.unused.pop() {
             Some(id) => {
                 *self.get_mut(id) = shape;
@@ -116,32 +105,32 @@ impl Shapes {
             return;
         }
         debug_assert_eq!(shape.waiting, 0);
-        shape.parked.clear();
-        let (key, blocked) = (shape.key, std::mem::take(&mut shape.blocked));
-        if blocked {
-            let found =
-                self.blocked.binary_search(&(key.demand.get(0), id)).expect("a blocked shape is listed");
-            self.blocked.remove(found);
-        }
+        let key = shape.key;
         self.by_key.remove(&key);
         self.unused.push(id);
     }
 
     pub(crate) fn add_waiting(&mut self, id: ShapeId, tasks: u64) {
         let shape = self.get_mut(id);
-        let becomes_startable = shape.waiting == 0 && tasks > 0 && !shape.blocked;
+        let is_first = shape.waiting == 0 && tasks > 0;
         shape.waiting += tasks;
-        self.startable += usize::from(becomes_startable);
+        self.startable += usize::from(is_first);
     }
 
     pub(crate) fn sub_waiting(&mut self, id: ShapeId, tasks: u64) {
         let shape = self.get_mut(id);
         shape.waiting = shape.waiting.checked_sub(tasks).expect("only waiting tasks leave");
-        let was_last = tasks > 0 && shape.waiting == 0 && !shape.blocked;
-        self.startable -= usize::from(was_last);
+        if tasks == 0 || shape.waiting > 0 {
+            return;
+        }
+        // Nobody tells it of room from now on.
+        match std::mem::take(&mut shape.blocked) {
+            true => self.unlist_blocked(id),
+            false => self.startable -= 1,
+        }
     }
 
-    /// Whether some waiting task may fit somewhere.
+    /// Whether a task waits whose shape is not blocked.
     pub(crate) fn any_startable(&self) -> bool {
         self.startable > 0
     }
@@ -158,56 +147,34 @@ impl Shapes {
 
     /// No node has room for this shape now.
     pub(crate) fn block(&mut self, id: ShapeId) {
-        let shape = self.get_mut(id);
-        if shape.blocked {
-            return;
-        }
-        (shape.blocked, shape.reopened) = (true, false);
-        let (waiting, first) = (shape.waiting, shape.demand.get(0));
-        self.startable -= usize::from(waiting > 0);
-        let place = self.blocked.partition_point(|listed| *listed < (first, id));
-        self.blocked.insert(place, (first, id));
-    }
-
-    /// Wakes `leaf` when this shape is no longer blocked.
-    pub(crate) fn park(&mut self, id: ShapeId, leaf: QueueId) {
-        self.get_mut(id).parked.insert(leaf);
-    }
-
-    /// A node has `free` now: unblocks the shapes that fit it and are allowed there, and hands out the leaves parked at
-    /// them.
-    pub(crate) fn unblock(
-        &mut self,
-        free: &Resources,
-        woken: &mut Vec<QueueId>,
-        allowed: impl Fn(&ShapeKey) -> bool,
-    ) {
-        let mut next = 0;
-        while let Some(&(first, id)) = self.blocked.get(next).filter(|(first, _)| *first <= free.get(0)) {
-            debug_assert_eq!(first, self[id].demand.get(0));
-            if !self[id].demand.fits_in(free) || !allowed(&self[id].key) {
-                next += 1;
-                continue;
-            }
-            self.blocked.remove(next);
-            let shape = self.get_mut(id);
-            (shape.blocked, shape.reopened) = (false, true);
-            woken.extend(std::mem::take(&mut shape.parked));
-            let waiting = shape.waiting;
-            self.startable += usize::from(waiting > 0);
-            self.reopened.push(id);
+        let shape = &mut self.shapes[id.0 as usize];
+        if shape.waiting > 0 && !shape.blocked {
+            shape.blocked = true;
+            self.startable -= 1;
+            self.blocked.insert(&shape.demand, id.0);
         }
     }
 
-    /// Whether only nodes that have had room since may hold it.
-    pub(crate) fn is_reopened(&self, id: ShapeId) -> bool {
-        self[id].reopened
+    fn unlist_blocked(&mut self, id: ShapeId) {
+        self.blocked.remove(&self.shapes[id.0 as usize].demand, id.0);
     }
 
-    /// Where room has come free is forgotten: any node may hold any shape that is not blocked.
-    pub(crate) fn forget_reopened(&mut self) {
-        while let Some(id) = self.reopened.pop() {
-            self.get_mut(id).reopened = false;
+    /// Whether a task waits whose shape is blocked, would fit into `free` and is allowed there.
+    pub(crate) fn any_blocked_fits(&self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) -> bool {
+        self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)].key))
+    }
+
+    /// A node has `free`: the shapes of waiting tasks that fit and are allowed there are blocked no more.
+    pub(crate) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) {
+        let mut fitting = Vec::new();
+        self.blocked.any_fitting(free, |id| {
+            fitting.extend(allowed(&self[ShapeId(id)].key).then_some(ShapeId(id)));
+            false
+        });
+        for id in fitting {
+            self.unlist_blocked(id);
+            self.get_mut(id).blocked = false;
+            self.startable += 1;
         }
     }
 

@@ -4,10 +4,11 @@
 //! fits. A leaf of which nothing fits is parked until a place or its share has room again, and the walk goes on
 //! with the next: whatever can start does (work conservation), unless the root's policy says to wait.
 
-use super::{Engine, FEW_NODES, NO_PLACE};
+use super::{Engine, NO_PLACE};
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
+use crate::resources::Resources;
 use crate::shapes::ShapeId;
 use crate::spec::{NodeId, QueueId};
 
@@ -25,15 +26,14 @@ impl Engine {
     /// which costs a second look at every heap on the way.
     pub fn decide(&mut self, explain: bool, on: impl FnMut(Start)) {
         self.decide_all(explain, on);
-        self.shapes.forget_reopened();
-        self.fresh.clear();
+        self.forget_fresh();
     }
 
     fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
         if self.servers.is_some() {
             return self.decide_by_server(explain, on);
         }
-        while self.shapes.any_startable() {
+        while self.any_startable() {
             self.settle();
             let mut reason =
                 explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
@@ -71,19 +71,13 @@ impl Engine {
     }
 
     /// A node for tasks of this shape.
-    ///
-    /// With many shapes most of those that an end has reopened find the room taken again: for them a look at the few
-    /// nodes that have got room spares the search.
     #[inline]
     pub(super) fn find_node(&mut self, shape: ShapeId) -> Option<NodeId> {
-        let reopened = self.shapes.is_reopened(shape) && self.fresh.len() <= FEW_NODES;
-        let shape = &self.shapes[shape];
-        let allowed = self.rules.allowed(&shape.key, &self.jobs);
-        let fits = |node: &NodeId| shape.demand.fits_in(&self.cluster.free(*node)) && allowed.contains(*node);
-        if reopened && !self.fresh.iter().any(fits) {
+        if !self.is_open(shape) {
             return None;
         }
-        self.place.find(&shape.demand, allowed)
+        let shape = &self.shapes[shape];
+        self.place.find(&shape.demand, self.rules.allowed(&shape.key, &self.jobs))
     }
 
     /// The leaf whose turn it is.
@@ -149,12 +143,12 @@ impl Engine {
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be quadratic.
         let probes = !self.waits && self.queues[leaf.index()].buckets.len() > 1;
         for i in 0..self.queues[leaf.index()].buckets.len() {
-            let shape = self.queues[leaf.index()].buckets[i].shape;
-            if self.queues[leaf.index()].buckets[i].groups.is_empty() {
+            let bucket = &self.queues[leaf.index()].buckets[i];
+            let shape = bucket.shape;
+            if bucket.groups.is_empty() || !self.waits && !self.is_open_bucket(bucket) {
                 continue;
             }
-            let blocked = self.shapes.is_blocked(shape);
-            if blocked && !self.waits || self.capped_by(leaf, shape).is_some() {
+            if self.capped_by(leaf, shape).is_some() {
                 continue;
             }
             let Some(candidate) = self.least_group(leaf, i) else { continue };
@@ -167,7 +161,7 @@ impl Engine {
             }
         }
         match best {
-            Some((_, slot)) if self.shapes.is_blocked(self.groups[slot as usize].shape) => Candidate::Wait,
+            Some((_, slot)) if !self.is_open(self.groups[slot as usize].shape) => Candidate::Wait,
             Some((_, slot)) => Candidate::Group(slot),
             None => Candidate::Nothing,
         }
@@ -208,6 +202,7 @@ impl Engine {
 
     /// Nothing of the leaf fits: takes it out of the walk until one of the reasons is gone.
     pub(super) fn park(&mut self, leaf: QueueId) {
+        let mut least: Option<Resources> = None;
         for i in 0..self.queues[leaf.index()].buckets.len() {
             let bucket = &self.queues[leaf.index()].buckets[i];
             let shape = bucket.shape;
@@ -218,9 +213,13 @@ impl Engine {
                 Some(queue) => {
                     self.queues[queue.index()].rest.capped.insert(leaf);
                 }
-                None => self.shapes.park(shape, leaf),
+                None => match &mut least {
+                    Some(least) => least.lower(&bucket.demand),
+                    None => least = Some(bucket.demand),
+                },
             }
         }
+        self.parked.set(leaf, least.as_ref());
         self.queues[leaf.index()].parked = true;
         self.leave_heaps(leaf);
     }
@@ -229,12 +228,17 @@ impl Engine {
     pub(super) fn wake(&mut self) {
         while let Some(leaf) = self.woken.pop() {
             if self.queues[leaf.index()].parked {
-                self.queues[leaf.index()].parked = false;
+                self.unpark(leaf);
                 if self.queues[leaf.index()].waiting > 0 {
                     self.join_heaps(leaf);
                 }
             }
         }
+    }
+
+    fn unpark(&mut self, leaf: QueueId) {
+        self.queues[leaf.index()].parked = false;
+        self.parked.set(leaf, None);
     }
 
     /// A leaf has `tasks` more to start.
@@ -245,7 +249,9 @@ impl Engine {
             queue.waits_since = now;
         }
         queue.waiting += tasks;
-        queue.parked = false;
+        if queue.parked {
+            self.unpark(leaf);
+        }
         self.join_heaps(leaf);
     }
 

@@ -293,14 +293,17 @@ impl Engine {
         }
         let key = self.group_key(slot);
         let shape = self.groups[slot as usize].shape;
+        let demand = self.shapes[shape].demand;
         let buckets = &mut self.queues[leaf.index()].buckets;
         let bucket = match buckets.iter().position(|bucket| bucket.shape == shape) {
             Some(found) => found,
             None => {
-                buckets.push(Bucket { shape, groups: Heap::default() });
+                buckets.push(Bucket { shape, demand, groups: Heap::default() });
                 buckets.len() - 1
             }
         };
+        // An empty bucket may be of a shape that is gone, whose number another has now.
+        buckets[bucket].demand = demand;
         buckets[bucket].groups.push(key, slot, &mut self.group_places);
     }
 

@@ -17,11 +17,13 @@
 mod chores;
 mod decide;
 mod explain;
+mod fresh;
 mod guard;
 mod jobs;
 mod nodes;
 mod offer;
 mod per_server;
+mod parked;
 mod played;
 mod queues;
 mod rescale;
@@ -52,6 +54,7 @@ use crate::spec::{AllocationMark, Config, JobId, JobMark, NodeId, QueueId};
 use crate::time::Time;
 use guard::Guard;
 use jobs::{Group, Job};
+use parked::Parked;
 use per_server::Servers;
 use queues::Queue;
 use rules::Rules;
@@ -97,8 +100,9 @@ pub struct Engine {
     rescales: bool,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
+    parked: Parked,
     woken: Vec<QueueId>,
-    /// Nodes that have got room since the last decisions.
+    /// Nodes that have got room since the last decisions; see `fresh`.
     fresh: Vec<NodeId>,
 }
 
@@ -146,6 +150,7 @@ impl Engine {
             orders_by_arrival: false,
             rescales: false,
             waits: config.root.blocked == crate::policy::Blocked::Wait,
+            parked: Parked::new(kinds.len()),
             woken: Vec::new(),
             fresh: Vec::new(),
             kinds,
@@ -198,9 +203,6 @@ impl Engine {
         Ok(())
     }
 }
-
-/// So many nodes are looked at one by one before they are searched.
-const FEW_NODES: usize = 8;
 
 /// A position that says "in no heap", for new rows of the position tables.
 const NO_PLACE: u32 = ABSENT;

@@ -88,6 +88,8 @@ impl Engine {
 
     /// Starts tasks while any can start, server by server.
     pub(super) fn decide_by_server(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        // Every server is looked at anyhow: nothing is gained by looking at the fresh ones first.
+        self.forget_fresh();
         while self.shapes.any_startable() {
             self.settle();
             let Some(node) = self.next_server() else { return };

@@ -61,6 +61,8 @@ pub(super) struct Rest {
 /// Waiting groups of one shape, best first by the leaf's policy.
 pub(super) struct Bucket {
     pub(super) shape: ShapeId,
+    /// The shape's, at hand.
+    pub(super) demand: Resources,
     pub(super) groups: Heap,
 }
 

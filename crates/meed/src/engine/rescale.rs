@@ -97,8 +97,8 @@ impl Engine {
 
     pub(super) fn may_start(&self, leaf: QueueId) -> bool {
         self.queues[leaf.index()].buckets.iter().any(|bucket| {
-            let blocked = self.shapes.is_blocked(bucket.shape) && !self.waits;
-            !bucket.groups.is_empty() && !blocked && self.capped_by(leaf, bucket.shape).is_none()
+            let open = self.waits || self.is_open_bucket(bucket);
+            !bucket.groups.is_empty() && open && self.capped_by(leaf, bucket.shape).is_none()
         })
     }
 

@@ -3,7 +3,7 @@
 //! Charges at every level of the tree, the leaf's measures, the node's free resources and the heaps change here
 //! together; what a start does, [`Engine::release`] undoes.
 
-use super::{Engine, FEW_NODES, NO_PLACE};
+use super::{Engine, NO_PLACE};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
 use crate::policy::Newcomer;
@@ -310,16 +310,5 @@ impl Engine {
         self.place.set_free(node, &free);
         self.queues[QueueId::ROOT.index()].held.sub(demand);
         self.unblock(node, &free);
-    }
-
-    /// `node` has `free` now: what was found to fit nowhere may fit there.
-    #[inline]
-    pub(super) fn unblock(&mut self, node: NodeId, free: &Resources) {
-        // One more than few is already too many to look at one by one.
-        if self.fresh.last() != Some(&node) && self.fresh.len() <= FEW_NODES {
-            self.fresh.push(node);
-        }
-        let (rules, jobs) = (&self.rules, &self.jobs);
-        self.shapes.unblock(free, &mut self.woken, |key| rules.allowed(key, jobs).contains(node));
     }
 }
