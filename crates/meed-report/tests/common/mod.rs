@@ -3,6 +3,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "curves to look at; nothing is compared between machines")]
 
+pub(crate) mod mapreduce;
+
 use std::collections::BTreeMap;
 
 use meed_sim::record::{
@@ -282,6 +284,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         groups: groups(&queues),
         queues,
         series,
+        mapreduce: None,
     }
 }
 
