@@ -18,7 +18,9 @@ Meed.heatmap = (() => {
     const places = new Map();
 
     function draw(root, announce) {
-      for (const panel of spec.panels()) {
+      const panels = spec.panels();
+      root.classList.toggle("wide", panels.length === 1);
+      for (const panel of panels) {
         root.append(panel.t.length > 1 && panel.order.length ? picture(panel, announce)
           : h("div", { class: "panel" }, h("h4", {}, panel.title), h("p", { class: "note" }, panel.none || "No samples over time in this run.")));
       }
@@ -117,7 +119,7 @@ Meed.heatmap = (() => {
       const every = Math.max(1, Math.ceil(NAMED / (height / order.length)));
       const longest = order.map(spec.name).reduce((a, b) => (b.length > a.length ? b : a), "");
       return [h("span", { class: "sizer" }, longest),
-        ...order.map((row, y) => (y % every ? null : h("span", { class: "name", style: `top:${((y + 0.5) / order.length) * height}px` }, spec.name(row))))];
+        ...order.map((row, y) => (y % every ? null : h("span", { class: "name", style: `top:${Math.max(6, ((y + 0.5) / order.length) * height)}px` }, spec.name(row))))];
     }
     return { draw, table: spec.table };
   }

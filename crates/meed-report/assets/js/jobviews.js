@@ -32,7 +32,7 @@ Meed.jobviews = (() => {
     const time = (r) => (r && data.number(r.end_s) && data.number(r.submit_s) ? r.end_s - r.submit_s : null);
     const groups = () => list.map((name, i) => ({ name, rows: nodes.runs.map((run) => {
       const value = time(run.mapreduce.requests[i]);
-      return { policy: data.runs.indexOf(run), value, text: format.time(value) };
+      return { policy: data.runs.indexOf(run), value, text: value === null ? "not ended" : format.time(value) };
     }) }));
     return figure({ id: "requests", title: "Time of each request", explain: "From the submission of a request's jobs to the end of the last of them.", wide: true,
       ...Meed.rowchart.rowchart({ title: "Time of each request", what: "Request", groups, base: 0, times: true, tick: format.timeTick }) });
@@ -125,7 +125,7 @@ Meed.jobviews = (() => {
     const className = (c) => (c === undefined || c === null ? format.NONE : look({ class: c })[1]);
     return Meed.tables.browse({
       one: "Job", many: "jobs", names, first: "took", picks: null,
-      fixed: [{ name: "Kind", of: (i) => anyOf(names[i]).kind, show: String }, { name: "Queue", of: (i) => anyOf(names[i]).queue, show: String },
+      fixed: [{ name: "Kind", of: (i) => anyOf(names[i]).kind, show: String, text: true }, { name: "Queue", of: (i) => anyOf(names[i]).queue, show: String, text: true },
         { name: "Input", unit: "GB", of: (i) => anyOf(names[i]).input_bytes / GB, show: format.num }],
       metrics: [
         ["took", "Job time", null, took, format.time],

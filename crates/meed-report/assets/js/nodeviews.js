@@ -7,6 +7,7 @@ Meed.nodeviews = (() => {
   const { timechart } = Meed.timechart;
   const MB = 1e6;
   const ALL = "all";
+  const SLOTS = [["cpu", "CPU slots", 0], ["io", "I/O slots", 1], ["any", "slots, no class", 7]].filter(([kind]) => nodes.hasSlots(kind));
   const TASKS = ["cpu_maps", "io_maps", "other_maps", "reduces"];
 
   const whole = (v) => format.count(v);
@@ -14,17 +15,16 @@ Meed.nodeviews = (() => {
   const rate = (v) => (data.number(v) ? format.num(v) + " MB/s" : format.NONE);
   const scaled = (values, factor) => Array.from(values, (v) => (data.number(v) ? v * factor : null));
 
-  /** What the heat map can show of a node: [key, name, of(run, node), text of a value, full: the value of full colour]. */
+  /** What the heat map can show of a node: [key, name, of(run, node), text of a value, value of full colour if known]. */
   const METRICS = [
     ["cpu", "CPU busy, % of cores", (run, n) => scaled(nodes.field(run, n, "cpu_busy"), 100), percent, 100],
     ["disk", "disk, MB/s read and written", (run, n) => scaled(nodes.field(run, n, "disk_bytes_per_s"), 1 / MB), rate],
     ["network", "network, MB/s received", (run, n) => scaled(nodes.field(run, n, "network_bytes_per_s"), 1 / MB), rate],
     ["tasks", "running tasks", (run, n) => nodes.sum(run, [n], TASKS), whole],
-    ["cpu_maps", "running maps of CPU-bound jobs", (run, n) => nodes.field(run, n, "cpu_maps"), whole],
-    ["io_maps", "running maps of I/O-bound jobs", (run, n) => nodes.field(run, n, "io_maps"), whole],
+    ["cpu_maps", "running CPU-bound maps", (run, n) => nodes.field(run, n, "cpu_maps"), whole],
+    ["io_maps", "running I/O-bound maps", (run, n) => nodes.field(run, n, "io_maps"), whole],
     ["local", `local maps, % of those started in the last ${format.time(nodes.window)}`, (run, n) => scaled(nodes.locality(run, [n]).lately, 100), percent, 100],
-    ...[["cpu", "CPU slots"], ["io", "I/O slots"], ["any", "map slots without a class"]].filter(([kind]) => nodes.hasSlots(kind))
-      .map(([kind, name]) => [kind + "_slots", name, (run, n) => nodes.slots(run, [n], kind, run.nodeTimes), whole]),
+    ...SLOTS.map(([kind, name]) => [kind + "_slots", name, (run, n) => nodes.slots(run, [n], kind, run.nodeTimes), whole]),
   ].map(([key, name, of, show, full]) => ({ key, name, show, full, of: (run, n) => nodes.once(["map", key, data.runs.indexOf(run), n].join(), () => of(run, n)) }));
 
   // What the reader chose; `policy` and `node` hold for all charts of the section.
@@ -49,7 +49,12 @@ Meed.nodeviews = (() => {
     let metric = METRICS[0];
     let sorted = "declared";
     let say = () => {};
-    const mean = (run, n) => { const known = Array.from(metric.of(run, n)).filter(data.number); return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null; };
+    function mean(run, n) {
+      const { maps, local_maps } = run.mapreduce.nodes[n];
+      if (metric.key === "local") return maps ? (local_maps / maps) * 100 : null;
+      const known = metric.of(run, n).filter(data.number);
+      return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+    }
     function order(run) {
       if (sorted === "declared") return nodes.all;
       const means = nodes.all.map((n) => mean(run, n));
@@ -58,7 +63,8 @@ Meed.nodeviews = (() => {
     function scale() {
       const { full, cut } = top(metric);
       const stops = [0, 0.25, 0.5, 0.75, 1].map((x) => `rgb(${theme.sequential(x).join(",")})`).join(",");
-      const missing = { local: "no map started", cpu_slots: "no such slots", io_slots: "no such slots", any_slots: "no such slots" }[metric.key];
+      const gaps = shown().some((run) => nodes.all.some((n) => metric.of(run, n).some((v) => v === null)));
+      const missing = gaps && { local: "no map started", cpu_slots: "no such slots", io_slots: "no such slots", any_slots: "no such slots" }[metric.key];
       return h("div", { class: "heat-scale" }, h("b", {}, metric.name), h("span", {}, metric.show(0)),
         h("span", { class: "heat-bar", style: `background:linear-gradient(90deg,${stops})` }), h("span", {}, (cut ? "≥ " : "") + metric.show(full)),
         missing ? h("span", { class: "note" }, "hatched: " + missing) : null);
@@ -69,7 +75,7 @@ Meed.nodeviews = (() => {
         top: sorted === "declared" ? "top: declared first" : "top: highest mean" })),
       color: (v) => theme.sequential(v / top(metric).full),
       say: (v) => metric.show(v), scale, pick, picked: () => (node === ALL ? [] : [node]),
-      table: () => ({ note: `Mean over time of: ${metric.name}.`, head: ["Node", ...nodes.runs.map((run) => run.policy)],
+      table: () => ({ note: metric.key === "local" ? "Local maps of all that were started." : `Mean over time of: ${metric.name}.`, head: ["Node", ...nodes.runs.map((run) => run.policy)],
         rows: nodes.all.map((n) => [nodes.names[n], ...nodes.runs.map((run) => metric.show(mean(run, n)))]) }),
     });
     const made = figure({
@@ -88,20 +94,33 @@ Meed.nodeviews = (() => {
       const x = run.nodeTimes.length > 1 ? timesOf(run) : [];
       return { title: `${nodeName()}, ${run.policy}`, x, bands: [], lines: x.length ? linesOf(run, x) : [], marks: { label: "slots set anew", at: nodes.changes(run, chosen()) } };
     });
-    return figure({ id, title, explain, ...timechart({ title, panels, height: 190, zeroFloor: true, ...extra }) });
+    const { table, ...how } = extra;
+    const chart = timechart({ title, panels, height: 190, zeroFloor: true, ...how });
+    return figure({ id, title, explain, draw: chart.draw, table: table || chart.table });
+  }
+
+  /** Every change of the slots of what is shown, the slots at the start first. */
+  function slotTable() {
+    const rows = shown().flatMap((run) => {
+      const times = [0, ...nodes.changes(run, chosen())];
+      const columns = SLOTS.map(([kind]) => nodes.slots(run, chosen(), kind, times));
+      return times.map((t, i) => [run.policy, format.time(t), ...columns.map((values) => format.count(values[i]))]);
+    });
+    const MOST = 500;
+    return { head: ["Policy", "From", ...SLOTS.map(([, label]) => label)], rows: rows.slice(0, MOST),
+      note: [`Slots of ${nodeName()} whenever they changed.`, rows.length > MOST ? `The first ${MOST} of ${format.count(rows.length)} rows.` : ""].join(" ") };
   }
 
   function charts() {
     const one = (name, of, i) => (run) => [{ label: name, values: of(run), ...theme.tenant(i), dash: [] }];
     const total = (run, name) => nodes.sum(run, chosen(), [name]);
     const slotTimes = (run) => [...new Set([...run.nodeTimes, ...nodes.changes(run, chosen())])].sort((a, b) => a - b);
-    const KINDS = [["cpu_maps", "maps of CPU-bound jobs", 0], ["io_maps", "maps of I/O-bound jobs", 1], ["other_maps", "maps of jobs of no class", 7], ["reduces", "reduces", 2]];
-    const SLOTS = [["cpu", "CPU slots", 0], ["io", "I/O slots", 1], ["any", "slots without a class", 7]];
+    const KINDS = [["cpu_maps", "CPU-bound maps", 0], ["io_maps", "I/O-bound maps", 1], ["other_maps", "maps, no class", 7], ["reduces", "reduces", 2]];
     return [
       lines("node-tasks", "Running tasks by class", "How many tasks run at once. A job's class is what the rule found when its first maps had ended; before that, and under rules without classes, it has none.",
         (run) => KINDS.map(([name, label, i]) => ({ label, values: total(run, name), ...theme.tenant(i) })).filter((l) => l.values.some((v) => v > 0)), { format: whole, whole: true }),
       lines("node-slots", "Map slots", "Upright dashes in this and the other charts: the rule set slots otherwise than they were.",
-        (run, x) => SLOTS.map(([kind, label, i]) => ({ label, values: nodes.slots(run, chosen(), kind, x), steps: true, ...theme.tenant(i) })).filter((l) => l.values.some(data.number)), { format: whole, whole: true }, slotTimes),
+        (run, x) => SLOTS.map(([kind, label, i]) => ({ label, values: nodes.slots(run, chosen(), kind, x), steps: true, ...theme.tenant(i) })).filter((l) => l.values.some(data.number)), { format: whole, whole: true, table: slotTable }, slotTimes),
       lines("node-cpu", "CPU busy, % of cores", "Mean since the sample before. At 100 % the tasks slow one another down. For all nodes: the mean of the nodes.",
         one("CPU busy", (run) => scaled(total(run, "cpu_busy"), 100 / chosen().length), 0), { format: percent }),
       lines("node-disk", "Disk, MB/s read and written", "Mean since the sample before. With several streams at once a disk may give less in sum.",

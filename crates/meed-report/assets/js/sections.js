@@ -266,6 +266,7 @@ Meed.sections = (() => {
     const { record, runs } = data;
     const list = record.assumptions.length ? h("ul", {}, record.assumptions.map((a) => h("li", {}, a))) : h("p", {}, "None.");
     const stride = record.stride > 1 ? [`To keep this file small, charts over time show one in ${record.stride} samples, and the last; the JSON output holds all.`] : [];
+    if (record.slot_changes_thinned) stride.push(" Of the changes of a node's slots between two samples only the last is shown.");
     if (record.node_stride > 1) stride.push(` Samples of nodes are folded, ${record.node_stride} into one.`);
     return [h("h3", {}, "Assumptions"), h("p", { class: "explain" }, "What the input does not hold and Meed assumed."), list,
       h("h3", {}, "Counts"),

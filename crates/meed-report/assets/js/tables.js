@@ -81,7 +81,7 @@ Meed.tables = (() => {
 
   /**
    * A table of many things that can be sorted and filtered: one quantity under all policies, or all quantities under one.
-   * spec: { one: "Tenant", many: "tenants", names: [text], fixed: [{ name, unit?, of(i), show }] the same in all runs,
+   * spec: { one: "Tenant", many: "tenants", names: [text], fixed: [{ name, unit?, of(i), show, text?: bool }] the same in all runs,
    *         metrics: [[key, heading, unit or null, of(outcome), show]], outcome(run, i): outcome or null, first: key shown first,
    *         picks: { picked(): [i], toggle(i) } or null when nothing can be picked }
    */
@@ -111,10 +111,10 @@ Meed.tables = (() => {
       if (sort.column !== -1) rows = inOrder(rows, (sort.column < -1 ? fixed[-2 - sort.column] : cols[sort.column] || cols[0]).of, sort.down);
       else if (sort.down) rows.reverse();
       rows = rows.slice(0, limit);
-      const heading = (text, unit, column) => {
+      const heading = (text, unit, column, left = column === -1) => {
         const on = sort.column === column;
         const state = on ? (sort.down ? "descending" : "ascending") : "none";
-        return h("th", { scope: "col", "aria-sort": state, class: column === -1 ? "name" : null },
+        return h("th", { scope: "col", "aria-sort": state, class: column === -1 ? "name" : left ? "text" : null },
           h("button", { type: "button", class: "sort", "data-column": column, onclick: () => {
             sort = { column, down: on ? !sort.down : false };
             render();
@@ -125,10 +125,10 @@ Meed.tables = (() => {
       const focused = holder.contains(document.activeElement) && document.activeElement.dataset.item;
       holder.replaceChildren(h("table", {},
         h("thead", {}, h("tr", {}, picks ? h("th", { scope: "col", class: "plot-head" }, "Plot") : null, heading(spec.one, null, -1),
-          fixed.map((c, k) => heading(c.name, c.unit, -2 - k)), cols.map((c, i) => heading(c.name, c.unit, i)))),
+          fixed.map((c, k) => heading(c.name, c.unit, -2 - k, c.text)), cols.map((c, i) => heading(c.name, c.unit, i)))),
         h("tbody", {}, rows.map((i) => h("tr", {},
           picks ? h("td", { class: "pick" }, h("input", { type: "checkbox", checked: picked.has(i), "aria-label": "Plot " + names[i], "data-item": i, onchange: () => picks.toggle(i) })) : null,
-          h("th", { scope: "row", title: names[i] }, names[i]), [...fixed, ...cols].map((c) => h("td", {}, c.show(c.of(i)))))))));
+          h("th", { scope: "row", title: names[i] }, names[i]), [...fixed, ...cols].map((c) => h("td", { class: c.text ? "text" : null }, c.show(c.of(i)))))))));
       const again = focused && holder.querySelector(`[data-item="${focused}"]`);
       if (again) again.focus({ preventScroll: true });
       status.replaceChildren(`${format.count(rows.length)} of ${format.count(found)} ${spec.many}` + (wanted ? " that match" : "") + ". ",

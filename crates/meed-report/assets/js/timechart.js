@@ -170,7 +170,7 @@ Meed.timechart = (() => {
         legend: { show: false },
         scales: { x: { time: false }, y: { range: () => yRange } },
         axes: [
-          { ...axis, space: 64, size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
+          { ...axis, space: (_, __, min, max) => (!spec.percent && max - min > 3600 && max - min < 40000 ? 92 : 64), size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
             values: (self, splits, _, __, step) => splits.map((v) => {
               const text = spec.percent ? v + " %" : format.timeTick(v, step);
               // A text that would not fit at the right edge is left out.

@@ -75,7 +75,8 @@ pub(super) struct Plan {
     /// How many samples become one.
     pub(super) stride: usize,
     pub(super) scales: BTreeMap<&'static str, Scale>,
-    thin_changes: bool,
+    /// Whether not all changes of slots are listed.
+    pub(super) thin_changes: bool,
 }
 
 impl Plan {

@@ -36,6 +36,7 @@ pub(crate) fn data(comparison: &Comparison) -> String {
         stride,
         node_stride: plan.stride,
         node_scales: &plan.scales,
+        slot_changes_thinned: plan.thin_changes,
         runs: comparison.runs.iter().map(|run| RunView::new(run, stride, &plan)).collect(),
     };
     let mut bytes = Vec::new();
@@ -62,6 +63,7 @@ struct View<'a> {
     stride: usize,
     node_stride: usize,
     node_scales: &'a BTreeMap<&'static str, Scale>,
+    slot_changes_thinned: bool,
     runs: Vec<RunView<'a>>,
 }
 

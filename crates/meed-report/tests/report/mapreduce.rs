@@ -1,6 +1,7 @@
 //! Runs on nodes that contend, as a user gets them: columns of the table, and the nodes' part of the report.
 
 use meed_report::to_html;
+use meed_sim::mapreduce::SlotChange;
 use serde_json::Value;
 
 use super::common::four_tenants;
@@ -124,6 +125,23 @@ fn very_many_nodes_are_folded_and_nothing_that_was_done_is_lost() {
         let packed: f64 = unpack(text, &data["node_scales"]["maps_started"], samples).iter().sum();
         assert_eq!(packed, record.nodes[n].maps as f64);
     }
+}
+
+#[test]
+fn very_many_changes_of_slots_are_thinned_and_the_report_says_so() {
+    let mut c = placed(20, 24, &["djasl"]);
+    assert_eq!(data_of(&to_html(&c))["slot_changes_thinned"], false);
+    let record = c.runs[0].mapreduce.as_deref_mut().unwrap();
+    let (first, end) = (record.nodes[3].slots[0].clone(), *record.series.t_s.last().unwrap());
+    let change = |k: u32| SlotChange { t_s: end * f64::from(k) / 50_000.0, cpu: Some(k % 4), ..first.clone() };
+    record.nodes[3].slots = (0..50_000).map(change).collect();
+    let data = data_of(&to_html(&c));
+    assert_eq!(data["slot_changes_thinned"], true);
+    let node = &data["runs"][0]["mapreduce"]["nodes"][3];
+    assert_eq!(node["slot_changes"], 49_999);
+    let kept = node["slots"].as_array().unwrap();
+    assert!((24..=25).contains(&kept.len()), "{} changes", kept.len());
+    assert_eq!(kept.last().unwrap()["cpu"], 49_999 % 4);
 }
 
 #[test]
