@@ -114,7 +114,10 @@ fn whole_scenarios_in_the_pages_run() {
     let mut ran = 0;
     for page in files(".md") {
         let text = fs::read_to_string(&page).unwrap();
-        for block in blocks(&text, "toml").into_iter().filter(|block| block.contains("[cluster]")) {
+        for block in blocks(&text, "toml")
+            .into_iter()
+            .filter(|block| block.contains("[cluster]") || block.contains("[mapreduce]"))
+        {
             let output = simulate(block, &["--strict"]);
             assert!(output.status.success(), "{}: {}\n{block}", page.display(), complaint(&output));
             ran += 1;
@@ -191,6 +194,12 @@ fn every_key_of_a_scenario_is_described() {
         with("[[change]]\nat = 1\nnode_resized = { zzz = 1 }\n"),
         with("[[change]]\nat = 1\nqueue = { zzz = 1 }\n"),
         with("[run]\nzzz = 1\n"),
+        "[mapreduce]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.node]]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.node]]\nchange = [{ zzz = 1 }]\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.kind]]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.job]]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.request]]\nzzz = 1\n".to_owned(),
     ];
     let page = read("docs/scenario.md");
     let mut keys = BTreeSet::new();
