@@ -17,6 +17,7 @@ fn main() -> Result<(), meed_report::WriteError> {
         ("nothing-ended", common::nothing_ended()),
         ("hostile", common::two_hostile()),
         ("month", common::month_of_six_policies()),
+        ("mapreduce", common::mapreduce::placed(99, 240, &common::mapreduce::RULES)),
     ];
     for (name, comparison) in samples {
         write_html(&comparison, &dir.join(format!("{name}.html")))?;

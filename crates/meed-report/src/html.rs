@@ -15,7 +15,7 @@ use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 13] = [
+const SCRIPT: [&str; 17] = [
     shell::BASE,
     include_str!("../assets/js/data.js"),
     shell::FORMAT,
@@ -24,9 +24,13 @@ const SCRIPT: [&str; 13] = [
     shell::FIGURE,
     include_str!("../assets/js/timechart.js"),
     include_str!("../assets/js/heatmap.js"),
+    include_str!("../assets/js/rhomap.js"),
     include_str!("../assets/js/rowchart.js"),
     include_str!("../assets/js/tables.js"),
     include_str!("../assets/js/picker.js"),
+    include_str!("../assets/js/nodes.js"),
+    include_str!("../assets/js/nodeviews.js"),
+    include_str!("../assets/js/jobviews.js"),
     include_str!("../assets/js/sections.js"),
     include_str!("../assets/js/main.js"),
 ];

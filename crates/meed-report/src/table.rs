@@ -118,6 +118,14 @@ fn policies(runs: &[RunRecord]) -> Grid {
     let time = |of: fn(&RunRecord) -> Option<f64>| Scale::time(runs.iter().map(of));
     columns.push(column("mean job", &time(|r| r.mean_job_s), &|r| r.mean_job_s, None));
     columns.push(column("end", &time(|r| Some(r.end_s)), &|r| Some(r.end_s), None));
+    if runs.iter().any(|r| r.mapreduce.is_some()) {
+        let request = |r: &RunRecord| r.mapreduce.as_ref()?.mean_request_s;
+        let locality = |r: &RunRecord| r.mapreduce.as_ref()?.locality;
+        let settings = |r: &RunRecord| Some(r.mapreduce.as_ref()?.slot_settings as f64);
+        columns.push(column("mean request", &time(request), &request, None));
+        columns.push(column("local maps", &Scale::percent(), &locality, None));
+        columns.push(column("slots set", &Scale::ratio(0), &settings, None));
+    }
     Grid { key: "policy", rows: runs.iter().map(|r| cut(&clean(&r.policy), POLICY_WIDTH)).collect(), columns }
 }
 

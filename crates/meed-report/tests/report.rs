@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod common;
+#[path = "report/mapreduce.rs"]
+mod mapreduce;
 
 use std::collections::BTreeSet;
 use std::fs;

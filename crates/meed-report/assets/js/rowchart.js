@@ -13,8 +13,8 @@ Meed.rowchart = (() => {
   const LOG_BETWEEN = [0.003, 0.03, 0.3, 3, 30, 180, 1800, 10800, 259200, 2592000, 2, 5, 20, 120, 300, 1200, 7200, 18000, 43200, 172800, 432000];
 
   /**
-   * spec: { title, groups(): [{ name, rows: [{ policy (index), value, text, box?: [p1,p5,...,p99] }] }],
-   *         base: number drawn as the base line, log?: bool (values are times), tick(v, step), describe }
+   * spec: { title, what?: what a group is ("Tenant"), groups(): [{ name, rows: [{ policy (index), value, text, box?: [p1,p5,...,p99] }] }],
+   *         base: number drawn as the base line, log?: bool (values are times), times?: bool (values are seconds), tick(v, step), describe }
    */
   function rowchart(spec) {
     function draw(root, announce) {
@@ -64,7 +64,7 @@ Meed.rowchart = (() => {
       const top = rows > 500 ? FOOT : 0;
       const height = top + rows + FOOT;
       const wanted = Math.max(3, (right - left) / 80);
-      const between = spec.log ? [] : ticks(low, high, wanted);
+      const between = spec.log ? [] : spec.times ? timeTicks(high, wanted) : ticks(low, high, wanted);
       const step = between.length > 1 ? between[1] - between[0] : 1;
       const wishes = spec.log ? [...LOG_TIMES, ...LOG_BETWEEN] : [spec.base, ...between];
       // The more important come first; no tick where its text would touch another.
@@ -111,11 +111,16 @@ Meed.rowchart = (() => {
       const groups = spec.groups();
       const policies = [...new Set(groups.flatMap((g) => g.rows.map((r) => r.policy)))];
       const cell = (g, p) => { const row = g.rows.find((r) => r.policy === p); return row ? (spec.describe ? spec.describe(row) : row.text) : format.NONE; };
-      return { head: ["Tenant", ...policies.map((p) => data.runs[p].policy)], rows: groups.map((g) => [g.name, ...policies.map((p) => cell(g, p))]) };
+      return { head: [spec.what || "Tenant", ...policies.map((p) => data.runs[p].policy)], rows: groups.map((g) => [g.name, ...policies.map((p) => cell(g, p))]) };
     }
     return { draw, table };
   }
 
+  /** Ticks from zero on, so far apart as people count time. */
+  function timeTicks(high, wanted) {
+    const step = format.TIME_STEPS.find((d) => high / d <= wanted) || high;
+    return Array.from({ length: Math.floor(high / step + 1e-9) + 1 }, (_, i) => i * step);
+  }
   const clip = (text, length) => (text.length > length ? text.slice(0, Math.max(1, Math.floor(length) - 1)) + "…" : text);
 
   /** Percentiles 1, 5, 10, 25, 50, 75, 90, 95, 99: thin line, then thicker towards the middle. */

@@ -13,6 +13,7 @@ Meed.sections = (() => {
     figures.push(made);
     return made.element;
   };
+  const register = (made) => figures.push(made);
   const faded = (color, alpha) => color + Math.round(alpha * 255).toString(16).padStart(2, "0");
 
   /** Quantiles over time are the same on every redraw: computed once. */
@@ -129,7 +130,7 @@ Meed.sections = (() => {
       id: "heat", title,
       explain: "One row per tenant, one column per moment; orange rows lose, blue rows gain. A row that turns from orange to blue was paid back. Click a row, or press Enter on it, to give the tenant a line of its own. Marks at the left edge: picked tenants.",
       controls: [select("Rows sorted by", options, by, (v) => { by = v; made.redraw(); })],
-      ...Meed.heatmap.heatmap({ title, orders, pick: picker.toggle, picked: picker.picked, top }),
+      ...Meed.rhomap.rhomap({ title, orders, pick: picker.toggle, picked: picker.picked, top }),
     });
     figures.push(made);
     return made.element;
@@ -265,6 +266,8 @@ Meed.sections = (() => {
     const { record, runs } = data;
     const list = record.assumptions.length ? h("ul", {}, record.assumptions.map((a) => h("li", {}, a))) : h("p", {}, "None.");
     const stride = record.stride > 1 ? [`To keep this file small, charts over time show one in ${record.stride} samples, and the last; the JSON output holds all.`] : [];
+    if (record.slot_changes_thinned) stride.push(" Of the changes of a node's slots between two samples only the last is shown.");
+    if (record.node_stride > 1) stride.push(` Samples of nodes are folded, ${record.node_stride} into one.`);
     return [h("h3", {}, "Assumptions"), h("p", { class: "explain" }, "What the input does not hold and Meed assumed."), list,
       h("h3", {}, "Counts"),
       h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Counts" }, Meed.figure.table({
@@ -286,6 +289,10 @@ Meed.sections = (() => {
     { id: "lending", title: "Lending", parts: lending },
     { id: "utilisation", title: "Utilisation", parts: utilisation },
     { id: "jobs", title: "Job times", parts: jobs },
+    ...(Meed.nodes.runs.length ? [
+      { id: "requests-jobs", title: "Requests and jobs", parts: () => Meed.jobviews.parts(register) },
+      { id: "nodes", title: "Nodes", parts: () => Meed.nodeviews.parts(register) },
+    ] : []),
     { id: "tenants", title: "Tenants", parts: tenants },
     { id: "input", title: "Input", parts: input },
   ] : [{ id: "summary", title: "Summary", parts: () => h("p", {}, "This record holds no run.") }];

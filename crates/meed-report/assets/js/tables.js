@@ -1,9 +1,16 @@
-// Purpose: the summary of policies and the table of tenants that can be sorted and filtered.
+// Purpose: the summary of policies, and tables of tenants and jobs that can be sorted and filtered.
 
 Meed.tables = (() => {
   const { h } = Meed.dom;
   const { data, format } = Meed;
   const { select } = Meed.figure;
+
+  /** What runs with nodes that contend have besides. */
+  const placed = [
+    ["Request time", "mean", (r) => (r.mapreduce ? r.mapreduce.mean_request_s : null), format.time, -1],
+    ["Local", "maps", (r) => (r.mapreduce ? r.mapreduce.locality : null), format.percent, 1],
+    ["Slots", "set anew", (r) => (r.mapreduce ? r.mapreduce.slot_settings : null), format.count, 0],
+  ];
 
   /** One row per policy; the best value of a column is marked where "better" has a meaning. */
   function summary() {
@@ -14,6 +21,7 @@ Meed.tables = (() => {
       ...data.resources.map((name) => [name, "used", (r) => r.utilization[name], format.percent, 1]),
       ["Job time", "mean", (r) => r.mean_job_s, format.time, -1],
       ["End", "last event", (r) => r.end_s, format.time, -1],
+      ...(data.runs.some((r) => r.mapreduce) ? placed : []),
       ["Tasks", "started", (r) => r.decisions, format.count, 0],
       ["Refused", "jobs", (r) => r.refused, format.count, 0],
       ["Unfinished", "jobs", (r) => r.unfinished, format.count, 0],
@@ -63,42 +71,50 @@ Meed.tables = (() => {
 
   const PAGE = 100;
 
-  /** The table of tenants. `picks`: { picked(): [tenant], toggle(tenant) } or null when nothing can be picked. */
-  function tenants(picks) {
-    const metrics = quantities();
-    let view = data.runs.length > 1 ? "m:rho" : "r:0";
+  /** Numbers by size, texts by alphabet, what is missing last in either direction. */
+  function inOrder(rows, value, down) {
+    const missing = (i) => { const v = value(i); return v === null || v === undefined || Number.isNaN(v); };
+    const compare = (a, b) => { const [x, y] = [value(a), value(b)]; return x < y ? -1 : x > y ? 1 : 0; };
+    const known = rows.filter((i) => !missing(i)).sort((a, b) => (down ? -compare(a, b) : compare(a, b)) || a - b);
+    return [...known, ...rows.filter(missing)];
+  }
+
+  /**
+   * A table of many things that can be sorted and filtered: one quantity under all policies, or all quantities under one.
+   * spec: { one: "Tenant", many: "tenants", names: [text], fixed: [{ name, unit?, of(i), show, text?: bool }] the same in all runs,
+   *         metrics: [[key, heading, unit or null, of(outcome), show]], outcome(run, i): outcome or null, first: key shown first,
+   *         picks: { picked(): [i], toggle(i) } or null when nothing can be picked }
+   */
+  function browse(spec) {
+    const { names, fixed, metrics, outcome, picks } = spec;
+    let view = data.runs.length > 1 ? "m:" + spec.first : "r:0";
     let filter = "";
+    // Column -1: names; -2 and below: what is the same in all runs.
     let sort = { column: -1, down: false };
     let limit = PAGE;
-    const holder = h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": "Tenants" });
+    const holder = h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": spec.many[0].toUpperCase() + spec.many.slice(1) });
     const status = h("p", { class: "note", role: "status" });
 
     function columns() {
       const [kind, key] = [view.slice(0, 1), view.slice(2)];
-      if (kind === "r") {
-        const run = data.runs[Number(key)];
-        return metrics.map(([, name, unit, of, show]) => ({ name, unit, show, of: (t) => (run.outcome[t] ? of(run.outcome[t]) : null) }));
-      }
+      const value = (run, of) => (i) => { const found = outcome(run, i); return found ? of(found) : null; };
+      if (kind === "r") return metrics.map(([, name, unit, of, show]) => ({ name, unit, show, of: value(data.runs[Number(key)], of) }));
       const [, name, unit, of, show] = metrics.find((m) => m[0] === key);
-      return data.runs.map((run) => ({ name: run.policy, unit: unit || name, show, of: (t) => (run.outcome[t] ? of(run.outcome[t]) : null) }));
+      return data.runs.map((run) => ({ name: run.policy, unit: unit || name, show, of: value(run, of) }));
     }
 
     function render() {
       const cols = columns();
       const wanted = filter.toLowerCase();
-      let rows = data.tenants.filter((t) => t.name.toLowerCase().includes(wanted)).map((t) => t.index);
+      let rows = names.flatMap((name, i) => (name.toLowerCase().includes(wanted) ? [i] : []));
       const found = rows.length;
-      if (sort.column !== -1) {
-        const value = sort.column === -2 ? (t) => data.tenants[t].weight : (cols[sort.column] || cols[0]).of;
-        const known = rows.filter((t) => data.number(value(t)));
-        known.sort((a, b) => (sort.down ? value(b) - value(a) : value(a) - value(b)) || a - b);
-        rows = [...known, ...rows.filter((t) => !data.number(value(t)))];
-      } else if (sort.down) rows.reverse();
+      if (sort.column !== -1) rows = inOrder(rows, (sort.column < -1 ? fixed[-2 - sort.column] : cols[sort.column] || cols[0]).of, sort.down);
+      else if (sort.down) rows.reverse();
       rows = rows.slice(0, limit);
-      const heading = (text, unit, column) => {
+      const heading = (text, unit, column, left = column === -1) => {
         const on = sort.column === column;
         const state = on ? (sort.down ? "descending" : "ascending") : "none";
-        return h("th", { scope: "col", "aria-sort": state, class: column === -1 ? "name" : null },
+        return h("th", { scope: "col", "aria-sort": state, class: column === -1 ? "name" : left ? "text" : null },
           h("button", { type: "button", class: "sort", "data-column": column, onclick: () => {
             sort = { column, down: on ? !sort.down : false };
             render();
@@ -106,17 +122,16 @@ Meed.tables = (() => {
           } }, text, h("span", { class: "arrow", "aria-hidden": "true" }, on ? (sort.down ? " ▼" : " ▲") : ""), unit ? h("small", {}, unit) : null));
       };
       const picked = new Set(picks ? picks.picked() : []);
-      const focused = holder.contains(document.activeElement) && document.activeElement.dataset.tenant;
+      const focused = holder.contains(document.activeElement) && document.activeElement.dataset.item;
       holder.replaceChildren(h("table", {},
-        h("thead", {}, h("tr", {}, picks ? h("th", { scope: "col", class: "plot-head" }, "Plot") : null, heading("Tenant", null, -1), heading("Weight", null, -2),
-          cols.map((c, i) => heading(c.name, c.unit, i)))),
-        h("tbody", {}, rows.map((t) => h("tr", {},
-          picks ? h("td", { class: "pick" }, h("input", { type: "checkbox", checked: picked.has(t), "aria-label": "Plot " + data.tenants[t].name, "data-tenant": t, onchange: () => picks.toggle(t) })) : null,
-          h("th", { scope: "row" }, data.tenants[t].name), h("td", {}, format.num(data.tenants[t].weight)),
-          cols.map((c) => h("td", {}, c.show(c.of(t)))))))));
-      const again = focused && holder.querySelector(`[data-tenant="${focused}"]`);
+        h("thead", {}, h("tr", {}, picks ? h("th", { scope: "col", class: "plot-head" }, "Plot") : null, heading(spec.one, null, -1),
+          fixed.map((c, k) => heading(c.name, c.unit, -2 - k, c.text)), cols.map((c, i) => heading(c.name, c.unit, i)))),
+        h("tbody", {}, rows.map((i) => h("tr", {},
+          picks ? h("td", { class: "pick" }, h("input", { type: "checkbox", checked: picked.has(i), "aria-label": "Plot " + names[i], "data-item": i, onchange: () => picks.toggle(i) })) : null,
+          h("th", { scope: "row", title: names[i] }, names[i]), [...fixed, ...cols].map((c) => h("td", { class: c.text ? "text" : null }, c.show(c.of(i)))))))));
+      const again = focused && holder.querySelector(`[data-item="${focused}"]`);
       if (again) again.focus({ preventScroll: true });
-      status.replaceChildren(`${format.count(rows.length)} of ${format.count(found)} tenants` + (wanted ? " that match" : "") + ". ",
+      status.replaceChildren(`${format.count(rows.length)} of ${format.count(found)} ${spec.many}` + (wanted ? " that match" : "") + ". ",
         rows.length < found ? h("button", { type: "button", onclick: () => { limit = Infinity; render(); } }, "Show all") : "");
     }
 
@@ -124,14 +139,20 @@ Meed.tables = (() => {
     const views = [...(data.runs.length > 1 ? metrics.map(([key, name]) => ["m:" + key, "policies by: " + name]) : []),
       ...data.runs.map((run, i) => ["r:" + i, "all numbers under: " + run.policy])];
     render();
-    const element = h("div", { class: "tenants" },
+    const element = h("div", { class: "browse" },
       h("div", { class: "controls" }, select("Show", views, view, (v) => {
         view = v;
         if (sort.column >= columns().length) sort = { column: -1, down: false };
         render();
-      }), data.tenants.length > 8 ? h("label", { class: "control" }, "Filter ", search) : null), holder, status);
+      }), names.length > 8 ? h("label", { class: "control" }, "Filter ", search) : null), holder, status);
     return { element, render };
   }
+
+  /** The table of tenants. `picks` as of `browse`. */
+  const tenants = (picks) => browse({
+    one: "Tenant", many: "tenants", names: data.tenants.map((t) => t.name), metrics: quantities(), first: "rho", picks,
+    fixed: [{ name: "Weight", of: (t) => data.tenants[t].weight, show: format.num }], outcome: (run, t) => run.outcome[t],
+  });
 
   /** Parent queues, when there are any. */
   function groups() {
@@ -150,5 +171,5 @@ Meed.tables = (() => {
     });
   }
 
-  return { summary, tenants, groups };
+  return { summary, browse, tenants, groups };
 })();

@@ -22,6 +22,11 @@ Meed.timechart = (() => {
     zoomListeners.forEach((run) => run(zoom));
   }
 
+  const WHOLE = Array.from({ length: 13 }, (_, k) => [1, 2, 5].map((m) => m * 10 ** k)).flat();
+
+  /** Dashes of upright marks. */
+  const MARK = [2, 2];
+
   /** Limits of the y axis for all panels together, with a little room. */
   function limits(spec, panels) {
     const arrays = panels.flatMap((p) => [...p.lines.filter((l) => !l.hidden).map((l) => l.values),
@@ -40,8 +45,9 @@ Meed.timechart = (() => {
 
   /**
    * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high] or a function for it, percent?: bool (x is
-   *         a part of tenants, not time), times?: bool (values are seconds),
-   *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?}], bands: [{label, low, high, color}] }] }
+   *         a part of tenants, not time), times?: bool (values are seconds), whole?: bool (values are counts),
+   *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?, steps?: bool (a value holds until the next)}],
+   *         bands: [{label, low, high, color}], marks?: { label, at: [x] } drawn as upright lines }] }
    * Gives the functions that `figure` needs: { draw, table }.
    */
   function timechart(spec) {
@@ -111,6 +117,11 @@ Meed.timechart = (() => {
         : h("button", { type: "button", class: "entry", "aria-pressed": String(!e.hidden), title: "Show or hide " + e.label,
           "data-label": e.label, "data-panel": panel.title, onclick: () => toggle(e.label) }, inside));
     }));
+    const marks = panel.marks && panel.marks.at.length ? panel.marks : null;
+    if (marks) {
+      legend.append(h("li", {}, h("span", { class: "entry" }, swatch({ color: theme.color("soft"), dash: MARK }), h("span", { class: "name", title: marks.label }, marks.label),
+        h("span", { class: "value" }, format.count(marks.at.length) + "×"))));
+    }
     const element = h("div", { class: "panel" }, h("h4", {}, panel.title, " ", when), plot, legend);
 
     let index = null;
@@ -152,25 +163,25 @@ Meed.timechart = (() => {
       for (const l of panel.lines) {
         columns.push(l.values);
         series.push({ show: !l.hidden, stroke: l.color, width: l.width || 1.8, dash: l.dash, fill: l.fill, fillTo: l.fill ? () => 0 : undefined,
-          points: { show: false } });
+          paths: l.steps ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: false } });
       }
       u = new uPlot({
         width, height, padding: [10, EDGE, 0, 0], series, bands,
         legend: { show: false },
         scales: { x: { time: false }, y: { range: () => yRange } },
         axes: [
-          { ...axis, space: 64, size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
+          { ...axis, space: (_, __, min, max) => (!spec.percent && max - min > 3600 && max - min < 40000 ? 92 : 64), size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
             values: (self, splits, _, __, step) => splits.map((v) => {
               const text = spec.percent ? v + " %" : format.timeTick(v, step);
               // A text that would not fit at the right edge is left out.
               return self.valToPos(v, "x") + text.length * 3.3 > self.valToPos(self.scales.x.max, "x") + EDGE ? null : text;
             }) },
-          { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
+          { ...axis, space: 32, incrs: spec.times ? format.TIME_STEPS : spec.whole ? WHOLE : undefined, size: (_, texts) => 14 + 7 * Math.max(2, ...(texts || []).map((t) => t.length)),
             values: (_, splits, __, ___, step) => splits.map((v) => (spec.times ? format.timeTick(v, step) : format.tick(v, step, Math.max(...splits.map(Math.abs))))) },
         ],
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, bind: { dblclick: () => () => setZoom(null) } },
         hooks: {
-          drawAxes: [drawBaseline], // before the lines, which stay on top
+          drawAxes: [drawBaseline, drawMarks], // before the lines, which stay on top
           setCursor: [() => {
             // Also called when a scale changes, without an event: then nobody moved.
             if (quiet || !u.cursor.event) return;
@@ -196,15 +207,24 @@ Meed.timechart = (() => {
     function drawBaseline() {
       if (spec.baseline === undefined || !u) return;
       const y = Math.round(u.valToPos(spec.baseline, "y", true)) + 0.5;
-      const { ctx, bbox } = u;
-      if (y < bbox.top || y > bbox.top + bbox.height) return;
+      const { bbox } = u;
+      if (y >= bbox.top && y <= bbox.top + bbox.height) rule("ink", [], [[bbox.left, y, bbox.left + bbox.width, y]]);
+    }
+    function drawMarks() {
+      if (!marks || !u) return;
+      const { bbox } = u;
+      const xs = marks.at.map((x) => Math.round(u.valToPos(x, "x", true)) + 0.5).filter((x) => x >= bbox.left && x <= bbox.left + bbox.width);
+      const ratio = window.devicePixelRatio || 1;
+      rule("soft", MARK.map((d) => d * ratio), [...new Set(xs)].map((x) => [x, bbox.top, x, bbox.top + bbox.height]));
+    }
+    function rule(color, dash, lines) {
+      const { ctx } = u;
       ctx.save();
-      ctx.strokeStyle = theme.color("ink");
+      ctx.strokeStyle = theme.color(color);
       ctx.lineWidth = 1;
-      ctx.setLineDash([]);
+      ctx.setLineDash(dash);
       ctx.beginPath();
-      ctx.moveTo(bbox.left, y);
-      ctx.lineTo(bbox.left + bbox.width, y);
+      for (const [x0, y0, x1, y1] of lines) { ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); }
       ctx.stroke();
       ctx.restore();
     }

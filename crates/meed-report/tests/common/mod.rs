@@ -3,6 +3,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "curves to look at; nothing is compared between machines")]
 
+pub(crate) mod mapreduce;
+
 use std::collections::BTreeMap;
 
 use meed_sim::record::{
@@ -287,6 +289,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         queues,
         series,
         jobs: Vec::new(),
+        mapreduce: None,
     }
 }
 

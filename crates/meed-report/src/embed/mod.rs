@@ -1,5 +1,8 @@
 //! The record as the HTML report carries it: the same fields, but floats with [`DIGITS`] significant digits and, where
-//! many tenants make many samples, only every k-th sample (the report says so).
+//! many tenants make many samples, only every k-th sample (the report says so). Nodes: [`mapreduce`].
+
+mod digits;
+mod mapreduce;
 
 use std::collections::BTreeMap;
 
@@ -8,6 +11,7 @@ use meed_sim::record::{
 };
 use serde::ser::{Serialize, Serializer};
 
+use self::mapreduce::{MapReduceView, Plan, Scale};
 use crate::json::ExpectRecord;
 use crate::rounded::Rounded;
 use crate::shell::json_in_script;
@@ -22,6 +26,7 @@ const MIN_SAMPLES: usize = 24;
 /// The data of the report as JSON that can stand inside a `<script>` element.
 pub(crate) fn data(comparison: &Comparison) -> String {
     let stride = stride(comparison);
+    let plan = Plan::new(comparison);
     let view = View {
         schema: comparison.schema,
         scenario: &comparison.scenario,
@@ -29,7 +34,10 @@ pub(crate) fn data(comparison: &Comparison) -> String {
         assumptions: &comparison.assumptions,
         percentiles: JOB_PERCENTILES,
         stride,
-        runs: comparison.runs.iter().map(|run| RunView::new(run, stride)).collect(),
+        node_stride: plan.stride,
+        node_scales: &plan.scales,
+        slot_changes_thinned: plan.thin_changes,
+        runs: comparison.runs.iter().map(|run| RunView::new(run, stride, &plan)).collect(),
     };
     let mut bytes = Vec::new();
     view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded(DIGITS))).expect_record();
@@ -53,6 +61,9 @@ struct View<'a> {
     assumptions: &'a [String],
     percentiles: [f64; 9],
     stride: usize,
+    node_stride: usize,
+    node_scales: &'a BTreeMap<&'static str, Scale>,
+    slot_changes_thinned: bool,
     runs: Vec<RunView<'a>>,
 }
 
@@ -75,10 +86,12 @@ struct RunView<'a> {
     queues: &'a [QueueRecord],
     groups: &'a [GroupRecord],
     series: SeriesView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mapreduce: Option<MapReduceView<'a>>,
 }
 
 impl<'a> RunView<'a> {
-    fn new(run: &'a RunRecord, stride: usize) -> Self {
+    fn new(run: &'a RunRecord, stride: usize, plan: &Plan) -> Self {
         Self {
             policy: &run.policy,
             measured: &run.measured,
@@ -97,6 +110,7 @@ impl<'a> RunView<'a> {
             queues: &run.queues,
             groups: &run.groups,
             series: SeriesView::new(&run.series, stride),
+            mapreduce: run.mapreduce.as_deref().map(|record| MapReduceView::new(record, plan)),
         }
     }
 }
