@@ -69,9 +69,10 @@ impl From<RunError> for Failure {
         match error {
             RunError::Trace(error) => error.into(),
             RunError::Log(_) => Failure::File(error.to_string()),
-            RunError::Config(_) | RunError::Refused { .. } | RunError::Played { .. } => {
-                Failure::Input(error.to_string())
-            }
+            RunError::Config(_)
+            | RunError::Classes(_)
+            | RunError::Refused { .. }
+            | RunError::Played { .. } => Failure::Input(error.to_string()),
             RunError::Change { .. } | RunError::Stopped { .. } => Failure::Run(error.to_string()),
         }
     }

@@ -63,6 +63,10 @@ pub struct Spread {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// It was not measured: what it needs is not there.
+    Skipped,
+    /// No paper says anything of it: it is what was measured.
+    Measured,
     /// To the digit.
     Same,
     /// Within bounds that the check states.
@@ -74,7 +78,19 @@ pub enum Verdict {
 impl Outcome {
     /// The worst of its checks.
     pub fn verdict(&self) -> Verdict {
-        self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Same)
+        self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Skipped)
+    }
+
+    /// That `what` could not be measured without `missing`.
+    pub fn skipped(what: &str, paper: &str, missing: &str) -> Outcome {
+        let check = Check {
+            what: what.to_owned(),
+            paper: paper.to_owned(),
+            measured: Measured::Words("not measured".to_owned()),
+            verdict: Verdict::Skipped,
+            reason: Some(format!("needs {missing}")),
+        };
+        Outcome { checks: vec![check], ..Outcome::default() }
     }
 }
 

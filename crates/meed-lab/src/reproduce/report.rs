@@ -122,12 +122,15 @@ fn lead(done: &[Done], context: &Context) -> Vec<String> {
     };
     vec![
         format!(
-            "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} differ.",
+            "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} differ; {} are of what no \
+             paper prints, {} need a trace that is not there.",
             done.iter().map(|(_, outcome)| outcome.checks.len()).sum::<usize>(),
             done.len(),
             count(Verdict::Same),
             count(Verdict::Agrees),
             count(Verdict::Differs),
+            count(Verdict::Measured),
+            count(Verdict::Skipped),
         ),
         format!("Random workloads: {} seeds from {} on.", context.seeds, context.first_seed),
     ]
@@ -144,6 +147,8 @@ fn cells(check: &Check) -> [Cell; 4] {
 
 fn badge(verdict: Verdict) -> Badge {
     let (word, tone) = match verdict {
+        Verdict::Skipped => ("not measured", Tone::Plain),
+        Verdict::Measured => ("measured", Tone::Plain),
         Verdict::Same => ("same", Tone::Good),
         Verdict::Agrees => ("agrees", Tone::Good),
         Verdict::Differs => ("differs", Tone::Warn),
