@@ -11,7 +11,6 @@ use super::jobs::{Job, MAPS, REDUCES};
 use super::machines::{Machine, Usage, per_second};
 use super::record::SlotChange;
 use super::tasks::{Task, Work};
-use crate::world::RunError;
 
 /// What the world knows of a node.
 pub(super) struct Node {
@@ -76,7 +75,7 @@ fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
 }
 
 impl World {
-    pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), RunError> {
+    pub(super) fn heartbeat(&mut self, node: usize) {
         let had = self.tally.events;
         for task in std::mem::take(&mut self.nodes[node].ended) {
             self.report_end(task);
@@ -87,9 +86,13 @@ impl World {
         } else if self.tally.events > had {
             self.follow_slots(node);
         }
-        self.fill_maps(node);
-        self.fill_reduces(node);
-        Ok(())
+        if self.waiting_maps + self.waiting_reduces > 0 {
+            // Offers are made now, also where nothing has ended since the last event.
+            let now = self.now;
+            self.parts.engines[0].advance(now).expect("heartbeats come in order of time");
+            self.fill_maps(node);
+            self.fill_reduces(node);
+        }
     }
 
     /// What the node did since its last heartbeat.
