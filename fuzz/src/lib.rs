@@ -102,7 +102,9 @@ pub fn is_small(text: &str) -> bool {
 
 fn small_table(table: &toml::Table) -> bool {
     table.iter().all(|(key, value)| match key.as_str() {
-        "count" | "tasks" | "jobs" | "closed" | "tenants" => small_numbers(value),
+        "count" | "tasks" | "jobs" | "closed" | "tenants" | "reduces" => small_numbers(value),
+        // As many blocks: those of the smallest default.
+        "input" => value.as_str().is_none() && small_numbers(value),
         "file" => value.as_str().is_none_or(|file| !file.starts_with('/')),
         // A mix without a count is a cell of thousands of nodes.
         "mix" => table.contains_key("count"),

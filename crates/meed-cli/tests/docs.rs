@@ -114,7 +114,10 @@ fn whole_scenarios_in_the_pages_run() {
     let mut ran = 0;
     for page in files(".md") {
         let text = fs::read_to_string(&page).unwrap();
-        for block in blocks(&text, "toml").into_iter().filter(|block| block.contains("[cluster]")) {
+        for block in blocks(&text, "toml")
+            .into_iter()
+            .filter(|block| block.contains("[cluster]") || block.contains("[mapreduce]"))
+        {
             let output = simulate(block, &["--strict"]);
             assert!(output.status.success(), "{}: {}\n{block}", page.display(), complaint(&output));
             ran += 1;
@@ -191,6 +194,12 @@ fn every_key_of_a_scenario_is_described() {
         with("[[change]]\nat = 1\nnode_resized = { zzz = 1 }\n"),
         with("[[change]]\nat = 1\nqueue = { zzz = 1 }\n"),
         with("[run]\nzzz = 1\n"),
+        "[mapreduce]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.node]]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.node]]\nchange = [{ zzz = 1 }]\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.kind]]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.job]]\nzzz = 1\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.request]]\nzzz = 1\n".to_owned(),
     ];
     let page = read("docs/scenario.md");
     let mut keys = BTreeSet::new();
@@ -210,6 +219,30 @@ fn every_key_of_a_scenario_is_described() {
     };
     let missing: Vec<_> = keys.iter().filter(|key| !named(key)).collect();
     assert!(missing.is_empty(), "docs/scenario.md does not describe {missing:?}");
+}
+
+#[test]
+fn work_of_mapreduce_jobs_is_as_the_page_says() {
+    use meed_sim::mapreduce::{KINDS, RATIO_ONE, Reduces};
+    let page = read("docs/mapreduce.md");
+    for kind in KINDS {
+        let percent = |ratio: u32| ratio * 100 / RATIO_ONE;
+        let reduces = match kind.reduces {
+            Reduces::Slots => "slots".to_owned(),
+            Reduces::Count(count) => count.to_string(),
+        };
+        let row = format!(
+            "| `{}` | {} | {} | {} | {} | {} | {} | {reduces} |",
+            kind.name,
+            percent(kind.map_read),
+            kind.map_cpu_micros_per_mb / 1000,
+            percent(kind.map_output),
+            percent(kind.shuffle),
+            kind.reduce_cpu_micros_per_mb / 1000,
+            percent(kind.output)
+        );
+        assert!(page.contains(&row), "{row}");
+    }
 }
 
 #[test]
