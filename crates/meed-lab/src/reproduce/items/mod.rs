@@ -3,6 +3,7 @@
 mod beyond;
 mod drfh;
 mod hierarchy;
+mod jas;
 mod lie;
 mod macro_figures;
 mod tables;
@@ -169,5 +170,72 @@ pub const ITEMS: &[Item] = &[
         title: "How far greedy placement stays below the exact optimum",
         source: "beyond the papers",
         run: beyond::gap,
+    },
+    Item {
+        id: "jas-fig3",
+        title: "DMR gives unequal nodes equal slots",
+        source: "JAS (TCC'18) Fig. 2, 3",
+        run: jas::figure_3,
+    },
+    Item {
+        id: "jas-fig4",
+        title: "Slots from measured times",
+        source: "JAS (TCC'18) Fig. 4, Eq. 2, 3",
+        run: jas::figure_4,
+    },
+    Item { id: "jas-fig5", title: "JAS loses locality", source: "JAS (TCC'18) Fig. 5", run: jas::figure_5 },
+    Item {
+        id: "jas-fig6",
+        title: "Each job type alone, 10 GB",
+        source: "JAS (TCC'18) Fig. 6",
+        run: jas::figure_6,
+    },
+    Item {
+        id: "jas-fig7",
+        title: "Twice the data, less than twice the time",
+        source: "JAS (TCC'18) Fig. 7",
+        run: jas::figure_7,
+    },
+    Item {
+        id: "jas-fig8",
+        title: "Time and locality: Hadoop, DMR, JAS, JASL, DJASL",
+        source: "JAS (TCC'18) Fig. 8, 9, 11, 12",
+        run: jas::figures_8_to_12,
+    },
+    Item {
+        id: "jas-fig10",
+        title: "When DJASL sets slots anew",
+        source: "JAS (TCC'18) Fig. 10",
+        run: jas::figure_10,
+    },
+    Item {
+        id: "jas-study",
+        title: "Which verdicts hang on our assumptions",
+        source: "JAS (TCC'18) Sec. 4, varied",
+        run: jas::study,
+    },
+    Item {
+        id: "jas-unequal",
+        title: "Unequal disks and networks",
+        source: "beyond JAS (TCC'18)",
+        run: jas::unequal,
+    },
+    Item {
+        id: "jas-slowdown",
+        title: "Nodes that slow down half way",
+        source: "beyond JAS (TCC'18)",
+        run: jas::slow_down,
+    },
+    Item {
+        id: "jas-stragglers",
+        title: "A few slow nodes",
+        source: "beyond JAS (TCC'18)",
+        run: jas::stragglers,
+    },
+    Item {
+        id: "jas-tenants",
+        title: "Many tenants, by order and placement",
+        source: "beyond JAS (TCC'18)",
+        run: jas::tenants,
     },
 ];

@@ -7,39 +7,55 @@ use crate::reproduce::{Check, Measured, Spread, Verdict};
 /// A claim holds as a whole when it holds in this part of all runs.
 const ENOUGH: f64 = 0.75;
 
-/// What each run gave, beside its factor of task times.
-type Values = [(f64, Option<f64>)];
+/// What each run gave, beside its group: a factor of task times, an environment.
+type Values<G> = [(G, Option<f64>)];
 
-/// One number that a paper speaks of.
-pub(super) struct Claim {
-    /// Title of the chart that it is drawn in; neighbours with the same title share one.
-    pub(super) chart: &'static str,
-    /// What it is.
-    pub(super) what: &'static str,
-    /// What is printed, in words.
-    pub(super) paper: &'static str,
-    /// The unit; empty for a ratio.
-    pub(super) unit: &'static str,
-    /// The paper's value or range, where it gives one.
-    pub(super) reference: Option<(f64, f64)>,
-    /// From which value up to which a run agrees.
-    pub(super) agrees: (f64, f64),
-    /// Why it may differ.
-    pub(super) otherwise: &'static str,
+/// How groups of runs are called.
+pub(in crate::reproduce::items) struct Groups<G> {
+    /// In sentences, behind "at".
+    pub(in crate::reproduce::items) name: fn(&G) -> String,
+    /// In charts, behind what is measured.
+    pub(in crate::reproduce::items) short: fn(&G) -> String,
+    /// Words below the charts.
+    pub(in crate::reproduce::items) caption: &'static str,
 }
 
-/// The claim, with what each run gave, beside the run's factor of task times. Runs in which the number does not exist
-/// are left out.
-pub(super) fn check(claim: &Claim, runs: &Values) -> Check {
-    let seen: Vec<(f64, f64)> = runs.iter().filter_map(|(scale, value)| Some((*scale, (*value)?))).collect();
+/// Factors of assumed task times.
+const SCALES: Groups<f64> = Groups {
+    name: |scale| format!("task times x {scale}"),
+    short: |scale| format!("x {scale}"),
+    caption: "A row for each factor of our assumed task times, over all seeds.",
+};
+
+/// One number that a paper speaks of.
+pub(in crate::reproduce::items) struct Claim {
+    /// Title of the chart that it is drawn in; neighbours with the same title share one.
+    pub(in crate::reproduce::items) chart: &'static str,
+    /// What it is.
+    pub(in crate::reproduce::items) what: &'static str,
+    /// What is printed, in words.
+    pub(in crate::reproduce::items) paper: &'static str,
+    /// The unit; empty for a ratio.
+    pub(in crate::reproduce::items) unit: &'static str,
+    /// The paper's value or range, where it gives one.
+    pub(in crate::reproduce::items) reference: Option<(f64, f64)>,
+    /// From which value up to which a run agrees.
+    pub(in crate::reproduce::items) agrees: (f64, f64),
+    /// Why it may differ.
+    pub(in crate::reproduce::items) otherwise: &'static str,
+}
+
+/// The claim, with what each run gave, beside the run's group. Runs in which the number does not exist are left out.
+fn check<G: Copy + PartialEq>(claim: &Claim, groups: &Groups<G>, runs: &Values<G>) -> Check {
+    let seen: Vec<(G, f64)> = runs.iter().filter_map(|(group, value)| Some((*group, (*value)?))).collect();
     let holds = |value: f64| claim.agrees.0 <= value && value <= claim.agrees.1;
     let agreeing = seen.iter().filter(|(_, value)| holds(*value)).count();
     let enough = !seen.is_empty() && agreeing as f64 >= ENOUGH * seen.len() as f64;
     let verdict = if enough { Verdict::Agrees } else { Verdict::Differs };
-    let counts = scales(runs).into_iter().map(|scale| {
-        let of_scale = || seen.iter().filter(|(other, _)| *other == scale);
-        let agree = of_scale().filter(|(_, value)| holds(*value)).count();
-        format!("{agree} of {} at task times x {scale}", of_scale().count())
+    let counts = distinct(runs).into_iter().map(|group| {
+        let of_group = || seen.iter().filter(|(other, _)| *other == group);
+        let agree = of_group().filter(|(_, value)| holds(*value)).count();
+        format!("{agree} of {} at {}", of_group().count(), (groups.name)(&group))
     });
     let counts = format!("{}: {}", bounds(claim.agrees), counts.collect::<Vec<_>>().join(", "));
     let reason =
@@ -70,34 +86,43 @@ fn bounds((low, high): (f64, f64)) -> String {
     }
 }
 
-/// The factors of task times, in the order of the runs.
-fn scales(runs: &Values) -> Vec<f64> {
-    let mut scales: Vec<f64> = runs.iter().map(|(scale, _)| *scale).collect();
-    scales.dedup();
-    scales
+/// The groups, in the order of the runs; those of a group follow each other.
+fn distinct<G: Copy + PartialEq>(runs: &Values<G>) -> Vec<G> {
+    let mut groups: Vec<G> = runs.iter().map(|(group, _)| *group).collect();
+    groups.dedup();
+    groups
 }
 
-/// Checks and charts of all claims; `runs` has a value for each claim.
-pub(super) fn check_all<const N: usize>(
+/// Checks and charts of all claims; `runs` has a value for each claim, beside the run's factor of task times.
+pub(in crate::reproduce::items) fn check_all<const N: usize>(
     claims: &[Claim; N],
     runs: &[(f64, [Option<f64>; N])],
 ) -> (Vec<Check>, Vec<Block>) {
-    let column = |i: usize| -> Vec<(f64, Option<f64>)> {
-        runs.iter().map(|(scale, values)| (*scale, values[i])).collect()
+    check_groups(claims, &SCALES, runs)
+}
+
+/// Checks and charts of all claims; `runs` has a value for each claim, beside the run's group.
+pub(in crate::reproduce::items) fn check_groups<G: Copy + PartialEq, const N: usize>(
+    claims: &[Claim; N],
+    groups: &Groups<G>,
+    runs: &[(G, [Option<f64>; N])],
+) -> (Vec<Check>, Vec<Block>) {
+    let column = |i: usize| -> Vec<(G, Option<f64>)> {
+        runs.iter().map(|(group, values)| (*group, values[i])).collect()
     };
-    let checks = claims.iter().enumerate().map(|(i, claim)| check(claim, &column(i))).collect();
+    let checks = claims.iter().enumerate().map(|(i, claim)| check(claim, groups, &column(i))).collect();
     let mut charts: Vec<SpreadChart> = Vec::new();
     for (i, claim) in claims.iter().enumerate() {
         if charts.last().is_none_or(|chart| chart.title != claim.chart) {
             charts.push(SpreadChart {
                 title: claim.chart.to_owned(),
-                caption: "A row for each factor of our assumed task times, over all seeds.".to_owned(),
+                caption: groups.caption.to_owned(),
                 x: if claim.unit.is_empty() { "ratio".to_owned() } else { claim.unit.to_owned() },
                 rows: Vec::new(),
             });
         }
         let alone = claims.iter().filter(|other| other.chart == claim.chart).count() == 1;
-        let rows = rows(if alone { "" } else { claim.what }, claim.reference, &column(i));
+        let rows = rows(if alone { "" } else { claim.what }, claim.reference, groups, &column(i));
         if let Some(chart) = charts.last_mut() {
             chart.rows.extend(rows);
         }
@@ -106,22 +131,27 @@ pub(super) fn check_all<const N: usize>(
     (checks, charts.into_iter().map(Block::Spreads).collect())
 }
 
-/// A row for each factor of task times; `what` is empty where the chart's title says it.
-fn rows(what: &str, reference: Option<(f64, f64)>, runs: &Values) -> Vec<SpreadRow> {
-    let row = |scale: f64| {
-        let of_scale = runs.iter().filter(|(other, _)| *other == scale);
-        let values: Vec<f64> = of_scale.filter_map(|(_, value)| *value).collect();
+/// A row for each group; `what` is empty where the chart's title says it.
+fn rows<G: Copy + PartialEq>(
+    what: &str,
+    reference: Option<(f64, f64)>,
+    groups: &Groups<G>,
+    runs: &Values<G>,
+) -> Vec<SpreadRow> {
+    let row = |group: G| {
+        let of_group = runs.iter().filter(|(other, _)| *other == group);
+        let values: Vec<f64> = of_group.filter_map(|(_, value)| *value).collect();
         let label = match what {
-            "" => format!("task times x {scale}"),
-            what => format!("{what}, x {scale}"),
+            "" => (groups.name)(&group),
+            what => format!("{what}, {}", (groups.short)(&group)),
         };
         Some(SpreadRow { label, five: five(&values)?, reference })
     };
-    scales(runs).into_iter().filter_map(row).collect()
+    distinct(runs).into_iter().filter_map(row).collect()
 }
 
 /// Smallest, first quartile, median, third quartile, largest; quartiles between neighbours by straight lines.
-pub(super) fn five(values: &[f64]) -> Option<[f64; 5]> {
+pub(in crate::reproduce::items) fn five(values: &[f64]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().checked_sub(1)?;
@@ -155,7 +185,7 @@ mod tests {
             agrees: (1.0, 3.0),
             otherwise: "because",
         };
-        let rows: [(&Values, Verdict, &str); 4] = [
+        let rows: [(&Values<f64>, Verdict, &str); 4] = [
             (
                 &[(0.5, Some(1.0)), (0.5, Some(3.0)), (1.0, Some(2.0)), (1.0, Some(9.0))],
                 Verdict::Agrees,
@@ -178,7 +208,7 @@ mod tests {
             ),
         ];
         for (runs, verdict, reason) in rows {
-            let check = check(&claim, runs);
+            let check = check(&claim, &SCALES, runs);
             assert_eq!((check.verdict, check.reason.as_deref()), (verdict, Some(reason)));
         }
     }

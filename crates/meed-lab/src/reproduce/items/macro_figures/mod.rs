@@ -10,7 +10,7 @@
 //! The papers' task times are mostly unknown, so each claim is asked of every seed at half, at the assumed and at
 //! double the times, and counts as agreeing when three quarters of these runs do.
 
-mod claim;
+pub(super) mod claim;
 mod experiment;
 mod ics_fig7;
 mod reading;

@@ -1,0 +1,32 @@
+//! Class-aware placement (JAS: Hsieh et al., IEEE TCC 2018): the paper's examples and its evaluation, and what lies beyond it.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`worlds`] | environments, rules, runs over seeds |
+//! | [`worked`] | Fig. 2 to 5: slots and assignments of small clusters |
+//! | [`single`] | Fig. 6 and 7: each job alone |
+//! | [`rules`] | Fig. 8, 9, 11 and 12: time and locality of all rules |
+//! | [`threshold`] | Fig. 10: when DJASL sets its slots anew |
+//! | [`study`] | which verdicts hang on our assumptions |
+//! | [`beyond`], [`slow_down`], [`tenants`] | unequal disks and networks, stragglers; nodes that slow down; many tenants |
+
+mod beyond;
+mod rules;
+mod single;
+mod slow_down;
+mod study;
+mod tenants;
+#[cfg(test)]
+mod tests;
+mod threshold;
+mod worked;
+mod worlds;
+
+pub(super) use beyond::{stragglers, unequal};
+pub(super) use rules::figures_8_to_12;
+pub(super) use single::{figure_6, figure_7};
+pub(super) use slow_down::slow_down;
+pub(super) use study::study;
+pub(super) use tenants::tenants;
+pub(super) use threshold::figure_10;
+pub(super) use worked::{figure_3, figure_4, figure_5};

@@ -1,0 +1,200 @@
+//! Fig. 8, 9, 11 and 12: how long a request takes, and how many maps find their block, under each rule.
+//!
+//! Improvements are 1 - T / T of the other rule, T the mean time of ten requests, as in Fig. 8b. Bounds: the printed
+//! range and five points on either side, set before anything was run.
+
+use meed_report::page::{Block, SpreadChart, SpreadRow};
+
+use super::super::macro_figures::claim::{Claim, Groups, check_groups, five};
+use super::worlds::{
+    Choice, DELAY, DJASL, DMR, HADOOP, JAS, JAS_NEAR, JASL, Run, assumptions, environments, sweep,
+};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread, Verdict};
+
+pub(super) const CHOICES: [Choice; 7] = [HADOOP, DMR, JAS, JASL, DJASL, DELAY, JAS_NEAR];
+const I_HADOOP: usize = 0;
+const I_DMR: usize = 1;
+const I_JAS: usize = 2;
+const I_JASL: usize = 3;
+const I_DJASL: usize = 4;
+
+/// Ten requests are some 60,000 maps.
+const MOST_SEEDS: u64 = 10;
+
+pub(super) const BY_ENVIRONMENT: Groups<&'static str> = Groups {
+    name: |label| (*label).to_owned(),
+    short: |label| (*label).to_owned(),
+    caption: "A row for each environment, over all seeds.",
+};
+
+/// Percent.
+const fn better(
+    what: &'static str,
+    paper: &'static str,
+    printed: (f64, f64),
+    otherwise: &'static str,
+) -> Claim {
+    Claim {
+        chart: "How much less time a request takes",
+        what,
+        paper,
+        unit: "%",
+        reference: Some(printed),
+        agrees: (printed.0 - 5.0, printed.1 + 5.0),
+        otherwise,
+    }
+}
+
+const fn points(
+    what: &'static str,
+    paper: &'static str,
+    agrees: (f64, f64),
+    otherwise: &'static str,
+) -> Claim {
+    let chart = "Differences of locality";
+    Claim { chart, what, paper, unit: "points", reference: None, agrees, otherwise }
+}
+
+const WHY_TIME: &str = "TIME";
+
+pub(super) const CLAIMS: [Claim; 11] = [
+    better("JAS against Hadoop", "15 to 18 % less time", (15.0, 18.0), WHY_TIME),
+    better("JAS against DMR", "18 to 20 % less time", (18.0, 20.0), WHY_TIME),
+    better("DJASL against Hadoop", "16 to 21 % less time", (16.0, 21.0), WHY_TIME),
+    better("DJASL against DMR", "27 to 32 % less time", (27.0, 32.0), WHY_TIME),
+    Claim {
+        chart: "Time of JASL over that of JAS",
+        what: "time of JASL over that of JAS",
+        paper: "longer",
+        unit: "",
+        reference: None,
+        agrees: (1.0, f64::INFINITY),
+        otherwise: "JASL",
+    },
+    Claim {
+        chart: "Requests that take longer than under Hadoop",
+        what: "requests of ten in which JAS is slower than Hadoop",
+        paper: "some",
+        unit: "",
+        reference: None,
+        agrees: (1.0, 5.0),
+        otherwise: "SOME",
+    },
+    Claim {
+        chart: "Requests that take longer than under Hadoop",
+        what: "requests of ten in which DJASL is slower than DMR",
+        paper: "occasionally",
+        unit: "",
+        reference: None,
+        agrees: (1.0, 5.0),
+        otherwise: "SOME",
+    },
+    points("locality of JASL above that of JAS", "25 to 30 %", (20.0, 35.0), "LOCAL"),
+    points("locality of JASL above that of Hadoop", "enhanced", (0.0, f64::INFINITY), "LOCAL"),
+    points("locality of Hadoop above that of JAS", "JAS loses locality", (0.0, f64::INFINITY), "LOCAL"),
+    points("locality of DJASL above that of JASL", "nearly identical", (-3.0, 3.0), "LOCAL"),
+];
+
+/// What is read off the runs of one world and seed.
+pub(super) struct Seen {
+    pub(super) claims: [Option<f64>; 11],
+    request_s: [f64; 7],
+    locality: [f64; 7],
+}
+
+fn slower(runs: &[Run], which: usize, than: usize) -> f64 {
+    let pairs = runs[which].requests_s().into_iter().zip(runs[than].requests_s());
+    pairs.filter(|(time, other)| time > other).count() as f64
+}
+
+pub(super) fn read(runs: &[Run]) -> Seen {
+    let better = |i: usize, other: usize| runs[i].better_than(&runs[other]);
+    let above = |i: usize, other: usize| runs[i].locality() - runs[other].locality();
+    let claims = [
+        better(I_JAS, I_HADOOP),
+        better(I_JAS, I_DMR),
+        better(I_DJASL, I_HADOOP),
+        better(I_DJASL, I_DMR),
+        runs[I_JASL].request_s() / runs[I_JAS].request_s(),
+        slower(runs, I_JAS, I_HADOOP),
+        slower(runs, I_DJASL, I_DMR),
+        above(I_JASL, I_JAS),
+        above(I_JASL, I_HADOOP),
+        above(I_HADOOP, I_JAS),
+        above(I_DJASL, I_JASL),
+    ];
+    let all = |value: fn(&Run) -> f64| std::array::from_fn(|i| value(&runs[i]));
+    Seen { claims: claims.map(Some), request_s: all(Run::request_s), locality: all(Run::locality) }
+}
+
+/// Fig. 8, 9, 11 and 12.
+pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<Outcome, ReproduceError> {
+    let runs = sweep(context, MOST_SEEDS, &environments(), &CHOICES, read)?;
+    let values: Vec<_> = runs.iter().map(|(label, seen)| (*label, seen.claims)).collect();
+    let (mut checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
+    let mut blocks = vec![
+        by_rule("Mean time of a request (Fig. 8a, 11)", "s", &runs, |seen| seen.request_s),
+        by_rule("Maps with their block on their node (Fig. 9, 12)", "%", &runs, |seen| seen.locality),
+    ];
+    checks.extend(between_environments(&runs));
+    blocks.extend(spreads);
+    Ok(Outcome { checks, assumptions: assumptions(), blocks })
+}
+
+/// What the paper says of Environment 2 beside Environment 1, seed by seed.
+fn between_environments(runs: &[(&'static str, Seen)]) -> Vec<Check> {
+    let (first, second) = runs.split_at(runs.len() / 2);
+    let check =
+        |what: &str, paper: &str, unit: &str, value: &dyn Fn(&Seen, &Seen) -> f64, otherwise: &str| {
+            let values: Vec<f64> = first.iter().zip(second).map(|((_, a), (_, b))| value(a, b)).collect();
+            let agreeing = values.iter().filter(|value| **value > 0.0).count();
+            let agrees = 4 * agreeing >= 3 * values.len();
+            let bounds = "agreeing runs, above 0";
+            Check {
+                what: what.to_owned(),
+                paper: paper.to_owned(),
+                measured: Measured::Spread(Spread::of(values, agreeing, unit)),
+                verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
+                reason: Some(if agrees { bounds.to_owned() } else { format!("{otherwise} ({bounds})") }),
+            }
+        };
+    vec![
+        check(
+            "how much less time Environment 2 takes than Environment 1, all rules",
+            "performance is superior, the difference small",
+            "%",
+            &|one, two| {
+                let sum = |seen: &Seen| seen.request_s[..5].iter().sum::<f64>();
+                100.0 * (1.0 - sum(two) / sum(one))
+            },
+            "",
+        ),
+        check(
+            "locality of JASL in Environment 1 above that in Environment 2",
+            "reduced in Environment 2",
+            "points",
+            &|one, two| one.locality[I_JASL] - two.locality[I_JASL],
+            "LOCAL2",
+        ),
+    ]
+}
+
+fn by_rule(title: &str, unit: &str, runs: &[(&'static str, Seen)], value: fn(&Seen) -> [f64; 7]) -> Block {
+    let mut labels: Vec<&str> = runs.iter().map(|(label, _)| *label).collect();
+    labels.dedup();
+    let row = |label: &str, i: usize| {
+        let of_label = runs.iter().filter(|(other, _)| *other == label);
+        let values: Vec<f64> = of_label.map(|(_, seen)| value(seen)[i]).collect();
+        let label = format!("{}, {label}", CHOICES[i].name);
+        Some(SpreadRow { label, five: five(&values)?, reference: None })
+    };
+    let rows = labels.iter().flat_map(|label| (0..CHOICES.len()).map(move |i| (*label, i)));
+    Block::Spreads(SpreadChart {
+        title: title.to_owned(),
+        caption: "Ten requests of all eight job types, over all seeds. Delay scheduling and JAS with local blocks first are \
+                  not in the paper."
+            .to_owned(),
+        x: unit.to_owned(),
+        rows: rows.filter_map(|(label, i)| row(label, i)).collect(),
+    })
+}

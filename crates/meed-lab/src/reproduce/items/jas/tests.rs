@@ -1,0 +1,76 @@
+//! Each item once, with one seed: the verdicts that users see, so that a change of them is noticed.
+
+use meed::classes::RULES;
+
+use crate::reproduce::{Context, ITEMS, Measured, Outcome, Verdict};
+
+fn outcome(id: &str) -> Outcome {
+    let item = ITEMS.iter().find(|item| item.id == id).expect("an item of that name");
+    (item.run)(&Context { traces: None, seeds: 1, first_seed: 1 }).expect("it runs through")
+}
+
+/// The verdicts in order.
+fn check(id: &str, verdicts: &str) {
+    let outcome = outcome(id);
+    let letter = |verdict| match verdict {
+        Verdict::Skipped => 'N',
+        Verdict::Measured => 'M',
+        Verdict::Same => 'S',
+        Verdict::Agrees => 'A',
+        Verdict::Differs => 'D',
+    };
+    let found: String = outcome.checks.iter().map(|check| letter(check.verdict)).collect();
+    assert_eq!(found, verdicts, "{id}: {:#?}", outcome.checks);
+    for check in &outcome.checks {
+        if let Measured::Spread(spread) = &check.measured {
+            let five = spread.five;
+            assert!(five.is_sorted() && five.iter().all(|value| value.is_finite()), "{}", check.what);
+            assert!(spread.agreeing <= spread.runs, "{}", check.what);
+        }
+        let said =
+            check.verdict != Verdict::Differs || check.reason.as_deref().is_some_and(|why| why.len() > 30);
+        assert!(said, "{}: no reason", check.what);
+    }
+    assert!(!outcome.assumptions.is_empty(), "{id}");
+}
+
+#[test]
+fn worked_examples() {
+    check("jas-fig3", "SSSSSS");
+    check("jas-fig4", "SSD");
+    check("jas-fig5", "SSSS");
+}
+
+#[test]
+fn jobs_alone() {
+    check("jas-fig6", "DDDD");
+    check("jas-fig7", "AAAA");
+}
+
+#[test]
+fn rules() {
+    check("jas-fig8", "DDDDDDDDDDDDD");
+}
+
+#[test]
+fn threshold() {
+    check("jas-fig10", "DDDD");
+}
+
+#[test]
+fn study() {
+    check("jas-study", "MMMMMMMMMMM");
+}
+
+#[test]
+fn beyond_the_paper() {
+    check("jas-unequal", &"M".repeat(30));
+    check("jas-stragglers", &"M".repeat(15));
+    check("jas-slowdown", &"M".repeat(9));
+    check("jas-tenants", &"M".repeat(30));
+}
+
+#[test]
+fn the_row_that_is_changed_is_that_of_jas() {
+    assert_eq!(RULES[3].name, "jas");
+}

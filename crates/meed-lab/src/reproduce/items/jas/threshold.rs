@@ -1,0 +1,90 @@
+//! Fig. 10: after how many overloaded heartbeats DJASL sets its slots anew.
+
+use meed_report::page::{Block, Line, LineChart};
+
+use super::super::macro_figures::claim::{Claim, check_groups};
+use super::rules::BY_ENVIRONMENT;
+use super::worlds::{DJASL, World, assumptions, environments, sweep};
+use crate::reproduce::{Context, Outcome, ReproduceError, Spread};
+
+const THRESHOLDS: [u32; 5] = [100, 200, 300, 400, 500];
+
+const MOST_SEEDS: u64 = 10;
+
+/// Five requests, each of five WordCount and five TeraSort in random order; sizes as elsewhere.
+const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \"100GB\"]\ncount = 5\nkinds = [\
+    \"wordcount\", \"wordcount\", \"wordcount\", \"wordcount\", \"wordcount\", \
+    \"terasort\", \"terasort\", \"terasort\", \"terasort\", \"terasort\"]\n[[queue]]\nname = \"all\"\n";
+
+const CLAIMS: [Claim; 2] = [
+    Claim {
+        chart: "Best threshold",
+        what: "threshold with the shortest mean time of a job",
+        paper: "300",
+        unit: "heartbeats",
+        reference: Some((300.0, 300.0)),
+        agrees: (300.0, 300.0),
+        otherwise: "BEST",
+    },
+    Claim {
+        chart: "Worst threshold over the best",
+        what: "time with the worst threshold over that with the best",
+        paper: "performance results vary",
+        unit: "",
+        reference: None,
+        agrees: (1.01, f64::INFINITY),
+        otherwise: "VARY",
+    },
+];
+
+fn world(environment: &World, threshold: u32) -> World {
+    World {
+        sets: vec![format!("mapreduce.threshold={threshold}")],
+        workload: REQUESTS.to_owned(),
+        ..environment.clone()
+    }
+}
+
+/// Fig. 10.
+pub(in super::super) fn figure_10(context: &Context) -> Result<Outcome, ReproduceError> {
+    let mut values = Vec::new();
+    let mut chart = LineChart {
+        title: "Mean time of a job under DJASL, by threshold (Fig. 10)".to_owned(),
+        caption: "Medians over all seeds; the band is from the smallest to the largest.".to_owned(),
+        x: "threshold (overloaded heartbeats)".to_owned(),
+        y: "s".to_owned(),
+        ..LineChart::default()
+    };
+    for environment in environments() {
+        let worlds: Vec<World> = THRESHOLDS.iter().map(|threshold| world(&environment, *threshold)).collect();
+        let runs = sweep(context, MOST_SEEDS, &worlds, &[DJASL], |runs| {
+            runs[0].record.mean_job_s.unwrap_or(f64::NAN)
+        })?;
+        let times: Vec<f64> = runs.into_iter().map(|(_, time)| time).collect();
+        let seeds = times.len() / THRESHOLDS.len();
+        for seed in 0..seeds {
+            let of_seed = || (0..THRESHOLDS.len()).map(|i| (THRESHOLDS[i], times[i * seeds + seed]));
+            let by_time = |a: &(u32, f64), b: &(u32, f64)| a.1.total_cmp(&b.1);
+            let (Some(best), Some(worst)) = (of_seed().min_by(by_time), of_seed().max_by(by_time)) else {
+                continue;
+            };
+            values.push((environment.label, [Some(f64::from(best.0)), Some(worst.1 / best.1)]));
+        }
+        chart.lines.push(line(environment.label, times.chunks(seeds)));
+    }
+    let (checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
+    let mut blocks = vec![Block::Lines(chart)];
+    blocks.extend(spreads);
+    Ok(Outcome { checks, assumptions: assumptions(), blocks })
+}
+
+fn line<'a>(name: &str, by_threshold: impl Iterator<Item = &'a [f64]>) -> Line {
+    let fives: Vec<[f64; 5]> = by_threshold.map(|times| Spread::of(times.to_vec(), 0, "").five).collect();
+    Line {
+        name: name.to_owned(),
+        x: THRESHOLDS.map(f64::from).to_vec(),
+        y: fives.iter().map(|five| Some(five[2])).collect(),
+        band: Some((fives.iter().map(|five| five[0]).collect(), fives.iter().map(|five| five[4]).collect())),
+        ..Line::default()
+    }
+}
