@@ -13,7 +13,8 @@ use crate::watch;
 /// Examples of `--help`.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  meed reproduce                                       all items, about a minute
+  meed reproduce                                       all items, about a minute; with traces some more
+  meed reproduce --traces DIR drfh-fig6 drfh-fig9
   meed reproduce tsc-fig7 tsc-fig8 --report figures.html
   meed reproduce --seeds 100 --json figures.json
   meed reproduce --list";
@@ -33,7 +34,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Folder with the real traces (docs/real-traces.md). Default: MEED_TRACES. Without it, submission times are drawn
-    /// from a distribution that was fitted to them.
+    /// from a distribution that was fitted to them, and items on Google's and MetaCentrum's traces are not measured.
     #[arg(long, value_name = "DIR")]
     traces: Option<PathBuf>,
     /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.

@@ -7,12 +7,15 @@ use super::claim::{Claim, beyond};
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
 use crate::reproduce::{Context, Measured, Outcome, ReproduceError};
 
+const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever waits even a second does not \
+    complete it by then, under either policy: one task in seven is such. Without them see below";
+
 const NO_WORSE: Claim = Claim {
     what: "users whose ratio under best fit is no lower than under slots",
     paper: "almost all",
     unit: "%",
     agrees: (90.0, 100.0),
-    otherwise: "slots share tasks, not dominant shares: a user whose tasks are large in one resource holds more under slots",
+    otherwise: CUT,
 };
 
 const ALL_DONE: Claim = Claim {
@@ -20,8 +23,20 @@ const ALL_DONE: Claim = Claim {
     paper: "around 20 %",
     unit: "%",
     agrees: (15.0, 25.0),
-    otherwise: "a task that still ran when the trace ended is as long as was known, so whoever waits even a little does not \
-        complete it by the end: that hides users who have such tasks",
+    otherwise: CUT,
+};
+
+/// The same two without the tasks that are cut by the trace's end.
+const KNOWN_NO_WORSE: Claim = Claim {
+    what: "the first without tasks that still ran at the trace's end",
+    otherwise: "slots share tasks, not dominant shares: who asks for much of one resource holds more under slots",
+    ..NO_WORSE
+};
+const KNOWN_ALL_DONE: Claim = Claim {
+    what: "the second without them",
+    otherwise: "most users of the slice ask for little and are served at once under both policies; the paper has over 900 \
+        users, and a whole day",
+    ..ALL_DONE
 };
 
 /// Tasks completed over tasks submitted; `None` for users that submit nothing.
@@ -33,36 +48,40 @@ pub(super) fn ratios(run: &RunRecord, submitted: &[u64]) -> Vec<Option<f64>> {
 }
 
 pub(in super::super) fn figure_8(context: &Context) -> Result<Outcome, ReproduceError> {
-    let Some(google) = Google::of(context)? else {
+    let (Some(google), Some(known)) = (Google::of(context)?, Google::known(context)?) else {
         return Ok(Outcome::skipped(ALL_DONE.what, ALL_DONE.paper, NEEDED));
     };
-    let runs = google.runs([BEST_FIT, SLOTS])?;
-    let [best, slots] = runs.each_ref().map(|run| ratios(run, &google.submitted));
-    let users: Vec<(f64, f64)> = best.iter().zip(&slots).filter_map(|(a, b)| (*a).zip(*b)).collect();
-    let part = |holds: fn(&&(f64, f64)) -> bool| {
-        100.0 * users.iter().filter(holds).count() as f64 / users.len().max(1) as f64
-    };
-    let done = |ratios: &[Option<f64>]| ratios.iter().flatten().filter(|ratio| **ratio >= 1.0).count();
-    let words = format!("{} and {} of {}", done(&best), done(&slots), users.len());
-    Ok(Outcome {
-        checks: vec![
-            NO_WORSE.of(part(|(best, slots)| best >= slots)),
-            ALL_DONE.of(part(|(best, slots)| *best >= 1.0 && *slots < 1.0)),
+    let mut outcome = Outcome { assumptions: google.assumptions(), ..Outcome::default() };
+    for (google, claims, title) in [
+        (&google, [NO_WORSE, ALL_DONE], "Task completion ratio of users"),
+        (
+            &known,
+            [KNOWN_NO_WORSE, KNOWN_ALL_DONE],
+            "The same without tasks that still ran at the trace's end",
+        ),
+    ] {
+        let runs = google.runs([BEST_FIT, SLOTS])?;
+        let [best, slots] = runs.each_ref().map(|run| ratios(run, &google.submitted));
+        let users: Vec<(f64, f64)> = best.iter().zip(&slots).filter_map(|(a, b)| (*a).zip(*b)).collect();
+        let part = |holds: fn(&&(f64, f64)) -> bool| {
+            100.0 * users.iter().filter(holds).count() as f64 / users.len().max(1) as f64
+        };
+        let done = |ratios: &[Option<f64>]| ratios.iter().flatten().filter(|ratio| **ratio >= 1.0).count();
+        let words = format!("{} and {} of {}", done(&best), done(&slots), users.len());
+        outcome.checks.extend([
+            claims[0].of(part(|(best, slots)| best >= slots)),
+            claims[1].of(part(|(best, slots)| *best >= 1.0 && *slots < 1.0)),
             beyond(
                 "users all of whose tasks are completed, best fit and 14 slots",
                 Measured::Words(words),
                 "",
             ),
-        ],
-        assumptions: google.assumptions(),
-        blocks: vec![sorted(
-            "Task completion ratio of users",
-            &[
-                ("best fit", &users.iter().map(|pair| pair.0).collect::<Vec<_>>()),
-                ("14 slots", &users.iter().map(|pair| pair.1).collect::<Vec<_>>()),
-            ],
-        )],
-    })
+        ]);
+        let column = |of: fn(&(f64, f64)) -> f64| users.iter().map(of).collect::<Vec<f64>>();
+        let (best, slots) = (column(|pair| pair.0), column(|pair| pair.1));
+        outcome.blocks.push(sorted(title, &[("best fit", &best), ("14 slots", &slots)]));
+    }
+    Ok(outcome)
 }
 
 /// Users from the lowest ratio to the highest, for each policy on its own.

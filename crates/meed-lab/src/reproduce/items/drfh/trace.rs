@@ -14,7 +14,7 @@ use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
 use meed_sim::world::{Setup, StopAt};
 use meed_sim::{Unwatched, run_one};
-use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace};
+use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace, GoogleUnfinished};
 use meed_workload::{JobSource, OnBadLine, Origin};
 use rayon::prelude::*;
 
@@ -37,8 +37,11 @@ pub(in super::super) const NEEDED: &str = "Google's task_events (google2011/task
 /// What items share: the trace, and the runs so far.
 #[derive(Clone, Default)]
 pub(in crate::reproduce) struct Shared {
-    google: Arc<Mutex<Option<Arc<Google>>>>,
+    whole: Place,
+    known: Place,
 }
+
+type Place = Arc<Mutex<Option<Arc<Google>>>>;
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -61,19 +64,32 @@ pub(in super::super) struct Google {
 impl Google {
     /// The trace of the user's folder, if there is one.
     pub(in super::super) fn of(context: &Context) -> Result<Option<Arc<Google>>, ReproduceError> {
-        let mut shared = context.shared.google.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(google) = &*shared {
+        Google::in_place(context, &context.shared.whole, GoogleUnfinished::UntilEnd)
+    }
+
+    /// The same without the tasks that still ran when the trace ended: how long the others take is known.
+    pub(in super::super) fn known(context: &Context) -> Result<Option<Arc<Google>>, ReproduceError> {
+        Google::in_place(context, &context.shared.known, GoogleUnfinished::Drop)
+    }
+
+    fn in_place(
+        context: &Context,
+        place: &Place,
+        unfinished: GoogleUnfinished,
+    ) -> Result<Option<Arc<Google>>, ReproduceError> {
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(google) = &*place {
             return Ok(Some(Arc::clone(google)));
         }
         let Some(path) = context.traces.as_deref().and_then(find) else { return Ok(None) };
-        let google = Arc::new(Google::read(&path, context.first_seed)?);
-        Ok(Some(Arc::clone(shared.insert(google))))
+        let google = Arc::new(Google::read(&path, context.first_seed, unfinished)?);
+        Ok(Some(Arc::clone(place.insert(google))))
     }
 
-    fn read(path: &Path, seed: u64) -> Result<Google, ReproduceError> {
+    fn read(path: &Path, seed: u64, unfinished: GoogleUnfinished) -> Result<Google, ReproduceError> {
         let kinds = vec![("cpu".to_owned(), Unit::Milli), ("memory".to_owned(), Unit::Milli)];
         let kinds = ResourceKinds::new(kinds)?;
-        let assumptions = GoogleAssumptions::default();
+        let assumptions = GoogleAssumptions { unfinished, ..GoogleAssumptions::default() };
         let trace = Arc::new(GoogleTrace::read(&Origin::path(path), &kinds, &assumptions, OnBadLine::Skip)?);
         let mut source = GoogleSource::new(Arc::clone(&trace));
         let text = text(source.queues(), seed);
