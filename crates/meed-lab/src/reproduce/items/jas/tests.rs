@@ -6,7 +6,7 @@ use crate::reproduce::{Context, ITEMS, Measured, Outcome, Verdict};
 
 fn outcome(id: &str) -> Outcome {
     let item = ITEMS.iter().find(|item| item.id == id).expect("an item of that name");
-    (item.run)(&Context { traces: None, seeds: 1, first_seed: 1 }).expect("it runs through")
+    (item.run)(&Context::new(None, 1, 1)).expect("it runs through")
 }
 
 /// The verdicts in order.
