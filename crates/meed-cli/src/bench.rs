@@ -21,6 +21,7 @@ use meed_workload::{Durations, Job, JobLabel, OnBadLine, TaskGroup};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
+use crate::bench_mapreduce::{self, Request};
 use crate::exit::Failure;
 use crate::output::print;
 
@@ -144,6 +145,14 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
             }
         }
     }
+    for request in bench_mapreduce::REQUESTS {
+        for policy in bench_mapreduce::POLICIES {
+            let line = format!("{}, {policy}", request.name);
+            if args.only.as_ref().is_none_or(|text| line.contains(text)) {
+                figures.push(measure_request(request, policy, if args.quick { 10 } else { 1 })?);
+            }
+        }
+    }
     if let Some(trace) = &args.trace {
         figures.push(measure_trace(trace)?);
     }
@@ -253,6 +262,14 @@ impl Workload {
         let queues = (0..self.tenants).map(|tenant| format!("t{tenant}")).collect();
         Ok(Inline::new(queues, jobs, if self.unequal { 2 } else { 1 })?)
     }
+}
+
+/// The MapReduce world: blocks are placed while the clock runs.
+fn measure_request(request: &Request, policy: &str, shrink: u32) -> Result<Figure, Failure> {
+    let setup = request.setup(policy, shrink)?;
+    let started = Instant::now();
+    let tasks = Request::run(policy, setup)?;
+    Ok(Figure::new(request.name, policy, tasks, started.elapsed().as_secs_f64()))
 }
 
 /// A trace under long-term fairness, read and simulated.

@@ -4,6 +4,7 @@ mod allocate;
 mod args;
 mod audit;
 mod bench;
+mod bench_mapreduce;
 mod exit;
 mod explain;
 mod explain_words;

@@ -419,10 +419,6 @@ fn mapreduce_worlds_that_are_wrong() {
             more("[policy]\nplacement = \"jasll\"\n[[queue]]"),
             "unknown placement `jasll`; known are hadoop, delay",
         ),
-        (
-            ("count = 2", "map_slots = 1\n[policy]\nplacement = \"dmr\"\n[[mapreduce.node]]\nname = \"m\""),
-            "dmr splits the map slots of each node into two classes",
-        ),
     ] {
         assert!(MAPREDUCE.contains(from), "{from}");
         let text = MAPREDUCE.replacen(from, to, 1);
@@ -442,10 +438,16 @@ fn mapreduce_worlds_that_are_wrong() {
             "--policy static: the static partition means nothing in the MapReduce world",
         ),
         (&["--policy", "slots"], "order `slots` means nothing beside [mapreduce]"),
-        (&["--log", "out.jsonl"], "runs of the MapReduce world are not logged"),
+        (&[], "runs of the MapReduce world are not logged"),
     ] {
         check(MAPREDUCE, args, 3, message);
     }
+    check(
+        &MAPREDUCE.replacen("count = 2", "count = 2\nmap_slots = 1", 1),
+        &["--policy", "fifo,placement=dmr"],
+        3,
+        "dmr splits the map slots of each node into two classes; node 0 has 1, at least 2 are needed",
+    );
     let other = "duration = 1\n[policy]\nplacement = \"djasl\"\n";
     check(
         &GOOD.replacen("duration = 1\n", other, 1),

@@ -222,6 +222,30 @@ fn every_key_of_a_scenario_is_described() {
 }
 
 #[test]
+fn work_of_mapreduce_jobs_is_as_the_page_says() {
+    use meed_sim::mapreduce::{KINDS, RATIO_ONE, Reduces};
+    let page = read("docs/mapreduce.md");
+    for kind in KINDS {
+        let percent = |ratio: u32| ratio * 100 / RATIO_ONE;
+        let reduces = match kind.reduces {
+            Reduces::Slots => "slots".to_owned(),
+            Reduces::Count(count) => count.to_string(),
+        };
+        let row = format!(
+            "| `{}` | {} | {} | {} | {} | {} | {} | {reduces} |",
+            kind.name,
+            percent(kind.map_read),
+            kind.map_cpu_micros_per_mb / 1000,
+            percent(kind.map_output),
+            percent(kind.shuffle),
+            kind.reduce_cpu_micros_per_mb / 1000,
+            percent(kind.output)
+        );
+        assert!(page.contains(&row), "{row}");
+    }
+}
+
+#[test]
 fn relative_links_lead_somewhere() {
     let mut broken = Vec::new();
     for page in files(".md") {

@@ -1,0 +1,54 @@
+//! Rows of `meed bench` in the MapReduce world: the paper's largest request, and the same work per node on many more.
+
+use std::path::Path;
+
+use meed_sim::Unwatched;
+use meed_sim::mapreduce;
+use meed_sim::scenario::Scenario;
+use meed_workload::OnBadLine;
+
+use crate::exit::Failure;
+
+/// A request of the eight types of jobs, all of one size, on Environment 2 of JAS (TCC'18, Table 5): 2, 4 and 8 cores.
+pub(crate) struct Request {
+    pub(crate) name: &'static str,
+    /// Nodes of each size.
+    nodes: u32,
+    input_gb: u32,
+}
+
+pub(crate) const REQUESTS: &[Request] = &[
+    Request { name: "mapreduce: 8 jobs of 100 GB, 99 nodes", nodes: 33, input_gb: 100 },
+    Request { name: "mapreduce: 8 jobs of 1 TB, 990 nodes", nodes: 330, input_gb: 1000 },
+    Request { name: "mapreduce: 8 jobs of 10 TB, 9,900 nodes", nodes: 3300, input_gb: 10_000 },
+];
+
+pub(crate) const POLICIES: [&str; 3] =
+    ["fifo,placement=hadoop", "fifo,placement=jas", "fifo,placement=djasl"];
+
+impl Request {
+    /// A run, ready to go; its record has the number of tasks.
+    pub(crate) fn setup(&self, policy: &str, shrink: u32) -> Result<mapreduce::Setup, Failure> {
+        let node = |cores: u32| {
+            format!(
+                "[[mapreduce.node]]\nname = \"c{cores}\"\ncount = {}\ncores = {cores}\ndisk_bytes_per_s = \"60MB\"\n\
+                 network_bytes_per_s = \"100MB\"\n",
+                self.nodes
+            )
+        };
+        let text = format!(
+            "[mapreduce]\n{}{}{}[[mapreduce.request]]\nqueue = \"a\"\ninput = \"{}GB\"\n[[queue]]\nname = \"a\"\n",
+            node(2),
+            node(4),
+            node(8),
+            self.input_gb / shrink
+        );
+        let scenario = Scenario::parse("bench", &text, Path::new(""), &[], OnBadLine::Stop)?;
+        Ok(scenario.mapreduce_setup(policy, 1)?.expect("the text is of that world"))
+    }
+
+    /// Runs it; the number of tasks.
+    pub(crate) fn run(policy: &str, setup: mapreduce::Setup) -> Result<u64, Failure> {
+        Ok(mapreduce::run(policy, setup, &mut Unwatched)?.decisions)
+    }
+}
