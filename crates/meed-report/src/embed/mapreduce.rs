@@ -56,9 +56,19 @@ const FIELDS: [Field; 9] = [
     Field { name: "reduces", fold: Fold::Last, of: |n| count(&n.reduces), step: Some(1.0) },
     Field { name: "cpu_busy", fold: Fold::Mean, of: |n| n.cpu_busy.clone(), step: Some(0.001) },
     Field { name: "disk_bytes_per_s", fold: Fold::Mean, of: |n| amount(&n.disk_bytes_per_s), step: None },
-    Field { name: "network_bytes_per_s", fold: Fold::Mean, of: |n| amount(&n.network_bytes_per_s), step: None },
+    Field {
+        name: "network_bytes_per_s",
+        fold: Fold::Mean,
+        of: |n| amount(&n.network_bytes_per_s),
+        step: None,
+    },
     Field { name: "maps_started", fold: Fold::Sum, of: |n| count(&n.maps_started), step: Some(1.0) },
-    Field { name: "local_maps_started", fold: Fold::Sum, of: |n| count(&n.local_maps_started), step: Some(1.0) },
+    Field {
+        name: "local_maps_started",
+        fold: Fold::Sum,
+        of: |n| count(&n.local_maps_started),
+        step: Some(1.0),
+    },
 ];
 
 /// How a field is written in all runs.
@@ -93,7 +103,8 @@ impl Plan {
             let step = field.step.unwrap_or_else(|| (largest / STEPS).ceil().max(1.0));
             (field.name, Scale { width: digits::width(steps(largest, step)), step })
         };
-        let scales = if records().next().is_some() { FIELDS.iter().map(scale).collect() } else { BTreeMap::new() };
+        let scales =
+            if records().next().is_some() { FIELDS.iter().map(scale).collect() } else { BTreeMap::new() };
         Plan { stride, scales, thin_changes: changes > MAX_CHANGES }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) fn placed(nodes: usize, samples: usize, rules: &[&str]) -> Comparison
     c.scenario = "mapreduce.toml".into();
     for (number, (run, rule)) in c.runs.iter_mut().zip(rules).enumerate() {
         let record = record(rule, number as u64, nodes, samples, run.end_s);
-        run.mean_job_s = Some(record.jobs.iter().filter_map(|job| Some(job.end_s? - job.submit_s)).sum::<f64>() / 16.0);
+        run.mean_job_s =
+            Some(record.jobs.iter().filter_map(|job| Some(job.end_s? - job.submit_s)).sum::<f64>() / 16.0);
         run.mapreduce = Some(Box::new(record));
     }
     c

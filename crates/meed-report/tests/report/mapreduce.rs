@@ -133,7 +133,8 @@ fn very_many_changes_of_slots_are_thinned_and_the_report_says_so() {
     assert_eq!(data_of(&to_html(&c))["slot_changes_thinned"], false);
     let record = c.runs[0].mapreduce.as_deref_mut().unwrap();
     let (first, end) = (record.nodes[3].slots[0].clone(), *record.series.t_s.last().unwrap());
-    let change = |k: u32| SlotChange { t_s: end * f64::from(k) / 50_000.0, cpu: Some(k % 4), ..first.clone() };
+    let change =
+        |k: u32| SlotChange { t_s: end * f64::from(k) / 50_000.0, cpu: Some(k % 4), ..first.clone() };
     record.nodes[3].slots = (0..50_000).map(change).collect();
     let data = data_of(&to_html(&c));
     assert_eq!(data["slot_changes_thinned"], true);
