@@ -40,9 +40,11 @@ Meed.timechart = (() => {
       [low, high] = [Math.max(low, clip[0]), Math.min(high, clip[1])];
     }
     if (spec.baseline !== undefined) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
-    if (high - low < 1e-9) [low, high] = [low - (spec.zeroFloor ? 0 : 0.5), high + 0.5];
+    const floor = spec.zeroFloor && low >= 0;
+    if (floor) low = 0;
+    if (high - low < 1e-9) [low, high] = [low - (floor ? 0 : 0.5), high + 0.5];
     const room = (high - low) * 0.06;
-    return [spec.zeroFloor && low >= 0 ? 0 : low - room, high + room];
+    return [floor ? 0 : low - room, high + room];
   }
 
   /**
