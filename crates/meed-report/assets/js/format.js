@@ -75,7 +75,7 @@ Meed.format = (() => {
   }
 
   const GIB = 2 ** 30;
-  const KINDS = { cpu: ["core", "cores", 1], memory: ["GiB", "GiB", GIB], mem: ["GiB", "GiB", GIB] };
+  const KINDS = { cpu: ["core", "cores", 1], map: ["map-slot", "map slots", 1], reduce: ["reduce-slot", "reduce slots", 1], memory: ["GiB", "GiB", GIB], mem: ["GiB", "GiB", GIB] };
 
   /** Unit of an amount of a resource: { name, divisor }. */
   function amountUnit(resource) {

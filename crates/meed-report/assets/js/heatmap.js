@@ -73,9 +73,22 @@ Meed.heatmap = (() => {
           if (picked.has(row)) out.fillRect(0, ((y + 0.5) / rows) * canvas.height - 2, 9 * ratio, 4);
         });
         const step = format.TIME_STEPS.find((d) => (d / data.end) * width >= 95) || data.end;
-        const ticks = [];
-        for (let time = 0; time <= data.end * 1.0001; time += step) ticks.push(time);
-        axis.replaceChildren(...ticks.map((time) => h("span", { class: width - x(time) < 45 ? "last" : null, style: `left:${x(time)}px` }, format.timeTick(time, step))));
+        axis.replaceChildren(...ticks(step));
+      }
+
+      /** Ticks with their texts to the right, the last ones to the left; none whose text would touch the one before. */
+      function ticks(step) {
+        const out = [];
+        let end = 0;
+        for (let time = 0; time <= data.end * 1.0001; time += step) {
+          const text = format.timeTick(time, step);
+          const long = text.length * 6.5 + 8;
+          const last = x(time) + long > width;
+          if (last && x(time) - long < end) continue;
+          end = last ? x(time) : x(time) + long;
+          out.push(h("span", { class: last ? "last" : null, style: `left:${x(time)}px` }, text));
+        }
+        return out;
       }
 
       function show(next) {

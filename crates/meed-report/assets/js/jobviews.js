@@ -8,6 +8,8 @@ Meed.jobviews = (() => {
   const GB = 1e9;
   /** So many jobs have bars. */
   const BARS = 400;
+  /** More requests than so many are not listed one by one. */
+  const LISTED = 24;
   const CLASSES = [["cpu", "CPU-bound", 0], ["io", "I/O-bound", 1], [null, "no class", 7]];
 
   const local = (job) => (job.maps ? job.local_maps / job.maps : null);
@@ -30,12 +32,25 @@ Meed.jobviews = (() => {
   function requests() {
     const list = nodes.runs[0].mapreduce.requests.map((r) => r.request);
     const time = (r) => (r && data.number(r.end_s) && data.number(r.submit_s) ? r.end_s - r.submit_s : null);
+    const id = "requests";
+    const of = (run) => run.mapreduce.requests.map(time);
+    if (list.length > LISTED) {
+      const title = "Times of requests";
+      const x = Array.from({ length: 101 }, (_, i) => i);
+      const panels = () => [{ title: "", bands: [], x, lines: nodes.runs.map((run) => {
+        const sorted = data.sorted(of(run));
+        return { label: run.policy, values: x.map((i) => data.quantile(sorted, i / 100)), ...theme.policy(data.runs.indexOf(run)) };
+      }) }];
+      return figure({ id, title, explain: "All requests in order of their times, from the submission of a request's jobs to the end of the last of them.", wide: true,
+        ...Meed.timechart.timechart({ title, percent: true, of: "requests", times: true, zeroFloor: true, format: format.time, panels, height: 280 }) });
+    }
     const groups = () => list.map((name, i) => ({ name, rows: nodes.runs.map((run) => {
       const value = time(run.mapreduce.requests[i]);
       return { policy: data.runs.indexOf(run), value, text: value === null ? "not ended" : format.time(value) };
     }) }));
-    return figure({ id: "requests", title: "Time of each request", explain: "From the submission of a request's jobs to the end of the last of them.", wide: true,
-      ...Meed.rowchart.rowchart({ title: "Time of each request", what: "Request", groups, base: 0, times: true, tick: format.timeTick }) });
+    const title = "Time of each request";
+    return figure({ id, title, explain: "From the submission of a request's jobs to the end of the last of them.", wide: true,
+      ...Meed.rowchart.rowchart({ title, what: "Request", groups, base: 0, times: true, tick: format.timeTick }) });
   }
 
   const describe = (job, name) => `${name}: ${job.kind}, ${look(job)[1]}, ${format.num(job.input_bytes / GB)} GB, submitted at ${format.time(job.submit_s)}, `
@@ -44,7 +59,7 @@ Meed.jobviews = (() => {
   function timeline() {
     let run = nodes.runs[0];
     const jobs = () => [...byName.get(run)].slice(0, BARS);
-    const explain = "One bar per job, from its submission: full until its last map had ended, pale while reduces ran. Colour is the class that the rule found.";
+    const explain = "One bar per job, from its submission: full until its last map had ended, pale while reduces ran. Colour is the class that its maps have shown.";
     const made = figure({
       id: "timeline", title: "Jobs over time", explain: explain + (names.length > BARS ? ` The first ${BARS} jobs.` : ""), wide: true,
       controls: nodes.runs.length > 1 ? [select("Policy", nodes.runs.map((r, i) => [String(i), r.policy]), "0", (v) => { run = nodes.runs[Number(v)]; made.redraw(); })] : [],
@@ -119,7 +134,12 @@ Meed.jobviews = (() => {
     });
     return { axis, rows };
   }
-  const clip = (text, length) => (text.length > length ? text.slice(0, Math.max(1, Math.floor(length) - 1)) + "…" : text);
+  /** A name that is too long loses its middle: names often differ at their ends. */
+  function clip(text, length) {
+    if (text.length <= length) return text;
+    const head = Math.max(1, Math.floor(length / 2) - 1);
+    return text.slice(0, head) + "…" + text.slice(text.length - Math.max(1, Math.floor(length) - head - 1));
+  }
 
   function table() {
     const className = (c) => (c === undefined || c === null ? format.NONE : look({ class: c })[1]);

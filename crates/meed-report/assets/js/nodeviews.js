@@ -117,15 +117,15 @@ Meed.nodeviews = (() => {
     const slotTimes = (run) => [...new Set([...run.nodeTimes, ...nodes.changes(run, chosen())])].sort((a, b) => a - b);
     const KINDS = [["cpu_maps", "CPU-bound maps", 0], ["io_maps", "I/O-bound maps", 1], ["other_maps", "maps, no class", 7], ["reduces", "reduces", 2]];
     return [
-      lines("node-tasks", "Running tasks by class", "How many tasks run at once. A job's class is what the rule found when its first maps had ended; before that, and under rules without classes, it has none.",
+      lines("node-tasks", "Running tasks by class", "How many tasks run at once. A job's class is what its first maps have shown when they had ended; before that it has none.",
         (run) => KINDS.map(([name, label, i]) => ({ label, values: total(run, name), ...theme.tenant(i) })).filter((l) => l.values.some((v) => v > 0)), { format: whole, whole: true }),
-      lines("node-slots", "Map slots", "Upright dashes in this and the other charts: the rule set slots otherwise than they were.",
+      lines("node-slots", "Map slots", "Upright dashes in this and the other charts, or marks above the plot where there are many: the rule set slots otherwise than they were.",
         (run, x) => SLOTS.map(([kind, label, i]) => ({ label, values: nodes.slots(run, chosen(), kind, x), steps: true, ...theme.tenant(i) })).filter((l) => l.values.some(data.number)), { format: whole, whole: true, table: slotTable }, slotTimes),
       lines("node-cpu", "CPU busy, % of cores", "Mean since the sample before. At 100 % the tasks slow one another down. For all nodes: the mean of the nodes.",
         one("CPU busy", (run) => scaled(total(run, "cpu_busy"), 100 / chosen().length), 0), { format: percent }),
-      lines("node-disk", "Disk, MB/s read and written", "Mean since the sample before. With several streams at once a disk may give less in sum.",
+      lines("node-disk", "Disk, MB/s read and written", "Mean since the sample before. With several streams at once a disk may give less in sum. For all nodes: the sum.",
         one("disk", (run) => scaled(total(run, "disk_bytes_per_s"), 1 / MB), 1), { format: rate }),
-      lines("node-network", "Network, MB/s received", "Mean since the sample before: blocks read from other nodes, and what reduces fetch.",
+      lines("node-network", "Network, MB/s received", "Mean since the sample before: blocks read from other nodes, and what reduces fetch. For all nodes: the sum.",
         one("network", (run) => scaled(total(run, "network_bytes_per_s"), 1 / MB), 2), { format: rate }),
       lines("node-locality", "Local maps, % of those started", `Maps that found their block on their own node. Lately: of the maps started in the last ${format.time(nodes.window)}.`,
         (run) => {

@@ -24,8 +24,10 @@ Meed.timechart = (() => {
 
   const WHOLE = Array.from({ length: 13 }, (_, k) => [1, 2, 5].map((m) => m * 10 ** k)).flat();
 
-  /** Dashes of upright marks. */
+  /** Dashes of upright marks; more of them than so many stand above the plot, so high. */
   const MARK = [2, 2];
+  const MARKS = 16;
+  const EDGE_MARK = 9;
 
   /** Limits of the y axis for all panels together, with a little room. */
   function limits(spec, panels) {
@@ -38,16 +40,18 @@ Meed.timechart = (() => {
       [low, high] = [Math.max(low, clip[0]), Math.min(high, clip[1])];
     }
     if (spec.baseline !== undefined) [low, high] = [Math.min(low, spec.baseline), Math.max(high, spec.baseline)];
-    if (high - low < 1e-9) [low, high] = [low - (spec.zeroFloor ? 0 : 0.5), high + 0.5];
+    const floor = spec.zeroFloor && low >= 0;
+    if (floor) low = 0;
+    if (high - low < 1e-9) [low, high] = [low - (floor ? 0 : 0.5), high + 0.5];
     const room = (high - low) * 0.06;
-    return [spec.zeroFloor && low >= 0 ? 0 : low - room, high + room];
+    return [floor ? 0 : low - room, high + room];
   }
 
   /**
    * spec: { title, y: text of the y axis, format(v), baseline?, zeroFloor?, clip?: [low, high] or a function for it, percent?: bool (x is
-   *         a part of tenants, not time), times?: bool (values are seconds), whole?: bool (values are counts),
+   *         a part of tenants, or of other things named in `of`, not time), times?: bool (values are seconds), whole?: bool (values are counts),
    *         height?, panels(): [{ title, x, lines: [{label, values, color, dash, fill?, width?, steps?: bool (a value holds until the next)}],
-   *         bands: [{label, low, high, color}], marks?: { label, at: [x] } drawn as upright lines }] }
+   *         bands: [{label, low, high, color}], marks?: { label, at: [x] } drawn as upright lines or, if many, above the plot }] }
    * Gives the functions that `figure` needs: { draw, table }.
    */
   function timechart(spec) {
@@ -91,7 +95,7 @@ Meed.timechart = (() => {
         ...p.lines.map((l) => [p, l.label, l.values])]);
       return {
         note: step > 1 ? `One in ${step} of ${longest.length} points, and the last.` : null,
-        head: [spec.percent ? "Part of tenants" : "Time", ...columns.map(([p, label]) => (panels.length > 1 ? `${p.title}: ${label}` : label))],
+        head: [spec.percent ? `Part of ${spec.of || "tenants"}` : "Time", ...columns.map(([p, label]) => (panels.length > 1 ? `${p.title}: ${label}` : label))],
         rows: picked.map((x) => [xText(spec, x), ...columns.map(([p, , values]) => spec.format(values[nearest(p.x, x)]))]),
       };
     }
@@ -170,7 +174,7 @@ Meed.timechart = (() => {
         legend: { show: false },
         scales: { x: { time: false }, y: { range: () => yRange } },
         axes: [
-          { ...axis, space: (_, __, min, max) => (!spec.percent && max - min > 3600 && max - min < 40000 ? 92 : 64), size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
+          { ...axis, space: (_, __, min, max, size) => tickSpace(min, max, size), size: 30, incrs: spec.percent ? undefined : format.TIME_STEPS,
             values: (self, splits, _, __, step) => splits.map((v) => {
               const text = spec.percent ? v + " %" : format.timeTick(v, step);
               // A text that would not fit at the right edge is left out.
@@ -204,6 +208,12 @@ Meed.timechart = (() => {
       chart.u = u;
       chart.showRange(spec.percent ? full : zoom || full);
     }
+    /** Pixels between ticks: texts of hours with minutes are longer. */
+    function tickSpace(min, max, size) {
+      const [usual, long] = [64, 92];
+      const step = format.TIME_STEPS.find((d) => d >= ((max - min) / size) * usual) || max;
+      return !spec.percent && max > 3600 && step < 3600 ? long : usual;
+    }
     function drawBaseline() {
       if (spec.baseline === undefined || !u) return;
       const y = Math.round(u.valToPos(spec.baseline, "y", true)) + 0.5;
@@ -213,9 +223,11 @@ Meed.timechart = (() => {
     function drawMarks() {
       if (!marks || !u) return;
       const { bbox } = u;
-      const xs = marks.at.map((x) => Math.round(u.valToPos(x, "x", true)) + 0.5).filter((x) => x >= bbox.left && x <= bbox.left + bbox.width);
+      const at = marks.at.map((x) => Math.round(u.valToPos(x, "x", true)) + 0.5).filter((x) => x >= bbox.left && x <= bbox.left + bbox.width);
+      const xs = [...new Set(at)];
       const ratio = window.devicePixelRatio || 1;
-      rule("soft", MARK.map((d) => d * ratio), [...new Set(xs)].map((x) => [x, bbox.top, x, bbox.top + bbox.height]));
+      const many = xs.length > MARKS;
+      rule(many ? "ink" : "soft", many ? [] : MARK.map((d) => d * ratio), xs.map((x) => (many ? [x, bbox.top - EDGE_MARK * ratio, x, bbox.top] : [x, bbox.top, x, bbox.top + bbox.height])));
     }
     function rule(color, dash, lines) {
       const { ctx } = u;

@@ -103,6 +103,16 @@ fn packed_samples_are_those_of_the_record() {
 }
 
 #[test]
+fn the_script_reads_every_field_that_is_packed() {
+    let html = to_html(&placed(2, 10, &["djasl"]));
+    let data = data_of(&html);
+    let script = html.rsplit_once("<script>").unwrap().1;
+    for field in data["node_scales"].as_object().unwrap().keys() {
+        assert!(script.contains(&format!("\"{field}\"")), "no chart shows {field}");
+    }
+}
+
+#[test]
 fn a_hundred_nodes_under_six_policies_stay_small() {
     let html = to_html(&placed(99, 240, &RULES));
     assert!(html.len() < 3_000_000, "{} bytes", html.len());
