@@ -50,7 +50,7 @@ pub fn verify(problem: &Problem, policy: Policy, allocation: &Allocation) -> Res
     adds_up(problem, allocation)?;
     if let Some(certificate) = &allocation.certificate {
         let check = Check { problem, policy, servers: &servers, allocation };
-        (verified.unsold, verified.short) = check.rounds(&certificate.rounds)?;
+        (verified.unsold, verified.short) = check.rounds(&certificate.rounds, certificate.gap)?;
         if verified.short > certificate.gap + TOLERANCE {
             return fail(format!(
                 "shares fall short by {:e}, more than the gap of {:e}",
@@ -150,7 +150,9 @@ impl Check<'_> {
     }
 
     /// The largest part unsold in a round, and the largest part by which a share falls short.
-    fn rounds(&self, rounds: &[Round]) -> Result<(f64, f64), VerifyError> {
+    fn rounds(&self, rounds: &[Round], gap: f64) -> Result<(f64, f64), VerifyError> {
+        // Prices in closed form are exact: whatever is paid is paid. Others are right but for the gap.
+        let nothing = if gap > 0.0 { TOLERANCE } else { 0.0 };
         let totals = self.problem.totals();
         let users = &self.problem.users;
         let shares = &self.allocation.users;
@@ -180,7 +182,7 @@ impl Check<'_> {
                 let name = &users[user].name;
                 // What the whole pool's worth of its dominant resource would cost.
                 let cost = costs[user] / dominant(&users[user], &totals);
-                if cost.is_nan() || cost <= TOLERANCE {
+                if cost.is_nan() || cost <= nothing {
                     return fail(format!("round {number}: user `{name}` pays nothing and could rise"));
                 }
                 if stopped[user].replace(round.level).is_some() {

@@ -4,6 +4,7 @@
 
 mod common;
 mod documents;
+mod outsider;
 mod papers;
 mod properties;
 mod refusals;
