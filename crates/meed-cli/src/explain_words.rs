@@ -209,6 +209,10 @@ impl Words<'_> {
             "long-term" => format!("{} charged per weight 1", level.resource),
             "fair" => format!("{} held per weight 1", level.resource),
             "drf" => format!("dominant share per weight 1, told as {} held", level.resource),
+            "per-server-drf" => format!(
+                "what is held on each server by itself; here the share of the pool per weight 1, told as {} held",
+                level.resource
+            ),
             "long-term-drf" => {
                 format!("dominant share used per weight 1, told as {} charged", level.resource)
             }
@@ -223,7 +227,7 @@ impl Words<'_> {
             }
             let key = |key: f64| match level.order {
                 "long-term" | "long-term-drf" => self.used(&level.resource, key),
-                "fair" | "drf" => self.amount(&level.resource, key),
+                "fair" | "drf" | "per-server-drf" => self.amount(&level.resource, key),
                 _ => format!("{key}"),
             };
             let by = |child_key: f64| {

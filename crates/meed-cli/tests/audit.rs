@@ -48,6 +48,25 @@ fn a_table_and_a_report() {
 }
 
 #[test]
+fn pools_of_servers() {
+    let folder = folder();
+    let args = ["audit", "--pool", "--trials", "6", "--property", "pareto", "--policy", "per-server-drf"];
+    let more = ["--out", "found", "--report", "pool.html", "--json", "-"];
+    let out = succeed(folder.path(), &[&args[..], &more].concat());
+    let audit: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&audit["pool"], &audit["trials"]), (&true.into(), &6.into()));
+    let place = "found/pool-pareto-per-server-drf";
+    let case = succeed(folder.path(), &["audit", "--case", &format!("{place}/case.json")]);
+    let value = audit["cells"][0]["counterexample"]["value"].as_f64().unwrap();
+    assert!(case.contains(&format!(": {value} (written: {value};")), "{case}");
+    let honest = format!("{place}/honest.toml");
+    succeed(folder.path(), &["simulate", &honest, "-p", "per-server-drf", "--strict", "--quiet"]);
+    let report = fs::read_to_string(folder.path().join("pool.html")).unwrap();
+    assert!(report.contains("Pareto optimality"));
+    assert!(succeed(folder.path(), &args).contains("Worst counterexample found"));
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let folder = folder();
     fs::write(folder.path().join("odd.json"), "{}").unwrap();
@@ -57,6 +76,13 @@ fn what_is_wrong_is_told() {
             2,
             "unknown property `fairness`; known are sharing-incentive",
         ),
+        (
+            &["audit", "--pool", "--property", "overclaiming"],
+            2,
+            "unknown property `overclaiming`; known are envy-freeness",
+        ),
+        (&["audit", "--pool", "--policy", "static"], 3, "a pool of unequal servers has no static shares"),
+        (&["audit", "--pool", "--tasks", "unit"], 2, "cannot be used with"),
         (&["audit", "--policy", "fare"], 3, "unknown policy `fare`"),
         (&["audit", "--trials", "0"], 2, "--trials"),
         (&["audit", "--case", "none.json"], 4, "none.json"),

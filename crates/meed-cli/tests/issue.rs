@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, succeed};
+use common::{folder, meed, succeed};
 use serde_json::Value;
 
 /// The lines of the log of each policy's run.
@@ -155,4 +155,140 @@ fn figure_2_of_tsc_18() {
     assert_eq!(at_once[27], 12, "it has used least");
     let patient = served("3");
     assert!(patient[27..30].iter().all(|&n| n == 0) && patient[30] > 0, "{patient:?}");
+}
+
+/// TPDS'15 Fig. 2 and 3 with whole tasks: each server by itself gives both users six, and what it cannot mean is refused.
+#[test]
+fn each_server_by_itself() {
+    let folder = folder();
+    let scenario = "[cluster]\nresources = [\"cpu\", \"memory\"]\n\
+        [[cluster.node]]\nname = \"s1\"\ncapacity = { cpu = 2, memory = \"12GB\" }\n\
+        [[cluster.node]]\nname = \"s2\"\ncapacity = { cpu = 12, memory = \"2GB\" }\n\
+        [[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n\
+        [[job]]\nqueue = \"a\"\ntasks = 30\nduration = 10\ndemand = { cpu = 0.2, memory = \"1GB\" }\n\
+        [[job]]\nqueue = \"b\"\ntasks = 30\nduration = 10\ndemand = { cpu = 1, memory = \"0.2GB\" }\n";
+    fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
+    succeed(
+        folder.path(),
+        &["simulate", "s.toml", "-p", "per-server-drf", "-p", "drfh", "--log", "log.jsonl", "--quiet"],
+    );
+    let runs = logs(&folder.path().join("log.jsonl"));
+    for (policy, first) in [("per-server-drf", 6), ("drfh", 10)] {
+        for queue in ["a", "b"] {
+            assert_eq!(starts(&runs[policy], queue, 1, 10.0), [first], "{queue} under {policy}");
+        }
+    }
+    let on = |node: &str, queue: &str| {
+        let log = runs["per-server-drf"].iter();
+        let here = |line: &&Value| {
+            line["start"]["queue"] == queue && line["start"]["node"] == node && line["t"] == 0.0
+        };
+        log.filter(here).count()
+    };
+    let counts = [on("s1", "a"), on("s1", "b"), on("s2", "a"), on("s2", "b")];
+    assert_eq!(counts, [5, 1, 1, 5]);
+    succeed(folder.path(), &["replay", "log.jsonl", "--verify", "--run", "per-server-drf"]);
+    let queue = scenario.replace("name = \"a\"\n", "name = \"a\"\norder = \"per-server-drf\"\n");
+    fs::write(folder.path().join("q.toml"), queue).expect("a writable folder");
+    for (args, part) in [
+        (["s.toml", "-p", "per-server-drf,placement=best-fit"], "takes no placement"),
+        (["s.toml", "-p", "per-server-drf,when_blocked=wait"], "each server decides on its own"),
+        (["q.toml", "-p", "drf"], "make it the order of the whole run"),
+    ] {
+        let output = meed(folder.path(), &[&["simulate"], &args[..]].concat());
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {words}");
+        assert!(words.contains(part), "{args:?}: {words}");
+    }
+}
+
+/// A parent one of whose children holds a resource that nobody else wants does not starve its other child of another
+/// (Bhattacharya et al., SoCC 2013): the plain sum of its amounts would stand at 1 and the sibling would get every core.
+#[test]
+fn hierarchical_drf_does_not_starve() {
+    let folder = folder();
+    let scenario = "[cluster]\nresources = [\"cpu\", \"gpu\"]\n[[cluster.node]]\ncapacity = { cpu = 10, gpu = 10 }\n\
+        [[queue]]\nname = \"a\"\n[[queue]]\nname = \"p.cores\"\n[[queue]]\nname = \"p.graphics\"\n\
+        [[job]]\nqueue = \"a\"\ntasks = 5000\nduration = 1\ndemand = { cpu = 1 }\n\
+        [[job]]\nqueue = \"p.cores\"\ntasks = 5000\nduration = 1\ndemand = { cpu = 1 }\n\
+        [[job]]\nqueue = \"p.graphics\"\ntasks = 5000\nduration = 1000\ndemand = { gpu = 1 }\n\
+        [run]\nuntil = 60\n";
+    fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
+    for policy in ["drf", "drfh"] {
+        succeed(folder.path(), &["simulate", "s.toml", "-p", policy, "--log", "log.jsonl", "--quiet"]);
+        let runs = logs(&folder.path().join("log.jsonl"));
+        let [mine, theirs] = ["p.cores", "a"].map(|queue| starts(&runs[policy], queue, 50, 1.0));
+        let graphics: u64 = starts(&runs[policy], "p.graphics", 50, 1.0).iter().sum();
+        assert_eq!(graphics, 10, "{policy}");
+        assert_eq!((&mine[5..], &theirs[5..]), (&[5; 45][..], &[5; 45][..]), "{policy}");
+    }
+}
+
+/// With one resource `long-term-drf` is `long-term` under every choice that this has, and every choice changes something,
+/// with one resource and with two.
+#[test]
+fn long_term_drf_takes_every_choice_of_long_term() {
+    const CHOICES: [&str; 9] = [
+        "",
+        ",round=7s",
+        ",half_life=5s",
+        ",newcomer=early-bird",
+        ",newcomer=average",
+        ",discount=0.2",
+        ",quantum=1s",
+        ",quantum_interval=30s",
+        ",t_wait=2s",
+    ];
+    let folder = folder();
+    let started = |scenario: &str, policy: &str| -> Vec<(String, String)> {
+        fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
+        succeed(folder.path(), &["simulate", "s.toml", "-p", policy, "--log", "log.jsonl", "--quiet"]);
+        let runs = logs(&folder.path().join("log.jsonl"));
+        let lines = runs[policy].iter().filter(|line| !line["start"].is_null());
+        lines.map(|line| (line["t"].to_string(), line["start"]["queue"].to_string())).collect()
+    };
+    // Bounds of queues are the scenario's.
+    for (memory, bounds) in
+        [("", ""), ("", "min = { cpu = 3 }\n"), ("", "max = { cpu = 2 }\n"), (", memory = 1", "")]
+    {
+        let (kinds, capacity) = match memory {
+            "" => ("\"cpu\"", ""),
+            _ => ("\"cpu\", \"memory\"", ", memory = 20"),
+        };
+        let job = |queue: &str, submit: u32, tasks: u32, duration: u32, cpu: u32, memory: &str| {
+            format!(
+                "[[job]]\nqueue = \"{queue}\"\nsubmit = {submit}\ntasks = {tasks}\nduration = {duration}\n\
+                 demand = {{ cpu = {cpu}{memory} }}\n"
+            )
+        };
+        let jobs = [
+            job("x.a", 0, 60, 3, 1, memory),
+            job("x.b", 4, 40, 2, 1, ""),
+            job("y.c", 6, 60, 5, 1, memory),
+            job("y.d", 15, 30, 1, 2, memory),
+        ];
+        let scenario = format!(
+            "[cluster]\nresources = [{kinds}]\n[[cluster.node]]\ncapacity = {{ cpu = 8{capacity} }}\n\
+             [[queue]]\nname = \"x\"\nweight = 2\n[[queue]]\nname = \"x.a\"\n[[queue]]\nname = \"x.b\"\n\
+             [[queue]]\nname = \"y\"\n{bounds}[[queue]]\nname = \"y.c\"\n[[queue]]\nname = \"y.d\"\n{}",
+            jobs.concat()
+        );
+        let plain = started(&scenario, "long-term-drf,placement=first-fit");
+        for choice in CHOICES {
+            let dominant = started(&scenario, &format!("long-term-drf,placement=first-fit{choice}"));
+            assert!(choice.is_empty() || dominant != plain, "`{choice}` changes nothing {memory} {bounds}");
+            if memory.is_empty() {
+                let counted = started(&scenario, &format!("long-term{choice}"));
+                assert_eq!(dominant, counted, "`{choice}` {bounds}");
+            }
+        }
+        if !bounds.is_empty() {
+            let without = scenario.replace(bounds, "");
+            assert_ne!(
+                started(&without, "long-term-drf,placement=first-fit"),
+                plain,
+                "{bounds} changes nothing"
+            );
+        }
+    }
 }

@@ -59,7 +59,7 @@ pub fn verify(problem: &Problem, policy: Policy, allocation: &Allocation) -> Res
     adds_up(problem, allocation)?;
     if let Some(certificate) = &allocation.certificate {
         let check = Check { problem, policy, servers: &servers, allocation };
-        check.rounds(&certificate.rounds, &mut verified)?;
+        check.rounds(&certificate.rounds, certificate.gap, &mut verified)?;
         if verified.short > certificate.gap + TOLERANCE {
             return fail(format!(
                 "shares fall short by {:e}, more than the gap of {:e}",
@@ -164,7 +164,9 @@ impl Check<'_> {
     }
 
     /// Fills in the largest part unsold in a round, by which a user could rise, and by which a share falls short.
-    fn rounds(&self, rounds: &[Round], verified: &mut Verified) -> Result<(), VerifyError> {
+    fn rounds(&self, rounds: &[Round], gap: f64, verified: &mut Verified) -> Result<(), VerifyError> {
+        // Prices in closed form are exact: whatever is paid is paid. Others are right but for the gap.
+        let nothing = if gap > 0.0 { TOLERANCE } else { 0.0 };
         let totals = self.problem.totals();
         let users = &self.problem.users;
         let mut stopped: Vec<Option<f64>> = vec![None; users.len()];
@@ -181,7 +183,7 @@ impl Check<'_> {
             for &user in &round.users {
                 let name = &users[user].name;
                 let cost = costs[user];
-                if cost.is_nan() || cost <= TOLERANCE {
+                if cost.is_nan() || cost <= nothing {
                     return fail(format!("round {number}: user `{name}` pays nothing and could rise"));
                 }
                 let has = self.share_at(user, round.level, &totals) + self.past(user);

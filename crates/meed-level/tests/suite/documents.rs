@@ -59,6 +59,18 @@ fn ten_to_the_twelfth_of_anything() {
     }
 }
 
+/// Nearly nothing is demanded of what runs out, and weights are far apart: who pays little pays all the same.
+#[test]
+fn ten_to_the_twelfth_of_everything() {
+    let text = r#"{"servers":[{"count":1e12,"capacity":{"cpu":1e12,"memory":1}}],
+        "users":[{"name":"a","demand":{"cpu":1e12},"weight":1e12,"tasks":1e12,"used":1e12},
+                 {"name":"b","demand":{"cpu":1e-3,"memory":1e-3},"tasks":1e12}]}"#;
+    let problem = read(text, Format::Json).unwrap();
+    for (_, policy) in meed_level::POLICIES {
+        solved(&problem, *policy);
+    }
+}
+
 #[test]
 fn nobody_is_stopped_when_everything_fits() {
     let text = r#"{"servers":[{"capacity":{"a":2,"b":1,"c":1}},{"capacity":{"a":1,"b":2,"c":1}}],

@@ -5,6 +5,7 @@
 mod common;
 mod documents;
 mod found;
+mod outsider;
 mod papers;
 mod properties;
 mod refusals;

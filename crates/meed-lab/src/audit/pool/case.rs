@@ -27,8 +27,10 @@ pub struct PoolCase {
 pub(super) const KINDS: [&str; 3] = ["cpu", "ram", "net"];
 const MOST_SERVERS: u64 = 4;
 const MOST_USERS: u64 = 4;
-/// Largest amounts of a server and of a task, before scaling.
+/// Largest amounts of a server and of a task that are drawn, before scaling.
 const MOST: [u32; 2] = [24, 6];
+/// Largest amount of any case.
+const LARGEST: u32 = 64;
 
 fn between(dice: &mut Stream, low: u32, high: u32) -> u32 {
     low + dice.below(u64::from(high - low) + 1) as u32
@@ -49,12 +51,6 @@ impl PoolCase {
     pub(super) fn totals(&self) -> Vec<u64> {
         let total = |r: usize| self.servers.iter().map(|server| u64::from(server[r])).sum();
         (0..self.kinds()).map(total).collect()
-    }
-
-    /// Whether a server can hold a task of such a demand.
-    pub(super) fn holds(&self, server: usize, demand: &[u32]) -> bool {
-        let fits = |(&need, &have): (&u32, &u32)| u64::from(need) <= u64::from(have) * u64::from(self.scale);
-        demand.iter().zip(&self.servers[server]).all(fits)
     }
 
     /// Queue and job of a user.
@@ -135,7 +131,7 @@ impl PoolCase {
             self.servers.iter_mut().chain(&mut self.users).chain(self.claims.iter_mut().map(|c| &mut c.1));
         for row in rows {
             row.truncate(most);
-            row.iter_mut().for_each(|amount| *amount = (*amount).clamp(1, MOST[0]));
+            row.iter_mut().for_each(|amount| *amount = (*amount).clamp(1, LARGEST));
         }
         self.scale = self.scale.max(1);
         let servers = self.servers.clone();

@@ -81,9 +81,7 @@ pub(super) fn value(
     let all: Vec<Lack> = match property {
         PoolProperty::EnvyFreeness => users.flat_map(|user| envies(case, honest, user)).collect(),
         PoolProperty::Pareto => {
-            let one = |user: usize| {
-                Ok(Lack { rounding: possible(case, user), ..lack(user, most(case, honest, user)?) })
-            };
+            let one = |user: usize| Ok(lack(user, most(case, honest, user)?));
             users.map(one).collect::<Result<_, AuditError>>()?
         }
         PoolProperty::GroupStrategyProofness => return Ok(coalition(case, honest, other)),
@@ -122,22 +120,21 @@ fn total(counts: &Counts, user: usize) -> f64 {
     counts[user].iter().sum::<u64>() as f64
 }
 
-/// Servers that can hold a task of the user, k_i.
-fn possible(case: &PoolCase, user: usize) -> f64 {
-    (0..case.servers.len()).filter(|&server| case.holds(server, &case.users[user])).count() as f64
-}
-
 /// Dominant share of one task.
 fn dominant(case: &PoolCase, demand: &[u32]) -> f64 {
     let parts = demand.iter().zip(case.totals());
     parts.map(|(&need, total)| f64::from(need) / (total as f64 * f64::from(case.scale))).fold(0.0, f64::max)
 }
 
-/// k_i + d / d_i.
+/// e_i.
 fn rounding(case: &PoolCase, user: usize) -> f64 {
-    let asked = case.users.iter().chain(case.claims.iter().map(|claim| &claim.1));
-    let largest = asked.map(|demand| dominant(case, demand)).fold(0.0, f64::max);
-    possible(case, user) + largest / dominant(case, &case.users[user])
+    let asked = case.users.iter().enumerate().map(|(other, demand)| {
+        let claim = case.claims.iter().find(|(who, _)| *who == other);
+        dominant(case, demand).max(claim.map_or(0.0, |(_, claim)| dominant(case, claim)))
+    });
+    let (sum, largest) =
+        asked.fold((0.0, 0.0), |(sum, most): (f64, f64), share| (sum + share, most.max(share)));
+    (case.servers.len() as f64 * sum + largest) / dominant(case, &case.users[user])
 }
 
 /// Tasks of a demand that amounts hold, divisible.

@@ -7,17 +7,19 @@
 //! | property | m_i | whole tasks alone explain, in tasks |
 //! |---|---|---|
 //! | envy-freeness | with what another user holds, server by server | one task of the other's less |
-//! | Pareto optimality | the most, divisible, with nobody else having less | k_i |
-//! | group strategy-proofness | as a member of a coalition that claims other demands | 2 (k_i + d / d_i) |
-//! | strong sharing incentive | with 1/n of every server, divisible | k_i + d / d_i |
-//! | weak sharing incentive | with 1/n of every resource, split as in the proof of Prop. 5, or by server | k_i + d / d_i |
-//! | single-server DRF | by exact DRF on one server | k_i + d / d_i |
-//! | single-resource fairness | by exact max-min fairness, with one resource | k_i + d / d_i |
-//! | bottleneck fairness | the same, where all need most of the same resource | k_i + d / d_i |
-//! | population monotonicity | n_i before another user left | 2 (k_i + d / d_i) |
+//! | Pareto optimality | the most, divisible, with nobody else having less | e_i |
+//! | group strategy-proofness | as a member of a coalition that claims other demands | 2 e_i |
+//! | strong sharing incentive | with 1/n of every server, divisible | e_i |
+//! | weak sharing incentive | with 1/n of every resource, split as in the proof of Prop. 5, or by server | e_i |
+//! | single-server DRF | by exact DRF on one server | e_i |
+//! | single-resource fairness | by exact max-min fairness, with one resource | e_i |
+//! | bottleneck fairness | the same, where all need most of the same resource | e_i |
+//! | population monotonicity | n_i before another user left | 2 e_i |
 //!
-//! k_i: the servers that can hold a task of i, for each may be left with room for less than one; d_i: the dominant share
-//! of one task of i, d: of the largest task, for at each start somebody is up to one task ahead.
+//! > e_i = k sum over users j of d_j / d_i + max over j of d_j / d_i,  d_j the dominant share of one task of j, k the servers
+//!
+//! On each server divisible tasks may leave a part of a task of every user, which whole ones cannot; and at each start
+//! somebody is up to one task ahead.
 
 use serde::{Deserialize, Serialize};
 

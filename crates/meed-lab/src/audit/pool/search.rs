@@ -12,9 +12,9 @@ use super::property::PoolProperty;
 use super::{AuditError, PoolCell, PoolCounterexample, PoolOptions};
 
 /// How much finer tasks are where whole tasks are to explain little.
-pub(super) const FINE: u32 = 16;
+pub(super) const FINE: u32 = 64;
 /// Scales at which the worst cases are tried.
-const SCALES: [u32; 4] = [1, 4, 16, 64];
+const SCALES: [u32; 4] = [1, 8, 64, 256];
 /// Cases that are climbed from.
 const CLIMBERS: usize = 2;
 /// Judgements of one shrinking.
@@ -22,7 +22,7 @@ const MOST_TRIES: usize = 200;
 /// Part of the excess that has to stay.
 const KEPT: f64 = 0.9;
 
-/// Cases that are known from the papers: Fig. 1, Fig. 2 (times 5) and Prop. 4 of DRFH.
+/// Cases that are known: Fig. 1, Fig. 2 (times 5) and Prop. 4 of DRFH; a lie about slots.
 pub(super) fn classics(property: PoolProperty) -> Vec<PoolCase> {
     let case = |servers: &[[u32; 2]], users: &[[u32; 2]]| PoolCase {
         servers: servers.iter().map(|row| row.to_vec()).collect(),
@@ -43,12 +43,13 @@ pub(super) fn classics(property: PoolProperty) -> Vec<PoolCase> {
         if property == PoolProperty::GroupStrategyProofness {
             case.claims = vec![(0, case.users[0].iter().map(|need| need + 1).collect())];
         }
-        // As printed: the paper's largest server is beyond what is drawn.
-        if property == PoolProperty::SingleServerDrf || property == PoolProperty::SingleResource {
-            case.mend(property);
-        }
+        case.mend(property);
     }
-    all.retain(|case| case.is_of(property) && property != PoolProperty::Bottleneck);
+    if property == PoolProperty::GroupStrategyProofness {
+        // Of slots that hold more than a task, a task of twice the size takes no more than one.
+        all.push(PoolCase { claims: vec![(0, vec![2, 2])], ..case(&[[32, 32]], &[[1, 1], [1, 1]]) });
+    }
+    all.retain(|case| case.is_of(property));
     all
 }
 
@@ -76,6 +77,12 @@ pub(super) fn search(
     let mut fine = Vec::new();
     let drawn = (0..options.trials).map(|i| PoolCase::draw(property, &mut stream(&format!("case {i}"))));
     let known = classics(property);
+    let mut all = Vec::new();
+    for case in &known {
+        for scale in SCALES {
+            all.push(judge(&PoolCase { scale, ..case.clone() })?);
+        }
+    }
     let parts = 1.0 / f64::from(options.trials.max(1));
     for (number, case) in drawn.chain(known).enumerate() {
         if !case.is_of(property) {
@@ -95,7 +102,7 @@ pub(super) fn search(
     sort(&mut fine);
     fine.truncate(CLIMBERS);
     for rank in 0..fine.len() {
-        let mut dice = stream(&format!("climb {words} {rank}"));
+        let mut dice = stream(&format!("climb {rank}"));
         let mut best = fine[rank].clone();
         for _ in 0..options.trials / 2 {
             let case = best.case.change(property, &mut dice);
@@ -108,7 +115,6 @@ pub(super) fn search(
         }
         fine.push(best);
     }
-    let mut all = Vec::new();
     for found in &fine {
         for scale in SCALES {
             all.push(judge(&PoolCase { scale, ..found.case.clone() })?);

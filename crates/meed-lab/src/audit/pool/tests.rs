@@ -39,7 +39,7 @@ fn values_by_hand() {
         ..case(&[[12, 12]], &[[1, 2], [2, 1]])
     };
     for (property, case, words, has, could) in [
-        // With the other at six, one user alone could run 10.8: on server 2 its 0.8 beside the other's six.
+        //
         (PoolProperty::StrongSharingIncentive, figure_2.clone(), "per-server-drf", 6.0, 6.0),
         (PoolProperty::Pareto, figure_2.clone(), "drfh", 10.0, 10.0),
         // One server of 12 and 12: four tasks each. Claiming <2, 2> a has three, which hold three of its own.
@@ -64,8 +64,9 @@ fn values_by_hand() {
         );
     }
     // A known failure of each server by itself: both could have ten.
-    let lack = judge(PoolProperty::Pareto, &figure_2, "per-server-drf").unwrap().lack;
-    assert!(lack.has == 6.0 && lack.could > 10.0 && lack.violates(), "{lack:?}");
+    let fine = PoolCase { scale: 10, ..figure_2 };
+    let lack = judge(PoolProperty::Pareto, &fine, "per-server-drf").unwrap().lack;
+    assert!(lack.has == 60.0 && lack.could > 100.0 && lack.violates(), "{lack:?}");
 }
 
 /// What users could have is measured from the decisions alone: made up ones show every property's failure.
