@@ -25,7 +25,7 @@ pub(super) struct Racks {
 
 impl Racks {
     pub(super) fn new(of: Vec<u32>) -> Racks {
-        let (by_rack, starts) = grouped(of.iter().copied().zip(0..).map(|(rack, node)| (rack, node)), None);
+        let (by_rack, starts) = grouped(of.iter().copied().zip(0..), None);
         Racks { of, by_rack, starts }
     }
 
@@ -43,7 +43,7 @@ impl Racks {
     }
 
     /// Of `bytes` that come from all nodes alike, what comes to `node` from other racks; rounded up.
-    pub(super) fn from_other_racks(&self, node: usize, bytes: u64) -> u64 {
+    pub(super) fn share_of_other_racks(&self, node: usize, bytes: u64) -> u64 {
         let (all, here) = (self.of.len() as u128, self.size(self.rack(node)) as u128);
         let part = (u128::from(bytes) * (all - here)).div_ceil(all);
         u64::try_from(part).expect("a part of it")

@@ -82,7 +82,7 @@ impl Task {
                 ]
             }
             Work::Reduce(work) => [
-                (uplink, over_uplink(racks.from_other_racks(node, work.shuffle_bytes))),
+                (uplink, over_uplink(racks.share_of_other_racks(node, work.shuffle_bytes))),
                 (Place::Network(node), work.shuffle_bytes),
                 (Place::Disk(node), work.shuffle_bytes.saturating_mul(2)),
                 (Place::Cores(node), work.cpu_micros),

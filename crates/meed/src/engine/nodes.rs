@@ -45,14 +45,20 @@ impl Engine {
             return Err(ConfigError::EmptyNode { node }.into());
         }
         self.cluster.check_total(&capacity, &before, &self.kinds)?;
+        let mut used = before;
+        used.sub(&self.cluster.free(node));
+        // Where all that runs there still fits, nobody has to be asked: worlds that set slots do so for every node.
         let mut room = capacity;
-        let lost = self.lose_from(node, |demand| {
-            let fits = demand.fits_in(&room);
-            if fits {
-                room.sub(demand);
-            }
-            !fits
-        });
+        let lost = match used.fits_in(&capacity) {
+            true => Vec::new(),
+            false => self.lose_from(node, |demand| {
+                let fits = demand.fits_in(&room);
+                if fits {
+                    room.sub(demand);
+                }
+                !fits
+            }),
+        };
         self.cluster.resize(node, capacity);
         self.capacity_changed(node);
         Ok(lost)
