@@ -2,48 +2,54 @@
 //!
 //! > c_y = |M_y| / e_y,  k_y = K * c_y / sum of c_j
 //!
-//! M_y: the tasks that node y ended since slots were last set, e_y their times together, K all slots of the class. The
-//! paper's example prints the inverse of c_y; Eq. 2 and 4 are meant. A node that has ended none since keeps the
-//! capability it had; one that never ended any keeps the slots it had at first and takes no part. Slots are whole by
+//! M_y: the tasks that node y ended of one job (Table 2: of *a* CPU-bound job; jobs differ too much to be mixed), e_y their
+//! times together, K all slots of the class. The paper's example prints the inverse of c_y; Eq. 2 and 4 are meant. Each
+//! job of the class that ends is learned from. One that ran on some nodes only says how these compare with each other:
+//! its values are scaled so that their sum over nodes that were known before stays; where it ran everywhere this is Eq. 3
+//! to the letter. A node that was never measured keeps the slots it had at first and takes no part. Slots are whole by
 //! largest remainder, at least one for each measured node, and add up to K.
 
+use super::locality::NodeTimes;
 use crate::shares::apportion;
-use crate::time::Span;
 
-/// Tasks, and their times together.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Record {
-    tasks: u64,
-    total_us: u64,
-}
-
-/// The records of one class.
+/// The capabilities of one class.
 #[derive(Clone, Debug)]
 pub struct Capability {
-    /// Since slots were last set.
-    fresh: Vec<Record>,
-    /// What slots were last set by.
-    used: Vec<Record>,
+    /// c_y in tasks per 10^15 microseconds, or relative to it; 0: not measured.
+    weights: Vec<u64>,
     set: bool,
 }
 
-/// Capabilities are weights in tasks per 10^12 microseconds: 32 bits and more for tasks of up to 4 minutes.
-const PER_TASK: u64 = 1_000_000_000_000;
+/// So that a task of half an hour still has 19 bits.
+const PER_TASK: u64 = 1_000_000_000_000_000;
 
 /// No weight is above this: so their sum over all nodes fits.
 const MOST: u64 = 1 << 40;
 
 impl Capability {
-    /// No records for so many nodes.
+    /// Nothing measured on so many nodes.
     pub fn new(nodes: usize) -> Capability {
-        Capability { fresh: vec![Record::default(); nodes], used: vec![Record::default(); nodes], set: false }
+        Capability { weights: vec![0; nodes], set: false }
     }
 
-    /// A task of the class took `lasted` on `node`.
-    pub fn add(&mut self, node: usize, lasted: Span) {
-        let record = &mut self.fresh[node];
-        record.tasks += 1;
-        record.total_us = record.total_us.saturating_add(lasted.as_micros().max(1));
+    /// A job of the class has ended, its tasks took these times. O(nodes).
+    pub fn learn(&mut self, times: &NodeTimes) {
+        let fresh: Vec<(usize, u64)> =
+            times.iter().map(|(node, tasks, total_us)| (node, weight(tasks, total_us))).collect();
+        let sum = |all: &mut dyn Iterator<Item = u64>| all.map(u128::from).sum::<u128>();
+        let known = || fresh.iter().filter(|(node, _)| self.weights[*node] > 0);
+        let mut old = sum(&mut known().map(|(node, _)| self.weights[*node]));
+        let mut new = sum(&mut known().map(|(_, weight)| *weight));
+        if new == 0 {
+            // None of them was measured before: they are as capable as the others on average.
+            let others = self.weights.iter().filter(|weight| **weight > 0);
+            old = sum(&mut others.clone().copied()) * fresh.len() as u128;
+            new = sum(&mut fresh.iter().map(|(_, weight)| *weight)) * others.count() as u128;
+        }
+        for (node, weight) in fresh {
+            let scaled = (u128::from(weight) * old).checked_div(new).unwrap_or(u128::from(weight));
+            self.weights[node] = scaled.clamp(1, u128::from(MOST)) as u64;
+        }
     }
 
     /// Whether slots were ever set by it.
@@ -51,29 +57,22 @@ impl Capability {
         self.set
     }
 
-    /// Mean time of a task on `node`, by its latest records.
-    pub fn mean_us(&self, node: usize) -> Option<f64> {
-        let record = self.latest(node);
-        (record.tasks > 0).then(|| record.total_us as f64 / record.tasks as f64)
+    /// How much longer a task takes on `node` than on `other`; `None` where one was not measured.
+    pub fn slowdown(&self, node: usize, other: usize) -> Option<f64> {
+        let (here, there) = (self.weights[node], self.weights[other]);
+        (here > 0 && there > 0).then(|| there as f64 / here as f64)
     }
 
-    fn latest(&self, node: usize) -> Record {
-        if self.fresh[node].tasks > 0 { self.fresh[node] } else { self.used[node] }
-    }
-
-    /// Slots of each node by capability, `usual` those before any was measured; `None` while none is. The records count
-    /// as used from then on.
+    /// Slots of each node by capability, `usual` those before any was measured; `None` while none is.
     pub fn share_out(&mut self, usual: &[u32]) -> Option<Vec<u32>> {
-        self.used = (0..self.fresh.len()).map(|node| self.latest(node)).collect();
-        self.fresh.fill(Record::default());
         // Nodes without slots of the class take no part.
         let measured: Vec<usize> =
-            (0..usual.len()).filter(|&node| usual[node] > 0 && self.used[node].tasks > 0).collect();
+            (0..usual.len()).filter(|&node| usual[node] > 0 && self.weights[node] > 0).collect();
         if measured.is_empty() {
             return None;
         }
         self.set = true;
-        let weights: Vec<u64> = measured.iter().map(|&node| weight(self.used[node])).collect();
+        let weights: Vec<u64> = measured.iter().map(|&node| self.weights[node]).collect();
         let all: u64 = measured.iter().map(|&node| u64::from(usual[node])).sum();
         let mut parts = apportion(all, &weights);
         // There is a slot for each of them: the one that gives has two or more.
@@ -88,7 +87,7 @@ impl Capability {
 }
 
 /// c_y as a whole number.
-fn weight(record: Record) -> u64 {
-    let weight = u128::from(record.tasks) * u128::from(PER_TASK) / u128::from(record.total_us);
-    (weight as u64).clamp(1, MOST)
+fn weight(tasks: u64, total_us: u64) -> u64 {
+    let weight = u128::from(tasks) * u128::from(PER_TASK) / u128::from(total_us.max(1));
+    weight.clamp(1, u128::from(MOST)) as u64
 }

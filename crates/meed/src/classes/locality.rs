@@ -1,4 +1,4 @@
-//! Whether a block is worth its way: local times by node, and JAS Eq. 6.
+//! Times of a job's maps by node; whether a block is worth its way (JAS, Eq. 6).
 //!
 //! > NonLocalBenefit = ET_i > ET_j + Transfer_time
 //!
@@ -9,18 +9,24 @@ use std::collections::BTreeMap;
 
 use crate::time::Span;
 
-/// Times of one job's local map tasks, by node: the paper's LocalityBenefitTable.
+/// Times of one job's map tasks, by node: of all of them for its capability, of local ones in the paper's
+/// LocalityBenefitTable.
 #[derive(Clone, Default, Debug)]
-pub struct LocalTimes {
+pub struct NodeTimes {
     /// Number and sum, in microseconds.
     nodes: BTreeMap<usize, (u64, u64)>,
 }
 
-impl LocalTimes {
-    /// A local task took `lasted` on `node`.
+impl NodeTimes {
+    /// A task took `lasted` on `node`.
     pub fn add(&mut self, node: usize, lasted: Span) {
         let (tasks, total_us) = self.nodes.entry(node).or_default();
         (*tasks, *total_us) = (*tasks + 1, total_us.saturating_add(lasted.as_micros()));
+    }
+
+    /// Node, number of tasks, and their times together in microseconds, in order of nodes.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+        self.nodes.iter().map(|(&node, &(tasks, total_us))| (node, tasks, total_us))
     }
 
     /// Mean time on `node`.

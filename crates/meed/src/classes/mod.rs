@@ -12,7 +12,8 @@
 //! Where the paper is silent: a task holds the slot that it was given until it ends, whatever its class turns out to be
 //! (counted by class, as printed, a node whose other class has no work would be given tasks without end); a measured
 //! node has at least one slot of each class; a threshold that was reached starts its count again.
-//! Cost: O(log jobs) for each call, O(nodes) when slots are set. Memory: O(nodes) for each live job under locality.
+//! Cost: O(log jobs) for each call, O(nodes) when slots are set. Memory: O(nodes) for each
+//! live job where slots follow capability.
 
 pub mod capability;
 pub mod classify;
@@ -29,7 +30,7 @@ use std::collections::BTreeMap;
 use crate::spec::JobId;
 use crate::time::{Span, Time};
 use capability::Capability;
-use locality::{LocalTimes, pays};
+use locality::{NodeTimes, pays};
 use overload::Overload;
 
 /// What a job strains.
@@ -182,8 +183,10 @@ pub enum ClassesError {
 
 struct Job {
     class: Option<Class>,
-    /// Of its local map tasks, by node; empty where the rule does not ask.
-    times: LocalTimes,
+    /// Of its map tasks; empty where the rule does not ask.
+    times: NodeTimes,
+    /// Of its local map tasks; empty where the rule does not ask.
+    local_times: NodeTimes,
     /// Since when delay scheduling passes it over.
     passed_over: Option<Time>,
 }
@@ -233,15 +236,18 @@ impl Classes {
 
     /// A job comes, of no class yet.
     pub fn job_arrived(&mut self, job: JobId) {
-        let job_state = Job { class: None, times: LocalTimes::default(), passed_over: None };
-        self.jobs.insert(job, job_state);
+        let (times, local_times) = (NodeTimes::default(), NodeTimes::default());
+        self.jobs.insert(job, Job { class: None, times, local_times, passed_over: None });
     }
 
-    /// A job has ended: the first of its class lets slots be set (Algorithms 2 and 3, line 2).
+    /// A job has ended: its times tell what nodes are capable of, and the first of its class lets slots be set
+    /// (Algorithms 2 and 3, line 2).
     pub fn job_ended(&mut self, job: JobId) {
-        let Some(Job { class: Some(class), .. }) = self.jobs.remove(&job) else { return };
-        if self.rule.by_capability && !self.capability[class.index()].is_set() {
-            self.due[class.index()] = true;
+        let Some(Job { class: Some(class), times, .. }) = self.jobs.remove(&job) else { return };
+        if self.rule.by_capability {
+            let capability = &mut self.capability[class.index()];
+            capability.learn(&times);
+            self.due[class.index()] |= !capability.is_set();
         }
     }
 
@@ -250,15 +256,16 @@ impl Classes {
         self.jobs.get(&job)?.class
     }
 
-    /// A map task has ended: its job may be classified by it, and its time counts for the node (Algorithms 1 and 7).
+    /// A map task has ended: its job may be classified by it, and its time is noted for the node (Algorithms 1 and 7).
     pub fn task_ended(&mut self, report: &TaskReport) {
         let Some(job) = self.jobs.get_mut(&report.job) else { return };
         let at_once = self.map_slots[report.node];
-        let class =
-            *job.class.get_or_insert_with(|| classify::class(report, at_once, self.limits.disk_bytes_per_s));
-        self.capability[class.index()].add(report.node, report.lasted);
-        if report.local && self.rule.locality == Locality::IfItPays {
+        job.class.get_or_insert_with(|| classify::class(report, at_once, self.limits.disk_bytes_per_s));
+        if self.rule.by_capability {
             job.times.add(report.node, report.lasted);
+        }
+        if report.local && self.rule.locality == Locality::IfItPays {
+            job.local_times.add(report.node, report.lasted);
         }
     }
 
@@ -338,13 +345,10 @@ impl Classes {
     }
 
     fn pays(&self, node: usize, job: &Job, class: Class, remote: &Remote) -> bool {
-        let there = job.times.mean_us(remote.holder);
+        let there = job.local_times.mean_us(remote.holder);
         // A node that never had a block of this job: as much faster or slower as it is with the class.
-        let by_class = || {
-            let mean = |node: usize| self.capability[class.index()].mean_us(node);
-            Some(there? * mean(node)? / mean(remote.holder)?)
-        };
-        let here = job.times.mean_us(node).or_else(by_class);
+        let by_class = || Some(there? * self.capability[class.index()].slowdown(node, remote.holder)?);
+        let here = job.local_times.mean_us(node).or_else(by_class);
         pays(there, here, remote.transfer)
     }
 

@@ -132,6 +132,30 @@ fn fig_3_halves_do_not_fit_unequal_nodes() {
     }
 }
 
+/// Eq. 2 is over the tasks of one job: a node that was given a long job's tasks is not slower than one with a short job's.
+#[test]
+fn jobs_are_not_mixed() {
+    let ids = jobs(2);
+    let mut classes = classes("djasl", &[8, 8, 8]);
+    ids.iter().for_each(|&job| classes.job_arrived(job));
+    for (job, node, seconds) in [(0, 0, 100), (0, 0, 100), (0, 1, 100), (1, 1, 10), (1, 2, 10), (1, 2, 10)] {
+        classes.task_ended(&report(ids[job], node, seconds, 0));
+    }
+    ids.iter().for_each(|&job| classes.job_ended(job));
+    classes.beat(Load::default());
+    assert_eq!(slots_of(&classes), [(4, 4); 3]);
+    // A job that ran on two nodes compares these two only; their sum stays.
+    let job = jobs(3)[2];
+    classes.job_arrived(job);
+    classes.task_ended(&report(job, 0, 3, 0));
+    classes.task_ended(&report(job, 1, 1, 0));
+    classes.job_ended(job);
+    for _ in 0..3 {
+        classes.beat(Load { cpu_busy: 1000, io_bytes_per_s: 0 });
+    }
+    assert_eq!(slots_of(&classes), [(2, 4), (6, 4), (4, 4)]);
+}
+
 #[test]
 fn a_node_without_records_keeps_its_slots() {
     let mut classes = measured("jas", &[4, 4, 4, 0], &[10, 0, 10], &[0, 0, 0]);
@@ -179,19 +203,23 @@ fn who_may_have_a_slot() {
 /// Eq. 6, with the class's times where the job never ran on the node that asks.
 #[test]
 fn eq_6_data_moves_only_where_that_pays() {
-    let ids = jobs(2);
+    let ids = jobs(3);
     let mut classes = classes("jasl", &[4, 4, 4]);
     ids.iter().for_each(|&job| classes.job_arrived(job));
-    for (job, node, seconds) in [(0, 0, 30), (0, 1, 10), (1, 2, 20), (1, 1, 10)] {
+    for (job, node, seconds) in
+        [(0, 0, 30), (0, 1, 10), (1, 2, 20), (1, 1, 10), (2, 0, 4), (2, 1, 1), (2, 2, 2)]
+    {
         classes.task_ended(&report(ids[job], node, seconds, 0));
     }
+    // From this one it is known how nodes compare.
+    classes.job_ended(ids[2]);
     for (job, node, holder, transfer, expected) in [
         (0, 1, 0, 19, true),  // 30 > 10 + 19
         (0, 1, 0, 20, false), // 30 = 10 + 20
         (0, 0, 1, 0, false),  // slower here
-        (0, 2, 0, 9, true),   // here by the class: 30 * 20 / 30 = 20 s
-        (0, 2, 0, 10, false),
-        (1, 0, 2, 0, false), // 30 s here by the class
+        (0, 2, 0, 14, true),  // here by the class: 30 * 2 / 4 = 15 s
+        (0, 2, 0, 15, false),
+        (1, 0, 2, 0, false), // 40 s here by the class
     ] {
         let remote = || Remote { holder, transfer: secs(transfer) };
         let rank = classes.rank(node, SlotKind::Of(Class::Cpu), ids[job], false, remote);
@@ -217,7 +245,7 @@ fn delay_scheduling_passes_over_for_a_time() {
     }
 }
 
-/// Algorithm 10: slots follow what nodes did since they were last set, once the threshold is reached.
+/// Algorithm 10: slots follow what the latest jobs took, once the threshold is reached.
 #[test]
 fn overload_sets_slots_anew() {
     let job = jobs(3)[2];
@@ -227,6 +255,7 @@ fn overload_sets_slots_anew() {
     classes.job_arrived(job);
     classes.task_ended(&report(job, 0, 30, 0));
     classes.task_ended(&report(job, 1, 10, 0));
+    classes.job_ended(job);
     let busy = Load { cpu_busy: 901, io_bytes_per_s: 35 * MB };
     assert_eq!([0; 3].map(|_| classes.beat(busy)), [false, false, true], "the threshold is 3");
     assert_eq!(

@@ -49,12 +49,12 @@ fn jobs_alone() {
 
 #[test]
 fn rules() {
-    check("jas-fig8", "DDDDDDDDDDDDD");
+    check("jas-fig8", "DDDDDDDDAAAADMMMMMMMM");
 }
 
 #[test]
 fn threshold() {
-    check("jas-fig10", "DDDD");
+    check("jas-fig10", "DA");
 }
 
 #[test]

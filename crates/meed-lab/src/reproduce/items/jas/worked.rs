@@ -1,6 +1,7 @@
 //! Fig. 2 to 5: which task goes where in clusters of two and three nodes, by the rules and the engine that all runs use.
 
 use meed::classes::capability::Capability;
+use meed::classes::locality::NodeTimes;
 use meed::classes::{Class, Classes, Limits, Load, Remote, Rule, SlotKind, TaskReport};
 use meed::{
     Config, Effect, Engine, Event, JobId, JobSpec, NodeId, NodeSpec, Policy, QueueSpec, ResourceKinds,
@@ -216,12 +217,12 @@ const FIGURE_4: [(u32, u64); 3] = [(3, 10_000), (4, 7_500), (2, 15_000)];
 /// Fig. 4: slots from measured times, by Eq. 2 and 3.
 pub(in super::super) fn figure_4(_: &Context) -> Result<Outcome, ReproduceError> {
     let slots = |usual: u32| {
-        let mut capability = Capability::new(3);
+        let (mut capability, mut times) = (Capability::new(3), NodeTimes::default());
         for (node, (tasks, millis)) in FIGURE_4.into_iter().enumerate() {
-            for _ in 0..tasks {
-                capability.add(node, Span::from_micros(millis * 1000).unwrap_or(Span::MAX));
-            }
+            let lasted = Span::from_micros(millis * 1000).unwrap_or(Span::MAX);
+            (0..tasks).for_each(|_| times.add(node, lasted));
         }
+        capability.learn(&times);
         capability.share_out(&[usual; 3]).unwrap_or_default()
     };
     let words = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
