@@ -416,6 +416,10 @@ fn mapreduce_worlds_that_are_wrong() {
             "s.toml:14: placement `best-fit` names a node for a task; beside [mapreduce] nodes ask for tasks: hadoop",
         ),
         (
+            more("[policy]\norder = \"per-server-drf\"\n[[queue]]"),
+            "order `per-server-drf` means nothing beside [mapreduce]",
+        ),
+        (
             more("[policy]\nplacement = \"jasll\"\n[[queue]]"),
             "unknown placement `jasll`; known are hadoop, delay",
         ),

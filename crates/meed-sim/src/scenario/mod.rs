@@ -341,6 +341,9 @@ impl Scenario {
             nodes: self.nodes.clone(),
         };
         match keys.slots(place)? {
+            None if self.is_mapreduce() && config.root.per_server => Err(place.whole(
+                "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work one by one",
+            )),
             None => Ok((config, None)),
             Some(_) if self.is_mapreduce() => Err(place.whole(
                 "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce slots",

@@ -26,7 +26,8 @@ struct Able {
 impl Engine {
     /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for which `rank` (job,
     /// number of the group in the job) gives a number, one of the lowest rank, and among those the one that the
-    /// policies put first. `None` when there is none, or when the node has left.
+    /// policies put first. `None` when there is none, or when the node has left. It happens at the last instant the engine
+    /// was told of: call [`Engine::advance`] where no event came before.
     pub fn offer(
         &mut self,
         node: NodeId,
