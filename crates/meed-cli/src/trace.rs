@@ -30,6 +30,11 @@ fn open(
 ) -> Result<(Scenario, Box<dyn JobSource + Send>), Failure> {
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let scenario = Scenario::load_any(input, &options.sets, on_bad_line)?;
+    if scenario.is_mapreduce() {
+        let what =
+            "is of the MapReduce world, whose tasks have work and no run times; a trace cannot hold them";
+        return Err(Failure::Input(format!("{}: {what}", input.display())));
+    }
     let source = scenario.source(seed.unwrap_or(scenario.seed), on_bad_line)?;
     Ok((scenario, source))
 }

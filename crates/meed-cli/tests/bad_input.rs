@@ -318,7 +318,7 @@ fn mapreduce_worlds_that_are_wrong() {
     common::succeed(folder.path(), &["simulate", "s.toml", "--strict", "--quiet"]);
     let more = |rest: &'static str| ("[[queue]]", rest);
     for ((from, to), message) in [
-        (("cores = 2", "cores = 0"), "s.toml:3: node `n`, cores: 0 must be 1 to 100000"),
+        (("cores = 2", "cores = 0"), "s.toml:3: node `n`, cores: 0 must be 1 to 1024"),
         (("cores = 2", "cores = 2\nspeed = 0"), "s.toml:3: node `n`, speed: 0 must be 0.001 to 1000"),
         (("cores = 2", "cores = 2\nspeed = nan"), "s.toml:3: node `n`, speed: \"NaN\""),
         (("cores = 2", "cores = 2\nspeed = -1"), "s.toml:3: node `n`, speed: \"-1\""),
@@ -447,6 +447,14 @@ fn mapreduce_worlds_that_are_wrong() {
         &["--policy", "fifo,placement=dmr"],
         3,
         "dmr splits the map slots of each node into two classes; node 0 has 1, at least 2 are needed",
+    );
+    fs::write(folder.path().join("s.toml"), MAPREDUCE).expect("a writable folder");
+    let trace = ["trace", "generate", "s.toml", "out.jsonl"];
+    fails(
+        folder.path(),
+        &trace,
+        3,
+        "s.toml: is of the MapReduce world, whose tasks have work and no run times",
     );
     let other = "duration = 1\n[policy]\nplacement = \"djasl\"\n";
     check(

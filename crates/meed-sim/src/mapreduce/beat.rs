@@ -241,7 +241,8 @@ impl World {
                 break;
             };
             let job_number = self.job_numbers[start.job.slot()];
-            let job = &self.jobs[job_number as usize];
+            let job = &mut self.jobs[job_number as usize];
+            job.waiting_reduces -= 1;
             let plan = &self.requests[job.request].jobs[job.number];
             let copies = self.cluster.output_copies;
             let work = self.kinds[plan.kind].reduce(plan.input_bytes, job.reduces, copies);

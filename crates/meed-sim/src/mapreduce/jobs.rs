@@ -29,6 +29,8 @@ pub(super) struct Job {
     /// Empty when the last has been taken.
     pub(super) blocks: Option<Blocks>,
     pub(super) reduces: u32,
+    /// Of them: those that could start and have not.
+    pub(super) waiting_reduces: u32,
     pub(super) counts: Counts,
     pub(super) maps_end: Option<Time>,
     pub(super) end: Option<Time>,
@@ -88,6 +90,7 @@ impl World {
             submit: self.now,
             blocks: None,
             reduces,
+            waiting_reduces: 0,
             counts: Counts::default(),
             maps_end: None,
             end: None,
@@ -133,6 +136,7 @@ impl World {
         let now = self.now;
         let job = &mut self.jobs[number as usize];
         job.maps_end = Some(now);
+        job.waiting_reduces = job.reduces;
         let (id, reduces) = (job.id.expect("it was accepted"), job.reduces);
         if reduces == 0 {
             return;

@@ -154,27 +154,26 @@ impl World {
         if self.live == 0 {
             // Nodes without work beat unheard: on to the round of the next submission.
             let at = submission?;
-            while self.beat_time() < at {
-                let nodes = self.nodes.len() as u64;
-                let rounds = (at - self.beat_time()).as_micros() / self.cluster.heartbeat.as_micros();
-                self.beat += (rounds * nodes).max(1);
+            while let Some(beat) = self.beat_time().filter(|&beat| beat < at) {
+                let rounds = (at - beat).as_micros() / self.cluster.heartbeat.as_micros();
+                self.beat += (rounds * self.nodes.len() as u64).max(1);
             }
             return Some(at);
         }
         let start = self.starting.front().map(|&(at, _)| at);
         let change = self.changes.front().map(|change| change.at);
         let phase = self.machines.next();
-        [phase, start, change, submission, Some(self.beat_time())].into_iter().flatten().min()
+        [phase, start, change, submission, self.beat_time()].into_iter().flatten().min()
     }
 
-    /// When the next heartbeat comes: within each round the nodes follow each other at equal distances.
-    fn beat_time(&self) -> Time {
+    /// When the next heartbeat comes: within each round the nodes follow each other at equal distances. `None` after the
+    /// last instant.
+    fn beat_time(&self) -> Option<Time> {
         let nodes = self.nodes.len() as u64;
         let (round, node) = (self.beat / nodes, self.beat % nodes);
         let interval = self.cluster.heartbeat.as_micros();
         let within = (u128::from(node) * u128::from(interval) / u128::from(nodes)) as u64;
-        let micros = round.saturating_mul(interval).saturating_add(within);
-        Time::from_micros(micros).unwrap_or(Time::MAX)
+        Time::from_micros(round.checked_mul(interval)?.checked_add(within)?)
     }
 
     fn instant(&mut self) -> Result<(), RunError> {
@@ -195,7 +194,7 @@ impl World {
             self.due.remove(&(at, number));
             self.submit(number)?;
         }
-        while self.live > 0 && self.beat_time() <= now {
+        while self.live > 0 && self.beat_time().is_some_and(|beat| beat <= now) {
             let node = (self.beat % self.nodes.len() as u64) as usize;
             self.beat += 1;
             self.heartbeats += 1;
@@ -270,15 +269,12 @@ impl World {
         (finished, record)
     }
 
-    /// Jobs that live on at the end, and those that were never submitted because the run ended before.
+    /// Jobs that live on at the end, and how long tasks of them have waited.
     fn count_unfinished(&mut self, end: Time) {
         for job in self.jobs.iter().filter(|job| job.id.is_some() && job.end.is_none()) {
             self.tally.unfinished += 1;
-            let since = match &job.blocks {
-                Some(_) => Some(job.submit),
-                None if job.maps_end.is_some() => job.maps_end,
-                None => None,
-            };
+            let since = job.blocks.as_ref().map(|_| job.submit);
+            let since = since.or(job.maps_end.filter(|_| job.waiting_reduces > 0));
             if let Some(since) = since {
                 self.tally.still_waits(job.queue, end.saturating_since(since));
             }

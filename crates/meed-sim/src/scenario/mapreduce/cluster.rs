@@ -14,6 +14,9 @@ use crate::mapreduce::{Cluster, Machine, SpeedChange, Speeds};
 /// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
 const MAX_BANDWIDTH: u64 = 1_000_000_000_000_000;
 
+/// Most cores of a node: core-microseconds of the longest run then fit 64 bits.
+const MAX_CORES: u32 = 1024;
+
 /// Slowest and fastest core, in thousandths of the reference core.
 const SPEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
 
@@ -147,7 +150,7 @@ fn machine(raw: &Node, rack: u32) -> Result<Machine, String> {
     let slots = |raw: Option<i64>, usual: u32| raw.map_or(Ok(usual), |raw| between(raw, 1, 10_000));
     Ok(Machine {
         name: String::new(),
-        cores: between(raw.cores, 1, 100_000).map_err(key("cores"))?,
+        cores: between(raw.cores, 1, MAX_CORES).map_err(key("cores"))?,
         speeds: Speeds {
             core: raw.speed.as_ref().map_or(Ok(1000), speed).map_err(key("speed"))?,
             disk_bytes_per_s: bandwidth(&raw.disk_bytes_per_s).map_err(key("disk_bytes_per_s"))?,
