@@ -10,7 +10,7 @@ use super::beyond::beyond;
 use super::worlds::{
     Choice, DELAY, DJASL, DMR, HADOOP, JAS, JAS_NEAR, JASL, Run, assumptions, environments, sweep,
 };
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread, Verdict};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 pub(super) const CHOICES: [Choice; 7] = [HADOOP, DMR, JAS, JASL, DJASL, DELAY, JAS_NEAR];
 const I_HADOOP: usize = 0;
@@ -89,7 +89,7 @@ pub(super) const CLAIMS: [Claim; 11] = [
         unit: "",
         reference: None,
         agrees: (1.0, 5.0),
-        otherwise: "JAS is slower in none or one of ten on equal nodes, and in half or more on unequal ones, where it reads from \
+        otherwise: "JAS is seldom slower on equal nodes, and often on unequal ones, where it reads from \
                     other nodes' disks",
     },
     Claim {
@@ -148,49 +148,47 @@ pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<Outcome, Re
         by_rule("Mean time of a request (Fig. 8a, 11)", "s", &runs, |seen| seen.request_s),
         by_rule("Maps with their block on their node (Fig. 9, 12)", "%", &runs, |seen| seen.locality),
     ];
-    checks.extend(between_environments(&runs));
+    let (beside, more) = between_environments(&runs);
+    checks.extend(beside);
     checks.extend(not_printed(&runs));
-    blocks.extend(spreads);
+    blocks.extend(spreads.into_iter().chain(more));
     Ok(Outcome { checks, assumptions: assumptions(), blocks })
 }
 
-/// What the paper says of Environment 2 beside Environment 1, seed by seed.
-fn between_environments(runs: &[(&'static str, Seen)]) -> Vec<Check> {
+/// What the paper says of Environment 2 beside Environment 1.
+const BESIDE: [Claim; 2] = [
+    Claim {
+        chart: "Environment 2 beside Environment 1",
+        what: "how much less time Environment 2 takes than Environment 1, the paper's five rules",
+        paper: "performance is superior, the difference small",
+        unit: "%",
+        reference: None,
+        agrees: (0.0, 20.0),
+        otherwise: "nodes of Environment 2 really have 4.7 times the cores here, and half of the job types compute most of the \
+                    time. In the paper all machines share 84 processors, in both environments",
+    },
+    Claim {
+        chart: "Locality in Environment 1 above that in Environment 2",
+        what: "locality of JASL in Environment 1 above that in Environment 2",
+        paper: "reduced in Environment 2",
+        unit: "points",
+        reference: None,
+        agrees: (1.0, f64::INFINITY),
+        otherwise: "we find locality about the same: faster nodes are given more tasks, but JASL makes them wait for local \
+                    blocks all the same, and Eq. 6 seldom lets data move",
+    },
+];
+
+/// The same, seed by seed.
+fn between_environments(runs: &[(&'static str, Seen)]) -> (Vec<Check>, Vec<Block>) {
     let (first, second) = runs.split_at(runs.len() / 2);
-    let check =
-        |what: &str, paper: &str, unit: &str, value: &dyn Fn(&Seen, &Seen) -> f64, otherwise: &str| {
-            let values: Vec<f64> = first.iter().zip(second).map(|((_, a), (_, b))| value(a, b)).collect();
-            let agreeing = values.iter().filter(|value| **value > 0.0).count();
-            let agrees = 4 * agreeing >= 3 * values.len();
-            let bounds = "agreeing runs, above 0";
-            Check {
-                what: what.to_owned(),
-                paper: paper.to_owned(),
-                measured: Measured::Spread(Spread::of(values, agreeing, unit)),
-                verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
-                reason: Some(if agrees { bounds.to_owned() } else { format!("{otherwise} ({bounds})") }),
-            }
-        };
-    vec![
-        check(
-            "how much less time Environment 2 takes than Environment 1, all rules",
-            "performance is superior, the difference small",
-            "%",
-            &|one, two| {
-                let sum = |seen: &Seen| seen.request_s[..5].iter().sum::<f64>();
-                100.0 * (1.0 - sum(two) / sum(one))
-            },
-            "",
-        ),
-        check(
-            "locality of JASL in Environment 1 above that in Environment 2",
-            "reduced in Environment 2",
-            "points",
-            &|one, two| one.locality[I_JASL] - two.locality[I_JASL],
-            "we find locality about the same: faster nodes are given more tasks, but JASL makes them wait for local blocks all \
-             the same, and Eq. 6 seldom lets data move",
-        ),
-    ]
+    let pair = |((_, one), (_, two)): (&(&str, Seen), &(&str, Seen))| {
+        let sum = |seen: &Seen| seen.request_s[..=I_DJASL].iter().sum::<f64>();
+        let less = 100.0 * (1.0 - sum(two) / sum(one));
+        ("both environments", [Some(less), Some(one.locality[I_JASL] - two.locality[I_JASL])])
+    };
+    let pairs: Vec<_> = first.iter().zip(second).map(pair).collect();
+    check_groups(&BESIDE, &BY_ENVIRONMENT, &pairs)
 }
 
 /// Rules against Hadoop that the paper has no figure for, in each environment.

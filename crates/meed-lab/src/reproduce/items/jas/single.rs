@@ -90,7 +90,7 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
             |ratio| ratio > 1.0,
             "agreeing runs, above 1",
             "with our work per byte the sorts are not the longest: pi and k-means compute most, and 10 GB over 99 disks of their \
-             own are soon read and written. On partitions that all nodes share sorting would be the longest",
+             own are soon read and written. On partitions that all nodes share sorting may well be the longest",
         ));
         checks.push(claim(
             format!("self-join over the shortest other job, {rule}"),

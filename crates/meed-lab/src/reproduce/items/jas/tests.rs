@@ -49,7 +49,7 @@ fn jobs_alone() {
 
 #[test]
 fn rules() {
-    check("jas-fig8", "DDDDDDDDAAAADMMMMMMMM");
+    check("jas-fig8", "DDDDDDDDAAADDMMMMMMMM");
 }
 
 #[test]
