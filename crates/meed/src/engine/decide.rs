@@ -31,6 +31,7 @@ impl Engine {
 
     fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
         while self.any_startable() {
+            self.wake_next(explain);
             self.settle();
             let mut reason =
                 explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
@@ -101,7 +102,7 @@ impl Engine {
 
     /// The demanding child with the smallest key, certified at this instant (see `order::heap`).
     #[inline]
-    fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
+    pub(super) fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
         loop {
             let (stored, id) = self.queues[parent.index()].demanding.peek()?;
             let key = self.queue_key(parent, QueueId(id));
@@ -124,7 +125,7 @@ impl Engine {
     }
 
     #[inline]
-    fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
+    pub(super) fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
         if let Some(key) = self.rescaled_key(parent, child) {
             return key;
         }
@@ -216,26 +217,31 @@ impl Engine {
                 },
             }
         }
-        self.parked.set(leaf, least.as_ref());
+        let bound = self.bound_of(leaf);
+        self.parked.set(leaf, least.as_ref(), bound);
         self.queues[leaf.index()].parked = true;
         self.leave_heaps(leaf);
     }
 
-    /// Puts the leaves that were woken back into the walk.
+    /// Puts the leaves below their maximum shares back into the walk.
     pub(super) fn wake(&mut self) {
         while let Some(leaf) = self.woken.pop() {
-            if self.queues[leaf.index()].parked {
-                self.unpark(leaf);
-                if self.queues[leaf.index()].waiting > 0 {
-                    self.join_heaps(leaf);
-                }
+            self.wake_leaf(leaf);
+        }
+    }
+
+    pub(super) fn wake_leaf(&mut self, leaf: QueueId) {
+        if self.queues[leaf.index()].parked {
+            self.unpark(leaf);
+            if self.queues[leaf.index()].waiting > 0 {
+                self.join_heaps(leaf);
             }
         }
     }
 
     fn unpark(&mut self, leaf: QueueId) {
         self.queues[leaf.index()].parked = false;
-        self.parked.set(leaf, None);
+        self.parked.set(leaf, None, f64::INFINITY);
     }
 
     /// A leaf has `tasks` more to start.
@@ -257,6 +263,9 @@ impl Engine {
         let queue = &mut self.queues[leaf.index()];
         queue.waiting = queue.waiting.checked_sub(tasks).expect("only waiting tasks leave");
         if queue.waiting == 0 {
+            if queue.parked {
+                self.unpark(leaf);
+            }
             self.leave_heaps(leaf);
         }
     }
@@ -303,6 +312,9 @@ impl Engine {
         if self.queue_places[queue.index()] != NO_PLACE {
             let key = self.queue_key(parent, queue);
             self.queues[parent.index()].demanding.update(key, queue.0, &mut self.queue_places);
+        } else if self.queues[queue.index()].parked {
+            let bound = self.bound_of(queue);
+            self.parked.set_bound(queue, bound);
         }
     }
 }
