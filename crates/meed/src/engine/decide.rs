@@ -34,6 +34,7 @@ impl Engine {
             return self.decide_by_server(explain, on);
         }
         while self.any_startable() {
+            self.wake_next(explain);
             self.settle();
             let mut reason =
                 explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
@@ -104,7 +105,7 @@ impl Engine {
 
     /// The demanding child with the smallest key, certified at this instant (see `order::heap`).
     #[inline]
-    fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
+    pub(super) fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
         loop {
             let (stored, id) = self.queues[parent.index()].demanding.peek()?;
             let key = self.queue_key(parent, QueueId(id));
@@ -219,26 +220,31 @@ impl Engine {
                 },
             }
         }
-        self.parked.set(leaf, least.as_ref());
+        let bound = self.bound_of(leaf);
+        self.parked.set(leaf, least.as_ref(), bound);
         self.queues[leaf.index()].parked = true;
         self.leave_heaps(leaf);
     }
 
-    /// Puts the leaves that were woken back into the walk.
+    /// Puts the leaves below their maximum shares back into the walk.
     pub(super) fn wake(&mut self) {
         while let Some(leaf) = self.woken.pop() {
-            if self.queues[leaf.index()].parked {
-                self.unpark(leaf);
-                if self.queues[leaf.index()].waiting > 0 {
-                    self.join_heaps(leaf);
-                }
+            self.wake_leaf(leaf);
+        }
+    }
+
+    pub(super) fn wake_leaf(&mut self, leaf: QueueId) {
+        if self.queues[leaf.index()].parked {
+            self.unpark(leaf);
+            if self.queues[leaf.index()].waiting > 0 {
+                self.join_heaps(leaf);
             }
         }
     }
 
     fn unpark(&mut self, leaf: QueueId) {
         self.queues[leaf.index()].parked = false;
-        self.parked.set(leaf, None);
+        self.parked.set(leaf, None, f64::INFINITY);
     }
 
     /// A leaf has `tasks` more to start.
@@ -260,6 +266,9 @@ impl Engine {
         let queue = &mut self.queues[leaf.index()];
         queue.waiting = queue.waiting.checked_sub(tasks).expect("only waiting tasks leave");
         if queue.waiting == 0 {
+            if queue.parked {
+                self.unpark(leaf);
+            }
             self.leave_heaps(leaf);
         }
     }
@@ -306,6 +315,9 @@ impl Engine {
         if self.queue_places[queue.index()] != NO_PLACE {
             let key = self.queue_key(parent, queue);
             self.queues[parent.index()].demanding.update(key, queue.0, &mut self.queue_places);
+        } else if self.queues[queue.index()].parked {
+            let bound = self.bound_of(queue);
+            self.parked.set_bound(queue, bound);
         }
     }
 }

@@ -184,7 +184,7 @@ impl Engine {
         let at = &self.queues[queue.index()];
         match at.children.is_empty() {
             // The walk may not have come to it yet.
-            true => at.parked || at.waiting > 0 && !self.may_start(queue),
+            true => !self.may_start(queue),
             false => at
                 .children
                 .iter()

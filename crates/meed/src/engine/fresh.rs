@@ -6,17 +6,30 @@
 //! end; so shapes stay blocked, and the few nodes that have got room, the fresh ones, are looked at instead.
 //!
 //! Invariant: a blocked shape fits on no node but a fresh one. When decisions end before fresh room is used up, the
-//! shapes that still fit there are opened. Parked leaves that a fresh node may help are woken at once (`parked`).
-//! Cost of an end in a deep backlog: a question to the tree of parked leaves, and to the list of blocked demands.
+//! shapes that still fit there are opened. Of the parked leaves that fresh nodes help the one whose turn it is is woken,
+//! before each walk (`parked`): the others would come after it.
+//! Cost of a walk in a deep backlog: a question to the tree of parked leaves, and one to the list of blocked demands.
+
+use smallvec::SmallVec;
 
 use super::Engine;
+use super::parked::{AT_ONCE, bound};
 use super::queues::Bucket;
+use crate::order::key::Key;
 use crate::resources::Resources;
 use crate::shapes::{ShapeId, ShapeKey};
 use crate::spec::{NodeId, QueueId};
 
 /// So many nodes are looked at one by one.
-const FEW_NODES: usize = 8;
+const FEW_NODES: usize = 16;
+
+/// What room does for a parked leaf.
+enum Helped {
+    Starts,
+    /// Something fits, but not below a maximum share.
+    Capped,
+    Not,
+}
 
 impl Engine {
     /// Whether some waiting task may fit somewhere.
@@ -54,33 +67,99 @@ impl Engine {
         self.rules.allowed(key, &self.jobs).contains(node)
     }
 
-    /// `node` has `free` now: what was found to fit nowhere may fit there.
+    /// `node` has got room: what was found to fit nowhere may fit there.
     #[inline]
-    pub(super) fn unblock(&mut self, node: NodeId, free: &Resources) {
-        let known = self.woken.len();
-        self.parked.helped_by(free, &mut self.woken);
-        if self.woken.len() > known {
-            let mut woken = std::mem::take(&mut self.woken);
-            let mut at = 0;
-            woken.retain(|&leaf| {
-                at += 1;
-                at <= known || self.waits_for_room_on(leaf, node)
-            });
-            self.woken = woken;
-        }
+    pub(super) fn unblock(&mut self, node: NodeId) {
         match self.fresh.contains(&node) {
             true => {}
             false if self.fresh.len() < FEW_NODES => self.fresh.push(node),
-            false => self.open_shapes(node),
+            false => {
+                while let Some((_, leaf)) = self.first_helped(&[node]) {
+                    self.wake_leaf(leaf);
+                }
+                self.open_shapes(node);
+            }
         }
     }
 
-    fn waits_for_room_on(&self, leaf: QueueId, node: NodeId) -> bool {
-        let fits = |shape: ShapeId, demand: &Resources| {
-            self.cluster.has_room(node, demand) && self.allows_on(&self.shapes[shape].key, node)
-        };
-        let mut buckets = self.queues[leaf.index()].buckets.iter();
-        buckets.any(|bucket| !bucket.groups.is_empty() && fits(bucket.shape, &bucket.demand))
+    /// Before a walk: wakes the parked leaf whose turn it is among those that fresh nodes help, unless somebody in the
+    /// walk comes before it. With `all` it wakes all that they help, for runners-up are told as well.
+    pub(super) fn wake_next(&mut self, all: bool) {
+        let nodes = std::mem::take(&mut self.fresh);
+        while let Some((key, leaf)) = self.first_helped(&nodes) {
+            if all || self.least_child(QueueId::ROOT).is_none_or(|(least, _)| key < least) {
+                self.wake_leaf(leaf);
+            }
+            if !all {
+                break;
+            }
+        }
+        self.fresh = nodes;
+    }
+
+    /// Whether a parked leaf is woken whenever it can start something: where its own key does not tell its turn, or
+    /// where it counts in the keys of others.
+    fn wakes_at_once(&self, leaf: QueueId) -> bool {
+        self.queues[leaf.index()].parent != Some(QueueId::ROOT) || self.guard.is_some() || self.rescales
+    }
+
+    /// What a parked leaf's key is told by.
+    pub(super) fn bound_of(&mut self, leaf: QueueId) -> f64 {
+        match self.wakes_at_once(leaf) {
+            true => AT_ONCE,
+            false => bound(&self.queue_key(QueueId::ROOT, leaf)),
+        }
+    }
+
+    /// Of the parked leaves that `nodes` help the one with the smallest key; those that wake at once are woken.
+    fn first_helped(&mut self, nodes: &[NodeId]) -> Option<(Key, QueueId)> {
+        let rooms: SmallVec<[Resources; 1]> = nodes.iter().map(|&node| self.cluster.free(node)).collect();
+        let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
+        let (mut at_once, mut capped) = (Vec::new(), Vec::new());
+        let mut parked = std::mem::take(&mut self.parked);
+        let found = parked.first_helped(&rooms, |leaf| {
+            match self.starts_on(leaf, nodes) {
+                Helped::Starts => {}
+                Helped::Not => return None,
+                Helped::Capped => {
+                    capped.push(leaf);
+                    return None;
+                }
+            }
+            if self.wakes_at_once(leaf) {
+                at_once.push(leaf);
+                return None;
+            }
+            let key = self.queue_key(QueueId::ROOT, leaf);
+            looked_at.push((leaf, bound(&key)));
+            Some(key)
+        });
+        // Keys that rise with time have risen.
+        looked_at.iter().for_each(|&(leaf, bound)| parked.set_bound(leaf, bound));
+        self.parked = parked;
+        // It waits for its maximum share now.
+        capped.into_iter().for_each(|leaf| self.park(leaf));
+        at_once.into_iter().for_each(|leaf| self.wake_leaf(leaf));
+        found
+    }
+
+    /// Whether something of `leaf` fits on one of `nodes`, and may start.
+    fn starts_on(&self, leaf: QueueId, nodes: &[NodeId]) -> Helped {
+        let mut helped = Helped::Not;
+        for bucket in self.queues[leaf.index()].buckets.iter().filter(|bucket| !bucket.groups.is_empty()) {
+            let fits = |&node: &NodeId| {
+                self.cluster.has_room(node, &bucket.demand)
+                    && self.allows_on(&self.shapes[bucket.shape].key, node)
+            };
+            if !nodes.iter().any(fits) {
+                continue;
+            }
+            if self.capped_by(leaf, bucket.shape).is_none() {
+                return Helped::Starts;
+            }
+            helped = Helped::Capped;
+        }
+        helped
     }
 
     fn open_shapes(&mut self, node: NodeId) {

@@ -99,11 +99,18 @@ impl Engine {
     /// The leaf to be served out of turn, and how long it has waited.
     #[inline]
     pub(super) fn starved(&mut self) -> Option<(QueueId, Span)> {
-        let guard = self.guard.as_mut()?;
-        let leaf = guard.least(self.now)?;
-        let waited = self.now.saturating_since(self.queues[leaf.index()].waits_since);
-        // ">=": Theorem 1 at t_wait = 0 needs it; Algorithm 2 prints ">".
-        (waited >= guard.t_wait).then_some((leaf, waited))
+        loop {
+            let guard = self.guard.as_mut()?;
+            let (leaf, t_wait) = (guard.least(self.now)?, guard.t_wait);
+            if !self.may_start(leaf) {
+                // It can be served neither in turn nor out of it, and stands in nobody's way.
+                self.park(leaf);
+                continue;
+            }
+            let waited = self.now.saturating_since(self.queues[leaf.index()].waits_since);
+            // ">=": Theorem 1 at t_wait = 0 needs it; Algorithm 2 prints ">".
+            return (waited >= t_wait).then_some((leaf, waited));
+        }
     }
 
     pub(super) fn rekey_guard(&mut self) {

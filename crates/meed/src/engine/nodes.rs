@@ -90,7 +90,7 @@ impl Engine {
         self.place.set_pool(&self.cluster.total);
         let (rules, cluster) = (&self.rules, &self.cluster);
         self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
-        self.unblock(node, &free);
+        self.unblock(node);
         self.share_out();
         self.wake();
     }

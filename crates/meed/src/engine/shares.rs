@@ -90,6 +90,9 @@ impl Engine {
             for child in children {
                 self.rekey(QueueId(child));
             }
+            if self.queues[index].parked {
+                self.rekey(QueueId(index as u32));
+            }
         }
         // Shares of jobs are parts of the pool as well.
         if self.domains.iter().any(Domain::is_dominant) {

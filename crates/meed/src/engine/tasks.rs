@@ -3,7 +3,7 @@
 //! Charges at every level of the tree, the leaf's measures, the node's free resources and the heaps change here
 //! together; what a start does, [`Engine::release`] undoes.
 
-use super::{Engine, NO_PLACE};
+use super::Engine;
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
 use crate::policy::Newcomer;
@@ -291,9 +291,7 @@ impl Engine {
             if queue.max.is_some() {
                 self.woken.extend(std::mem::take(&mut queue.rest.capped));
             }
-            if self.queue_places[at.index()] != NO_PLACE {
-                self.rekey(at);
-            }
+            self.rekey(at);
             at = parent;
         }
         let leaf = task.queue;
@@ -309,6 +307,6 @@ impl Engine {
         let free = self.cluster.give_back(node, demand);
         self.place.set_free(node, &free);
         self.queues[QueueId::ROOT.index()].held.sub(demand);
-        self.unblock(node, &free);
+        self.unblock(node);
     }
 }

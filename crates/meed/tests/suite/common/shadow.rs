@@ -49,6 +49,8 @@ impl Ev {
 
 pub(crate) struct Shadow {
     pub(crate) engine: Engine,
+    /// The same engine, not asked for reasons: it wakes fewer leaves, and decides the same.
+    silent: Engine,
     pub(crate) model: Model,
     /// Looks at each decision before it is taken over; whatever it says, node room and maxima are checked.
     pub(crate) judge: fn(&mut Model, &Start),
@@ -56,12 +58,15 @@ pub(crate) struct Shadow {
 
 impl Shadow {
     pub(crate) fn new(config: &Config) -> Shadow {
-        Shadow { engine: engine(config), model: Model::new(config), judge: Model::check_order }
+        let (engine, silent) = (engine(config), engine(config));
+        Shadow { engine, silent, model: Model::new(config), judge: Model::check_order }
     }
 
     /// Tells both; a refused event changes neither.
     pub(crate) fn apply(&mut self, now: u64, event: &Ev) -> Result<Effect, Rejected> {
         let answer = event.send(&mut self.engine, now);
+        let silent = event.send(&mut self.silent, now);
+        assert_eq!(format!("{answer:?}"), format!("{silent:?}"), "without reasons, at {now} us");
         if let Ok(effect) = &answer {
             self.model.apply(now, event, effect);
         }
@@ -79,6 +84,11 @@ impl Shadow {
             model.started(&start);
             starts.push(start);
         });
+        let mut silent = Vec::new();
+        self.silent.advance(micros(now)).expect("time goes on");
+        self.silent.decide(false, |start| silent.push(start));
+        let plain = |start: &Start| (start.allocation, start.job, start.task, start.queue, start.node);
+        assert!(starts.iter().map(plain).eq(silent.iter().map(plain)), "{starts:?} are not {silent:?}");
         self.model.check_nothing_missed();
         self.model.check(&mut self.engine, now);
         starts

@@ -1,0 +1,181 @@
+//! How many decisions a second the engine makes on a large cluster of unequal nodes, near full: 100,000 nodes of the
+//! mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400 shapes of tasks, best fit.
+//!
+//! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES]`
+//!
+//! The engine alone: no clock, no event heap, no log. At each step the task that ends is drawn from all that run, which
+//! is what exponential task times amount to; for each ten ends a job of ten tasks arrives, so the load stays where it is;
+//! and decisions are made. A *decision* is a choice of tenant, job and node, and the start that books it; a *lifetime* is
+//! a decision, the end, and a tenth of an arrival.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a measurement reads a clock and prints"
+)]
+
+use std::time::{Duration, Instant};
+
+use meed::place::BestFit;
+use meed::*;
+
+const NODES: usize = 100_000;
+const TENANTS: usize = 10_000;
+const TASKS_PER_JOB: u32 = 10;
+/// Of the cpus.
+const LOAD: f64 = 0.98;
+const MEAN_CPU: f64 = 105.0;
+
+/// Numbers of servers, and their processors and memory in thousandths of the largest.
+const SERVERS: [(u64, u64, u64); 10] = [
+    (6732, 500, 500),
+    (3863, 500, 250),
+    (1001, 500, 750),
+    (795, 1000, 1000),
+    (126, 250, 250),
+    (52, 500, 120),
+    (5, 500, 30),
+    (5, 500, 970),
+    (3, 1000, 500),
+    (1, 500, 60),
+];
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((u128::from(z ^ (z >> 31)) * u128::from(bound)) >> 64) as u64
+    }
+
+    fn server(&mut self) -> Resources {
+        let mut at = self.below(SERVERS.iter().map(|(count, _, _)| count).sum());
+        let passed = |&&(count, _, _): &&(u64, u64, u64)| {
+            let here = at < count;
+            at = at.saturating_sub(count);
+            here
+        };
+        let (_, cpu, memory) = SERVERS.iter().find(passed).expect("below the sum");
+        Resources::new(&[*cpu, *memory])
+    }
+
+    fn demand(&mut self) -> Resources {
+        Resources::new(&[10 + 10 * self.below(20), 6 + 6 * self.below(20)])
+    }
+}
+
+/// A cluster near full.
+struct Cluster {
+    engine: Engine,
+    random: Random,
+    queues: Vec<QueueId>,
+    running: Vec<AllocationId>,
+    micros: u64,
+}
+
+impl Cluster {
+    fn new(policy: &str) -> Cluster {
+        let mut random = Random(1);
+        let kinds =
+            [("cpu", Unit::Milli), ("memory", Unit::Milli)].map(|(name, unit)| (name.to_owned(), unit));
+        let fixed = |name: &str| {
+            let mut policy = Policy::preset(name).unwrap_or_else(|| panic!("`{name}` is no preset"));
+            policy.quantum = Quantum::Fixed(Span::from_secs(10).expect("in range"));
+            policy
+        };
+        let leaf = fixed("fifo");
+        let queue = |tenant| {
+            let (name, weight) = (format!("t{tenant}"), 1000 * (1 + tenant as u64 % 3));
+            QueueSpec { name, weight, min: None, max: None, policy: leaf.clone() }
+        };
+        let config = Config {
+            kinds: ResourceKinds::new(kinds.to_vec()).expect("two names"),
+            measured: 0,
+            root: fixed(policy),
+            queues: (0..TENANTS).map(queue).collect(),
+            nodes: (0..NODES).map(|node| NodeSpec::new(format!("n{node}"), random.server())).collect(),
+        };
+        let cpus: u64 = config.nodes.iter().map(|node| node.capacity.get(0)).sum();
+        let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
+        let queues = engine.queue_ids().skip(1).collect();
+        let mut cluster = Cluster { engine, random, queues, running: Vec::new(), micros: 0 };
+        let tasks = (LOAD * cpus as f64 / MEAN_CPU) as u64;
+        for _ in 0..tasks / u64::from(TASKS_PER_JOB) {
+            cluster.arrive();
+            cluster.decide();
+        }
+        cluster
+    }
+
+    fn now(&self) -> Time {
+        Time::from_micros(self.micros).expect("in range")
+    }
+
+    fn arrive(&mut self) {
+        let queue = self.queues[self.random.below(TENANTS as u64) as usize];
+        let groups = [TaskGroup::new(TASKS_PER_JOB, self.random.demand())];
+        let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+        self.engine.apply(self.now(), Event::JobArrived(job)).expect("sound");
+    }
+
+    fn decide(&mut self) {
+        self.engine.decide(false, |start| self.running.push(start.allocation));
+    }
+
+    fn end(&mut self) {
+        let at = self.random.below(self.running.len() as u64) as usize;
+        let ended = self.running.swap_remove(at);
+        self.engine.apply(self.now(), Event::TaskEnded(ended)).expect("it runs");
+    }
+}
+
+/// So many ends, arrivals and decisions lie between two looks at the clock, where parts are told apart.
+const BATCH: u64 = 10;
+
+/// Mean times of a task's end, of its part of an arrival, and of a decision; what a look at the clock costs is in them.
+fn parts(cluster: &mut Cluster, lifetimes: u64) -> [Duration; 3] {
+    let (mut parts, mut started) = ([Duration::ZERO; 3], 0);
+    for _ in 0..lifetimes / BATCH {
+        cluster.micros += 20 * BATCH;
+        let clock = Instant::now();
+        (0..BATCH).for_each(|_| cluster.end());
+        let ended = clock.elapsed();
+        (0..BATCH / u64::from(TASKS_PER_JOB)).for_each(|_| cluster.arrive());
+        let arrived = clock.elapsed();
+        let before = cluster.running.len();
+        cluster.decide();
+        started += cluster.running.len() - before;
+        let sums = [ended, arrived - ended, clock.elapsed() - arrived];
+        parts.iter_mut().zip(sums).for_each(|(part, sum)| *part += sum);
+    }
+    let [ended, arrived, decided] = parts;
+    [ended / lifetimes as u32, arrived / lifetimes as u32, decided / started.max(1) as u32]
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let policy = arguments.first().map_or("drfh", String::as_str);
+    let lifetimes: u64 = arguments.get(1).map_or(1_000_000, |count| count.parse().expect("a number"));
+    let mut cluster = Cluster::new(policy);
+    let full = cluster.running.len();
+    let clock = Instant::now();
+    for step in 0..lifetimes {
+        cluster.micros += 20;
+        cluster.end();
+        if step % u64::from(TASKS_PER_JOB) == 0 {
+            cluster.arrive();
+        }
+        cluster.decide();
+    }
+    let seconds = clock.elapsed().as_secs_f64();
+    let waiting: u64 = cluster.queues.iter().map(|&queue| cluster.engine.queue(queue).waiting).sum();
+    println!("{policy}: {full} tasks ran when full, {} run now, {waiting} wait", cluster.running.len());
+    println!("one by one: {:.0} lifetimes a second", lifetimes as f64 / seconds);
+    let [ended, arrived, decided] = parts(&mut cluster, lifetimes);
+    println!("ten at an instant: end {ended:?}, arrival {arrived:?} a task, decision {decided:?}");
+    println!("{:.0} decisions a second", 1.0 / decided.as_secs_f64());
+}
