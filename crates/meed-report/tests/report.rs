@@ -119,16 +119,16 @@ fn json_has_the_fields_of_schema_1() {
     assert_eq!(keys(&v), names("schema scenario seed assumptions runs"));
     let expected =
         "policy measured end_s events decisions refused failed unfinished trace_lines skipped_lines ignored_lines utilization
-        psi omega jain mean_job_s p50_job_s p99_job_s mean_wait_s longest_wait_s queues groups series";
+        psi omega jain dominant_psi dominant_omega dominant_jain mean_job_s p50_job_s p99_job_s mean_wait_s longest_wait_s queues groups series";
     assert_eq!(keys(run), names(expected));
     let expected =
-        "queue weight share usage charged rho lent borrowed balance jobs tasks mean_job_s p50_job_s
+        "queue weight share usage charged rho dominant_rho lent borrowed balance jobs tasks mean_job_s p50_job_s
         p99_job_s mean_wait_s longest_wait_s speedup job_s_percentiles";
     assert_eq!(keys(&run["queues"][0]), names(expected));
-    assert_eq!(keys(&run["series"]), names("t_s psi omega utilization queues"));
+    assert_eq!(keys(&run["series"]), names("t_s psi omega dominant_psi dominant_omega utilization queues"));
     assert_eq!(
         keys(&run["series"]["queues"][0]),
-        names("demand allocation usage rho balance charged quantum_s")
+        names("demand allocation usage rho dominant_rho balance charged quantum_s")
     );
     let c = many_tenants(3, 4);
     let v: Value = serde_json::from_str(&to_json(&c)).unwrap();
