@@ -21,7 +21,7 @@ use crate::shapes::{ShapeId, ShapeKey};
 use crate::spec::{NodeId, QueueId};
 
 /// So many nodes are looked at one by one.
-const FEW_NODES: usize = 16;
+const FEW_NODES: usize = 32;
 
 /// What room does for a parked leaf.
 enum Helped {

@@ -11,9 +11,7 @@
 //! do the maxima of blocks and of groups of [`GROUP`] blocks. Cost for k members: a change is a binary search over
 //! k / BLOCK firsts and a move within one block; a search reads k / (BLOCK x GROUP) maxima at most, and looks into
 //! blocks that hold both amounts, if not always in one member. Bound by memory: two or three cache misses each.
-//! Ratios stand as floats in arrays of their own, so that a binary search reads eight bytes at a step. Amounts are at most
-//! 2^53 and so exact as floats, and a division rounds to the nearest: it never turns the order of two ratios round. Where
-//! two floats are equal the order is compared exactly, by cross-multiplying in 128 bits.
+//! The order is compared exactly, by cross-multiplying in 128 bits.
 
 use std::cmp::Ordering;
 
@@ -52,49 +50,6 @@ impl Member {
     }
 }
 
-/// b / a as a float: of two pairs the one with the larger ratio never has the smaller float.
-#[inline]
-fn ratio_of((a, b): (u64, u64)) -> f64 {
-    b as f64 / a as f64
-}
-
-/// How many of a sorted list stand before a pair: their ratios are given, and of those whose float is that of the pair
-/// `is_before` tells.
-#[inline]
-fn count_before(ratios: &[f64], pair: (u64, u64), is_before: impl Fn(usize) -> bool) -> usize {
-    let ratio = ratio_of(pair);
-    let mut low = ratios.partition_point(|&other| other < ratio);
-    let mut high = match ratios.get(low) {
-        Some(&other) if other == ratio => low + ratios[low..].partition_point(|&other| other <= ratio),
-        _ => low,
-    };
-    while low < high {
-        let middle = (low + high) / 2;
-        match is_before(middle) {
-            true => low = middle + 1,
-            false => high = middle,
-        }
-    }
-    low
-}
-
-/// Members in order; never empty.
-struct Block {
-    ratios: Vec<f64>,
-    members: Vec<Member>,
-}
-
-impl Block {
-    fn of(members: Vec<Member>) -> Block {
-        Block { ratios: members.iter().map(|member| ratio_of((member.a, member.b))).collect(), members }
-    }
-
-    #[inline]
-    fn place_of(&self, member: &Member) -> usize {
-        count_before(&self.ratios, (member.a, member.b), |at| self.members[at].cmp(member).is_lt())
-    }
-}
-
 /// A place between members: before member `at` of block `block`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cursor {
@@ -108,9 +63,9 @@ type Most = (u64, u64);
 /// See the module.
 #[derive(Default)]
 pub(super) struct RatioOrder {
-    blocks: Vec<Block>,
-    /// The ratios of the blocks' first members.
-    firsts: Vec<f64>,
+    /// None is empty.
+    blocks: Vec<Vec<Member>>,
+    firsts: Vec<Member>,
     most: Vec<Most>,
     group_most: Vec<Most>,
 }
@@ -127,63 +82,59 @@ impl RatioOrder {
     pub(super) fn insert(&mut self, member: Member) {
         debug_assert!((member.a, member.b) != (0, 0));
         if self.blocks.is_empty() {
-            return self.put_block(0, Block::of(vec![member]));
+            return self.put_block(0, vec![member]);
         }
-        let number = self.block_of(&member);
-        let block = &mut self.blocks[number];
-        let at = block.place_of(&member);
-        block.members.insert(at, member);
-        block.ratios.insert(at, ratio_of((member.a, member.b)));
-        if block.members.len() > BLOCK {
-            let tail = block.members.split_off(BLOCK / 2);
-            let head = self.take_block(number).members;
-            self.put_block(number, Block::of(head));
-            return self.put_block(number + 1, Block::of(tail));
+        let block = self.block_of(&member);
+        let at = self.blocks[block].partition_point(|other| other.cmp(&member).is_lt());
+        self.blocks[block].insert(at, member);
+        if self.blocks[block].len() > BLOCK {
+            let tail = self.blocks[block].split_off(BLOCK / 2);
+            let head = self.take_block(block);
+            self.put_block(block, head);
+            return self.put_block(block + 1, tail);
         }
-        self.firsts[number] = block.ratios[0];
-        let most = most_of([self.most[number], (member.a, member.b)].into_iter());
-        self.set_most(number, most);
+        self.firsts[block] = self.blocks[block][0];
+        let most = most_of([self.most[block], (member.a, member.b)].into_iter());
+        self.set_most(block, most);
     }
 
     /// Takes out a member that is there.
     pub(super) fn remove(&mut self, member: Member) {
-        let number = self.block_of(&member);
-        let block = &mut self.blocks[number];
-        let at = block.place_of(&member);
-        assert!(block.members.get(at) == Some(&member), "only a member leaves");
-        block.members.remove(at);
-        block.ratios.remove(at);
-        if block.members.len() < SMALL && self.join_neighbour(number) {
+        let block = self.block_of(&member);
+        let members = &mut self.blocks[block];
+        let at = members.partition_point(|other| other.cmp(&member).is_lt());
+        assert!(members.get(at) == Some(&member), "only a member leaves");
+        members.remove(at);
+        if members.len() < SMALL && self.join_neighbour(block) {
             return;
         }
-        self.firsts[number] = self.blocks[number].ratios[0];
-        let was_most = member.a == self.most[number].0 || member.b == self.most[number].1;
+        self.firsts[block] = self.blocks[block][0];
+        let was_most = member.a == self.most[block].0 || member.b == self.most[block].1;
         if was_most {
-            let most = most_of(self.blocks[number].members.iter().map(|member| (member.a, member.b)));
-            self.set_most(number, most);
+            let most = most_of(self.blocks[block].iter().map(|member| (member.a, member.b)));
+            self.set_most(block, most);
         }
     }
 
     /// The block that `member` belongs to; there is at least one.
     fn block_of(&self, member: &Member) -> usize {
-        let is_before = |block: usize| self.blocks[block].members[0].cmp(member).is_le();
-        count_before(&self.firsts, (member.a, member.b), is_before).saturating_sub(1)
+        self.firsts.partition_point(|first| first.cmp(member).is_le()).saturating_sub(1)
     }
 
     /// Puts a small block and a neighbour together, or drops it when it is empty; whether it has.
     fn join_neighbour(&mut self, block: usize) -> bool {
-        if self.blocks[block].members.is_empty() {
+        if self.blocks[block].is_empty() {
             self.take_block(block);
             return true;
         }
         let left = if block + 1 < self.blocks.len() { block } else { block.saturating_sub(1) };
         let fits = left + 1 < self.blocks.len()
-            && self.blocks[left].members.len() + self.blocks[left + 1].members.len() <= BLOCK - SMALL;
+            && self.blocks[left].len() + self.blocks[left + 1].len() <= BLOCK - SMALL;
         if fits {
             let tail = self.take_block(left + 1);
-            let mut both = self.take_block(left).members;
-            both.extend(tail.members);
-            self.put_block(left, Block::of(both));
+            let mut both = self.take_block(left);
+            both.extend(tail);
+            self.put_block(left, both);
         }
         fits
     }
@@ -200,19 +151,19 @@ impl RatioOrder {
 
     /// A block that is not empty, with its first and its maxima, in its place. O(blocks), once in BLOCK / 4 changes at
     /// the most: what lies behind moves up.
-    fn put_block(&mut self, at: usize, block: Block) {
-        self.firsts.insert(at, block.ratios[0]);
-        self.most.insert(at, most_of(block.members.iter().map(|member| (member.a, member.b))));
-        self.blocks.insert(at, block);
+    fn put_block(&mut self, at: usize, members: Vec<Member>) {
+        self.firsts.insert(at, members[0]);
+        self.most.insert(at, most_of(members.iter().map(|member| (member.a, member.b))));
+        self.blocks.insert(at, members);
         self.regroup(at);
     }
 
-    fn take_block(&mut self, at: usize) -> Block {
+    fn take_block(&mut self, at: usize) -> Vec<Member> {
         self.firsts.remove(at);
         self.most.remove(at);
-        let block = self.blocks.remove(at);
+        let members = self.blocks.remove(at);
         self.regroup(at);
-        block
+        members
     }
 
     /// The groups' maxima from that of block `from` on.
@@ -226,11 +177,10 @@ impl RatioOrder {
     /// Before the first member whose ratio is at least that of `pair`.
     pub(super) fn seek(&self, pair: (u64, u64)) -> Cursor {
         let less = |member: &Member| cmp_ratio((member.a, member.b), pair).is_lt();
-        let next = count_before(&self.firsts, pair, |block| less(&self.blocks[block].members[0]));
+        let next = self.firsts.partition_point(less);
         let Some(block) = next.checked_sub(1) else { return Cursor { block: 0, at: 0 } };
-        let members = &self.blocks[block].members;
-        let at = count_before(&self.blocks[block].ratios, pair, |at| less(&members[at]));
-        if at < members.len() { Cursor { block, at } } else { Cursor { block: next, at: 0 } }
+        let at = self.blocks[block].partition_point(less);
+        if at < self.blocks[block].len() { Cursor { block, at } } else { Cursor { block: next, at: 0 } }
     }
 
     /// Whether some member may hold both `needs`; errs towards yes.
@@ -253,11 +203,10 @@ impl RatioOrder {
                 continue;
             }
             if holds(self.most[block], needs)
-                && let Some(found) =
-                    self.blocks[block].members[at..].iter().position(|member| member.has(needs))
+                && let Some(found) = self.blocks[block][at..].iter().position(|member| member.has(needs))
             {
                 let at = at + found;
-                return Some((self.blocks[block].members[at], Cursor { block, at: at + 1 }));
+                return Some((self.blocks[block][at], Cursor { block, at: at + 1 }));
             }
             (block, at) = (block + 1, 0);
         }
@@ -271,10 +220,9 @@ impl RatioOrder {
         loop {
             if at > 0
                 && holds(self.most[block], needs)
-                && let Some(found) =
-                    self.blocks[block].members[..at].iter().rposition(|member| member.has(needs))
+                && let Some(found) = self.blocks[block][..at].iter().rposition(|member| member.has(needs))
             {
-                return Some((self.blocks[block].members[found], Cursor { block, at: found }));
+                return Some((self.blocks[block][found], Cursor { block, at: found }));
             }
             // Whole groups first.
             while block > 0
@@ -284,7 +232,7 @@ impl RatioOrder {
                 block -= GROUP;
             }
             block = block.checked_sub(1)?;
-            at = self.blocks[block].members.len();
+            at = self.blocks[block].len();
         }
     }
 }
