@@ -12,7 +12,7 @@
 //! Where the paper is silent: a task holds the slot that it was given until it ends, whatever its class turns out to be
 //! (counted by class, as printed, a node whose other class has no work would be given tasks without end); a measured
 //! node has at least one slot of each class; a threshold that was reached starts its count again.
-//! Cost: O(log jobs) for each call, O(nodes) when slots are set. Memory: O(nodes) for each
+//! Cost: O(log jobs + log nodes) for each call, O(nodes) when a job ends or slots are set. Memory: O(nodes) for each
 //! live job where slots follow capability.
 
 pub mod capability;

@@ -62,17 +62,29 @@ pub(in super::super) fn stragglers(context: &Context) -> Result<Outcome, Reprodu
     compare(context, &worlds)
 }
 
+/// What is read off the runs of one world and seed, by rule.
+struct Seen {
+    /// How much less time than under Hadoop, in percent.
+    less: Vec<f64>,
+    /// In percent.
+    locality: Vec<f64>,
+}
+
+fn read(runs: &[Run]) -> Seen {
+    Seen {
+        less: runs.iter().map(|run| run.better_than(&runs[0])).collect(),
+        locality: runs.iter().map(Run::locality).collect(),
+    }
+}
+
 /// Times and localities of all rules in each world, and of the classes' rules beside Hadoop's.
 fn compare(context: &Context, worlds: &[World]) -> Result<Outcome, ReproduceError> {
-    let runs = sweep(context, MOST_SEEDS, worlds, &CHOICES, |runs| {
-        let of = |value: &dyn Fn(&Run) -> f64| runs.iter().map(value).collect::<Vec<f64>>();
-        (of(&|run| run.better_than(&runs[0])), of(&Run::locality))
-    })?;
+    let runs = sweep(context, MOST_SEEDS, worlds, &CHOICES, read)?;
     let mut checks = Vec::new();
     for world in worlds {
         for (i, choice) in CHOICES.iter().enumerate().skip(1) {
             let of_world = runs.iter().filter(|(label, _)| *label == world.label);
-            let values: Vec<f64> = of_world.map(|(_, (better, _))| better[i]).collect();
+            let values: Vec<f64> = of_world.map(|(_, seen)| seen.less[i]).collect();
             let gains = values.iter().filter(|value| **value > 0.0).count();
             checks.push(beyond(
                 format!("{}: {} against Hadoop, less time", world.label, choice.name),
@@ -81,41 +93,52 @@ fn compare(context: &Context, worlds: &[World]) -> Result<Outcome, ReproduceErro
             ));
         }
     }
-    let median = |label: &str, value: &dyn Fn(&(Vec<f64>, Vec<f64>)) -> f64| {
-        let values = runs.iter().filter(|(other, _)| *other == label).map(|(_, seen)| value(seen));
-        Some(Spread::of(values.collect(), 0, "").five[2])
+    let less = Shown {
+        title: "How much less time a request takes than under Hadoop",
+        value: "less time (%)",
+        middle: Some(0.0),
+        of: |seen| &seen.less,
     };
-    let heat = |title: &str,
-                value: &str,
-                middle: Option<f64>,
-                of: fn(&(Vec<f64>, Vec<f64>), usize) -> f64| {
-        Block::Heat(HeatMap {
-            title: title.to_owned(),
-            caption: "Medians over the seeds.".to_owned(),
-            x: "rule".to_owned(),
-            y: "cluster".to_owned(),
-            value: value.to_owned(),
-            x_labels: CHOICES.iter().map(|choice| choice.name.to_owned()).collect(),
-            y_labels: worlds.iter().map(|world| world.label.to_owned()).collect(),
-            values: worlds
-                .iter()
-                .map(|world| (0..CHOICES.len()).map(|i| median(world.label, &|seen| of(seen, i))).collect())
-                .collect(),
-            middle,
-        })
+    let locality = Shown {
+        title: "Maps with their block on their node",
+        value: "locality (%)",
+        middle: None,
+        of: |seen| &seen.locality,
     };
-    let blocks = vec![
-        heat(
-            "How much less time a request takes than under Hadoop",
-            "less time (%)",
-            Some(0.0),
-            |seen, i| seen.0[i],
-        ),
-        heat("Maps with their block on their node", "locality (%)", None, |seen, i| seen.1[i]),
-    ];
     let mut assumptions = assumptions();
     assumptions.push("Five requests in each run.".to_owned());
-    Ok(Outcome { checks, assumptions, blocks })
+    Ok(Outcome {
+        checks,
+        assumptions,
+        blocks: vec![heat(&less, worlds, &runs), heat(&locality, worlds, &runs)],
+    })
+}
+
+/// What a heat map shows.
+struct Shown {
+    title: &'static str,
+    value: &'static str,
+    middle: Option<f64>,
+    of: fn(&Seen) -> &[f64],
+}
+
+fn heat(shown: &Shown, worlds: &[World], runs: &[(&'static str, Seen)]) -> Block {
+    let median = |world: &World, i: usize| {
+        let values =
+            runs.iter().filter(|(label, _)| *label == world.label).map(|(_, seen)| (shown.of)(seen)[i]);
+        Some(Spread::of(values.collect(), 0, "").five[2])
+    };
+    Block::Heat(HeatMap {
+        title: shown.title.to_owned(),
+        caption: "Medians over the seeds.".to_owned(),
+        x: "rule".to_owned(),
+        y: "cluster".to_owned(),
+        value: shown.value.to_owned(),
+        x_labels: CHOICES.iter().map(|choice| choice.name.to_owned()).collect(),
+        y_labels: worlds.iter().map(|world| world.label.to_owned()).collect(),
+        values: worlds.iter().map(|world| (0..CHOICES.len()).map(|i| median(world, i)).collect()).collect(),
+        middle: shown.middle,
+    })
 }
 
 /// What no paper prints.
