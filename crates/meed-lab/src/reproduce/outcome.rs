@@ -75,6 +75,19 @@ pub enum Verdict {
     Differs,
 }
 
+impl Check {
+    /// Something of which no paper says anything.
+    pub fn beyond(what: impl Into<String>, measured: Measured, remark: &str) -> Check {
+        Check {
+            what: what.into(),
+            paper: "not printed".to_owned(),
+            measured,
+            verdict: Verdict::Measured,
+            reason: (!remark.is_empty()).then(|| remark.to_owned()),
+        }
+    }
+}
+
 impl Outcome {
     /// The worst of its checks.
     pub fn verdict(&self) -> Verdict {

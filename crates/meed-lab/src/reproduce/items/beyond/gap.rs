@@ -18,8 +18,7 @@ use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;
 use rayon::prelude::*;
 
-use super::super::drfh::claim::beyond;
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 const PLACEMENTS: [&str; 5] = ["best-fit", "first-fit", "worst-fit", "cosine", "power-of-two"];
 
@@ -101,7 +100,7 @@ pub(in super::super) fn gap(context: &Context) -> Result<Outcome, ReproduceError
             };
             let used = spread(column(place, |reached| reached.used)).five[2];
             let remark = format!("utilisation {used:.1} % of the optimum's, median");
-            outcome.checks.push(beyond(
+            outcome.checks.push(Check::beyond(
                 &what,
                 Measured::Spread(spread(column(place, |reached| reached.share))),
                 &remark,

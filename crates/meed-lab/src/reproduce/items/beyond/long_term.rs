@@ -13,7 +13,6 @@ use meed_sim::scenario::Scenario;
 use meed_sim::{Options, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
-use super::super::drfh::claim::beyond;
 use super::super::drfh::trace::{BEST_FIT, Google, LONG_TERM, NEEDED};
 use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
 
@@ -153,7 +152,7 @@ fn hours(seconds: f64) -> f64 {
 fn three(what: &str, policies: &Policies, values: [String; 3], remark: &str) -> Check {
     let words: Vec<String> =
         values.iter().zip(policies).map(|(value, (_, name))| format!("{value} {name}")).collect();
-    beyond(what, Measured::Words(words.join(", ")), remark)
+    Check::beyond(what, Measured::Words(words.join(", ")), remark)
 }
 
 fn below(run: &RunRecord) -> usize {

@@ -61,17 +61,6 @@ impl Claim {
     }
 }
 
-/// Something of which no paper says anything.
-pub(in crate::reproduce::items) fn beyond(what: &str, measured: Measured, remark: &str) -> Check {
-    Check {
-        what: what.to_owned(),
-        paper: "not printed".to_owned(),
-        measured,
-        verdict: Verdict::Measured,
-        reason: (!remark.is_empty()).then(|| remark.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

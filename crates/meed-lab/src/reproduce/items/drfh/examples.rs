@@ -64,7 +64,7 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
         ],
         ..Outcome::default()
     };
-    outcome.checks.push(super::claim::beyond(
+    outcome.checks.push(Check::beyond(
         "whole tasks, `drf` (first fit), in the simulator",
         Measured::Words(first_fit),
         "the paper does not run first fit here",
@@ -112,7 +112,7 @@ pub(in super::super) fn equation_9(_: &Context) -> Result<Outcome, ReproduceErro
             same("H of server 1", "0", fraction(misfits[0])),
             same("H of server 2", "5/3", fraction(misfits[1])),
             same("where best fit puts the task, in the simulator", "server-1", placed("drfh")?),
-            super::claim::beyond(
+            Check::beyond(
                 "where first fit puts it",
                 Measured::Words(placed("drfh,placement=first-fit")?),
                 "the first in the file",
@@ -132,7 +132,7 @@ pub(in super::super) fn economic_fig_4(_: &Context) -> Result<Outcome, Reproduce
         checks: vec![
             same("dominant share of both, whole tasks in the simulator", "26/40", format!("{share}/40")),
             same("their tasks", "13 and 13", whole),
-            super::claim::beyond(
+            Check::beyond(
                 "dominant share of both with divisible tasks",
                 Measured::Words(shares(&exact)),
                 "whole tasks leave 1 CPU and 1 GB idle",

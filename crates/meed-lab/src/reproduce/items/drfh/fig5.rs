@@ -18,8 +18,8 @@ use meed_sim::{Options, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
 
-use super::claim::{Claim, beyond};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError, Spread};
+use super::claim::Claim;
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 /// Servers as (count, CPUs, memory); the largest has 1000 of each.
 const POOL: [(f64, f64, f64); 6] = [
@@ -102,9 +102,13 @@ pub(in super::super) fn figure_5(context: &Context) -> Result<Outcome, Reproduce
         Measured::Spread(Spread::of(values, runs, "%"))
     };
     let remark = "the figure is one draw, with more memory than most: 51.32 units against 47 in the mean";
-    checks.push(beyond("share of user 1 alone, on other draws", spread(|seen| seen.shares[0][0]), remark));
-    checks.push(beyond("of users 1 and 2", spread(|seen| mean(&seen.shares[1][..2])), remark));
-    checks.push(beyond("of all three", spread(|seen| mean(&seen.shares[2])), remark));
+    checks.push(Check::beyond(
+        "share of user 1 alone, on other draws",
+        spread(|seen| seen.shares[0][0]),
+        remark,
+    ));
+    checks.push(Check::beyond("of users 1 and 2", spread(|seen| mean(&seen.shares[1][..2])), remark));
+    checks.push(Check::beyond("of all three", spread(|seen| mean(&seen.shares[2])), remark));
     Ok(Outcome {
         checks,
         assumptions: assumptions(),

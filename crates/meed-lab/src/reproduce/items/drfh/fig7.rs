@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use meed_report::page::{Block, Cell, Line, LineChart, Table};
 use meed_sim::record::RunRecord;
 
-use super::claim::{Claim, beyond};
+use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
 
 /// Five classes by number of tasks: the paper's are in its picture only, so these are ours. Up to how many, inclusive.
 const CLASSES: [(u64, &str); 5] =
@@ -114,7 +114,7 @@ pub(in super::super) fn figure_7(context: &Context) -> Result<Outcome, Reproduce
             SMALL.of(small),
             LARGE.of(large),
             GROWS.of(large - small),
-            beyond("jobs that are complete, best fit and 14 slots", Measured::Words(words), ""),
+            Check::beyond("jobs that are complete, best fit and 14 slots", Measured::Words(words), ""),
         ],
         assumptions: google.assumptions(),
         blocks: vec![

@@ -3,9 +3,9 @@
 use meed_report::page::{Block, Line, LineChart};
 use meed_sim::record::RunRecord;
 
-use super::claim::{Claim, beyond};
+use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
 
 const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever waits even a second does not \
     complete it by then, under either policy: one task in seven is such. Without them see below";
@@ -71,7 +71,7 @@ pub(in super::super) fn figure_8(context: &Context) -> Result<Outcome, Reproduce
         outcome.checks.extend([
             claims[0].of(part(|(best, slots)| best >= slots)),
             claims[1].of(part(|(best, slots)| *best >= 1.0 && *slots < 1.0)),
-            beyond(
+            Check::beyond(
                 "users all of whose tasks are completed, best fit and 14 slots",
                 Measured::Words(words),
                 "",

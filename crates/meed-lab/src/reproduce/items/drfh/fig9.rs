@@ -8,10 +8,10 @@ use meed_workload::generate::Stream;
 use meed_workload::{Job, JobSource, TraceError};
 use rayon::prelude::*;
 
-use super::claim::{Claim, beyond};
+use super::claim::Claim;
 use super::fig8::{ratios, sorted};
 use super::trace::{BEST_FIT, Google, NEEDED};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 /// Draws of dedicated clouds, at most: each is as much work as a run of the whole trace.
 const DRAWS: u64 = 3;
@@ -63,7 +63,7 @@ pub(in super::super) fn figure_9(context: &Context) -> Result<Outcome, Reproduce
         outcome.checks.extend([
             claims[0].over(of(|pairs| part(pairs, |(shared, alone)| shared < alone))),
             claims[1].over(of(less)),
-            beyond(MORE, Measured::Spread(Spread::of(more, runs, "%")), ""),
+            Check::beyond(MORE, Measured::Spread(Spread::of(more, runs, "%")), ""),
         ]);
         let column = |of: fn(&(f64, f64)) -> f64| draws[0].iter().map(of).collect::<Vec<f64>>();
         let (shared, alone) = (column(|pair| pair.0), column(|pair| pair.1));

@@ -2,9 +2,9 @@
 
 use meed_report::page::{Block, Cell, Table};
 
-use super::claim::{Claim, beyond};
+use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
 
 /// Slots of the largest server, and CPU and memory utilisation as printed, in percent.
 const PRINTED: [(u32, f64, f64); 5] =
@@ -82,7 +82,7 @@ pub(in super::super) fn table_2(context: &Context) -> Result<Outcome, ReproduceE
             BEST.of(best),
             CPU.of(used[2][0]),
             MEMORY.of(used[2][1]),
-            beyond(
+            Check::beyond(
                 "CPU and memory utilisation under best-fit DRFH",
                 Measured::Words(under_drfh),
                 "see drfh-fig6",

@@ -3,7 +3,7 @@
 use meed_report::page::{Block, HeatMap};
 
 use super::worlds::{Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, Nodes, Run, World, sweep};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread, Verdict};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 const CHOICES: [Choice; 6] = [HADOOP, DELAY, DMR, JAS, JASL, DJASL];
 
@@ -86,7 +86,7 @@ fn compare(context: &Context, worlds: &[World]) -> Result<Outcome, ReproduceErro
             let of_world = runs.iter().filter(|(label, _)| *label == world.label);
             let values: Vec<f64> = of_world.map(|(_, seen)| seen.less[i]).collect();
             let gains = values.iter().filter(|value| **value > 0.0).count();
-            checks.push(beyond(
+            checks.push(Check::beyond(
                 format!("{}: {} against Hadoop, less time", world.label, choice.name),
                 Measured::Spread(Spread::of(values, gains, "%")),
                 "runs counted: those in which it takes less time",
@@ -139,17 +139,6 @@ fn heat(shown: &Shown, worlds: &[World], runs: &[(&'static str, Seen)]) -> Block
         values: worlds.iter().map(|world| (0..CHOICES.len()).map(|i| median(world, i)).collect()).collect(),
         middle: shown.middle,
     })
-}
-
-/// What no paper prints.
-pub(super) fn beyond(what: String, measured: Measured, remark: &str) -> Check {
-    Check {
-        what,
-        paper: "not printed".to_owned(),
-        measured,
-        verdict: Verdict::Measured,
-        reason: (!remark.is_empty()).then(|| remark.to_owned()),
-    }
 }
 
 pub(super) fn assumptions() -> Vec<String> {

@@ -6,7 +6,6 @@
 use meed_report::page::{Block, SpreadChart, SpreadRow};
 
 use super::super::macro_figures::claim::{Claim, Groups, check_groups, five};
-use super::beyond::beyond;
 use super::worlds::{
     Choice, DELAY, DJASL, DMR, HADOOP, JAS, JAS_NEAR, JASL, Run, assumptions, environments, sweep,
 };
@@ -200,7 +199,7 @@ fn not_printed(runs: &[(&'static str, Seen)]) -> Vec<Check> {
             let less = |seen: &Seen| 100.0 * (1.0 - seen.request_s[i] / seen.request_s[I_HADOOP]);
             let values: Vec<f64> = of_world.map(|(_, seen)| less(seen)).collect();
             let gains = values.iter().filter(|value| **value > 0.0).count();
-            checks.push(beyond(
+            checks.push(Check::beyond(
                 format!("{}: {} against Hadoop, less time", world.label, CHOICES[i].name),
                 Measured::Spread(Spread::of(values, gains, "%")),
                 "runs counted: those in which it takes less time",

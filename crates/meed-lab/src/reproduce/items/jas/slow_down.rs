@@ -3,9 +3,9 @@
 use meed_report::page::{Block, Line, LineChart, Mark};
 use meed_sim::mapreduce::MapReduceRecord;
 
-use super::beyond::{assumptions, beyond};
+use super::beyond::assumptions;
 use super::worlds::{Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, NETWORK_MB_S, Nodes, Run, World, sweep};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 const CHOICES: [Choice; 6] = [HADOOP, DELAY, DMR, JAS, JASL, DJASL];
 const I_JASL: usize = 4;
@@ -89,7 +89,7 @@ pub(in super::super) fn slow_down(context: &Context) -> Result<Outcome, Reproduc
                 0 => Measured::Words(format!("never, in {} runs", runs.len())),
                 _ => Measured::Spread(Spread::of(values, seen, "s")),
             };
-            checks.push(beyond(
+            checks.push(Check::beyond(
                 format!("how long until slower nodes have at most three quarters of the others' {of} slots, {name}"),
                 measured,
                 &format!("it came so far in {seen} of {} runs", runs.len()),
@@ -99,7 +99,7 @@ pub(in super::super) fn slow_down(context: &Context) -> Result<Outcome, Reproduc
     for (i, choice) in CHOICES.iter().enumerate().skip(1) {
         let values: Vec<f64> = runs.iter().map(|(_, seen)| 100.0 * (1.0 - seen.0[i] / seen.0[0])).collect();
         let gains = values.iter().filter(|value| **value > 0.0).count();
-        checks.push(beyond(
+        checks.push(Check::beyond(
             format!("requests after the change: {} against Hadoop, less time", choice.name),
             Measured::Spread(Spread::of(values, gains, "%")),
             "runs counted: those in which it takes less time",

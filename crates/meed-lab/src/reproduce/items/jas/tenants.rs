@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use meed_report::page::{Block, HeatMap};
 
-use super::beyond::{assumptions, beyond};
+use super::beyond::assumptions;
 use super::worlds::{Choice, Nodes, Run, World, choice, sweep};
-use crate::reproduce::{Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 const MOST_SEEDS: u64 = 5;
 
@@ -100,7 +100,7 @@ pub(in super::super) fn tenants(context: &Context) -> Result<Outcome, ReproduceE
         for (rule, name) in RULES.into_iter().enumerate() {
             let values = of(first + rule, i);
             let runs = values.len();
-            checks.push(beyond(
+            checks.push(Check::beyond(
                 format!("{what}, long-term with {name}"),
                 Measured::Spread(Spread::of(values, runs, unit)),
                 "",
