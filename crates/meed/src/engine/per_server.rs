@@ -88,7 +88,9 @@ impl Engine {
 
     /// Starts tasks while any can start, server by server.
     pub(super) fn decide_by_server(&mut self, explain: bool, mut on: impl FnMut(Start)) {
-        // Every server is looked at anyhow: nothing is gained by looking at the fresh ones first.
+        // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they help is woken, and what
+        // fits there is opened.
+        self.wake_next(true);
         self.forget_fresh();
         while self.shapes.any_startable() {
             self.settle();
