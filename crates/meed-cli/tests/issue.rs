@@ -102,15 +102,16 @@ fn table_1_of_ics_14() {
     assert_eq!(keys(&json), words("schema scenario seed assumptions runs"));
     let run = &json["runs"][2];
     let run_keys = "policy measured end_s events decisions refused failed unfinished trace_lines skipped_lines ignored_lines \
-                    utilization psi omega jain mean_job_s p50_job_s p99_job_s mean_wait_s longest_wait_s queues groups series";
+                    utilization psi omega jain dominant_psi dominant_omega dominant_jain mean_job_s p50_job_s p99_job_s \
+                    mean_wait_s longest_wait_s queues groups series";
     assert_eq!(keys(run), words(run_keys));
-    let queue_keys = "queue weight share usage charged rho lent borrowed balance jobs tasks mean_job_s p50_job_s \
+    let queue_keys = "queue weight share usage charged rho dominant_rho lent borrowed balance jobs tasks mean_job_s p50_job_s \
                       p99_job_s mean_wait_s longest_wait_s speedup job_s_percentiles";
     assert_eq!(keys(&run["queues"][0]), words(queue_keys));
-    assert_eq!(keys(&run["series"]), words("t_s psi omega utilization queues"));
+    assert_eq!(keys(&run["series"]), words("t_s psi omega dominant_psi dominant_omega utilization queues"));
     assert_eq!(
         keys(&run["series"]["queues"][0]),
-        words("demand allocation usage rho balance charged quantum_s")
+        words("demand allocation usage rho dominant_rho balance charged quantum_s")
     );
     assert_eq!(run["queues"][0]["usage"]["slot"], 200.0 * 60.0);
     assert_eq!(run["queues"][1]["usage"]["slot"], 260.0 * 60.0);
