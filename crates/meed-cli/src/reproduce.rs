@@ -13,7 +13,7 @@ use crate::watch;
 /// Examples of `--help`.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  meed reproduce                                       all items, about a minute; with traces some more
+  meed reproduce                                       all items: two minutes of processor time; with traces some more
   meed reproduce --traces DIR drfh-fig6 drfh-fig9
   meed reproduce tsc-fig7 tsc-fig8 --report figures.html
   meed reproduce --seeds 100 --json figures.json
