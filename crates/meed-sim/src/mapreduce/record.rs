@@ -73,7 +73,7 @@ pub struct JobRecord {
     pub local_maps: u64,
     /// Of the others: in a rack that holds it.
     pub rack_maps: u64,
-    /// `cpu` or `io` as the rule found it; `null` under a rule without classes, or before a map had ended.
+    /// `cpu` or `io` as seen from its first map that ended, under every rule; `null` before.
     pub class: Option<String>,
 }
 
