@@ -139,7 +139,8 @@ impl Engine {
             guard.add_queue();
         }
         self.set_minimum_term(id);
-        self.rescales |= self.is_rescaled(parent);
+        // Where each server decides by itself nothing is rescaled: who counts would differ from server to server.
+        self.rescales |= self.servers.is_none() && self.is_rescaled(parent);
         Ok(id)
     }
 

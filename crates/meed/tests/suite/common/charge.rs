@@ -145,7 +145,11 @@ impl Model {
             let policy = &self.queues[q].spec.policy;
             policy.scalar == Scalar::Dominant && policy.measure == Measure::Allocation && !policy.per_server
         };
-        !self.children(q).is_empty() && dominant(q) && self.queues[q].parent.is_some_and(dominant)
+        let by_server = self.queues[0].spec.policy.per_server;
+        !by_server
+            && !self.children(q).is_empty()
+            && dominant(q)
+            && self.queues[q].parent.is_some_and(dominant)
     }
 
     /// Parts that count for `q` among its siblings: those of its ready children at the level of the least of them.
