@@ -54,16 +54,31 @@ pub struct Replayed {
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
 pub fn write_counterexamples(audit: &Audit, folder: &Path) -> Result<Vec<PathBuf>, AuditError> {
+    let found = audit.cells.iter().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?)));
+    write_each(folder, found, folder_name, write_one)
+}
+
+/// Writes every counterexample by `write` into a folder of its own, which `name` calls, and returns these.
+pub(super) fn write_each<'a, C: 'a, F: 'a>(
+    folder: &Path,
+    found: impl Iterator<Item = (&'a C, &'a F)>,
+    name: impl Fn(&C) -> String,
+    write: impl Fn(&C, &F, &Path) -> Result<(), AuditError>,
+) -> Result<Vec<PathBuf>, AuditError> {
     let mut written = Vec::new();
-    for cell in &audit.cells {
-        let Some(found) = &cell.counterexample else { continue };
-        let place = folder.join(folder_name(cell));
+    for (cell, found) in found {
+        let place = folder.join(name(cell));
         std::fs::create_dir_all(&place)
             .map_err(|cause| AuditError::File { file: place.display().to_string(), cause })?;
-        write_one(cell, found, &place)?;
+        write(cell, found, &place)?;
         written.push(place);
     }
     Ok(written)
+}
+
+/// A policy's words as a part of a folder's name.
+pub(super) fn plain(policy: &str) -> String {
+    policy.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
 }
 
 /// `strategy-proofness-long-term-round-10min-unit`.
@@ -72,9 +87,7 @@ pub(super) fn folder_name(cell: &Cell) -> String {
         Tasks::Unit => "unit",
         Tasks::Whole => "whole",
     };
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    let policy: String = cell.policy.chars().map(plain).collect();
-    format!("{}-{policy}-{tasks}", cell.property.row().name)
+    format!("{}-{}-{tasks}", cell.property.row().name, plain(&cell.policy))
 }
 
 fn write_one(cell: &Cell, found: &Counterexample, place: &Path) -> Result<(), AuditError> {

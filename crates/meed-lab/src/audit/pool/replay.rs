@@ -11,6 +11,7 @@ use super::measure::value;
 use super::property::PoolProperty;
 use super::run::{decide, text};
 use super::{AuditError, PoolAudit, PoolCell, PoolCounterexample};
+use crate::audit::replay::{plain, write_each};
 
 /// What stands in `case.json`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,23 +49,13 @@ pub struct PoolReplayed {
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
 pub fn write_pool(audit: &PoolAudit, folder: &Path) -> Result<Vec<PathBuf>, AuditError> {
-    let mut written = Vec::new();
-    for cell in &audit.cells {
-        let Some(found) = &cell.counterexample else { continue };
-        let place = folder.join(folder_name(cell));
-        std::fs::create_dir_all(&place)
-            .map_err(|cause| AuditError::File { file: place.display().to_string(), cause })?;
-        write_one(cell, found, &place)?;
-        written.push(place);
-    }
-    Ok(written)
+    let found = audit.cells.iter().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?)));
+    write_each(folder, found, folder_name, write_one)
 }
 
 /// `pool-pareto-drf-placement-worst-fit`.
 pub(super) fn folder_name(cell: &PoolCell) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    let policy: String = cell.policy.chars().map(plain).collect();
-    format!("pool-{}-{policy}", cell.property.row().name)
+    format!("pool-{}-{}", cell.property.row().name, plain(&cell.policy))
 }
 
 fn write_one(cell: &PoolCell, found: &PoolCounterexample, place: &Path) -> Result<(), AuditError> {
