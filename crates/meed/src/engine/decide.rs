@@ -14,7 +14,8 @@ use crate::spec::{NodeId, QueueId};
 
 /// What a leaf would start.
 enum Candidate {
-    Group(u32),
+    /// A group, and the node that was found for it where one was looked for.
+    Group(u32, Option<NodeId>),
     /// The best one fits nowhere now, and the policy is to wait for it.
     Wait,
     /// Nothing fits.
@@ -30,6 +31,7 @@ impl Engine {
     }
 
     fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        self.sift_fresh();
         if self.servers.is_some() {
             return self.decide_by_server(explain, on);
         }
@@ -39,30 +41,38 @@ impl Engine {
             let mut reason =
                 explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
             let Some(leaf) = self.choose_leaf(reason.as_mut()) else { return };
-            let slot = match self.choose_group(leaf) {
-                Candidate::Group(slot) => slot,
+            let (slot, node) = match self.choose_group(leaf) {
+                Candidate::Group(slot, node) => (slot, node),
                 Candidate::Wait => return,
                 Candidate::Nothing => {
                     self.park(leaf);
                     continue;
                 }
             };
-            if let Some(start) = self.place_group(leaf, slot, reason) {
+            if let Some(start) = self.place_group(leaf, slot, node, reason) {
                 on(start);
             }
         }
     }
 
-    /// Starts a task of the group, or marks its shape blocked when it fits on no node.
-    fn place_group(&mut self, leaf: QueueId, slot: u32, reason: Option<Reason>) -> Option<Start> {
+    /// Starts a task of the group, on the node that was found for it if one was looked for already, or marks its shape
+    /// blocked when it fits on no node.
+    fn place_group(
+        &mut self,
+        leaf: QueueId,
+        slot: u32,
+        node: Option<NodeId>,
+        reason: Option<Reason>,
+    ) -> Option<Start> {
         let group = &self.groups[slot as usize];
         let (job, number, shape) = (group.job, group.number, group.shape);
         let demand = self.shapes[shape].demand;
-        let Some(node) = self.find_node(shape) else {
+        let Some(node) = node.or_else(|| self.find_node(shape)) else {
             self.shapes.block(shape);
             return None;
         };
         let (allocation, task, failures) = self.start(slot, node);
+        self.sift(node);
         // Seen now it spares a walk that would only end in not finding a node.
         if !self.place.may_fit(&demand) {
             self.shapes.block(shape);
@@ -78,7 +88,11 @@ impl Engine {
             return None;
         }
         let shape = &self.shapes[shape];
-        self.place.find(&shape.demand, self.rules.allowed(&shape.key, &self.jobs))
+        let allowed = self.rules.allowed(&shape.key, &self.jobs);
+        match shape.blocked() {
+            true => self.place.find_among(&shape.demand, allowed, &self.fresh),
+            false => self.place.find(&shape.demand, allowed),
+        }
     }
 
     /// The leaf whose turn it is.
@@ -141,6 +155,7 @@ impl Engine {
     /// the maximum shares.
     fn choose_group(&mut self, leaf: QueueId) -> Candidate {
         let mut best: Option<(Key, u32)> = None;
+        let mut node = None;
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be quadratic.
         let probes = !self.waits && self.queues[leaf.index()].buckets.len() > 1;
         for i in 0..self.queues[leaf.index()].buckets.len() {
@@ -154,16 +169,20 @@ impl Engine {
             }
             let Some(candidate) = self.least_group(leaf, i) else { continue };
             if best.is_none_or(|(key, _)| candidate.0 < key) {
-                if probes && self.find_node(shape).is_none() {
-                    self.shapes.block(shape);
-                    continue;
+                if probes {
+                    let found = self.find_node(shape);
+                    if found.is_none() {
+                        self.shapes.block(shape);
+                        continue;
+                    }
+                    node = found;
                 }
                 best = Some(candidate);
             }
         }
         match best {
             Some((_, slot)) if !self.is_open(self.groups[slot as usize].shape) => Candidate::Wait,
-            Some((_, slot)) => Candidate::Group(slot),
+            Some((_, slot)) => Candidate::Group(slot, node),
             None => Candidate::Nothing,
         }
     }

@@ -35,10 +35,30 @@ impl Engine {
     /// Whether some waiting task may fit somewhere.
     #[inline]
     pub(super) fn any_startable(&self) -> bool {
-        let helps = |&node: &NodeId| {
-            self.shapes.any_blocked_fits(&self.cluster.free(node), |key| self.allows_on(key, node))
-        };
-        self.shapes.any_startable() || self.fresh.iter().any(helps)
+        self.shapes.any_startable() || !self.fresh.is_empty()
+    }
+
+    /// Whether a task whose shape is blocked fits on `node`.
+    #[inline]
+    fn helps_blocked(&self, node: NodeId) -> bool {
+        self.shapes.any_blocked_fits(&self.cluster.free(node), |key| self.allows_on(key, node))
+    }
+
+    /// Forgets the fresh nodes where nothing blocked fits: the invariant holds without them.
+    pub(super) fn sift_fresh(&mut self) {
+        let mut nodes = std::mem::take(&mut self.fresh);
+        nodes.retain(|&node| self.helps_blocked(node));
+        self.fresh = nodes;
+    }
+
+    /// A task has started on `node`: forgets it where nothing blocked fits any more.
+    #[inline]
+    pub(super) fn sift(&mut self, node: NodeId) {
+        if let Some(at) = self.fresh.iter().position(|&fresh| fresh == node)
+            && !self.helps_blocked(node)
+        {
+            self.fresh.remove(at);
+        }
     }
 
     /// Whether tasks of this shape may fit somewhere.
@@ -74,7 +94,7 @@ impl Engine {
             true => {}
             false if self.fresh.len() < FEW_NODES => self.fresh.push(node),
             false => {
-                while let Some((_, leaf)) = self.first_helped(&[node]) {
+                while let Some(leaf) = self.first_helped(&[node], None) {
                     self.wake_leaf(leaf);
                 }
                 self.open_shapes(node);
@@ -86,10 +106,9 @@ impl Engine {
     /// walk comes before it. With `all` it wakes all that they help, for runners-up are told as well.
     pub(super) fn wake_next(&mut self, all: bool) {
         let nodes = std::mem::take(&mut self.fresh);
-        while let Some((key, leaf)) = self.first_helped(&nodes) {
-            if all || self.least_child(QueueId::ROOT).is_none_or(|(least, _)| key < least) {
-                self.wake_leaf(leaf);
-            }
+        let below = if all { None } else { self.least_child(QueueId::ROOT).map(|(key, _)| key) };
+        while let Some(leaf) = self.first_helped(&nodes, below) {
+            self.wake_leaf(leaf);
             if !all {
                 break;
             }
@@ -111,13 +130,14 @@ impl Engine {
         }
     }
 
-    /// Of the parked leaves that `nodes` help the one with the smallest key; those that wake at once are woken.
-    fn first_helped(&mut self, nodes: &[NodeId]) -> Option<(Key, QueueId)> {
+    /// Of the parked leaves that `nodes` help the one with the smallest key, if that is below `below`; those that wake
+    /// at once are woken.
+    fn first_helped(&mut self, nodes: &[NodeId], below: Option<Key>) -> Option<QueueId> {
         let rooms: SmallVec<[Resources; 1]> = nodes.iter().map(|&node| self.cluster.free(node)).collect();
         let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
         let (mut at_once, mut capped) = (Vec::new(), Vec::new());
         let mut parked = std::mem::take(&mut self.parked);
-        let found = parked.first_helped(&rooms, |leaf| {
+        let found = parked.first_helped(&rooms, below, |leaf| {
             match self.starts_on(leaf, nodes) {
                 Helped::Starts => {}
                 Helped::Not => return None,
@@ -140,7 +160,7 @@ impl Engine {
         // It waits for its maximum share now.
         capped.into_iter().for_each(|leaf| self.park(leaf));
         at_once.into_iter().for_each(|leaf| self.wake_leaf(leaf));
-        found
+        found.map(|(_, leaf)| leaf)
     }
 
     /// Whether something of `leaf` fits on one of `nodes`, and may start.

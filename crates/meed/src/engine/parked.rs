@@ -114,39 +114,34 @@ impl Parked {
         }
     }
 
-    /// Of the leaves that one of `rooms` helps the one with the smallest key. `key_of` tells the key of one whose least
+    /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`. `key_of` tells the key of one whose least
     /// amounts fit, if something of it does start there.
     pub(super) fn first_helped(
         &self,
         rooms: &[Resources],
-        mut key_of: impl FnMut(QueueId) -> Option<Key>,
+        below: Option<Key>,
+        key_of: impl FnMut(QueueId) -> Option<Key>,
     ) -> Option<(Key, QueueId)> {
-        let mut best = None;
-        self.descend(1, rooms, &mut key_of, &mut best);
-        best
+        let mut search = Search { rooms, key_of, below, found: None };
+        self.descend(1, &mut search);
+        search.below.zip(search.found)
     }
 
-    fn descend(
-        &self,
-        vertex: usize,
-        rooms: &[Resources],
-        key_of: &mut impl FnMut(QueueId) -> Option<Key>,
-        best: &mut Option<(Key, QueueId)>,
-    ) {
-        if best.as_ref().is_some_and(|(key, _)| self.bounds[vertex] > position(key)) {
+    fn descend<F: FnMut(QueueId) -> Option<Key>>(&self, vertex: usize, search: &mut Search<'_, F>) {
+        if search.below.as_ref().is_some_and(|key| self.bounds[vertex] > position(key)) {
             return;
         }
         let least = &self.least[vertex * self.kinds..(vertex + 1) * self.kinds];
         let fits = |room: &Resources| least.iter().zip(room.as_slice()).all(|(need, have)| need <= have);
-        if !rooms.iter().any(fits) {
+        if !search.rooms.iter().any(fits) {
             return;
         }
         if vertex >= self.queues {
             let leaf = QueueId((vertex - self.queues) as u32);
-            if let Some(key) = key_of(leaf)
-                && best.as_ref().is_none_or(|(least, _)| key < *least)
+            if let Some(key) = (search.key_of)(leaf)
+                && search.below.is_none_or(|least| key < least)
             {
-                *best = Some((key, leaf));
+                (search.below, search.found) = (Some(key), Some(leaf));
             }
             return;
         }
@@ -154,9 +149,18 @@ impl Parked {
         let (left, right) = (2 * vertex, 2 * vertex + 1);
         let (first, second) =
             if self.bounds[right] < self.bounds[left] { (right, left) } else { (left, right) };
-        self.descend(first, rooms, key_of, best);
-        self.descend(second, rooms, key_of, best);
+        self.descend(first, search);
+        self.descend(second, search);
     }
+}
+
+/// A question to the tree.
+struct Search<'a, F> {
+    rooms: &'a [Resources],
+    key_of: F,
+    /// The key of what was found, or what it has to be below.
+    below: Option<Key>,
+    found: Option<QueueId>,
 }
 
 #[cfg(test)]
@@ -196,7 +200,7 @@ mod tests {
             }
             let rooms: Vec<Resources> = rooms.iter().map(|room| Resources::new(&room[..kinds])).collect();
             let ready = |leaf: u32| leaf % 9 != barred;
-            let found = parked.first_helped(&rooms, |leaf| Some(plain[&leaf.0].1).filter(|_| ready(leaf.0)));
+            let found = parked.first_helped(&rooms, None, |leaf| Some(plain[&leaf.0].1).filter(|_| ready(leaf.0)));
             let fits = |least: &Resources| rooms.iter().any(|room| least.fits_in(room));
             let scan = plain.iter().filter(|(leaf, (least, _))| ready(**leaf) && fits(least));
             prop_assert_eq!(found.map(|(_, leaf)| leaf.0), scan.min_by_key(|(_, (_, key))| *key).map(|(leaf, _)| *leaf));

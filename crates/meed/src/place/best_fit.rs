@@ -4,7 +4,7 @@
 //!
 //! D the demand and c what is free, as parts of the pool. Ties go to the node that joined first. With one kind H is zero
 //! everywhere, and best fit is first fit. With two, H is the distance of two ratios, compared exactly; the nearest ratio
-//! with room is found on either side ([`RatioOrder`]). With more, ratios of the first two kinds bound H from below: the
+//! with room is found on either side ([`TwoKinds`]). With more, ratios of the first two kinds bound H from below: the
 //! search goes outwards until the bound is above the best, over classes of nodes that have the same free. Zero demands:
 //! see [`mismatch`](super::mismatch); where nothing is demanded of the first kind and there are more than two, every class
 //! with room is looked at.
@@ -15,7 +15,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::max_tree::MaxTree;
-use super::ratio_order::{Member, RatioOrder, cmp_ratio};
+use super::ratio_order::{Member, RatioOrder};
+use super::two_kinds::TwoKinds;
 use super::{Allowed, Placement, mismatch};
 use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
@@ -50,6 +51,13 @@ impl Placement for BestFit {
             Nodes::One(tree) => tree.first(demand, allowed),
             Nodes::Two(nodes) => nodes.find((demand.get(0), demand.get(1)), allowed, nearer),
             Nodes::More(classes) => classes.find(demand, allowed),
+        }
+    }
+
+    fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, nodes: &[NodeId]) -> Option<NodeId> {
+        match &self.nodes {
+            Nodes::Two(two) => two.find_among((demand.get(0), demand.get(1)), allowed, nodes, nearer),
+            _ => self.find(demand, allowed),
         }
     }
 
@@ -93,71 +101,6 @@ fn nearer(demand: (u64, u64), a: Member, b: Member) -> bool {
     };
     let ((n, m), (p, q)) = (distance(a), distance(b));
     cmp_ratios(p, q, n, m).then(b.id.cmp(&a.id)).is_lt()
-}
-
-/// Nodes by the ratio of their two free amounts; what has nothing free is not in the order.
-#[derive(Default)]
-pub(super) struct TwoKinds {
-    free: Vec<(u64, u64)>,
-    order: RatioOrder,
-}
-
-impl TwoKinds {
-    pub(super) fn may_fit(&self, demand: (u64, u64)) -> bool {
-        self.order.may_hold(demand)
-    }
-
-    pub(super) fn set_free(&mut self, node: NodeId, now: (u64, u64)) {
-        if node.index() >= self.free.len() {
-            self.free.resize(node.index() + 1, (0, 0));
-        }
-        let before = std::mem::replace(&mut self.free[node.index()], now);
-        if before == now {
-            return;
-        }
-        let member = |(a, b)| Member { a, b, id: node.0 };
-        if before != (0, 0) {
-            self.order.remove(member(before));
-        }
-        if now != (0, 0) {
-            self.order.insert(member(now));
-        }
-    }
-
-    /// The nearest node with room on either side of the demand's ratio, the better of them by `better(demand, a, b)`:
-    /// whether b is better than a.
-    pub(super) fn find(
-        &self,
-        demand: (u64, u64),
-        allowed: Allowed<'_>,
-        better: impl Fn((u64, u64), Member, Member) -> bool,
-    ) -> Option<NodeId> {
-        let ok = |member: &Member| allowed.contains(NodeId(member.id));
-        let middle = self.order.seek(demand);
-        let right =
-            std::iter::successors(self.order.right(middle, demand), |(_, at)| self.order.right(*at, demand))
-                .map(|(member, _)| member)
-                .find(ok);
-        let left =
-            std::iter::successors(self.order.left(middle, demand), |(_, at)| self.order.left(*at, demand))
-                .map(|(member, _)| member)
-                .find(ok)
-                // The first of those with the same ratio.
-                .and_then(|member| {
-                    let first = self.order.seek((member.a, member.b));
-                    std::iter::successors(self.order.right(first, demand), |(_, at)| {
-                        self.order.right(*at, demand)
-                    })
-                    .map(|(member, _)| member)
-                    .find(ok)
-                });
-        debug_assert!(left.is_none_or(|left| cmp_ratio((left.a, left.b), demand).is_lt()));
-        let best = match (left, right) {
-            (Some(left), Some(right)) if better(demand, right, left) => Some(left),
-            (left, right) => right.or(left),
-        };
-        best.map(|member| NodeId(member.id))
-    }
 }
 
 /// Nodes with equal free amounts are a class.
@@ -258,26 +201,36 @@ impl Classes {
     fn find(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
         let needs = (demand.get(0), demand.get(1));
         let mut best = Best { demand, pool: &self.pool, allowed, found: None };
+        let Some(middle) = self.order.seek(needs) else {
+            self.flat.iter().for_each(|&id| best.offer(&self.classes[id as usize]));
+            return best.found.map(|(_, node)| node);
+        };
         if needs.0 == 0 {
             // The first two kinds bound nothing.
             self.flat.iter().for_each(|&id| best.offer(&self.classes[id as usize]));
-            let all = std::iter::successors(self.order.right(self.order.start(), needs), |(_, at)| {
-                self.order.right(*at, needs)
-            });
-            all.for_each(|(member, _)| best.offer(&self.classes[member.id as usize]));
-            return best.found.map(|(_, node)| node);
         }
-        let middle = self.order.seek(needs);
-        let (mut right, mut left) = (Some(middle), Some(middle));
+        let mut right = self.order.right(middle, needs);
+        let mut left = self.order.left(middle, needs);
+        // The nearest block of either side in turn.
         while right.is_some() || left.is_some() {
-            right = right
-                .and_then(|at| self.order.right(at, needs))
-                .and_then(|next| best.step(next, &self.classes));
-            left = left
-                .and_then(|at| self.order.left(at, needs))
-                .and_then(|next| best.step(next, &self.classes));
+            if let Some(at) = right {
+                self.offer_block(&mut best, at, needs);
+                right = self.order.right(at + 1, needs).filter(|&at| best.may_improve(self.order.bound(at)));
+            }
+            if let Some(at) = left {
+                self.offer_block(&mut best, at, needs);
+                left = self.order.left(at, needs).filter(|&at| best.may_improve(self.order.bound(at + 1)));
+            }
         }
         best.found.map(|(_, node)| node)
+    }
+
+    fn offer_block(&self, best: &mut Best<'_>, block: usize, needs: (u64, u64)) {
+        for member in self.order.having(block, needs) {
+            if best.may_improve(Some((member.a, member.b))) {
+                best.offer(&self.classes[member.id as usize]);
+            }
+        }
     }
 }
 
@@ -301,16 +254,14 @@ impl Best<'_> {
         }
     }
 
-    /// Looks at the next class in one direction; where to go on, unless what lies beyond is worse than the best: one
-    /// term of H is already.
-    fn step<C>(&mut self, (member, at): (Member, C), classes: &[Class]) -> Option<C> {
+    /// Whether a class with a ratio no nearer than that of `pair` may be as good as the best: one term of H says no.
+    fn may_improve(&self, pair: Option<(u64, u64)>) -> bool {
+        let (Some((a, b)), Some((best, _))) = (pair, self.found) else { return true };
+        if self.demand.get(0) == 0 {
+            return true;
+        }
         let scale = self.pool.get(0) as f64 / self.pool.get(1).max(1) as f64;
         let (da, db) = (self.demand.get(0) as f64, self.demand.get(1) as f64);
-        let bound = scale * (db / da - member.b as f64 / member.a as f64).abs();
-        if self.found.is_some_and(|(best, _)| bound > best) {
-            return None;
-        }
-        self.offer(&classes[member.id as usize]);
-        Some(at)
+        scale * (db / da - b as f64 / a as f64).abs() <= best
     }
 }

@@ -6,9 +6,9 @@
 //! the two nearest that best fit looks at too ([`TwoKinds`]), and their cosines decide. With more kinds every node is
 //! looked at: O(k). Ties go to the node that joined first.
 
-use super::best_fit::TwoKinds;
 use super::max_tree::MaxTree;
 use super::ratio_order::Member;
+use super::two_kinds::TwoKinds;
 use super::{Allowed, Placement};
 use crate::resources::Resources;
 use crate::spec::NodeId;

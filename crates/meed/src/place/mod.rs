@@ -11,6 +11,7 @@ mod ratio_order;
 #[cfg(test)]
 mod tests;
 mod two_choices;
+mod two_kinds;
 mod worst_fit;
 
 pub use allowed::{Allowed, NodeSet, Taken};
@@ -28,6 +29,11 @@ pub trait Placement: Send {
     /// A node with room for `demand` that is allowed, or `None` when there is none at all: a placement never refuses a
     /// demand that fits somewhere (work conservation rests on it).
     fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId>;
+
+    /// What [`Placement::find`] finds, where no node but some of these has room.
+    fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, _nodes: &[NodeId]) -> Option<NodeId> {
+        self.find(demand, allowed)
+    }
 
     /// Whether [`Placement::find`] may find something: a quick look that may err towards yes, never towards no.
     fn may_fit(&self, demand: &Resources) -> bool;

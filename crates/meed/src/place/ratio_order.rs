@@ -7,22 +7,27 @@
 //! it is b that decides. So outwards from the demand's own ratio the nearest member that fits is found by looking at
 //! one maximum for each block, on either side.
 //!
-//! Members stand in sorted blocks of at most [`BLOCK`]; the blocks' first members stand in an array of their own, and so
-//! do the maxima of blocks and of groups of [`GROUP`] blocks. Cost for k members: a change is a binary search over
-//! k / BLOCK firsts and a move within one block; a search reads k / (BLOCK x GROUP) maxima at most, and looks into
+//! Blocks are in order, and their members are not: a block holds what lies between its own lower bound and the next
+//! one's, as it came. So whoever comes is put at a block's end, and who leaves is found by number and replaced by the
+//! last; who is nearest in a block is seen by a look at all of them. The blocks' bounds stand in an array of their own,
+//! and so do the maxima of blocks and of groups of [`GROUP`] blocks. Cost for k members: a change is a binary search over
+//! k / BLOCK bounds and a look at a block's numbers; a search reads k / (BLOCK x GROUP) maxima at most, and looks into
 //! blocks that hold both amounts, if not always in one member. Bound by memory: two or three cache misses each.
 //! The order is compared exactly, by cross-multiplying in 128 bits.
 
 use std::cmp::Ordering;
 
 /// Most members of a block: splitting halves it.
-const BLOCK: usize = 128;
+const BLOCK: usize = 64;
 
 /// A block this small joins its neighbour.
 const SMALL: usize = BLOCK / 4;
 
 /// Blocks whose maxima are kept together.
 const GROUP: usize = 32;
+
+/// Two amounts.
+pub(super) type Pair = (u64, u64);
 
 /// A member; never (0, 0).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +39,7 @@ pub(super) struct Member {
 
 /// Compares b / a of two pairs that are not (0, 0).
 #[inline]
-pub(super) fn cmp_ratio((a, b): (u64, u64), (c, d): (u64, u64)) -> Ordering {
+pub(super) fn cmp_ratio((a, b): Pair, (c, d): Pair) -> Ordering {
     (u128::from(b) * u128::from(c)).cmp(&(u128::from(d) * u128::from(a)))
 }
 
@@ -43,196 +48,216 @@ impl Member {
     fn cmp(&self, other: &Member) -> Ordering {
         cmp_ratio((self.a, self.b), (other.a, other.b)).then(self.id.cmp(&other.id))
     }
+}
 
-    #[inline]
-    fn has(&self, needs: (u64, u64)) -> bool {
-        self.a >= needs.0 && self.b >= needs.1
+/// Whether the first pair is enough for the second.
+#[inline]
+pub(super) fn holds(most: Pair, needs: Pair) -> bool {
+    most.0 >= needs.0 && most.1 >= needs.1
+}
+
+fn most_of(parts: &[Pair]) -> Pair {
+    parts.iter().fold((0, 0), |most, part| (most.0.max(part.0), most.1.max(part.1)))
+}
+
+/// Members between two bounds, in no order. In one piece of memory: who knows the block has its numbers and its amounts
+/// at hand at once.
+struct Block {
+    len: usize,
+    ids: [u32; BLOCK],
+    amounts: [Pair; BLOCK],
+}
+
+impl Block {
+    fn of(members: &[Member]) -> Box<Block> {
+        let mut block = Box::new(Block { len: 0, ids: [0; BLOCK], amounts: [(0, 0); BLOCK] });
+        members.iter().for_each(|&member| block.push(member));
+        block
+    }
+
+    fn ids(&self) -> &[u32] {
+        &self.ids[..self.len]
+    }
+
+    fn amounts(&self) -> &[Pair] {
+        &self.amounts[..self.len]
+    }
+
+    fn member(&self, at: usize) -> Member {
+        let (a, b) = self.amounts[at];
+        Member { a, b, id: self.ids[at] }
+    }
+
+    fn members(&self) -> impl Iterator<Item = Member> {
+        (0..self.len).map(|at| self.member(at))
+    }
+
+    fn push(&mut self, member: Member) {
+        (self.ids[self.len], self.amounts[self.len]) = (member.id, (member.a, member.b));
+        self.len += 1;
+    }
+
+    /// Takes out a member that is there; the last one takes its place.
+    fn remove(&mut self, member: Member) {
+        let at = self.ids().iter().position(|&id| id == member.id).expect("only a member leaves");
+        assert!(self.amounts[at] == (member.a, member.b), "a member leaves with what it came with");
+        self.len -= 1;
+        (self.ids[at], self.amounts[at]) = (self.ids[self.len], self.amounts[self.len]);
+    }
+
+    /// Takes out the upper half; its least member.
+    fn split(&mut self) -> (Box<Block>, Member) {
+        let mut members: Vec<Member> = self.members().collect();
+        let middle = members.len() / 2;
+        let (_, &mut bound, _) = members.select_nth_unstable_by(middle, Member::cmp);
+        let (lower, upper) = members.split_at(middle);
+        self.len = 0;
+        lower.iter().for_each(|&member| self.push(member));
+        (Block::of(upper), bound)
     }
 }
-
-/// A place between members: before member `at` of block `block`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Cursor {
-    block: usize,
-    at: usize,
-}
-
-/// Largest amounts, of a block or of a group of blocks.
-type Most = (u64, u64);
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct RatioOrder {
-    /// None is empty.
-    blocks: Vec<Vec<Member>>,
-    firsts: Vec<Member>,
-    most: Vec<Most>,
-    group_most: Vec<Most>,
-}
-
-fn most_of(parts: impl Iterator<Item = Most>) -> Most {
-    parts.fold((0, 0), |most, part| (most.0.max(part.0), most.1.max(part.1)))
-}
-
-fn holds(most: Most, needs: (u64, u64)) -> bool {
-    most.0 >= needs.0 && most.1 >= needs.1
+    #[expect(clippy::vec_box, reason = "blocks move up when one is put between them")]
+    blocks: Vec<Box<Block>>,
+    /// What a block's members are not before, and those of the block before it are. That of the first block is no bound.
+    bounds: Vec<Member>,
+    most: Vec<Pair>,
+    group_most: Vec<Pair>,
 }
 
 impl RatioOrder {
     pub(super) fn insert(&mut self, member: Member) {
         debug_assert!((member.a, member.b) != (0, 0));
         if self.blocks.is_empty() {
-            return self.put_block(0, vec![member]);
+            return self.put_block(0, Block::of(&[member]), member);
         }
-        let block = self.block_of(&member);
-        let at = self.blocks[block].partition_point(|other| other.cmp(&member).is_lt());
-        self.blocks[block].insert(at, member);
-        if self.blocks[block].len() > BLOCK {
-            let tail = self.blocks[block].split_off(BLOCK / 2);
-            let head = self.take_block(block);
-            self.put_block(block, head);
-            return self.put_block(block + 1, tail);
+        let mut at = self.block_of(&member);
+        if self.blocks[at].len == BLOCK {
+            let (upper, bound) = self.blocks[at].split();
+            self.most[at] = most_of(self.blocks[at].amounts());
+            self.put_block(at + 1, upper, bound);
+            at += usize::from(bound.cmp(&member).is_le());
         }
-        self.firsts[block] = self.blocks[block][0];
-        let most = most_of([self.most[block], (member.a, member.b)].into_iter());
-        self.set_most(block, most);
+        self.blocks[at].push(member);
+        let raise = |most: &mut Pair| *most = (most.0.max(member.a), most.1.max(member.b));
+        raise(&mut self.most[at]);
+        raise(&mut self.group_most[at / GROUP]);
     }
 
     /// Takes out a member that is there.
     pub(super) fn remove(&mut self, member: Member) {
-        let block = self.block_of(&member);
-        let members = &mut self.blocks[block];
-        let at = members.partition_point(|other| other.cmp(&member).is_lt());
-        assert!(members.get(at) == Some(&member), "only a member leaves");
-        members.remove(at);
-        if members.len() < SMALL && self.join_neighbour(block) {
+        let at = self.block_of(&member);
+        self.blocks[at].remove(member);
+        if self.blocks[at].len < SMALL && self.join_neighbour(at) {
             return;
         }
-        self.firsts[block] = self.blocks[block][0];
-        let was_most = member.a == self.most[block].0 || member.b == self.most[block].1;
-        if was_most {
-            let most = most_of(self.blocks[block].iter().map(|member| (member.a, member.b)));
-            self.set_most(block, most);
+        if member.a == self.most[at].0 || member.b == self.most[at].1 {
+            let most = most_of(self.blocks[at].amounts());
+            self.lower_most(at, most);
         }
     }
 
     /// The block that `member` belongs to; there is at least one.
+    #[inline]
     fn block_of(&self, member: &Member) -> usize {
-        self.firsts.partition_point(|first| first.cmp(member).is_le()).saturating_sub(1)
+        self.bounds.partition_point(|bound| bound.cmp(member).is_le()).saturating_sub(1)
     }
 
-    /// Puts a small block and a neighbour together, or drops it when it is empty; whether it has.
-    fn join_neighbour(&mut self, block: usize) -> bool {
-        if self.blocks[block].is_empty() {
-            self.take_block(block);
-            return true;
-        }
-        let left = if block + 1 < self.blocks.len() { block } else { block.saturating_sub(1) };
+    /// Puts a small block and a neighbour together; whether it has.
+    fn join_neighbour(&mut self, at: usize) -> bool {
+        let left = if at + 1 < self.blocks.len() { at } else { at.saturating_sub(1) };
         let fits = left + 1 < self.blocks.len()
-            && self.blocks[left].len() + self.blocks[left + 1].len() <= BLOCK - SMALL;
+            && self.blocks[left].len + self.blocks[left + 1].len <= BLOCK - SMALL;
         if fits {
-            let tail = self.take_block(left + 1);
-            let mut both = self.take_block(left);
-            both.extend(tail);
-            self.put_block(left, both);
+            let right = self.blocks.remove(left + 1);
+            self.bounds.remove(left + 1);
+            self.most.remove(left + 1);
+            right.members().for_each(|member| self.blocks[left].push(member));
+            self.most[left] = most_of(self.blocks[left].amounts());
+            self.regroup(left);
         }
         fits
     }
 
-    fn set_most(&mut self, block: usize, most: Most) {
-        if self.most[block] == most {
-            return;
+    fn lower_most(&mut self, at: usize, most: Pair) {
+        if self.most[at] != most {
+            self.most[at] = most;
+            let group = at / GROUP;
+            let end = self.most.len().min((group + 1) * GROUP);
+            self.group_most[group] = most_of(&self.most[group * GROUP..end]);
         }
-        self.most[block] = most;
-        let group = block / GROUP;
-        let end = self.most.len().min((group + 1) * GROUP);
-        self.group_most[group] = most_of(self.most[group * GROUP..end].iter().copied());
     }
 
-    /// A block that is not empty, with its first and its maxima, in its place. O(blocks), once in BLOCK / 4 changes at
-    /// the most: what lies behind moves up.
-    fn put_block(&mut self, at: usize, members: Vec<Member>) {
-        self.firsts.insert(at, members[0]);
-        self.most.insert(at, most_of(members.iter().map(|member| (member.a, member.b))));
-        self.blocks.insert(at, members);
-        self.regroup(at);
-    }
-
-    fn take_block(&mut self, at: usize) -> Vec<Member> {
-        self.firsts.remove(at);
-        self.most.remove(at);
-        let members = self.blocks.remove(at);
-        self.regroup(at);
-        members
+    /// A block with its bound and its maxima in its place. O(blocks), once in BLOCK / 4 changes at the most: what lies
+    /// behind moves up.
+    fn put_block(&mut self, at: usize, block: Box<Block>, bound: Member) {
+        self.bounds.insert(at, bound);
+        self.most.insert(at, most_of(block.amounts()));
+        self.blocks.insert(at, block);
+        self.regroup(at.saturating_sub(1));
     }
 
     /// The groups' maxima from that of block `from` on.
     fn regroup(&mut self, from: usize) {
         let first = from / GROUP;
         self.group_most.truncate(first);
-        let groups = self.most[first * GROUP..].chunks(GROUP);
-        self.group_most.extend(groups.map(|group| most_of(group.iter().copied())));
-    }
-
-    /// Before the first member whose ratio is at least that of `pair`.
-    pub(super) fn seek(&self, pair: (u64, u64)) -> Cursor {
-        let less = |member: &Member| cmp_ratio((member.a, member.b), pair).is_lt();
-        let next = self.firsts.partition_point(less);
-        let Some(block) = next.checked_sub(1) else { return Cursor { block: 0, at: 0 } };
-        let at = self.blocks[block].partition_point(less);
-        if at < self.blocks[block].len() { Cursor { block, at } } else { Cursor { block: next, at: 0 } }
+        self.group_most.extend(self.most[first * GROUP..].chunks(GROUP).map(most_of));
     }
 
     /// Whether some member may hold both `needs`; errs towards yes.
-    pub(super) fn may_hold(&self, needs: (u64, u64)) -> bool {
+    pub(super) fn may_hold(&self, needs: Pair) -> bool {
         self.group_most.iter().any(|&most| holds(most, needs))
     }
 
-    /// Before the first member.
-    pub(super) fn start(&self) -> Cursor {
-        Cursor { block: 0, at: 0 }
+    /// The block in which members with the ratio of `pair` begin: those of the blocks before it have smaller ratios, those
+    /// of the blocks after it have no smaller ones. `None`: there are no members.
+    pub(super) fn seek(&self, pair: Pair) -> Option<usize> {
+        let least = Member { a: pair.0, b: pair.1, id: 0 };
+        (!self.blocks.is_empty()).then(|| self.block_of(&least))
     }
 
-    /// The first member at or after `from` that has both `needs`, and the place after it.
-    pub(super) fn right(&self, from: Cursor, needs: (u64, u64)) -> Option<(Member, Cursor)> {
-        let mut at = from.at;
-        let mut block = from.block;
+    /// What the members of a block are not before; of the first block nothing is said.
+    pub(super) fn bound(&self, block: usize) -> Option<Pair> {
+        (block > 0).then(|| (self.bounds[block].a, self.bounds[block].b))
+    }
+
+    /// The members of a block that have both `needs`, in no order.
+    pub(super) fn having(&self, block: usize, needs: Pair) -> impl Iterator<Item = Member> {
+        let block = &self.blocks[block];
+        let has = move |(_, amounts): &(usize, &Pair)| holds(**amounts, needs);
+        block.amounts().iter().enumerate().filter(has).map(|(at, _)| block.member(at))
+    }
+
+    /// The first block at or after `from` that may hold a member with both `needs`.
+    pub(super) fn right(&self, from: usize, needs: Pair) -> Option<usize> {
+        let mut block = from;
         while block < self.blocks.len() {
-            if at == 0 && block.is_multiple_of(GROUP) && !holds(self.group_most[block / GROUP], needs) {
+            if block.is_multiple_of(GROUP) && !holds(self.group_most[block / GROUP], needs) {
                 block += GROUP;
-                continue;
+            } else if holds(self.most[block], needs) {
+                return Some(block);
+            } else {
+                block += 1;
             }
-            if holds(self.most[block], needs)
-                && let Some(found) = self.blocks[block][at..].iter().position(|member| member.has(needs))
-            {
-                let at = at + found;
-                return Some((self.blocks[block][at], Cursor { block, at: at + 1 }));
-            }
-            (block, at) = (block + 1, 0);
         }
         None
     }
 
-    /// The last member before `from` that has both `needs`, and the place before it.
-    pub(super) fn left(&self, from: Cursor, needs: (u64, u64)) -> Option<(Member, Cursor)> {
-        let mut block = from.block;
-        let mut at = from.at;
-        loop {
-            if at > 0
-                && holds(self.most[block], needs)
-                && let Some(found) = self.blocks[block][..at].iter().rposition(|member| member.has(needs))
-            {
-                return Some((self.blocks[block][found], Cursor { block, at: found }));
-            }
-            // Whole groups first.
-            while block > 0
-                && block.is_multiple_of(GROUP)
-                && !holds(self.group_most[block / GROUP - 1], needs)
-            {
+    /// The last block before `from` that may hold a member with both `needs`.
+    pub(super) fn left(&self, from: usize, needs: Pair) -> Option<usize> {
+        let mut block = from;
+        while block > 0 {
+            if block.is_multiple_of(GROUP) && !holds(self.group_most[block / GROUP - 1], needs) {
                 block -= GROUP;
+            } else if holds(self.most[block - 1], needs) {
+                return Some(block - 1);
+            } else {
+                block -= 1;
             }
-            block = block.checked_sub(1)?;
-            at = self.blocks[block].len();
         }
+        None
     }
 }

@@ -128,6 +128,11 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
                 );
             }
             if let Some(better) = twin(preset.name) {
+                // Those with room, last first, and one that need not have any.
+                let nodes = (0..free.len() as u32).rev().map(NodeId);
+                let some: Vec<NodeId> =
+                    nodes.filter(|&at| at.index() == node || demand.fits_in(&free[at.index()])).collect();
+                prop_assert_eq!(place.find_among(&demand, allowed, &some), found, "{} among", preset.name);
                 let slow = scan(&free, &demand, &pool, allowed, better);
                 if preset.name == "cosine" {
                     // Cosines that differ by rounding only are as good.
@@ -182,19 +187,32 @@ proptest! {
         }
         members.sort_by(|x, y| cmp_ratio((x.a, x.b), (y.a, y.b)).then(x.id.cmp(&y.id)));
         let ratio = if needs == (0, 0) { (1, 1) } else { needs };
-        let split = members.partition_point(|member| cmp_ratio((member.a, member.b), ratio).is_lt());
+        let less = |member: &&Member| cmp_ratio((member.a, member.b), ratio).is_lt();
         let has = |member: &&Member| member.a >= needs.0 && member.b >= needs.1;
-        let middle = order.seek(ratio);
-        let (mut at, mut found) = (middle, Vec::new());
-        while let Some((member, next)) = order.right(at, needs) {
-            (at, found) = (next, [found, vec![member]].concat());
+        if let Some(middle) = order.seek(ratio) {
+            let walk = |from: Option<usize>, next: &dyn Fn(usize) -> Option<usize>| {
+                let mut found: Vec<Member> = Vec::new();
+                let mut block = from;
+                while let Some(at) = block {
+                    let mut here: Vec<Member> = order.having(at, needs).collect();
+                    here.sort_by(|x, y| cmp_ratio((x.a, x.b), (y.a, y.b)).then(x.id.cmp(&y.id)));
+                    found = if at < middle { [here, found].concat() } else { [found, here].concat() };
+                    block = next(at);
+                }
+                found
+            };
+            let right = walk(Some(middle), &|at| order.right(at + 1, needs));
+            let left = walk(order.left(middle, needs), &|at| order.left(at, needs));
+            // Who is to the left of the middle block is below the ratio; who is to the right of it is not.
+            prop_assert!(left.iter().all(|member| less(&member)));
+            let inner: Vec<Member> = order.having(middle, needs).collect();
+            let beyond = right.iter().filter(|member| !inner.contains(member));
+            prop_assert!(beyond.clone().all(|member| !less(&member)));
+            let all: Vec<Member> = members.iter().filter(has).copied().collect();
+            prop_assert_eq!([left, right].concat(), all);
+        } else {
+            prop_assert!(members.is_empty());
         }
-        prop_assert_eq!(found, members[split..].iter().filter(has).copied().collect::<Vec<_>>());
-        let (mut at, mut found) = (middle, Vec::new());
-        while let Some((member, next)) = order.left(at, needs) {
-            (at, found) = (next, [found, vec![member]].concat());
-        }
-        prop_assert_eq!(found, members[..split].iter().rev().filter(has).copied().collect::<Vec<_>>());
         prop_assert!(order.may_hold(needs) || !members.iter().any(|member| has(&member)));
     }
 }

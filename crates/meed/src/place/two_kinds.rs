@@ -1,0 +1,175 @@
+//! Nodes with two kinds of resources, to be asked for the nearest one with room on either side of a demand's direction.
+//!
+//! All stand in a [`RatioOrder`], but for the few whose free amounts have changed last: those are looked at one by one,
+//! and go into the order when newer ones take their place. Near full a node gets room and loses it again in one breath,
+//! and the order never hears of it.
+//!
+//! Invariant: the order holds for each node what was free there when it stood in it last; for a node that is not among
+//! the recent ones that is what is free now. A node without anything free is not in the order.
+//! Cost: a change is a look at [`RECENT`] numbers; one in two or more reaches the order.
+
+use super::Allowed;
+use super::ratio_order::{Member, Pair, RatioOrder, cmp_ratio, holds};
+use crate::spec::NodeId;
+
+/// So many nodes are looked at one by one.
+const RECENT: usize = 16;
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct TwoKinds {
+    free: Vec<Pair>,
+    order: RatioOrder,
+    recent: Recent,
+}
+
+/// Nodes of which the order may hold what is free there no more.
+#[derive(Default)]
+struct Recent {
+    ids: Vec<u32>,
+    /// What the order holds of each.
+    ordered: Vec<Pair>,
+    /// Who goes next.
+    oldest: usize,
+}
+
+impl Recent {
+    fn contains(&self, id: u32) -> bool {
+        self.ids.contains(&id)
+    }
+}
+
+/// The nearest nodes with room on either side of a demand's ratio, of those that were offered.
+struct Nearest {
+    demand: Pair,
+    /// With a ratio at least the demand's.
+    right: Option<Member>,
+    left: Option<Member>,
+}
+
+impl Nearest {
+    /// On either side the nearer ratio, of equal ones the node that joined first.
+    fn offer(&mut self, member: Member) {
+        let right = cmp_ratio((member.a, member.b), self.demand).is_ge();
+        let side = if right { &mut self.right } else { &mut self.left };
+        let nearer = |best: &Member| {
+            let ratio = cmp_ratio((member.a, member.b), (best.a, best.b));
+            (if right { ratio } else { ratio.reverse() }).then(member.id.cmp(&best.id)).is_lt()
+        };
+        if side.as_ref().is_none_or(nearer) {
+            *side = Some(member);
+        }
+    }
+
+    fn best(self, better: impl Fn(Pair, Member, Member) -> bool) -> Option<NodeId> {
+        let best = match (self.left, self.right) {
+            (Some(left), Some(right)) if better(self.demand, right, left) => Some(left),
+            (left, right) => right.or(left),
+        };
+        best.map(|member| NodeId(member.id))
+    }
+}
+
+impl TwoKinds {
+    pub(super) fn may_fit(&self, demand: Pair) -> bool {
+        let fits = |&id: &u32| holds(self.free[id as usize], demand);
+        self.order.may_hold(demand) || self.recent.ids.iter().any(fits)
+    }
+
+    pub(super) fn set_free(&mut self, node: NodeId, now: Pair) {
+        if node.index() >= self.free.len() {
+            self.free.resize(node.index() + 1, (0, 0));
+        }
+        let before = std::mem::replace(&mut self.free[node.index()], now);
+        if before == now || self.recent.contains(node.0) {
+            return;
+        }
+        if self.recent.ids.len() < RECENT {
+            self.recent.ids.push(node.0);
+            return self.recent.ordered.push(before);
+        }
+        let at = self.recent.oldest;
+        self.recent.oldest = (at + 1) % RECENT;
+        let id = std::mem::replace(&mut self.recent.ids[at], node.0);
+        let ordered = std::mem::replace(&mut self.recent.ordered[at], before);
+        self.reorder(id, ordered);
+    }
+
+    /// The order is told what is free on a node, of which it holds `ordered`.
+    fn reorder(&mut self, id: u32, ordered: Pair) {
+        let now = self.free[id as usize];
+        if now == ordered {
+            return;
+        }
+        if ordered != (0, 0) {
+            self.order.remove(Member { a: ordered.0, b: ordered.1, id });
+        }
+        if now != (0, 0) {
+            self.order.insert(Member { a: now.0, b: now.1, id });
+        }
+    }
+
+    /// The nearest node with room on either side of the demand's ratio, the better of them by `better(demand, a, b)`:
+    /// whether b is better than a.
+    pub(super) fn find(
+        &self,
+        demand: Pair,
+        allowed: Allowed<'_>,
+        better: impl Fn(Pair, Member, Member) -> bool,
+    ) -> Option<NodeId> {
+        let mut nearest = Nearest { demand, right: None, left: None };
+        if let Some(middle) = self.order.seek(demand) {
+            let offer = |nearest: &mut Nearest, block| {
+                let ok =
+                    |member: &Member| allowed.contains(NodeId(member.id)) && !self.recent.contains(member.id);
+                self.order.having(block, demand).filter(ok).for_each(|member| nearest.offer(member));
+            };
+            let mut block = self.order.right(middle, demand);
+            while let Some(at) = block.filter(|_| nearest.right.is_none()) {
+                offer(&mut nearest, at);
+                block = self.order.right(at + 1, demand);
+            }
+            let mut block = self.order.left(middle, demand);
+            while let Some(at) = block.filter(|&at| self.may_be_nearer(&nearest, at)) {
+                offer(&mut nearest, at);
+                block = self.order.left(at, demand);
+            }
+        }
+        self.offer_all(nearest, self.recent.ids.iter().copied(), allowed).best(better)
+    }
+
+    /// Whether a node of `block`, to the left of all blocks that were looked into, may be nearer than the left one that
+    /// was found: with the same ratio it is where it joined first.
+    fn may_be_nearer(&self, nearest: &Nearest, block: usize) -> bool {
+        let next = self.order.bound(block + 1);
+        let Some((found, next)) = nearest.left.zip(next) else { return true };
+        cmp_ratio(next, (found.a, found.b)).is_ge()
+    }
+
+    /// The same, where no node but some of these has room.
+    pub(super) fn find_among(
+        &self,
+        demand: Pair,
+        allowed: Allowed<'_>,
+        nodes: &[NodeId],
+        better: impl Fn(Pair, Member, Member) -> bool,
+    ) -> Option<NodeId> {
+        let nearest = Nearest { demand, right: None, left: None };
+        self.offer_all(nearest, nodes.iter().map(|node| node.0), allowed).best(better)
+    }
+
+    fn offer_all(
+        &self,
+        mut nearest: Nearest,
+        ids: impl Iterator<Item = u32>,
+        allowed: Allowed<'_>,
+    ) -> Nearest {
+        for id in ids {
+            let (a, b) = self.free[id as usize];
+            if holds((a, b), nearest.demand) && allowed.contains(NodeId(id)) {
+                nearest.offer(Member { a, b, id });
+            }
+        }
+        nearest
+    }
+}
