@@ -1,7 +1,7 @@
 //! How many decisions a second the engine makes on a large cluster of unequal nodes, near full: 100,000 nodes of the
 //! mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400 shapes of tasks, best fit.
 //!
-//! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES]`
+//! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD]`
 //!
 //! The engine alone: no clock, no event heap, no log. At each step the task that ends is drawn from all that run, which
 //! is what exponential task times amount to; for each ten ends a job of ten tasks arrives, so the load stays where it is;
@@ -22,7 +22,7 @@ use meed::*;
 const NODES: usize = 100_000;
 const TENANTS: usize = 10_000;
 const TASKS_PER_JOB: u32 = 10;
-/// Of the cpus.
+/// Of the cpus, if nothing else is said. With 1 or more the rest of it waits: a deep backlog.
 const LOAD: f64 = 0.98;
 const MEAN_CPU: f64 = 105.0;
 
@@ -78,7 +78,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn new(policy: &str) -> Cluster {
+    fn new(policy: &str, load: f64) -> Cluster {
         let mut random = Random(1);
         let kinds =
             [("cpu", Unit::Milli), ("memory", Unit::Milli)].map(|(name, unit)| (name.to_owned(), unit));
@@ -103,7 +103,7 @@ impl Cluster {
         let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
         let queues = engine.queue_ids().skip(1).collect();
         let mut cluster = Cluster { engine, random, queues, running: Vec::new(), micros: 0 };
-        let tasks = (LOAD * cpus as f64 / MEAN_CPU) as u64;
+        let tasks = (load * cpus as f64 / MEAN_CPU) as u64;
         for _ in 0..tasks / u64::from(TASKS_PER_JOB) {
             cluster.arrive();
             cluster.decide();
@@ -160,7 +160,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let policy = arguments.first().map_or("drfh", String::as_str);
     let lifetimes: u64 = arguments.get(1).map_or(1_000_000, |count| count.parse().expect("a number"));
-    let mut cluster = Cluster::new(policy);
+    let load: f64 = arguments.get(2).map_or(LOAD, |load| load.parse().expect("a number"));
+    let mut cluster = Cluster::new(policy, load);
     let full = cluster.running.len();
     let clock = Instant::now();
     for step in 0..lifetimes {

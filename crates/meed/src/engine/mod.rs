@@ -20,6 +20,7 @@ mod explain;
 mod fresh;
 mod guard;
 mod jobs;
+mod least_tree;
 mod nodes;
 mod offer;
 mod parked;

@@ -29,6 +29,7 @@ impl Engine {
         // Nothing may start there while its tasks are put back.
         let lost = self.lose_from(node, |_| true);
         self.cluster.leave(node);
+        self.place.leave(node);
         self.capacity_changed(node);
         Ok(lost)
     }

@@ -1,34 +1,51 @@
 //! The parked leaves, to be asked which of them a node's free amounts help, and whose turn it is among those.
 //!
-//! A tree over the queues holds, for each subtree and kind, the least that a parked leaf in it waits for, and the least
-//! of their keys: a node that has less of some kind helps nobody there, and a subtree whose least key is above that of a
-//! leaf that was found need not be looked into. So an end wakes the one leaf whose turn it is, not all that it would
-//! help, most of which would find the room taken.
+//! They have places in a [`LeastTree`], which holds for each subtree the least of their keys and, kind by kind, the least
+//! that one of them waits for: a node that has less of some kind helps nobody there, and a subtree whose least key is
+//! above that of a leaf that was found need not be looked into. So an end wakes the one leaf whose turn it is, not all
+//! that it would help, most of which would find the room taken.
+//!
+//! Leaves that wait for like amounts stand near each other, in the order of [`likeness`], so that what is the least in a
+//! subtree is not much less than what each there waits for. The order is as good as it is: whoever comes takes a free
+//! place near those that are like it, and now and then all are put in order anew. No answer depends on it.
 //!
 //! Keys are kept as floats at or below the true ones ([`bound`]); the leaves that are looked at are compared exactly.
-//! Cost for n queues: O(log n) for a leaf that is parked, woken or rekeyed; a question goes down where least amounts
-//! fit and keys are small, and turns back where amounts stem from different leaves.
+//! Cost for n parked leaves: O(log n) for one that is parked, woken or rekeyed, and a look for a free place; a question
+//! goes down where least amounts fit and keys are small, and turns back where amounts stem from different leaves.
 
+use super::least_tree::LeastTree;
 use crate::order::Tier;
 use crate::order::key::Key;
-use crate::resources::Resources;
+use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::QueueId;
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Parked {
     kinds: usize,
-    /// Number of the tree's leaves, a power of two; the root is 1, queue i is `queues + i`.
-    queues: usize,
-    /// For each vertex the least of each kind; of nothing, more than any node can have.
-    least: Vec<u64>,
-    bounds: Vec<f64>,
+    tree: LeastTree,
+    /// For each leaf its place in the tree.
+    places: Vec<u32>,
+    /// Who stands where.
+    leaves: Vec<u32>,
+    parked: usize,
+    /// Those who were parked when all were put in order last, in order.
+    order: Vec<Likeness>,
+    /// How often somebody has come since.
+    came: usize,
 }
 
-const NOTHING: u64 = u64::MAX;
+/// Nowhere, or nobody.
+const NONE: u32 = u32::MAX;
+
+/// Fewest places.
+const FEW: usize = 16;
 
 /// The bound of a leaf that is to be woken before all others.
 pub(super) const AT_ONCE: f64 = f64::NEG_INFINITY;
+
+/// What leaves are put in order by: [`likeness`], and the leaf's number.
+type Likeness = (u64, u32);
 
 /// Where a key stands as a float, to 2^-51 of it: below zero with less than the minimum share.
 fn position(key: &Key) -> f64 {
@@ -45,122 +62,124 @@ pub(super) fn bound(key: &Key) -> f64 {
     position - position.abs() * MARGIN
 }
 
+/// A float as an integer, in the same order.
+fn rank(bound: f64) -> u64 {
+    let bits = bound.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+/// A number that is near for amounts that are like each other: the leading bits of the logarithms of all kinds, the highest
+/// of each first (Morton's order).
+fn likeness(amounts: &[u64]) -> u64 {
+    const BITS: usize = 64 / MAX_KINDS;
+    // Six bits of exponent, the others of what follows the leading one.
+    let log = |amount: u64| {
+        let amount = amount.max(1);
+        let exponent = u64::from(amount.ilog2());
+        let rest = (amount << amount.leading_zeros()) << 1;
+        (exponent << (BITS - 6)) | (rest >> (64 - (BITS - 6)))
+    };
+    (0..BITS).rev().fold(0, |bits, bit| amounts.iter().fold(bits, |bits, &of| bits << 1 | log(of) >> bit & 1))
+}
+
 impl Parked {
     pub(super) fn new(kinds: usize) -> Parked {
-        Parked { kinds, queues: 1, least: vec![NOTHING; 2 * kinds], bounds: vec![f64::INFINITY; 2] }
+        Parked { kinds, ..Parked::default() }
     }
 
-    fn grow(&mut self, queues: usize) {
-        let queues = queues.next_power_of_two();
-        let (least, bounds) = (vec![NOTHING; 2 * queues * self.kinds], vec![f64::INFINITY; 2 * queues]);
-        let mut wider = Parked { kinds: self.kinds, queues, least, bounds };
-        let (from, to) = (self.queues * self.kinds, queues * self.kinds);
-        wider.least[to..to + from].copy_from_slice(&self.least[from..]);
-        wider.bounds[queues..queues + self.queues].copy_from_slice(&self.bounds[self.queues..]);
-        for vertex in (1..queues).rev() {
-            wider.pull(vertex);
-        }
-        *self = wider;
-    }
-
-    /// Recomputes a vertex from its two children; whether it changed.
-    fn pull(&mut self, vertex: usize) -> bool {
-        let bound = self.bounds[2 * vertex].min(self.bounds[2 * vertex + 1]);
-        let mut changed = std::mem::replace(&mut self.bounds[vertex], bound) != bound;
-        for kind in 0..self.kinds {
-            let left = self.least[2 * vertex * self.kinds + kind];
-            let least = left.min(self.least[(2 * vertex + 1) * self.kinds + kind]);
-            let slot = &mut self.least[vertex * self.kinds + kind];
-            changed |= *slot != least;
-            *slot = least;
-        }
-        changed
-    }
-
-    fn pull_above(&mut self, mut vertex: usize) {
-        while vertex > 1 {
-            vertex /= 2;
-            if !self.pull(vertex) {
-                return;
-            }
-        }
+    fn place(&self, leaf: QueueId) -> Option<usize> {
+        self.places.get(leaf.index()).filter(|&&place| place != NONE).map(|&place| place as usize)
     }
 
     /// `leaf` is parked, waits for no less than `least` of each kind, and has a key of `bound` or above; `None`: it is
     /// not parked, or waits for no room.
     pub(super) fn set(&mut self, leaf: QueueId, least: Option<&Resources>, bound: f64) {
-        if leaf.index() >= self.queues {
-            if least.is_none() {
-                return;
-            }
-            self.grow(leaf.index() + 1);
+        self.leave(leaf);
+        let Some(least) = least else { return };
+        if self.parked == self.leaves.len() || self.came > 2 * self.leaves.len() {
+            self.put_in_order();
         }
-        let vertex = self.queues + leaf.index();
-        let row = &mut self.least[vertex * self.kinds..(vertex + 1) * self.kinds];
-        match least {
-            Some(least) => row.copy_from_slice(least.as_slice()),
-            None => row.fill(NOTHING),
+        let place = self.free_place(&(likeness(least.as_slice()), leaf.0));
+        if leaf.index() >= self.places.len() {
+            self.places.resize(leaf.index() + 1, NONE);
         }
-        self.bounds[vertex] = if least.is_some() { bound } else { f64::INFINITY };
-        self.pull_above(vertex);
+        (self.places[leaf.index()], self.leaves[place]) = (place as u32, leaf.0);
+        (self.parked, self.came) = (self.parked + 1, self.came + 1);
+        self.tree.set(place, rank(bound), least.as_slice());
+    }
+
+    fn leave(&mut self, leaf: QueueId) {
+        if let Some(place) = self.place(leaf) {
+            (self.places[leaf.index()], self.leaves[place]) = (NONE, NONE);
+            self.parked -= 1;
+            self.tree.clear(place);
+        }
     }
 
     /// The key of a parked leaf that waits for room has changed.
     pub(super) fn set_bound(&mut self, leaf: QueueId, bound: f64) {
-        let vertex = self.queues + leaf.index();
-        if self.bounds.get(vertex).is_some_and(|&now| now != bound && now != f64::INFINITY) {
-            self.bounds[vertex] = bound;
-            self.pull_above(vertex);
+        if let Some(place) = self.place(leaf) {
+            self.tree.set_rank(place, rank(bound));
         }
     }
 
-    /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`. `key_of` tells the key of one whose least
-    /// amounts fit, if something of it does start there.
+    /// The free place next to where such a leaf would have been put; there is one.
+    fn free_place(&self, like: &Likeness) -> usize {
+        let before = self.order.partition_point(|other| other < like);
+        let target = before * self.leaves.len() / self.order.len().max(1);
+        let is_free = |&place: &usize| self.leaves.get(place) == Some(&NONE);
+        let near = |distance: usize| {
+            [target.checked_add(distance), target.checked_sub(distance)].into_iter().flatten().find(is_free)
+        };
+        (0..self.leaves.len() + 1).find_map(near).expect("it grows before it is full")
+    }
+
+    /// Puts all in order, evenly over twice to four times as many places.
+    fn put_in_order(&mut self) {
+        let standing = |(place, &leaf): (usize, &u32)| {
+            (leaf != NONE).then(|| (likeness(self.tree.least(place)), leaf, place))
+        };
+        let mut members: Vec<(u64, u32, usize)> =
+            self.leaves.iter().enumerate().filter_map(standing).collect();
+        members.sort_unstable();
+        let places = (2 * members.len()).next_power_of_two().max(FEW);
+        let mut tree = LeastTree::new(self.kinds, places);
+        self.leaves = vec![NONE; places];
+        for (at, &(_, leaf, from)) in members.iter().enumerate() {
+            let to = at * places / members.len();
+            tree.put(to, self.tree.row(from));
+            (self.leaves[to], self.places[leaf as usize]) = (leaf, to as u32);
+        }
+        tree.pull_all();
+        self.tree = tree;
+        self.order = members.into_iter().map(|(like, leaf, _)| (like, leaf)).collect();
+        self.came = 0;
+    }
+
+    /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`. `key_of` tells the key of one
+    /// whose least amounts fit, if something of it does start there.
     pub(super) fn first_helped(
         &self,
         rooms: &[Resources],
         below: Option<Key>,
-        key_of: impl FnMut(QueueId) -> Option<Key>,
+        mut key_of: impl FnMut(QueueId) -> Option<Key>,
     ) -> Option<(Key, QueueId)> {
-        let mut search = Search { rooms, key_of, below, found: None };
-        self.descend(1, &mut search);
-        search.below.zip(search.found)
-    }
-
-    fn descend<F: FnMut(QueueId) -> Option<Key>>(&self, vertex: usize, search: &mut Search<'_, F>) {
-        if search.below.as_ref().is_some_and(|key| self.bounds[vertex] > position(key)) {
-            return;
+        if self.parked == 0 {
+            return None;
         }
-        let least = &self.least[vertex * self.kinds..(vertex + 1) * self.kinds];
-        let fits = |room: &Resources| least.iter().zip(room.as_slice()).all(|(need, have)| need <= have);
-        if !search.rooms.iter().any(fits) {
-            return;
-        }
-        if vertex >= self.queues {
-            let leaf = QueueId((vertex - self.queues) as u32);
-            if let Some(key) = (search.key_of)(leaf)
-                && search.below.is_none_or(|least| key < least)
-            {
-                (search.below, search.found) = (Some(key), Some(leaf));
+        let (mut below, mut found) = (below, None);
+        let most = below.as_ref().map_or(u64::MAX, |key| rank(position(key)));
+        self.tree.search(rooms, most, &mut |place| {
+            let leaf = QueueId(self.leaves[place]);
+            let key = key_of(leaf)?;
+            if below.is_some_and(|least| key >= least) {
+                return None;
             }
-            return;
-        }
-        // The smaller keys first.
-        let (left, right) = (2 * vertex, 2 * vertex + 1);
-        let (first, second) =
-            if self.bounds[right] < self.bounds[left] { (right, left) } else { (left, right) };
-        self.descend(first, search);
-        self.descend(second, search);
+            (below, found) = (Some(key), Some(leaf));
+            Some(rank(position(&key)))
+        });
+        below.zip(found)
     }
-}
-
-/// A question to the tree.
-struct Search<'a, F> {
-    rooms: &'a [Resources],
-    key_of: F,
-    /// The key of what was found, or what it has to be below.
-    below: Option<Key>,
-    found: Option<QueueId>,
 }
 
 #[cfg(test)]
@@ -176,7 +195,7 @@ mod tests {
     type Step = (u32, Option<[u64; 3]>, u64, u64);
 
     fn step() -> impl Strategy<Value = Step> {
-        (0u32..70, prop::option::of(prop::array::uniform3(0u64..9)), 0u64..7, 0u64..3)
+        (0u32..200, prop::option::of(prop::array::uniform3(0u64..9)), 0u64..9, 0u64..3)
     }
 
     proptest! {
@@ -184,10 +203,12 @@ mod tests {
         #[test]
         fn helps_the_one_that_a_scan_would(
             kinds in 1usize..4,
-            steps in prop::collection::vec(step(), 1..200),
+            steps in prop::collection::vec(step(), 1..500),
             rooms in prop::collection::vec(prop::array::uniform3(0u64..10), 1..4),
             barred in 0u32..9,
+            below in prop::option::of((0u64..9, 0u32..200)),
         ) {
+            let below = below.map(|(amount, leaf)| key(amount, leaf));
             let mut parked = Parked::new(kinds);
             let mut plain = std::collections::BTreeMap::<u32, (Resources, Key)>::new();
             for (leaf, least, amount, risen) in steps {
@@ -200,9 +221,10 @@ mod tests {
             }
             let rooms: Vec<Resources> = rooms.iter().map(|room| Resources::new(&room[..kinds])).collect();
             let ready = |leaf: u32| leaf % 9 != barred;
-            let found = parked.first_helped(&rooms, None, |leaf| Some(plain[&leaf.0].1).filter(|_| ready(leaf.0)));
+            let found = parked.first_helped(&rooms, below, |leaf| Some(plain[&leaf.0].1).filter(|_| ready(leaf.0)));
             let fits = |least: &Resources| rooms.iter().any(|room| least.fits_in(room));
-            let scan = plain.iter().filter(|(leaf, (least, _))| ready(**leaf) && fits(least));
+            let before = |key: &Key| below.is_none_or(|below| *key < below);
+            let scan = plain.iter().filter(|(leaf, (least, key))| ready(**leaf) && fits(least) && before(key));
             prop_assert_eq!(found.map(|(_, leaf)| leaf.0), scan.min_by_key(|(_, (_, key))| *key).map(|(leaf, _)| *leaf));
         }
     }

@@ -30,7 +30,7 @@ pub trait Placement: Send {
     /// demand that fits somewhere (work conservation rests on it).
     fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId>;
 
-    /// What [`Placement::find`] finds, where no node but some of these has room.
+    /// What [`Placement::find`] finds, where it is known that no other nodes than some of these have room.
     fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, _nodes: &[NodeId]) -> Option<NodeId> {
         self.find(demand, allowed)
     }
@@ -40,6 +40,9 @@ pub trait Placement: Send {
 
     /// What is free on `node` from now on; all zero when it has left.
     fn set_free(&mut self, node: NodeId, free: &Resources);
+
+    /// `node` has left for good, for placements that draw: the same node joins with another number.
+    fn leave(&mut self, _node: NodeId) {}
 
     /// The capacity of all nodes together from now on, for placements that weigh one kind against another.
     fn set_pool(&mut self, _pool: &Resources) {}
