@@ -75,6 +75,19 @@ pub enum Verdict {
     Differs,
 }
 
+/// A claim over several runs holds when it holds in this part of them.
+const ENOUGH: f64 = 0.75;
+
+impl Verdict {
+    /// Of a claim that held in so many runs; of none is not enough.
+    pub(super) fn of_runs(agreeing: usize, runs: usize) -> Verdict {
+        match runs > 0 && agreeing as f64 >= ENOUGH * runs as f64 {
+            true => Verdict::Agrees,
+            false => Verdict::Differs,
+        }
+    }
+}
+
 impl Check {
     /// Something of which no paper says anything.
     pub fn beyond(what: impl Into<String>, measured: Measured, remark: &str) -> Check {

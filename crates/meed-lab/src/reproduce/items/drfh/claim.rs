@@ -2,9 +2,6 @@
 
 use crate::reproduce::{Check, Measured, Spread, Verdict};
 
-/// A claim over several runs holds when it holds in this part of them.
-const ENOUGH: f64 = 0.75;
-
 /// What a paper says of a number.
 #[derive(Clone, Copy)]
 pub(in crate::reproduce::items) struct Claim {
@@ -27,35 +24,35 @@ impl Claim {
 
     /// Of one run.
     pub(in crate::reproduce::items) fn of(&self, value: f64) -> Check {
-        let agrees = self.holds(value);
-        self.check(Measured::Number { value, unit: self.unit.to_owned() }, agrees, String::new())
+        let verdict = Verdict::of_runs(usize::from(self.holds(value)), 1);
+        self.check(Measured::Number { value, unit: self.unit.to_owned() }, verdict, String::new())
     }
 
     /// Of several runs.
     pub(in crate::reproduce::items) fn over(&self, values: Vec<f64>) -> Check {
         let runs = values.len();
         let agreeing = values.iter().filter(|value| self.holds(**value)).count();
-        let enough = runs > 0 && agreeing as f64 >= ENOUGH * runs as f64;
         let spread = Spread::of(values, agreeing, self.unit);
-        self.check(Measured::Spread(spread), enough, format!(", in {agreeing} of {runs} runs"))
+        let verdict = Verdict::of_runs(agreeing, runs);
+        self.check(Measured::Spread(spread), verdict, format!(", in {agreeing} of {runs} runs"))
     }
 
-    fn check(&self, measured: Measured, agrees: bool, runs: String) -> Check {
+    fn check(&self, measured: Measured, verdict: Verdict, runs: String) -> Check {
         let (low, high) = self.agrees;
         let bounds = match (low.is_finite(), high.is_finite()) {
             (true, true) => format!("agrees from {low} to {high}{runs}"),
             (true, false) => format!("agrees at {low} or more{runs}"),
             (false, _) => format!("agrees at {high} or less{runs}"),
         };
-        let reason = match agrees {
-            true => bounds,
-            false => format!("{} ({bounds})", self.otherwise),
+        let reason = match verdict {
+            Verdict::Agrees => bounds,
+            _ => format!("{} ({bounds})", self.otherwise),
         };
         Check {
             what: self.what.to_owned(),
             paper: self.paper.to_owned(),
             measured,
-            verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
+            verdict,
             reason: Some(reason),
         }
     }

@@ -4,9 +4,6 @@ use meed_report::page::{Block, SpreadChart, SpreadRow};
 
 use crate::reproduce::{Check, Measured, Spread, Verdict};
 
-/// A claim holds as a whole when it holds in this part of all runs.
-const ENOUGH: f64 = 0.75;
-
 /// What each run gave, beside its group: a factor of task times, an environment.
 type Values<G> = [(G, Option<f64>)];
 
@@ -50,16 +47,17 @@ fn check<G: Copy + PartialEq>(claim: &Claim, groups: &Groups<G>, runs: &Values<G
     let seen: Vec<(G, f64)> = runs.iter().filter_map(|(group, value)| Some((*group, (*value)?))).collect();
     let holds = |value: f64| claim.agrees.0 <= value && value <= claim.agrees.1;
     let agreeing = seen.iter().filter(|(_, value)| holds(*value)).count();
-    let enough = !seen.is_empty() && agreeing as f64 >= ENOUGH * seen.len() as f64;
-    let verdict = if enough { Verdict::Agrees } else { Verdict::Differs };
+    let verdict = Verdict::of_runs(agreeing, seen.len());
     let counts = distinct(runs).into_iter().map(|group| {
         let of_group = || seen.iter().filter(|(other, _)| *other == group);
         let agree = of_group().filter(|(_, value)| holds(*value)).count();
         format!("{agree} of {} at {}", of_group().count(), (groups.name)(&group))
     });
     let counts = format!("{}: {}", bounds(claim.agrees), counts.collect::<Vec<_>>().join(", "));
-    let reason =
-        if enough || claim.otherwise.is_empty() { counts } else { format!("{} ({counts})", claim.otherwise) };
+    let reason = match verdict == Verdict::Agrees || claim.otherwise.is_empty() {
+        true => counts,
+        false => format!("{} ({counts})", claim.otherwise),
+    };
     let values: Vec<f64> = seen.iter().map(|(_, value)| *value).collect();
     Check {
         what: claim.what.to_owned(),
