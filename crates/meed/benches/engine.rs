@@ -5,8 +5,9 @@
 //! against a scan over n keys, the ledger as a start and an end of a task in a tree of one tenant.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use meed::place::{Allowed, FirstFit, Placement};
+use meed::place::{Allowed, BestFit, FirstFit, Placement};
 use meed::*;
+use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ fn long_term(quantum: u64) -> Policy {
 struct Full {
     engine: Engine,
     queues: Vec<QueueId>,
-    running: std::collections::VecDeque<AllocationId>,
+    running: VecDeque<AllocationId>,
     micros: u64,
     next: usize,
 }
@@ -165,12 +166,103 @@ fn first_fit(c: &mut Criterion) {
     group.finish();
 }
 
+/// SplitMix64 (Steele, Lea, Flood 2014), below `bound`.
+fn draw(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((u128::from(z ^ (z >> 31)) * u128::from(bound)) >> 64) as u64
+}
+
+/// Nodes with leftovers of two kinds, on which tasks start by best fit; a task ends when as many as a tenth of the nodes
+/// have started after it.
+struct Leftovers {
+    ids: Vec<NodeId>,
+    free: Vec<[u64; 2]>,
+    running: VecDeque<(usize, [u64; 2])>,
+    state: u64,
+}
+
+impl Leftovers {
+    fn new(nodes: usize) -> Leftovers {
+        let engine = Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2))).expect("sound");
+        let mut state = 1;
+        let free = (0..nodes).map(|_| [10 * draw(&mut state, 12), 6 * draw(&mut state, 14)]).collect();
+        Leftovers { ids: engine.node_ids().collect(), free, running: VecDeque::new(), state }
+    }
+
+    /// A task is placed by `find`, and what ran longest ends: `set` is told what is free then.
+    fn step(
+        &mut self,
+        find: impl FnOnce(&[[u64; 2]], [u64; 2]) -> Option<usize>,
+        mut set: impl FnMut(usize, [u64; 2]),
+    ) -> Option<usize> {
+        let task = [10 + 10 * draw(&mut self.state, 12), 6 + 6 * draw(&mut self.state, 12)];
+        let found = find(&self.free, task);
+        if let Some(node) = found {
+            self.free[node] = std::array::from_fn(|kind| self.free[node][kind] - task[kind]);
+            set(node, self.free[node]);
+            self.running.push_back((node, task));
+        }
+        if self.running.len() > self.free.len() / 10 {
+            let (node, task) = self.running.pop_front().expect("some run");
+            self.free[node] = std::array::from_fn(|kind| self.free[node][kind] + task[kind]);
+            set(node, self.free[node]);
+        }
+        found
+    }
+}
+
+/// What a scan finds: the least H of DRFH Eq. 9, exactly; of equals the first.
+fn scan_best(free: &[[u64; 2]], task: [u64; 2]) -> Option<usize> {
+    let mut best: Option<(usize, u128, u64)> = None;
+    for (node, room) in free.iter().enumerate() {
+        if room[0] < task[0] || room[1] < task[1] {
+            continue;
+        }
+        let (up, down) =
+            (u128::from(task[1]) * u128::from(room[0]), u128::from(room[1]) * u128::from(task[0]));
+        let away = up.abs_diff(down);
+        if best.is_none_or(|(_, least, of)| away * u128::from(of) < least * u128::from(room[0])) {
+            best = Some((node, away, room[0]));
+        }
+    }
+    best.map(|(node, ..)| node)
+}
+
+/// The node that fits best among leftovers: blocks in order of the ratio, and a scan over the same nodes.
+fn best_fit(c: &mut Criterion) {
+    let mut group = c.benchmark_group("best fit");
+    for nodes in [1_000usize, 10_000, 100_000] {
+        let (mut ordered, mut scanned) = (Leftovers::new(nodes), Leftovers::new(nodes));
+        let ids = ordered.ids.clone();
+        let mut place = BestFit::new(2);
+        ids.iter().zip(&ordered.free).for_each(|(id, free)| place.set_free(*id, &Resources::new(free)));
+        let place = std::cell::RefCell::new(place);
+        let mut step = || {
+            let find = |_: &[[u64; 2]], task: [u64; 2]| {
+                place.borrow_mut().find(&Resources::new(&task), Allowed::ANY).map(NodeId::index)
+            };
+            ordered.step(find, |node, free| place.borrow_mut().set_free(ids[node], &Resources::new(&free)))
+        };
+        for _ in 0..200 {
+            assert_eq!(step(), scanned.step(scan_best, |_, _| {}));
+        }
+        group.bench_function(BenchmarkId::new("order, find and set twice", nodes), |b| b.iter(&mut step));
+        group.bench_function(BenchmarkId::new("scan, find", nodes), |b| {
+            b.iter(|| scanned.step(scan_best, |_, _| {}));
+        });
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))
         .sample_size(20);
-    targets = lifetimes, serve, ledgers, first_fit
+    targets = lifetimes, serve, ledgers, first_fit, best_fit
 }
 criterion_main!(benches);

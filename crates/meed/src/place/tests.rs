@@ -79,7 +79,7 @@ struct Step {
 
 fn step(most: u64) -> impl Strategy<Value = Step> {
     let amounts = || prop::array::uniform3(0..most);
-    (0usize..300, amounts(), amounts(), any::<u64>()).prop_map(|(node, free, demand, barred)| Step {
+    (0usize..600, amounts(), amounts(), any::<u64>()).prop_map(|(node, free, demand, barred)| Step {
         node,
         free,
         demand,
@@ -161,7 +161,7 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn finds_what_a_scan_finds(kinds in 1usize..4, steps in prop::collection::vec(step(7), 1..120)) {
+    fn finds_what_a_scan_finds(kinds in 1usize..4, steps in prop::collection::vec(step(7), 1..1200)) {
         check(kinds, &steps)?;
     }
 

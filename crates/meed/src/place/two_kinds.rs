@@ -119,31 +119,41 @@ impl TwoKinds {
     ) -> Option<NodeId> {
         let mut nearest = Nearest { demand, right: None, left: None };
         if let Some(middle) = self.order.seek(demand) {
-            let offer = |nearest: &mut Nearest, block| {
-                let ok =
-                    |member: &Member| allowed.contains(NodeId(member.id)) && !self.recent.contains(member.id);
-                self.order.having(block, demand).filter(ok).for_each(|member| nearest.offer(member));
-            };
-            let mut block = self.order.right(middle, demand);
-            while let Some(at) = block.filter(|_| nearest.right.is_none()) {
-                offer(&mut nearest, at);
-                block = self.order.right(at + 1, demand);
-            }
-            let mut block = self.order.left(middle, demand);
-            while let Some(at) = block.filter(|&at| self.may_be_nearer(&nearest, at)) {
-                offer(&mut nearest, at);
-                block = self.order.left(at, demand);
-            }
+            self.look_right(&mut nearest, middle, allowed);
+            self.look_left(&mut nearest, middle, allowed);
         }
         self.offer_all(nearest, self.recent.ids.iter().copied(), allowed).best(better)
     }
 
-    /// Whether a node of `block`, to the left of all blocks that were looked into, may be nearer than the left one that
-    /// was found: with the same ratio it is where it joined first.
-    fn may_be_nearer(&self, nearest: &Nearest, block: usize) -> bool {
-        let next = self.order.bound(block + 1);
-        let Some((found, next)) = nearest.left.zip(next) else { return true };
-        cmp_ratio(next, (found.a, found.b)).is_ge()
+    /// From the block that the demand belongs to up to the first that has a node to the right.
+    fn look_right(&self, nearest: &mut Nearest, middle: usize, allowed: Allowed<'_>) {
+        let mut block = self.order.right(middle, nearest.demand);
+        while let Some(at) = block.filter(|_| nearest.right.is_none()) {
+            self.offer_block(nearest, at, allowed);
+            block = self.order.right(at + 1, nearest.demand);
+        }
+    }
+
+    /// From before that block, which has been looked into, down to the first that has a node to the left.
+    fn look_left(&self, nearest: &mut Nearest, middle: usize, allowed: Allowed<'_>) {
+        let demand = nearest.demand;
+        let (mut block, mut last) = (self.order.left(middle, demand), middle);
+        while let Some(at) = block.filter(|_| nearest.left.is_none()) {
+            self.offer_block(nearest, at, allowed);
+            (block, last) = (self.order.left(at, demand), at);
+        }
+        // Of those with the same ratio the node that joined first: it is in the first block that has one.
+        let Some(found) = nearest.left else { return };
+        let mut block = self.order.seek((found.a, found.b)).and_then(|from| self.order.right(from, demand));
+        while let Some(at) = block.filter(|&at| at < last && nearest.left == Some(found)) {
+            self.offer_block(nearest, at, allowed);
+            block = self.order.right(at + 1, demand);
+        }
+    }
+
+    fn offer_block(&self, nearest: &mut Nearest, block: usize, allowed: Allowed<'_>) {
+        let ok = |member: &Member| allowed.contains(NodeId(member.id)) && !self.recent.contains(member.id);
+        self.order.having(block, nearest.demand).filter(ok).for_each(|member| nearest.offer(member));
     }
 
     /// The same, where no node but some of these has room.
