@@ -249,7 +249,7 @@ fn best_fit(c: &mut Criterion) {
         for _ in 0..200 {
             assert_eq!(step(), scanned.step(scan_best, |_, _| {}));
         }
-        group.bench_function(BenchmarkId::new("order, find and set twice", nodes), |b| b.iter(&mut step));
+        group.bench_function(BenchmarkId::new("order, find and set", nodes), |b| b.iter(&mut step));
         group.bench_function(BenchmarkId::new("scan, find", nodes), |b| {
             b.iter(|| scanned.step(scan_best, |_, _| {}));
         });

@@ -43,13 +43,6 @@ pub(crate) struct Shape {
     blocked: bool,
 }
 
-impl Shape {
-    /// Whether it is known to fit on no node but perhaps a fresh one.
-    pub(crate) fn blocked(&self) -> bool {
-        self.blocked
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct Shapes {
     shapes: Vec<Shape>,

@@ -87,9 +87,10 @@ impl Engine {
         if !self.is_open(shape) {
             return None;
         }
+        let blocked = self.shapes.is_blocked(shape);
         let shape = &self.shapes[shape];
         let allowed = self.rules.allowed(&shape.key, &self.jobs);
-        match shape.blocked() {
+        match blocked {
             true => self.place.find_among(&shape.demand, allowed, &self.fresh),
             false => self.place.find(&shape.demand, allowed),
         }

@@ -8,6 +8,7 @@
 //! Invariant: a blocked shape fits on no node but a fresh one. When decisions end before fresh room is used up, the
 //! shapes that still fit there are opened. Of the parked leaves that fresh nodes help the one whose turn it is is woken,
 //! before each walk (`parked`): the others would come after it.
+//! Fresh nodes where nothing blocked fits are forgotten at once ([`Engine::sift_fresh`]).
 //! Cost of a walk in a deep backlog: a question to the tree of parked leaves, and one to the list of blocked demands.
 
 use smallvec::SmallVec;
@@ -32,7 +33,8 @@ enum Helped {
 }
 
 impl Engine {
-    /// Whether some waiting task may fit somewhere.
+    /// Whether some waiting task may fit somewhere; errs towards yes where what a fresh node would help has been served
+    /// elsewhere.
     #[inline]
     pub(super) fn any_startable(&self) -> bool {
         self.shapes.any_startable() || !self.fresh.is_empty()

@@ -56,7 +56,12 @@ impl Placement for BestFit {
 
     fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, nodes: &[NodeId]) -> Option<NodeId> {
         match &self.nodes {
-            Nodes::Two(two) => two.find_among((demand.get(0), demand.get(1)), allowed, nodes, nearer),
+            Nodes::Two(two) => {
+                let demand = (demand.get(0), demand.get(1));
+                let found = two.find_among(demand, allowed, nodes, nearer);
+                debug_assert!(found == two.find(demand, allowed, nearer), "a node not named has room");
+                found
+            }
             _ => self.find(demand, allowed),
         }
     }
@@ -201,16 +206,13 @@ impl Classes {
     fn find(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
         let needs = (demand.get(0), demand.get(1));
         let mut best = Best { demand, pool: &self.pool, allowed, found: None };
-        let Some(middle) = self.order.seek(needs) else {
-            self.flat.iter().for_each(|&id| best.offer(&self.classes[id as usize]));
-            return best.found.map(|(_, node)| node);
-        };
         if needs.0 == 0 {
             // The first two kinds bound nothing.
             self.flat.iter().for_each(|&id| best.offer(&self.classes[id as usize]));
         }
-        let mut right = self.order.right(middle, needs);
-        let mut left = self.order.left(middle, needs);
+        let middle = self.order.seek(needs);
+        let mut right = middle.and_then(|middle| self.order.right(middle, needs));
+        let mut left = middle.and_then(|middle| self.order.left(middle, needs));
         // The nearest block of either side in turn.
         while right.is_some() || left.is_some() {
             if let Some(at) = right {

@@ -49,16 +49,19 @@ pub(super) fn cosine(demand: &[u64], free: &[u64], pool: &[u64]) -> f64 {
     dot / (dd * cc).sqrt()
 }
 
+/// Whether `b` has the larger cosine, or the same and joined earlier.
+fn closer(pool: &[u64], demand: (u64, u64), a: Member, b: Member) -> bool {
+    let score = |member: Member| cosine(&[demand.0, demand.1], &[member.a, member.b], pool);
+    score(a).total_cmp(&score(b)).then(b.id.cmp(&a.id)).is_lt()
+}
+
 impl Placement for Cosine {
     fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
         let pool = self.pool.as_slice();
         match &self.nodes {
             Nodes::One(tree) => tree.first(demand, allowed),
             Nodes::Two(nodes) => {
-                let score = |(d, e): (u64, u64), member: Member| cosine(&[d, e], &[member.a, member.b], pool);
-                nodes.find((demand.get(0), demand.get(1)), allowed, |demand, a, b| {
-                    score(demand, a).total_cmp(&score(demand, b)).then(b.id.cmp(&a.id)).is_lt()
-                })
+                nodes.find((demand.get(0), demand.get(1)), allowed, |demand, a, b| closer(pool, demand, a, b))
             }
             Nodes::More(free) => {
                 let mut best: Option<(f64, NodeId)> = None;
@@ -73,6 +76,16 @@ impl Placement for Cosine {
                 }
                 best.map(|(_, node)| node)
             }
+        }
+    }
+
+    fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, nodes: &[NodeId]) -> Option<NodeId> {
+        match &self.nodes {
+            Nodes::Two(two) => {
+                let (pool, demand) = (self.pool.as_slice(), (demand.get(0), demand.get(1)));
+                two.find_among(demand, allowed, nodes, |demand, a, b| closer(pool, demand, a, b))
+            }
+            _ => self.find(demand, allowed),
         }
     }
 

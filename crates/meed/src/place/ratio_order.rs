@@ -17,14 +17,14 @@
 
 use std::cmp::Ordering;
 
-/// Most members of a block: splitting halves it.
-const BLOCK: usize = 64;
+/// Most members of a block: splitting halves it. Few in tests, so that they have many blocks and groups.
+const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
 /// A block this small joins its neighbour.
 const SMALL: usize = BLOCK / 4;
 
 /// Blocks whose maxima are kept together.
-const GROUP: usize = 32;
+const GROUP: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Two amounts.
 pub(super) type Pair = (u64, u64);
@@ -160,26 +160,26 @@ impl RatioOrder {
         }
     }
 
-    /// The block that `member` belongs to; there is at least one.
+    /// The block that `member` belongs to; there is at least one. The bound of the first is none.
     #[inline]
     fn block_of(&self, member: &Member) -> usize {
-        self.bounds.partition_point(|bound| bound.cmp(member).is_le()).saturating_sub(1)
+        self.bounds[1..].partition_point(|bound| bound.cmp(member).is_le())
     }
 
-    /// Puts a small block and a neighbour together; whether it has.
+    /// Puts a small block and a neighbour together; whether it has. An empty one goes into any.
     fn join_neighbour(&mut self, at: usize) -> bool {
-        let left = if at + 1 < self.blocks.len() { at } else { at.saturating_sub(1) };
-        let fits = left + 1 < self.blocks.len()
-            && self.blocks[left].len + self.blocks[left + 1].len <= BLOCK - SMALL;
-        if fits {
-            let right = self.blocks.remove(left + 1);
-            self.bounds.remove(left + 1);
-            self.most.remove(left + 1);
-            right.members().for_each(|member| self.blocks[left].push(member));
-            self.most[left] = most_of(self.blocks[left].amounts());
-            self.regroup(left);
-        }
-        fits
+        let fits = |left: &usize| {
+            let both = self.blocks.get(*left).zip(self.blocks.get(left + 1));
+            both.is_some_and(|(a, b)| a.len == 0 || b.len == 0 || a.len + b.len <= BLOCK - SMALL)
+        };
+        let Some(left) = [Some(at), at.checked_sub(1)].into_iter().flatten().find(fits) else { return false };
+        let right = self.blocks.remove(left + 1);
+        self.bounds.remove(left + 1);
+        self.most.remove(left + 1);
+        right.members().for_each(|member| self.blocks[left].push(member));
+        self.most[left] = most_of(self.blocks[left].amounts());
+        self.regroup(left);
+        true
     }
 
     fn lower_most(&mut self, at: usize, most: Pair) {
@@ -213,10 +213,14 @@ impl RatioOrder {
     }
 
     /// The block in which members with the ratio of `pair` begin: those of the blocks before it have smaller ratios, those
-    /// of the blocks after it have no smaller ones. `None`: there are no members.
+    /// of the blocks after it have no smaller ones. (0, 0) has no ratio, and gets the first block. `None`: there are no
+    /// members.
     pub(super) fn seek(&self, pair: Pair) -> Option<usize> {
-        let least = Member { a: pair.0, b: pair.1, id: 0 };
-        (!self.blocks.is_empty()).then(|| self.block_of(&least))
+        match pair {
+            _ if self.blocks.is_empty() => None,
+            (0, 0) => Some(0),
+            (a, b) => Some(self.block_of(&Member { a, b, id: 0 })),
+        }
     }
 
     /// What the members of a block are not before; of the first block nothing is said.

@@ -6,7 +6,7 @@
 //!
 //! Invariant: the order holds for each node what was free there when it stood in it last; for a node that is not among
 //! the recent ones that is what is free now. A node without anything free is not in the order.
-//! Cost: a change is a look at [`RECENT`] numbers; one in two or more reaches the order.
+//! Cost: a change is a look at [`RECENT`] numbers, and one node at most is moved in the order.
 
 use super::Allowed;
 use super::ratio_order::{Member, Pair, RatioOrder, cmp_ratio, holds};

@@ -7,7 +7,7 @@ pub(crate) mod model;
 pub(crate) mod shadow;
 pub(crate) mod verify;
 
-use meed::place::FirstFit;
+use meed::place::{BestFit, FirstFit, Placement};
 use meed::*;
 use shadow::{Ev, Shadow};
 use std::collections::BTreeMap;
@@ -64,8 +64,13 @@ pub(crate) fn slots_config(n: u64, root: &Policy, names: &[&str]) -> Config {
     }
 }
 
+/// With two kinds of resources it places by best fit, otherwise, and where each server decides by itself, by first fit.
 pub(crate) fn engine(config: &Config) -> Engine {
-    Engine::new(config.clone(), Box::new(FirstFit::new(config.kinds.len()))).expect("a sound configuration")
+    let place: Box<dyn Placement> = match config.kinds.len() {
+        2 if !config.root.per_server => Box::new(BestFit::new(2)),
+        kinds => Box::new(FirstFit::new(kinds)),
+    };
+    Engine::new(config.clone(), place).expect("a sound configuration")
 }
 
 /// A job of the little world: groups of a demand and the durations of its tasks in microseconds.

@@ -5,11 +5,32 @@ use super::model::{Model, Task};
 use meed::*;
 use std::cmp::Ordering;
 
+/// Whether `a` has the smaller H of DRFH Eq. 9; with other than two kinds the first node fits.
+fn fits_better(demand: &Resources, a: &Resources, b: &Resources) -> bool {
+    if demand.kinds() != 2 {
+        return false;
+    }
+    let (p, q) = if demand.get(0) > 0 { (0, 1) } else { (1, 0) };
+    let product = |kind: usize, free: &Resources, other: usize| {
+        i128::from(demand.get(kind)) * i128::from(free.get(other))
+    };
+    // |D_q / D_p - c_q / c_p|, times D_p c_p.
+    let away = |free: &Resources| (product(q, free, p) - product(p, free, q)).abs();
+    away(a) * i128::from(b.get(p)) < away(b) * i128::from(a.get(p))
+}
+
 impl Model {
     fn node_for(&self, job: usize, group: usize) -> Option<usize> {
         let has_room = |&node: &usize| self.has_room(node, job, group);
         match self.queues[0].spec.policy.per_server {
-            false => (0..self.nodes.len()).find(has_room),
+            false => {
+                let mut with_room = (0..self.nodes.len()).filter(has_room);
+                let first = with_room.next()?;
+                let demand = &self.jobs[job].groups[group].demand;
+                Some(with_room.fold(first, |best, node| {
+                    if fits_better(demand, &self.free(node), &self.free(best)) { node } else { best }
+                }))
+            }
             true => self.server().filter(has_room),
         }
     }
