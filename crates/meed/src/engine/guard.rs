@@ -102,7 +102,7 @@ impl Engine {
         loop {
             let guard = self.guard.as_mut()?;
             let (leaf, t_wait) = (guard.least(self.now)?, guard.t_wait);
-            if !self.may_start(leaf) {
+            if !self.can_start(leaf) {
                 // It can be served neither in turn nor out of it, and stands in nobody's way.
                 self.park(leaf);
                 continue;
@@ -111,6 +111,28 @@ impl Engine {
             // ">=": Theorem 1 at t_wait = 0 needs it; Algorithm 2 prints ">".
             return (waited >= t_wait).then_some((leaf, waited));
         }
+    }
+
+    /// Whether something of `leaf` fits somewhere: looked for, as one that merely may would keep others from their turn.
+    fn can_start(&mut self, leaf: QueueId) -> bool {
+        if self.waits {
+            return self.may_start(leaf);
+        }
+        for i in 0..self.queues[leaf.index()].buckets.len() {
+            let bucket = &self.queues[leaf.index()].buckets[i];
+            let shape = bucket.shape;
+            if bucket.groups.is_empty()
+                || !self.is_open_bucket(bucket)
+                || self.capped_by(leaf, shape).is_some()
+            {
+                continue;
+            }
+            if self.find_node(shape).is_some() {
+                return true;
+            }
+            self.shapes.block(shape);
+        }
+        false
     }
 
     pub(super) fn rekey_guard(&mut self) {

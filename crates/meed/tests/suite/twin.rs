@@ -60,7 +60,17 @@ proptest! {
         World::run(&config, jobs);
     }
 
-    /// With equal tasks whoever wants something is ready, so the guard's choice is the scan's as well.
+    /// Only leaves of which something fits can starve.
+    #[test]
+    fn decides_as_a_plain_scan_under_the_guard_with_unequal_tasks(mut dice in dice(260), wait in 0u64..6) {
+        let mut config = dice.config();
+        config.root.measure = Measure::Usage;
+        (config.root.newcomer, config.root.t_wait) = (Newcomer::Zero, Some(span(wait * S)));
+        let jobs = dice.jobs(&config, 16);
+        World::run(&config, jobs);
+    }
+
+    /// With equal tasks whoever wants something is ready.
     #[test]
     fn decides_as_a_plain_scan_under_the_guard(mut dice in dice(200), wait in 0u64..6) {
         let mut config = dice.config();
