@@ -16,6 +16,7 @@ use meed_sim::scenario::Scenario;
 use meed_sim::world::{Failures, Setup, StopAt};
 use meed_sim::{Options, Unwatched, run_one, simulate};
 use meed_workload::generate::Stream;
+use meed_workload::google::PUBLISHED_MACHINES;
 use meed_workload::inline::Inline;
 use meed_workload::{Durations, Job, JobLabel, OnBadLine, TaskGroup};
 use serde::Serialize;
@@ -99,20 +100,6 @@ const WORKLOADS: &[Workload] = &[
         unequal: true,
         policies: &["drf", "drfh", "long-term-drf"],
     },
-];
-
-/// Numbers of servers, and their processors and memory in thousandths of the largest (DRFH, Table 1).
-const UNEQUAL: [(u32, u64, u64); 10] = [
-    (6732, 500, 500),
-    (3863, 500, 250),
-    (1001, 500, 750),
-    (795, 1000, 1000),
-    (126, 250, 250),
-    (52, 500, 120),
-    (5, 500, 30),
-    (5, 500, 970),
-    (3, 1000, 500),
-    (1, 500, 60),
 ];
 
 /// Offered load.
@@ -221,9 +208,10 @@ impl Workload {
             return vec![Resources::new(&[1000 * self.slots_per_node]); self.nodes];
         }
         let mut random = Stream::new(1, "servers");
-        let weights = UNEQUAL.map(|(count, _, _)| count);
-        let mut server = || UNEQUAL[random.weighted(&weights)];
-        (0..self.nodes).map(|_| server()).map(|(_, cpu, memory)| Resources::new(&[cpu, memory])).collect()
+        let weights = PUBLISHED_MACHINES.map(|class| class.count);
+        // In thousandths of the largest.
+        let mut server = || PUBLISHED_MACHINES[random.weighted(&weights)].share.map(|part| 10 * part);
+        (0..self.nodes).map(|_| Resources::new(&server())).collect()
     }
 
     /// What the tasks of a job hold, in twenty steps of each kind, half of the smallest common server at most.

@@ -4,9 +4,13 @@
 //! The structures are private, so they are measured through the engine: the heap as a decision among n tenants
 //! against a scan over n keys, the ledger as a start and an end of a task in a tree of one tenant.
 
+#[path = "common/random.rs"]
+mod random;
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use meed::place::{Allowed, BestFit, FirstFit, Placement};
 use meed::*;
+use random::Random;
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Duration;
@@ -166,30 +170,21 @@ fn first_fit(c: &mut Criterion) {
     group.finish();
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014), below `bound`.
-fn draw(state: &mut u64, bound: u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((u128::from(z ^ (z >> 31)) * u128::from(bound)) >> 64) as u64
-}
-
 /// Nodes with leftovers of two kinds, on which tasks start by best fit; a task ends when as many as a tenth of the nodes
 /// have started after it.
 struct Leftovers {
     ids: Vec<NodeId>,
     free: Vec<[u64; 2]>,
     running: VecDeque<(usize, [u64; 2])>,
-    state: u64,
+    random: Random,
 }
 
 impl Leftovers {
     fn new(nodes: usize) -> Leftovers {
         let engine = Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2))).expect("sound");
-        let mut state = 1;
-        let free = (0..nodes).map(|_| [10 * draw(&mut state, 12), 6 * draw(&mut state, 14)]).collect();
-        Leftovers { ids: engine.node_ids().collect(), free, running: VecDeque::new(), state }
+        let mut random = Random(1);
+        let free = (0..nodes).map(|_| [10 * random.below(12), 6 * random.below(14)]).collect();
+        Leftovers { ids: engine.node_ids().collect(), free, running: VecDeque::new(), random }
     }
 
     /// A task is placed by `find`, and what ran longest ends: `set` is told what is free then.
@@ -198,7 +193,7 @@ impl Leftovers {
         find: impl FnOnce(&[[u64; 2]], [u64; 2]) -> Option<usize>,
         mut set: impl FnMut(usize, [u64; 2]),
     ) -> Option<usize> {
-        let task = [10 + 10 * draw(&mut self.state, 12), 6 + 6 * draw(&mut self.state, 12)];
+        let task = [10 + 10 * self.random.below(12), 6 + 6 * self.random.below(12)];
         let found = find(&self.free, task);
         if let Some(node) = found {
             self.free[node] = std::array::from_fn(|kind| self.free[node][kind] - task[kind]);

@@ -14,10 +14,14 @@
     reason = "a measurement reads a clock and prints"
 )]
 
+#[path = "../benches/common/random.rs"]
+mod random;
+
 use std::time::{Duration, Instant};
 
 use meed::place::BestFit;
 use meed::*;
+use random::Random;
 
 const NODES: usize = 100_000;
 const TENANTS: usize = 10_000;
@@ -40,18 +44,8 @@ const SERVERS: [(u64, u64, u64); 10] = [
     (1, 500, 60),
 ];
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
-
+/// What servers have and tasks demand.
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((u128::from(z ^ (z >> 31)) * u128::from(bound)) >> 64) as u64
-    }
-
     fn server(&mut self) -> Resources {
         let mut at = self.below(SERVERS.iter().map(|(count, _, _)| count).sum());
         let passed = |&&(count, _, _): &&(u64, u64, u64)| {

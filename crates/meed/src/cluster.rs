@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
 use crate::error::ConfigError;
-use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources, Unit};
+use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources, Unit, fits};
 use crate::spec::{NodeId, NodeSpec};
 
 pub(crate) struct Node {
@@ -60,7 +60,7 @@ impl Cluster {
     /// Whether `demand` is free on `node`.
     #[inline]
     pub(crate) fn has_room(&self, node: NodeId, demand: &Resources) -> bool {
-        self.free[self.row(node)].iter().zip(demand.as_slice()).all(|(free, need)| need <= free)
+        fits(demand.as_slice(), &self.free[self.row(node)])
     }
 
     /// Takes `demand` from what is free on `node`; what is left.

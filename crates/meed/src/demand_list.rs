@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::resources::{MAX_KINDS, Resources};
+use crate::resources::{MAX_KINDS, Resources, fits, lower};
 
 /// Most demands of a block: splitting halves it.
 const BLOCK: usize = 64;
@@ -94,15 +94,6 @@ impl Block {
         self.amounts.extend(other.amounts);
         lower(&mut self.least, &other.least);
     }
-}
-
-/// The smaller of both, kind by kind.
-fn lower(least: &mut [u64; MAX_KINDS], amounts: &[u64]) {
-    least.iter_mut().zip(amounts).for_each(|(least, &amount)| *least = amount.min(*least));
-}
-
-fn fits(need: &[u64], room: &[u64]) -> bool {
-    need.iter().zip(room).all(|(need, have)| need <= have)
 }
 
 impl DemandList {

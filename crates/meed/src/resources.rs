@@ -60,14 +60,12 @@ impl Resources {
     #[inline]
     pub fn fits_in(&self, room: &Resources) -> bool {
         debug_assert_eq!(self.len, room.len);
-        self.as_slice().iter().zip(room.as_slice()).all(|(need, have)| need <= have)
+        fits(self.as_slice(), room.as_slice())
     }
 
     /// Keeps the smaller of this and `other`, kind by kind.
     pub(crate) fn lower(&mut self, other: &Resources) {
-        for (mine, theirs) in self.as_mut_slice().iter_mut().zip(other.as_slice()) {
-            *mine = (*mine).min(*theirs);
-        }
+        lower(self.as_mut_slice(), other.as_slice());
     }
 
     /// Whether there is nothing of any kind.
@@ -92,6 +90,18 @@ impl Resources {
             *mine = mine.checked_sub(*theirs).expect("more resources freed than were held");
         }
     }
+}
+
+/// Whether all amounts of `needs` are there in `room`.
+#[inline]
+pub(crate) fn fits(needs: &[u64], room: &[u64]) -> bool {
+    needs.iter().zip(room).all(|(need, have)| need <= have)
+}
+
+/// The smaller of both, amount by amount.
+#[inline]
+pub(crate) fn lower(least: &mut [u64], amounts: &[u64]) {
+    least.iter_mut().zip(amounts).for_each(|(least, &amount)| *least = amount.min(*least));
 }
 
 impl fmt::Debug for Resources {

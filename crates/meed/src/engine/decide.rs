@@ -67,10 +67,7 @@ impl Engine {
         let group = &self.groups[slot as usize];
         let (job, number, shape) = (group.job, group.number, group.shape);
         let demand = self.shapes[shape].demand;
-        let Some(node) = node.or_else(|| self.find_node(shape)) else {
-            self.shapes.block(shape);
-            return None;
-        };
+        let node = node.or_else(|| self.find_or_block(shape))?;
         let (allocation, task, failures) = self.start(slot, node);
         self.sift(node);
         // Seen now it spares a walk that would only end in not finding a node.
@@ -94,6 +91,25 @@ impl Engine {
             true => self.place.find_among(&shape.demand, allowed, &self.fresh),
             false => self.place.find(&shape.demand, allowed),
         }
+    }
+
+    /// The same; where there is none the shape is blocked.
+    #[inline]
+    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeId> {
+        let found = self.find_node(shape);
+        if found.is_none() {
+            self.shapes.block(shape);
+        }
+        found
+    }
+
+    /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the policy is to wait for
+    /// them) and stay within the maximum shares.
+    #[inline]
+    pub(super) fn startable_shape(&self, leaf: QueueId, bucket: usize) -> Option<ShapeId> {
+        let bucket = &self.queues[leaf.index()].buckets[bucket];
+        let open = !bucket.groups.is_empty() && (self.waits || self.is_open_bucket(bucket));
+        (open && self.capped_by(leaf, bucket.shape).is_none()).then_some(bucket.shape)
     }
 
     /// The leaf whose turn it is.
@@ -160,23 +176,12 @@ impl Engine {
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be quadratic.
         let probes = !self.waits && self.queues[leaf.index()].buckets.len() > 1;
         for i in 0..self.queues[leaf.index()].buckets.len() {
-            let bucket = &self.queues[leaf.index()].buckets[i];
-            let shape = bucket.shape;
-            if bucket.groups.is_empty() || !self.waits && !self.is_open_bucket(bucket) {
-                continue;
-            }
-            if self.capped_by(leaf, shape).is_some() {
-                continue;
-            }
+            let Some(shape) = self.startable_shape(leaf, i) else { continue };
             let Some(candidate) = self.least_group(leaf, i) else { continue };
             if best.is_none_or(|(key, _)| candidate.0 < key) {
                 if probes {
-                    let found = self.find_node(shape);
-                    if found.is_none() {
-                        self.shapes.block(shape);
-                        continue;
-                    }
-                    node = found;
+                    let Some(found) = self.find_or_block(shape) else { continue };
+                    node = Some(found);
                 }
                 best = Some(candidate);
             }

@@ -107,6 +107,9 @@ impl Engine {
     /// Before a walk: wakes the parked leaf whose turn it is among those that fresh nodes help, unless somebody in the
     /// walk comes before it. With `all` it wakes all that they help, for runners-up are told as well.
     pub(super) fn wake_next(&mut self, all: bool) {
+        if self.fresh.is_empty() {
+            return;
+        }
         let nodes = std::mem::take(&mut self.fresh);
         let below = if all { None } else { self.least_child(QueueId::ROOT).map(|(key, _)| key) };
         while let Some(leaf) = self.first_helped(&nodes, below) {

@@ -119,18 +119,9 @@ impl Engine {
             return self.may_start(leaf);
         }
         for i in 0..self.queues[leaf.index()].buckets.len() {
-            let bucket = &self.queues[leaf.index()].buckets[i];
-            let shape = bucket.shape;
-            if bucket.groups.is_empty()
-                || !self.is_open_bucket(bucket)
-                || self.capped_by(leaf, shape).is_some()
-            {
-                continue;
-            }
-            if self.find_node(shape).is_some() {
+            if self.startable_shape(leaf, i).is_some_and(|shape| self.find_or_block(shape).is_some()) {
                 return true;
             }
-            self.shapes.block(shape);
         }
         false
     }

@@ -4,7 +4,7 @@
 //! stand beside each other, so that a step down reads one or two cache lines.
 //! Cost for n places: a change is O(log n), and stops as soon as a subtree's least amounts do not change.
 
-use crate::resources::Resources;
+use crate::resources::{Resources, fits};
 
 /// See the module.
 #[derive(Default)]
@@ -141,7 +141,6 @@ impl<F> Search<'_, F> {
     #[inline]
     fn passes(&self, row: &[u64]) -> bool {
         let (rank, amounts) = (row[0], &row[1..]);
-        let fits = |room: &Resources| amounts.iter().zip(room.as_slice()).all(|(need, have)| need <= have);
-        rank <= self.most && self.rooms.iter().any(fits)
+        rank <= self.most && self.rooms.iter().any(|room| fits(amounts, room.as_slice()))
     }
 }

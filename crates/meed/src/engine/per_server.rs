@@ -54,15 +54,22 @@ const WHY: &str =
     "each server by itself: the first in order with room for what waits serves who holds least of it";
 
 impl Engine {
+    /// The queues from below the root down to `leaf`, and what all hold on `node`; `None` where servers do not decide.
+    #[inline]
+    fn books_on(
+        &mut self,
+        leaf: QueueId,
+        node: NodeId,
+    ) -> Option<(impl Iterator<Item = QueueId> + use<>, &mut BTreeMap<QueueId, Resources>)> {
+        self.servers.as_ref()?;
+        let path = self.path(leaf).into_iter();
+        Some((path, self.servers.as_mut()?.on(node)))
+    }
+
     /// A task of `leaf` holds `demand` on `node` from now on.
     #[inline]
     pub(super) fn hold_on_server(&mut self, leaf: QueueId, node: NodeId, demand: &Resources) {
-        if self.servers.is_none() {
-            return;
-        }
-        let path = self.path(leaf);
-        let Some(servers) = &mut self.servers else { return };
-        let on = servers.on(node);
+        let Some((path, on)) = self.books_on(leaf, node) else { return };
         for queue in path {
             on.entry(queue).or_insert_with(|| Resources::zero(demand.kinds())).add(demand);
         }
@@ -71,12 +78,7 @@ impl Engine {
     /// It holds it no more.
     #[inline]
     pub(super) fn let_go_on_server(&mut self, leaf: QueueId, node: NodeId, demand: &Resources) {
-        if self.servers.is_none() {
-            return;
-        }
-        let path = self.path(leaf);
-        let Some(servers) = &mut self.servers else { return };
-        let on = servers.on(node);
+        let Some((path, on)) = self.books_on(leaf, node) else { return };
         for queue in path {
             let held = on.get_mut(&queue).expect("what is let go was held");
             held.sub(demand);
@@ -126,15 +128,12 @@ impl Engine {
                 let Some(shape) = self.startable_shape(leaf, i) else { continue };
                 let found = match seen.get(&shape) {
                     Some(&found) => found,
-                    None => self.find_node(shape),
+                    None => self.find_or_block(shape),
                 };
                 seen.insert(shape, found);
-                match found {
-                    None => self.shapes.block(shape),
-                    Some(node) => {
-                        any = true;
-                        first = Some(first.map_or(node, |first: NodeId| first.min(node)));
-                    }
+                if let Some(node) = found {
+                    any = true;
+                    first = Some(first.map_or(node, |first: NodeId| first.min(node)));
                 }
             }
             if !any {
@@ -142,13 +141,6 @@ impl Engine {
             }
         }
         first
-    }
-
-    /// The shape of a bucket's tasks, if it has any that are not known to fit nowhere and stay within maximum shares.
-    fn startable_shape(&self, leaf: QueueId, bucket: usize) -> Option<ShapeId> {
-        let bucket = &self.queues[leaf.index()].buckets[bucket];
-        let waits = !bucket.groups.is_empty() && !self.shapes.is_blocked(bucket.shape);
-        (waits && self.capped_by(leaf, bucket.shape).is_none()).then_some(bucket.shape)
     }
 
     /// The leaf and the group that the server serves next among what is below `parent`; the choices on the way, the

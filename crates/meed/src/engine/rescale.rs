@@ -82,9 +82,7 @@ impl Engine {
         }
         if !self.waits {
             for shape in self.shapes.startable() {
-                if self.find_node(shape).is_none() {
-                    self.shapes.block(shape);
-                }
+                self.find_or_block(shape);
             }
         }
         for leaf in (1..self.queues.len() as u32).map(QueueId) {
@@ -96,10 +94,8 @@ impl Engine {
     }
 
     pub(super) fn may_start(&self, leaf: QueueId) -> bool {
-        self.queues[leaf.index()].buckets.iter().any(|bucket| {
-            let open = self.waits || self.is_open_bucket(bucket);
-            !bucket.groups.is_empty() && open && self.capped_by(leaf, bucket.shape).is_none()
-        })
+        (0..self.queues[leaf.index()].buckets.len())
+            .any(|bucket| self.startable_shape(leaf, bucket).is_some())
     }
 
     /// The amounts of `leaf`, or who counts on its path, have changed: the keys of the parents above may have fallen.

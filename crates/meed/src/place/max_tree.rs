@@ -13,7 +13,7 @@
 //! ancestor's maxima do not change.
 
 use super::Allowed;
-use crate::resources::{MAX_KINDS, Resources};
+use crate::resources::{MAX_KINDS, Resources, fits};
 use crate::spec::NodeId;
 
 /// Directions for two kinds: times the ratio of the first node's two amounts.
@@ -62,7 +62,7 @@ impl MaxTree {
 
     #[inline]
     fn fits(&self, vertex: usize, demand: &[u64]) -> bool {
-        self.at(vertex).iter().zip(demand).all(|(free, need)| need <= free)
+        fits(demand, self.at(vertex))
     }
 
     fn node(&self, leaf: usize) -> NodeId {
