@@ -601,3 +601,16 @@ fn a_run_that_cannot_go_on() {
         "change at 1 s: queue `p`: the minimum shares of `slot` below it add up to more",
     );
 }
+
+/// Before anything is measured.
+#[test]
+fn a_bench_of_nothing_is_refused() {
+    let folder = folder();
+    fails(
+        folder.path(),
+        &["bench", "--only", "no such line"],
+        2,
+        "no line of a workload and its policy holds this",
+    );
+    fails(folder.path(), &["bench", "--trace", "nothere.swf"], 4, "nothere.swf");
+}
