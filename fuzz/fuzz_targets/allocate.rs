@@ -1,4 +1,5 @@
-//! Problems of `meed allocate`, as JSON and as TOML: what is read can be solved by every policy, and fits.
+//! Problems of `meed allocate`, as JSON and as TOML: what is read can be solved by every policy,
+//! and fits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +16,8 @@ fuzz_target!(|data: &[u8]| {
                     assert!(allocation.users.iter().all(|user| user.tasks.is_finite() && user.tasks >= 0.0));
                     let json = to_json(&problem, *policy, &allocation);
                     assert!(json.starts_with("{\"policy\":") && !json.contains("NaN"), "{json}");
-                    // With three and more resources of extreme proportions the gap may be large; it is never wrong.
+                    // With three and more resources of extreme proportions the gap may be large; it
+                    // is never wrong.
                     let certain = problem.resources.len() <= 2;
                     if let Err(why) = verify(&problem, *policy, &allocation) {
                         assert!(!certain, "{policy:?}: {why}\n{problem:?}");

@@ -21,7 +21,8 @@ impl Watch for StopSoon {
     fn skipped(&mut self, _: &str, _: &[String]) {}
 }
 
-/// Whether the numbers of tasks are small and none fails again and again: the fuzzer wants many short runs.
+/// Whether the numbers of tasks are small and none fails again and again: the fuzzer wants many
+/// short runs.
 fn is_small(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     !text.contains("fail_rate")

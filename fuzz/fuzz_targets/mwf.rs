@@ -22,8 +22,10 @@ fuzz_target!(|data: &[u8]| {
     let strict = open(OnBadLine::Stop);
     match open(OnBadLine::Skip) {
         Ok(mut source) => {
-            let Some(jobs) = drain(&mut source, &kinds) else { panic!("both passes read the same") };
-            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines only");
+            let Some(jobs) = drain(&mut source, &kinds) else { panic!("both passes read the \
+                same") };
+            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines \
+                only");
             round_trip(open(OnBadLine::Skip).expect("opened before"), &kinds, &jobs);
         }
         Err(error) => assert!(strict.is_err(), "{error}"),

@@ -20,9 +20,11 @@ fuzz_target!(|data: &[u8]| {
     match open(OnBadLine::Skip) {
         Ok(mut source) => {
             assert!(source.size().mean_gpus >= 1 && source.size().widest >= 1);
-            let Some(jobs) = drain(&mut source, &kinds) else { panic!("what was opened can be read") };
+            let Some(jobs) = drain(&mut source, &kinds) else { panic!("what was opened can be \
+                read") };
             assert!(!jobs.is_empty());
-            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines only");
+            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines \
+                only");
             for queue in 0..source.queues().len() as u32 {
                 assert!(jobs.iter().any(|job| job.queue == queue), "every queue has a job");
             }

@@ -23,9 +23,11 @@ fuzz_target!(|data: &[u8]| {
     let strict = open(OnBadLine::Stop);
     match open(OnBadLine::Skip) {
         Ok(mut source) => {
-            let Some(jobs) = drain(&mut source, &kinds) else { panic!("both passes read the same") };
+            let Some(jobs) = drain(&mut source, &kinds) else { panic!("both passes read the \
+                same") };
             assert!(!jobs.is_empty());
-            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines only");
+            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines \
+                only");
             for queue in 0..source.queues().len() as u32 {
                 assert!(jobs.iter().any(|job| job.queue == queue), "every queue has a job");
             }

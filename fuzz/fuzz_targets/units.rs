@@ -1,4 +1,5 @@
-//! Durations and amounts: what parses is within bounds and is written so that it parses to the same.
+//! Durations and amounts: what parses is within bounds and is written so that it parses to the
+//! same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -26,12 +26,13 @@ pub fn shares() -> ResourceKinds {
 /// Most tasks of a fuzzed job that are looked at one by one: the fuzzer wants many short runs.
 const MAX_TASKS: u64 = 100_000;
 
-/// Reads `source` to its end and asserts what every source promises, and that a line is a job, wrong or left out. `None`
-/// when an error ended it.
+/// Reads `source` to its end and asserts what every source promises, and that a line is a job,
+/// wrong or left out. `None` when an error ended it.
 pub fn drain(source: &mut dyn JobSource, kinds: &ResourceKinds) -> Option<Vec<Job>> {
     let jobs = drain_events(source, kinds)?;
     let counts = source.counts();
-    assert_eq!(counts.lines, counts.jobs + counts.bad + counts.ignored, "every line is accounted for");
+    assert_eq!(counts.lines, counts.jobs + counts.bad + counts.ignored, "every line is accounted \
+        for");
     Some(jobs)
 }
 
@@ -78,10 +79,12 @@ pub fn drain_events(source: &mut dyn JobSource, kinds: &ResourceKinds) -> Option
 
 /// Writes what `open` reads in Meed's own format and asserts that it reads back equal.
 pub fn round_trip(mut source: impl JobSource, kinds: &ResourceKinds, jobs: &[Job]) {
-    let (bytes, _) = convert(&mut source, kinds, Vec::new(), "copy").expect("what was read can be written");
+    let (bytes, _) = convert(&mut source, kinds, Vec::new(), "copy").expect("what was read can be \
+        written");
     let origin = Origin::bytes("copy", bytes);
     let mut copy =
-        CanonicalSource::open(&origin, None, OnBadLine::Stop).expect("what was written can be read");
+        CanonicalSource::open(&origin, None, OnBadLine::Stop).expect("what was written can be \
+            read");
     assert_eq!(copy.queues(), source.queues());
     assert_eq!(copy.kinds(), kinds);
     assert_eq!(drain(&mut copy, kinds).as_deref(), Some(jobs));
@@ -92,10 +95,12 @@ pub fn scenario(text: &str, sets: &[String]) -> Result<Scenario, LoadError> {
     Scenario::parse("f.toml", text, Path::new("/nonexistent"), sets, OnBadLine::Skip)
 }
 
-/// Most nodes, tasks, jobs and so on of a scenario that is looked at: the fuzzer wants many short runs.
+/// Most nodes, tasks, jobs and so on of a scenario that is looked at: the fuzzer wants many short
+/// runs.
 const SMALL: f64 = 300.0;
 
-/// Whether all counts of a scenario are small, and its trace none of this machine's files. What is no TOML is small.
+/// Whether all counts of a scenario are small, and its trace none of this machine's files. What is
+/// no TOML is small.
 pub fn is_small(text: &str) -> bool {
     toml::from_str::<toml::Table>(text).map_or(true, |table| small_table(&table))
 }
@@ -132,7 +137,8 @@ fn small_numbers(value: &toml::Value) -> bool {
     }
 }
 
-/// Runs a policy until the first word about progress, and asserts what holds of every run that ends before.
+/// Runs a policy until the first word about progress, and asserts what holds of every run that ends
+/// before.
 pub fn run_briefly(scenario: &Scenario, policy: &str) {
     let options = Options { policies: vec![policy.to_owned()], series_points: 8, ..Options::default() };
     match simulate(scenario, &options, None, &mut StopSoon) {

@@ -1,8 +1,9 @@
 //! `cargo xtask fuzz`: builds the fuzz targets with coverage and runs them.
 //!
-//! libFuzzer needs code that counts what it executes. `cargo fuzz` asks a nightly compiler for that; the passes are in
-//! every compiler, so a stable one does as well. Each target starts from `fuzz/seeds/TARGET` (kept in the repository)
-//! and `fuzz/corpus/TARGET` (its own finds), and leaves inputs that fail in `fuzz/artifacts/TARGET`.
+//! libFuzzer needs code that counts what it executes. `cargo fuzz` asks a nightly compiler for
+//! that; the passes are in every compiler, so a stable one does as well. Each target starts from
+//! `fuzz/seeds/TARGET` (kept in the repository) and `fuzz/corpus/TARGET` (its own finds), and
+//! leaves inputs that fail in `fuzz/artifacts/TARGET`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,8 +66,8 @@ fn parse(
 /// Names of the targets: the files in `fuzz_targets`.
 fn targets(folder: &Path) -> Result<Vec<String>, String> {
     let sources = folder.join("fuzz_targets");
-    let entries =
-        fs::read_dir(&sources).map_err(|error| format!("cannot read {}: {error}", sources.display()))?;
+    let entries = fs::read_dir(&sources)
+        .map_err(|error| format!("cannot read {}: {error}", sources.display()))?;
     let mut names: Vec<String> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
@@ -76,9 +77,11 @@ fn targets(folder: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The platform of the compiler. Naming it keeps the coverage flags away from build scripts and macros.
+/// The platform of the compiler. Naming it keeps the coverage flags away from build scripts and
+/// macros.
 fn host() -> Result<String, String> {
-    let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
+    let output =
+        Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "rustc does not name its host".to_owned())
@@ -96,7 +99,8 @@ fn build(folder: &Path, host: &str) -> Result<(), String> {
 fn fuzz(folder: &Path, host: &str, target: &str, seconds: u32) -> Result<(), String> {
     let make = |kind: &str| -> Result<PathBuf, String> {
         let path = folder.join(kind).join(target);
-        fs::create_dir_all(&path).map_err(|error| format!("cannot make {}: {error}", path.display()))?;
+        fs::create_dir_all(&path)
+            .map_err(|error| format!("cannot make {}: {error}", path.display()))?;
         Ok(path)
     };
     let (corpus, artifacts) = (make("corpus")?, make("artifacts")?);

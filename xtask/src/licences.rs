@@ -1,7 +1,8 @@
 //! `cargo xtask licences`: every package that ends up in a build is permissively licensed.
 //!
-//! Reads `cargo metadata` for the workspace and for the fuzz targets. A licence expression (SPDX) is accepted when
-//! one of its alternatives is; `A AND B` needs both, `A OR B` (or `A/B`, as older packages write) one of them.
+//! Reads `cargo metadata` for the workspace and for the fuzz targets. A licence expression (SPDX)
+//! is accepted when one of its alternatives is; `A AND B` needs both, `A OR B` (or `A/B`, as older
+//! packages write) one of them.
 
 use std::path::Path;
 use std::process::Command;
@@ -53,9 +54,12 @@ fn packages(manifest: &Path) -> Result<Vec<Value>, String> {
     if !output.status.success() {
         return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)));
     }
-    let metadata: Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
-    metadata["packages"].as_array().cloned().ok_or_else(|| "cargo metadata names no packages".to_owned())
+    let metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cargo metadata: {error}"))?;
+    metadata["packages"]
+        .as_array()
+        .cloned()
+        .ok_or_else(|| "cargo metadata names no packages".to_owned())
 }
 
 /// What is wrong with a package's licence. Our own fuzz targets are not published and name none.
@@ -79,7 +83,9 @@ fn permissive(expression: &str) -> bool {
     if expression.contains('(') {
         return expression.split(" AND ").all(|part| all(&part.replace(['(', ')'], "")));
     }
-    expression.split(" OR ").any(|part| part.split(" AND ").all(|one| PERMISSIVE.contains(&one.trim())))
+    expression
+        .split(" OR ")
+        .any(|part| part.split(" AND ").all(|one| PERMISSIVE.contains(&one.trim())))
 }
 
 #[cfg(test)]

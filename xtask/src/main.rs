@@ -10,12 +10,15 @@ const HELP: &str = "\
 Chores of the project.
 
   cargo xtask ci                               all checks, as CI runs them: .ci/run
-  cargo xtask licences                         refuse dependencies that are not permissively licensed
-  cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each (default 20)
+  cargo xtask licences                         refuse dependencies that are not permissively \
+  licensed
+  cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each \
+  (default 20)
   cargo xtask fuzz --list                      names of the targets
   cargo xtask help                             this text
 
-Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in fuzz/artifacts.
+Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
+fuzz/artifacts.
 ";
 
 fn main() -> ExitCode {

@@ -27,7 +27,8 @@ Examples:
 pub(crate) struct AllocateArgs {
     /// Servers and users (docs/allocate.md): JSON or TOML.
     file: PathBuf,
-    /// drf, drfh, long-term-drf, per-server-drf or slots; slots may be followed by `,slots_per_server=N`.
+    /// drf, drfh, long-term-drf, per-server-drf or slots; slots may be followed by
+    /// `,slots_per_server=N`.
     #[arg(long, short, value_name = "POLICY", default_value = "drfh")]
     policy: String,
     /// Writes the result as JSON (docs/allocate.md); `-` for standard output, instead of the table.
@@ -80,12 +81,16 @@ fn policy(text: &str) -> Result<(Policy, Option<f64>), Failure> {
     let wrong = |why: &str| Failure::Input(format!("--policy {text}: {why}"));
     match keys.split_once('=') {
         Some(("slots_per_server", value)) if policy == Policy::Slots => {
-            let number = value.parse::<u32>().ok().filter(|number| (1..=1_000_000).contains(number));
             let number =
-                number.ok_or_else(|| wrong("slots_per_server must be a whole number from 1 to 1000000"))?;
+                value.parse::<u32>().ok().filter(|number| (1..=1_000_000).contains(number));
+            let number = number.ok_or_else(|| {
+                wrong("slots_per_server must be a whole number from 1 to 1000000")
+            })?;
             Ok((policy, Some(f64::from(number))))
         }
-        _ => Err(wrong("the only key is slots_per_server, of slots, as in slots,slots_per_server=20")),
+        _ => Err(wrong(
+            "the only key is slots_per_server, of slots, as in slots,slots_per_server=20",
+        )),
     }
 }
 
@@ -98,14 +103,19 @@ fn load(path: &Path) -> Result<Problem, Failure> {
         };
         Failure::File(format!("{name}: cannot be read: {why}"))
     })?;
-    let text =
-        String::from_utf8(bytes).map_err(|_| Failure::Input(format!("{name}: is not text in UTF-8")))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Input(format!("{name}: is not text in UTF-8")))?;
     read(&text, Format::of(&name.to_string(), &text))
         .map_err(|error| Failure::Input(format!("{name}:{error}")))
 }
 
 /// The result for people.
-fn table(problem: &Problem, policy: Policy, allocation: &Allocation, verified: &Verified) -> String {
+fn table(
+    problem: &Problem,
+    policy: Policy,
+    allocation: &Allocation,
+    verified: &Verified,
+) -> String {
     let mut out = match allocation.level {
         Some(level) => format!("Policy {}: level {}\n", policy.name(), figure(level)),
         None => format!("Policy {}: everybody has all tasks served\n", policy.name()),
@@ -118,19 +128,24 @@ fn table(problem: &Problem, policy: Policy, allocation: &Allocation, verified: &
     out += &format!("{users}\n");
     out += &more(problem.users.len(), "users");
     let pool = [meed_level::Server { count: 1.0, capacity: problem.totals() }];
-    let entries: &[meed_level::Server] = if policy == Policy::Drf { &pool } else { &problem.servers };
+    let entries: &[meed_level::Server] =
+        if policy == Policy::Drf { &pool } else { &problem.servers };
     let mut names = vec!["servers".to_owned(), "count".to_owned()];
     names.extend(problem.resources.iter().map(|resource| format!("{resource} used")));
     names.push("users".to_owned());
     let mut servers = columns(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    for (number, (server, served)) in entries.iter().zip(&allocation.servers).enumerate().take(LISTED) {
+    for (number, (server, served)) in
+        entries.iter().zip(&allocation.servers).enumerate().take(LISTED)
+    {
         let used = (0..problem.resources.len()).map(|r| {
-            let used: f64 = served.iter().map(|(user, tasks)| tasks * problem.users[*user].demand[r]).sum();
+            let used: f64 =
+                served.iter().map(|(user, tasks)| tasks * problem.users[*user].demand[r]).sum();
             let all = server.count * server.capacity[r];
             if all > 0.0 { format!("{:.1} %", 100.0 * used / all) } else { "-".to_owned() }
         });
         let name = if policy == Policy::Drf { "pool".to_owned() } else { format!("[{number}]") };
-        let cells = std::iter::once(figure(server.count)).chain(used).chain([served.len().to_string()]);
+        let cells =
+            std::iter::once(figure(server.count)).chain(used).chain([served.len().to_string()]);
         servers.add_row(row(&name, cells));
     }
     out += &format!("{servers}\n");
@@ -139,7 +154,10 @@ fn table(problem: &Problem, policy: Policy, allocation: &Allocation, verified: &
         Some(certificate) => {
             let gap = verified.short.max(verified.unsold).max(verified.rise).max(certificate.gap);
             let gap = if gap < 1e-12 { "rounding".to_owned() } else { format!("{gap:.0e}") };
-            format!("Checked: it fits, and by the certificate's prices nobody can have more (up to {gap}).\n")
+            format!(
+                "Checked: it fits, and by the certificate's prices nobody can have more (up to \
+                 {gap}).\n"
+            )
         }
         None => "Checked: it fits. This policy seeks no optimum over the pool.\n".to_owned(),
     };

@@ -8,7 +8,8 @@ use crate::reproduce::ReproduceArgs;
 
 /// Exit codes, shown by every `--help`.
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be read or written; \
+Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be \
+read or written; \
 5 the run could not go on.";
 
 const EXAMPLES: &str = "\
@@ -30,19 +31,23 @@ pub(crate) enum Command {
     /// Runs a scenario or a trace under several policies and compares how tenants fare.
     #[command(after_help = format!("{SIMULATE_EXAMPLES}\n\n{EXIT_CODES}"))]
     Simulate(SimulateArgs),
-    /// Runs a scenario at every combination of some settings, on all cores, and says how the results depend on them.
+    /// Runs a scenario at every combination of some settings, on all cores, and says how the
+    /// results depend on them.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::sweep::EXAMPLES))]
     Sweep(crate::sweep::SweepArgs),
-    /// Runs a recorded workload again: under other policies, on another cluster, beside the run as it was.
+    /// Runs a recorded workload again: under other policies, on another cluster, beside the run as
+    /// it was.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::replay::EXAMPLES))]
     Replay(crate::replay::ReplayArgs),
-    /// Says why a job or a queue waits: what stands in its way, who is ahead and when its turn would come.
+    /// Says why a job or a queue waits: what stands in its way, who is ahead and when its turn
+    /// would come.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::explain::EXAMPLES))]
     Explain(crate::explain::ExplainArgs),
     /// Looks at traces, converts and makes them.
     #[command(
         subcommand,
-        after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace convert CTC-SP2.swf.gz \
+        after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace convert \
+            CTC-SP2.swf.gz \
                               ctc.jsonl.zst\n\n{EXIT_CODES}")
     )]
     Trace(TraceCommand),
@@ -53,16 +58,16 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::allocate::EXAMPLES))]
     Allocate(crate::allocate::AllocateArgs),
     /// Runs the canonical workloads and prints how fast they ran.
-    #[command(after_help = format!("Examples:\n  meed bench\n  meed bench --quick\n\n{EXIT_CODES}"))]
+    #[command(after_help = format!("Examples:\n  meed bench\n  meed bench \
+        --quick\n\n{EXIT_CODES}"))]
     Bench(BenchArgs),
     /// Searches for counterexamples to the fairness properties of the papers, under each policy.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::audit::EXAMPLES))]
     Audit(crate::audit::AuditArgs),
     /// Prints a script that completes `meed`'s commands in your shell.
-    #[command(
-        after_help = "Examples:\n  meed completions bash > ~/.local/share/bash-completion/completions/meed\n  \
-                            meed completions zsh > ~/.zfunc/_meed"
-    )]
+    #[command(after_help = "Examples:\n  meed completions bash > \
+            ~/.local/share/bash-completion/completions/meed\n  \
+                            meed completions zsh > ~/.zfunc/_meed")]
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,
@@ -79,11 +84,12 @@ Examples:
 
 #[derive(Args)]
 pub(crate) struct SimulateArgs {
-    /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv (Google), .csv (Philly),
-    /// .jsonl, compressed or not.
+    /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
+    /// (Google), .csv (Philly), .jsonl, compressed or not.
     pub(crate) scenario: PathBuf,
-    /// A policy to run: static, fifo, fair, long-term, drf, drfh, long-term-drf, per-server-drf, slots or a
-    /// [policies] name of the scenario, with `,key=value` to change its keys. May be given several times. Default: static, fair, long-term.
+    /// A policy to run: static, fifo, fair, long-term, drf, drfh, long-term-drf, per-server-drf,
+    /// slots or a [policies] name of the scenario, with `,key=value` to change its keys. May be
+    /// given several times. Default: static, fair, long-term.
     #[arg(long, short, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
     /// Seed of all random choices, instead of the scenario's.
@@ -95,13 +101,16 @@ pub(crate) struct SimulateArgs {
     /// Writes a self-contained HTML report with plots.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Writes all events and decisions as JSON lines (docs/log.md); compressed when the name ends in .gz, .zst or .xz.
+    /// Writes all events and decisions as JSON lines (docs/log.md); compressed when the name ends
+    /// in .gz, .zst or .xz.
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Changes a key of the scenario before it is read, as in policy.quantum=5 or cluster.node.0.count=20.
+    /// Changes a key of the scenario before it is read, as in policy.quantum=5 or
+    /// cluster.node.0.count=20.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
-    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of counting them.
+    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of
+    /// counting them.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Samples over time for JSON and report; 0 for none. Default: 400 with --json or --report.
@@ -115,8 +124,10 @@ pub(crate) struct SimulateArgs {
 #[derive(Subcommand)]
 pub(crate) enum TraceCommand {
     /// Says what is in a trace (or a scenario's workload): jobs, tenants, sizes, load, wrong lines.
-    #[command(after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace inspect \
-                                    fb.tsv.xz --set trace.tenants=8 --json\n  meed trace inspect task_events.csv.gz \
+    #[command(after_help = format!("Examples:\n  meed trace inspect CTC-SP2.swf.gz\n  meed trace \
+        inspect \
+                                    fb.tsv.xz --set trace.tenants=8 --json\n  meed trace inspect \
+                                    task_events.csv.gz \
                                     --set trace.unfinished=drop\n\n{EXIT_CODES}"))]
     Inspect {
         /// Trace or scenario.
@@ -128,8 +139,10 @@ pub(crate) enum TraceCommand {
         json: bool,
     },
     /// Writes a trace in Meed's own format (docs/trace-format.md).
-    #[command(after_help = format!("Examples:\n  meed trace convert CTC-SP2.swf.gz ctc.jsonl.zst\n  meed trace \
-                                    convert fb.tsv.xz fb.jsonl --set trace.tenants=4\n\n{EXIT_CODES}"))]
+    #[command(after_help = format!("Examples:\n  meed trace convert CTC-SP2.swf.gz \
+        ctc.jsonl.zst\n  meed trace \
+                                    convert fb.tsv.xz fb.jsonl --set \
+                                    trace.tenants=4\n\n{EXIT_CODES}"))]
     Convert {
         /// Trace to read.
         input: PathBuf,
@@ -138,9 +151,10 @@ pub(crate) enum TraceCommand {
         #[command(flatten)]
         options: TraceOptions,
     },
-    /// Writes the workload that a scenario's jobs and generators make, as a trace. Closed chains need a run to know
-    /// when their jobs end; only the first job of each is written.
-    #[command(after_help = format!("Examples:\n  meed trace generate examples/lending.toml jobs.jsonl.zst --seed \
+    /// Writes the workload that a scenario's jobs and generators make, as a trace. Closed chains
+    /// need a run to know when their jobs end; only the first job of each is written.
+    #[command(after_help = format!("Examples:\n  meed trace generate examples/lending.toml \
+        jobs.jsonl.zst --seed \
                                     7\n\n{EXIT_CODES}"))]
     Generate {
         /// Scenario to read.

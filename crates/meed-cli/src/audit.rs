@@ -8,8 +8,8 @@ use meed_lab::audit::pool::{
     pool_summary, replay_pool, write_pool,
 };
 use meed_lab::audit::{
-    AuditError, DEFAULT_POLICIES, DEFAULT_TRIALS, Options, PROPERTIES, Property, Tasks, audit, page, replay,
-    summary_page, write_counterexamples,
+    AuditError, DEFAULT_POLICIES, DEFAULT_TRIALS, Options, PROPERTIES, Property, Tasks, audit,
+    page, replay, summary_page, write_counterexamples,
 };
 use meed_report::page::{Page, to_text, write_html};
 
@@ -27,22 +27,24 @@ Examples:
 
 #[derive(Args)]
 pub(crate) struct AuditArgs {
-    /// Audits greedy policies on pools of unequal servers instead: whole tasks of several resources, and the properties of
-    /// the DRFH paper.
+    /// Audits greedy policies on pools of unequal servers instead: whole tasks of several
+    /// resources, and the properties of the DRFH paper.
     #[arg(long, conflicts_with_all = ["case", "tasks"])]
     pool: bool,
-    /// A policy, as in `meed simulate`. May be given several times. Tenants form two groups where it names t_wait.
-    /// Default: static, fifo, fair, and long-term in six ways; with --pool drf, drfh, long-term-drf, per-server-drf,
-    /// slots, and other placements.
+    /// A policy, as in `meed simulate`. May be given several times. Tenants form two groups where
+    /// it names t_wait. Default: static, fifo, fair, and long-term in six ways; with --pool drf,
+    /// drfh, long-term-drf, per-server-drf, slots, and other placements.
     #[arg(long, short, value_name = "POLICY", conflicts_with = "case")]
     policy: Vec<String>,
-    /// A property; may be given several times. Default: all. sharing-incentive, workload-incentive, contribution,
-    /// strategy-proofness, overclaiming, pareto, false-names, full-weight-names. With --pool: envy-freeness, pareto,
-    /// group-strategy-proofness, strong-sharing-incentive, weak-sharing-incentive, single-server-drf, single-resource,
-    /// bottleneck, population-monotonicity (docs/properties.md).
+    /// A property; may be given several times. Default: all. sharing-incentive, workload-incentive,
+    /// contribution, strategy-proofness, overclaiming, pareto, false-names, full-weight-names. With
+    /// --pool: envy-freeness, pareto, group-strategy-proofness, strong-sharing-incentive,
+    /// weak-sharing-incentive, single-server-drf, single-resource, bottleneck,
+    /// population-monotonicity (docs/properties.md).
     #[arg(long, value_name = "NAME", conflicts_with = "case")]
     property: Vec<String>,
-    /// What tasks are like: of one slot and one minute, as divisible demand; or of several slots and minutes.
+    /// What tasks are like: of one slot and one minute, as divisible demand; or of several slots
+    /// and minutes.
     #[arg(long, value_enum, default_value_t = TaskKind::Both, conflicts_with = "case")]
     tasks: TaskKind,
     /// Random cases for each property, policy and kind of tasks.
@@ -51,8 +53,8 @@ pub(crate) struct AuditArgs {
     /// Seed of all random choices.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "case")]
     seed: u64,
-    /// Writes each counterexample into a folder of its own below this one: scenarios that `meed simulate` runs, and
-    /// case.json for --case.
+    /// Writes each counterexample into a folder of its own below this one: scenarios that `meed
+    /// simulate` runs, and case.json for --case.
     #[arg(long, value_name = "FOLDER", conflicts_with = "case")]
     out: Option<PathBuf>,
     /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the tables.
@@ -140,7 +142,11 @@ fn tell(args: &AuditArgs, json: &str, summary: &Page) -> Result<(), Failure> {
 }
 
 /// The properties that are named, in the order in which they are shown; all where none is.
-fn chosen<P: Ord>(names: &[String], known: &[&str], of: fn(&str) -> Option<P>) -> Result<Vec<P>, Failure> {
+fn chosen<P: Ord>(
+    names: &[String],
+    known: &[&str],
+    of: fn(&str) -> Option<P>,
+) -> Result<Vec<P>, Failure> {
     let named = |name: &str| {
         of(name).ok_or_else(|| {
             Failure::Usage(format!("unknown property `{name}`; known are {}", known.join(", ")))
@@ -208,9 +214,10 @@ impl From<AuditError> for Failure {
             AuditError::Load(error) => error.into(),
             AuditError::Trace(error) => error.into(),
             AuditError::File { .. } => Failure::File(error.to_string()),
-            AuditError::Config(_) | AuditError::Level(_) | AuditError::Json(_) | AuditError::Case { .. } => {
-                Failure::Input(error.to_string())
-            }
+            AuditError::Config(_)
+            | AuditError::Level(_)
+            | AuditError::Json(_)
+            | AuditError::Case { .. } => Failure::Input(error.to_string()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `meed bench`: the canonical workloads, a few numbers.
 //!
-//! What is timed is engine and simulator: each workload is made in memory before the clock starts. Not a test:
-//! figures depend on the machine; what to compare is ratios on one machine (docs/performance.md).
+//! What is timed is engine and simulator: each workload is made in memory before the clock starts.
+//! Not a test: figures depend on the machine; what to compare is ratios on one machine
+//! (docs/performance.md).
 
 #![expect(clippy::disallowed_methods, reason = "a measurement reads a clock")]
 
@@ -11,7 +12,9 @@ use std::time::Instant;
 use comfy_table::{CellAlignment, Table};
 use meed::place::{PLACEMENTS, Placement};
 use meed::policy::Preset;
-use meed::{Config, NodeSpec, Policy, Quantum, QueueSpec, ResourceKinds, Resources, Span, Time, Unit};
+use meed::{
+    Config, NodeSpec, Policy, Quantum, QueueSpec, ResourceKinds, Resources, Span, Time, Unit,
+};
 use meed_sim::scenario::Scenario;
 use meed_sim::world::{Failures, Setup, StopAt};
 use meed_sim::{Options, Unwatched, run_one, simulate};
@@ -34,7 +37,8 @@ struct Workload {
     slots_per_node: u64,
     tasks: usize,
     tasks_per_job: usize,
-    /// Two resources, nodes of the published mix of a Google cell, and tasks of 400 shapes; else slots.
+    /// Two resources, nodes of the published mix of a Google cell, and tasks of 400 shapes; else
+    /// slots.
     unequal: bool,
     policies: &'static [&'static str],
 }
@@ -144,7 +148,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     if let (Some(text), true) = (&args.only, figures.is_empty()) {
         return Err(Failure::Usage(format!(
-            "--only {text}: no line of a workload and its policy holds this; `meed bench --quick` shows all lines"
+            "--only {text}: no line of a workload and its policy holds this; `meed bench --quick` \
+             shows all lines"
         )));
     }
     figures.extend(traced);
@@ -158,7 +163,11 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
 /// The placement that goes with a preset.
 fn placement_of(policy: &str) -> fn(usize, u64) -> Box<dyn Placement> {
     let usual = Preset::find(policy).map_or("first-fit", |preset| preset.placement);
-    PLACEMENTS.iter().find(|row| row.name == usual).expect("presets name placements that there are").new
+    PLACEMENTS
+        .iter()
+        .find(|row| row.name == usual)
+        .expect("presets name placements that there are")
+        .new
 }
 
 impl Workload {
@@ -215,11 +224,13 @@ impl Workload {
         let mut random = Stream::new(1, "servers");
         let weights = PUBLISHED_MACHINES.map(|class| class.count);
         // In thousandths of the largest.
-        let mut server = || PUBLISHED_MACHINES[random.weighted(&weights)].share.map(|part| 10 * part);
+        let mut server =
+            || PUBLISHED_MACHINES[random.weighted(&weights)].share.map(|part| 10 * part);
         (0..self.nodes).map(|_| Resources::new(&server())).collect()
     }
 
-    /// What the tasks of a job hold, in twenty steps of each kind, half of the smallest common server at most.
+    /// What the tasks of a job hold, in twenty steps of each kind, half of the smallest common
+    /// server at most.
     fn demand(&self, random: &mut Stream) -> Resources {
         match self.unequal {
             false => Resources::new(&[1000]),
@@ -236,7 +247,8 @@ impl Workload {
         let mut submit = Time::ZERO;
         let mut jobs = Vec::new();
         for number in 0..self.tasks / self.tasks_per_job / shrink {
-            let seconds = |mean: f64, random: &mut Stream| Span::from_secs_f64(mean * random.exponential());
+            let seconds =
+                |mean: f64, random: &mut Stream| Span::from_secs_f64(mean * random.exponential());
             submit = submit.saturating_add(seconds(mean_gap_s, &mut random).unwrap_or(Span::ZERO));
             jobs.push(Job {
                 label: JobLabel::Number(number as u64),
@@ -248,7 +260,9 @@ impl Workload {
                     stage: 0,
                     count: self.tasks_per_job as u32,
                     demand: self.demand(&mut random),
-                    duration: Durations::Same(seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO)),
+                    duration: Durations::Same(
+                        seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO),
+                    ),
                     constraints: None,
                 }],
             });

@@ -1,4 +1,5 @@
-//! Rows of `meed bench` in the MapReduce world: the paper's largest request, and the same work per node on many more.
+//! Rows of `meed bench` in the MapReduce world: the paper's largest request, and the same work per
+//! node on many more.
 
 use std::path::Path;
 
@@ -9,7 +10,8 @@ use meed_workload::OnBadLine;
 
 use crate::exit::Failure;
 
-/// A request of the eight types of jobs, all of one size, on Environment 2 of JAS (TCC'18, Table 5): 2, 4 and 8 cores.
+/// A request of the eight types of jobs, all of one size, on Environment 2 of JAS (TCC'18, Table
+/// 5): 2, 4 and 8 cores.
 pub(crate) struct Request {
     pub(crate) name: &'static str,
     /// Nodes of each size.
@@ -31,13 +33,15 @@ impl Request {
     pub(crate) fn setup(&self, policy: &str, shrink: u32) -> Result<mapreduce::Setup, Failure> {
         let node = |cores: u32| {
             format!(
-                "[[mapreduce.node]]\nname = \"c{cores}\"\ncount = {}\ncores = {cores}\ndisk_bytes_per_s = \"60MB\"\n\
+                "[[mapreduce.node]]\nname = \"c{cores}\"\ncount = {}\ncores = \
+                 {cores}\ndisk_bytes_per_s = \"60MB\"\n\
                  network_bytes_per_s = \"100MB\"\n",
                 self.nodes
             )
         };
         let text = format!(
-            "[mapreduce]\n{}{}{}[[mapreduce.request]]\nqueue = \"a\"\ninput = \"{}GB\"\n[[queue]]\nname = \"a\"\n",
+            "[mapreduce]\n{}{}{}[[mapreduce.request]]\nqueue = \"a\"\ninput = \
+             \"{}GB\"\n[[queue]]\nname = \"a\"\n",
             node(2),
             node(4),
             node(8),

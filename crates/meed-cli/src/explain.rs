@@ -24,13 +24,15 @@ Examples:
 pub(crate) struct ExplainArgs {
     /// A log of `meed simulate --log` (docs/log.md), compressed or not.
     log_file: PathBuf,
-    /// The job that waits: its label, with its queue before it where several queues have such a job.
+    /// The job that waits: its label, with its queue before it where several queues have such a
+    /// job.
     #[arg(long, value_name = "[QUEUE/]JOB")]
     job: Option<String>,
     /// The queue that waits.
     #[arg(long, value_name = "QUEUE")]
     queue: Option<String>,
-    /// When: time since the start of the run, as in 2h or 90s. Default: in the middle of its longest wait.
+    /// When: time since the start of the run, as in 2h or 90s. Default: in the middle of its
+    /// longest wait.
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     /// Which run, where the log holds several: its number from 1, or its policy.
@@ -51,8 +53,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let recording = Recording::open(&args.log_file, args.run.as_deref())?;
     let explanation = explain(&recording, &subject, at.map(|at| Time::ZERO.saturating_add(at)))?;
     if args.json {
-        let text =
-            serde_json::to_string(&explanation).expect("an explanation has no keys that JSON could not have");
+        let text = serde_json::to_string(&explanation)
+            .expect("an explanation has no keys that JSON could not have");
         return print(&(text + "\n"));
     }
     explanation.remarks.iter().for_each(|words| remark(words));

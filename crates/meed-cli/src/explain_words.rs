@@ -69,7 +69,8 @@ impl Words<'_> {
             self.line("It never waited.");
         }
         let running = told.job.as_ref().filter(|job| job.running_tasks > 0);
-        let running = running.map_or(String::new(), |job| format!("; {} run", tasks(job.running_tasks)));
+        let running =
+            running.map_or(String::new(), |job| format!("; {} run", tasks(job.running_tasks)));
         match told.waiting_since_s {
             Some(since) if told.job.is_some() => self.line(&format!(
                 "{} of it wait, the first for {} by now{running}.",
@@ -104,7 +105,10 @@ impl Words<'_> {
                     amount(state.demand)
                 ),
             ),
-            ("has used", format!("{}, {} charged to it; rho {rho}", used(state.usage), used(state.charged))),
+            (
+                "has used",
+                format!("{}, {} charged to it; rho {rho}", used(state.usage), used(state.charged)),
+            ),
             (
                 "balance",
                 format!(
@@ -157,25 +161,32 @@ impl Words<'_> {
                     .map(|(name, most)| format!("{name} {}", self.amount(name, *most)))
                     .collect();
                 let text = format!(
-                    "enough is free in all ({}), but not on one of the {nodes} nodes where it may run: the nearest has {}",
+                    "enough is free in all ({}), but not on one of the {nodes} nodes where it may \
+                     run: the nearest has {}",
                     self.asked(free),
                     most.join(", ")
                 );
                 ("place", text)
             }
-            Obstacle::NoNode => {
-                ("size", "a task is larger than any node that is up and where it may run".to_owned())
-            }
+            Obstacle::NoNode => (
+                "size",
+                "a task is larger than any node that is up and where it may run".to_owned(),
+            ),
             Obstacle::Blocked => (
                 "blocked",
-                "a task that is first in turn fits nowhere, and nobody is served before it".to_owned(),
+                "a task that is first in turn fits nowhere, and nobody is served before it"
+                    .to_owned(),
             ),
             Obstacle::Turn { ahead } => {
                 let each = |(level, count): &(usize, usize)| {
                     let among = &self.told.levels[*level].among;
-                    let place = if among.is_empty() { "the root".to_owned() } else { among.clone() };
-                    let whose =
-                        if *count == 1 { "1 queue is".to_owned() } else { format!("{count} queues are") };
+                    let place =
+                        if among.is_empty() { "the root".to_owned() } else { among.clone() };
+                    let whose = if *count == 1 {
+                        "1 queue is".to_owned()
+                    } else {
+                        format!("{count} queues are")
+                    };
                     format!("{whose} ahead below {place}")
                 };
                 ("turn", ahead.iter().map(each).collect::<Vec<_>>().join(", "))
@@ -210,7 +221,8 @@ impl Words<'_> {
             "fair" => format!("{} held per weight 1", level.resource),
             "drf" => format!("dominant share per weight 1, told as {} held", level.resource),
             "per-server-drf" => format!(
-                "what is held on each server by itself; here the share of the pool per weight 1, told as {} held",
+                "what is held on each server by itself; here the share of the pool per weight 1, \
+                 told as {} held",
                 level.resource
             ),
             "long-term-drf" => {
@@ -218,8 +230,12 @@ impl Words<'_> {
             }
             _ => "arrival number of its oldest waiting job".to_owned(),
         };
-        self.line(&format!("\nOrder below {among}: {}, by {unit}; the smallest is served", level.order));
-        let mut rows: Vec<[String; 4]> = vec![["queue", "key", "against its own", ""].map(str::to_owned)];
+        self.line(&format!(
+            "\nOrder below {among}: {}, by {unit}; the smallest is served",
+            level.order
+        ));
+        let mut rows: Vec<[String; 4]> =
+            vec![["queue", "key", "against its own", ""].map(str::to_owned)];
         let place = level.place.unwrap_or(usize::MAX);
         for (index, child) in level.children.iter().enumerate() {
             if index >= LISTED && index != place {
@@ -246,16 +262,23 @@ impl Words<'_> {
             };
             let parked = if child.parked { "nothing of it fits now" } else { "" };
             let mark = if index == place { "> " } else { "" };
-            rows.push([format!("{mark}{}", child.queue), by(child.key), against, parked.to_owned()]);
+            rows.push([
+                format!("{mark}{}", child.queue),
+                by(child.key),
+                against,
+                parked.to_owned(),
+            ]);
         }
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width =
+            |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let (queue, key, against) = (width(0), width(1), width(2));
         for row in &rows {
             let [a, b, c, d] = row;
             let text = format!("  {a:<queue$}  {b:>key$}  {c:>against$}  {d}");
             self.line(text.trim_end());
         }
-        let shown = level.children.len().min(LISTED) + usize::from(place >= LISTED && place != usize::MAX);
+        let shown =
+            level.children.len().min(LISTED) + usize::from(place >= LISTED && place != usize::MAX);
         if level.children.len() > shown {
             self.line(&format!("  and {} more queues that wait", level.children.len() - shown));
         }
@@ -278,7 +301,8 @@ impl Words<'_> {
 
     fn leaf(&mut self) {
         let Some(leaf) = self.told.leaf.as_ref().filter(|leaf| leaf.jobs_ahead > 0) else { return };
-        let mut text = format!("\nOrder within queue {}: {}; ahead are\n", self.told.queue, leaf.order);
+        let mut text =
+            format!("\nOrder within queue {}: {}; ahead are\n", self.told.queue, leaf.order);
         for job in &leaf.first {
             let demand: Vec<String> = job
                 .demand
@@ -309,7 +333,10 @@ impl Words<'_> {
         };
         self.line("\nIf nothing arrived or changed from here on");
         self.line(&format!("  its next task would start {}", at(forecast.first_start_s)));
-        self.line(&format!("  all that wait now would have started {}", at(forecast.all_started_s)));
+        self.line(&format!(
+            "  all that wait now would have started {}",
+            at(forecast.all_started_s)
+        ));
         let recorded = told.recorded_start_s;
         match recorded {
             Some(_) => self.line(&format!("In the record its next task started {}", at(recorded))),
@@ -365,6 +392,7 @@ fn clock(seconds: f64) -> String {
 
 /// A length of time as people read it: to the second from a minute on, to the millisecond below.
 fn length(seconds: f64) -> String {
-    let rounded = if seconds >= 60.0 { seconds.round() } else { (seconds * 1000.0).round() / 1000.0 };
+    let rounded =
+        if seconds >= 60.0 { seconds.round() } else { (seconds * 1000.0).round() / 1000.0 };
     Span::from_secs_f64(rounded.max(0.0)).map_or_else(|| format!("{seconds} s"), format_span)
 }

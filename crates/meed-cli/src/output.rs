@@ -1,4 +1,5 @@
-//! Where results go. Standard output: a reader that has gone (`| head`) is no failure. Files: whole or absent.
+//! Where results go. Standard output: a reader that has gone (`| head`) is no failure. Files: whole
+//! or absent.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -23,8 +24,9 @@ pub(crate) fn remark(text: &str) {
     let _ = writeln!(std::io::stderr(), "meed: {text}");
 }
 
-/// Whether every result has a file of its own that can be written, and none would overwrite `input`, which is a
-/// `what`: told before a long run rather than after it. `outputs` are the options with their files.
+/// Whether every result has a file of its own that can be written, and none would overwrite
+/// `input`, which is a `what`: told before a long run rather than after it. `outputs` are the
+/// options with their files.
 pub(crate) fn check_files(
     outputs: &[(&str, Option<&Path>)],
     (what, input): (&str, &Path),
@@ -47,9 +49,13 @@ pub(crate) fn check_files(
             )));
         }
         if same_file(path, input) {
-            return Err(Failure::Usage(format!("{option} would overwrite the {what} {}", path.display())));
+            return Err(Failure::Usage(format!(
+                "{option} would overwrite the {what} {}",
+                path.display()
+            )));
         }
-        // Made beside its place and dropped again, which leaves what was there. A pipe is opened once only.
+        // Made beside its place and dropped again, which leaves what was there. A pipe is opened
+        // once only.
         if path.metadata().map_or(true, |found| found.is_file() || found.is_dir()) {
             drop(Output::create(path)?);
         }
@@ -57,7 +63,8 @@ pub(crate) fn check_files(
     Ok(())
 }
 
-/// Whether none of `outputs` would overwrite a file that is read: as [`check_files`], for files known later.
+/// Whether none of `outputs` would overwrite a file that is read: as [`check_files`], for files
+/// known later.
 pub(crate) fn check_inputs<'a>(
     outputs: &[(&str, Option<&Path>)],
     inputs: impl IntoIterator<Item = &'a Path>,
@@ -65,7 +72,10 @@ pub(crate) fn check_inputs<'a>(
     for input in inputs {
         let hit = outputs.iter().find(|(_, path)| path.is_some_and(|path| same_file(path, input)));
         if let Some((option, _)) = hit {
-            return Err(Failure::Usage(format!("{option} would overwrite the input {}", input.display())));
+            return Err(Failure::Usage(format!(
+                "{option} would overwrite the input {}",
+                input.display()
+            )));
         }
     }
     Ok(())

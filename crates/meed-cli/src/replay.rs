@@ -26,10 +26,12 @@ pub(crate) struct ReplayArgs {
     /// Which run, where the log holds several: its number from 1, or its policy.
     #[arg(long, value_name = "N|POLICY")]
     run: Option<String>,
-    /// A policy to run the recorded workload under, as in `meed simulate`. May be given several times.
+    /// A policy to run the recorded workload under, as in `meed simulate`. May be given several
+    /// times.
     #[arg(long, short, value_name = "POLICY")]
     policy: Vec<String>,
-    /// Takes the nodes of this scenario file instead of the recorded ones; its resources must be the same.
+    /// Takes the nodes of this scenario file instead of the recorded ones; its resources must be
+    /// the same.
     #[arg(long, value_name = "FILE.toml")]
     cluster: Option<PathBuf>,
     /// Changes a key of the recorded scenario, but for its workload, as in queue.0.weight=2.
@@ -44,7 +46,8 @@ pub(crate) struct ReplayArgs {
     /// Writes a self-contained HTML report with plots.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Writes the log of what is run: of the recorded policy, or of all others where others are asked for.
+    /// Writes the log of what is run: of the recorded policy, or of all others where others are
+    /// asked for.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Samples over time for JSON and report; 0 for none. Default: 400 with --json or --report.
@@ -101,12 +104,18 @@ fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {
     }
     match result? {
         None if args.quiet => Ok(()),
-        None => print(&format!("{file}: {} decides as recorded, line by line\n", recording.policy())),
+        None => {
+            print(&format!("{file}: {} decides as recorded, line by line\n", recording.policy()))
+        }
         Some(Difference { line, recorded, replayed }) => {
             let or_end = |text: Option<String>| text.unwrap_or_else(|| "(the log ends)".to_owned());
             if !args.quiet {
-                let both = format!("recorded  {}\nreplayed  {}\n", or_end(recorded), or_end(replayed));
-                print(&format!("{file}:{line}: the first difference under {}\n{both}", recording.policy()))?;
+                let both =
+                    format!("recorded  {}\nreplayed  {}\n", or_end(recorded), or_end(replayed));
+                print(&format!(
+                    "{file}:{line}: the first difference under {}\n{both}",
+                    recording.policy()
+                ))?;
             }
             Err(Failure::Input(format!("{file}:{line}: differs from what this Meed writes")))
         }

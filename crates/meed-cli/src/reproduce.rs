@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use meed_lab::reproduce::{Context, Done, ITEMS, ReproduceError, page, select, summary_page, to_json};
+use meed_lab::reproduce::{
+    Context, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
+};
 use meed_report::page::{to_text, write_html};
 
 use crate::exit::Failure;
@@ -13,7 +15,8 @@ use crate::watch;
 /// Examples of `--help`.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  meed reproduce                                       all items: two minutes of processor time; with traces some more
+  meed reproduce                                       all items: two minutes of processor time; \
+  with traces some more
   meed reproduce --traces DIR drfh-fig6 drfh-fig9
   meed reproduce tsc-fig7 tsc-fig8 --report figures.html
   meed reproduce --seeds 100 --json figures.json
@@ -33,8 +36,9 @@ pub(crate) struct ReproduceArgs {
     /// The first seed.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Folder with the real traces (docs/real-traces.md). Default: MEED_TRACES. Without it, submission times are drawn
-    /// from a distribution that was fitted to them, and items on Google's and MetaCentrum's traces are not measured.
+    /// Folder with the real traces (docs/real-traces.md). Default: MEED_TRACES. Without it,
+    /// submission times are drawn from a distribution that was fitted to them, and items on
+    /// Google's and MetaCentrum's traces are not measured.
     #[arg(long, value_name = "DIR")]
     traces: Option<PathBuf>,
     /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.
@@ -58,10 +62,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         ("", Path::new("")),
     )?;
     // Set but empty is not set.
-    let named = || std::env::var_os("MEED_TRACES").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let named =
+        || std::env::var_os("MEED_TRACES").filter(|name| !name.is_empty()).map(PathBuf::from);
     let traces = args.traces.clone().or_else(named);
     if let Some(folder) = traces.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::File(format!("--traces {}: there is no such folder", folder.display())));
+        return Err(Failure::File(format!(
+            "--traces {}: there is no such folder",
+            folder.display()
+        )));
     }
     let context = Context::new(traces, args.seeds, args.seed);
     let bar = watch::bar(args.quiet, items.len() as u64, "{bar:24} {pos}/{len} {msg}");
@@ -89,14 +97,18 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
 
 fn list() -> Result<(), Failure> {
     let width = ITEMS.iter().map(|item| item.id.len()).max().unwrap_or(0);
-    let line =
-        |item: &meed_lab::reproduce::Item| format!("{:width$}  {}: {}\n", item.id, item.source, item.title);
+    let line = |item: &meed_lab::reproduce::Item| {
+        format!("{:width$}  {}: {}\n", item.id, item.source, item.title)
+    };
     print(&ITEMS.iter().map(line).collect::<String>())
 }
 
 fn unknown_item(unknown: &str) -> Failure {
     let ids: Vec<&str> = ITEMS.iter().map(|item| item.id).collect();
-    Failure::Usage(format!("there is nothing called `{unknown}` to reproduce; there are {}", ids.join(", ")))
+    Failure::Usage(format!(
+        "there is nothing called `{unknown}` to reproduce; there are {}",
+        ids.join(", ")
+    ))
 }
 
 impl From<ReproduceError> for Failure {

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet)
 }
 
-/// Writes a comparison where it was asked for; on the terminal unless it goes there as JSON or `quiet` says not to.
+/// Writes a comparison where it was asked for; on the terminal unless it goes there as JSON or
+/// `quiet` says not to.
 pub(crate) fn show(
     comparison: &Comparison,
     json: Option<&Path>,

@@ -16,21 +16,26 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed sweep examples/lending.toml --over half_life=1h,6h,24h --seeds 5 --report sweep.html
   meed sweep CTC-SP2.swf.gz --over half_life=1h..30d\\ log\\ 8 --over load=0.8,1,1.2 --out ctc.csv
-  meed sweep cluster.toml --over queue.0.weight=1..4\\ step\\ 1 --policy fair --policy long-term --out weights.csv
+  meed sweep cluster.toml --over queue.0.weight=1..4\\ step\\ 1 --policy fair --policy long-term \
+  --out weights.csv
   meed sweep cluster.toml --over policy=fair,long-term,static --over nodes=8..16\\ step\\ 4 --json
 
-Settings (--over): policy; load (how fast jobs come: run.load); nodes (cluster.node.0.count); until (run.until); keys of \
-the policy (round, half_life, discount, quantum, t_wait, newcomer, ...); and any key of the scenario as --set takes \
+Settings (--over): policy; load (how fast jobs come: run.load); nodes (cluster.node.0.count); \
+until (run.until); keys of \
+the policy (round, half_life, discount, quantum, t_wait, newcomer, ...); and any key of the \
+scenario as --set takes \
 it. Values: a list; A..B step S; A..B log N (N values in equal ratios). See docs/sweep.md.";
 
 #[derive(Args)]
 pub(crate) struct SweepArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace.
     pub(crate) scenario: PathBuf,
-    /// A setting and its values, as in half_life=1h,6h,24h. Several make all combinations; the first varies slowest.
+    /// A setting and its values, as in half_life=1h,6h,24h. Several make all combinations; the
+    /// first varies slowest.
     #[arg(long, value_name = "KEY=V1,V2,..")]
     pub(crate) over: Vec<String>,
-    /// A policy to run, as in `meed simulate`. May be given several times. Default: fair, long-term.
+    /// A policy to run, as in `meed simulate`. May be given several times. Default: fair,
+    /// long-term.
     #[arg(long, short, value_name = "POLICY")]
     pub(crate) policy: Vec<String>,
     /// Runs each combination with so many seeds, one after the other from the first on.
@@ -42,8 +47,8 @@ pub(crate) struct SweepArgs {
     /// Changes a key of the scenario at every point, as in `meed simulate`.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
-    /// Writes all results as CSV (docs/sweep.md). Finished points are kept in FILE.journal while it runs: the same
-    /// command goes on where a stopped one was.
+    /// Writes all results as CSV (docs/sweep.md). Finished points are kept in FILE.journal while it
+    /// runs: the same command goes on where a stopped one was.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
     /// Forgets what a stopped sweep has finished.
@@ -58,7 +63,8 @@ pub(crate) struct SweepArgs {
     /// Runs so many points at once. Default: one per core. Results do not depend on it.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) threads: usize,
-    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of counting them.
+    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of
+    /// counting them.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Prints no tables and no progress.
@@ -84,7 +90,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         remarks(&grid);
     }
     let journal = match &args.out {
-        Some(out) => Some(Journal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?),
+        Some(out) => {
+            Some(Journal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?)
+        }
         None => None,
     };
     let found = journal.as_ref().map_or(0, |journal| journal.finished().len());
@@ -145,12 +153,16 @@ fn check_outputs(args: &SweepArgs) -> Result<(), Failure> {
     let Some(out) = &args.out else { return Ok(()) };
     let journal = journal_of(out);
     if same_file(&journal, &args.scenario) {
-        return Err(Failure::Usage(format!("--out would overwrite the scenario {}", out.display())));
+        return Err(Failure::Usage(format!(
+            "--out would overwrite the scenario {}",
+            out.display()
+        )));
     }
     match &args.report {
-        Some(report) if same_file(&journal, report) => {
-            Err(Failure::Usage(format!("--out and --report name the same file {}", report.display())))
-        }
+        Some(report) if same_file(&journal, report) => Err(Failure::Usage(format!(
+            "--out and --report name the same file {}",
+            report.display()
+        ))),
         _ => Ok(()),
     }
 }

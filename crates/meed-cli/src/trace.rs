@@ -19,7 +19,9 @@ pub(crate) fn run(command: &TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Inspect { input, options, json } => show(input, options, *json),
         TraceCommand::Convert { input, output, options } => write(input, output, options, None),
-        TraceCommand::Generate { scenario, output, seed, options } => write(scenario, output, options, *seed),
+        TraceCommand::Generate { scenario, output, seed, options } => {
+            write(scenario, output, options, *seed)
+        }
     }
 }
 
@@ -31,8 +33,8 @@ fn open(
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let scenario = Scenario::load_any(input, &options.sets, on_bad_line)?;
     if scenario.is_mapreduce() {
-        let what =
-            "is of the MapReduce world, whose tasks have work and no run times; a trace cannot hold them";
+        let what = "is of the MapReduce world, whose tasks have work and no run times; a trace \
+            cannot hold them";
         return Err(Failure::Input(format!("{}: {what}", input.display())));
     }
     let source = scenario.source(seed.unwrap_or(scenario.seed), on_bad_line)?;
@@ -46,12 +48,13 @@ fn show(input: &Path, options: &TraceOptions, json: bool) -> Result<(), Failure>
         ProgressStyle::with_template("reading {bar:24} {percent}%").expect("the template is valid"),
     );
     let capacity = scenario.capacity();
-    let progress = |fraction: Option<f64>| bar.set_position((fraction.unwrap_or(0.0) * 1000.0) as u64);
+    let progress =
+        |fraction: Option<f64>| bar.set_position((fraction.unwrap_or(0.0) * 1000.0) as u64);
     let summary = inspect(source.as_mut(), scenario.kinds(), Some(&capacity), progress)?;
     bar.finish_and_clear();
     if json {
-        let text =
-            serde_json::to_string_pretty(&summary).expect("a summary has no keys that JSON could not have");
+        let text = serde_json::to_string_pretty(&summary)
+            .expect("a summary has no keys that JSON could not have");
         return print(&(text + "\n"));
     }
     scenario.warnings.iter().for_each(|warning| remark(warning));
@@ -70,7 +73,10 @@ fn tables(summary: &Summary) -> String {
         summary.ignored_lines
     );
     if let (Some(first), Some(last)) = (summary.first_submit_s, summary.last_submit_s) {
-        text += &format!("submitted from {first} s to {last} s ({:.1} days)\n", (last - first) / 86_400.0);
+        text += &format!(
+            "submitted from {first} s to {last} s ({:.1} days)\n",
+            (last - first) / 86_400.0
+        );
     }
     for assumption in &summary.assumptions {
         text += &format!("assumed: {assumption}\n");
@@ -85,7 +91,8 @@ fn tables(summary: &Summary) -> String {
     }
     let mut load = table(&["resource", "work, resource-seconds", "largest task", "offered load"]);
     for resource in &summary.resources {
-        let offered = resource.offered_load.map_or("".to_owned(), |load| format!("{:.1} %", load * 100.0));
+        let offered =
+            resource.offered_load.map_or("".to_owned(), |load| format!("{:.1} %", load * 100.0));
         load.add_row([
             resource.resource.clone(),
             format!("{:.0}", resource.work),
@@ -120,7 +127,8 @@ fn row(name: &str, quantiles: &Quantiles) -> Vec<String> {
             .trim_end_matches('.')
             .to_owned()
     };
-    let values = [quantiles.min, quantiles.mean, quantiles.p50, quantiles.p90, quantiles.p99, quantiles.max];
+    let values =
+        [quantiles.min, quantiles.mean, quantiles.p50, quantiles.p90, quantiles.p99, quantiles.max];
     std::iter::once(name.to_owned()).chain(values.map(number)).collect()
 }
 
@@ -133,14 +141,20 @@ fn table(header: &[&str]) -> Table {
     table
 }
 
-fn write(input: &Path, output: &Path, options: &TraceOptions, seed: Option<u64>) -> Result<(), Failure> {
+fn write(
+    input: &Path,
+    output: &Path,
+    options: &TraceOptions,
+    seed: Option<u64>,
+) -> Result<(), Failure> {
     let (scenario, mut source) = open(input, options, seed)?;
     let file = Output::create(output)?;
     let name = file.name().to_string();
     let buffered = BufWriter::with_capacity(1 << 16, file);
     let (buffered, counts) = convert(source.as_mut(), scenario.kinds(), buffered, &name)?;
-    let file =
-        buffered.into_inner().map_err(|error| Failure::File(format!("cannot write {name}: {error}")))?;
+    let file = buffered
+        .into_inner()
+        .map_err(|error| Failure::File(format!("cannot write {name}: {error}")))?;
     file.finish()?;
     let bad: Vec<String> = source.bad_lines().iter().map(|line| line.to_string()).collect();
     bad.iter().for_each(|line| remark(&format!("skipped {line}")));

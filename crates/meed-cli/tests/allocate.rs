@@ -1,4 +1,5 @@
-//! `meed allocate` through the program: the page's example, exit codes, and that nothing is half-written.
+//! `meed allocate` through the program: the page's example, exit codes, and that nothing is
+//! half-written.
 
 mod common;
 
@@ -16,16 +17,22 @@ fn project(path: &str) -> String {
 /// The example of docs/allocate.md in a folder of its own.
 fn example() -> tempfile::TempDir {
     let page = project("docs/allocate.md");
-    let input =
-        page.split("```json\n").nth(1).and_then(|rest| rest.split("\n```").next()).expect("an example");
+    let input = page
+        .split("```json\n")
+        .nth(1)
+        .and_then(|rest| rest.split("\n```").next())
+        .expect("an example");
     let folder = folder();
     fs::write(folder.path().join("in.json"), input).expect("a writable folder");
     folder
 }
 
 fn json(folder: &Path, policy: &str) -> Value {
-    serde_json::from_str(&succeed(folder, &["allocate", "in.json", "--policy", policy, "--json", "-"]))
-        .expect("JSON")
+    serde_json::from_str(&succeed(
+        folder,
+        &["allocate", "in.json", "--policy", policy, "--json", "-"],
+    ))
+    .expect("JSON")
 }
 
 #[test]
@@ -64,7 +71,9 @@ fn tables_files_and_the_same_bytes_again() {
     let table = succeed(folder.path(), &["allocate", "in.json", "--json", "out.json"]);
     assert!(table.contains("level 0.714286") && table.contains("nobody can have more"), "{table}");
     let first = fs::read(folder.path().join("out.json")).expect("it was written");
-    assert!(succeed(folder.path(), &["allocate", "in.json", "--json", "out.json", "-q"]).is_empty());
+    assert!(
+        succeed(folder.path(), &["allocate", "in.json", "--json", "out.json", "-q"]).is_empty()
+    );
     assert_eq!(fs::read(folder.path().join("out.json")).expect("it was written"), first);
     assert_eq!(succeed(folder.path(), &["allocate", "in.json", "--json", "-"]).into_bytes(), first);
     let slots = |policy: &str| json(folder.path(), policy)["users"][0]["tasks"].as_f64();
@@ -104,7 +113,8 @@ fn what_is_wrong_has_its_exit_code_and_leaves_no_file() {
         ("\"weight\":1", "\"wieght\":1", "wrong.json:3: unknown field `wieght`"),
     ] {
         assert!(good.contains(from), "{from}");
-        fs::write(folder.path().join("wrong.json"), good.replacen(from, to, 1)).expect("a writable folder");
+        fs::write(folder.path().join("wrong.json"), good.replacen(from, to, 1))
+            .expect("a writable folder");
         check("wrong.json", &out, 3, message);
     }
     check("none.json", &out, 4, "none.json: cannot be read: No such file");
@@ -113,7 +123,12 @@ fn what_is_wrong_has_its_exit_code_and_leaves_no_file() {
     check("in.json", &["--json", "none/out.json"], 4, "cannot write none/out.json");
     check("in.json", &["--json", "dir"], 4, "cannot write dir");
     check("in.json", &["--json", "in.json"], 2, "--json would overwrite the input in.json");
-    check("in.json", &["--policy", "drfx"], 3, "unknown policy `drfx`; known are drf, drfh, long-term-drf");
+    check(
+        "in.json",
+        &["--policy", "drfx"],
+        3,
+        "unknown policy `drfx`; known are drf, drfh, long-term-drf",
+    );
     check(
         "in.json",
         &["--policy", "drfh,slots_per_server=3"],

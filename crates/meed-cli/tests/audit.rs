@@ -1,4 +1,5 @@
-//! `meed audit` from the outside: files that `meed simulate` runs, numbers that come again, errors that help.
+//! `meed audit` from the outside: files that `meed simulate` runs, numbers that come again, errors
+//! that help.
 
 mod common;
 
@@ -11,18 +12,30 @@ const SMALL: [&str; 7] = ["audit", "--trials", "4", "--tasks", "unit", "--policy
 #[test]
 fn a_counterexample_is_written_runs_and_comes_again() {
     let folder = folder();
-    let args = ["--property", "contribution", "--property", "overclaiming", "--out", "found", "--json", "-"];
+    let args = [
+        "--property",
+        "contribution",
+        "--property",
+        "overclaiming",
+        "--out",
+        "found",
+        "--json",
+        "-",
+    ];
     let out = succeed(folder.path(), &[&SMALL[..], &args].concat());
     let audit: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&audit["schema"], &audit["trials"]), (&1.into(), &4.into()));
     assert_eq!(audit["cells"].as_array().unwrap().len(), 2);
-    for (cell, name) in audit["cells"].as_array().unwrap().iter().zip(["contribution", "overclaiming"]) {
+    for (cell, name) in
+        audit["cells"].as_array().unwrap().iter().zip(["contribution", "overclaiming"])
+    {
         assert_eq!((&cell["property"], &cell["verdict"]), (&name.into(), &"counterexample".into()));
         let place = format!("found/{name}-fair-unit");
         let again = succeed(folder.path(), &["audit", "--case", &format!("{place}/case.json")]);
-        let case: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(folder.path().join(&place).join("case.json")).unwrap())
-                .unwrap();
+        let case: serde_json::Value = serde_json::from_str(
+            &fs::read_to_string(folder.path().join(&place).join("case.json")).unwrap(),
+        )
+        .unwrap();
         let value = case["value"].as_str().unwrap();
         assert!(again.contains(&format!(": {value} (written: {value};")), "{again}");
         assert_eq!(cell["counterexample"]["value"].to_string().parse::<f64>(), value.parse());
@@ -50,7 +63,8 @@ fn a_table_and_a_report() {
 #[test]
 fn pools_of_servers() {
     let folder = folder();
-    let args = ["audit", "--pool", "--trials", "6", "--property", "pareto", "--policy", "per-server-drf"];
+    let args =
+        ["audit", "--pool", "--trials", "6", "--property", "pareto", "--policy", "per-server-drf"];
     let more = ["--out", "found", "--report", "pool.html", "--json", "-"];
     let out = succeed(folder.path(), &[&args[..], &more].concat());
     let audit: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -81,12 +95,20 @@ fn what_is_wrong_is_told() {
             2,
             "unknown property `overclaiming`; known are envy-freeness",
         ),
-        (&["audit", "--pool", "--policy", "static"], 3, "a pool of unequal servers has no static shares"),
+        (
+            &["audit", "--pool", "--policy", "static"],
+            3,
+            "a pool of unequal servers has no static shares",
+        ),
         (&["audit", "--pool", "--tasks", "unit"], 2, "cannot be used with"),
         (&["audit", "--policy", "fare"], 3, "unknown policy `fare`"),
         (&["audit", "--trials", "0"], 2, "--trials"),
         (&["audit", "--case", "none.json"], 4, "none.json"),
-        (&["audit", "--case", "odd.json"], 3, "odd.json: is no case as `meed audit --out` writes it"),
+        (
+            &["audit", "--case", "odd.json"],
+            3,
+            "odd.json: is no case as `meed audit --out` writes it",
+        ),
         (&["audit", "--case", "odd.json", "--policy", "fair"], 2, "cannot be used with"),
         (&["audit", "--report", "-"], 2, "--report"),
     ] {

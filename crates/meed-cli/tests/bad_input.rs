@@ -11,14 +11,23 @@ const GOOD: &str = "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\ncapacit
                     [[queue]]\nname = \"a\"\n[[queue]]\nname = \"p.b\"\n\
                     [[job]]\nqueue = \"a\"\ntasks = 2\ndemand = { slot = 1 }\nduration = 1\n";
 
-/// Runs the scenario with `args`; the exit code and a part of the message are known, and no file is left.
+/// Runs the scenario with `args`; the exit code and a part of the message are known, and no file is
+/// left.
 fn check(scenario: &str, args: &[&str], code: i32, message: &str) {
     let folder = folder();
     traces(folder.path());
     fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
     let before = files(folder.path());
-    let mut all =
-        vec!["simulate", "s.toml", "--json", "out.json", "--report", "out.html", "--log", "out.jsonl"];
+    let mut all = vec![
+        "simulate",
+        "s.toml",
+        "--json",
+        "out.json",
+        "--report",
+        "out.html",
+        "--log",
+        "out.jsonl",
+    ];
     all.extend(args);
     fails(folder.path(), &all, code, message);
     assert_eq!(files(folder.path()), before, "{args:?} {scenario}");
@@ -55,7 +64,8 @@ fn traces(folder: &Path) {
     };
     let swf = |line: &str| format!("; MaxProcs: 4\n{line}");
     let good = "1 0 0 5 2 -1 -1 2 5 -1 1 3 1 1 1 1 -1 -1\n";
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a writable folder");
+    let write =
+        |name: &str, text: &str| fs::write(folder.join(name), text).expect("a writable folder");
     write("order.jsonl", &format!("{head}{}{}", job("5"), job("4")));
     write("cut.jsonl", &format!("{head}{}", job("5").trim_end_matches("1}]}\n")));
     write("parent.jsonl", &format!("{}{}", head.replace("\"a\"", "\"x.y\""), job("1")));
@@ -65,8 +75,11 @@ fn traces(folder: &Path) {
     write("words.swf", &swf("one two\n"));
     write("wide.jsonl", &format!("{head}{}", job("1").replace("\"slot\":1}", "\"slot\":9}")));
     // A gzip file that ends in the middle: magic, method, and the start of a stored block.
-    fs::write(folder.join("cut.swf.gz"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0, 99, 0, 156, 255, b'1'])
-        .expect("a writable folder");
+    fs::write(
+        folder.join("cut.swf.gz"),
+        [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0, 99, 0, 156, 255, b'1'],
+    )
+    .expect("a writable folder");
     fs::create_dir(folder.join("dir")).expect("a writable folder");
     fs::write(folder.join("bytes.toml"), [0xff, 0xfe, 0x00]).expect("a writable folder");
 }
@@ -122,16 +135,25 @@ fn scenarios_that_are_wrong() {
         ("name = \"p.b\"", "name = \"a\"", "s.toml:7: queue `a` is declared twice"),
         ("name = \"p.b\"", "name = \"p..b\"", "s.toml:7: queue name `p..b` has an empty part"),
         ("queue = \"a\"", "queue = \"aa\"", "s.toml:9: unknown queue `aa`; did you mean `a`?"),
-        ("queue = \"a\"", "queue = \"p\"", "s.toml:9: queue `p` is a parent (of `p.b`); jobs go to leaves"),
+        (
+            "queue = \"a\"",
+            "queue = \"p\"",
+            "s.toml:9: queue `p` is a parent (of `p.b`); jobs go to leaves",
+        ),
         (
             "{ slot = 1 }",
             "{ slot = 5 }",
-            "s.toml:9: queue `a`: a task asks for slot 5, which fits no node; the largest has slot 4",
+            "s.toml:9: queue `a`: a task asks for slot 5, which fits no node; the largest has slot \
+             4",
         ),
         ("{ slot = 1 }", "{ slot = 0 }", "s.toml:9: job 0: demand: a task must ask for some"),
         ("{ slot = 1 }", "{ slot = [1] }", "s.toml:12: expected a number, or text with a unit"),
         ("tasks = 2", "tasks = 0", "s.toml:9: job 0: tasks is 0"),
-        ("tasks = 2", "tasks = 99999999", "s.toml:9: job 0: tasks is 99999999; it must be 1 to 16777216"),
+        (
+            "tasks = 2",
+            "tasks = 99999999",
+            "s.toml:9: job 0: tasks is 99999999; it must be 1 to 16777216",
+        ),
         ("duration = 1", "duration = -1", "s.toml:9: job 0: duration:"),
         ("duration = 1", "duration = \"300y\"", "s.toml:9: job 0: duration:"),
         ("duration = 1", "duration = nan", "s.toml:9: job 0: duration:"),
@@ -146,9 +168,17 @@ fn scenarios_that_are_wrong() {
             "duration = 1\n[policy]\norder = \"longterm\"\n",
             "s.toml:15: unknown order `longterm`; known are fifo, fair, long-term",
         ),
-        ("duration = 1\n", "duration = 1\n[policy]\nround = 0\n", "s.toml:15: round must be above zero"),
+        (
+            "duration = 1\n",
+            "duration = 1\n[policy]\nround = 0\n",
+            "s.toml:15: round must be above zero",
+        ),
         ("duration = 1\n", "duration = 1\n[policy]\nhalf_life = \"2y\"\n", "s.toml:15: half_life"),
-        ("duration = 1\n", "duration = 1\n[policy]\ndiscount = nan\n", "s.toml:15: discount is NaN"),
+        (
+            "duration = 1\n",
+            "duration = 1\n[policy]\ndiscount = nan\n",
+            "s.toml:15: discount is NaN",
+        ),
         (
             "duration = 1\n",
             "duration = 1\n[policy]\nround = 1\nhalf_life = 1\n",
@@ -169,7 +199,11 @@ fn scenarios_that_are_wrong() {
             "name = \"p.b\"\nmin = { slot = 3 }\nmax = { slot = 2 }",
             "s.toml:7: queue `p.b`: minimum share of `slot` is above its maximum",
         ),
-        ("duration = 1\n", "duration = 1\n[run]\nfail_rate = 1.0\n", "s.toml:15: fail_rate is a chance"),
+        (
+            "duration = 1\n",
+            "duration = 1\n[run]\nfail_rate = 1.0\n",
+            "s.toml:15: fail_rate is a chance",
+        ),
         (
             "duration = 1\n",
             "duration = 1\n[run]\nload = 0\n",
@@ -191,7 +225,11 @@ fn scenarios_that_are_wrong() {
             "duration = 1\n[trace]\nfile = \"none.csv\"\ntenants = 4\n",
             "s.toml:14: `tenants` means nothing for a trace of this format",
         ),
-        ("duration = 1\n", "duration = 1\n[run]\nuntil = 0\n", "s.toml:15: until must be above zero"),
+        (
+            "duration = 1\n",
+            "duration = 1\n[run]\nuntil = 0\n",
+            "s.toml:15: until must be above zero",
+        ),
         ("duration = 1\n", "duration = 1\n[run]\nseed = -1\n", "s.toml:15: "),
         (
             "duration = 1\n",
@@ -216,12 +254,14 @@ fn scenarios_that_are_wrong() {
         ("duration = 1\n", "duration = 1\n[[change]]\nat = 1\n", "s.toml:14: a change is one of"),
         (
             "duration = 1\n",
-            "duration = 1\n[[generator]]\nqueue = \"a\"\nduration = 1\ndemand = { slot = 1 }\narrivals = { every = 1 }\n",
+            "duration = 1\n[[generator]]\nqueue = \"a\"\nduration = 1\ndemand = { slot = 1 \
+             }\narrivals = { every = 1 }\n",
             "s.toml:14: generator `a-0` never ends",
         ),
         (
             "duration = 1\n",
-            "duration = 1\n[[generator]]\nqueue = \"a\"\nduration = { exp = 1 }\ndemand = { slot = 1 }\narrivals = { every = 1 }\njobs = 2\n",
+            "duration = 1\n[[generator]]\nqueue = \"a\"\nduration = { exp = 1 }\ndemand = { slot = \
+             1 }\narrivals = { every = 1 }\njobs = 2\n",
             "s.toml:16: expected a number, or one of { uniform",
         ),
         (
@@ -268,7 +308,8 @@ fn workloads_that_are_wrong() {
         (
             purdue.replace("purdue", "perdue"),
             3,
-            "s.toml:9: there is no workload `perdue`, only facebook, purdue, tpch, spark. did you mean `purdue`?",
+            "s.toml:9: there is no workload `perdue`, only facebook, purdue, tpch, spark. did you \
+             mean `purdue`?",
         ),
         (purdue.replace("\"a\"", "\"b\""), 3, "s.toml:9: unknown queue `b`"),
         (
@@ -276,14 +317,22 @@ fn workloads_that_are_wrong() {
             3,
             "s.toml:9: queue `p` is a parent (of `p.b`); jobs go to leaves",
         ),
-        (purdue.replace("slot = 1", "slot = 9"), 3, "s.toml:9: a task asks for slot 9, which fits no node"),
+        (
+            purdue.replace("slot = 1", "slot = 9"),
+            3,
+            "s.toml:9: a task asks for slot 9, which fits no node",
+        ),
         (
             purdue.replace("slot = 1", "slot = 0"),
             3,
             "s.toml:9: workload `purdue`: demand: a task must ask for some",
         ),
         (format!("{purdue}start = \"soon\"\n"), 3, "s.toml:9: workload `purdue`: start:"),
-        (format!("{purdue}task_time_scale = 0\n"), 3, "task_time_scale: is 0; 0.001 to 1000 are possible"),
+        (
+            format!("{purdue}task_time_scale = 0\n"),
+            3,
+            "task_time_scale: is 0; 0.001 to 1000 are possible",
+        ),
         (
             format!("{purdue}task_time_scale = nan\n"),
             3,
@@ -298,18 +347,25 @@ fn workloads_that_are_wrong() {
         (
             format!("{purdue}submissions = \"fb.tsv\"\n"),
             3,
-            "s.toml:9: workload `purdue`: leave `submissions` out; only facebook takes its times from a file",
+            "s.toml:9: workload `purdue`: leave `submissions` out; only facebook takes its times \
+             from a file",
         ),
         (format!("{facebook}submissions = \"nowhere.tsv\"\n"), 4, "nowhere.tsv"),
-        (format!("{facebook}submissions = \"s.toml\"\n"), 3, "s.toml:1: 1 columns; a SWIM line has 6"),
+        (
+            format!("{facebook}submissions = \"s.toml\"\n"),
+            3,
+            "s.toml:1: 1 columns; a SWIM line has 6",
+        ),
     ] {
         check(&whole(&workload), &[], code, message);
     }
 }
 
-const MAPREDUCE: &str = "[mapreduce]\nreplicas = 1\n[[mapreduce.node]]\nname = \"n\"\ncount = 2\ncores = 2\n\
+const MAPREDUCE: &str = "[mapreduce]\nreplicas = 1\n[[mapreduce.node]]\nname = \"n\"\ncount = \
+    2\ncores = 2\n\
                          disk_bytes_per_s = \"60MB\"\nnetwork_bytes_per_s = \"100MB\"\n\
-                         [[mapreduce.job]]\nqueue = \"a\"\nkind = \"grep\"\ninput = \"100MB\"\n[[queue]]\nname = \"a\"\n";
+                         [[mapreduce.job]]\nqueue = \"a\"\nkind = \"grep\"\ninput = \
+                         \"100MB\"\n[[queue]]\nname = \"a\"\n";
 
 #[test]
 fn mapreduce_worlds_that_are_wrong() {
@@ -319,11 +375,17 @@ fn mapreduce_worlds_that_are_wrong() {
     let more = |rest: &'static str| ("[[queue]]", rest);
     for ((from, to), message) in [
         (("cores = 2", "cores = 0"), "s.toml:3: node `n`, cores: 0 must be 1 to 1024"),
-        (("cores = 2", "cores = 2\nspeed = 0"), "s.toml:3: node `n`, speed: 0 must be 0.001 to 1000"),
+        (
+            ("cores = 2", "cores = 2\nspeed = 0"),
+            "s.toml:3: node `n`, speed: 0 must be 0.001 to 1000",
+        ),
         (("cores = 2", "cores = 2\nspeed = nan"), "s.toml:3: node `n`, speed: \"NaN\""),
         (("cores = 2", "cores = 2\nspeed = -1"), "s.toml:3: node `n`, speed: \"-1\""),
         (("\"60MB\"", "0"), "s.toml:3: node `n`, disk_bytes_per_s: a bandwidth of zero"),
-        (("\"100MB\"\n[[mapreduce.job", "0\n[[mapreduce.job"), "network_bytes_per_s: a bandwidth of zero"),
+        (
+            ("\"100MB\"\n[[mapreduce.job", "0\n[[mapreduce.job"),
+            "network_bytes_per_s: a bandwidth of zero",
+        ),
         (
             ("\"60MB\"", "\"9000TB\""),
             "s.toml:3: node `n`, disk_bytes_per_s: 9000TB is more than 1000 TB a second",
@@ -348,8 +410,14 @@ fn mapreduce_worlds_that_are_wrong() {
         (("replicas = 1", "replicas = -1"), "s.toml:2: mapreduce, replicas: -1 must be 1 to 2"),
         (("replicas = 1", "threshold = 0"), "s.toml:2: mapreduce, threshold: 0 must be 1 to"),
         (("replicas = 1", "heartbeat = 0"), "s.toml:2: mapreduce, heartbeat: 0 must be 1ms to 1h"),
-        (("replicas = 1", "block = 0"), "s.toml:2: mapreduce, block: a block must hold at least one byte"),
-        (("replicas = 1", "block = 1"), "s.toml:9: `job0`: an input of 100000000 blocks; at most 16777216"),
+        (
+            ("replicas = 1", "block = 0"),
+            "s.toml:2: mapreduce, block: a block must hold at least one byte",
+        ),
+        (
+            ("replicas = 1", "block = 1"),
+            "s.toml:9: `job0`: an input of 100000000 blocks; at most 16777216",
+        ),
         (
             ("replicas = 1", "overload_cpu = 1.5"),
             "s.toml:2: mapreduce, overload_cpu: 1.5 must be above 0, at most 1",
@@ -373,10 +441,16 @@ fn mapreduce_worlds_that_are_wrong() {
             "s.toml:9: job `job0`: input: a job must have at least one byte",
         ),
         (("\"100MB\"\n[[queue", "\"20000TB\"\n[[queue"), "s.toml:9: job `job0`: input:"),
-        (("\"grep\"", "\"grab\""), "s.toml:9: job `job0`: unknown kind `grab`; known are pi, wordcount"),
+        (
+            ("\"grep\"", "\"grab\""),
+            "s.toml:9: job `job0`: unknown kind `grab`; known are pi, wordcount",
+        ),
         (("\"grep\"", "\"grab\""), "did you mean `grep`?"),
         (("queue = \"a\"", "queue = \"b\""), "s.toml:9: unknown queue `b`"),
-        (more("[[mapreduce.kind]]\nname = \"x\"\nshuffle = -1\n[[queue]]"), "s.toml:13: kind `x`, shuffle:"),
+        (
+            more("[[mapreduce.kind]]\nname = \"x\"\nshuffle = -1\n[[queue]]"),
+            "s.toml:13: kind `x`, shuffle:",
+        ),
         (
             more("[[mapreduce.kind]]\nname = \"x\"\nmap_cpu_per_mb = -1\n[[queue]]"),
             "s.toml:13: kind `x`, map_cpu_per_mb:",
@@ -398,7 +472,9 @@ fn mapreduce_worlds_that_are_wrong() {
             "s.toml:13: request `request0`: order `sorted` is not one of random, given",
         ),
         (
-            more("[[mapreduce.request]]\nqueue = \"a\"\ninput = 1\nevery = 1\npause = 1\n[[queue]]"),
+            more(
+                "[[mapreduce.request]]\nqueue = \"a\"\ninput = 1\nevery = 1\npause = 1\n[[queue]]",
+            ),
             "s.toml:13: request `request0`: `every` says when requests come",
         ),
         (
@@ -409,11 +485,18 @@ fn mapreduce_worlds_that_are_wrong() {
             more("[cluster]\nresources = [\"a\"]\n[[queue]]"),
             "s.toml:13: `cluster` means nothing beside [mapreduce]",
         ),
-        (more("[[job]]\nqueue = \"a\"\n[[queue]]"), "s.toml:13: `job` means nothing beside [mapreduce]"),
-        (more("[run]\nfail_rate = 0.1\n[[queue]]"), "s.toml:14: fail_rate means nothing beside [mapreduce]"),
+        (
+            more("[[job]]\nqueue = \"a\"\n[[queue]]"),
+            "s.toml:13: `job` means nothing beside [mapreduce]",
+        ),
+        (
+            more("[run]\nfail_rate = 0.1\n[[queue]]"),
+            "s.toml:14: fail_rate means nothing beside [mapreduce]",
+        ),
         (
             more("[policy]\nplacement = \"best-fit\"\n[[queue]]"),
-            "s.toml:14: placement `best-fit` names a node for a task; beside [mapreduce] nodes ask for tasks: hadoop",
+            "s.toml:14: placement `best-fit` names a node for a task; beside [mapreduce] nodes ask \
+             for tasks: hadoop",
         ),
         (
             more("[policy]\norder = \"per-server-drf\"\n[[queue]]"),
@@ -450,7 +533,8 @@ fn mapreduce_worlds_that_are_wrong() {
         &MAPREDUCE.replacen("count = 2", "count = 2\nmap_slots = 1", 1),
         &["--policy", "fifo,placement=dmr"],
         3,
-        "dmr splits the map slots of each node into two classes; node 0 has 1, at least 2 are needed",
+        "dmr splits the map slots of each node into two classes; node 0 has 1, at least 2 are \
+         needed",
     );
     fs::write(folder.path().join("s.toml"), MAPREDUCE).expect("a writable folder");
     let trace = ["trace", "generate", "s.toml", "out.jsonl"];
@@ -465,7 +549,8 @@ fn mapreduce_worlds_that_are_wrong() {
         &GOOD.replacen("duration = 1\n", other, 1),
         &[],
         3,
-        "s.toml:15: placement `djasl` gives map tasks to nodes that ask; it needs the [mapreduce] world",
+        "s.toml:15: placement `djasl` gives map tasks to nodes that ask; it needs the [mapreduce] \
+         world",
     );
 }
 
@@ -475,7 +560,8 @@ fn command_lines_that_are_wrong() {
         (
             &["--policy", "fare"][..],
             3,
-            "--policy fare: unknown policy `fare`; known are static, slots, fifo, fair, long-term, drf, drfh, per-server-drf, long-term-drf. did you mean `fair`?",
+            "--policy fare: unknown policy `fare`; known are static, slots, fifo, fair, long-term, \
+             drf, drfh, per-server-drf, long-term-drf. did you mean `fair`?",
         ),
         (&["--policy", ""], 3, "unknown policy ``"),
         (&["--policy", "fair,quantum"], 3, "`quantum` is not of the form key=value"),
@@ -543,9 +629,21 @@ fn files_that_cannot_be_read_or_written() {
             "cannot write none/x.jsonl.zst: ",
         ),
         (&["simulate", "s.toml", "--log", "dir"], 4, "cannot write dir: "),
-        (&["simulate", "s.toml", "--log", "x", "--json", "x"], 2, "--json and --log name the same file x"),
-        (&["simulate", "s.toml", "--json", "s.toml"], 2, "--json would overwrite the scenario s.toml"),
-        (&["simulate", "s.toml", "--log", "./s.toml"], 2, "--log would overwrite the scenario ./s.toml"),
+        (
+            &["simulate", "s.toml", "--log", "x", "--json", "x"],
+            2,
+            "--json and --log name the same file x",
+        ),
+        (
+            &["simulate", "s.toml", "--json", "s.toml"],
+            2,
+            "--json would overwrite the scenario s.toml",
+        ),
+        (
+            &["simulate", "s.toml", "--log", "./s.toml"],
+            2,
+            "--log would overwrite the scenario ./s.toml",
+        ),
         (&["trace", "convert", "columns.swf", "none/x.jsonl"], 4, "cannot write none/x.jsonl: "),
         (&["trace", "convert", "columns.swf", "x.jsonl", "--strict"], 3, "columns.swf:3: "),
         (&["trace", "generate", "s.toml", "dir"], 4, "cannot write dir: "),
@@ -584,7 +682,11 @@ fn what_is_not_strict_counts_and_goes_on() {
         assert!(words.contains(remark), "{trace}: {words}");
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let run = &json["runs"][0];
-        assert_eq!((&run["skipped_lines"], &run["refused"]), (&skipped.into(), &refused.into()), "{trace}");
+        assert_eq!(
+            (&run["skipped_lines"], &run["refused"]),
+            (&skipped.into(), &refused.into()),
+            "{trace}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! What crates must not do (ARCHITECTURE.md): who may use whom, and what the engine's code never names.
+//! What crates must not do (ARCHITECTURE.md): who may use whom, and what the engine's code never
+//! names.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -11,7 +12,8 @@ fn crates() -> PathBuf {
 /// Names in `[dependencies]` of a crate.
 fn dependencies(name: &str) -> Vec<String> {
     let text = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
-    let table = text.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap().to_owned();
+    let table =
+        text.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap().to_owned();
     let names = table.lines().filter(|line| !line.starts_with('#') && line.contains('='));
     names.map(|line| line.split(['.', ' ', '=']).next().unwrap().to_owned()).collect()
 }
@@ -37,8 +39,16 @@ fn crates_use_only_those_below_them() {
 #[test]
 fn the_engine_and_the_exact_allocation_name_no_world() {
     let mut folders = vec![crates().join("meed/src"), crates().join("meed-level/src")];
-    let forbidden =
-        ["std::fs", "std::io", "std::net", "std::env", "std::thread", "std::process", "std::sync", "async "];
+    let forbidden = [
+        "std::fs",
+        "std::io",
+        "std::net",
+        "std::env",
+        "std::thread",
+        "std::process",
+        "std::sync",
+        "async ",
+    ];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

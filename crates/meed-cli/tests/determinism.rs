@@ -1,4 +1,5 @@
-//! The same scenario, seed and options give the same bytes; sampling and compression change nothing.
+//! The same scenario, seed and options give the same bytes; sampling and compression change
+//! nothing.
 
 mod common;
 
@@ -90,9 +91,13 @@ fn run(extra: &[&str], log: &str) -> Result {
     args.extend(extra);
     succeed(folder.path(), &args);
     let mut bytes = Vec::new();
-    let mut input = meed_workload::Origin::path(folder.path().join(log)).open().expect("the log was written");
+    let mut input =
+        meed_workload::Origin::path(folder.path().join(log)).open().expect("the log was written");
     input.reader().read_to_end(&mut bytes).expect("the log is whole");
-    Result { log: bytes, json: fs::read_to_string(folder.path().join("out.json")).expect("written") }
+    Result {
+        log: bytes,
+        json: fs::read_to_string(folder.path().join("out.json")).expect("written"),
+    }
 }
 
 #[test]

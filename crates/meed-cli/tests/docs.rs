@@ -1,4 +1,5 @@
-//! What the pages say is so: examples and quoted scenarios run, every key is described, every link leads somewhere.
+//! What the pages say is so: examples and quoted scenarios run, every key is described, every link
+//! leads somewhere.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
@@ -60,7 +61,8 @@ fn files(ending: &str) -> Vec<PathBuf> {
 
 #[test]
 fn every_example_without_a_trace_runs() {
-    let examples = files(".toml").into_iter().filter(|path| path.parent().unwrap().ends_with("examples"));
+    let examples =
+        files(".toml").into_iter().filter(|path| path.parent().unwrap().ends_with("examples"));
     let mut ran = 0;
     for path in examples {
         if fs::read_to_string(&path).unwrap().contains("\n[trace]") {
@@ -86,8 +88,16 @@ fn examples_with_a_trace_name_only_the_trace_as_missing() {
 #[test]
 fn table_1_and_fig_2_are_as_the_examples_say() {
     let usage = |policy: &str| -> Vec<f64> {
-        let args =
-            ["simulate", "examples/table1.toml", "--set", "run.until=4min", "-p", policy, "--json", "-"];
+        let args = [
+            "simulate",
+            "examples/table1.toml",
+            "--set",
+            "run.until=4min",
+            "-p",
+            policy,
+            "--json",
+            "-",
+        ];
         let result: serde_json::Value = serde_json::from_slice(&meed(&args).stdout).unwrap();
         let queues = result["runs"][0]["queues"].as_array().unwrap();
         queues.iter().map(|queue| queue["usage"]["slot"].as_f64().unwrap() / 60.0).collect()
@@ -99,12 +109,18 @@ fn table_1_and_fig_2_are_as_the_examples_say() {
         let log = folder.path().join("log.jsonl");
         let log = log.to_str().unwrap();
         assert!(
-            meed(&["simulate", "examples/hierarchy.toml", "-q", "-p", policy, "--log", log]).status.success()
+            meed(&["simulate", "examples/hierarchy.toml", "-q", "-p", policy, "--log", log])
+                .status
+                .success()
         );
         let text = fs::read_to_string(log).unwrap();
-        let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let lines =
+            text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         let starts = lines.filter(|line| line["start"]["queue"] == "G1.B");
-        starts.map(|line| line["t"].as_f64().unwrap() / 60.0).find(|&minute| minute >= 27.0).unwrap()
+        starts
+            .map(|line| line["t"].as_f64().unwrap() / 60.0)
+            .find(|&minute| minute >= 27.0)
+            .unwrap()
     };
     assert_eq!(["long-term", "guarded", "single-level"].map(served), [35.0, 30.0, 27.0]);
 }
@@ -133,14 +149,18 @@ fn quoted_output_is_what_the_program_prints() {
     for page in ["docs/explain.md", "docs/replay.md"] {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("examples")).unwrap();
-        fs::copy(project().join("examples/lending.toml"), folder.path().join("examples/lending.toml"))
-            .unwrap();
+        fs::copy(
+            project().join("examples/lending.toml"),
+            folder.path().join("examples/lending.toml"),
+        )
+        .unwrap();
         let text = read(page);
         for block in blocks(&text, "console") {
             for part in block.split("$ meed ").skip(1) {
                 let (command, expected) = part.split_once('\n').unwrap_or((part, ""));
                 let mut program = Command::new(env!("CARGO_BIN_EXE_meed"));
-                let output = program.args(command.split(' ')).current_dir(folder.path()).output().unwrap();
+                let output =
+                    program.args(command.split(' ')).current_dir(folder.path()).output().unwrap();
                 assert!(output.status.success(), "{page}: {command}: {}", complaint(&output));
                 let printed = String::from_utf8(output.stdout).unwrap();
                 assert_eq!(printed.trim_end(), expected.trim_end(), "{page}: {command}");
@@ -151,7 +171,8 @@ fn quoted_output_is_what_the_program_prints() {
     assert!(ran >= 5, "only {ran} commands were found");
 }
 
-/// The example lines of the log's page are a log: they are run again (but for the scenario's text, which is cut).
+/// The example lines of the log's page are a log: they are run again (but for the scenario's text,
+/// which is cut).
 #[test]
 fn the_log_of_its_page_is_one() {
     let folder = TempDir::new().unwrap();
@@ -166,7 +187,8 @@ fn the_log_of_its_page_is_one() {
 fn keys_of(text: &str) -> Vec<String> {
     let output = simulate(text, &[]);
     let complaint = complaint(&output);
-    let (_, expected) = complaint.split_once("expected").unwrap_or_else(|| panic!("{text}\n{complaint}"));
+    let (_, expected) =
+        complaint.split_once("expected").unwrap_or_else(|| panic!("{text}\n{complaint}"));
     let known = expected.split("; did you mean").next().unwrap();
     known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
@@ -187,7 +209,10 @@ fn every_key_of_a_scenario_is_described() {
         with("[[job]]\nqueue = \"a\"\n[[job.group]]\nzzz = 1\n"),
         with("[[generator]]\nzzz = 1\n"),
         with("[[generator]]\nqueue = \"a\"\narrivals = { zzz = 1 }\n"),
-        with("[[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\n[[generator.stage]]\nzzz = 1\n"),
+        with(
+            "[[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\n[[generator.stage]]\nzzz = \
+             1\n",
+        ),
         with("[[workload]]\nzzz = 1\n"),
         with("[trace]\nzzz = 1\n"),
         with("[[change]]\nzzz = 1\n"),

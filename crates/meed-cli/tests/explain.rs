@@ -1,4 +1,5 @@
-//! Why things wait: each obstacle where it is known to stand in the way, and the forecast where the future is known.
+//! Why things wait: each obstacle where it is known to stand in the way, and the forecast where the
+//! future is known.
 
 mod common;
 
@@ -54,7 +55,8 @@ demand = { cpu = 3, memory = "1GiB" }
 
 fn job(queue: &str, name: &str, submit: u32, tasks: u32, demand: &str) -> String {
     format!(
-        "[[job]]\nqueue = \"{queue}\"\nname = \"{name}\"\nsubmit = {submit}\ntasks = {tasks}\nduration = 10\n\
+        "[[job]]\nqueue = \"{queue}\"\nname = \"{name}\"\nsubmit = {submit}\ntasks = \
+         {tasks}\nduration = 10\n\
          demand = {{ {demand} }}\n"
     )
 }
@@ -76,7 +78,11 @@ fn what_stands_in_the_way() {
             vec!["size", "order"],
         ),
         // `base` has used more for its weight, `tree` is ahead.
-        (job("tree.b", "y", 1, 9, "cpu = 1") + &job("base", "x", 2, 1, "cpu = 1"), "x", vec!["size", "turn"]),
+        (
+            job("tree.b", "y", 1, 9, "cpu = 1") + &job("base", "x", 2, 1, "cpu = 1"),
+            "x",
+            vec!["size", "turn"],
+        ),
     ] {
         record(folder.path(), &(NODES.to_owned() + &jobs), "long-term");
         let at = if expected.contains(&"turn") { "9s" } else { "5s" };
@@ -90,7 +96,8 @@ fn what_stands_in_the_way() {
         }
         assert_eq!((&told["waits"], &told["as_recorded"]), (&true.into(), &true.into()));
         let words = succeed(folder.path(), &["explain", "log.jsonl", "--job", of, "--at", at]);
-        for part in ["What stands in the way", "Books of queue", "If nothing arrived", expected[0]] {
+        for part in ["What stands in the way", "Books of queue", "If nothing arrived", expected[0]]
+        {
             assert!(words.contains(part), "{part}: {words}");
         }
     }
@@ -98,7 +105,10 @@ fn what_stands_in_the_way() {
     record(folder.path(), &(NODES.to_owned() + &quota), "long-term");
     let told = explain(folder.path(), &["--job", "tree.a/x", "--at", "5s"]);
     let bound = &told["obstacles"][0]["bounds"][0];
-    assert_eq!((&bound["has"], &bound["most"], &bound["asks"]), (&1.0.into(), &1.0.into(), &1.0.into()));
+    assert_eq!(
+        (&bound["has"], &bound["most"], &bound["asks"]),
+        (&1.0.into(), &1.0.into(), &1.0.into())
+    );
     assert_eq!(
         (&told["forecast"]["first_start_s"], &told["forecast"]["all_started_s"]),
         (&11.0.into(), &21.0.into())
@@ -109,15 +119,24 @@ fn what_stands_in_the_way() {
 #[test]
 fn constraints_and_dominant_shares() {
     let folder = folder();
-    let labels = "capacity = { cpu = 4, memory = \"4GiB\" }\nlabels = { zone = \"a\" }\n[[cluster.node]]\ncapacity = { cpu = 9, memory = \"9GiB\" }";
+    let labels = "capacity = { cpu = 4, memory = \"4GiB\" }\nlabels = { zone = \"a\" \
+        }\n[[cluster.node]]\ncapacity = { cpu = 9, memory = \"9GiB\" }";
     let nodes = NODES.replace("capacity = { cpu = 4, memory = \"4GiB\" }", labels);
-    let wanting = job("tree.b", "x", 1, 1, "cpu = 3") + "constraints = { require = { zone = [\"a\"] } }\n";
+    let wanting =
+        job("tree.b", "x", 1, 1, "cpu = 3") + "constraints = { require = { zone = [\"a\"] } }\n";
     for policy in ["drf", "long-term-drf", "fair"] {
         // Two of 3 run on the first of zone a; the node of 9 would have room for all.
-        record(folder.path(), &(nodes.clone() + &job("base", "b", 0, 1, "cpu = 2") + &wanting), policy);
+        record(
+            folder.path(),
+            &(nodes.clone() + &job("base", "b", 0, 1, "cpu = 2") + &wanting),
+            policy,
+        );
         let told = explain(folder.path(), &["--job", "x", "--at", "5"]);
         assert_eq!(told["levels"][0]["order"], policy, "{told}");
-        assert!(["place", "size"].iter().any(|what| obstacles(&told).contains(what)), "{policy}: {told}");
+        assert!(
+            ["place", "size"].iter().any(|what| obstacles(&told).contains(what)),
+            "{policy}: {told}"
+        );
     }
 }
 
@@ -129,21 +148,29 @@ fn when_nothing_arrives_any_more_the_forecast_comes_true() {
         let demand = ["cpu = 1", "cpu = 2, memory = \"1GiB\"", "cpu = 0.5"][number / 3 % 3];
         scenario += &job(queue, &format!("j{number}"), 0, 1 + number as u32 % 5, demand);
     }
-    for policy in ["long-term", "fair", "fifo", "static", "long-term,t_wait=15s", "long-term,half_life=60s"] {
+    for policy in
+        ["long-term", "fair", "fifo", "static", "long-term,t_wait=15s", "long-term,half_life=60s"]
+    {
         record(folder.path(), &scenario, policy);
         let mut waited = 0;
         for number in [7, 13, 20, 29] {
             let told = explain(folder.path(), &["--job", &format!("j{number}")]);
             if told["waits"] == true {
                 assert_eq!(told["at_is"], "middle_of_longest_wait");
-                assert_eq!(told["forecast"]["first_start_s"], told["recorded_start_s"], "{policy} {number}");
+                assert_eq!(
+                    told["forecast"]["first_start_s"], told["recorded_start_s"],
+                    "{policy} {number}"
+                );
                 assert_eq!(told["guard"].is_null(), !policy.contains("t_wait"));
                 waited += 1;
             }
         }
         for queue in ["tree.a", "base"] {
             let told = explain(folder.path(), &["--queue", queue]);
-            assert_eq!(told["forecast"]["first_start_s"], told["recorded_start_s"], "{policy} {queue}");
+            assert_eq!(
+                told["forecast"]["first_start_s"], told["recorded_start_s"],
+                "{policy} {queue}"
+            );
         }
         assert!(waited >= 3, "{policy}: only {waited} waited");
     }
@@ -159,7 +186,10 @@ fn jobs_and_queues_by_name() {
     record(folder.path(), &scenario, "fair");
     for (args, expected) in [
         (vec!["--job", "same"], "in 2 queues; say which with --job tree.a/same, tree.b/same"),
-        (vec!["--job", "tree.a/sane"], "has no job `tree.a/sane` under fair; did you mean `tree.a/same`?"),
+        (
+            vec!["--job", "tree.a/sane"],
+            "has no job `tree.a/sane` under fair; did you mean `tree.a/same`?",
+        ),
         (vec!["--queue", "tree.c"], "has no queue `tree.c`; did you mean `tree.a`?"),
         (vec!["--queue", "tree"], "ask for one below it, as in tree.a, tree.b"),
         (vec!["--job", "later", "--at", "2 parsecs"], "--at: \"2 parsecs\""),

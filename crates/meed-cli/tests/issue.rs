@@ -37,7 +37,8 @@ fn starts(log: &[Value], queue: &str, units: usize, unit_s: f64) -> Vec<u64> {
 }
 
 fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }
@@ -52,9 +53,12 @@ fn words(text: &str) -> Vec<&str> {
 fn the_plain_form_runs_as_it_stands() {
     let form = |submit: &str, kind: &str, amount: &str, capacity: &str| {
         format!(
-            "[cluster]\nresources = [\"{kind}\"]\n[[cluster.node]]\ncount = 1\ncapacity = {{ {kind} = {capacity} }}\n\
-             [[queue]]\nname = \"a\"\nweight = 1\n[[job]]\nqueue = \"a\"\nsubmit = {submit}\ntasks = 20\n\
-             demand = {{ {kind} = {amount} }}\nduration = 1\n[policy]\norder = \"long-term\"\nquantum = 1\n"
+            "[cluster]\nresources = [\"{kind}\"]\n[[cluster.node]]\ncount = 1\ncapacity = {{ \
+             {kind} = {capacity} }}\n\
+             [[queue]]\nname = \"a\"\nweight = 1\n[[job]]\nqueue = \"a\"\nsubmit = {submit}\ntasks \
+             = 20\n\
+             demand = {{ {kind} = {amount} }}\nduration = 1\n[policy]\norder = \
+             \"long-term\"\nquantum = 1\n"
         )
     };
     for (submit, kind, amount, capacity, end_s, used) in [
@@ -101,21 +105,30 @@ fn table_1_of_ics_14() {
     let json: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(keys(&json), words("schema scenario seed assumptions runs"));
     let run = &json["runs"][2];
-    let run_keys = "policy measured end_s events decisions refused failed unfinished trace_lines skipped_lines ignored_lines \
-                    utilization psi omega jain dominant_psi dominant_omega dominant_jain mean_job_s p50_job_s p99_job_s \
+    let run_keys = "policy measured end_s events decisions refused failed unfinished trace_lines \
+        skipped_lines ignored_lines \
+                    utilization psi omega jain dominant_psi dominant_omega dominant_jain \
+                    mean_job_s p50_job_s p99_job_s \
                     mean_wait_s longest_wait_s queues groups series";
     assert_eq!(keys(run), words(run_keys));
-    let queue_keys = "queue weight share usage charged rho dominant_rho lent borrowed balance jobs tasks mean_job_s p50_job_s \
+    let queue_keys = "queue weight share usage charged rho dominant_rho lent borrowed balance jobs \
+        tasks mean_job_s p50_job_s \
                       p99_job_s mean_wait_s longest_wait_s speedup job_s_percentiles";
     assert_eq!(keys(&run["queues"][0]), words(queue_keys));
-    assert_eq!(keys(&run["series"]), words("t_s psi omega dominant_psi dominant_omega utilization queues"));
+    assert_eq!(
+        keys(&run["series"]),
+        words("t_s psi omega dominant_psi dominant_omega utilization queues")
+    );
     assert_eq!(
         keys(&run["series"]["queues"][0]),
         words("demand allocation usage rho dominant_rho balance charged quantum_s")
     );
     assert_eq!(run["queues"][0]["usage"]["slot"], 200.0 * 60.0);
     assert_eq!(run["queues"][1]["usage"]["slot"], 260.0 * 60.0);
-    assert_eq!(run["queues"][0]["balance"].as_f64(), run["queues"][1]["balance"].as_f64().map(|b| -b));
+    assert_eq!(
+        run["queues"][0]["balance"].as_f64(),
+        run["queues"][1]["balance"].as_f64().map(|b| -b)
+    );
 }
 
 /// TSC'18 Fig. 2: twelve slots, two groups of two.
@@ -130,7 +143,8 @@ fn figure_2(t_wait: &str) -> String {
     for (submit, tasks) in [(0, [200, 10, 50, 60]), (27, [20, 60, 40, 80])] {
         for (queue, tasks) in ["G1.A", "G1.B", "G2.C", "G2.D"].iter().zip(tasks) {
             text += &format!(
-                "[[job]]\nqueue = \"{queue}\"\nsubmit = {submit}\ntasks = {tasks}\ndemand = {{ slot = 1 }}\nduration = 1\n"
+                "[[job]]\nqueue = \"{queue}\"\nsubmit = {submit}\ntasks = {tasks}\ndemand = {{ \
+                 slot = 1 }}\nduration = 1\n"
             );
         }
     }
@@ -158,7 +172,8 @@ fn figure_2_of_tsc_18() {
     assert!(patient[27..30].iter().all(|&n| n == 0) && patient[30] > 0, "{patient:?}");
 }
 
-/// TPDS'15 Fig. 2 and 3 with whole tasks: each server by itself gives both users six, and what it cannot mean is refused.
+/// TPDS'15 Fig. 2 and 3 with whole tasks: each server by itself gives both users six, and what it
+/// cannot mean is refused.
 #[test]
 fn each_server_by_itself() {
     let folder = folder();
@@ -166,12 +181,24 @@ fn each_server_by_itself() {
         [[cluster.node]]\nname = \"s1\"\ncapacity = { cpu = 2, memory = \"12GB\" }\n\
         [[cluster.node]]\nname = \"s2\"\ncapacity = { cpu = 12, memory = \"2GB\" }\n\
         [[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n\
-        [[job]]\nqueue = \"a\"\ntasks = 30\nduration = 10\ndemand = { cpu = 0.2, memory = \"1GB\" }\n\
-        [[job]]\nqueue = \"b\"\ntasks = 30\nduration = 10\ndemand = { cpu = 1, memory = \"0.2GB\" }\n";
+        [[job]]\nqueue = \"a\"\ntasks = 30\nduration = 10\ndemand = { cpu = 0.2, memory = \"1GB\" \
+        }\n\
+        [[job]]\nqueue = \"b\"\ntasks = 30\nduration = 10\ndemand = { cpu = 1, memory = \"0.2GB\" \
+        }\n";
     fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
     succeed(
         folder.path(),
-        &["simulate", "s.toml", "-p", "per-server-drf", "-p", "drfh", "--log", "log.jsonl", "--quiet"],
+        &[
+            "simulate",
+            "s.toml",
+            "-p",
+            "per-server-drf",
+            "-p",
+            "drfh",
+            "--log",
+            "log.jsonl",
+            "--quiet",
+        ],
     );
     let runs = logs(&folder.path().join("log.jsonl"));
     for (policy, first) in [("per-server-drf", 6), ("drfh", 10)] {
@@ -203,12 +230,14 @@ fn each_server_by_itself() {
     }
 }
 
-/// A parent one of whose children holds a resource that nobody else wants does not starve its other child of another
-/// (Bhattacharya et al., SoCC 2013): the plain sum of its amounts would stand at 1 and the sibling would get every core.
+/// A parent one of whose children holds a resource that nobody else wants does not starve its other
+/// child of another (Bhattacharya et al., SoCC 2013): the plain sum of its amounts would stand at 1
+/// and the sibling would get every core.
 #[test]
 fn hierarchical_drf_does_not_starve() {
     let folder = folder();
-    let scenario = "[cluster]\nresources = [\"cpu\", \"gpu\"]\n[[cluster.node]]\ncapacity = { cpu = 10, gpu = 10 }\n\
+    let scenario = "[cluster]\nresources = [\"cpu\", \"gpu\"]\n[[cluster.node]]\ncapacity = { cpu \
+        = 10, gpu = 10 }\n\
         [[queue]]\nname = \"a\"\n[[queue]]\nname = \"p.cores\"\n[[queue]]\nname = \"p.graphics\"\n\
         [[job]]\nqueue = \"a\"\ntasks = 5000\nduration = 1\ndemand = { cpu = 1 }\n\
         [[job]]\nqueue = \"p.cores\"\ntasks = 5000\nduration = 1\ndemand = { cpu = 1 }\n\
@@ -216,7 +245,10 @@ fn hierarchical_drf_does_not_starve() {
         [run]\nuntil = 60\n";
     fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
     for policy in ["drf", "drfh"] {
-        succeed(folder.path(), &["simulate", "s.toml", "-p", policy, "--log", "log.jsonl", "--quiet"]);
+        succeed(
+            folder.path(),
+            &["simulate", "s.toml", "-p", policy, "--log", "log.jsonl", "--quiet"],
+        );
         let runs = logs(&folder.path().join("log.jsonl"));
         let [mine, theirs] = ["p.cores", "a"].map(|queue| starts(&runs[policy], queue, 50, 1.0));
         let graphics: u64 = starts(&runs[policy], "p.graphics", 50, 1.0).iter().sum();
@@ -225,8 +257,8 @@ fn hierarchical_drf_does_not_starve() {
     }
 }
 
-/// With one resource `long-term-drf` is `long-term` under every choice that this has, and every choice changes something,
-/// with one resource and with two.
+/// With one resource `long-term-drf` is `long-term` under every choice that this has, and every
+/// choice changes something, with one resource and with two.
 #[test]
 fn long_term_drf_takes_every_choice_of_long_term() {
     const CHOICES: [&str; 9] = [
@@ -243,7 +275,10 @@ fn long_term_drf_takes_every_choice_of_long_term() {
     let folder = folder();
     let started = |scenario: &str, policy: &str| -> Vec<(String, String)> {
         fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
-        succeed(folder.path(), &["simulate", "s.toml", "-p", policy, "--log", "log.jsonl", "--quiet"]);
+        succeed(
+            folder.path(),
+            &["simulate", "s.toml", "-p", policy, "--log", "log.jsonl", "--quiet"],
+        );
         let runs = logs(&folder.path().join("log.jsonl"));
         let lines = runs[policy].iter().filter(|line| !line["start"].is_null());
         lines.map(|line| (line["t"].to_string(), line["start"]["queue"].to_string())).collect()
@@ -258,7 +293,8 @@ fn long_term_drf_takes_every_choice_of_long_term() {
         };
         let job = |queue: &str, submit: u32, tasks: u32, duration: u32, cpu: u32, memory: &str| {
             format!(
-                "[[job]]\nqueue = \"{queue}\"\nsubmit = {submit}\ntasks = {tasks}\nduration = {duration}\n\
+                "[[job]]\nqueue = \"{queue}\"\nsubmit = {submit}\ntasks = {tasks}\nduration = \
+                 {duration}\n\
                  demand = {{ cpu = {cpu}{memory} }}\n"
             )
         };
@@ -269,15 +305,22 @@ fn long_term_drf_takes_every_choice_of_long_term() {
             job("y.d", 15, 30, 1, 2, memory),
         ];
         let scenario = format!(
-            "[cluster]\nresources = [{kinds}]\n[[cluster.node]]\ncapacity = {{ cpu = 8{capacity} }}\n\
-             [[queue]]\nname = \"x\"\nweight = 2\n[[queue]]\nname = \"x.a\"\n[[queue]]\nname = \"x.b\"\n\
-             [[queue]]\nname = \"y\"\n{bounds}[[queue]]\nname = \"y.c\"\n[[queue]]\nname = \"y.d\"\n{}",
+            "[cluster]\nresources = [{kinds}]\n[[cluster.node]]\ncapacity = {{ cpu = 8{capacity} \
+             }}\n\
+             [[queue]]\nname = \"x\"\nweight = 2\n[[queue]]\nname = \"x.a\"\n[[queue]]\nname = \
+             \"x.b\"\n\
+             [[queue]]\nname = \"y\"\n{bounds}[[queue]]\nname = \"y.c\"\n[[queue]]\nname = \
+             \"y.d\"\n{}",
             jobs.concat()
         );
         let plain = started(&scenario, "long-term-drf,placement=first-fit");
         for choice in CHOICES {
-            let dominant = started(&scenario, &format!("long-term-drf,placement=first-fit{choice}"));
-            assert!(choice.is_empty() || dominant != plain, "`{choice}` changes nothing {memory} {bounds}");
+            let dominant =
+                started(&scenario, &format!("long-term-drf,placement=first-fit{choice}"));
+            assert!(
+                choice.is_empty() || dominant != plain,
+                "`{choice}` changes nothing {memory} {bounds}"
+            );
             if memory.is_empty() {
                 let counted = started(&scenario, &format!("long-term{choice}"));
                 assert_eq!(dominant, counted, "`{choice}` {bounds}");

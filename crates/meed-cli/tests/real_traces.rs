@@ -1,5 +1,5 @@
-//! Real traces through the program, from the folder that `MEED_TRACES` names. Without it there is nothing to test;
-//! with it a missing file is a failure.
+//! Real traces through the program, from the folder that `MEED_TRACES` names. Without it there is
+//! nothing to test; with it a missing file is a failure.
 
 mod common;
 
@@ -10,7 +10,8 @@ use common::{folder, succeed};
 use serde_json::Value;
 
 fn traces() -> Option<PathBuf> {
-    // A relative path counts from the repository, where the command is given; tests run in their package.
+    // A relative path counts from the repository, where the command is given; tests run in their
+    // package.
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     std::env::var_os("MEED_TRACES").map(|folder| repository.join(folder))
 }
@@ -22,7 +23,8 @@ fn simulate(scenario: &str, more: &[&str]) -> Value {
     serde_json::from_str(&succeed(folder.path(), &args)).expect("JSON")
 }
 
-/// Nothing was skipped, refused or left, and every figure that must exist is a number (JSON has no others).
+/// Nothing was skipped, refused or left, and every figure that must exist is a number (JSON has no
+/// others).
 fn check_whole(json: &Value, jobs: u64) {
     for run in json["runs"].as_array().expect("runs") {
         let measured = run["measured"].as_str().expect("a resource");
@@ -35,8 +37,9 @@ fn check_whole(json: &Value, jobs: u64) {
             assert!(run[figure].is_number(), "{figure} under {}", run["policy"]);
         }
         // Whose jobs all took no time and never waited has had no demand.
-        let known =
-            |queue: &&Value| queue["rho"].is_number() || queue["usage"][measured].as_f64() == Some(0.0);
+        let known = |queue: &&Value| {
+            queue["rho"].is_number() || queue["usage"][measured].as_f64() == Some(0.0)
+        };
         assert!(queues.iter().all(|queue| known(&queue) && queue["longest_wait_s"].is_number()));
     }
 }
@@ -50,7 +53,8 @@ fn a_log_of_679_users_also_in_our_own_format() {
     let folder = folder();
     let copy = folder.path().join("ctc.jsonl.zst").display().to_string();
     succeed(folder.path(), &["trace", "convert", &trace, &copy]);
-    let mut converted = simulate(&copy, &["--strict", "--set", "cluster.node.0.capacity={cpu=338}"]);
+    let mut converted =
+        simulate(&copy, &["--strict", "--set", "cluster.node.0.capacity={cpu=338}"]);
     for key in ["scenario", "assumptions"] {
         converted[key] = original[key].clone();
     }
@@ -71,8 +75,11 @@ fn virtual_clusters_of_gpus_on_the_cluster_that_is_assumed() {
     let trace = traces.join("philly/philly_via_gavel_vc_jobs.csv.xz").display().to_string();
     let json = simulate(&trace, &["--strict"]);
     check_whole(&json, 15_264);
-    let shares =
-        json["runs"][1]["queues"].as_array().expect("queues").iter().map(|queue| queue["share"].as_f64());
+    let shares = json["runs"][1]["queues"]
+        .as_array()
+        .expect("queues")
+        .iter()
+        .map(|queue| queue["share"].as_f64());
     let total: f64 = shares.map(|share| share.expect("a number")).sum();
     assert!((total - 576.0).abs() < 0.1, "15 equal shares of 576 GPUs, which add up to {total}");
 }
@@ -83,7 +90,8 @@ fn a_mapreduce_trace_over_four_tenants() {
     let folder = folder();
     let trace = traces.join("swim/FB-2009_samples_24_times_1hr_1.tsv.xz");
     let scenario = format!(
-        "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\ncount = 10\ncapacity = {{ slot = 20 }}\n\
+        "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\ncount = 10\ncapacity = {{ slot = 20 \
+         }}\n\
          [trace]\nfile = {:?}\ntenants = 4\n",
         trace.display().to_string()
     );
@@ -95,7 +103,8 @@ fn a_mapreduce_trace_over_four_tenants() {
     assert!(omega(2) >= omega(1), "long-term {} loses less than fair {}", omega(2), omega(1));
 }
 
-/// What `meed reproduce` reads off a real log: the file is found, every policy has figures, and rho is of this world.
+/// What `meed reproduce` reads off a real log: the file is found, every policy has figures, and rho
+/// is of this world.
 #[test]
 fn long_memory_on_a_log_of_cpus_and_memory() {
     let Some(traces) = traces() else { return };

@@ -1,4 +1,5 @@
-//! Logs run again: to the byte under the recorded policy, played back where decisions are another's, cut short, edited.
+//! Logs run again: to the byte under the recorded policy, played back where decisions are
+//! another's, cut short, edited.
 
 mod common;
 
@@ -8,7 +9,8 @@ use std::path::Path;
 use common::{folder, meed, succeed};
 use serde_json::Value;
 
-/// Hierarchy, chains, stages, failures, changes of nodes and queues, cancelled and refused jobs, quotas.
+/// Hierarchy, chains, stages, failures, changes of nodes and queues, cancelled and refused jobs,
+/// quotas.
 const EVERYTHING: &str = r#"
 [cluster]
 resources = ["cpu", "memory"]
@@ -136,7 +138,8 @@ fn record(folder: &Path, scenario: &str, policies: &[&str], log: &str) -> String
     policies.iter().for_each(|policy| args.extend(["--policy", policy]));
     succeed(folder, &args);
     let mut text = String::new();
-    let mut input = meed_workload::Origin::path(folder.join(log)).open().expect("the log was written");
+    let mut input =
+        meed_workload::Origin::path(folder.join(log)).open().expect("the log was written");
     input.reader().read_to_string(&mut text).expect("the log is text");
     text
 }
@@ -154,7 +157,10 @@ fn same_bytes(folder: &Path, scenario: &str, policies: &[&str]) {
     assert_eq!(runs.len(), policies.len());
     for (number, run) in runs.iter().enumerate() {
         let which = (number + 1).to_string();
-        succeed(folder, &["replay", "all.jsonl.zst", "--run", &which, "-q", "--log", "again.jsonl"]);
+        succeed(
+            folder,
+            &["replay", "all.jsonl.zst", "--run", &which, "-q", "--log", "again.jsonl"],
+        );
         let again = fs::read_to_string(folder.join("again.jsonl")).expect("it was written");
         assert!(again == *run, "{scenario} under {} is another log", policies[number]);
     }
@@ -177,7 +183,8 @@ fn the_same_bytes_again() {
         assert!(text.contains(&format!("\"{kind}\":")), "nothing of kind {kind} was tried");
     }
     for example in ["lending", "hierarchy", "table1"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../examples/{example}.toml"));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../examples/{example}.toml"));
         same_bytes(folder.path(), &path.display().to_string(), &["static", "long-term"]);
     }
 }
@@ -196,12 +203,18 @@ fn other_policies_as_the_scenario_itself_runs_them() {
     let folder = folder();
     fs::write(folder.path().join("everything.toml"), EVERYTHING).expect("a writable folder");
     let json = |args: &[&str]| -> Value {
-        serde_json::from_str(&succeed(folder.path(), &[args, &["--json", "-", "--series", "0"]].concat()))
-            .expect("JSON")
+        serde_json::from_str(&succeed(
+            folder.path(),
+            &[args, &["--json", "-", "--series", "0"]].concat(),
+        ))
+        .expect("JSON")
     };
-    // Without closed generators the workload does not depend on the policy: whatever was recorded, the same comes out.
-    let open = EVERYTHING
-        .replace("arrivals = { closed = 4, pause = { exponential = 2.0 } }", "arrivals = { every = 3 }");
+    // Without closed generators the workload does not depend on the policy: whatever was recorded,
+    // the same comes out.
+    let open = EVERYTHING.replace(
+        "arrivals = { closed = 4, pause = { exponential = 2.0 } }",
+        "arrivals = { every = 3 }",
+    );
     fs::write(folder.path().join("open.toml"), open).expect("a writable folder");
     let simulated = json(&["simulate", "open.toml", "-p", "fair", "-p", "static", "-p", "all"]);
     for recorded in ["static", "all"] {
@@ -216,10 +229,18 @@ fn other_policies_as_the_scenario_itself_runs_them() {
                 }
                 run
             };
-            assert_eq!(strip(&replayed["runs"][run + 1]), strip(&simulated["runs"][run]), "{recorded} {run}");
+            assert_eq!(
+                strip(&replayed["runs"][run + 1]),
+                strip(&simulated["runs"][run]),
+                "{recorded} {run}"
+            );
         }
         let recorded_run = replayed["runs"][0].clone();
-        let same = simulated["runs"].as_array().expect("runs").iter().find(|run| run["policy"] == recorded);
+        let same = simulated["runs"]
+            .as_array()
+            .expect("runs")
+            .iter()
+            .find(|run| run["policy"] == recorded);
         assert_eq!(recorded_run["queues"], same.expect("it ran")["queues"]);
     }
 }
@@ -247,7 +268,10 @@ fn a_chain_keeps_its_pause_under_another_policy() {
     for log in ["log.jsonl", "fifo.jsonl"] {
         assert_eq!(times(log, "arrive")[1], times(log, "job_end")[0] + 7.0, "{log}");
     }
-    assert_eq!((times("log.jsonl", "job_end")[0], times("fifo.jsonl", "job_end")[0]), (20.0, 100.0));
+    assert_eq!(
+        (times("log.jsonl", "job_end")[0], times("fifo.jsonl", "job_end")[0]),
+        (20.0, 100.0)
+    );
 }
 
 #[test]
@@ -262,7 +286,8 @@ fn a_log_cut_short_is_good_up_to_there() {
     succeed(folder.path(), &["replay", "cut.jsonl", "--verify"]);
     let zst = record(folder.path(), "everything.toml", &["long-term"], "log.jsonl.gz").len();
     let bytes = fs::read(folder.path().join("log.jsonl.gz")).expect("written");
-    fs::write(folder.path().join("cut.jsonl.gz"), &bytes[..bytes.len() / 2]).expect("a writable folder");
+    fs::write(folder.path().join("cut.jsonl.gz"), &bytes[..bytes.len() / 2])
+        .expect("a writable folder");
     assert!(zst > 0 && !succeed(folder.path(), &["replay", "cut.jsonl.gz", "--verify"]).is_empty());
 }
 
@@ -307,8 +332,8 @@ fn an_edited_log_is_played_back_as_it_stands() {
         (&false.into(), &1.into(), &5.0.into())
     );
     // What cannot have happened is told with its line.
-    let impossible =
-        text.replace("\"task\":0,\"node\":\"n0\",\"reason\"", "\"task\":7,\"node\":\"n0\",\"reason\"");
+    let impossible = text
+        .replace("\"task\":0,\"node\":\"n0\",\"reason\"", "\"task\":7,\"node\":\"n0\",\"reason\"");
     fs::write(folder.path().join("wrong.jsonl"), impossible).expect("a writable folder");
     let words = complaint(folder.path(), &["replay", "wrong.jsonl"], 3);
     assert!(words.contains("wrong.jsonl:4: job 0, task 7: the job has no such task"), "{words}");
@@ -319,14 +344,20 @@ fn another_cluster_and_changed_keys() {
     let folder = folder();
     fs::write(folder.path().join("everything.toml"), EVERYTHING).expect("a writable folder");
     record(folder.path(), "everything.toml", &["long-term"], "log.jsonl");
-    let small = "[cluster]\nresources = [\"cpu\", \"memory\"]\n[[cluster.node]]\nname = \"one\"\ncapacity = { cpu = 60, memory = \"99GiB\" }\n";
+    let small = "[cluster]\nresources = [\"cpu\", \"memory\"]\n[[cluster.node]]\nname = \
+        \"one\"\ncapacity = { cpu = 60, memory = \"99GiB\" }\n";
     fs::write(folder.path().join("one.toml"), small).expect("a writable folder");
-    let output = meed(folder.path(), &["replay", "log.jsonl", "--cluster", "one.toml", "--json", "-"]);
+    let output =
+        meed(folder.path(), &["replay", "log.jsonl", "--cluster", "one.toml", "--json", "-"]);
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let wait = |json: &Value, run: usize| json["runs"][run]["mean_job_s"].as_f64().expect("jobs ended");
+    let wait =
+        |json: &Value, run: usize| json["runs"][run]["mean_job_s"].as_f64().expect("jobs ended");
     assert!(wait(&json, 1) < wait(&json, 0), "more room, less time");
     assert!(String::from_utf8_lossy(&output.stderr).contains("2 recorded changes of nodes"));
-    let json = succeed(folder.path(), &["replay", "log.jsonl", "--set", "queue.3.weight=50", "--json", "-"]);
+    let json = succeed(
+        folder.path(),
+        &["replay", "log.jsonl", "--set", "queue.3.weight=50", "--json", "-"],
+    );
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(
         (&json["runs"][1]["policy"], &json["runs"][1]["queues"][0]["weight"]),
@@ -348,7 +379,8 @@ fn another_cluster_and_changed_keys() {
 #[test]
 fn wrong_logs_name_the_line() {
     let folder = folder();
-    let scenario = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\ncapacity = { cpu = 1 }\n[[queue]]\nname = \"a\"\n\
+    let scenario = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\ncapacity = { cpu = 1 \
+        }\n[[queue]]\nname = \"a\"\n\
         [[job]]\nqueue = \"a\"\nduration = 10\ndemand = { cpu = 1 }\n";
     fs::write(folder.path().join("s.toml"), scenario).expect("a writable folder");
     let text = record(folder.path(), "s.toml", &["fifo"], "log.jsonl");
@@ -367,7 +399,11 @@ fn wrong_logs_name_the_line() {
         ),
         ("\"tasks\":1,", "", ":2: not a line of a log: missing field `tasks`"),
         ("{\"t\":10.0,\"end\"", "{\"t\":10.0,\"end\" x", ":4: not a line of a log: expected `:`"),
-        ("{\"t\":0.0,\"start\"", "{\"t\":20.0,\"start\"", ":4: t is 10 s, after 20 s in the line before"),
+        (
+            "{\"t\":0.0,\"start\"",
+            "{\"t\":20.0,\"start\"",
+            ":4: t is 10 s, after 20 s in the line before",
+        ),
         ("\"order\":\"fifo\"", "\"order\":\"fif\"", ":1, root: unknown order `fif`"),
         ("\"schema\":1", "\"schema\":9", ":1: schema 9 is not known"),
         ("\"units\":[\"milli\"]", "\"units\":[]", ":1: resources and units differ"),
@@ -375,7 +411,8 @@ fn wrong_logs_name_the_line() {
     ];
     for (from, to, expected) in cases {
         assert!(text.contains(from), "{from}");
-        fs::write(folder.path().join("w.jsonl"), text.replace(from, to)).expect("a writable folder");
+        fs::write(folder.path().join("w.jsonl"), text.replace(from, to))
+            .expect("a writable folder");
         match expected {
             "" => drop(succeed(folder.path(), &["replay", "w.jsonl"])),
             _ => {
@@ -385,11 +422,13 @@ fn wrong_logs_name_the_line() {
         }
     }
     // What is not known is passed over.
-    let more = text
-        .replace("\"task\":0,", "\"task\":0,\"pod\":{\"x\":[1]},")
-        .replace("{\"t\":10.0,\"end\"", "{\"t\":5.0,\"heartbeat\":{\"node\":\"n0\"}}\n{\"t\":10.0,\"end\"");
+    let more = text.replace("\"task\":0,", "\"task\":0,\"pod\":{\"x\":[1]},").replace(
+        "{\"t\":10.0,\"end\"",
+        "{\"t\":5.0,\"heartbeat\":{\"node\":\"n0\"}}\n{\"t\":10.0,\"end\"",
+    );
     fs::write(folder.path().join("more.jsonl"), more).expect("a writable folder");
     succeed(folder.path(), &["replay", "more.jsonl"]);
-    fs::write(folder.path().join("no.jsonl"), "{\"t\":1.0,\"heartbeat\":{}}\n").expect("a writable folder");
+    fs::write(folder.path().join("no.jsonl"), "{\"t\":1.0,\"heartbeat\":{}}\n")
+        .expect("a writable folder");
     assert!(complaint(folder.path(), &["replay", "no.jsonl"], 3).contains("holds no run"));
 }

@@ -1,4 +1,5 @@
-//! `meed sweep` as users run it: stopped and resumed, with wrong settings, and what it leaves behind.
+//! `meed sweep` as users run it: stopped and resumed, with wrong settings, and what it leaves
+//! behind.
 
 mod common;
 
@@ -106,7 +107,9 @@ fn a_killed_sweep_goes_on_and_writes_the_same_bytes() {
         ],
     );
     assert!(words.status.success());
-    assert!(String::from_utf8_lossy(&words.stderr).contains("48 of 48 points were finished before"));
+    assert!(
+        String::from_utf8_lossy(&words.stderr).contains("48 of 48 points were finished before")
+    );
     assert!(read(folder, "r.html").contains("Sharing benefit Psi"));
     assert_eq!(read(folder, "killed.csv"), whole);
 }
@@ -117,12 +120,14 @@ fn results_are_tables_json_or_files() {
     let folder = place.path();
     let table = succeed(folder, &["sweep", "s.toml", "--over", "nodes=1,2", "-p", "fair"]);
     assert!(
-        table.contains("The best and the worst setting by each figure") && table.contains("nodes=2"),
+        table.contains("The best and the worst setting by each figure")
+            && table.contains("nodes=2"),
         "{table}"
     );
     let json = succeed(folder, &["sweep", "s.toml", "--over", "nodes=1,2", "-p", "fair", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    let used = |point: usize| json["points"][point]["measured"]["used_cpu"].as_f64().expect("a number");
+    let used =
+        |point: usize| json["points"][point]["measured"]["used_cpu"].as_f64().expect("a number");
     assert!(used(0) > used(1), "{} {}", used(0), used(1));
     assert_eq!(
         fs::read_dir(folder).expect("a folder").count(),
@@ -158,7 +163,11 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
         let words = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
         assert!(words.contains(message), "{args:?}: {words}\n{message}");
-        assert_eq!(fs::read_dir(folder).expect("a folder").count(), 1, "{args:?} left something behind");
+        assert_eq!(
+            fs::read_dir(folder).expect("a folder").count(),
+            1,
+            "{args:?} left something behind"
+        );
     }
     fs::write(folder.join("a.csv.journal"), "point,psi\n1,2\n").expect("a writable folder");
     let output = meed(folder, &["sweep", "s.toml", "--out", "a.csv"]);

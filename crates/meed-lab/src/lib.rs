@@ -6,8 +6,9 @@
 //! | [`reproduce`] | Do the papers' tables and figures come out? |
 //! | [`sweep`] | How do the results depend on a setting? |
 //!
-//! An experiment decides nothing and measures nothing itself: it makes scenarios, lets `meed-sim` run them on all
-//! cores, reads the records, and says what they show, as typed results that the report renders and scripts read.
+//! An experiment decides nothing and measures nothing itself: it makes scenarios, lets `meed-sim`
+//! run them on all cores, reads the records, and says what they show, as typed results that the
+//! report renders and scripts read.
 
 pub mod audit;
 pub mod reproduce;

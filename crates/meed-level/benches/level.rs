@@ -1,6 +1,7 @@
-//! What the exact allocation costs: the level of two resources once users are sorted, whole allocations, three and four
-//! resources, and a general LP solver on the same problem. Run with `cargo bench -p meed-level`; docs/performance.md has
-//! the figures. `-- quick` style filters work as usual: `cargo bench -p meed-level -- level`.
+//! What the exact allocation costs: the level of two resources once users are sorted, whole
+//! allocations, three and four resources, and a general LP solver on the same problem. Run with
+//! `cargo bench -p meed-level`; docs/performance.md has the figures. `-- quick` style filters work
+//! as usual: `cargo bench -p meed-level -- level`.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -21,7 +22,8 @@ impl Dice {
     }
 }
 
-/// Users of random demand, weight 1 to 4, half of them with finitely many tasks if asked for, on 10 classes of servers.
+/// Users of random demand, weight 1 to 4, half of them with finitely many tasks if asked for, on 10
+/// classes of servers.
 fn problem(users: usize, resources: usize, finite: bool) -> Problem {
     let mut dice = Dice(7);
     let servers: Vec<Server> = (0..10)
@@ -54,7 +56,8 @@ fn general(problem: &Problem) -> f64 {
     let level = lp.add_var(1.0, (0.0, f64::INFINITY));
     let mut rows = vec![LinearExpr::empty(); problem.servers.len() * totals.len()];
     for user in &problem.users {
-        let shares: Vec<f64> = user.demand.iter().zip(&totals).map(|(need, total)| need / total).collect();
+        let shares: Vec<f64> =
+            user.demand.iter().zip(&totals).map(|(need, total)| need / total).collect();
         let dominant = shares.iter().copied().fold(0.0, f64::max);
         let mut sum = LinearExpr::empty();
         sum.add(level, -user.weight);
@@ -79,9 +82,11 @@ fn general(problem: &Problem) -> f64 {
 
 fn level(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("level of two resources, sorted");
-    for (users, finite) in [(10_000, false), (10_000, true), (1_000_000, false), (1_000_000, true)] {
-        let sorted =
-            Sorted::new(&problem(users, 2, finite), Policy::Drfh).expect("sound").expect("two resources");
+    for (users, finite) in [(10_000, false), (10_000, true), (1_000_000, false), (1_000_000, true)]
+    {
+        let sorted = Sorted::new(&problem(users, 2, finite), Policy::Drfh)
+            .expect("sound")
+            .expect("two resources");
         let id = BenchmarkId::new(if finite { "half finite" } else { "endless" }, users);
         group.bench_function(id, |bencher| bencher.iter(|| black_box(&sorted).level()));
     }
@@ -101,10 +106,13 @@ fn whole(criterion: &mut Criterion) {
     ];
     for (users, resources, finite) in cases {
         let problem = problem(users, resources, finite);
-        let gap = allocate(&problem, Policy::Drfh).expect("sound").certificate.expect("DRFH has one").gap;
+        let gap =
+            allocate(&problem, Policy::Drfh).expect("sound").certificate.expect("DRFH has one").gap;
         let kind = if finite { "half finite" } else { "endless" };
         let id = BenchmarkId::new(format!("{resources} resources, {kind}, gap {gap:.0e}"), users);
-        group.bench_function(id, |bencher| bencher.iter(|| allocate(black_box(&problem), Policy::Drfh)));
+        group.bench_function(id, |bencher| {
+            bencher.iter(|| allocate(black_box(&problem), Policy::Drfh))
+        });
     }
     group.finish();
 }
@@ -121,7 +129,8 @@ fn against_a_general_solver(criterion: &mut Criterion) {
         group.bench_function(id("ours"), |bencher| {
             bencher.iter(|| allocate(black_box(&problem), Policy::Drfh))
         });
-        group.bench_function(id("microlp"), |bencher| bencher.iter(|| general(black_box(&problem))));
+        group
+            .bench_function(id("microlp"), |bencher| bencher.iter(|| general(black_box(&problem))));
     }
     group.finish();
 }

@@ -12,12 +12,13 @@ pub struct UserShare {
 /// One round of the certificate: these users cannot rise above the level.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Round {
-    /// (x_i + H_i) / w_i of everyone who stops here, and a bound for all who have not stopped before.
+    /// (x_i + H_i) / w_i of everyone who stops here, and a bound for all who have not stopped
+    /// before.
     pub level: f64,
     /// Users that stop here although they have more tasks, as indices.
     pub users: Vec<usize>,
-    /// For each server of the result, the price of one unit of each resource of the problem. Together all that the
-    /// servers have is worth 1.
+    /// For each server of the result, the price of one unit of each resource of the problem.
+    /// Together all that the servers have is worth 1.
     pub prices: Vec<Vec<f64>>,
 }
 
@@ -38,8 +39,9 @@ pub struct Allocation {
     pub level: Option<f64>,
     /// In the problem's order.
     pub users: Vec<UserShare>,
-    /// For each server class of the problem, users and tasks served on all its servers together. One entry for the whole
-    /// pool where the policy knows no servers ([`Policy::Drf`](crate::Policy::Drf)).
+    /// For each server class of the problem, users and tasks served on all its servers together.
+    /// One entry for the whole pool where the policy knows no servers
+    /// ([`Policy::Drf`](crate::Policy::Drf)).
     pub servers: Vec<Vec<(usize, f64)>>,
     /// The proof; `None` where the policy optimises nothing over the pool.
     pub certificate: Option<Certificate>,

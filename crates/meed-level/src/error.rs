@@ -27,7 +27,8 @@ pub enum InputError {
     },
     /// A capacity that is no amount.
     #[error(
-        "servers[{server}]: capacity of `{resource}` is {given}; it must be 0, or from {SMALLEST:e} to {LARGEST:e}"
+        "servers[{server}]: capacity of `{resource}` is {given}; it must be 0, or from \
+         {SMALLEST:e} to {LARGEST:e}"
     )]
     Capacity {
         /// Which one.
@@ -38,7 +39,9 @@ pub enum InputError {
         given: f64,
     },
     /// A server that has nothing.
-    #[error("servers[{server}]: has a capacity of zero; it must have some of at least one resource")]
+    #[error(
+        "servers[{server}]: has a capacity of zero; it must have some of at least one resource"
+    )]
     EmptyServer {
         /// Which one.
         server: usize,
@@ -54,7 +57,8 @@ pub enum InputError {
     },
     /// A demand that is no amount.
     #[error(
-        "user `{user}`: demand of `{resource}` is {given}; it must be 0, or from {SMALLEST:e} to {LARGEST:e}"
+        "user `{user}`: demand of `{resource}` is {given}; it must be 0, or from {SMALLEST:e} to \
+         {LARGEST:e}"
     )]
     Demand {
         /// Whose.

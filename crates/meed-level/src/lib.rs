@@ -1,10 +1,11 @@
-//! How much each user gets of a pool of unequal servers, exactly: the fluid optimum (divisible tasks) of DRFH, with a
-//! proof that anyone can check.
+//! How much each user gets of a pool of unequal servers, exactly: the fluid optimum (divisible
+//! tasks) of DRFH, with a proof that anyone can check.
 //!
-//! Find the largest level at which the dominant shares x_i(level) = clip(w_i level - H_i, 0, cap_i) fit on the servers
-//! (Wang, Liang, Li, "Multi-Resource Fair Allocation in Heterogeneous Cloud Computing Systems", TPDS 2015, Eq. 6; weights
-//! and finite tasks: Sec. 5.1; history H_i: the long-term form, of Tang et al. 2014, Sec. VI). Who can rise above that
-//! level goes on, until nobody can: the allocation is lexicographically largest, hence Pareto optimal.
+//! Find the largest level at which the dominant shares x_i(level) = clip(w_i level - H_i, 0, cap_i)
+//! fit on the servers (Wang, Liang, Li, "Multi-Resource Fair Allocation in Heterogeneous Cloud
+//! Computing Systems", TPDS 2015, Eq. 6; weights and finite tasks: Sec. 5.1; history H_i: the
+//! long-term form, of Tang et al. 2014, Sec. VI). Who can rise above that level goes on, until
+//! nobody can: the allocation is lexicographically largest, hence Pareto optimal.
 //!
 //! | module | what |
 //! |---|---|
@@ -18,11 +19,12 @@
 //! | [`examples`] | the papers' worked examples |
 //! | [`document`] | problems and results as JSON and TOML |
 //!
-//! **Why a crate of its own.** The engine decides on exact integers and may depend on next to nothing; here are ratios in
-//! floating point, matrices, and a document format, none of which a decision needs. It is as pure: no I/O, clock or
-//! randomness, only + - * / and square roots; same input, same bytes. There is no LP library in it either: the interior
-//! point method that three resources need is small once the structure is used, and much faster than a general solver,
-//! which serves as the slow twin in tests.
+//! **Why a crate of its own.** The engine decides on exact integers and may depend on next to
+//! nothing; here are ratios in floating point, matrices, and a document format, none of which a
+//! decision needs. It is as pure: no I/O, clock or randomness, only + - * / and square roots; same
+//! input, same bytes. There is no LP library in it either: the interior point method that three
+//! resources need is small once the structure is used, and much faster than a general solver, which
+//! serves as the slow twin in tests.
 
 pub mod allocation;
 pub mod audit;

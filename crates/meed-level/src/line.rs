@@ -1,12 +1,14 @@
 //! A user's share as a function of the level, and the search for the level at which a limit is met.
 //!
-//! x_i(level) = clip(w_i level - H_i, 0, cap_i): weighted max-min fairness (DRFH Sec. 5.1) with a history H_i (zero for
-//! memoryless policies) and a finite number of tasks, cap_i = tasks_i x dominant demand_i. It is piecewise linear with
-//! two breakpoints, H_i / w_i and (H_i + cap_i) / w_i.
+//! x_i(level) = clip(w_i level - H_i, 0, cap_i): weighted max-min fairness (DRFH Sec. 5.1) with a
+//! history H_i (zero for memoryless policies) and a finite number of tasks, cap_i = tasks_i x
+//! dominant demand_i. It is piecewise linear with two breakpoints, H_i / w_i and (H_i + cap_i) /
+//! w_i.
 //!
-//! The search is exact up to rounding: bisection over the *breakpoints* (by repeated selection of the median, no sort)
-//! leaves an interval in which every share is linear, and there the level is a quotient. Cost: O(n) for selection, and
-//! one evaluation of the limits for each halving, at most log2(2n) + 1.
+//! The search is exact up to rounding: bisection over the *breakpoints* (by repeated selection of
+//! the median, no sort) leaves an interval in which every share is linear, and there the level is a
+//! quotient. Cost: O(n) for selection, and one evaluation of the limits for each halving, at most
+//! log2(2n) + 1.
 
 /// One user's share as a function of the level.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,7 +47,8 @@ impl Line {
         if self.weight > 0.0 { (self.history + self.cap) / self.weight } else { 0.0 }
     }
 
-    /// How fast the share rises at a level between two breakpoints (where rounding cannot mistake the piece).
+    /// How fast the share rises at a level between two breakpoints (where rounding cannot mistake
+    /// the piece).
     #[inline]
     pub(crate) fn slope(&self, between: f64) -> f64 {
         let share = self.weight * between - self.history;
@@ -55,12 +58,15 @@ impl Line {
     /// Appends the breakpoints that lie above zero.
     pub(crate) fn breakpoints(&self, into: &mut Vec<f64>) {
         into.extend(
-            [self.from(), self.to()].into_iter().filter(|&level| level > 0.0 && level < f64::INFINITY),
+            [self.from(), self.to()]
+                .into_iter()
+                .filter(|&level| level > 0.0 && level < f64::INFINITY),
         );
     }
 }
 
-/// Where the largest feasible level lies: between these two neighbouring breakpoints (or 0, or infinity).
+/// Where the largest feasible level lies: between these two neighbouring breakpoints (or 0, or
+/// infinity).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bracket {
     pub(crate) low: f64,
@@ -74,7 +80,8 @@ impl Bracket {
     }
 }
 
-/// Finds the two neighbouring breakpoints between which `feasible` ends to hold. It holds at zero, and is monotone.
+/// Finds the two neighbouring breakpoints between which `feasible` ends to hold. It holds at zero,
+/// and is monotone.
 pub(crate) fn bracket(breakpoints: &mut [f64], mut feasible: impl FnMut(f64) -> bool) -> Bracket {
     let mut found = Bracket { low: 0.0, high: f64::INFINITY };
     let mut rest = breakpoints;
@@ -95,9 +102,11 @@ pub(crate) fn bracket(breakpoints: &mut [f64], mut feasible: impl FnMut(f64) -> 
     found
 }
 
-/// The largest level at which the sum of `coefficient x share` is at most `room`; infinite when all can be served.
+/// The largest level at which the sum of `coefficient x share` is at most `room`; infinite when all
+/// can be served.
 pub(crate) fn fill(users: &[(Line, f64)], room: f64) -> f64 {
-    // What is used already, and does not rise, limits nothing: rounding may have taken it past the room.
+    // What is used already, and does not rise, limits nothing: rounding may have taken it past the
+    // room.
     let rising = || users.iter().filter(|(line, by)| line.weight > 0.0 && *by > 0.0);
     if rising().next().is_none() {
         return f64::INFINITY;
@@ -116,7 +125,8 @@ pub(crate) fn fill(users: &[(Line, f64)], room: f64) -> f64 {
     meets(low, high, room - value.total(), slope.total())
 }
 
-/// The level in a bracket at which a limit with so much room left at `low`, falling at `slope`, is met.
+/// The level in a bracket at which a limit with so much room left at `low`, falling at `slope`, is
+/// met.
 pub(crate) fn meets(low: f64, high: f64, room: f64, slope: f64) -> f64 {
     match slope > 0.0 {
         true => (low + room.max(0.0) / slope).min(high),
@@ -210,7 +220,9 @@ mod tests {
             let found = bracket(&mut points, |level| level <= f64::from(limit));
             let inside = |p: &f64| *p > found.low && *p < found.high;
             assert!(
-                !points.iter().any(inside) && found.low <= f64::from(limit) && found.high > f64::from(limit)
+                !points.iter().any(inside)
+                    && found.low <= f64::from(limit)
+                    && found.high > f64::from(limit)
             );
         }
     }

@@ -73,7 +73,8 @@ pub fn allocate(problem: &Problem, policy: Policy) -> Result<Allocation, InputEr
 /// From shares of the pool to tasks, and prices per unit.
 fn certified(problem: &Problem, pool: &Pool, solved: Solved) -> Allocation {
     let users = solved.shares.iter().zip(&pool.dominant);
-    let users = users.map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
+    let users = users
+        .map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
     let kinds = pool.kinds();
     let rounds: Vec<Round> = solved
         .stops
@@ -90,7 +91,11 @@ fn certified(problem: &Problem, pool: &Pool, solved: Solved) -> Allocation {
             };
             let mut users = stop.users;
             users.sort_unstable();
-            Round { level: stop.level, users, prices: stop.prices.chunks(kinds).map(on_server).collect() }
+            Round {
+                level: stop.level,
+                users,
+                prices: stop.prices.chunks(kinds).map(on_server).collect(),
+            }
         })
         .collect();
     Allocation {
@@ -106,10 +111,12 @@ fn certified(problem: &Problem, pool: &Pool, solved: Solved) -> Allocation {
 fn uncertified(pool: &Pool, pieces: Pieces, remarks: Vec<String>) -> Allocation {
     let mut shares = vec![0.0; pool.lines.len()];
     pieces.iter().flatten().for_each(|(user, share)| shares[*user] += share);
-    let wanting = shares.iter().zip(&pool.lines).filter(|(share, line)| **share < line.cap * (1.0 - 1e-12));
+    let wanting =
+        shares.iter().zip(&pool.lines).filter(|(share, line)| **share < line.cap * (1.0 - 1e-12));
     let level = wanting.map(|(share, line)| share / line.weight).min_by(f64::total_cmp);
     let users = shares.iter().zip(&pool.dominant);
-    let users = users.map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
+    let users = users
+        .map(|(&share, dominant)| UserShare { dominant_share: share, tasks: share / dominant });
     Allocation {
         level,
         users: users.collect(),
@@ -144,7 +151,8 @@ pub struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts the users of a problem with two demanded resources; `None` when there are more or fewer.
+    /// Sorts the users of a problem with two demanded resources; `None` when there are more or
+    /// fewer.
     pub fn new(problem: &Problem, policy: Policy) -> Result<Option<Sorted>, InputError> {
         problem.check()?;
         let pool = Pool::new(problem, policy.remembers());
@@ -154,7 +162,8 @@ impl Sorted {
         }))
     }
 
-    /// The level of the users that demand both resources: infinite when all their tasks can be served.
+    /// The level of the users that demand both resources: infinite when all their tasks can be
+    /// served.
     pub fn level(&self) -> f64 {
         self.both.level(&self.single)
     }

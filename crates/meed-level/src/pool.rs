@@ -1,8 +1,8 @@
 //! A problem in the terms in which it is solved: everything as a share of the pool (DRFH Sec. 3.1).
 //!
-//! Each resource's total is 1. A user's *dominant demand* D*_i is the largest share of a resource that one task takes;
-//! d_ir = D_ir / D*_i is what it takes of r per unit of dominant share, at most 1. Resources that nobody demands are
-//! left out: they limit nothing.
+//! Each resource's total is 1. A user's *dominant demand* D*_i is the largest share of a resource
+//! that one task takes; d_ir = D_ir / D*_i is what it takes of r per unit of dominant share, at
+//! most 1. Resources that nobody demands are left out: they limit nothing.
 
 use crate::line::Line;
 use crate::problem::Problem;
@@ -43,7 +43,9 @@ impl Pool {
             pool.capacity.extend(pool.resources.iter().zip(&pool.totals).map(share));
         }
         for user in &problem.users {
-            let shares = || pool.resources.iter().zip(&pool.totals).map(|(&r, total)| user.demand[r] / total);
+            let shares = || {
+                pool.resources.iter().zip(&pool.totals).map(|(&r, total)| user.demand[r] / total)
+            };
             let dominant = shares().fold(0.0, f64::max);
             pool.demand.extend(shares().map(|share| share / dominant));
             pool.dominant.push(dominant);

@@ -1,11 +1,13 @@
 //! What is to be shared among whom, and what can be wrong with it.
 //!
-//! Amounts are plain numbers in units of the writer's choice, fractions included: only ratios matter. A [`Problem`]
-//! that [`Problem::check`] accepts can be solved by every policy without a further error.
+//! Amounts are plain numbers in units of the writer's choice, fractions included: only ratios
+//! matter. A [`Problem`] that [`Problem::check`] accepts can be solved by every policy without a
+//! further error.
 
 use crate::error::InputError;
 
-/// Amounts, weights and the like are zero or between this and [`LARGEST`]: ratios then stay far from the ends of `f64`.
+/// Amounts, weights and the like are zero or between this and [`LARGEST`]: ratios then stay far
+/// from the ends of `f64`.
 pub const SMALLEST: f64 = 1e-12;
 /// See [`SMALLEST`].
 pub const LARGEST: f64 = 1e18;
@@ -34,8 +36,8 @@ pub struct User {
     pub weight: f64,
     /// How many tasks there are; `None` when they never end.
     pub tasks: Option<f64>,
-    /// Past usage in dominant shares (share of the pool x time in the unit of one allocation); only long-term policies
-    /// look at it.
+    /// Past usage in dominant shares (share of the pool x time in the unit of one allocation); only
+    /// long-term policies look at it.
     pub used: f64,
 }
 
@@ -71,7 +73,10 @@ impl Problem {
         if self.users.is_empty() {
             return Err(InputError::NoUsers);
         }
-        self.servers.iter().enumerate().try_for_each(|(number, server)| self.check_server(number, server))?;
+        self.servers
+            .iter()
+            .enumerate()
+            .try_for_each(|(number, server)| self.check_server(number, server))?;
         let slots = self.slots_per_server;
         if !(1.0..=1e6).contains(&slots) || slots.fract() != 0.0 {
             return Err(InputError::Slots { given: slots });
@@ -108,7 +113,11 @@ impl Problem {
         }
         for (resource, &amount) in self.resources.iter().zip(&user.demand) {
             if !is_amount(amount) {
-                return Err(InputError::Demand { user: name(), resource: resource.clone(), given: amount });
+                return Err(InputError::Demand {
+                    user: name(),
+                    resource: resource.clone(),
+                    given: amount,
+                });
             }
         }
         if user.demand.iter().all(|&amount| amount == 0.0) {
@@ -129,12 +138,14 @@ impl Problem {
 
     /// A task that no server could ever hold is refused, as by the engine.
     fn check_room(&self, user: &User) -> Result<(), InputError> {
-        let fits =
-            |server: &Server| user.demand.iter().zip(&server.capacity).all(|(need, have)| need <= have);
+        let fits = |server: &Server| {
+            user.demand.iter().zip(&server.capacity).all(|(need, have)| need <= have)
+        };
         if self.servers.iter().any(fits) {
             return Ok(());
         }
-        let most = |r: usize| self.servers.iter().map(|server| server.capacity[r]).fold(0.0, f64::max);
+        let most =
+            |r: usize| self.servers.iter().map(|server| server.capacity[r]).fold(0.0, f64::max);
         let too_much = (0..self.resources.len()).find(|&r| user.demand[r] > most(r));
         Err(match too_much {
             Some(r) => InputError::TooLarge {

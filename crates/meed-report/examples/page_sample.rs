@@ -1,4 +1,5 @@
-//! Writes a page of results with everything in it: `cargo run -p meed-report --example page_sample -- DIR`.
+//! Writes a page of results with everything in it: `cargo run -p meed-report --example page_sample
+//! -- DIR`.
 
 #[path = "../tests/common/page.rs"]
 mod sample;

@@ -1,4 +1,5 @@
-//! Writes sample reports and tables from synthetic records: `cargo run -p meed-report --example sample -- DIR`.
+//! Writes sample reports and tables from synthetic records: `cargo run -p meed-report --example
+//! sample -- DIR`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -14,8 +14,8 @@ pub struct WriteError {
     pub cause: io::Error,
 }
 
-/// Writes `path` with `fill`. A file at `path` is replaced only when the new one is complete; a device or a pipe is
-/// written to directly, and a symbolic link keeps pointing where it did.
+/// Writes `path` with `fill`. A file at `path` is replaced only when the new one is complete; a
+/// device or a pipe is written to directly, and a symbolic link keeps pointing where it did.
 pub(crate) fn write_whole(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,

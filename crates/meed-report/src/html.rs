@@ -1,8 +1,9 @@
-//! One HTML file that opens anywhere, also offline: page, style, scripts, plotting library and data in one.
+//! One HTML file that opens anywhere, also offline: page, style, scripts, plotting library and data
+//! in one.
 //!
-//! The page is `assets/report.html`; its script is the files of `assets/js` one after the other. The data stand in a
-//! `<script type="application/json">` and reach the page only as text, never as markup. A content security policy
-//! forbids the page every request.
+//! The page is `assets/report.html`; its script is the files of `assets/js` one after the other.
+//! The data stand in a `<script type="application/json">` and reach the page only as text, never as
+//! markup. A content security policy forbids the page every request.
 
 use std::path::Path;
 

@@ -6,7 +6,8 @@ use meed_sim::record::Comparison;
 
 use crate::file::{WriteError, write_whole};
 
-/// The record as JSON on one line, with a newline at its end. A float that is not finite becomes `null`.
+/// The record as JSON on one line, with a newline at its end. A float that is not finite becomes
+/// `null`.
 pub fn to_json(comparison: &Comparison) -> String {
     let mut text = serde_json::to_string(comparison).expect_record();
     text.push('\n');
@@ -21,7 +22,8 @@ pub fn write_json(comparison: &Comparison, path: &Path) -> Result<(), WriteError
     })
 }
 
-/// Serialising a record to memory has no way to fail: its keys are strings and memory does no input or output.
+/// Serialising a record to memory has no way to fail: its keys are strings and memory does no input
+/// or output.
 pub(crate) trait ExpectRecord<T> {
     /// The value; panics if the record could not be serialised.
     fn expect_record(self) -> T;

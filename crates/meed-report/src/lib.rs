@@ -1,4 +1,5 @@
-//! Run records to what people and programs read: a terminal table, a JSON file, and one HTML file with plots.
+//! Run records to what people and programs read: a terminal table, a JSON file, and one HTML file
+//! with plots.
 //!
 //! | function | for |
 //! |---|---|
@@ -7,8 +8,9 @@
 //! | [`to_html`], [`write_html`] | a browser, also offline: interactive plots, tables, explanations |
 //! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
-//! This crate shows what a [`meed_sim::record::Comparison`] holds and computes nothing else than layout, order and
-//! quantiles across tenants. It reads no clock: the same record gives the same bytes.
+//! This crate shows what a [`meed_sim::record::Comparison`] holds and computes nothing else than
+//! layout, order and quantiles across tenants. It reads no clock: the same record gives the same
+//! bytes.
 
 mod embed;
 mod file;

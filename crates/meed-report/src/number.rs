@@ -1,8 +1,10 @@
-//! Numbers for people: units by magnitude, equal decimals within a column, digits that mean something.
+//! Numbers for people: units by magnitude, equal decimals within a column, digits that mean
+//! something.
 
 use crate::tenants::{quantile, sorted};
 
-/// How the values of a column are shown: divided by `divisor`, with `decimals` digits after the point.
+/// How the values of a column are shown: divided by `divisor`, with `decimals` digits after the
+/// point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     /// Name of the unit, empty for a plain ratio.
@@ -102,7 +104,8 @@ pub(crate) fn count(n: u64) -> String {
 /// Significant digits of a number on its own.
 const DIGITS: i32 = 4;
 
-/// The numbers of a column: all with the same decimals when their magnitudes are alike, otherwise each for itself.
+/// The numbers of a column: all with the same decimals when their magnitudes are alike, otherwise
+/// each for itself.
 pub(crate) fn column(values: &[f64]) -> Vec<String> {
     let each = || values.iter().map(|v| significant(*v)).collect();
     let sizes: Vec<i32> =
@@ -114,10 +117,15 @@ pub(crate) fn column(values: &[f64]) -> Vec<String> {
     }
     // Four digits of the largest, two of the smallest; zeros that all of them end with say nothing.
     let most = (DIGITS - 1 - high).max(1 - low).max(0) as usize;
-    let at = |decimals: usize| values.iter().map(move |v| with_decimals(*v, decimals)).collect::<Vec<_>>();
+    let at = |decimals: usize| {
+        values.iter().map(move |v| with_decimals(*v, decimals)).collect::<Vec<_>>()
+    };
     let full = at(most);
-    let zeros =
-        full.iter().filter(|t| t.contains('.')).map(|t| t.len() - t.trim_end_matches('0').len()).min();
+    let zeros = full
+        .iter()
+        .filter(|t| t.contains('.'))
+        .map(|t| t.len() - t.trim_end_matches('0').len())
+        .min();
     at(most - zeros.unwrap_or(0).min(most))
 }
 
@@ -159,7 +167,10 @@ mod tests {
     fn units_follow_the_typical_value() {
         let time = |s: f64| Scale::time([Some(0.0), None, Some(s)].into_iter());
         assert_eq!(time(90.0).show(Some(90.0)), "90.0");
-        assert_eq!((time(600.0).unit.as_str(), time(600.0).show(Some(90.0))), ("min", "1.5".into()));
+        assert_eq!(
+            (time(600.0).unit.as_str(), time(600.0).show(Some(90.0))),
+            ("min", "1.5".into())
+        );
         assert_eq!(time(10_000.0).unit, "h");
         assert_eq!(time(1e6).unit, "days");
         let use_ = |r: &str, v: f64| Scale::usage(r, [Some(-v)].into_iter());
@@ -178,7 +189,10 @@ mod tests {
         assert_eq!(Scale::ratio(0).show(Some(-1_234_567.0)), "-1,234,567");
         assert_eq!(Scale::ratio(1).show(Some(f64::NAN)), "-");
         assert_eq!(Scale::percent().show(Some(0.7345)), "73.5");
-        assert_eq!((count(999), count(1234), count(12_345)), ("999".into(), "1234".into(), "12,345".into()));
+        assert_eq!(
+            (count(999), count(1234), count(12_345)),
+            ("999".into(), "1234".into(), "12,345".into())
+        );
     }
 
     #[test]
@@ -205,7 +219,8 @@ mod tests {
 
     #[test]
     fn columns_share_their_decimals_when_magnitudes_are_alike() {
-        let check = |values: &[f64], expected: &[&str]| assert_eq!(column(values), expected, "{values:?}");
+        let check =
+            |values: &[f64], expected: &[&str]| assert_eq!(column(values), expected, "{values:?}");
         check(&[1.0, 20.0, 12_345.0], &["1", "20", "12,345"]);
         check(&[0.5, 0.25, 1.0], &["0.50", "0.25", "1.00"]);
         check(&[0.012_34, 1.234_56], &["0.012", "1.235"]);

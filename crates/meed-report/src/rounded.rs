@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 
-/// Writes floats with this many significant digits; those that are not finite become `null`, as always in JSON.
+/// Writes floats with this many significant digits; those that are not finite become `null`, as
+/// always in JSON.
 pub(crate) struct Rounded(pub(crate) usize);
 
 impl Formatter for Rounded {
@@ -34,8 +35,8 @@ mod tests {
 
     #[test]
     fn floats_are_short_and_close() {
-        let texts =
-            [1.0, -0.0, 0.123_456_789, 1_234_567.0, 17_179_869_184.0, 1e-12, -3.5].map(|v| short(v, 5));
+        let texts = [1.0, -0.0, 0.123_456_789, 1_234_567.0, 17_179_869_184.0, 1e-12, -3.5]
+            .map(|v| short(v, 5));
         assert_eq!(texts, ["1", "0", "0.12346", "1234600", "1.718e10", "1e-12", "-3.5"]);
         assert_eq!(short(1_234_567.25, 10), "1234567.25");
     }

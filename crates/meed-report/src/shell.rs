@@ -1,7 +1,8 @@
-//! What all HTML files of this crate have in common: assets by name, a template with marks, escaped text.
+//! What all HTML files of this crate have in common: assets by name, a template with marks, escaped
+//! text.
 //!
-//! Every file opens anywhere, also offline: style, scripts, plotting library and data stand in it, and a content
-//! security policy forbids it every request.
+//! Every file opens anywhere, also offline: style, scripts, plotting library and data stand in it,
+//! and a content security policy forbids it every request.
 
 /// The plotting library, with the licence that goes with every copy.
 pub(crate) fn library() -> String {
@@ -25,7 +26,8 @@ pub(crate) const DOM: &str = include_str!("../assets/js/dom.js");
 /// The frame of a chart.
 pub(crate) const FIGURE: &str = include_str!("../assets/js/figure.js");
 
-/// The template with each `{{name}}` replaced by `part(name)`. What is filled in is not looked through again.
+/// The template with each `{{name}}` replaced by `part(name)`. What is filled in is not looked
+/// through again.
 pub(crate) fn fill(template: &str, part: impl Fn(&str) -> String) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -54,8 +56,8 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// JSON as it may stand in a `<script>` element: `<` occurs in strings only, and without it no element or comment can
-/// begin or end.
+/// JSON as it may stand in a `<script>` element: `<` occurs in strings only, and without it no
+/// element or comment can begin or end.
 pub(crate) fn json_in_script(json: &[u8]) -> String {
     String::from_utf8_lossy(json).replace('<', "\\u003c")
 }

@@ -1,4 +1,5 @@
-//! The comparison as text for a terminal: policies first, then tenants, packed to the width that there is.
+//! The comparison as text for a terminal: policies first, then tenants, packed to the width that
+//! there is.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table, TableStyle};
 use meed_sim::record::{Comparison, QueueRecord, RunRecord};
@@ -13,7 +14,8 @@ const LISTED: usize = 12;
 const ENDS: usize = 5;
 /// Longer names of tenants are cut.
 const NAME_WIDTH: usize = 28;
-/// Longer names of policies are cut in the first column, and continued below in headings narrower than that.
+/// Longer names of policies are cut in the first column, and continued below in headings narrower
+/// than that.
 const POLICY_WIDTH: usize = 44;
 /// Width of a policy's name in a heading.
 const HEADING_WIDTH: usize = 14;
@@ -33,8 +35,8 @@ impl Default for TableOptions {
     }
 }
 
-/// The comparison as tables of text: one row per policy, then one row per tenant with columns per policy. Ends with
-/// a newline.
+/// The comparison as tables of text: one row per policy, then one row per tenant with columns per
+/// policy. Ends with a newline.
 pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String {
     let runs = &comparison.runs;
     let Some(last) = runs.last() else { return "No run.\n".into() };
@@ -62,7 +64,8 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     if shown.is_empty() {
         return out + "\nNo tenant had demand.\n";
     }
-    let under = if runs.len() > 1 { format!(" under {}", clean(&last.policy)) } else { String::new() };
+    let under =
+        if runs.len() > 1 { format!(" under {}", clean(&last.policy)) } else { String::new() };
     let hidden = count((n - shown.len()) as u64);
     let title = format!("Tenants with the lowest and the highest rho{under} ({hidden} not shown)");
     out.push('\n');
@@ -80,14 +83,21 @@ struct Metric {
 }
 
 fn metrics(runs: &[RunRecord]) -> Vec<Metric> {
-    let all = |of: fn(&QueueRecord) -> Option<f64>| runs.iter().flat_map(move |r| r.queues.iter().map(of));
+    let all = |of: fn(&QueueRecord) -> Option<f64>| {
+        runs.iter().flat_map(move |r| r.queues.iter().map(of))
+    };
     let resource = runs.first().map_or("", |r| r.measured.as_str());
     let metric = |name, scale, of, mark_below| Metric { name, scale, of, mark_below };
     let mut metrics = vec![
         metric("rho", Scale::ratio(3), |q| q.rho, Some(0.9995)),
         metric("mean job", Scale::time(all(|q| q.mean_job_s)), |q| q.mean_job_s, None),
         metric("max wait", Scale::time(all(|q| q.longest_wait_s)), |q| q.longest_wait_s, None),
-        metric("balance", Scale::usage(resource, all(|q| Some(q.balance))), |q| Some(q.balance), None),
+        metric(
+            "balance",
+            Scale::usage(resource, all(|q| Some(q.balance))),
+            |q| Some(q.balance),
+            None,
+        ),
     ];
     if all(|q| q.speedup).any(|s| s.is_some()) {
         metrics.push(metric("speed-up", Scale::ratio(3), |q| q.speedup, Some(0.9995)));
@@ -96,13 +106,15 @@ fn metrics(runs: &[RunRecord]) -> Vec<Metric> {
 }
 
 fn policies(runs: &[RunRecord]) -> Grid {
-    let column =
-        |title: &str, scale: &Scale, of: &dyn Fn(&RunRecord) -> Option<f64>, mark: Option<f64>| Column {
-            title: vec![title.into(), scale.unit.clone()],
-            cells: runs.iter().map(|r| scale.show(of(r))).collect(),
-            marked: runs.iter().map(|r| of(r).zip(mark).is_some_and(|(v, m)| v < m)).collect(),
-            starts_group: true,
-        };
+    let column = |title: &str,
+                  scale: &Scale,
+                  of: &dyn Fn(&RunRecord) -> Option<f64>,
+                  mark: Option<f64>| Column {
+        title: vec![title.into(), scale.unit.clone()],
+        cells: runs.iter().map(|r| scale.show(of(r))).collect(),
+        marked: runs.iter().map(|r| of(r).zip(mark).is_some_and(|(v, m)| v < m)).collect(),
+        starts_group: true,
+    };
     let mut columns = vec![
         column("psi", &Scale::ratio(3), &|r| Some(r.psi), None),
         column("omega", &Scale::ratio(3), &|r| Some(r.omega), Some(-0.0005)),
@@ -113,7 +125,12 @@ fn policies(runs: &[RunRecord]) -> Grid {
     resources.dedup();
     for resource in resources {
         let title = format!("{} used", clean(resource));
-        columns.push(column(&title, &Scale::percent(), &|r| r.utilization.get(resource).copied(), None));
+        columns.push(column(
+            &title,
+            &Scale::percent(),
+            &|r| r.utilization.get(resource).copied(),
+            None,
+        ));
     }
     let time = |of: fn(&RunRecord) -> Option<f64>| Scale::time(runs.iter().map(of));
     columns.push(column("mean job", &time(|r| r.mean_job_s), &|r| r.mean_job_s, None));
@@ -126,14 +143,19 @@ fn policies(runs: &[RunRecord]) -> Grid {
         columns.push(column("local maps", &Scale::percent(), &locality, None));
         columns.push(column("slots set", &Scale::ratio(0), &settings, None));
     }
-    Grid { key: "policy", rows: runs.iter().map(|r| cut(&clean(&r.policy), POLICY_WIDTH)).collect(), columns }
+    Grid {
+        key: "policy",
+        rows: runs.iter().map(|r| cut(&clean(&r.policy), POLICY_WIDTH)).collect(),
+        columns,
+    }
 }
 
 /// What a reader must know before he trusts the numbers: refused, unfinished, skipped, left out.
 fn remarks(runs: &[RunRecord]) -> Vec<String> {
     let text = |r: &RunRecord| {
-        let plural =
-            |n: u64, one: &str, many: &str| format!("{} {}", count(n), if n == 1 { one } else { many });
+        let plural = |n: u64, one: &str, many: &str| {
+            format!("{} {}", count(n), if n == 1 { one } else { many })
+        };
         let mut parts = Vec::new();
         if r.refused > 0 {
             parts.push(plural(r.refused, "job refused", "jobs refused"));
@@ -144,7 +166,8 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
         if r.failed > 0 {
             parts.push(plural(r.failed, "job failed or cancelled", "jobs failed or cancelled"));
         }
-        // Told even when it is nothing: whoever reads figures of a trace wants to know that none is missing.
+        // Told even when it is nothing: whoever reads figures of a trace wants to know that none is
+        // missing.
         if r.trace_lines > 0 {
             let lines = plural(r.trace_lines, "trace line", "trace lines");
             let (bad, ignored) = (count(r.skipped_lines), count(r.ignored_lines));
@@ -170,8 +193,11 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
 /// One row per tenant, one group of columns per metric, one column per policy within.
 fn listing(runs: &[RunRecord], metrics: &[Metric], tenants: &[usize]) -> Grid {
     let names = runs.last().map_or(&[][..], |r| &r.queues);
-    let rows =
-        tenants.iter().filter_map(|&i| names.get(i)).map(|q| cut(&clean(&q.queue), NAME_WIDTH)).collect();
+    let rows = tenants
+        .iter()
+        .filter_map(|&i| names.get(i))
+        .map(|q| cut(&clean(&q.queue), NAME_WIDTH))
+        .collect();
     let columns = each_column(runs, metrics, |run, metric| {
         tenants.iter().map(|&i| run.queues.get(i).and_then(metric.of)).collect()
     });
@@ -194,8 +220,12 @@ fn each_column(
     values: impl Fn(&RunRecord, &Metric) -> Vec<Option<f64>>,
 ) -> Vec<Column> {
     let mut columns = Vec::new();
-    let lines =
-        runs.iter().map(|r| r.policy.chars().count().div_ceil(HEADING_WIDTH)).max().unwrap_or(1).min(4);
+    let lines = runs
+        .iter()
+        .map(|r| r.policy.chars().count().div_ceil(HEADING_WIDTH))
+        .max()
+        .unwrap_or(1)
+        .min(4);
     for metric in metrics {
         for (i, run) in runs.iter().enumerate() {
             let values = values(run, metric);
@@ -207,7 +237,10 @@ fn each_column(
             columns.push(Column {
                 title,
                 cells: values.iter().map(|v| metric.scale.show(*v)).collect(),
-                marked: values.iter().map(|v| v.zip(metric.mark_below).is_some_and(|(v, m)| v < m)).collect(),
+                marked: values
+                    .iter()
+                    .map(|v| v.zip(metric.mark_below).is_some_and(|(v, m)| v < m))
+                    .collect(),
                 starts_group: i == 0,
             });
         }
@@ -215,7 +248,8 @@ fn each_column(
     columns
 }
 
-/// A table that may be too wide: its columns are dealt out over several tables that repeat the first column.
+/// A table that may be too wide: its columns are dealt out over several tables that repeat the
+/// first column.
 struct Grid {
     key: &'static str,
     rows: Vec<String>,
@@ -239,7 +273,8 @@ impl Column {
 
 impl Grid {
     fn render(&self, options: &TableOptions) -> String {
-        let key_width = self.rows.iter().map(|r| r.chars().count()).max().unwrap_or(0).max(self.key.len());
+        let key_width =
+            self.rows.iter().map(|r| r.chars().count()).max().unwrap_or(0).max(self.key.len());
         let room = options.width.saturating_sub(key_width);
         let mut out = String::new();
         for part in deal(&self.columns, room) {
@@ -267,7 +302,8 @@ impl Grid {
         let bold = |text: String| Cell::new(text).add_attribute(Attribute::Bold);
         let mut header = vec![bold("\n".repeat(lines.len().saturating_sub(1)) + self.key)];
         header.extend(columns.iter().map(|c| {
-            let title: Vec<&str> = lines.iter().filter_map(|&l| c.title.get(l)).map(String::as_str).collect();
+            let title: Vec<&str> =
+                lines.iter().filter_map(|&l| c.title.get(l)).map(String::as_str).collect();
             bold(title.join("\n"))
         }));
         table.set_header(header);
@@ -275,7 +311,11 @@ impl Grid {
             let mut row = vec![Cell::new(name)];
             row.extend(columns.iter().map(|c| {
                 let cell = Cell::new(c.cells.get(r).map_or("", String::as_str));
-                if c.marked.get(r).copied().unwrap_or(false) { cell.fg(Color::Yellow) } else { cell }
+                if c.marked.get(r).copied().unwrap_or(false) {
+                    cell.fg(Color::Yellow)
+                } else {
+                    cell
+                }
             }));
             table.add_row(row);
         }
@@ -340,7 +380,8 @@ fn cut(name: &str, width: usize) -> String {
 /// A policy's name over so many lines of a heading, at the bottom of them.
 fn heading(policy: &str, lines: usize) -> Vec<String> {
     let name: Vec<char> = cut(&clean(policy), HEADING_WIDTH * lines).chars().collect();
-    let mut out: Vec<String> = name.chunks(HEADING_WIDTH).map(|part| part.iter().collect()).collect();
+    let mut out: Vec<String> =
+        name.chunks(HEADING_WIDTH).map(|part| part.iter().collect()).collect();
     while out.len() < lines {
         out.insert(0, String::new());
     }

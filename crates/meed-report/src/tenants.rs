@@ -2,8 +2,8 @@
 
 use meed_sim::record::RunRecord;
 
-/// Indices of the run's tenants by rising rho; tenants without a rho (no demand) are left out. Ties keep the order of
-/// declaration.
+/// Indices of the run's tenants by rising rho; tenants without a rho (no demand) are left out. Ties
+/// keep the order of declaration.
 pub(crate) fn by_rho(run: &RunRecord) -> Vec<usize> {
     let mut known: Vec<(usize, f64)> = run
         .queues

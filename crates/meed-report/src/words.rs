@@ -1,7 +1,7 @@
 //! Words for a terminal.
 
-/// Breaks a text between words; the first line begins with `first`, the others with `rest`. A word longer than a line
-/// has a line of its own. Ends with a newline.
+/// Breaks a text between words; the first line begins with `first`, the others with `rest`. A word
+/// longer than a line has a line of its own. Ends with a newline.
 pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
     let mut out = String::from(first);
     let (mut used, mut begun) = (first.chars().count(), false);

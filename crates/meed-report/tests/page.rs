@@ -9,8 +9,8 @@ use std::fs;
 
 use meed_report::TableOptions;
 use meed_report::page::{
-    Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table, to_html,
-    to_text, write_html,
+    Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table,
+    to_html, to_text, write_html,
 };
 use sample::{HOSTILE, everything};
 use serde_json::Value;
@@ -79,9 +79,9 @@ fn the_page_has_all_words_without_its_script() {
     for words in words(&page) {
         assert!(before.contains(&escaped(&words)), "{words:?} is missing");
     }
-    assert!(
-        before.contains("<pre tabindex=\"0\"><code>meed simulate examples/lending.toml \\\n    --policies")
-    );
+    assert!(before.contains(
+        "<pre tabindex=\"0\"><code>meed simulate examples/lending.toml \\\n    --policies"
+    ));
     assert!(before.contains("title=\"1.356789\">1.357<"), "full numbers as titles");
     assert!(before.contains(">1,234,567<") && before.contains(">\u{2212}1.234e\u{2212}5<"));
     assert!(before.contains("This chart needs JavaScript"));
@@ -106,7 +106,9 @@ fn the_page_fetches_nothing() {
     let html = to_html(&everything())
         .replace(&escaped(HOSTILE), "")
         .replace(&HOSTILE.replace('<', "\\u003c").replace('"', "\\\""), "");
-    for wrong in ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "import("] {
+    for wrong in
+        ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "import("]
+    {
         assert!(!html.contains(wrong), "{wrong} in the page");
     }
     assert!(html.contains("default-src 'none'"));
@@ -130,7 +132,8 @@ fn every_chart_has_its_place() {
             _ => None,
         })
         .collect();
-    let found: Vec<&str> = charts.as_array().unwrap().iter().map(|c| c["kind"].as_str().unwrap()).collect();
+    let found: Vec<&str> =
+        charts.as_array().unwrap().iter().map(|c| c["kind"].as_str().unwrap()).collect();
     assert_eq!(found, kinds);
     for i in 0..kinds.len() {
         assert_eq!(html.matches(&format!("data-chart=\"{i}\"")).count(), 1);
@@ -153,7 +156,10 @@ fn values_that_are_not_finite_are_gaps() {
     assert_eq!(v["lines"][0]["y"].to_string(), "[null,2,null]");
     assert_eq!(v["lines"][0]["low"].to_string(), "[null,null,null]");
     assert_eq!(v["lines"][0]["high"].to_string(), "[5,5,null]");
-    assert_eq!((v["marks"].as_array().unwrap().len(), v["levels"].as_array().unwrap().len()), (1, 0));
+    assert_eq!(
+        (v["marks"].as_array().unwrap().len(), v["levels"].as_array().unwrap().len()),
+        (1, 0)
+    );
 
     let labels = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
     let values = vec![vec![Some(1.0), Some(f64::NAN), None, Some(9.0)], vec![]];
@@ -169,8 +175,10 @@ fn values_that_are_not_finite_are_gaps() {
     assert!(v["middle"].is_null());
 
     let row = |five, reference| SpreadRow { label: String::new(), five, reference };
-    let rows =
-        vec![row([5.0, 1.0, 2.0, 3.0, 4.0], Some((2.0, 1.0))), row([f64::NAN; 5], Some((f64::NAN, 1.0)))];
+    let rows = vec![
+        row([5.0, 1.0, 2.0, 3.0, 4.0], Some((2.0, 1.0))),
+        row([f64::NAN; 5], Some((f64::NAN, 1.0))),
+    ];
     let v = chart_of(Block::Spreads(SpreadChart { rows, ..SpreadChart::default() }));
     assert_eq!(v["rows"][0]["five"].to_string(), "[1,2,3,4,5]");
     assert_eq!(v["rows"][0]["reference"].to_string(), "[1,2]");
@@ -221,7 +229,10 @@ fn the_page_as_text() {
         [(72, include_str!("snapshots/page-72.txt")), (110, include_str!("snapshots/page-110.txt"))]
     {
         let now = text(&everything(), width);
-        assert!(now == expected, "with {width} columns the page is now:\n{now}\nexpected:\n{expected}");
+        assert!(
+            now == expected,
+            "with {width} columns the page is now:\n{now}\nexpected:\n{expected}"
+        );
     }
 }
 
@@ -259,8 +270,11 @@ fn colour_only_when_asked_for() {
 #[test]
 fn control_characters_do_not_reach_the_terminal() {
     let evil = "a\u{1b}[31m\u{7}\r";
-    let table =
-        Table { caption: evil.into(), columns: vec![evil.into()], rows: vec![vec![Cell::Text(evil.into())]] };
+    let table = Table {
+        caption: evil.into(),
+        columns: vec![evil.into()],
+        rows: vec![vec![Cell::Text(evil.into())]],
+    };
     let chart = LineChart { title: evil.into(), ..LineChart::default() };
     let mut page = page_of(vec![
         Block::Text(evil.into()),

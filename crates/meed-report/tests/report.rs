@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use common::{
-    Lcg, POLICIES, comparison, four_tenants, many_tenants, month_of_six_policies, nothing_ended, two_hostile,
-    without_series,
+    Lcg, POLICIES, comparison, four_tenants, many_tenants, month_of_six_policies, nothing_ended,
+    two_hostile, without_series,
 };
 use meed_report::{TableOptions, summary_table, to_html, to_json, write_html, write_json};
 use meed_sim::record::Comparison;
@@ -29,14 +29,17 @@ fn widest(text: &str) -> usize {
 fn small() -> Comparison {
     let mut c = comparison(&["ads", "batch"], &[1.0, 1.0], 4, &["static", "long-term"]);
     for (r, run) in c.runs.iter_mut().enumerate() {
-        (run.psi, run.omega, run.jain) = (0.25 * r as f64, -0.125 * r as f64, Some(1.0 - 0.01 * r as f64));
+        (run.psi, run.omega, run.jain) =
+            (0.25 * r as f64, -0.125 * r as f64, Some(1.0 - 0.01 * r as f64));
         (run.mean_job_s, run.end_s) = (Some(90.0 - 10.0 * r as f64), 14_400.0);
         run.utilization.values_mut().for_each(|u| *u = 0.5 + 0.25 * r as f64);
         for (i, q) in run.queues.iter_mut().enumerate() {
             let sign = 1.0 - 2.0 * i as f64;
             q.rho = Some(1.0 + 0.125 * sign * r as f64);
-            (q.mean_job_s, q.longest_wait_s) = (Some(60.0 + 30.0 * i as f64), (i == 0).then_some(7.5));
-            (q.balance, q.speedup) = (36_000.0 * sign * r as f64, (i == 0).then_some(1.0 + 0.5 * r as f64));
+            (q.mean_job_s, q.longest_wait_s) =
+                (Some(60.0 + 30.0 * i as f64), (i == 0).then_some(7.5));
+            (q.balance, q.speedup) =
+                (36_000.0 * sign * r as f64, (i == 0).then_some(1.0 + 0.5 * r as f64));
         }
     }
     c
@@ -55,7 +58,13 @@ fn same(text: &str, expected: &str) {
 
 #[test]
 fn tables_keep_to_the_width() {
-    for c in [four_tenants(), many_tenants(40, 60), nothing_ended(), two_hostile(), month_of_six_policies()] {
+    for c in [
+        four_tenants(),
+        many_tenants(40, 60),
+        nothing_ended(),
+        two_hostile(),
+        month_of_six_policies(),
+    ] {
         for width in [60, 80, 120] {
             let text = table(&c, width);
             assert!(widest(&text) <= width, "{width} columns:\n{text}");
@@ -117,15 +126,20 @@ fn json_has_the_fields_of_schema_1() {
     let run = &v["runs"][0];
     assert_eq!(v["schema"], 1);
     assert_eq!(keys(&v), names("schema scenario seed assumptions runs"));
-    let expected =
-        "policy measured end_s events decisions refused failed unfinished trace_lines skipped_lines ignored_lines utilization
-        psi omega jain dominant_psi dominant_omega dominant_jain mean_job_s p50_job_s p99_job_s mean_wait_s longest_wait_s queues groups series";
+    let expected = "policy measured end_s events decisions refused failed unfinished trace_lines \
+         skipped_lines ignored_lines utilization
+        psi omega jain dominant_psi dominant_omega dominant_jain mean_job_s p50_job_s p99_job_s \
+        mean_wait_s longest_wait_s queues groups series";
     assert_eq!(keys(run), names(expected));
     let expected =
-        "queue weight share usage charged rho dominant_rho lent borrowed balance jobs tasks mean_job_s p50_job_s
+        "queue weight share usage charged rho dominant_rho lent borrowed balance jobs tasks \
+         mean_job_s p50_job_s
         p99_job_s mean_wait_s longest_wait_s speedup job_s_percentiles";
     assert_eq!(keys(&run["queues"][0]), names(expected));
-    assert_eq!(keys(&run["series"]), names("t_s psi omega dominant_psi dominant_omega utilization queues"));
+    assert_eq!(
+        keys(&run["series"]),
+        names("t_s psi omega dominant_psi dominant_omega utilization queues")
+    );
     assert_eq!(
         keys(&run["series"]["queues"][0]),
         names("demand allocation usage rho dominant_rho balance charged quantum_s")
@@ -133,7 +147,11 @@ fn json_has_the_fields_of_schema_1() {
     let c = many_tenants(3, 4);
     let v: Value = serde_json::from_str(&to_json(&c)).unwrap();
     assert_eq!(keys(&v["runs"][0]["groups"][0]), names("queue weight usage charged"));
-    assert_eq!(v["runs"][2]["queues"][1]["lent"].as_f64(), Some(c.runs[2].queues[1].lent), "no rounding");
+    assert_eq!(
+        v["runs"][2]["queues"][1]["lent"].as_f64(),
+        Some(c.runs[2].queues[1].lent),
+        "no rounding"
+    );
 }
 
 #[test]
@@ -141,7 +159,14 @@ fn json_fields_are_documented() {
     let doc = include_str!("../../../docs/json.md");
     let v: Value = serde_json::from_str(&to_json(&many_tenants(3, 4))).unwrap();
     let run = &v["runs"][0];
-    let parts = [&v, run, &run["queues"][0], &run["groups"][0], &run["series"], &run["series"]["queues"][0]];
+    let parts = [
+        &v,
+        run,
+        &run["queues"][0],
+        &run["groups"][0],
+        &run["series"],
+        &run["series"]["queues"][0],
+    ];
     for key in parts.into_iter().flat_map(keys) {
         assert!(doc.contains(&format!("| `{key}` |")), "docs/json.md does not describe `{key}`");
     }
@@ -169,7 +194,9 @@ fn data_of(html: &str) -> Value {
 #[test]
 fn the_report_fetches_nothing() {
     let html = to_html(&four_tenants());
-    for wrong in ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "import("] {
+    for wrong in
+        ["src=", "<link", "@import", "url(", "<iframe", "fetch(", "XMLHttpRequest", "import("]
+    {
         assert!(!html.contains(wrong), "{wrong} in the report");
     }
     assert!(html.contains("Content-Security-Policy") && html.contains("default-src 'none'"));
@@ -273,7 +300,11 @@ fn links_and_permissions_are_kept() {
     write_json(&nothing_ended(), &link).unwrap();
     assert!(link.is_symlink());
     assert_eq!(fs::read_to_string(&real).unwrap(), to_json(&nothing_ended()));
-    assert_ne!(fs::metadata(&real).unwrap().permissions().mode() & 0o044, 0, "others may read it as before");
+    assert_ne!(
+        fs::metadata(&real).unwrap().permissions().mode() & 0o044,
+        0,
+        "others may read it as before"
+    );
     write_json(&nothing_ended(), std::path::Path::new("/dev/null")).unwrap();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
 }

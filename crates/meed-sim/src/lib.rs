@@ -1,7 +1,9 @@
-//! The virtual-time simulator: one workload under many policies, with the same engine that schedules for real.
+//! The virtual-time simulator: one workload under many policies, with the same engine that
+//! schedules for real.
 //!
-//! A [`Scenario`](scenario::Scenario) file says what the cluster, the queues, the policies and the workload are; [`simulate`] runs it
-//! under each policy and returns a [`record::Comparison`]. The simulator knows time; it decides nothing itself.
+//! A [`Scenario`](scenario::Scenario) file says what the cluster, the queues, the policies and the
+//! workload are; [`simulate`] runs it under each policy and returns a [`record::Comparison`]. The
+//! simulator knows time; it decides nothing itself.
 
 pub mod explain;
 pub mod log;

@@ -19,9 +19,11 @@ pub(crate) fn lending(t: Time, leaves: &[QueueId], parts: &Parts) -> Vec<Lending
     if parts.is_partitioned() {
         return vec![Lending::default(); leaves.len()];
     }
-    // A parent that has lost its last child has a share that others can borrow: without it sums would differ.
+    // A parent that has lost its last child has a share that others can borrow: without it sums
+    // would differ.
     let tree = parts.tree();
-    let childless = tree.queue_ids().filter(|&id| tree.queue(id).is_leaf && parts.route(id).is_none());
+    let childless =
+        tree.queue_ids().filter(|&id| tree.queue(id).is_leaf && parts.route(id).is_none());
     let all: Vec<QueueId> = leaves.iter().copied().chain(childless).collect();
     let mut lending = parts.engines[0].lending(&all, t);
     lending.truncate(leaves.len());
@@ -80,7 +82,10 @@ pub(crate) fn record(policy: &str, finished: Finished) -> RunRecord {
             counted().map(|queue| queue.wait_micros).sum(),
             counted().map(|queue| queue.waits).sum(),
         ),
-        longest_wait_s: counted().filter_map(|queue| queue.longest_wait).max().map(|span| span.as_secs_f64()),
+        longest_wait_s: counted()
+            .filter_map(|queue| queue.longest_wait)
+            .max()
+            .map(|span| span.as_secs_f64()),
         groups: groups(&parts, end),
         series: sampler.map(|sampler| sampler.series(&parts)).unwrap_or_default(),
         mapreduce: None,
@@ -112,7 +117,13 @@ fn usage(leaf: QueueId, end: Time, parts: &Parts) -> [u128; meed::MAX_KINDS] {
     parts.engines[part as usize].integrals(queue, end).usage
 }
 
-fn queue_record(leaf: QueueId, lent: Lending, end: Time, parts: &Parts, tally: &Tally) -> QueueRecord {
+fn queue_record(
+    leaf: QueueId,
+    lent: Lending,
+    end: Time,
+    parts: &Parts,
+    tally: &Tally,
+) -> QueueRecord {
     let (part, queue) = parts.route(leaf).expect("leaves are scheduled");
     let (tree, engine) = (parts.tree(), &parts.engines[part as usize]);
     let (kinds, measured) = (tree.kinds(), tree.measured());
@@ -167,8 +178,11 @@ fn groups(parts: &Parts, end: Time) -> Vec<GroupRecord> {
     let parents = tree.queue_ids().skip(1).filter(|&id| parts.route(id).is_none());
     let record = |id: QueueId| {
         let sum = &sums[id.index()];
-        let charged =
-            if parts.is_partitioned() { sum[tree.measured()] as f64 / 1e6 } else { tree.charged(id, end) };
+        let charged = if parts.is_partitioned() {
+            sum[tree.measured()] as f64 / 1e6
+        } else {
+            tree.charged(id, end)
+        };
         GroupRecord {
             queue: tree.queue(id).name.to_owned(),
             weight: tree.queue(id).weight as f64 / 1000.0,

@@ -1,8 +1,9 @@
 //! What a run leaves behind: the record that tables, JSON and reports are made from.
 //!
-//! The serialised form is Meed's JSON output (docs/json.md), schema [`SCHEMA`]: fields may be added within a
-//! schema, never changed or removed. Times are seconds, usage is natural units x seconds (core-seconds,
-//! byte-seconds), ratios are plain numbers; a value that does not exist (no job ended, no demand) is `null`.
+//! The serialised form is Meed's JSON output (docs/json.md), schema [`SCHEMA`]: fields may be added
+//! within a schema, never changed or removed. Times are seconds, usage is natural units x seconds
+//! (core-seconds, byte-seconds), ratios are plain numbers; a value that does not exist (no job
+//! ended, no demand) is `null`.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +102,8 @@ pub struct JobRecord {
     pub label: JobLabel,
     /// When it arrived.
     pub submit_s: f64,
-    /// When its last task ended; `None` where it failed, was cancelled or was not done by the end of the run.
+    /// When its last task ended; `None` where it failed, was cancelled or was not done by the end
+    /// of the run.
     pub ended_s: Option<f64>,
     /// How many tasks it has.
     pub tasks: u64,
@@ -118,11 +120,14 @@ pub struct QueueRecord {
     pub share: f64,
     /// Accumulated usage per resource (f_i, Eq. 1), resource-seconds.
     pub usage: BTreeMap<String, f64>,
-    /// What its ledger holds against it at the end, resource-seconds (usage after memory, discount and PAR).
+    /// What its ledger holds against it at the end, resource-seconds (usage after memory, discount
+    /// and PAR).
     pub charged: f64,
-    /// Fairness degree (Eq. 3): used over what its share alone could have served; `null` without demand.
+    /// Fairness degree (Eq. 3): used over what its share alone could have served; `null` without
+    /// demand.
     pub rho: Option<f64>,
-    /// The same over accumulated dominant shares ([`meed::fairness::dominant`]): equal to `rho` with one resource.
+    /// The same over accumulated dominant shares ([`meed::fairness::dominant`]): equal to `rho`
+    /// with one resource.
     pub dominant_rho: Option<f64>,
     /// Unused share that others used, resource-seconds.
     pub lent: f64,
@@ -144,7 +149,8 @@ pub struct QueueRecord {
     pub mean_wait_s: Option<f64>,
     /// The longest such wait.
     pub longest_wait_s: Option<f64>,
-    /// Mean job time under the static partition over mean job time here; `null` without a static run.
+    /// Mean job time under the static partition over mean job time here; `null` without a static
+    /// run.
     pub speedup: Option<f64>,
     /// Job times at the percentiles [`JOB_PERCENTILES`]; empty when no job ended.
     pub job_s_percentiles: Vec<f64>,
@@ -200,7 +206,8 @@ pub struct QueueSeries {
     pub dominant_rho: Vec<Option<f64>>,
     /// `lent - borrowed` so far, resource-seconds.
     pub balance: Vec<f64>,
-    /// What its ledger holds against it, with the assumed time of what runs (ICS'14 Eq. 13), resource-seconds.
+    /// What its ledger holds against it, with the assumed time of what runs (ICS'14 Eq. 13),
+    /// resource-seconds.
     pub charged: Vec<f64>,
     /// Its time quantum; empty under a policy that learns none.
     pub quantum_s: Vec<f64>,

@@ -1,8 +1,9 @@
 //! Samples over a run whose length is not known: bounded in number, evenly spaced in time.
 //!
-//! Samples are taken at multiples of an interval; when there are twice as many as wanted, every other one is
-//! dropped and the interval doubles. So memory is the number wanted times the tenants, however long the run, and
-//! the times depend only on the run itself. Between events everything sampled is exact.
+//! Samples are taken at multiples of an interval; when there are twice as many as wanted, every
+//! other one is dropped and the interval doubles. So memory is the number wanted times the tenants,
+//! however long the run, and the times depend only on the run itself. Between events everything
+//! sampled is exact.
 
 use meed::fairness::Integrals;
 use meed::fairness::indices::{sharing_benefit, sharing_loss};
@@ -49,14 +50,22 @@ impl Sampler {
     pub(crate) fn new(wanted: usize, parts: &Parts) -> Sampler {
         let leaves = crate::outcome::leaves(parts);
         let wanted = wanted.min((LEAF_SAMPLES / leaves.len().max(1)).max(FEWEST));
-        Sampler { wanted, interval: None, next: Time::ZERO, leaves, times: Vec::new(), rows: Vec::new() }
+        Sampler {
+            wanted,
+            interval: None,
+            next: Time::ZERO,
+            leaves,
+            times: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 
-    /// The next time to sample, when it lies before `at`; what happens at `at` itself is seen by later samples.
+    /// The next time to sample, when it lies before `at`; what happens at `at` itself is seen by
+    /// later samples.
     pub(crate) fn due_before(&mut self, at: Time) -> Option<Time> {
         if self.interval.is_none() && at > Time::ZERO {
-            // An eighth of the time to the second instant, as a power of two of the shortest: fine enough to see
-            // the first steps of a run, and soon doubled in a long one.
+            // An eighth of the time to the second instant, as a power of two of the shortest: fine
+            // enough to see the first steps of a run, and soon doubled in a long one.
             let eighth = (at.as_micros() / 8).max(SHORTEST_INTERVAL_MICROS);
             let doublings = (eighth / SHORTEST_INTERVAL_MICROS).ilog2();
             self.interval = Span::from_micros(SHORTEST_INTERVAL_MICROS << doublings);
@@ -86,7 +95,8 @@ impl Sampler {
     }
 
     fn note(&mut self, t: Time, parts: &mut Parts) {
-        // Rounds that have begun and quanta that are due: done now or with the next event, decisions are the same.
+        // Rounds that have begun and quanta that are due: done now or with the next event,
+        // decisions are the same.
         for engine in &mut parts.engines {
             engine.advance(t).expect("samples are taken in order of time, before the next event");
         }
@@ -116,7 +126,10 @@ impl Sampler {
                 allocation: over_time(&|leaf| leaf.integrals.held as f64 / scale),
                 usage: over_time(&|leaf| leaf.integrals.usage[measured] as f64 / scale / 1e6),
                 rho: self.rows.iter().map(|row| row.leaves[i].integrals.rho(measured)).collect(),
-                dominant_rho: many.iter().map(|row| row.leaves[i].integrals.dominant_rho()).collect(),
+                dominant_rho: many
+                    .iter()
+                    .map(|row| row.leaves[i].integrals.dominant_rho())
+                    .collect(),
                 balance: over_time(&|leaf| leaf.balance as f64 / scale / 1e6),
                 charged: over_time(&|leaf| leaf.charged / scale),
                 quantum_s: self
@@ -128,7 +141,8 @@ impl Sampler {
             }
         };
         let used = |kind: usize| -> Vec<f64> {
-            let fraction = |row: &Row| row.held.get(kind) as f64 / (row.capacity.get(kind).max(1)) as f64;
+            let fraction =
+                |row: &Row| row.held.get(kind) as f64 / (row.capacity.get(kind).max(1)) as f64;
             self.rows.iter().map(fraction).collect()
         };
         Series {
@@ -137,7 +151,9 @@ impl Sampler {
             omega: self.rows.iter().map(|row| sharing_loss(rhos(row))).collect(),
             dominant_psi: many.iter().map(|row| sharing_benefit(dominant(row))).collect(),
             dominant_omega: many.iter().map(|row| sharing_loss(dominant(row))).collect(),
-            utilization: (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), used(kind))).collect(),
+            utilization: (0..kinds.len())
+                .map(|kind| (kinds.name(kind).to_owned(), used(kind)))
+                .collect(),
             queues: (0..self.leaves.len()).map(of_leaf).collect(),
         }
     }

@@ -70,8 +70,8 @@ impl Watch for Unwatched {
     fn skipped(&mut self, _: &str, _: &[String]) {}
 }
 
-/// Runs `scenario` under each policy, one after the other. The same scenario, options and seed give the same
-/// result, and the same log to the byte, on every machine.
+/// Runs `scenario` under each policy, one after the other. The same scenario, options and seed give
+/// the same result, and the same log to the byte, on every machine.
 pub fn simulate(
     scenario: &Scenario,
     options: &Options,
@@ -81,7 +81,8 @@ pub fn simulate(
     let seed = options.seed.unwrap_or(scenario.seed);
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     // All names first: a typo in the last is told before the first has run.
-    let plans = options.policies.iter().map(|words| scenario.plan(words)).collect::<Result<Vec<_>, _>>()?;
+    let plans =
+        options.policies.iter().map(|words| scenario.plan(words)).collect::<Result<Vec<_>, _>>()?;
     let mut comparison = Comparison {
         schema: SCHEMA,
         scenario: scenario.file.clone(),
@@ -127,20 +128,29 @@ fn mapreduce_runs(
     watch: &mut dyn Watch,
 ) -> Result<Vec<RunRecord>, SimulateError> {
     if logs {
-        let what = "runs of the MapReduce world are not logged: a log has no phases; leave out --log, --json has it all";
+        let what = "runs of the MapReduce world are not logged: a log has no phases; leave out \
+            --log, --json has it all";
         return Err(scenario.error(what).into());
     }
     let run = |words: &String| {
         watch.begins(words);
         let setup = scenario.mapreduce_setup(words, seed)?.expect("a scenario of that world");
-        let setup =
-            mapreduce::Setup { strict: options.strict, series_points: options.series_points, ..setup };
+        let setup = mapreduce::Setup {
+            strict: options.strict,
+            series_points: options.series_points,
+            ..setup
+        };
         Ok(mapreduce::run(words, setup, watch)?)
     };
     options.policies.iter().map(run).collect()
 }
 
-fn setup_of<'a>(scenario: &Scenario, plan: Plan, seed: u64, source: Box<dyn JobSource + Send>) -> Setup<'a> {
+fn setup_of<'a>(
+    scenario: &Scenario,
+    plan: Plan,
+    seed: u64,
+    source: Box<dyn JobSource + Send>,
+) -> Setup<'a> {
     let (per_million, max_attempts) = scenario.failures();
     let (source, changes) = match plan.slots {
         None => (source, scenario.changes()),
@@ -163,8 +173,8 @@ fn setup_of<'a>(scenario: &Scenario, plan: Plan, seed: u64, source: Box<dyn JobS
 }
 
 impl Scenario {
-    /// What a run under the policy `words` starts from, without samples and log: for callers of [`run_one`] that
-    /// run many variants of one scenario.
+    /// What a run under the policy `words` starts from, without samples and log: for callers of
+    /// [`run_one`] that run many variants of one scenario.
     pub fn setup(&self, words: &str, seed: u64) -> Result<Setup<'static>, SimulateError> {
         self.has_jobs()?;
         self.setup_with(words, seed, self.source(seed, OnBadLine::Skip)?)
@@ -183,24 +193,33 @@ impl Scenario {
 
     fn has_jobs(&self) -> Result<(), ScenarioError> {
         match self.is_mapreduce() {
-            true => Err(self.error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs")),
+            true => {
+                Err(self
+                    .error("is of the MapReduce world; `Scenario::mapreduce_setup` makes its runs"))
+            }
             false => Ok(()),
         }
     }
 }
 
-/// Runs one setup to its end: what [`simulate`] does for each policy, for callers that make engine and workload
-/// themselves. `policy` names the run in its record.
-pub fn run_one(policy: &str, setup: Setup<'_>, watch: &mut dyn Watch) -> Result<RunRecord, RunError> {
+/// Runs one setup to its end: what [`simulate`] does for each policy, for callers that make engine
+/// and workload themselves. `policy` names the run in its record.
+pub fn run_one(
+    policy: &str,
+    setup: Setup<'_>,
+    watch: &mut dyn Watch,
+) -> Result<RunRecord, RunError> {
     let finished = World::new(setup)?.run(&mut |progress| watch.goes_on(progress))?;
     watch.skipped(policy, &finished.bad_lines);
     Ok(record(policy, finished))
 }
 
-/// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static partition ran as well.
+/// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static
+/// partition ran as well.
 pub(crate) fn add_speedups(runs: &mut [RunRecord]) {
     let is_static = |run: &&RunRecord| run.policy.split([' ', ',']).next() == Some(STATIC);
-    let Some(alone) = runs.iter().find(|run| run.policy == STATIC).or(runs.iter().find(is_static)) else {
+    let Some(alone) = runs.iter().find(|run| run.policy == STATIC).or(runs.iter().find(is_static))
+    else {
         return;
     };
     let alone: Vec<Option<f64>> = alone.queues.iter().map(|queue| queue.mean_job_s).collect();

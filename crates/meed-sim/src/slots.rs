@@ -1,11 +1,14 @@
-//! The single-resource abstraction: servers are cut into slots, and slots are what is shared (the paper's baseline).
+//! The single-resource abstraction: servers are cut into slots, and slots are what is shared (the
+//! paper's baseline).
 //!
-//! > slot_r = largest_r / N;  slots of a server = min over r of floor(C_r / slot_r);  of a task = max over r of ceil(D_r / slot_r)
+//! > slot_r = largest_r / N;  slots of a server = min over r of floor(C_r / slot_r);  of a task =
+//! > max over r of ceil(D_r / slot_r)
 //!
-//! with `largest` the most of each kind that a server has at the start and N the slots of a server that has all of it
-//! (DRFH Sec. 6.2, Table 2: "dividing the maximum server into 14 slots"). A task takes the slots that cover it; what it
-//! leaves of them is lost. Slots are one more resource kind, the last, so the engine needs to know nothing of them:
-//! since slots cover what they stand for, whatever fits by slots fits by all kinds.
+//! with `largest` the most of each kind that a server has at the start and N the slots of a server
+//! that has all of it (DRFH Sec. 6.2, Table 2: "dividing the maximum server into 14 slots"). A task
+//! takes the slots that cover it; what it leaves of them is lost. Slots are one more resource kind,
+//! the last, so the engine needs to know nothing of them: since slots cover what they stand for,
+//! whatever fits by slots fits by all kinds.
 
 use meed::{Config, MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Scalar, Unit};
 use meed_workload::{BadLine, Job, JobSource, SourceCounts, TraceError};
@@ -28,16 +31,18 @@ impl Slots {
         let kinds = config.kinds.len();
         if kinds == MAX_KINDS {
             return Err(format!(
-                "`slots` needs a resource kind of its own; {kinds} are taken, at most {MAX_KINDS} are possible"
+                "`slots` needs a resource kind of its own; {kinds} are taken, at most {MAX_KINDS} \
+                 are possible"
             ));
         }
-        let names = (0..kinds).map(|kind| (config.kinds.name(kind).to_owned(), config.kinds.unit(kind)));
+        let names =
+            (0..kinds).map(|kind| (config.kinds.name(kind).to_owned(), config.kinds.unit(kind)));
         // A cluster whose own kind is called so keeps it.
         let own = std::iter::successors(Some(NAME.to_owned()), |name| Some(format!("{name}'")))
             .find(|name| config.kinds.find(name).is_none())
             .unwrap_or_default();
-        config.kinds =
-            ResourceKinds::new(names.chain([(own, Unit::Milli)]).collect()).map_err(|why| why.to_string())?;
+        config.kinds = ResourceKinds::new(names.chain([(own, Unit::Milli)]).collect())
+            .map_err(|why| why.to_string())?;
         let mut largest = Resources::zero(kinds);
         for node in &config.nodes {
             let most = largest.as_mut_slice().iter_mut().zip(node.capacity.as_slice());
@@ -45,7 +50,8 @@ impl Slots {
         }
         if largest.is_zero() {
             return Err(
-                "`slots` cuts the largest server that is there at the start; give the cluster a node then"
+                "`slots` cuts the largest server that is there at the start; give the cluster a \
+                 node then"
                     .to_owned(),
             );
         }
@@ -57,12 +63,13 @@ impl Slots {
             queue.min = queue.min.map(|min| slots.with(&min, 0));
             queue.max = queue.max.map(|max| slots.with(&max, MAX_AMOUNT));
         }
-        for policy in
-            std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|queue| &mut queue.policy))
+        for policy in std::iter::once(&mut config.root)
+            .chain(config.queues.iter_mut().map(|queue| &mut queue.policy))
         {
             if policy.scalar == Scalar::Dominant {
                 return Err(
-                    "`slots` shares one resource; no queue below it can compare dominant shares".to_owned()
+                    "`slots` shares one resource; no queue below it can compare dominant shares"
+                        .to_owned(),
                 );
             }
         }
@@ -84,13 +91,18 @@ impl Slots {
     /// In thousandths; at least one.
     fn of_task(&self, demand: &Resources) -> u64 {
         let parts = self.parts(demand).map(|(amount, largest)| amount.div_ceil(largest));
-        1000 * u64::try_from(parts.max().unwrap_or(0).max(1)).unwrap_or(MAX_AMOUNT).min(MAX_AMOUNT / 1000)
+        1000 * u64::try_from(parts.max().unwrap_or(0).max(1))
+            .unwrap_or(MAX_AMOUNT)
+            .min(MAX_AMOUNT / 1000)
     }
 
     /// N times the amount, and the largest server's, kind by kind.
     fn parts<'a>(&'a self, amounts: &'a Resources) -> impl Iterator<Item = (u128, u128)> {
-        let pairs =
-            amounts.as_slice().iter().zip(self.largest.as_slice()).filter(|(_, largest)| **largest > 0);
+        let pairs = amounts
+            .as_slice()
+            .iter()
+            .zip(self.largest.as_slice())
+            .filter(|(_, largest)| **largest > 0);
         pairs.map(|(&amount, &largest)| {
             (u128::from(amount) * u128::from(self.per_largest), u128::from(largest))
         })
@@ -109,7 +121,8 @@ impl Slots {
 
     /// Changes of the cluster and of bounds, in slots as well.
     pub(crate) fn changes(&self, changes: Vec<TimedChange>) -> Vec<TimedChange> {
-        let one = |timed: TimedChange| TimedChange { at: timed.at, change: self.change(timed.change) };
+        let one =
+            |timed: TimedChange| TimedChange { at: timed.at, change: self.change(timed.change) };
         changes.into_iter().map(one).collect()
     }
 
@@ -127,7 +140,9 @@ impl Slots {
                 change.max = change.max.map(|max| max.map(|max| self.with(&max, MAX_AMOUNT)));
                 Change::Queue(name, change)
             }
-            other @ (Change::NodeLeaves(_) | Change::QueueRemoved(_) | Change::JobCancelled(_)) => other,
+            other @ (Change::NodeLeaves(_) | Change::QueueRemoved(_) | Change::JobCancelled(_)) => {
+                other
+            }
         }
     }
 

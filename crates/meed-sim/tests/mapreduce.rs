@@ -1,4 +1,5 @@
-//! The MapReduce world as a whole: times by hand, nothing lost, nothing random, every rule under every order.
+//! The MapReduce world as a whole: times by hand, nothing lost, nothing random, every rule under
+//! every order.
 
 use std::path::Path;
 
@@ -25,9 +26,12 @@ fn of(run: &RunRecord) -> &MapReduceRecord {
 /// One node with round numbers: reads 1 MB a second, and every block is 1 MB.
 fn plain(more: &str) -> String {
     format!(
-        "[mapreduce]\nheartbeat = \"1s\"\nblock = \"1MB\"\nreplicas = 1\nstart_up = 0\nseek_penalty = 0\n\
-         [[mapreduce.node]]\nname = \"n\"\ncores = 1\ndisk_bytes_per_s = \"1MB\"\nnetwork_bytes_per_s = \"1MB\"\n{more}\n\
-         [[mapreduce.kind]]\nname = \"k\"\nmap_cpu_per_mb = \"2s\"\nmap_output = 0.5\nshuffle = 0.5\n\
+        "[mapreduce]\nheartbeat = \"1s\"\nblock = \"1MB\"\nreplicas = 1\nstart_up = \
+         0\nseek_penalty = 0\n\
+         [[mapreduce.node]]\nname = \"n\"\ncores = 1\ndisk_bytes_per_s = \
+         \"1MB\"\nnetwork_bytes_per_s = \"1MB\"\n{more}\n\
+         [[mapreduce.kind]]\nname = \"k\"\nmap_cpu_per_mb = \"2s\"\nmap_output = 0.5\nshuffle = \
+         0.5\n\
          reduce_cpu_per_mb = \"2s\"\noutput = 0.25\nreduces = 1\n[[queue]]\nname = \"q\"\n"
     )
 }
@@ -39,8 +43,8 @@ fn one_job_takes_the_time_that_its_phases_take() {
     let text = plain("") + JOB + "input = \"1MB\"\n";
     let result = run(&text, &["fifo"], 0);
     let job = &of(&result.runs[0]).jobs[0];
-    // Read 1 s, compute 2 s, write 0.5 s; seen at the heartbeat of second 4. Shuffle 0.5 s, write and read again 1 s,
-    // compute 1 s, write 0.25 s; seen at second 7.
+    // Read 1 s, compute 2 s, write 0.5 s; seen at the heartbeat of second 4. Shuffle 0.5 s, write
+    // and read again 1 s, compute 1 s, write 0.25 s; seen at second 7.
     assert_eq!((job.maps_end_s, job.end_s), (Some(4.0), Some(7.0)));
     let node = &of(&result.runs[0]).nodes[0];
     assert_eq!(
@@ -68,7 +72,8 @@ fn tasks_on_one_node_slow_each_other_down() {
 
 #[test]
 fn speeds_change_while_tasks_run() {
-    // The core is half as fast from second 2 on: one of two seconds of work is left then, which takes two.
+    // The core is half as fast from second 2 on: one of two seconds of work is left then, which
+    // takes two.
     let text = plain("change = [{ at = \"2s\", speed = 0.5 }]\n") + JOB + "input = \"1MB\"\n";
     // Read until 1, compute until 4, write until 4.5.
     assert_eq!(of(&run(&text, &["fifo"], 0).runs[0]).jobs[0].maps_end_s, Some(5.0));
@@ -100,9 +105,12 @@ fn racks_are_nearer_than_the_rest_and_their_links_can_be_the_bottleneck() {
     let racked = |uplink: &str| {
         format!(
             "[mapreduce]\nblock = \"1MB\"\nreplicas = 2\n{uplink}\n\
-             [[mapreduce.node]]\nname = \"a\"\nrack = \"a\"\ncount = 4\ncores = 2\ndisk_bytes_per_s = \"10MB\"\nnetwork_bytes_per_s = \"10MB\"\n\
-             [[mapreduce.node]]\nname = \"b\"\nrack = \"b\"\ncount = 4\ncores = 2\ndisk_bytes_per_s = \"10MB\"\nnetwork_bytes_per_s = \"10MB\"\n\
-             [[queue]]\nname = \"q\"\n[[mapreduce.job]]\nqueue = \"q\"\nkind = \"terasort\"\ninput = \"40MB\"\n"
+             [[mapreduce.node]]\nname = \"a\"\nrack = \"a\"\ncount = 4\ncores = \
+             2\ndisk_bytes_per_s = \"10MB\"\nnetwork_bytes_per_s = \"10MB\"\n\
+             [[mapreduce.node]]\nname = \"b\"\nrack = \"b\"\ncount = 4\ncores = \
+             2\ndisk_bytes_per_s = \"10MB\"\nnetwork_bytes_per_s = \"10MB\"\n\
+             [[queue]]\nname = \"q\"\n[[mapreduce.job]]\nqueue = \"q\"\nkind = \"terasort\"\ninput \
+             = \"40MB\"\n"
         )
     };
     let end = |text: &str| {
@@ -119,11 +127,14 @@ fn racks_are_nearer_than_the_rest_and_their_links_can_be_the_bottleneck() {
 
 /// Unequal nodes, jobs of all kinds, two tenants.
 const WORLD: &str = "[mapreduce]\nthreshold = 20\n\
-    [[mapreduce.node]]\nname = \"small\"\ncount = 4\ncores = 1\ndisk_bytes_per_s = \"60MB\"\nnetwork_bytes_per_s = \"50MB\"\n\
-    [[mapreduce.node]]\nname = \"large\"\ncount = 4\ncores = 8\nspeed = 1.5\ndisk_bytes_per_s = \"90MB\"\nnetwork_bytes_per_s = \"100MB\"\n\
+    [[mapreduce.node]]\nname = \"small\"\ncount = 4\ncores = 1\ndisk_bytes_per_s = \
+    \"60MB\"\nnetwork_bytes_per_s = \"50MB\"\n\
+    [[mapreduce.node]]\nname = \"large\"\ncount = 4\ncores = 8\nspeed = 1.5\ndisk_bytes_per_s = \
+    \"90MB\"\nnetwork_bytes_per_s = \"100MB\"\n\
     change = [{ at = \"5min\", speed = 0.3 }]\n\
     [[mapreduce.request]]\nqueue = \"a\"\ninput = [\"200MB\", \"2GB\"]\ncount = 2\n\
-    [[mapreduce.request]]\nname = \"other\"\nqueue = \"b\"\ninput = \"1GB\"\nat = \"1min\"\nevery = \"3min\"\ncount = 2\n\
+    [[mapreduce.request]]\nname = \"other\"\nqueue = \"b\"\ninput = \"1GB\"\nat = \"1min\"\nevery \
+    = \"3min\"\ncount = 2\n\
     [[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n";
 
 #[test]
@@ -140,7 +151,13 @@ fn every_rule_does_all_the_work_under_every_order() {
                 run.policy
             );
             for job in &record.jobs {
-                assert_eq!(job.maps, job.input_bytes.div_ceil(64 << 20), "{} {}", run.policy, job.job);
+                assert_eq!(
+                    job.maps,
+                    job.input_bytes.div_ceil(64 << 20),
+                    "{} {}",
+                    run.policy,
+                    job.job
+                );
                 assert!(job.end_s > job.maps_end_s && job.maps_end_s > Some(job.submit_s));
                 assert!(job.local_maps + job.rack_maps <= job.maps);
             }
@@ -151,14 +168,20 @@ fn every_rule_does_all_the_work_under_every_order() {
             assert_eq!(record.requests[1].submit_s, record.requests[0].end_s);
             check_series(record);
         }
-        // The same work was done, whoever did it: bytes to disk differ by nothing, for every map reads somewhere.
+        // The same work was done, whoever did it: bytes to disk differ by nothing, for every map
+        // reads somewhere.
         let bytes = |run: &RunRecord| {
             let sum: f64 = of(run).nodes.iter().map(|node| node.disk_bytes_per_s).sum();
             sum * run.end_s
         };
         let first = bytes(&result.runs[0]);
         for run in &result.runs {
-            assert!((bytes(run) / first - 1.0).abs() < 1e-4, "{}: {} {first}", run.policy, bytes(run));
+            assert!(
+                (bytes(run) / first - 1.0).abs() < 1e-4,
+                "{}: {} {first}",
+                run.policy,
+                bytes(run)
+            );
         }
     }
 }
@@ -185,12 +208,16 @@ fn check_series(record: &MapReduceRecord) {
 
 #[test]
 fn rules_learn_classes_and_set_slots() {
-    let result = run(WORLD, &["fifo,placement=hadoop", "fifo,placement=jas", "fifo,placement=djasl"], 0);
+    let result =
+        run(WORLD, &["fifo,placement=hadoop", "fifo,placement=jas", "fifo,placement=djasl"], 0);
     let class = |run: usize, kind: &str| {
         let record = of(&result.runs[run]);
         record.jobs.iter().find(|job| job.kind == kind).and_then(|job| job.class.clone())
     };
-    assert_eq!((class(1, "pi").as_deref(), class(1, "k-means").as_deref()), (Some("cpu"), Some("cpu")));
+    assert_eq!(
+        (class(1, "pi").as_deref(), class(1, "k-means").as_deref()),
+        (Some("cpu"), Some("cpu"))
+    );
     let settings = |run: usize| of(&result.runs[run]).slot_settings;
     assert_eq!(settings(0), 0);
     assert!((1..=2).contains(&settings(1)), "jas sets the slots of each class once");
@@ -207,7 +234,8 @@ fn rules_learn_classes_and_set_slots() {
 fn the_same_seed_gives_the_same_record_and_another_one_another() {
     let json = |seed: u64| {
         let text = format!("{WORLD}[run]\nseed = {seed}\n");
-        serde_json::to_string(&run(&text, &["long-term,placement=djasl"], 100)).expect("it can be written")
+        serde_json::to_string(&run(&text, &["long-term,placement=djasl"], 100))
+            .expect("it can be written")
     };
     assert_eq!(json(1), json(1));
     assert_ne!(json(1), json(2));
@@ -227,7 +255,8 @@ fn tenants_get_their_shares_over_time_under_long_term() {
     let result = run(&text, &["fifo,placement=djasl", "long-term,placement=djasl"], 0);
     let first_end = |run: &RunRecord, queue: usize| of(run).requests[queue].end_s.expect("all end");
     // First come, first served: the second tenant waits for the first. Long-term: it need not.
-    let [fifo, fair] = [0, 1].map(|run| first_end(&result.runs[run], 1) / first_end(&result.runs[run], 0));
+    let [fifo, fair] =
+        [0, 1].map(|run| first_end(&result.runs[run], 1) / first_end(&result.runs[run], 0));
     assert!(fair < fifo, "{fair} {fifo}");
 }
 

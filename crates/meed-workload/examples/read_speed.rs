@@ -21,14 +21,18 @@ use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
     let origin = Origin::path(path);
     let mut source: Box<dyn JobSource> = match TraceFormat::of_name(path)? {
-        TraceFormat::Swf => Box::new(SwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?),
+        TraceFormat::Swf => {
+            Box::new(SwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
         TraceFormat::Swim => {
             Box::new(SwimSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
         TraceFormat::Philly => {
             Box::new(PhillySource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
-        TraceFormat::Mwf => Box::new(MwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?),
+        TraceFormat::Mwf => {
+            Box::new(MwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
         TraceFormat::Google => {
             let kinds = ["cpu", "memory"].map(|name| (name.to_owned(), Unit::Milli));
             let kinds = ResourceKinds::new(kinds.to_vec()).expect("two different names");
@@ -41,7 +45,8 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let kinds = ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Bytes)])?;
+    let kinds =
+        ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Bytes)])?;
     for path in std::env::args_os().skip(1) {
         let path = Path::new(&path);
         let mut shortest = f64::INFINITY;

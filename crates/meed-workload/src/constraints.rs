@@ -1,4 +1,5 @@
-//! Constraints of tasks as files write them: `{ require = { zone = ["a"] }, forbid = { gpu = [] }, distinct_nodes = true }`.
+//! Constraints of tasks as files write them: `{ require = { zone = ["a"] }, forbid = { gpu = [] },
+//! distinct_nodes = true }`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
-    expecting = "expected constraints: require and forbid (labels with lists of values), distinct_nodes"
+    expecting = "expected constraints: require and forbid (labels with lists of values), \
+        distinct_nodes"
 )]
 pub struct ConstraintsForm {
     /// The node has each of these labels, with one of the values (any value, where none is given).

@@ -1,8 +1,9 @@
 //! Writing a file that is either whole or not there.
 //!
-//! The bytes go to a temporary sibling, which takes the file's name only in [`Output::finish`]: dropping an
-//! [`Output`] before that leaves what was there before. The name's ending (`.gz`, `.zst`, `.xz`) chooses the
-//! compression. A target that is not a regular file (a pipe, `/dev/stdout`) is written to directly.
+//! The bytes go to a temporary sibling, which takes the file's name only in [`Output::finish`]:
+//! dropping an [`Output`] before that leaves what was there before. The name's ending (`.gz`,
+//! `.zst`, `.xz`) chooses the compression. A target that is not a regular file (a pipe,
+//! `/dev/stdout`) is written to directly.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -51,7 +52,11 @@ impl Output {
             let encoder = Encoder::new(file, Compression::of_name(path))?;
             Ok(Output { name: Arc::clone(&name), encoder, rename })
         };
-        begin().map_err(|source| TraceError::Io { action: "write", file: Arc::clone(&name), source })
+        begin().map_err(|source| TraceError::Io {
+            action: "write",
+            file: Arc::clone(&name),
+            source,
+        })
     }
 
     /// What messages call it.
@@ -115,7 +120,9 @@ impl Encoder {
                 encoder.include_checksum(true)?;
                 Encoder::Zstd(BufWriter::new(encoder))
             }
-            Compression::Xz => Encoder::Xz(BufWriter::new(liblzma::write::XzEncoder::new(file, XZ_LEVEL))),
+            Compression::Xz => {
+                Encoder::Xz(BufWriter::new(liblzma::write::XzEncoder::new(file, XZ_LEVEL)))
+            }
         })
     }
 
@@ -139,7 +146,8 @@ fn sibling(target: &Path) -> io::Result<NamedTempFile> {
     builder.prefix(".meed-").suffix(".partial");
     #[cfg(unix)]
     {
-        // Temporary files are private by default; this one becomes an ordinary file (less the umask).
+        // Temporary files are private by default; this one becomes an ordinary file (less the
+        // umask).
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }

@@ -1,10 +1,11 @@
 //! Decimal numbers as text, scaled to whole smallest units without any floating point.
 //!
-//! Grammar: `[+-] digits [. digits] [e [+-] digits]`, at least one digit before or after the point; at most
-//! 22 significant digits. Invariant: the result is exact, or rounded once, half up, where [`Rounding::Nearest`]
-//! is asked for. Cost: one pass; plain whole numbers take a short cut.
+//! Grammar: `[+-] digits [. digits] [e [+-] digits]`, at least one digit before or after the point;
+//! at most 22 significant digits. Invariant: the result is exact, or rounded once, half up, where
+//! [`Rounding::Nearest`] is asked for. Cost: one pass; plain whole numbers take a short cut.
 
-/// Most significant digits of a number: enough for any exact value, small enough that nothing overflows.
+/// Most significant digits of a number: enough for any exact value, small enough that nothing
+/// overflows.
 const MAX_DIGITS: u32 = 22;
 
 /// What is wrong with a number.
@@ -76,7 +77,12 @@ impl Decimal {
     }
 
     /// This number times `scale` (at most 2^50), as a whole number of at most `limit`.
-    pub(crate) fn scaled(self, scale: u64, limit: u64, rounding: Rounding) -> Result<u64, NumberError> {
+    pub(crate) fn scaled(
+        self,
+        scale: u64,
+        limit: u64,
+        rounding: Rounding,
+    ) -> Result<u64, NumberError> {
         if self.mantissa == 0 {
             return Ok(0);
         }
@@ -154,8 +160,13 @@ pub(crate) fn parse_short(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// `amount` / `scale` in decimal digits, exact, without a needless point or trailing zeros; `scale` is a power of 10.
-pub(crate) fn write_scaled(out: &mut impl std::fmt::Write, amount: u64, scale: u64) -> std::fmt::Result {
+/// `amount` / `scale` in decimal digits, exact, without a needless point or trailing zeros; `scale`
+/// is a power of 10.
+pub(crate) fn write_scaled(
+    out: &mut impl std::fmt::Write,
+    amount: u64,
+    scale: u64,
+) -> std::fmt::Result {
     write!(out, "{}", amount / scale)?;
     let (mut fraction, mut digits) = (amount % scale, scale.ilog10() as usize);
     if fraction == 0 {
@@ -227,8 +238,13 @@ mod tests {
 
     #[test]
     fn scaled_numbers_are_written_shortly() {
-        let rows =
-            [(0, "0"), (1, "0.000001"), (1_500_000, "1.5"), (12_000_000, "12"), (100_000_010, "100.00001")];
+        let rows = [
+            (0, "0"),
+            (1, "0.000001"),
+            (1_500_000, "1.5"),
+            (12_000_000, "12"),
+            (100_000_010, "100.00001"),
+        ];
         for (amount, text) in rows {
             let mut out = String::new();
             write_scaled(&mut out, amount, 1_000_000).unwrap();

@@ -1,11 +1,14 @@
 //! What can be wrong with a trace, said so that it can be put right.
 //!
 //! Two classes, kept apart because they are treated differently:
-//! - [`BadLine`]: one line is wrong. [`OnBadLine`] decides whether it is skipped and counted or stops the run;
-//!   skipped lines are kept in a [`BadLines`] tally, the first few with their message.
-//! - every other [`TraceError`]: the file as a whole cannot be used (unreadable, cut short, empty). It always stops.
+//! - [`BadLine`]: one line is wrong. [`OnBadLine`] decides whether it is skipped and counted or
+//!   stops the run; skipped lines are kept in a [`BadLines`] tally, the first few with their
+//!   message.
+//! - every other [`TraceError`]: the file as a whole cannot be used (unreadable, cut short, empty).
+//!   It always stops.
 //!
-//! Every message names the file, and the line where there is one, as `FILE:LINE: ` so that editors can jump to it.
+//! Every message names the file, and the line where there is one, as `FILE:LINE: ` so that editors
+//! can jump to it.
 
 use std::fmt;
 use std::io;
@@ -26,7 +29,8 @@ pub enum TraceError {
     },
     /// Compressed data ends in the middle.
     #[error(
-        "{file}: its {format} data is cut short (good up to line {line}); fetch or compress the file again"
+        "{file}: its {format} data is cut short (good up to line {line}); fetch or compress the \
+         file again"
     )]
     Truncated {
         /// The file.
@@ -38,7 +42,8 @@ pub enum TraceError {
     },
     /// Compressed data does not decompress.
     #[error(
-        "{file}: its {format} data is damaged after line {line} ({source}); fetch or compress the file again"
+        "{file}: its {format} data is damaged after line {line} ({source}); fetch or compress the \
+         file again"
     )]
     Damaged {
         /// The file.
@@ -52,7 +57,8 @@ pub enum TraceError {
     },
     /// Compressed so that decompressing it takes too much memory.
     #[error(
-        "{file}: decompressing it takes more than {limit_mb} MB; compress it again, with zstd --long={window_log} at most"
+        "{file}: decompressing it takes more than {limit_mb} MB; compress it again, with zstd \
+         --long={window_log} at most"
     )]
     Window {
         /// The file.
@@ -63,7 +69,9 @@ pub enum TraceError {
         window_log: u32,
     },
     /// A line that is too long to be one.
-    #[error("{file}:{line}: a line without end (no line break within {limit} bytes); is this a trace?")]
+    #[error(
+        "{file}:{line}: a line without end (no line break within {limit} bytes); is this a trace?"
+    )]
     EndlessLine {
         /// The file.
         file: Arc<str>,
@@ -250,11 +258,20 @@ impl BadLines {
 }
 
 /// The error of a file that holds no job, with the likeliest reason.
-pub(crate) fn no_jobs(file: &Arc<str>, lines: u64, ignored: u64, bad: &BadLines, wanted: &str) -> TraceError {
+pub(crate) fn no_jobs(
+    file: &Arc<str>,
+    lines: u64,
+    ignored: u64,
+    bad: &BadLines,
+    wanted: &str,
+) -> TraceError {
     let why = if lines == 0 {
         format!("the file is empty; {wanted}")
     } else if let Some(first) = bad.first().first() {
-        format!("{} of {lines} lines are wrong, {ignored} left out; the first: {first}", bad.count())
+        format!(
+            "{} of {lines} lines are wrong, {ignored} left out; the first: {first}",
+            bad.count()
+        )
     } else if ignored > 0 {
         format!("all {ignored} were left out by the reader's assumptions; {wanted}")
     } else {
@@ -288,10 +305,14 @@ mod tests {
         let file: Arc<str> = "a.swf".into();
         let mut bad = BadLines::new(OnBadLine::Skip);
         for line in 1..=9 {
-            bad.note(&file, line, Problem::field("column 4 (run time)", "\"x\" is not a number")).unwrap();
+            bad.note(&file, line, Problem::field("column 4 (run time)", "\"x\" is not a number"))
+                .unwrap();
         }
         assert_eq!((bad.count(), bad.first().len()), (9, KEPT_MESSAGES));
-        assert_eq!(bad.first()[1].to_string(), "a.swf:2: column 4 (run time): \"x\" is not a number");
+        assert_eq!(
+            bad.first()[1].to_string(),
+            "a.swf:2: column 4 (run time): \"x\" is not a number"
+        );
         let stop = BadLines::new(OnBadLine::Stop).note(&file, 7, Problem::line("odd")).unwrap_err();
         assert_eq!(stop.to_string(), "a.swf:7: odd");
         assert!(stop.is_bad_line());

@@ -39,8 +39,9 @@ impl Column {
 
     /// A whole number of at most `limit`.
     pub(crate) fn whole(self, value: &[u8], limit: u64) -> Result<u64, Problem> {
-        parse_scaled(value, 1, limit, Rounding::Exact)
-            .map_err(|error| self.number_error(value, error, &format!("a whole number from 0 to {limit}")))
+        parse_scaled(value, 1, limit, Rounding::Exact).map_err(|error| {
+            self.number_error(value, error, &format!("a whole number from 0 to {limit}"))
+        })
     }
 }
 
@@ -56,9 +57,11 @@ pub(crate) fn time(micros: u64) -> Time {
 
 /// The problem of a job that is submitted before the one that precedes it.
 pub(crate) fn out_of_order(submit: Time, last: Time) -> String {
-    let (submit_text, last_text) = (format_span(submit - Time::ZERO), format_span(last - Time::ZERO));
+    let (submit_text, last_text) =
+        (format_span(submit - Time::ZERO), format_span(last - Time::ZERO));
     format!(
-        "submitted at {} s ({submit_text}), before the preceding job's {} s ({last_text}); a trace is in order of \
+        "submitted at {} s ({submit_text}), before the preceding job's {} s ({last_text}); a trace \
+         is in order of \
          submission",
         submit.as_secs_f64(),
         last.as_secs_f64()

@@ -1,5 +1,6 @@
-//! Which format a trace file has, told by its name: `.swf`, `.mwf`, `.tsv` (SWIM), `.jsonl`, `.csv` with `task_events` in
-//! its name or its folder's (Google), any other `.csv` (Philly); compressed or not.
+//! Which format a trace file has, told by its name: `.swf`, `.mwf`, `.tsv` (SWIM), `.jsonl`, `.csv`
+//! with `task_events` in its name or its folder's (Google), any other `.csv` (Philly); compressed
+//! or not.
 
 use std::path::Path;
 
@@ -25,8 +26,10 @@ pub enum TraceFormat {
 impl TraceFormat {
     /// Told by the name of the file, without the ending of a compression.
     pub fn of_name(path: &Path) -> Result<TraceFormat, TraceError> {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let name = [".gz", ".zst", ".xz"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let name =
+            [".gz", ".zst", ".xz"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         match name.rsplit_once('.').map(|(_, ending)| ending) {
             Some("swf") => Ok(TraceFormat::Swf),
             Some("mwf") => Ok(TraceFormat::Mwf),
@@ -36,17 +39,23 @@ impl TraceFormat {
             Some("jsonl" | "meed") => Ok(TraceFormat::Canonical),
             _ => Err(TraceError::settings(
                 path.display().to_string(),
-                "the name does not tell the format of the trace; .swf is SWF, .mwf is MWF, .tsv is SWIM, .jsonl is \
-                 Meed's own, task_events*.csv is Google's, other .csv is Philly (compressed or not), or say which it is",
+                "the name does not tell the format of the trace; .swf is SWF, .mwf is MWF, .tsv is \
+                 SWIM, .jsonl is \
+                 Meed's own, task_events*.csv is Google's, other .csv is Philly (compressed or \
+                 not), or say which it is",
             )),
         }
     }
 }
 
-/// Whether the file or its folder is named after this `table` of Google's traces: `task_events/part-00000-of-00500.csv.gz`.
+/// Whether the file or its folder is named after this `table` of Google's traces:
+/// `task_events/part-00000-of-00500.csv.gz`.
 pub fn is_google(path: &Path, table: &str) -> bool {
     let folder = path.parent().and_then(Path::file_name);
-    [path.file_name(), folder].into_iter().flatten().any(|name| name.to_string_lossy().contains(table))
+    [path.file_name(), folder]
+        .into_iter()
+        .flatten()
+        .any(|name| name.to_string_lossy().contains(table))
 }
 
 #[cfg(test)]

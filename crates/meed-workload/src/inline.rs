@@ -12,8 +12,13 @@ pub struct Inline {
 }
 
 impl Inline {
-    /// The given jobs, whose queues are indices into `queues`, for a cluster with `kinds` resource kinds.
-    pub fn new(queues: Vec<String>, mut jobs: Vec<Job>, kinds: usize) -> Result<Inline, TraceError> {
+    /// The given jobs, whose queues are indices into `queues`, for a cluster with `kinds` resource
+    /// kinds.
+    pub fn new(
+        queues: Vec<String>,
+        mut jobs: Vec<Job>,
+        kinds: usize,
+    ) -> Result<Inline, TraceError> {
         for job in &jobs {
             job.check(queues.len(), kinds)
                 .map_err(|why| TraceError::settings(format!("job {}", job.label), why))?;

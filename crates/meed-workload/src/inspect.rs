@@ -51,7 +51,8 @@ pub struct ResourceSummary {
     pub work: f64,
     /// Largest demand of one task, natural units: no smaller node can run it.
     pub largest_task: f64,
-    /// Work over capacity x time from the first to the last submission; above 1 the jobs pile up. `null` without a capacity.
+    /// Work over capacity x time from the first to the last submission; above 1 the jobs pile up.
+    /// `null` without a capacity.
     pub offered_load: Option<f64>,
 }
 
@@ -68,7 +69,8 @@ pub struct QueueSummary {
     pub work: Vec<f64>,
 }
 
-/// Some quantiles, exact to three significant digits (mean, smallest and largest: exact); `null` without values.
+/// Some quantiles, exact to three significant digits (mean, smallest and largest: exact); `null`
+/// without values.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Quantiles {
     /// Smallest.
@@ -85,7 +87,8 @@ pub struct Quantiles {
     pub max: Option<f64>,
 }
 
-/// Reads all of `source`, whose demands are over `kinds`. Of a closed source that is what it submits of its own accord.
+/// Reads all of `source`, whose demands are over `kinds`. Of a closed source that is what it
+/// submits of its own accord.
 ///
 /// `progress` is told about every 1000 jobs how far the source is.
 pub fn inspect(
@@ -173,19 +176,28 @@ impl Tally {
         }
     }
 
-    fn summary(self, source: &dyn JobSource, kinds: &ResourceKinds, capacity: Option<&Resources>) -> Summary {
+    fn summary(
+        self,
+        source: &dyn JobSource,
+        kinds: &ResourceKinds,
+        capacity: Option<&Resources>,
+    ) -> Summary {
         let SourceCounts { lines, bad, ignored, .. } = source.counts();
-        let natural =
-            |work: Work, kind: usize| work as f64 / (kinds.unit(kind).scale() as f64 * MICROS_PER_S as f64);
+        let natural = |work: Work, kind: usize| {
+            work as f64 / (kinds.unit(kind).scale() as f64 * MICROS_PER_S as f64)
+        };
         let span = self.first.map_or(0, |first| self.last.saturating_since(first).as_micros());
         let resource = |kind: usize| {
-            let work = self.queues.iter().fold(0u128, |sum, queue| sum.saturating_add(queue.work[kind]));
+            let work =
+                self.queues.iter().fold(0u128, |sum, queue| sum.saturating_add(queue.work[kind]));
             let offered = capacity.map(|capacity| capacity.get(kind) as f64 * span as f64);
             ResourceSummary {
                 resource: kinds.name(kind).to_owned(),
                 work: natural(work, kind),
                 largest_task: self.largest[kind] as f64 / kinds.unit(kind).scale() as f64,
-                offered_load: offered.filter(|offered| *offered > 0.0).map(|offered| work as f64 / offered),
+                offered_load: offered
+                    .filter(|offered| *offered > 0.0)
+                    .map(|offered| work as f64 / offered),
             }
         };
         let queue = |(name, tally): (&String, &QueueTally)| QueueSummary {
@@ -225,7 +237,8 @@ struct Values {
 impl Values {
     fn new() -> Values {
         // Three significant digits up to 2^53, the largest time: always accepted.
-        let histogram = Histogram::new_with_bounds(1, 1 << 53, 3).expect("constant bounds are valid");
+        let histogram =
+            Histogram::new_with_bounds(1, 1 << 53, 3).expect("constant bounds are valid");
         Values { histogram, sum: 0, count: 0, min: u64::MAX, max: 0 }
     }
 

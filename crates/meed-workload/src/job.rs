@@ -30,11 +30,14 @@ impl Job {
         self.groups.iter().map(|group| u64::from(group.count)).sum()
     }
 
-    /// Whether it is what a world may be given, with `queues` queues and `kinds` resource kinds: the first thing
-    /// that is wrong, as a sentence. Every source hands out only jobs that pass.
+    /// Whether it is what a world may be given, with `queues` queues and `kinds` resource kinds:
+    /// the first thing that is wrong, as a sentence. Every source hands out only jobs that pass.
     pub fn check(&self, queues: usize, kinds: usize) -> Result<(), String> {
         if self.queue as usize >= queues {
-            return Err(format!("its queue has the number {}, but there are {queues} queues", self.queue));
+            return Err(format!(
+                "its queue has the number {}, but there are {queues} queues",
+                self.queue
+            ));
         }
         if self.weight == 0 {
             return Err("its weight is 0; a weight is at least 1".to_owned());
@@ -50,7 +53,8 @@ impl Job {
             let next = if number == 0 { 0 } else { u32::from(stage) + 1 };
             if group.stage != stage && u32::from(group.stage) != next {
                 return Err(format!(
-                    "a group of stage {} follows stage {stage}; stages begin at 0, ascend and leave no gap",
+                    "a group of stage {} follows stage {stage}; stages begin at 0, ascend and \
+                     leave no gap",
                     group.stage
                 ));
             }
@@ -64,7 +68,8 @@ impl Job {
 /// Equal tasks of one stage of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TaskGroup {
-    /// Tasks of stage n + 1 wait until all tasks of stage n have ended (map, then reduce). Counted from 0.
+    /// Tasks of stage n + 1 wait until all tasks of stage n have ended (map, then reduce). Counted
+    /// from 0.
     pub stage: u16,
     /// Number of tasks, at least 1.
     pub count: u32,
@@ -84,16 +89,27 @@ impl TaskGroup {
         if let Durations::Each(spans) = &self.duration
             && spans.len() != self.count as usize
         {
-            return Err(format!("{} durations for {} tasks; give one for each", spans.len(), self.count));
+            return Err(format!(
+                "{} durations for {} tasks; give one for each",
+                spans.len(),
+                self.count
+            ));
         }
         if self.demand.kinds() != kinds {
-            return Err(format!("a demand for {} resources; there are {kinds}", self.demand.kinds()));
+            return Err(format!(
+                "a demand for {} resources; there are {kinds}",
+                self.demand.kinds()
+            ));
         }
         if self.demand.is_zero() {
-            return Err("a task that holds nothing; demand some of at least one resource".to_owned());
+            return Err(
+                "a task that holds nothing; demand some of at least one resource".to_owned()
+            );
         }
         if let Some(amount) = self.demand.as_slice().iter().find(|amount| **amount > MAX_AMOUNT) {
-            return Err(format!("a demand of {amount} smallest units; the largest is {MAX_AMOUNT}"));
+            return Err(format!(
+                "a demand of {amount} smallest units; the largest is {MAX_AMOUNT}"
+            ));
         }
         Ok(())
     }

@@ -1,22 +1,23 @@
 //! Trace readers and generators: from many sources to one canonical workload.
 //!
-//! A [`JobSource`] is a stream of [`Job`]s in order of submission. Readers (SWIM, SWF, Philly, Meed's own format) and
-//! generators all make it, worlds take it, and none of them knows policies.
+//! A [`JobSource`] is a stream of [`Job`]s in order of submission. Readers (SWIM, SWF, Philly,
+//! Meed's own format) and generators all make it, worlds take it, and none of them knows policies.
 //!
 //! Which module do you want?
-//! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`canonical`]; [`format`](mod@format) tells them apart by
-//!   name
-//! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory: [`inline`]; several
-//!   sources at once: [`merge`]
+//! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`canonical`];
+//!   [`format`](mod@format) tells them apart by name
+//! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
+//!   [`inline`]; several sources at once: [`merge`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
 //! - text to quantities and back: [`units`]
 //! - a source whose submissions come faster or slower: [`stretch`](mod@stretch)
 //! - below all of them: [`open`], [`create`], [`lines`], [`error`]
 //!
-//! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`]; equal input
-//! and settings give equal jobs on every machine (integers and software floating point only, no clock, no
-//! unseeded randomness); memory does not grow with the length of a trace (but for [`philly`], which is sorted, and
-//! [`google`], where a job is known only when its tasks have ended).
+//! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
+//! equal input and settings give equal jobs on every machine (integers and software floating point
+//! only, no clock, no unseeded randomness); memory does not grow with the length of a trace (but
+//! for [`philly`], which is sorted, and [`google`], where a job is known only when its tasks have
+//! ended).
 
 pub mod canonical;
 pub mod constraints;

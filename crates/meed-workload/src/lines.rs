@@ -1,8 +1,9 @@
 //! Numbered lines of an [`Input`].
 //!
-//! `\n` and `\r\n` end a line; the last one needs neither; a byte order mark at the very start is dropped.
-//! A line longer than the limit is an error of the file, found after reading no more than that.
-//! Cost: a line that lies whole within the input's buffer is not copied; memory is at most one line.
+//! `\n` and `\r\n` end a line; the last one needs neither; a byte order mark at the very start is
+//! dropped. A line longer than the limit is an error of the file, found after reading no more than
+//! that. Cost: a line that lies whole within the input's buffer is not copied; memory is at most
+//! one line.
 
 use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Several sources as one, in order of submission.
 //!
-//! Queues of the same name become one, in order of first declaration; closed chains of different sources stay
-//! distinct. Invariant: the result is ordered, and jobs of equal times come in the order of the sources.
-//! Cost: one job per source in memory; a heap operation per job.
+//! Queues of the same name become one, in order of first declaration; closed chains of different
+//! sources stay distinct. Invariant: the result is ordered, and jobs of equal times come in the
+//! order of the sources. Cost: one job per source in memory; a heap operation per job.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -37,8 +37,12 @@ impl<'a> Merge<'a> {
     pub fn new(sources: Vec<Box<dyn JobSource + Send + 'a>>) -> Result<Merge<'a>, TraceError> {
         let mut queues: Vec<String> = Vec::new();
         let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-        let mut merge =
-            Merge { parts: Vec::new(), queues: Vec::new(), heap: BinaryHeap::new(), chains: Vec::new() };
+        let mut merge = Merge {
+            parts: Vec::new(),
+            queues: Vec::new(),
+            heap: BinaryHeap::new(),
+            chains: Vec::new(),
+        };
         for source in sources {
             let number = |name: &String| {
                 *numbers.entry(name.clone()).or_insert_with(|| {
@@ -47,7 +51,13 @@ impl<'a> Merge<'a> {
                 })
             };
             let map = source.queues().iter().map(number).collect();
-            merge.parts.push(Part { source, queues: map, chains: BTreeMap::new(), next: None, held: false });
+            merge.parts.push(Part {
+                source,
+                queues: map,
+                chains: BTreeMap::new(),
+                next: None,
+                held: false,
+            });
         }
         merge.queues = queues;
         for part in 0..merge.parts.len() {
@@ -172,7 +182,11 @@ mod tests {
         let spec = GeneratorSpec {
             queue: queue.into(),
             stream: queue.into(),
-            arrivals: Arrivals::Closed { start: Time::ZERO, concurrent, pause_s: Dist::Constant(1.0) },
+            arrivals: Arrivals::Closed {
+                start: Time::ZERO,
+                concurrent,
+                pause_s: Dist::Constant(1.0),
+            },
             limit: Limit::default(),
             weight: 1,
             stages: vec![stage],

@@ -1,10 +1,12 @@
 //! Opening a trace: a path (or bytes in memory) becomes a buffered stream of plain bytes.
 //!
-//! Compression is told by content, never by name: gzip (several members too), zstd (windows up to 2^27, as
-//! `zstd --long=27` makes them) and xz (several streams too) are decompressed, everything else is passed on.
+//! Compression is told by content, never by name: gzip (several members too), zstd (windows up to
+//! 2^27, as `zstd --long=27` makes them) and xz (several streams too) are decompressed, everything
+//! else is passed on.
 //!
-//! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable ([`Input::failure`]).
-//! Cost: constant memory (the decompressor's window, at most 128 MiB for zstd, plus buffers of 320 KiB).
+//! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable
+//! ([`Input::failure`]). Cost: constant memory (the decompressor's window, at most 128 MiB for
+//! zstd, plus buffers of 320 KiB).
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -67,7 +69,11 @@ impl Origin {
             }
             Place::Bytes(bytes) => {
                 let total = bytes.len() as u64;
-                Input::new(Arc::clone(&self.name), Box::new(Cursor::new(Arc::clone(bytes))), Some(total))
+                Input::new(
+                    Arc::clone(&self.name),
+                    Box::new(Cursor::new(Arc::clone(bytes))),
+                    Some(total),
+                )
             }
         }
     }
@@ -161,7 +167,11 @@ pub struct Input {
 
 impl Input {
     /// `inner`, decompressed if its content says so; `total` is its length, if known.
-    pub fn new(name: Arc<str>, inner: Box<dyn Read + Send>, total: Option<u64>) -> Result<Input, TraceError> {
+    pub fn new(
+        name: Arc<str>,
+        inner: Box<dyn Read + Send>,
+        total: Option<u64>,
+    ) -> Result<Input, TraceError> {
         let watch = Arc::new(Watch::default());
         let counted = Counted { inner, watch: Arc::clone(&watch) };
         let (start, raw) = peek(counted).map_err(|source| TraceError::Io {
@@ -227,9 +237,15 @@ impl Input {
             TraceError::Io { action: "read", file, source }
         } else if source.kind() == io::ErrorKind::UnexpectedEof {
             TraceError::Truncated { file, format, line }
-        } else if self.compression == Compression::Zstd && source.to_string().contains("too much memory") {
+        } else if self.compression == Compression::Zstd
+            && source.to_string().contains("too much memory")
+        {
             // zstd has a code for this, which its binding turns into words.
-            TraceError::Window { file, limit_mb: 1 << (ZSTD_WINDOW_LOG - 20), window_log: ZSTD_WINDOW_LOG }
+            TraceError::Window {
+                file,
+                limit_mb: 1 << (ZSTD_WINDOW_LOG - 20),
+                window_log: ZSTD_WINDOW_LOG,
+            }
         } else {
             TraceError::Damaged { file, format, line, source }
         }

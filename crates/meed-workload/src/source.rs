@@ -4,22 +4,24 @@ use crate::{BadLine, Job, TraceError};
 
 /// A stream of jobs, ordered by submission time (equal times keep the source's order).
 ///
-/// A source never holds its whole input in memory unless its documentation says so; what it skips it counts.
+/// A source never holds its whole input in memory unless its documentation says so; what it skips
+/// it counts.
 pub trait JobSource {
-    /// Names of all queues that jobs of this source may name, in order of declaration. Known before the first job.
+    /// Names of all queues that jobs of this source may name, in order of declaration. Known before
+    /// the first job.
     fn queues(&self) -> &[String];
 
     /// The next job; `None` at the end.
     fn next_job(&mut self) -> Result<Option<Job>, TraceError>;
 
-    /// Told when a job of the closed chain `chain` has ended (completed, failed, cancelled or refused).
-    /// Returns the job that this causes, if any; its `submit` is not before `now`.
+    /// Told when a job of the closed chain `chain` has ended (completed, failed, cancelled or
+    /// refused). Returns the job that this causes, if any; its `submit` is not before `now`.
     fn job_ended(&mut self, _chain: u32, _now: meed::Time) -> Option<Job> {
         None
     }
 
-    /// How the time of the job that [`JobSource::job_ended`] returned last for `chain` came about, where it is not
-    /// simply a pause after that end.
+    /// How the time of the job that [`JobSource::job_ended`] returned last for `chain` came about,
+    /// where it is not simply a pause after that end.
     fn cause(&self, _chain: u32) -> Option<Cause> {
         None
     }
@@ -39,7 +41,8 @@ pub trait JobSource {
         Vec::new()
     }
 
-    /// Fraction of the input that has been read (0 to 1), where that can be known; for progress only.
+    /// Fraction of the input that has been read (0 to 1), where that can be known; for progress
+    /// only.
     fn progress(&self) -> Option<f64> {
         None
     }

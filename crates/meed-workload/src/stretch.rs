@@ -1,10 +1,12 @@
 //! A source whose jobs are submitted faster or slower: the same jobs at another load.
 //!
-//! With load l a job that was submitted at t is submitted at t / l: at 2 the gaps between submissions are half as
-//! long, and the cluster is asked for twice as much a second. Sizes and run times stay. Jobs that the end of another
-//! causes ([`JobSource::job_ended`]) are not touched: their time follows from the cluster, not from the workload.
+//! With load l a job that was submitted at t is submitted at t / l: at 2 the gaps between
+//! submissions are half as long, and the cluster is asked for twice as much a second. Sizes and run
+//! times stay. Jobs that the end of another causes ([`JobSource::job_ended`]) are not touched:
+//! their time follows from the cluster, not from the workload.
 //!
-//! Invariant: order is kept, for t / l (rounded down to a microsecond) never falls as t rises. Cost: a division a job.
+//! Invariant: order is kept, for t / l (rounded down to a microsecond) never falls as t rises.
+//! Cost: a division a job.
 
 use meed::{MAX_MICROS, Time};
 
@@ -98,7 +100,11 @@ mod tests {
     fn times_are_divided() {
         let check = |thousandths: u32, from: u64, to: u64| {
             let load = Load::from_thousandths(thousandths).unwrap();
-            assert_eq!(load.submit(Time::from_micros(from).unwrap()).as_micros(), to, "{thousandths} {from}");
+            assert_eq!(
+                load.submit(Time::from_micros(from).unwrap()).as_micros(),
+                to,
+                "{thousandths} {from}"
+            );
         };
         check(1000, 12_345, 12_345);
         check(2000, 12_345, 6_172);
@@ -110,7 +116,8 @@ mod tests {
     }
 
     proptest! {
-        /// Cutting a workload at `origin(end)` leaves out exactly what would come at `end` or later.
+        /// Cutting a workload at `origin(end)` leaves out exactly what would come at `end` or
+        /// later.
         #[test]
         fn origin_is_the_first_instant_that_is_moved_so_far(load in 1..=1_000_000u32, end in 0..1u64 << 40) {
             let load = Load::from_thousandths(load).unwrap();

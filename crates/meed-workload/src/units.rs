@@ -1,11 +1,11 @@
 //! Durations and amounts as people write them, to exact integers and back.
 //!
-//! Durations: `90s`, `1.5h`, `250ms`, `1h 30min`, or a bare number of seconds; units us, ms, s, min, h, d, w.
-//! Amounts in natural units, by the kind's [`Unit`]: thousandths take `2`, `0.5`, `500m`; bytes take `1024`,
-//! `512MiB`, `4GB`, `1Ki`.
+//! Durations: `90s`, `1.5h`, `250ms`, `1h 30min`, or a bare number of seconds; units us, ms, s,
+//! min, h, d, w. Amounts in natural units, by the kind's [`Unit`]: thousandths take `2`, `0.5`,
+//! `500m`; bytes take `1024`, `512MiB`, `4GB`, `1Ki`.
 //!
-//! Invariant: nothing is rounded. What is finer than a microsecond, a thousandth or a byte is an error, and
-//! [`format_span`] and [`format_amount`] write text that parses to the very same value.
+//! Invariant: nothing is rounded. What is finer than a microsecond, a thousandth or a byte is an
+//! error, and [`format_span`] and [`format_amount`] write text that parses to the very same value.
 
 use std::fmt::{self, Write};
 
@@ -96,15 +96,18 @@ pub fn parse_span(text: &str) -> Result<Span, UnitError> {
     let bare = split_number(rest).is_some_and(|(_, after)| after.is_empty());
     let mut micros = 0u64;
     loop {
-        let (number, after) = split_number(rest)
-            .ok_or_else(|| fail("is not a duration; write a number and a unit, as in 90s or 1.5h".into()))?;
+        let (number, after) = split_number(rest).ok_or_else(|| {
+            fail("is not a duration; write a number and a unit, as in 90s or 1.5h".into())
+        })?;
         let after = after.trim_start();
         let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
         let name = &after[..end];
         let scale = match lookup(SPANS, name) {
             Some(scale) => scale,
             None if bare => 1_000_000,
-            None if name.is_empty() => return Err(fail("has a number without a unit, as in 1h 30".into())),
+            None if name.is_empty() => {
+                return Err(fail("has a number without a unit, as in 1h 30".into()));
+            }
             None => return Err(fail(unknown_unit(name, SPANS))),
         };
         let part = number.scaled(scale, MAX_MICROS, Rounding::Exact);
@@ -119,7 +122,8 @@ pub fn parse_span(text: &str) -> Result<Span, UnitError> {
     }
 }
 
-/// Reads an amount of a resource counted in `unit`, in natural units: `0.5` or `500m` of a core, `4GiB`.
+/// Reads an amount of a resource counted in `unit`, in natural units: `0.5` or `500m` of a core,
+/// `4GiB`.
 pub fn parse_amount(text: &str, unit: Unit) -> Result<u64, UnitError> {
     let fail = |why: String| UnitError { text: quote(text.as_bytes()), why };
     let (scales, example) = match unit {
@@ -130,7 +134,9 @@ pub fn parse_amount(text: &str, unit: Unit) -> Result<u64, UnitError> {
         .ok_or_else(|| fail(format!("is not an amount; write a number, as in {example}")))?;
     let name = name.trim_start();
     let scale = lookup(scales, name).ok_or_else(|| fail(unknown_unit(name, scales)))?;
-    number.scaled(scale, MAX_AMOUNT, Rounding::Exact).map_err(|error| fail(describe_amount(error, unit)))
+    number
+        .scaled(scale, MAX_AMOUNT, Rounding::Exact)
+        .map_err(|error| fail(describe_amount(error, unit)))
 }
 
 /// `span` in the units that people use, exactly: `2h 30min`, `11.5s`, `250ms`.
@@ -156,14 +162,17 @@ pub fn format_span(span: Span) -> String {
     out
 }
 
-/// `amount` (in smallest units of `unit`) in natural units, exactly: `0.5`, `4GiB`, `1.5GiB`, `1000001B`.
+/// `amount` (in smallest units of `unit`) in natural units, exactly: `0.5`, `4GiB`, `1.5GiB`,
+/// `1000001B`.
 pub fn format_amount(amount: u64, unit: Unit) -> String {
     let mut out = String::new();
     match unit {
         Unit::Milli => push(&mut out, amount, 1_000, ""),
         Unit::Bytes => {
             // The largest unit that needs at most three decimals.
-            let fits = |scale: u64| amount >= scale && (u128::from(amount) * 1000) % u128::from(scale) == 0;
+            let fits = |scale: u64| {
+                amount >= scale && (u128::from(amount) * 1000) % u128::from(scale) == 0
+            };
             let found = BYTES[..BYTE_NAMES].iter().rev().find(|(_, scale)| fits(*scale));
             let (name, scale) = found.copied().unwrap_or(BYTES[0]);
             let thousandths = u128::from(amount) * 1000 / u128::from(scale);
@@ -202,7 +211,8 @@ fn unknown_unit(name: &str, scales: &'static [Scale]) -> String {
     }
     if scales == MILLIS {
         return format!(
-            "has the unknown unit {quoted}; this resource is a plain number, or thousandths as in 500m"
+            "has the unknown unit {quoted}; this resource is a plain number, or thousandths as in \
+             500m"
         );
     }
     format!("has the unknown unit {quoted}; {}", suggest_unit(name, BYTES))
@@ -219,7 +229,9 @@ fn suggest_unit(name: &str, scales: &'static [Scale]) -> String {
 
 fn describe_span(error: NumberError) -> &'static str {
     match error {
-        NumberError::NotANumber => "is not a duration; write a number and a unit, as in 90s or 1.5h",
+        NumberError::NotANumber => {
+            "is not a duration; write a number and a unit, as in 90s or 1.5h"
+        }
         NumberError::Negative => "is negative; a duration is zero or more",
         NumberError::TooLarge => "is too long; the longest duration is 285 years",
         NumberError::TooFine => "is finer than a microsecond, the smallest unit of time",
@@ -248,7 +260,11 @@ mod tests {
     fn durations() {
         let check = |text: &str, expected: Result<u64, &str>| {
             let got = parse_span(text).map(Span::as_micros).map_err(|error| error.to_string());
-            assert_eq!(got.as_ref().map_err(String::as_str), expected.as_ref().map_err(|e| *e), "{text:?}");
+            assert_eq!(
+                got.as_ref().map_err(String::as_str),
+                expected.as_ref().map_err(|e| *e),
+                "{text:?}"
+            );
         };
         check("90s", Ok(90_000_000));
         check("90", Ok(90_000_000));
@@ -276,28 +292,43 @@ mod tests {
             Err("\"9007199254s 9007199254s\" is too long; the longest duration is 285 years"),
         );
         check("", Err("\"\" is not a duration; write a number and a unit, as in 90s or 1.5h"));
-        check("soon", Err("\"soon\" is not a duration; write a number and a unit, as in 90s or 1.5h"));
-        check("NaN", Err("\"NaN\" is not a duration; write a number and a unit, as in 90s or 1.5h"));
+        check(
+            "soon",
+            Err("\"soon\" is not a duration; write a number and a unit, as in 90s or 1.5h"),
+        );
+        check(
+            "NaN",
+            Err("\"NaN\" is not a duration; write a number and a unit, as in 90s or 1.5h"),
+        );
         check("-1s", Err("\"-1s\" is negative; a duration is zero or more"));
         check("0.5us", Err("\"0.5us\" is finer than a microsecond, the smallest unit of time"));
         check(
             "5m",
-            Err(
-                "\"5m\" has the unknown unit \"m\"; did you mean \"min\" (minutes) or \"ms\" (milliseconds)?",
-            ),
+            Err("\"5m\" has the unknown unit \"m\"; did you mean \"min\" (minutes) or \"ms\" \
+                 (milliseconds)?"),
         );
         check("5H", Err("\"5H\" has the unknown unit \"H\"; did you mean \"h\"?"));
         check("5mins", Err("\"5mins\" has the unknown unit \"mins\"; did you mean \"min\"?"));
-        check("5years", Err("\"5years\" has the unknown unit \"years\"; known are us, ms, s, min, h, d, w"));
+        check(
+            "5years",
+            Err("\"5years\" has the unknown unit \"years\"; known are us, ms, s, min, h, d, w"),
+        );
         check("1h 30", Err("\"1h 30\" has a number without a unit, as in 1h 30"));
-        check("1h!", Err("\"1h!\" is not a duration; write a number and a unit, as in 90s or 1.5h"));
+        check(
+            "1h!",
+            Err("\"1h!\" is not a duration; write a number and a unit, as in 90s or 1.5h"),
+        );
     }
 
     #[test]
     fn amounts() {
         let check = |text: &str, unit: Unit, expected: Result<u64, &str>| {
             let got = parse_amount(text, unit).map_err(|error| error.to_string());
-            assert_eq!(got.as_ref().map_err(String::as_str), expected.as_ref().map_err(|e| *e), "{text:?}");
+            assert_eq!(
+                got.as_ref().map_err(String::as_str),
+                expected.as_ref().map_err(|e| *e),
+                "{text:?}"
+            );
         };
         check("2", Unit::Milli, Ok(2_000));
         check("0.5", Unit::Milli, Ok(500));
@@ -315,17 +346,28 @@ mod tests {
         check("9PiB", Unit::Bytes, Err("\"9PiB\" is too much; the largest amount is 8PiB"));
         check("0.1", Unit::Bytes, Err("\"0.1\" is finer than a byte, the smallest amount"));
         check("0.1m", Unit::Milli, Err("\"0.1m\" is finer than a thousandth, the smallest amount"));
-        check("0.0005", Unit::Milli, Err("\"0.0005\" is finer than a thousandth, the smallest amount"));
+        check(
+            "0.0005",
+            Unit::Milli,
+            Err("\"0.0005\" is finer than a thousandth, the smallest amount"),
+        );
         check("-2", Unit::Milli, Err("\"-2\" is negative; an amount is zero or more"));
-        check("nan", Unit::Milli, Err("\"nan\" is not an amount; write a number, as in 2, 0.5 or 500m"));
-        check("4Gib", Unit::Bytes, Err("\"4Gib\" has the unknown unit \"Gib\"; did you mean \"GiB\"?"));
+        check(
+            "nan",
+            Unit::Milli,
+            Err("\"nan\" is not an amount; write a number, as in 2, 0.5 or 500m"),
+        );
+        check(
+            "4Gib",
+            Unit::Bytes,
+            Err("\"4Gib\" has the unknown unit \"Gib\"; did you mean \"GiB\"?"),
+        );
         check("4gb", Unit::Bytes, Err("\"4gb\" has the unknown unit \"gb\"; did you mean \"GB\"?"));
         check(
             "2GiB",
             Unit::Milli,
-            Err(
-                "\"2GiB\" has the unknown unit \"GiB\"; this resource is a plain number, or thousandths as in 500m",
-            ),
+            Err("\"2GiB\" has the unknown unit \"GiB\"; this resource is a plain number, or \
+                 thousandths as in 500m"),
         );
     }
 

@@ -1,4 +1,5 @@
-//! Files as they are in the wild: compressed, cut short, damaged, empty, endless; and files being written.
+//! Files as they are in the wild: compressed, cut short, damaged, empty, endless; and files being
+//! written.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -45,7 +46,8 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
 
 fn count(bytes: Vec<u8>) -> Result<u64, TraceError> {
     let origin = Origin::bytes("t.tsv", bytes);
-    let mut source = SwimSource::open(&origin, &kinds(), &SwimAssumptions::default(), OnBadLine::Stop)?;
+    let mut source =
+        SwimSource::open(&origin, &kinds(), &SwimAssumptions::default(), OnBadLine::Stop)?;
     while source.next_job()?.is_some() {}
     assert_eq!(source.progress(), Some(1.0));
     Ok(source.counts().jobs)
@@ -80,10 +82,14 @@ fn cut_and_damaged_files_say_so() {
         // In the header, in the middle, and just before the end (the checksum).
         for keep in [whole.len() / 100, whole.len() / 2, whole.len() - 3] {
             let error = count(whole[..keep].to_vec()).unwrap_err();
-            assert!(matches!(error, TraceError::Truncated { .. }), "{name} cut at {keep}: {error:?}");
+            assert!(
+                matches!(error, TraceError::Truncated { .. }),
+                "{name} cut at {keep}: {error:?}"
+            );
             let message = error.to_string();
             assert!(
-                message.starts_with(&format!("t.tsv: its {name} data is cut short (good up to line ")),
+                message
+                    .starts_with(&format!("t.tsv: its {name} data is cut short (good up to line ")),
                 "{message}"
             );
         }
@@ -92,7 +98,8 @@ fn cut_and_damaged_files_say_so() {
         damaged[middle..middle + 40].iter_mut().for_each(|byte| *byte ^= 0x5a);
         let error = count(damaged).unwrap_err();
         let message = error.to_string();
-        // Damage may also decompress to something that is no line; either way it is noticed, and where.
+        // Damage may also decompress to something that is no line; either way it is noticed, and
+        // where.
         assert!(
             matches!(error, TraceError::Damaged { .. })
                 && message.contains(&format!("its {name} data is damaged after line"))
@@ -107,7 +114,8 @@ fn a_window_that_is_too_large_is_refused_before_it_is_allocated() {
     let message = count(zst(swim(10).as_bytes(), 28)).unwrap_err().to_string();
     assert_eq!(
         message,
-        "t.tsv: decompressing it takes more than 128 MB; compress it again, with zstd --long=27 at most"
+        "t.tsv: decompressing it takes more than 128 MB; compress it again, with zstd --long=27 at \
+         most"
     );
 }
 
@@ -137,7 +145,10 @@ fn a_line_without_end_is_an_error_and_eats_no_memory() {
     let input = Input::new("e".into(), Box::new(Endless(Arc::clone(&taken))), None).unwrap();
     let mut lines = Lines::new(input, 1 << 20);
     let message = lines.next_line().unwrap_err().to_string();
-    assert_eq!(message, "e:1: a line without end (no line break within 1048576 bytes); is this a trace?");
+    assert_eq!(
+        message,
+        "e:1: a line without end (no line break within 1048576 bytes); is this a trace?"
+    );
     assert!(taken.load(std::sync::atomic::Ordering::Relaxed) < 2 << 20);
 }
 
@@ -168,7 +179,10 @@ fn lines_end_as_they_like() {
         assert_eq!(lines_of(bytes, 8).unwrap(), *expected, "{}", bytes.escape_ascii());
     }
     for bytes in ["123456789\n", "123456789", "a\n123456789\n"] {
-        assert!(matches!(lines_of(bytes.as_bytes(), 8), Err(TraceError::EndlessLine { .. })), "{bytes}");
+        assert!(
+            matches!(lines_of(bytes.as_bytes(), 8), Err(TraceError::EndlessLine { .. })),
+            "{bytes}"
+        );
     }
 }
 
@@ -194,7 +208,8 @@ fn a_failing_disk_is_no_truncated_file() {
     }
     let whole = gzip(swim(20_000).as_bytes());
     let half = Cursor::new(whole[..whole.len() / 2].to_vec());
-    let mut lines = Lines::new(Input::new("f".into(), Box::new(Failing(half)), None).unwrap(), 1 << 20);
+    let mut lines =
+        Lines::new(Input::new("f".into(), Box::new(Failing(half)), None).unwrap(), 1 << 20);
     let error = loop {
         match lines.next_line() {
             Ok(line) => assert!(line.is_some()),

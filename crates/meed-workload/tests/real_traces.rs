@@ -1,5 +1,5 @@
-//! The readers on real traces, from the folder that `MEED_TRACES` names. Without it there is nothing to test;
-//! with it a missing file is a failure.
+//! The readers on real traces, from the folder that `MEED_TRACES` names. Without it there is
+//! nothing to test; with it a missing file is a failure.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use meed::{ResourceKinds, Unit};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::convert::convert;
 use meed_workload::google::{
-    GoogleAssumptions, GoogleCounts, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
+    GoogleAssumptions, GoogleCounts, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace,
+    GoogleUnfinished,
 };
 use meed_workload::inspect::inspect;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfSource, read_machines};
@@ -18,7 +19,8 @@ use meed_workload::swim::{SwimAssumptions, SwimSource};
 use meed_workload::{JobSource, OnBadLine, Origin, SourceCounts};
 
 fn traces() -> Option<PathBuf> {
-    // A relative path counts from the repository, where the command is given; tests run in their package.
+    // A relative path counts from the repository, where the command is given; tests run in their
+    // package.
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     std::env::var_os("MEED_TRACES").map(|folder| repository.join(folder))
 }
@@ -45,8 +47,8 @@ fn drain(source: &mut dyn JobSource, kinds: usize) -> SourceCounts {
 #[test]
 fn swf_logs_are_read_whole() {
     let Some(folder) = traces() else { return };
-    // File, lines, ignored, users, processors by the header. None of the three has a wrong line, an unknown run time or
-    // an unknown number of processors, so nothing is ignored.
+    // File, lines, ignored, users, processors by the header. None of the three has a wrong line, an
+    // unknown run time or an unknown number of processors, so nothing is ignored.
     let rows = [
         ("CTC-SP2-1996-3.1-cln.swf.gz", 77_222, 0, 679, Some(338)),
         ("METACENTRUM-2009-2.swf.gz", 103_656, 0, 147, None),
@@ -58,9 +60,17 @@ fn swf_logs_are_read_whole() {
             let assumptions = SwfAssumptions { shape, ..SwfAssumptions::default() };
             let mut source =
                 SwfSource::open(&origin, &cpu_and_memory(), &assumptions, OnBadLine::Stop).unwrap();
-            assert_eq!((source.queues().len(), source.header().processors()), (users, processors), "{file}");
+            assert_eq!(
+                (source.queues().len(), source.header().processors()),
+                (users, processors),
+                "{file}"
+            );
             let counts = drain(&mut source, 2);
-            assert_eq!(counts, SourceCounts { lines, jobs: lines - ignored, bad: 0, ignored }, "{file}");
+            assert_eq!(
+                counts,
+                SourceCounts { lines, jobs: lines - ignored, bad: 0, ignored },
+                "{file}"
+            );
             assert_eq!(source.progress(), Some(1.0));
         }
     }
@@ -70,9 +80,14 @@ fn swf_logs_are_read_whole() {
 fn a_log_of_another_format_is_refused_with_its_first_wrong_line() {
     let Some(folder) = traces() else { return };
     let origin = Origin::path(folder.join("swf").join("MetaCentrum-wagap-2013.mwf.xz"));
-    let error = SwfSource::open(&origin, &cpu(), &SwfAssumptions::default(), OnBadLine::Skip).err().unwrap();
+    let error = SwfSource::open(&origin, &cpu(), &SwfAssumptions::default(), OnBadLine::Skip)
+        .err()
+        .unwrap();
     let message = error.to_string();
-    assert!(message.contains("17900 of 17900 lines are wrong, 0 left out; the first: "), "{message}");
+    assert!(
+        message.contains("17900 of 17900 lines are wrong, 0 left out; the first: "),
+        "{message}"
+    );
     assert!(message.ends_with(":1: 21 columns; an SWF line has 18"), "{message}");
 }
 
@@ -83,12 +98,14 @@ fn swim_traces_are_read_whole() {
         let file = format!("FB-2009_samples_24_times_1hr_{number}.tsv.xz");
         let origin = Origin::path(folder.join("swim").join(file));
         let mut source =
-            SwimSource::open(&origin, &cpu(), &SwimAssumptions::default(), OnBadLine::Stop).unwrap();
+            SwimSource::open(&origin, &cpu(), &SwimAssumptions::default(), OnBadLine::Stop)
+                .unwrap();
         let counts = drain(&mut source, 1);
         assert_eq!(counts, SourceCounts { lines: jobs, jobs, bad: 0, ignored: 0 });
         // What the defaults were chosen for: see `SwimAssumptions`.
         let mut source =
-            SwimSource::open(&origin, &cpu(), &SwimAssumptions::default(), OnBadLine::Stop).unwrap();
+            SwimSource::open(&origin, &cpu(), &SwimAssumptions::default(), OnBadLine::Stop)
+                .unwrap();
         let mean_s = inspect(&mut source, &cpu(), None, |_| ()).unwrap().duration_s.mean.unwrap();
         assert!((10.0..14.0).contains(&mean_s), "{mean_s}");
     }
@@ -102,14 +119,19 @@ fn philly_jobs_are_read_whole_and_laid_over_each_other() {
     for align in [PhillyAlign::Start, PhillyAlign::End] {
         for (shape, tasks) in [(PhillyShape::Rigid, 15_264), (PhillyShape::Split, 42_192)] {
             let assumptions = PhillyAssumptions { align, shape, ..PhillyAssumptions::default() };
-            let open = || PhillySource::open(&origin, &kinds, &assumptions, OnBadLine::Stop).unwrap();
+            let open =
+                || PhillySource::open(&origin, &kinds, &assumptions, OnBadLine::Stop).unwrap();
             let counts = drain(&mut open(), 1);
             assert_eq!(counts, SourceCounts { lines: 15_264, jobs: 15_264, bad: 0, ignored: 0 });
             let summary = inspect(&mut open(), &kinds, None, |_| ()).unwrap();
             assert_eq!((summary.queues.len(), summary.tasks), (15, tasks));
-            // xz -dc FILE | awk -F, 'NR > 1 { w += $3 * $4; n += $3; if ($2 > z) z = $2; if ($3 > m) m = $3 } END { print n, w, z, m }'
+            // xz -dc FILE | awk -F, 'NR > 1 { w += $3 * $4; n += $3; if ($2 > z) z = $2; if ($3 >
+            // m) m = $3 } END { print n, w, z, m }'
             assert_eq!(summary.resources[0].work, 6_270_499_380.0);
-            assert_eq!((summary.first_submit_s, summary.last_submit_s), (Some(0.0), Some(10_817_570.0)));
+            assert_eq!(
+                (summary.first_submit_s, summary.last_submit_s),
+                (Some(0.0), Some(10_817_570.0))
+            );
             let size = open().size();
             assert_eq!((size.mean_gpus, size.widest), (579, 64));
         }
@@ -121,10 +143,12 @@ fn a_converted_log_is_the_same_log() {
     let Some(folder) = traces() else { return };
     let origin = Origin::path(folder.join("swf").join("METACENTRUM-2009-2.swf.gz"));
     let kinds = cpu_and_memory();
-    let open = || SwfSource::open(&origin, &kinds, &SwfAssumptions::default(), OnBadLine::Stop).unwrap();
+    let open =
+        || SwfSource::open(&origin, &kinds, &SwfAssumptions::default(), OnBadLine::Stop).unwrap();
     let (bytes, counts) = convert(&mut open(), &kinds, Vec::new(), "out").unwrap();
     assert_eq!(counts.jobs, 103_656);
-    let mut copy = CanonicalSource::open(&Origin::bytes("out", bytes), None, OnBadLine::Stop).unwrap();
+    let mut copy =
+        CanonicalSource::open(&Origin::bytes("out", bytes), None, OnBadLine::Stop).unwrap();
     let mut original = open();
     assert_eq!(copy.queues(), original.queues());
     while let Some(job) = original.next_job().unwrap() {
@@ -138,10 +162,12 @@ fn a_summary_agrees_with_an_independent_sum() {
     let Some(folder) = traces() else { return };
     let origin = Origin::path(folder.join("swf").join("CTC-SP2-1996-3.1-cln.swf.gz"));
     let kinds = cpu();
-    let mut source = SwfSource::open(&origin, &kinds, &SwfAssumptions::default(), OnBadLine::Stop).unwrap();
+    let mut source =
+        SwfSource::open(&origin, &kinds, &SwfAssumptions::default(), OnBadLine::Stop).unwrap();
     let capacity = meed::Resources::new(&[338_000]);
     let summary = inspect(&mut source, &kinds, Some(&capacity), |_| ()).unwrap();
-    // zcat FILE | awk '!/^;/ { n++; w += $4 * $5; if (!f) { f = 1; a = $2 } z = $2; if ($5 > m) m = $5 } END { print n, w, a, z, m }'
+    // zcat FILE | awk '!/^;/ { n++; w += $4 * $5; if (!f) { f = 1; a = $2 } z = $2; if ($5 > m) m =
+    // $5 } END { print n, w, a, z, m }'
     assert_eq!((summary.jobs, summary.tasks, summary.queues.len()), (77_222, 77_222, 679));
     assert_eq!(summary.resources[0].work, SUM.0);
     assert_eq!((summary.first_submit_s, summary.last_submit_s), (Some(SUM.1), Some(SUM.2)));
@@ -159,7 +185,8 @@ fn shares() -> ResourceKinds {
     ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Milli)]).unwrap()
 }
 
-/// Demand x duration over all tasks, smallest units x microseconds, and how many tasks ask for different machines.
+/// Demand x duration over all tasks, smallest units x microseconds, and how many tasks ask for
+/// different machines.
 fn work(trace: GoogleTrace) -> ([u128; 2], u64, u64) {
     let mut source = GoogleSource::new(trace.into());
     let (mut work, mut apart, mut jobs) = ([0; 2], 0, 0);
@@ -187,7 +214,8 @@ fn google_task_events_are_read_whole() {
         GoogleTrace::read(&origin, &shares(), assumptions, OnBadLine::Stop).unwrap()
     };
     let default = read(&GoogleAssumptions::default());
-    // Rows by event: cut -d, -f6 | sort | uniq -c. The rest, and the sums below: a separate program that keeps every run.
+    // Rows by event: cut -d, -f6 | sort | uniq -c. The rest, and the sums below: a separate program
+    // that keeps every run.
     let expected = GoogleCounts {
         events: [936_182, 890_517, 219_839, 18_604, 330_742, 213_308, 0, 3, 140],
         jobs: 19_146,
@@ -228,8 +256,11 @@ fn google_task_events_are_read_whole() {
         let assumptions = GoogleAssumptions { episode, unfinished, ..Default::default() };
         assert_eq!(work(read(&assumptions)), (expected, apart, jobs), "{episode:?} {unfinished:?}");
     }
-    let high =
-        GoogleAssumptions { priorities: Some((9, 11)), queues: GoogleQueues::Priority, ..Default::default() };
+    let high = GoogleAssumptions {
+        priorities: Some((9, 11)),
+        queues: GoogleQueues::Priority,
+        ..Default::default()
+    };
     let high = read(&high).counts().to_owned();
     assert_eq!(high.tasks - high.other_priority, 60_578);
 }
@@ -240,13 +271,17 @@ fn mwf_logs_are_read_whole() {
     let folder = folder.join("swf");
     let origin = Origin::path(folder.join("MetaCentrum-wagap-2013.mwf.xz"));
     let kinds = cpu_and_memory();
-    let machines =
-        read_machines(&Origin::path(folder.join("MetaCentrum-wagap-2013.machines")), &kinds, OnBadLine::Stop)
-            .unwrap();
+    let machines = read_machines(
+        &Origin::path(folder.join("MetaCentrum-wagap-2013.machines")),
+        &kinds,
+        OnBadLine::Stop,
+    )
+    .unwrap();
     assert_eq!(machines.nodes.len(), 20 + 48);
     let capacity: u64 = machines.nodes.iter().map(|node| node.capacity.get(0)).sum();
     assert_eq!(capacity, (20 * 80 + 48 * 12) * 1000);
-    let mut source = MwfSource::open(&origin, &kinds, &MwfAssumptions::default(), OnBadLine::Stop).unwrap();
+    let mut source =
+        MwfSource::open(&origin, &kinds, &MwfAssumptions::default(), OnBadLine::Stop).unwrap();
     assert_eq!(source.queues().len(), 75);
     let (mut tasks, mut constrained, mut apart, mut processor_s, mut homeless) = (0, 0, 0, 0, 0);
     while let Some(job) = source.next_job().unwrap() {
@@ -273,8 +308,8 @@ fn mwf_logs_are_read_whole() {
     assert_eq!(counts.jobs, 17_898);
 }
 
-/// Groups of tasks with labels and of jobs on several nodes, counted from column 21 alone; and the one job that asks for
-/// 512 GiB, more than any machine has.
+/// Groups of tasks with labels and of jobs on several nodes, counted from column 21 alone; and the
+/// one job that asks for 512 GiB, more than any machine has.
 const CONSTRAINED: u64 = 1042;
 const APART: u64 = 346;
 const HOMELESS: u64 = 1;

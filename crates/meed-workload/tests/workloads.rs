@@ -40,7 +40,8 @@ fn workload() -> Merge<'static> {
         generator("a", Arrivals::poisson(Time::ZERO, gap)),
         generator("b", Arrivals::Every { start: Time::ZERO, gap }),
     ];
-    let boxed = specs.map(|spec| Box::new(Generator::new(spec, 2, 3).unwrap()) as Box<dyn JobSource + Send>);
+    let boxed = specs
+        .map(|spec| Box::new(Generator::new(spec, 2, 3).unwrap()) as Box<dyn JobSource + Send>);
     Merge::new(boxed.into()).unwrap()
 }
 
@@ -68,7 +69,8 @@ fn a_generated_workload_survives_every_file_format() {
 
 #[test]
 fn closed_workloads_are_not_converted() {
-    let arrivals = Arrivals::Closed { start: Time::ZERO, concurrent: 2, pause_s: Dist::Constant(1.0) };
+    let arrivals =
+        Arrivals::Closed { start: Time::ZERO, concurrent: 2, pause_s: Dist::Constant(1.0) };
     let mut source = Generator::new(generator("a", arrivals), 2, 1).unwrap();
     let message = convert(&mut source, &kinds(), Vec::new(), "out").unwrap_err().to_string();
     assert!(message.starts_with("out: job 0: it belongs to a closed chain"), "{message}");
@@ -115,7 +117,10 @@ fn a_summary_adds_up() {
     assert_eq!((summary.first_submit_s, summary.last_submit_s), (Some(10.0), Some(30.0)));
     // 20 s of task time, half a core and 100 bytes each; 2 cores for 20 s; no memory to load.
     assert_eq!((summary.resources[0].work, summary.resources[1].work), (10.0, 2000.0));
-    assert_eq!((summary.resources[0].largest_task, summary.resources[1].largest_task), (0.5, 100.0));
+    assert_eq!(
+        (summary.resources[0].largest_task, summary.resources[1].largest_task),
+        (0.5, 100.0)
+    );
     assert_eq!(summary.resources[0].offered_load, Some(0.25));
     assert_eq!(summary.resources[1].offered_load, None);
     let queues: Vec<_> =
@@ -140,15 +145,22 @@ fn a_summary_tells_of_wrong_lines_and_assumptions() {
     let assumptions = SwimAssumptions::default();
     let mut source = SwimSource::open(&origin, &kinds(), &assumptions, OnBadLine::Skip).unwrap();
     let summary = inspect(&mut source, &kinds(), None, |_| ()).unwrap();
-    assert_eq!((summary.lines, summary.bad_lines, summary.ignored_lines, summary.jobs), (3, 1, 0, 2));
-    assert_eq!(summary.first_bad_lines, ["t.tsv:2: 1 columns; a SWIM line has 6, separated by tabs"]);
+    assert_eq!(
+        (summary.lines, summary.bad_lines, summary.ignored_lines, summary.jobs),
+        (3, 1, 0, 2)
+    );
+    assert_eq!(
+        summary.first_bad_lines,
+        ["t.tsv:2: 1 columns; a SWIM line has 6, separated by tabs"]
+    );
     assert_eq!(summary.assumptions, source.assumptions());
     assert!(summary.assumptions[0].contains("4 invented tenants"));
 }
 
 #[test]
 fn progress_goes_from_nothing_to_all() {
-    let text: String = (0..200_000).map(|job| format!("job{job}\t{job}\t1\t{job}\t0\t1\n")).collect();
+    let text: String =
+        (0..200_000).map(|job| format!("job{job}\t{job}\t1\t{job}\t0\t1\n")).collect();
     let origin = Origin::bytes("t.tsv", text.into_bytes());
     let assumptions = SwimAssumptions::default();
     let mut source = SwimSource::open(&origin, &kinds(), &assumptions, OnBadLine::Stop).unwrap();

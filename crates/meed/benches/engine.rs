@@ -1,8 +1,10 @@
-//! What the engine costs: task lifetimes (arrive, start, end), and the structures that its speed rests on against
-//! the plain scans that they replace. Run with `cargo bench -p meed`; a run takes about a minute.
+//! What the engine costs: task lifetimes (arrive, start, end), and the structures that its speed
+//! rests on against the plain scans that they replace. Run with `cargo bench -p meed`; a run takes
+//! about a minute.
 //!
-//! The structures are private, so they are measured through the engine: the heap as a decision among n tenants
-//! against a scan over n keys, the ledger as a start and an end of a task in a tree of one tenant.
+//! The structures are private, so they are measured through the engine: the heap as a decision
+//! among n tenants against a scan over n keys, the ledger as a start and an end of a task in a tree
+//! of one tenant.
 
 #[path = "common/random.rs"]
 mod random;
@@ -16,10 +18,18 @@ use std::hint::black_box;
 use std::time::Duration;
 
 fn config(tenants: usize, nodes: usize, policy: &Policy) -> Config {
-    let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli), ("memory".to_owned(), Unit::Bytes)]);
+    let kinds = ResourceKinds::new(vec![
+        ("cpu".to_owned(), Unit::Milli),
+        ("memory".to_owned(), Unit::Bytes),
+    ]);
     let leaf = Policy::preset("fifo").expect("a preset");
-    let queue =
-        |i| QueueSpec { name: format!("q{i}"), weight: 1000, min: None, max: None, policy: leaf.clone() };
+    let queue = |i| QueueSpec {
+        name: format!("q{i}"),
+        weight: 1000,
+        min: None,
+        max: None,
+        policy: leaf.clone(),
+    };
     let node = |i| NodeSpec::new(format!("n{i}"), demand(16));
     Config {
         kinds: kinds.expect("distinct"),
@@ -41,7 +51,8 @@ fn long_term(quantum: u64) -> Policy {
     policy
 }
 
-/// A cluster kept full: for each task that ends, a job of one task arrives, and the poorest tenant starts one.
+/// A cluster kept full: for each task that ends, a job of one task arrives, and the poorest tenant
+/// starts one.
 struct Full {
     engine: Engine,
     queues: Vec<QueueId>,
@@ -107,13 +118,15 @@ fn lifetimes(c: &mut Criterion) {
     group.finish();
 }
 
-/// Serve the poorest of n tenants again and again: the engine's heap, and a scan over n keys that does no more.
+/// Serve the poorest of n tenants again and again: the engine's heap, and a scan over n keys that
+/// does no more.
 fn serve(c: &mut Criterion) {
     let mut group = c.benchmark_group("serve and rekey");
     for tenants in [100usize, 10_000] {
         let mut full = Full::new(tenants, 1, &long_term(1));
         group.bench_function(BenchmarkId::new("engine", tenants), |b| b.iter(|| full.lifetime()));
-        let mut keys: Vec<(u128, u64)> = (0..tenants as u128).map(|i| (i * 7919 % 1000, 1000)).collect();
+        let mut keys: Vec<(u128, u64)> =
+            (0..tenants as u128).map(|i| (i * 7919 % 1000, 1000)).collect();
         group.bench_function(BenchmarkId::new("scan of keys alone", tenants), |b| {
             b.iter(|| {
                 let value = |i: &usize| (keys[*i].0 / u128::from(keys[*i].1), *i);
@@ -144,10 +157,11 @@ fn ledgers(c: &mut Criterion) {
 fn first_fit(c: &mut Criterion) {
     let mut group = c.benchmark_group("first fit");
     for nodes in [100usize, 10_000] {
-        let ids: Vec<NodeId> = Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2)))
-            .expect("sound")
-            .node_ids()
-            .collect();
+        let ids: Vec<NodeId> =
+            Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2)))
+                .expect("sound")
+                .node_ids()
+                .collect();
         let free: Vec<Resources> =
             (0..nodes).map(|i| demand(if i * 10 > nodes * 9 { 16 } else { 0 })).collect();
         let mut tree = FirstFit::new(2);
@@ -170,8 +184,8 @@ fn first_fit(c: &mut Criterion) {
     group.finish();
 }
 
-/// Nodes with leftovers of two kinds, on which tasks start by best fit; a task ends when as many as a tenth of the nodes
-/// have started after it.
+/// Nodes with leftovers of two kinds, on which tasks start by best fit; a task ends when as many as
+/// a tenth of the nodes have started after it.
 struct Leftovers {
     ids: Vec<NodeId>,
     free: Vec<[u64; 2]>,
@@ -181,7 +195,8 @@ struct Leftovers {
 
 impl Leftovers {
     fn new(nodes: usize) -> Leftovers {
-        let engine = Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2))).expect("sound");
+        let engine = Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2)))
+            .expect("sound");
         let mut random = Random(1);
         let free = (0..nodes).map(|_| [10 * random.below(12), 6 * random.below(14)]).collect();
         Leftovers { ids: engine.node_ids().collect(), free, running: VecDeque::new(), random }
@@ -226,20 +241,25 @@ fn scan_best(free: &[[u64; 2]], task: [u64; 2]) -> Option<usize> {
     best.map(|(node, ..)| node)
 }
 
-/// The node that fits best among leftovers: blocks in order of the ratio, and a scan over the same nodes.
+/// The node that fits best among leftovers: blocks in order of the ratio, and a scan over the same
+/// nodes.
 fn best_fit(c: &mut Criterion) {
     let mut group = c.benchmark_group("best fit");
     for nodes in [1_000usize, 10_000, 100_000] {
         let (mut ordered, mut scanned) = (Leftovers::new(nodes), Leftovers::new(nodes));
         let ids = ordered.ids.clone();
         let mut place = BestFit::new(2);
-        ids.iter().zip(&ordered.free).for_each(|(id, free)| place.set_free(*id, &Resources::new(free)));
+        ids.iter()
+            .zip(&ordered.free)
+            .for_each(|(id, free)| place.set_free(*id, &Resources::new(free)));
         let place = std::cell::RefCell::new(place);
         let mut step = || {
             let find = |_: &[[u64; 2]], task: [u64; 2]| {
                 place.borrow_mut().find(&Resources::new(&task), Allowed::ANY).map(NodeId::index)
             };
-            ordered.step(find, |node, free| place.borrow_mut().set_free(ids[node], &Resources::new(&free)))
+            ordered.step(find, |node, free| {
+                place.borrow_mut().set_free(ids[node], &Resources::new(&free))
+            })
         };
         for _ in 0..200 {
             assert_eq!(step(), scanned.step(scan_best, |_, _| {}));

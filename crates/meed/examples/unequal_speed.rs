@@ -1,12 +1,14 @@
-//! How many decisions a second the engine makes on a large cluster of unequal nodes, near full: 100,000 nodes of the
-//! mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400 shapes of tasks, best fit.
+//! How many decisions a second the engine makes on a large cluster of unequal nodes, near full:
+//! 100,000 nodes of the mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400
+//! shapes of tasks, best fit.
 //!
 //! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD]`
 //!
-//! The engine alone: no clock, no event heap, no log. At each step the task that ends is drawn from all that run, which
-//! is what exponential task times amount to; for each ten ends a job of ten tasks arrives, so the load stays where it is;
-//! and decisions are made. A *decision* is a choice of tenant, job and node, and the start that books it; a *lifetime* is
-//! a decision, the end, and a tenth of an arrival.
+//! The engine alone: no clock, no event heap, no log. At each step the task that ends is drawn from
+//! all that run, which is what exponential task times amount to; for each ten ends a job of ten
+//! tasks arrives, so the load stays where it is; and decisions are made. A *decision* is a choice
+//! of tenant, job and node, and the start that books it; a *lifetime* is a decision, the end, and a
+//! tenth of an arrival.
 
 #![expect(
     clippy::disallowed_methods,
@@ -74,10 +76,11 @@ struct Cluster {
 impl Cluster {
     fn new(policy: &str, load: f64) -> Cluster {
         let mut random = Random(1);
-        let kinds =
-            [("cpu", Unit::Milli), ("memory", Unit::Milli)].map(|(name, unit)| (name.to_owned(), unit));
+        let kinds = [("cpu", Unit::Milli), ("memory", Unit::Milli)]
+            .map(|(name, unit)| (name.to_owned(), unit));
         let fixed = |name: &str| {
-            let mut policy = Policy::preset(name).unwrap_or_else(|| panic!("`{name}` is no preset"));
+            let mut policy =
+                Policy::preset(name).unwrap_or_else(|| panic!("`{name}` is no preset"));
             policy.quantum = Quantum::Fixed(Span::from_secs(10).expect("in range"));
             policy
         };
@@ -91,7 +94,9 @@ impl Cluster {
             measured: 0,
             root: fixed(policy),
             queues: (0..TENANTS).map(queue).collect(),
-            nodes: (0..NODES).map(|node| NodeSpec::new(format!("n{node}"), random.server())).collect(),
+            nodes: (0..NODES)
+                .map(|node| NodeSpec::new(format!("n{node}"), random.server()))
+                .collect(),
         };
         let cpus: u64 = config.nodes.iter().map(|node| node.capacity.get(0)).sum();
         let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
@@ -127,10 +132,12 @@ impl Cluster {
     }
 }
 
-/// So many ends, arrivals and decisions lie between two looks at the clock, where parts are told apart.
+/// So many ends, arrivals and decisions lie between two looks at the clock, where parts are told
+/// apart.
 const BATCH: u64 = 10;
 
-/// Mean times of a task's end, of its part of an arrival, and of a decision; what a look at the clock costs is in them.
+/// Mean times of a task's end, of its part of an arrival, and of a decision; what a look at the
+/// clock costs is in them.
 fn parts(cluster: &mut Cluster, lifetimes: u64) -> [Duration; 3] {
     let (mut parts, mut started) = ([Duration::ZERO; 3], 0);
     for _ in 0..lifetimes / BATCH {
@@ -153,7 +160,8 @@ fn parts(cluster: &mut Cluster, lifetimes: u64) -> [Duration; 3] {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let policy = arguments.first().map_or("drfh", String::as_str);
-    let lifetimes: u64 = arguments.get(1).map_or(1_000_000, |count| count.parse().expect("a number"));
+    let lifetimes: u64 =
+        arguments.get(1).map_or(1_000_000, |count| count.parse().expect("a number"));
     let load: f64 = arguments.get(2).map_or(LOAD, |load| load.parse().expect("a number"));
     let mut cluster = Cluster::new(policy, load);
     let full = cluster.running.len();
@@ -167,8 +175,12 @@ fn main() {
         cluster.decide();
     }
     let seconds = clock.elapsed().as_secs_f64();
-    let waiting: u64 = cluster.queues.iter().map(|&queue| cluster.engine.queue(queue).waiting).sum();
-    println!("{policy}: {full} tasks ran when full, {} run now, {waiting} wait", cluster.running.len());
+    let waiting: u64 =
+        cluster.queues.iter().map(|&queue| cluster.engine.queue(queue).waiting).sum();
+    println!(
+        "{policy}: {full} tasks ran when full, {} run now, {waiting} wait",
+        cluster.running.len()
+    );
     println!("one by one: {:.0} lifetimes a second", lifetimes as f64 / seconds);
     let [ended, arrived, decided] = parts(&mut cluster, lifetimes);
     println!("ten at an instant: end {ended:?}, arrival {arrived:?} a task, decision {decided:?}");

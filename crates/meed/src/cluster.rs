@@ -1,6 +1,7 @@
 //! The nodes: what each holds and what is free on it.
 //!
-//! Invariant: 0 <= free <= capacity on every node, kind by kind; freeing more than was held stops the program.
+//! Invariant: 0 <= free <= capacity on every node, kind by kind; freeing more than was held stops
+//! the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,8 @@ pub(crate) struct Node {
 
 pub(crate) struct Cluster {
     pub(crate) nodes: Vec<Node>,
-    /// Free amounts and capacities, kind by kind, node after node: what every start and end touches, kept dense.
+    /// Free amounts and capacities, kind by kind, node after node: what every start and end
+    /// touches, kept dense.
     free: Vec<u64>,
     capacity: Vec<u64>,
     weights: Vec<u32>,
@@ -78,7 +80,8 @@ impl Cluster {
     pub(crate) fn give_back(&mut self, node: NodeId, demand: &Resources) -> Resources {
         let row = self.row(node);
         let capacity = &self.capacity[row.clone()];
-        for ((free, amount), most) in self.free[row].iter_mut().zip(demand.as_slice()).zip(capacity) {
+        for ((free, amount), most) in self.free[row].iter_mut().zip(demand.as_slice()).zip(capacity)
+        {
             *free += amount;
             assert!(*free <= *most, "more was freed on a node than it holds");
         }
@@ -162,8 +165,13 @@ impl Cluster {
         self.classes.keys().any(|capacity| demand.fits_in(capacity))
     }
 
-    /// Whether a node that `among` picks could hold `demand` when empty, of all that were ever seen. O(nodes).
-    pub(crate) fn could_hold_among(&self, demand: &Resources, among: impl Fn(NodeId) -> bool) -> bool {
+    /// Whether a node that `among` picks could hold `demand` when empty, of all that were ever
+    /// seen. O(nodes).
+    pub(crate) fn could_hold_among(
+        &self,
+        demand: &Resources,
+        among: impl Fn(NodeId) -> bool,
+    ) -> bool {
         let picked = |(id, node): (NodeId, &Node)| demand.fits_in(&node.spec.capacity) && among(id);
         (0..).map(NodeId).zip(&self.nodes).any(picked)
     }
@@ -193,9 +201,10 @@ pub(crate) fn check_dimensions(
         });
     }
     match (0..kinds.len()).find(|&kind| amounts.get(kind) > MAX_AMOUNT) {
-        Some(kind) => {
-            Err(ConfigError::AmountOverflow { what: what.to_owned(), kind: kinds.name(kind).to_owned() })
-        }
+        Some(kind) => Err(ConfigError::AmountOverflow {
+            what: what.to_owned(),
+            kind: kinds.name(kind).to_owned(),
+        }),
         None => Ok(()),
     }
 }

@@ -1,7 +1,9 @@
-//! Where a task may run: labels that its node must or must not have, and nodes that its job does not use yet.
+//! Where a task may run: labels that its node must or must not have, and nodes that its job does
+//! not use yet.
 //!
-//! A node has labels (`zone = "a"`, `gpu = "v100"`); a task names labels with values, all of which must hold. That
-//! covers Kubernetes' In, NotIn, Exists and DoesNotExist, and the machine constraints of SWF's and Google's traces.
+//! A node has labels (`zone = "a"`, `gpu = "v100"`); a task names labels with values, all of which
+//! must hold. That covers Kubernetes' In, NotIn, Exists and DoesNotExist, and the machine
+//! constraints of SWF's and Google's traces.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +20,8 @@ pub struct Constraints {
     pub require: LabelValues,
     /// The node has none of these labels with one of the values.
     pub forbid: LabelValues,
-    /// Whether it runs only where no other task of its job runs that asks for the same (Google's "different machines",
-    /// Kubernetes' required anti-affinity to itself).
+    /// Whether it runs only where no other task of its job runs that asks for the same (Google's
+    /// "different machines", Kubernetes' required anti-affinity to itself).
     pub distinct_nodes: bool,
 }
 
@@ -64,8 +66,9 @@ mod tests {
 
     #[test]
     fn labels_are_checked() {
-        let labels: Labels =
-            [("zone", "a"), ("gpu", "v100")].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let labels: Labels = [("zone", "a"), ("gpu", "v100")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         let rule = |(label, values): (&str, &[&str])| -> LabelValues {
             [(label.to_owned(), values.iter().map(|&value| value.to_owned()).collect())].into()
         };

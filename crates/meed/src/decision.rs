@@ -49,8 +49,9 @@ pub struct Choice {
     pub runner_up: Option<(QueueId, KeyValue)>,
 }
 
-/// A key for people: in the measure's units over weight (resource-microseconds in thousandths, amounts, arrival numbers,
-/// or dominant shares per weight 1: parts of one, or such parts x seconds).
+/// A key for people: in the measure's units over weight (resource-microseconds in thousandths,
+/// amounts, arrival numbers, or dominant shares per weight 1: parts of one, or such parts x
+/// seconds).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KeyValue {
     /// Below its minimum share, or ordinary.

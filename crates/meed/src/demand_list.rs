@@ -1,10 +1,11 @@
 //! Demands that wait for room, to be asked which of them a node's free amounts would hold.
 //!
-//! They stand in sorted blocks of at most [`BLOCK`], amount by amount, each with the least of every kind in it: a block
-//! of which some least amount is more than the node has is passed over, and what lies behind the node's first amount is
-//! not looked at. Cost for n demands: a change is a binary search over the blocks and a move within one; a question
-//! looks at n / BLOCK blocks at most, and into those that hold all amounts, if not always in one demand. Entries stand
-//! densely: what bounds it is reading them.
+//! They stand in sorted blocks of at most [`BLOCK`], amount by amount, each with the least of every
+//! kind in it: a block of which some least amount is more than the node has is passed over, and
+//! what lies behind the node's first amount is not looked at. Cost for n demands: a change is a
+//! binary search over the blocks and a move within one; a question looks at n / BLOCK blocks at
+//! most, and into those that hold all amounts, if not always in one demand. Entries stand densely:
+//! what bounds it is reading them.
 
 use std::cmp::Ordering;
 
@@ -68,7 +69,8 @@ impl Block {
     }
 
     fn remove(&mut self, at: usize) {
-        let was_least = self.demand(at).iter().zip(&self.least).any(|(amount, least)| amount == least);
+        let was_least =
+            self.demand(at).iter().zip(&self.least).any(|(amount, least)| amount == least);
         self.ids.remove(at);
         self.amounts.drain(at * self.kinds..(at + 1) * self.kinds);
         if was_least {
@@ -106,7 +108,11 @@ impl DemandList {
     pub(crate) fn insert(&mut self, demand: &Resources, id: u32) {
         let demand = demand.as_slice();
         if self.blocks.is_empty() {
-            self.blocks.push(Block { kinds: demand.len(), least: [u64::MAX; MAX_KINDS], ..Block::default() });
+            self.blocks.push(Block {
+                kinds: demand.len(),
+                least: [u64::MAX; MAX_KINDS],
+                ..Block::default()
+            });
             return self.blocks[0].insert(0, demand, id);
         }
         let block = self.block_of(demand, id);
@@ -140,7 +146,8 @@ impl DemandList {
         }
     }
 
-    /// Whether `test` says yes to one of the demands that fit into `room`; it is asked in order, until it does.
+    /// Whether `test` says yes to one of the demands that fit into `room`; it is asked in order,
+    /// until it does.
     pub(crate) fn any_fitting(&self, room: &Resources, mut test: impl FnMut(u32) -> bool) -> bool {
         let room = room.as_slice();
         for block in self.blocks.iter().take_while(|block| block.amounts[0] <= room[0]) {

@@ -84,8 +84,12 @@ pub enum ConfigError {
         /// The resource.
         kind: String,
     },
-    /// The children's minimum shares add up to more than the parent's minimum (or the parent's maximum).
-    #[error("queue `{queue}`: the minimum shares of `{kind}` below it add up to more than its own {bound}")]
+    /// The children's minimum shares add up to more than the parent's minimum (or the parent's
+    /// maximum).
+    #[error(
+        "queue `{queue}`: the minimum shares of `{kind}` below it add up to more than its own \
+         {bound}"
+    )]
     ChildrenMinimum {
         /// Full name of the parent.
         queue: String,
@@ -130,7 +134,8 @@ pub enum ConfigError {
 pub enum Rejected {
     /// Time went backwards.
     #[error(
-        "event at {given_us} us comes after the engine has seen {now_us} us; events must not go back in time"
+        "event at {given_us} us comes after the engine has seen {now_us} us; events must not go \
+         back in time"
     )]
     TimeWentBack {
         /// The event's time.
@@ -184,7 +189,10 @@ pub enum Rejected {
     #[error("a task must ask for some amount of at least one resource")]
     EmptyDemand,
     /// A task that no node could ever hold.
-    #[error("a task asks for {demand}, which no node of this cluster could hold; the largest has {largest}")]
+    #[error(
+        "a task asks for {demand}, which no node of this cluster could hold; the largest has \
+         {largest}"
+    )]
     FitsNoNode {
         /// The demand in words.
         demand: String,
@@ -193,7 +201,8 @@ pub enum Rejected {
     },
     /// A task whose label rules no node that is large enough satisfies.
     #[error(
-        "a task asks for {demand} on a node with {rules}; no node of this cluster is both large enough and so labelled"
+        "a task asks for {demand} on a node with {rules}; no node of this cluster is both large \
+         enough and so labelled"
     )]
     NoNodeAllowed {
         /// The demand in words.

@@ -12,7 +12,8 @@ use crate::spec::{
 pub enum Event<'a> {
     /// A node joins. Effect: [`Effect::Node`].
     NodeJoined(NodeSpec),
-    /// A node's capacity changes; the newest tasks that no longer fit are lost. Effect: [`Effect::Lost`].
+    /// A node's capacity changes; the newest tasks that no longer fit are lost. Effect:
+    /// [`Effect::Lost`].
     NodeChanged(NodeId, Resources),
     /// A node leaves; its tasks are lost and wait again. Effect: [`Effect::Lost`].
     NodeLeft(NodeId),
@@ -44,7 +45,8 @@ pub enum Event<'a> {
     JobCancelled(JobId),
     /// A task has ended well. Effect: [`Effect::Ended`].
     TaskEnded(AllocationId),
-    /// A task has failed; it is tried again until its job's attempts are used up. Effect: [`Effect::Ended`].
+    /// A task has failed; it is tried again until its job's attempts are used up. Effect:
+    /// [`Effect::Ended`].
     TaskFailed(AllocationId),
 }
 
@@ -59,8 +61,8 @@ pub enum Effect {
     Queue(QueueId),
     /// The new job.
     Job(JobId),
-    /// A task's end, and what became of its job. When the job failed, `stopped` are its other running tasks,
-    /// which the world must stop.
+    /// A task's end, and what became of its job. When the job failed, `stopped` are its other
+    /// running tasks, which the world must stop.
     Ended {
         /// The task's job.
         job: JobId,

@@ -1,8 +1,9 @@
-//! An order policy, composed from a few independent choices: who among a queue's children is served next.
+//! An order policy, composed from a few independent choices: who among a queue's children is served
+//! next.
 //!
-//! Every policy serves the demanding child with the smallest key; a [`Policy`] says what the key is made of.
-//! The names that users write are rows of [`PRESETS`]: to add a policy that is a new combination, add a row; to
-//! add one with a new measure, add a file in `order/` and a row.
+//! Every policy serves the demanding child with the smallest key; a [`Policy`] says what the key is
+//! made of. The names that users write are rows of [`PRESETS`]: to add a policy that is a new
+//! combination, add a row; to add one with a new measure, add a file in `order/` and a row.
 
 use crate::resources::Resources;
 use crate::time::Span;
@@ -34,7 +35,8 @@ pub enum Memory {
 pub enum Scalar {
     /// The amount of one resource kind.
     Kind(usize),
-    /// The priced sum over all kinds: prices per smallest unit in parts of [`PRICE_ONE`], in the order of the kinds.
+    /// The priced sum over all kinds: prices per smallest unit in parts of [`PRICE_ONE`], in the
+    /// order of the kinds.
     Priced(Vec<u64>),
     /// The dominant share: the largest part of the pool over all kinds (DRF, DRFH).
     Dominant,
@@ -45,8 +47,8 @@ pub enum Scalar {
 pub enum Newcomer {
     /// Nothing: it may catch up with all that the others have used (TSC'18).
     Zero,
-    /// Early bird privilege: it is topped up to the largest weighted usage among the active earlier queues
-    /// (pseudo-accumulated resources, ICS'14 Eq. 10 and 16).
+    /// Early bird privilege: it is topped up to the largest weighted usage among the active earlier
+    /// queues (pseudo-accumulated resources, ICS'14 Eq. 10 and 16).
     EarlyBird,
     /// It is topped up to the average weighted usage of the active earlier queues.
     Average,
@@ -69,7 +71,8 @@ pub enum Quantum {
 /// What happens when the task whose turn it is fits on no node now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blocked {
-    /// The next child that has a task which fits is served (work conserving; a large task may wait long).
+    /// The next child that has a task which fits is served (work conserving; a large task may wait
+    /// long).
     Skip,
     /// Nobody is served until it fits (Algorithm 1, line 13; a large task is never overtaken).
     Wait,
@@ -95,11 +98,12 @@ pub struct Policy {
     pub quantum: Quantum,
     /// What happens when the chosen task fits nowhere. Only the root's is read.
     pub blocked: Blocked,
-    /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is served out of
-    /// turn once it has waited this long; `None`: never (the naive walk). Only the root's is read.
+    /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is
+    /// served out of turn once it has waited this long; `None`: never (the naive walk). Only the
+    /// root's is read.
     pub t_wait: Option<Span>,
-    /// Each server decides on its own, by what children hold on it (`engine::per_server`). For dominant allocation, and
-    /// below a root that has it too.
+    /// Each server decides on its own, by what children hold on it (`engine::per_server`). For
+    /// dominant allocation, and below a root that has it too.
     pub per_server: bool,
 }
 
@@ -133,8 +137,16 @@ pub struct Preset {
 /// The policies that users can name.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "fifo", about: "first come, first served", ..Preset::of(Measure::Arrival) },
-    Preset { name: "fair", about: "memoryless weighted max-min (MLRF)", ..Preset::of(Measure::Allocation) },
-    Preset { name: "long-term", about: "long-term resource fairness (LTRF)", ..Preset::of(Measure::Usage) },
+    Preset {
+        name: "fair",
+        about: "memoryless weighted max-min (MLRF)",
+        ..Preset::of(Measure::Allocation)
+    },
+    Preset {
+        name: "long-term",
+        about: "long-term resource fairness (LTRF)",
+        ..Preset::of(Measure::Usage)
+    },
     Preset {
         name: "drf",
         about: "dominant resource fairness: dominant shares over the pool",
@@ -166,7 +178,14 @@ pub const PRESETS: &[Preset] = &[
 
 impl Preset {
     const fn of(measure: Measure) -> Preset {
-        Preset { name: "", measure, dominant: false, per_server: false, placement: "first-fit", about: "" }
+        Preset {
+            name: "",
+            measure,
+            dominant: false,
+            per_server: false,
+            placement: "first-fit",
+            about: "",
+        }
     }
 
     /// The preset of that name.
@@ -195,8 +214,8 @@ impl Preset {
 }
 
 impl Policy {
-    /// The plain policy of this measure: the first resource kind, remembered forever, newcomers from zero, no
-    /// discount, adaptive quantum, work conserving, no starvation guard.
+    /// The plain policy of this measure: the first resource kind, remembered forever, newcomers
+    /// from zero, no discount, adaptive quantum, work conserving, no starvation guard.
     pub fn new(measure: Measure) -> Policy {
         Policy {
             measure,
@@ -218,8 +237,9 @@ impl Policy {
 
     /// What is wrong with the choices, if anything.
     pub(crate) fn problem(&self, kinds: usize) -> Option<String> {
-        let positive =
-            |span: Span, what: &str| (span == Span::ZERO).then(|| format!("{what} must be above zero"));
+        let positive = |span: Span, what: &str| {
+            (span == Span::ZERO).then(|| format!("{what} must be above zero"))
+        };
         let memory = match self.memory {
             Memory::Forever => None,
             Memory::Rounds(length) => positive(length, "round length"),
@@ -229,19 +249,22 @@ impl Policy {
             Memory::HalfLife(span) => positive(span, "half-life"),
         };
         let scalar = match &self.scalar {
-            Scalar::Kind(kind) if *kind >= kinds => Some(format!("there is no resource number {kind}")),
+            Scalar::Kind(kind) if *kind >= kinds => {
+                Some(format!("there is no resource number {kind}"))
+            }
             Scalar::Priced(prices) if prices.len() != kinds => {
                 Some(format!("{} prices for {kinds} resources", prices.len()))
             }
             Scalar::Priced(prices) if prices.iter().all(|&price| price == 0) => {
                 Some("at least one price must be above zero".to_owned())
             }
-            Scalar::Priced(prices) if prices.iter().any(|&price| price > PRICE_ONE) => {
-                Some("prices must be at most 1 per smallest unit; only their ratios matter".to_owned())
-            }
+            Scalar::Priced(prices) if prices.iter().any(|&price| price > PRICE_ONE) => Some(
+                "prices must be at most 1 per smallest unit; only their ratios matter".to_owned(),
+            ),
             _ => None,
         };
-        let discount = (self.discount > 1000).then(|| "discount must lie between 0 and 1".to_owned());
+        let discount =
+            (self.discount > 1000).then(|| "discount must lie between 0 and 1".to_owned());
         let interval = match self.quantum {
             Quantum::Adaptive { interval, .. } => positive(interval, "quantum interval"),
             Quantum::Fixed(_) => None,
@@ -256,9 +279,14 @@ impl Policy {
     fn problem_per_server(&self) -> Option<String> {
         let dominant = self.measure == Measure::Allocation && self.scalar == Scalar::Dominant;
         match (self.per_server, dominant, self.blocked) {
-            (true, false, _) => Some("a server by itself compares dominant shares that are held now".to_owned()),
+            (true, false, _) => Some(
+                "a server by itself compares dominant shares that are held \
+                now"
+                .to_owned(),
+            ),
             (true, true, Blocked::Wait) => Some(
-                "each server decides on its own: none can wait for a task that may never fit on it; say when_blocked = \
+                "each server decides on its own: none can wait for a task that may never fit on \
+                 it; say when_blocked = \
                  \"skip\""
                     .to_owned(),
             ),
@@ -267,29 +295,35 @@ impl Policy {
     }
 }
 
-/// Longest half-life, a year: memory time runs up to 2^16 times as fast as the clock (see `ledger::clock`) and
-/// has to leave room for amounts in 128 bits.
+/// Longest half-life, a year: memory time runs up to 2^16 times as fast as the clock (see
+/// `ledger::clock`) and has to leave room for amounts in 128 bits.
 pub const MAX_HALF_LIFE_MICROS: u64 = 366 * 86_400 * 1_000_000;
 
-/// A price of one per smallest unit, the highest: 2^32 parts. Memory priced against cores needs the fine grain.
+/// A price of one per smallest unit, the highest: 2^32 parts. Memory priced against cores needs the
+/// fine grain.
 pub const PRICE_ONE: u64 = 1 << 32;
 
 impl Scalar {
-    /// The scalar amount of `resources` on a node of weight `node_weight` (thousandths): theta * delta of ICS'14
-    /// Eq. 9. Rounded down to a whole unit where prices or weights make fractions.
+    /// The scalar amount of `resources` on a node of weight `node_weight` (thousandths): theta *
+    /// delta of ICS'14 Eq. 9. Rounded down to a whole unit where prices or weights make fractions.
     #[inline]
     pub(crate) fn amount(&self, resources: &Resources, node_weight: u32) -> u64 {
         let plain = match self {
             Scalar::Kind(kind) => resources.get(*kind),
             Scalar::Priced(prices) => {
                 let parts = resources.as_slice().iter().zip(prices);
-                let sum: u128 = parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum();
+                let sum: u128 =
+                    parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum();
                 (sum / u128::from(PRICE_ONE)) as u64
             }
             Scalar::Dominant => {
                 unreachable!("dominant shares are no scalar of one task: `order::Rate` is a vector")
             }
         };
-        if node_weight == 1000 { plain } else { (u128::from(plain) * u128::from(node_weight) / 1000) as u64 }
+        if node_weight == 1000 {
+            plain
+        } else {
+            (u128::from(plain) * u128::from(node_weight) / 1000) as u64
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! The Quantum Updater: assumed execution times that tune themselves (ICS'14 Sec. 5.2.1, Fig. 3).
 //!
-//! Top down, when something new appears: a job starts with its leaf's quantum, a leaf with its parent's, and so on
-//! up to the root, which starts with Q_0. Bottom up, once every interval in which a task ended: a job's quantum
-//! becomes the mean run time of its ended tasks, a leaf's the mean of its jobs', a parent's the mean of its
-//! children's, up to the root.
+//! Top down, when something new appears: a job starts with its leaf's quantum, a leaf with its
+//! parent's, and so on up to the root, which starts with Q_0. Bottom up, once every interval in
+//! which a task ended: a job's quantum becomes the mean run time of its ended tasks, a leaf's the
+//! mean of its jobs', a parent's the mean of its children's, up to the root.
 //!
-//! A leaf's mean is over its live jobs and those that ended since the last refresh (the paper does not say; so a
-//! queue of one-task jobs learns too). A queue without either keeps its quantum. Means are rounded down to the
-//! microsecond. Cost: O(1) per task end; a refresh touches only what changed.
+//! A leaf's mean is over its live jobs and those that ended since the last refresh (the paper does
+//! not say; so a queue of one-task jobs learns too). A queue without either keeps its quantum.
+//! Means are rounded down to the microsecond. Cost: O(1) per task end; a refresh touches only what
+//! changed.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +48,12 @@ pub(crate) struct QuantumUpdater {
 impl QuantumUpdater {
     pub(crate) fn new(initial: Span, interval: Span) -> QuantumUpdater {
         let root = QueueQuantum { quantum: initial, known: true, ..QueueQuantum::default() };
-        QuantumUpdater { interval, next_refresh: Time::MAX, queues: vec![root], dirty: BTreeSet::new() }
+        QuantumUpdater {
+            interval,
+            next_refresh: Time::MAX,
+            queues: vec![root],
+            dirty: BTreeSet::new(),
+        }
     }
 
     pub(crate) fn add_queue(&mut self) {
@@ -84,7 +90,8 @@ impl QuantumUpdater {
         JobQuantum { quantum: leaf.quantum, ..JobQuantum::default() }
     }
 
-    /// A task has run for `ran`; whether it is the job's first since the last refresh. Averages see it at the next.
+    /// A task has run for `ran`; whether it is the job's first since the last refresh. Averages see
+    /// it at the next.
     pub(crate) fn task_ends(&mut self, now: Time, job: &mut JobQuantum, ran: Span) -> bool {
         job.ended_micros = job.ended_micros.saturating_add(ran.as_micros());
         job.ended += 1;
@@ -122,7 +129,8 @@ impl QuantumUpdater {
         }
     }
 
-    /// Takes all averages, leaves first. Live jobs were brought in by [`QuantumUpdater::refresh_job`].
+    /// Takes all averages, leaves first. Live jobs were brought in by
+    /// [`QuantumUpdater::refresh_job`].
     pub(crate) fn refresh(&mut self, parent_of: impl Fn(QueueId) -> Option<QueueId>) {
         self.next_refresh = Time::MAX;
         // Children are declared after their parents: the largest number first is bottom up.
@@ -137,7 +145,8 @@ impl QuantumUpdater {
             let before = std::mem::replace(&mut entry.quantum, mean);
             if let Some(parent) = parent_of(queue).filter(|_| before != mean) {
                 let above = &mut self.queues[parent.index()];
-                above.sum = above.sum + u128::from(mean.as_micros()) - u128::from(before.as_micros());
+                above.sum =
+                    above.sum + u128::from(mean.as_micros()) - u128::from(before.as_micros());
                 self.dirty.insert(parent);
             }
         }

@@ -1,15 +1,17 @@
 //! Amounts of resources: a dense vector of integers over the cluster's named kinds.
 //!
-//! One [`Resources`] is a capacity, a demand or an allocation; [`ResourceKinds`] gives its dimensions their
-//! names and units. Amounts are integers in the kind's smallest unit: bytes for memory-like kinds, thousandths
-//! (millicores, milli-GPUs, milli-slots) for all others, so that sums are exact and fractions of a core can be named.
+//! One [`Resources`] is a capacity, a demand or an allocation; [`ResourceKinds`] gives its
+//! dimensions their names and units. Amounts are integers in the kind's smallest unit: bytes for
+//! memory-like kinds, thousandths (millicores, milli-GPUs, milli-slots) for all others, so that
+//! sums are exact and fractions of a core can be named.
 //!
-//! Invariant: every amount, and every total over a cluster, is at most [`MAX_AMOUNT`]; the engine checks it where
-//! capacities and demands come in. Cost: fixed size, copied, no heap.
+//! Invariant: every amount, and every total over a cluster, is at most [`MAX_AMOUNT`]; the engine
+//! checks it where capacities and demands come in. Cost: fixed size, copied, no heap.
 
 use std::fmt;
 
-/// Most resource kinds that a cluster can have: with its length a [`Resources`] is then one cache line.
+/// Most resource kinds that a cluster can have: with its length a [`Resources`] is then one cache
+/// line.
 pub const MAX_KINDS: usize = 7;
 
 /// Largest amount of one resource, on a node or over the cluster: 2^53 (9 PB, or 9 x 10^12 cores).
@@ -82,7 +84,8 @@ impl Resources {
         }
     }
 
-    /// Takes `other` away, kind by kind. Panics when there is less than that: an allocation was freed twice.
+    /// Takes `other` away, kind by kind. Panics when there is less than that: an allocation was
+    /// freed twice.
     #[inline]
     pub fn sub(&mut self, other: &Resources) {
         debug_assert_eq!(self.len, other.len);

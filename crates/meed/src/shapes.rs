@@ -1,13 +1,14 @@
 //! Distinct task demands, and which of them fit on no node now.
 //!
-//! Most tasks have one of a few demands. Once a demand was found to fit nowhere, no task of that shape is tried
-//! again until some node has enough free for it: a saturated cluster costs nothing per waiting tenant.
+//! Most tasks have one of a few demands. Once a demand was found to fit nowhere, no task of that
+//! shape is tried again until some node has enough free for it: a saturated cluster costs nothing
+//! per waiting tenant.
 //!
-//! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node, but perhaps on one of
-//! those that have got room since the last decisions (`engine::fresh`): in a saturated cluster what an end frees is
-//! taken by the first that fits, and all others stay marked as they were.
-//! Cost: interning is one ordered look-up per task group; whether a node has room for a blocked shape that is waited
-//! for is asked of a [`DemandList`].
+//! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node, but
+//! perhaps on one of those that have got room since the last decisions (`engine::fresh`): in a
+//! saturated cluster what an end frees is taken by the first that fits, and all others stay marked
+//! as they were. Cost: interning is one ordered look-up per task group; whether a node has room for
+//! a blocked shape that is waited for is asked of a [`DemandList`].
 
 use std::collections::BTreeMap;
 
@@ -81,8 +82,14 @@ impl Shapes {
     }
 
     fn add(&mut self, key: &ShapeKey) -> ShapeId {
-        let shape =
-            Shape { demand: key.demand, key: *key, possible: true, groups: 0, waiting: 0, blocked: false };
+        let shape = Shape {
+            demand: key.demand,
+            key: *key,
+            possible: true,
+            groups: 0,
+            waiting: 0,
+            blocked: false,
+        };
         let id = match self.unused.pop() {
             Some(id) => {
                 *self.get_mut(id) = shape;
@@ -160,11 +167,16 @@ impl Shapes {
     }
 
     /// Whether a task waits whose shape is blocked, would fit into `free` and is allowed there.
-    pub(crate) fn any_blocked_fits(&self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) -> bool {
+    pub(crate) fn any_blocked_fits(
+        &self,
+        free: &Resources,
+        allowed: impl Fn(&ShapeKey) -> bool,
+    ) -> bool {
         self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)].key))
     }
 
-    /// A node has `free`: the shapes of waiting tasks that fit and are allowed there are blocked no more.
+    /// A node has `free`: the shapes of waiting tasks that fit and are allowed there are blocked no
+    /// more.
     pub(crate) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) {
         let mut fitting = Vec::new();
         self.blocked.any_fitting(free, |id| {
@@ -182,7 +194,9 @@ impl Shapes {
     pub(crate) fn refresh_possible(&mut self, possible: impl Fn(&ShapeKey) -> bool) {
         // Constrained tasks are asked for anew each time.
         let open = |key: &ShapeKey| key.rules.is_none() && key.distinct.is_none();
-        for id in self.by_key.iter().filter(|(key, _)| open(key)).map(|(_, id)| *id).collect::<Vec<_>>() {
+        for id in
+            self.by_key.iter().filter(|(key, _)| open(key)).map(|(_, id)| *id).collect::<Vec<_>>()
+        {
             let shape = self.get_mut(id);
             shape.possible = possible(&shape.key);
         }

@@ -1,8 +1,9 @@
-//! What each queue is entitled to: S_i = R * w_i / sum of w_k (Eq. 2), level by level down the tree.
+//! What each queue is entitled to: S_i = R * w_i / sum of w_k (Eq. 2), level by level down the
+//! tree.
 //!
-//! Shares are whole smallest units and add up exactly to what is shared: each gets the floor of its quota, and the
-//! units that are left go to the largest remainders, ties to the one declared first. So use above some shares is
-//! always unused share of others plus nothing, and lending balances.
+//! Shares are whole smallest units and add up exactly to what is shared: each gets the floor of its
+//! quota, and the units that are left go to the largest remainders, ties to the one declared first.
+//! So use above some shares is always unused share of others plus nothing, and lending balances.
 
 /// Splits `total` by `weights`; zero weights get nothing. All zero: everybody gets nothing.
 pub fn apportion(total: u64, weights: &[u64]) -> Vec<u64> {

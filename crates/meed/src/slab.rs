@@ -1,7 +1,9 @@
-//! Dense storage with handles that notice reuse: a handle to something that has ended is refused, never confused
-//! with what came after it. All handles are given out in a fixed order, so the same events give the same handles.
+//! Dense storage with handles that notice reuse: a handle to something that has ended is refused,
+//! never confused with what came after it. All handles are given out in a fixed order, so the same
+//! events give the same handles.
 //!
-//! Cost: insert, get and remove are O(1) without hashing; memory is the largest number ever alive at once.
+//! Cost: insert, get and remove are O(1) without hashing; memory is the largest number ever alive
+//! at once.
 
 use std::marker::PhantomData;
 
@@ -13,7 +15,8 @@ pub struct Handle<K> {
 }
 
 impl<K> Handle<K> {
-    /// Number of the slot: dense, reused after the holder is gone. Worlds index their own tables by it.
+    /// Number of the slot: dense, reused after the holder is gone. Worlds index their own tables by
+    /// it.
     pub fn slot(self) -> usize {
         self.slot as usize
     }
@@ -52,7 +55,8 @@ struct Slot<T> {
     value: Option<T>,
 }
 
-/// The storage of values of type `T`; `K` marks its handles, so that those of two slabs cannot be mixed up.
+/// The storage of values of type `T`; `K` marks its handles, so that those of two slabs cannot be
+/// mixed up.
 pub(crate) struct Slab<K, T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -107,7 +111,8 @@ impl<K, T> Slab<K, T> {
     /// All that are alive, in order of slot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<K>, &T)> {
         self.slots.iter().enumerate().filter_map(|(slot, entry)| {
-            let handle = Handle { slot: slot as u32, generation: entry.generation, kind: PhantomData };
+            let handle =
+                Handle { slot: slot as u32, generation: entry.generation, kind: PhantomData };
             entry.value.as_ref().map(|value| (handle, value))
         })
     }
@@ -138,7 +143,10 @@ mod tests {
         assert_eq!(slab.remove(first), Some('a'));
         let second = slab.insert('b');
         assert_eq!(second.slot(), first.slot());
-        assert_eq!((slab.remove(first), slab.get(first), slab.get(second)), (None, None, Some(&'b')));
+        assert_eq!(
+            (slab.remove(first), slab.get(first), slab.get(second)),
+            (None, None, Some(&'b'))
+        );
         assert_eq!((slab.len(), slab.iter().count()), (1, 1));
     }
 }

@@ -55,7 +55,8 @@ pub struct NodeSpec {
     pub name: String,
     /// What it holds.
     pub capacity: Resources,
-    /// delta of ICS'14 Eq. 9 in thousandths: what an hour on this node counts, against 1000 for an ordinary one.
+    /// delta of ICS'14 Eq. 9 in thousandths: what an hour on this node counts, against 1000 for an
+    /// ordinary one.
     pub weight: u32,
     /// What constraints of tasks refer to.
     pub labels: Labels,

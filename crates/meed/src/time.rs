@@ -1,11 +1,11 @@
 //! Instants and spans of time, in whole microseconds.
 //!
-//! Which type do you want? A [`Time`] is a point on the run's time line (zero is its start); a [`Span`] is a
-//! length (a task's duration, a quantum, a waiting time). Subtracting two instants gives a span; two instants
-//! cannot be added, so a mix-up does not compile.
+//! Which type do you want? A [`Time`] is a point on the run's time line (zero is its start); a
+//! [`Span`] is a length (a task's duration, a quantum, a waiting time). Subtracting two instants
+//! gives a span; two instants cannot be added, so a mix-up does not compile.
 //!
-//! Both are bounded by [`MAX_MICROS`] (285 years): with amounts bounded likewise, resource x time always fits
-//! 128 bits, and a JSON number holds either exactly.
+//! Both are bounded by [`MAX_MICROS`] (285 years): with amounts bounded likewise, resource x time
+//! always fits 128 bits, and a JSON number holds either exactly.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -88,7 +88,8 @@ impl Span {
         }
     }
 
-    /// `seconds`, rounded to the nearest microsecond; `None` when negative, not a number or too long.
+    /// `seconds`, rounded to the nearest microsecond; `None` when negative, not a number or too
+    /// long.
     pub fn from_secs_f64(seconds: f64) -> Option<Span> {
         let micros = (seconds * MICROS_PER_S as f64).round();
         // `contains` is false for NaN, so it is refused as well.

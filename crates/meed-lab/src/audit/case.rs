@@ -1,17 +1,22 @@
-//! A case: a small shared cluster, its tenants' demands, and what one of them does instead of being honest.
+//! A case: a small shared cluster, its tenants' demands, and what one of them does instead of being
+//! honest.
 //!
-//! Times are whole minutes. A case has one node. Shares are whole slots and at least as wide as any task, so that
-//! the static partition wastes nothing by rounding. `Case::mend` restores all this after a random change.
+//! Times are whole minutes. A case has one node. Shares are whole slots and at least as wide as any
+//! task, so that the static partition wastes nothing by rounding. `Case::mend` restores all this
+//! after a random change.
 //!
-//! **Tolerance.** Two effects of whole tasks are no violations. A claim is answered only when a task ends, at most the
-//! longest task L later: that costs at most L times the slots that are claimed, which are the share S_i where a run is
-//! compared with the share alone, and at most all R slots where a run is compared with another. And at each decision
-//! a tenant holds up to one task (width d) more or less than divisible tasks would give it: at most d * T. Of S_i * T:
+//! **Tolerance.** Two effects of whole tasks are no violations. A claim is answered only when a
+//! task ends, at most the longest task L later: that costs at most L times the slots that are
+//! claimed, which are the share S_i where a run is compared with the share alone, and at most all R
+//! slots where a run is compared with another. And at each decision a tenant holds up to one task
+//! (width d) more or less than divisible tasks would give it: at most d * T. Of S_i * T:
 //!
-//! > tolerance = runs * (L * claimed / S_i / T + d / S_i),  runs: how many of the runs compared have such effects
+//! > tolerance = runs * (L * claimed / S_i / T + d / S_i),  runs: how many of the runs compared
+//! > have such effects
 //!
-//! With unit tasks that all begin and end on the minute nobody waits for a task's end: L = 0. Slots and numbers of tasks
-//! can be scaled up together ([`Case::scale`]): d / S_i vanishes, and of a violation stays what is real.
+//! With unit tasks that all begin and end on the minute nobody waits for a task's end: L = 0. Slots
+//! and numbers of tasks can be scaled up together ([`Case::scale`]): d / S_i vanishes, and of a
+//! violation stays what is real.
 
 use serde::Serialize;
 
@@ -19,7 +24,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tasks {
-    /// One slot, one minute, on the minute: as divisible demand that is shared out anew each minute.
+    /// One slot, one minute, on the minute: as divisible demand that is shared out anew each
+    /// minute.
     Unit,
     /// One or more slots for minutes, never interrupted.
     Whole,
@@ -165,9 +171,10 @@ impl Case {
         2 * unit / size as u32
     }
 
-    /// Minutes after the horizon that settle the largest possible debt: one tenant had everything until then, and for
-    /// three tasks' length more while nobody knew how long they last (an adaptive quantum is right from the third
-    /// wave of tasks on). While it gets nothing more the others catch up within (horizon + 3 L) * (R - S) / S.
+    /// Minutes after the horizon that settle the largest possible debt: one tenant had everything
+    /// until then, and for three tasks' length more while nobody knew how long they last (an
+    /// adaptive quantum is right from the third wave of tasks on). While it gets nothing more the
+    /// others catch up within (horizon + 3 L) * (R - S) / S.
     pub fn settling(&self) -> u32 {
         if !self.settle {
             return 0;
@@ -196,7 +203,8 @@ impl Case {
         self.waiting(rounding, tenant) + rounded
     }
 
-    /// The part of the tolerance for waiting until a task ends: it stays however finely shares are divided.
+    /// The part of the tolerance for waiting until a task ends: it stays however finely shares are
+    /// divided.
     pub(super) fn waiting(&self, rounding: Rounding, tenant: usize) -> f64 {
         if self.tasks == Tasks::Unit {
             return 0.0;
@@ -212,8 +220,9 @@ impl Case {
         self.tenants.iter().flat_map(|tenant| &tenant.bursts)
     }
 
-    /// Tenants that want nothing make the shares of others small, and values large that are parts of these. Only where
-    /// all want something in the end, and for the liar, is it of interest that somebody does.
+    /// Tenants that want nothing make the shares of others small, and values large that are parts
+    /// of these. Only where all want something in the end, and for the liar, is it of interest that
+    /// somebody does.
     fn drop_idle(&mut self, fewest: usize) {
         let mut i = self.tenants.len();
         while i > 0 && !self.settle && self.tenants.len() > fewest {
@@ -225,7 +234,8 @@ impl Case {
         }
     }
 
-    /// Makes a changed case sound again: every value within its bounds, the cheapest change that does it.
+    /// Makes a changed case sound again: every value within its bounds, the cheapest change that
+    /// does it.
     pub(super) fn mend(&mut self) {
         self.per_weight = self.per_weight.clamp(1, MOST_PER_WEIGHT);
         self.horizon = self.horizon.clamp(1, LONGEST[usize::from(self.tasks == Tasks::Whole)]);
@@ -246,7 +256,9 @@ impl Case {
                 burst.tasks = burst.tasks.clamp(1, most);
                 (burst.length, burst.width) = match tasks {
                     Tasks::Unit => (1, 1),
-                    Tasks::Whole => (burst.length.clamp(1, LONGEST_TASK), burst.width.clamp(1, widest)),
+                    Tasks::Whole => {
+                        (burst.length.clamp(1, LONGEST_TASK), burst.width.clamp(1, widest))
+                    }
                 };
             }
             tenant.bursts.sort_by_key(|burst| burst.at);
@@ -267,7 +279,8 @@ impl Case {
             match lie {
                 Lie::Useless { tasks: count, length, keep, .. } => {
                     *count = (*count).clamp(1, most);
-                    *length = if tasks == Tasks::Unit { 1 } else { (*length).clamp(1, LONGEST_TASK) };
+                    *length =
+                        if tasks == Tasks::Unit { 1 } else { (*length).clamp(1, LONGEST_TASK) };
                     *keep = (*keep).clamp(1, horizon);
                 }
                 Lie::Later { by, .. } => *by = (*by).clamp(1, horizon),

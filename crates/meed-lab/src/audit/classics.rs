@@ -36,9 +36,12 @@ fn flat(kind: Kind, per_weight: u32, horizon: u32, tenants: Vec<Tenant>) -> Case
 
 /// The cases that fit this kind of search.
 pub(super) fn classics(kind: Kind) -> Vec<Case> {
-    let table_1 = flat(kind, 5, 2, vec![tenant(&[(0, 2, 1), (1, 4, 1)]), tenant(&[(0, 10, 1), (1, 6, 1)])]);
-    let fig_1 = flat(kind, 4, 1, vec![tenant(&[(0, 4, 1)]), tenant(&[(0, 3, 1)]), tenant(&[(0, 6, 1)])]);
-    let returning = flat(kind, 4, 12, vec![tenant(&[(8, 100, 1)]), tenant(&[(0, 32, 1), (8, 100, 1)])]);
+    let table_1 =
+        flat(kind, 5, 2, vec![tenant(&[(0, 2, 1), (1, 4, 1)]), tenant(&[(0, 10, 1), (1, 6, 1)])]);
+    let fig_1 =
+        flat(kind, 4, 1, vec![tenant(&[(0, 4, 1)]), tenant(&[(0, 3, 1)]), tenant(&[(0, 6, 1)])]);
+    let returning =
+        flat(kind, 4, 12, vec![tenant(&[(8, 100, 1)]), tenant(&[(0, 32, 1), (8, 100, 1)])]);
     let long_tasks = flat(kind, 4, 20, vec![tenant(&[(2, 40, 2)]), tenant(&[(0, 40, 5)])]);
     let mut cases = vec![table_1, fig_1.clone(), returning, long_tasks];
     if kind.needs_lie() {
@@ -58,11 +61,15 @@ pub(super) fn classics(kind: Kind) -> Vec<Case> {
             let both = flat(kind, 4, 3, vec![tenant(&[(0, 16, 1)]), tenant(&[(0, 16, 1)])]);
             cases.push(Case { lies: vec![later], ..both });
             let wait = Lie::Later { burst: 0, by: 2 };
-            let rivals =
-                vec![tenant(&[(0, 12, 1), (5, 60, 1)]), tenant(&[(0, 36, 1)]), tenant(&[(2, 60, 1)])];
+            let rivals = vec![
+                tenant(&[(0, 12, 1), (5, 60, 1)]),
+                tenant(&[(0, 36, 1)]),
+                tenant(&[(2, 60, 1)]),
+            ];
             cases.push(Case { lies: vec![wait], ..flat(kind, 4, 7, rivals) });
         }
-        let busy = || flat(kind, 4, 12, vec![tenant(&[(0, 60, 1), (8, 60, 1)]), tenant(&[(0, 200, 1)])]);
+        let busy =
+            || flat(kind, 4, 12, vec![tenant(&[(0, 60, 1), (8, 60, 1)]), tenant(&[(0, 200, 1)])]);
         for (lie, what) in [
             (LieKind::SplitWeight, Lie::Split { full: false, alternate: true }),
             (LieKind::SplitFull, Lie::Split { full: true, alternate: false }),

@@ -1,12 +1,16 @@
-//! From a case to a scenario: queues, jobs and changes, once; as a setup that is run at once in the search, and as the
-//! text of a scenario file that says the same. A test replays files, so the two cannot drift apart.
+//! From a case to a scenario: queues, jobs and changes, once; as a setup that is run at once in the
+//! search, and as the text of a scenario file that says the same. A test replays files, so the two
+//! cannot drift apart.
 //!
-//! Useless tasks hold a slot and one unit of a second resource called `useless`, of which there is as much as slots:
-//! it never runs short and no policy counts it, but usage of it is exactly the work that is to be left out.
+//! Useless tasks hold a slot and one unit of a second resource called `useless`, of which there is
+//! as much as slots: it never runs short and no policy counts it, but usage of it is exactly the
+//! work that is to be left out.
 
 use std::fmt::Write;
 
-use meed::{Config, NodeSpec, Policy, QueueChange, QueueSpec, ResourceKinds, Resources, Span, Time, Unit};
+use meed::{
+    Config, NodeSpec, Policy, QueueChange, QueueSpec, ResourceKinds, Resources, Span, Time, Unit,
+};
 use meed_sim::log::Log;
 use meed_sim::world::{Change, Failures, Setup, StopAt, TimedChange};
 use meed_workload::inline::Inline;
@@ -89,7 +93,8 @@ fn second_name(case: &Case) -> String {
 impl Draft {
     /// The case as it is when all are honest, or when the liar lies.
     pub(super) fn of(case: &Case, lying: bool) -> Draft {
-        let queue = |i| DraftQueue { name: queue_of(case, i), weight: case.tenants[i].weight * 1000 };
+        let queue =
+            |i| DraftQueue { name: queue_of(case, i), weight: case.tenants[i].weight * 1000 };
         let mut draft = Draft {
             capacity: case.capacity(),
             groups: if case.grouped { GROUPS.to_vec() } else { Vec::new() },
@@ -145,7 +150,15 @@ impl Draft {
                     self.changes.push((at + keep, Step::Withdraw(name.clone())));
                 }
                 let tasks = tasks * case.scale;
-                self.jobs.push(DraftJob { name, queue, submit: at, tasks, length, width: 1, useless: true });
+                self.jobs.push(DraftJob {
+                    name,
+                    queue,
+                    submit: at,
+                    tasks,
+                    length,
+                    width: 1,
+                    useless: true,
+                });
             }
             Lie::Later { burst, by } => {
                 let name = format!("{}{}", letter(case.liar), burst + 1);
@@ -161,7 +174,8 @@ impl Draft {
             Lie::Rejoin { at } => {
                 let (weight, again) = (case.tenants[case.liar].weight * 1000, second_name(case));
                 self.queues.push(DraftQueue { name: again.clone(), weight: NO_WEIGHT });
-                let later = self.jobs.iter_mut().filter(|job| job.queue == queue && job.submit >= at);
+                let later =
+                    self.jobs.iter_mut().filter(|job| job.queue == queue && job.submit >= at);
                 later.for_each(|job| job.queue.clone_from(&again));
                 self.changes.push((at, Step::Weight(queue.clone(), NO_WEIGHT)));
                 self.changes.push((at, Step::Close(queue)));
@@ -237,7 +251,9 @@ impl Draft {
     }
 
     fn inline(&self) -> Vec<Job> {
-        let place = |name: &str| self.queues.iter().position(|queue| queue.name == name).unwrap_or(0) as u32;
+        let place = |name: &str| {
+            self.queues.iter().position(|queue| queue.name == name).unwrap_or(0) as u32
+        };
         let job = |job: &DraftJob| Job {
             label: JobLabel::Name(job.name.as_str().into()),
             queue: place(&job.queue),
@@ -269,16 +285,24 @@ impl Draft {
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let slots = self.capacity;
         writeln!(out, "\n[cluster]\nresources = [\"{SLOT}\", \"{USELESS}\"]")?;
-        writeln!(out, "\n[[cluster.node]]\ncapacity = {{ {SLOT} = {slots}, {USELESS} = {slots} }}")?;
+        writeln!(
+            out,
+            "\n[[cluster.node]]\ncapacity = {{ {SLOT} = {slots}, {USELESS} = {slots} }}"
+        )?;
         for group in &self.groups {
             writeln!(out, "\n[[queue]]\nname = \"{group}\"")?;
         }
         for queue in &self.queues {
             let weight = decimal(queue.weight);
-            writeln!(out, "\n[[queue]]\nname = \"{}\"\nweight = {weight}\norder = \"fifo\"", queue.name)?;
+            writeln!(
+                out,
+                "\n[[queue]]\nname = \"{}\"\nweight = {weight}\norder = \"fifo\"",
+                queue.name
+            )?;
         }
         for job in &self.jobs {
-            let mark = if job.useless { format!(", {USELESS} = {}", job.width) } else { String::new() };
+            let mark =
+                if job.useless { format!(", {USELESS} = {}", job.width) } else { String::new() };
             writeln!(out, "\n[[job]]\nname = \"{}\"\nqueue = \"{}\"", job.name, job.queue)?;
             if job.submit > 0 {
                 writeln!(out, "submit = \"{}min\"", job.submit)?;
@@ -291,7 +315,11 @@ impl Draft {
             match step {
                 Step::Withdraw(job) => writeln!(out, "job_cancelled = \"{job}\"")?,
                 Step::Weight(queue, weight) => {
-                    writeln!(out, "queue = {{ name = \"{queue}\", weight = {} }}", decimal(*weight))?;
+                    writeln!(
+                        out,
+                        "queue = {{ name = \"{queue}\", weight = {} }}",
+                        decimal(*weight)
+                    )?;
                 }
                 Step::Close(queue) => writeln!(out, "queue_removed = \"{queue}\"")?,
             }

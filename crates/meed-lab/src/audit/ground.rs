@@ -23,7 +23,8 @@ pub(super) struct Ground {
     pub(super) leaf: Policy,
     pub(super) partitioned: bool,
     pub(super) placement: fn(usize, u64) -> Box<dyn Placement>,
-    /// Whether tenants form groups: where the words speak of the starvation guard, which is about groups.
+    /// Whether tenants form groups: where the words speak of the starvation guard, which is about
+    /// groups.
     pub(super) grouped: bool,
 }
 
@@ -50,8 +51,10 @@ impl Ground {
         let scenario = Scenario::parse("audit", TEMPLATE, Path::new("."), &[], OnBadLine::Stop)?;
         let setup = scenario.setup(words, 0)?;
         if setup.config.kinds.len() != scenario.kinds().len() {
-            let (file, what) =
-                (format!("--policy {words}"), "slots are a resource of their own; audit `fair`".to_owned());
+            let (file, what) = (
+                format!("--policy {words}"),
+                "slots are a resource of their own; audit `fair`".to_owned(),
+            );
             return Err(AuditError::Case { file, what });
         }
         let leaf = setup.config.queues.iter().find(|queue| queue.name == "g.a");
@@ -79,8 +82,13 @@ impl Ground {
     }
 
     /// Runs a draft, with so many samples over time.
-    pub(super) fn run_sampled(&self, draft: &Draft, points: usize) -> Result<RunRecord, AuditError> {
-        let setup = meed_sim::world::Setup { series_points: points, ..draft.setup(self, Log::off())? };
+    pub(super) fn run_sampled(
+        &self,
+        draft: &Draft,
+        points: usize,
+    ) -> Result<RunRecord, AuditError> {
+        let setup =
+            meed_sim::world::Setup { series_points: points, ..draft.setup(self, Log::off())? };
         Ok(run_one(&self.words, setup, &mut Unwatched)?)
     }
 }

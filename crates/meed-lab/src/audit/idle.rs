@@ -2,8 +2,8 @@
 //!
 //! > integral over t of min(R - sum g_i(t), what waits in tasks of at most that width), over R T
 //!
-//! Exact: between two instants nothing changes. One node, so what is free is free in one piece. Cost: linear in the
-//! lines of the log, times the jobs with waiting tasks.
+//! Exact: between two instants nothing changes. One node, so what is free is free in one piece.
+//! Cost: linear in the lines of the log, times the jobs with waiting tasks.
 
 use std::collections::BTreeMap;
 

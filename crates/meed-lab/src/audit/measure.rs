@@ -1,4 +1,5 @@
-//! From runs to a property's value: the formulas of [`super::property`], the same in the search and in a replay.
+//! From runs to a property's value: the formulas of [`super::property`], the same in the search and
+//! in a replay.
 
 use meed_sim::record::RunRecord;
 
@@ -47,8 +48,9 @@ impl Judged {
 /// Slot-seconds of the queues called `names`: useful, and in all.
 fn work(record: &RunRecord, names: &[String]) -> (f64, f64) {
     let ours = record.queues.iter().filter(|queue| names.contains(&queue.queue));
-    let of =
-        |usage: &std::collections::BTreeMap<String, f64>, kind: &str| usage.get(kind).copied().unwrap_or(0.0);
+    let of = |usage: &std::collections::BTreeMap<String, f64>, kind: &str| {
+        usage.get(kind).copied().unwrap_or(0.0)
+    };
     ours.fold((0.0, 0.0), |(useful, all), queue| {
         let used = of(&queue.usage, SLOT);
         (useful + used - of(&queue.usage, USELESS), all + used)
@@ -65,8 +67,13 @@ fn harm(honest: &RunRecord, other: &RunRecord, names: &[String]) -> f64 {
     lost.sum()
 }
 
-/// The value of `property` for the tenant that goes by `names`, the first of which is its honest one.
-pub(super) fn value(property: &PropertyRow, seen: &Seen<'_>, names: &[String]) -> Result<f64, AuditError> {
+/// The value of `property` for the tenant that goes by `names`, the first of which is its honest
+/// one.
+pub(super) fn value(
+    property: &PropertyRow,
+    seen: &Seen<'_>,
+    names: &[String],
+) -> Result<f64, AuditError> {
     let honest = seen.honest;
     let own = honest.queues.iter().find(|queue| Some(&queue.queue) == names.first());
     let share = own.map_or(0.0, |queue| queue.share);
@@ -79,8 +86,11 @@ pub(super) fn value(property: &PropertyRow, seen: &Seen<'_>, names: &[String]) -
             idle_while_wanted(seen.log, capacity, honest.end_s)?
         }
         (Against::Contribution, ..) => {
-            let given: f64 =
-                honest.queues.iter().map(|queue| work(honest, std::slice::from_ref(&queue.queue)).1).sum();
+            let given: f64 = honest
+                .queues
+                .iter()
+                .map(|queue| work(honest, std::slice::from_ref(&queue.queue)).1)
+                .sum();
             let capacity: f64 = honest.queues.iter().map(|queue| queue.share).sum();
             1.0 - all / (given * share / capacity)
         }
@@ -103,7 +113,8 @@ fn rounding(property: &PropertyRow) -> Rounding {
     Rounding { runs, claims_all }
 }
 
-/// What the value exceeds that part of its tolerance by which no finer division takes away: what a search follows.
+/// What the value exceeds that part of its tolerance by which no finer division takes away: what a
+/// search follows.
 pub(super) fn promise(property: &PropertyRow, judged: &Judged) -> f64 {
     judged.value - judged.case.waiting(rounding(property), judged.tenant)
 }

@@ -1,5 +1,5 @@
-//! The properties of TSC'18 Table 2, put to the test: a search for a counterexample to each, under each policy
-//! (`meed audit`).
+//! The properties of TSC'18 Table 2, put to the test: a search for a counterexample to each, under
+//! each policy (`meed audit`).
 //!
 //! | module | what |
 //! |---|---|
@@ -13,7 +13,8 @@
 //! | `page` | the report |
 //! | [`pool`] | another search: greedy policies on unequal servers (DRFH Sec. 3.3) |
 //!
-//! A search can find counterexamples; it cannot prove that there are none. "None found" says only that.
+//! A search can find counterexamples; it cannot prove that there are none. "None found" says only
+//! that.
 
 pub mod case;
 mod classics;
@@ -46,8 +47,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ground::Ground;
 use search::Search;
 
-/// Policies that are audited when none is named. One minute is every unit task's length, so a `quantum` of one minute is
-/// the ideal of a length that is known: what is found then is the rule's own and not the estimate's.
+/// Policies that are audited when none is named. One minute is every unit task's length, so a
+/// `quantum` of one minute is the ideal of a length that is known: what is found then is the rule's
+/// own and not the estimate's.
 pub const DEFAULT_POLICIES: [&str; 9] = [
     "static",
     "fifo",
@@ -141,14 +143,19 @@ pub enum AuditError {
 
 /// Searches for counterexamples on all cores. `progress` is told how many of how many halves of
 /// searches are done.
-pub fn audit(options: &Options, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Audit, AuditError> {
+pub fn audit(
+    options: &Options,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Audit, AuditError> {
     let alone = Ground::of(meed_sim::scenario::STATIC)?;
     // All names first: a typo in the last is told before the first is searched.
-    let grounds = options.policies.iter().map(|words| Ground::of(words)).collect::<Result<Vec<_>, _>>()?;
+    let grounds =
+        options.policies.iter().map(|words| Ground::of(words)).collect::<Result<Vec<_>, _>>()?;
     let mut searches = Vec::new();
     for &tasks in &options.tasks {
         for &property in &options.properties {
-            let search = |ground| Search { property: property.row(), tasks, ground, alone: &alone, options };
+            let search =
+                |ground| Search { property: property.row(), tasks, ground, alone: &alone, options };
             searches.extend(grounds.iter().map(search));
         }
     }

@@ -1,6 +1,9 @@
-//! The report: which property holds under which policy, and the worst counterexample to each with its course.
+//! The report: which property holds under which policy, and the worst counterexample to each with
+//! its course.
 
-use meed_report::page::{Badge, Block, Cell as Shown, HeatMap, Line, LineChart, Page, Section, Table, Tone};
+use meed_report::page::{
+    Badge, Block, Cell as Shown, HeatMap, Line, LineChart, Page, Section, Table, Tone,
+};
 use meed_sim::record::RunRecord;
 
 use super::case::Tasks;
@@ -28,8 +31,10 @@ pub fn summary_page(audit: &Audit) -> Page {
                 "{} random cases for each property and policy, {} steps of each climb, seed {}.",
                 audit.trials, audit.steps, audit.seed
             ),
-            "A percentage is the worst counterexample found, of what the tenant contributes over the run (for pareto: \
-             of the cluster's capacity). \"none found\" proves nothing; \"proof\" has one. docs/properties.md says what \
+            "A percentage is the worst counterexample found, of what the tenant contributes over \
+             the run (for pareto: \
+             of the cluster's capacity). \"none found\" proves nothing; \"proof\" has one. \
+             docs/properties.md says what \
              is measured."
                 .to_owned(),
         ],
@@ -69,7 +74,10 @@ fn title(tasks: Tasks) -> &'static str {
 }
 
 fn find<'a>(audit: &'a Audit, tasks: Tasks, property: Property, policy: &str) -> Option<&'a Cell> {
-    audit.cells.iter().find(|cell| cell.tasks == tasks && cell.property == property && cell.policy == policy)
+    audit
+        .cells
+        .iter()
+        .find(|cell| cell.tasks == tasks && cell.property == property && cell.policy == policy)
 }
 
 fn percent(value: f64) -> String {
@@ -109,7 +117,9 @@ fn heat(audit: &Audit, tasks: Tasks) -> HeatMap {
         let cell = find(audit, tasks, property, policy)?;
         Some(cell.counterexample.as_ref().map_or(0.0, |found| (found.value * 100.0).min(100.0)))
     };
-    let row = |&property: &Property| audit.policies.iter().map(|policy| value(property, policy)).collect();
+    let row = |&property: &Property| {
+        audit.policies.iter().map(|policy| value(property, policy)).collect()
+    };
     HeatMap {
         title: format!("Worst values, {} tasks", word(tasks)),
         caption: "0: no counterexample found. Values above 100 % are shown as 100 %.".to_owned(),
@@ -173,7 +183,8 @@ fn details(audit: &Audit, property: Property) -> Table {
         (None, None) => String::new(),
     };
     let row = |cell: &Cell| {
-        let tolerance = cell.counterexample.as_ref().map(|found| Shown::Number(found.tolerance * 100.0));
+        let tolerance =
+            cell.counterexample.as_ref().map(|found| Shown::Number(found.tolerance * 100.0));
         vec![
             Shown::Text(word(cell.tasks).to_owned()),
             Shown::Text(spaced(&cell.policy)),
@@ -194,7 +205,8 @@ fn details(audit: &Audit, property: Property) -> Table {
     }
 }
 
-/// The worst counterexample: its story, and what each tenant held over time, in both runs that are compared.
+/// The worst counterexample: its story, and what each tenant held over time, in both runs that are
+/// compared.
 fn course(cell: &Cell, found: &Counterexample) -> Result<Vec<Block>, AuditError> {
     let ground = Ground::of(&cell.policy)?;
     let honest = Draft::of(&found.case, false);
@@ -231,14 +243,15 @@ fn course(cell: &Cell, found: &Counterexample) -> Result<Vec<Block>, AuditError>
 fn lines(title: String, record: &RunRecord) -> LineChart {
     let x: Vec<f64> = record.series.t_s.iter().map(|t| t / 60.0).collect();
     let queues = record.queues.iter().zip(&record.series.queues);
-    let line = |(queue, series): (&meed_sim::record::QueueRecord, &meed_sim::record::QueueSeries)| Line {
-        name: queue.queue.clone(),
-        x: x.clone(),
-        y: series.allocation.iter().copied().map(Some).collect(),
-        band: None,
-        steps: true,
-        dashed: false,
-    };
+    let line =
+        |(queue, series): (&meed_sim::record::QueueRecord, &meed_sim::record::QueueSeries)| Line {
+            name: queue.queue.clone(),
+            x: x.clone(),
+            y: series.allocation.iter().copied().map(Some).collect(),
+            band: None,
+            steps: true,
+            dashed: false,
+        };
     LineChart {
         title,
         caption: String::new(),

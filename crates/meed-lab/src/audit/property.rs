@@ -1,9 +1,10 @@
 //! The properties that are audited, each with its exact measure.
 //!
-//! The first five are those of TSC'18 Sec. 3 (ICS'14 Sec. 3), whose wording leaves open what is measured. Ours is
-//! below: U_i(x) is the *useful* work that tenant i has done by the end T of run x, in slot-seconds; F_i(x) counts
-//! useless tasks too; S_i is its share (Eq. 2). Every value is a part of S_i * T, what its contribution alone
-//! delivers over the run, so values of small and large clusters compare. Above 0 speaks against the property.
+//! The first five are those of TSC'18 Sec. 3 (ICS'14 Sec. 3), whose wording leaves open what is
+//! measured. Ours is below: U_i(x) is the *useful* work that tenant i has done by the end T of run
+//! x, in slot-seconds; F_i(x) counts useless tasks too; S_i is its share (Eq. 2). Every value is a
+//! part of S_i * T, what its contribution alone delivers over the run, so values of small and large
+//! clusters compare. Above 0 speaks against the property.
 //!
 //! | property | value |
 //! |---|---|
@@ -16,8 +17,8 @@
 //! | false names | (U_i(names) - U_i(honest)) / (S_i T); names: two queues with half the weight each, or leaving and coming back |
 //! | full-weight names | the same; names: two queues, each with the whole weight |
 //!
-//! *Overclaiming* is strategy-proofness as the papers argue it (CloudCom'14 Fig. 1): a tenant that asks for more than
-//! it needs gets more, and others less. The last two are not in the papers.
+//! *Overclaiming* is strategy-proofness as the papers argue it (CloudCom'14 Fig. 1): a tenant that
+//! asks for more than it needs gets more, and others less. The last two are not in the papers.
 
 use serde::{Deserialize, Serialize};
 
@@ -135,7 +136,8 @@ pub const PROPERTIES: &[PropertyRow] = &[
         property: Property::FalseNames,
         name: "false-names",
         title: "false names, one weight",
-        means: "useful work that a tenant gains by two queues with one weight, or by coming back under a new name",
+        means: "useful work that a tenant gains by two queues with one weight, or by coming back \
+            under a new name",
         table_2: None,
         against: Against::Lie,
         lies: &[LieKind::SplitWeight, LieKind::Rejoin],

@@ -3,8 +3,8 @@
 use meed_workload::generate::Stream;
 
 use super::case::{
-    Burst, Case, LONGEST, LONGEST_TASK, Lie, LieKind, MOST_BURSTS, MOST_LIES, MOST_PER_WEIGHT, MOST_TENANTS,
-    Tasks, Tenant,
+    Burst, Case, LONGEST, LONGEST_TASK, Lie, LieKind, MOST_BURSTS, MOST_LIES, MOST_PER_WEIGHT,
+    MOST_TENANTS, Tasks, Tenant,
 };
 use super::property::{Against, PropertyRow};
 
@@ -43,7 +43,8 @@ impl Kind {
         let tenants = between(dice, if self.grouped { 3 } else { 2 }, MOST_TENANTS as u32);
         let equal = chance(dice, 2);
         let settle = self.property.against == Against::Contribution;
-        // Settling takes many times as long as the debts took to grow: they grow for a shorter time.
+        // Settling takes many times as long as the debts took to grow: they grow for a shorter
+        // time.
         let longest = LONGEST[usize::from(whole)] / if settle { 2 } else { 1 };
         let mut case = Case {
             tasks: self.tasks,
@@ -85,7 +86,8 @@ impl Kind {
         }
     }
 
-    /// Gives a case that has lost its lie another, and the liar some work that the lie can be about.
+    /// Gives a case that has lost its lie another, and the liar some work that the lie can be
+    /// about.
     fn ensure_lie(self, case: &mut Case, dice: &mut Stream) {
         if !self.needs_lie() || !case.lies.is_empty() {
             return;
@@ -94,7 +96,8 @@ impl Kind {
             let burst = self.burst(case, dice);
             case.tenants[case.liar].bursts.push(burst);
         }
-        // Some draws are no lie of this case (a burst that it has not, a return at its beginning); most are.
+        // Some draws are no lie of this case (a burst that it has not, a return at its beginning);
+        // most are.
         while case.lies.is_empty() {
             let lie = self.lie(case, dice);
             case.lies.extend(lie);
@@ -116,7 +119,11 @@ impl Kind {
     }
 
     fn length(self, dice: &mut Stream) -> u32 {
-        if self.tasks == Tasks::Unit || chance(dice, 3) { 1 } else { between(dice, 1, LONGEST_TASK) }
+        if self.tasks == Tasks::Unit || chance(dice, 3) {
+            1
+        } else {
+            between(dice, 1, LONGEST_TASK)
+        }
     }
 
     fn burst(self, case: &Case, dice: &mut Stream) -> Burst {

@@ -1,8 +1,8 @@
 //! Counterexamples as files, and files evaluated again.
 //!
-//! One folder for each: `honest.toml`, `deviating.toml` where there is a lie, and `case.json`, which says what is
-//! measured for whom under which policy. The scenarios run under `meed simulate` as they are; [`replay`] reads the three
-//! and measures again, by the formulas of the search.
+//! One folder for each: `honest.toml`, `deviating.toml` where there is a lie, and `case.json`,
+//! which says what is measured for whom under which policy. The scenarios run under `meed simulate`
+//! as they are; [`replay`] reads the three and measures again, by the formulas of the search.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,8 @@ pub fn write_counterexamples(audit: &Audit, folder: &Path) -> Result<Vec<PathBuf
     write_each(folder, found, folder_name, write_one)
 }
 
-/// Writes every counterexample by `write` into a folder of its own, which `name` calls, and returns these.
+/// Writes every counterexample by `write` into a folder of its own, which `name` calls, and returns
+/// these.
 pub(super) fn write_each<'a, C: 'a, F: 'a>(
     folder: &Path,
     found: impl Iterator<Item = (&'a C, &'a F)>,
@@ -119,7 +120,9 @@ fn remarks(cell: &Cell, found: &Counterexample, lying: bool) -> Vec<String> {
     let mut lines = vec![
         format!("A counterexample to {}, under --policy {}.", row.title, cell.policy),
         match (row.against, lying) {
-            (Against::Lie, false) => "All are honest; deviating.toml is the same with the lie.".to_owned(),
+            (Against::Lie, false) => {
+                "All are honest; deviating.toml is the same with the lie.".to_owned()
+            }
             (Against::Lie, true) => "The same as honest.toml, with the lie.".to_owned(),
             (Against::Alone, _) => "To be compared with --policy static.".to_owned(),
             (Against::Contribution | Against::Idle, _) => "All are honest.".to_owned(),
@@ -130,7 +133,8 @@ fn remarks(cell: &Cell, found: &Counterexample, lying: bool) -> Vec<String> {
     lines.extend([
         String::new(),
         format!("Value {}; whole tasks alone could make {}.", found.value, found.tolerance),
-        "Useful work is usage of `slot` less usage of `useless`, which no policy counts.".to_owned(),
+        "Useful work is usage of `slot` less usage of `useless`, which no policy counts."
+            .to_owned(),
         format!(
             "meed simulate {} --policy {}",
             if lying { "deviating.toml" } else { "honest.toml" },
@@ -144,8 +148,8 @@ fn remarks(cell: &Cell, found: &Counterexample, lying: bool) -> Vec<String> {
 /// Evaluates the case of a `case.json` again.
 pub fn replay(file: &Path) -> Result<Replayed, AuditError> {
     let name = file.display().to_string();
-    let text =
-        std::fs::read_to_string(file).map_err(|cause| AuditError::File { file: name.clone(), cause })?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|cause| AuditError::File { file: name.clone(), cause })?;
     let wrong = |what: String| AuditError::Case { file: name.clone(), what };
     let case: CaseFile = serde_json::from_str(&text)
         .map_err(|why| wrong(format!("is no case as `meed audit --out` writes it: {why}")))?;
@@ -155,7 +159,8 @@ pub fn replay(file: &Path) -> Result<Replayed, AuditError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let run = |scenario: &Path, policy: &str, log: &mut Vec<u8>| -> Result<_, AuditError> {
         let scenario = Scenario::load(&folder.join(scenario), &[], OnBadLine::Stop)?;
-        let options = Options { policies: vec![policy.to_owned()], strict: true, ..Options::default() };
+        let options =
+            Options { policies: vec![policy.to_owned()], strict: true, ..Options::default() };
         let mut comparison = simulate(&scenario, &options, Some(log), &mut Unwatched)?;
         Ok(comparison.runs.remove(0))
     };

@@ -130,8 +130,17 @@ fn story(property: Property, judged: &Judged) -> Vec<String> {
     )];
     for (i, tenant) in case.tenants.iter().enumerate() {
         let bursts = tenant.bursts.iter().map(|burst| {
-            let wide = if burst.width > 1 { format!(", {} slots wide", burst.width) } else { String::new() };
-            format!("{} of {} min{wide} at {} min", tasks(burst.tasks * case.scale), burst.length, burst.at)
+            let wide = if burst.width > 1 {
+                format!(", {} slots wide", burst.width)
+            } else {
+                String::new()
+            };
+            format!(
+                "{} of {} min{wide} at {} min",
+                tasks(burst.tasks * case.scale),
+                burst.length,
+                burst.at
+            )
         });
         let bursts: Vec<String> = bursts.collect();
         let demand = if bursts.is_empty() { "nothing".to_owned() } else { bursts.join("; ") };
@@ -144,7 +153,9 @@ fn story(property: Property, judged: &Judged) -> Vec<String> {
     let who = queue_of(case, judged.tenant);
     let percent = judged.value * 100.0;
     lines.push(match property.row().against {
-        Against::Idle => format!("{percent:.1} % of the capacity is idle while tasks wait that would fit."),
+        Against::Idle => {
+            format!("{percent:.1} % of the capacity is idle while tasks wait that would fit.")
+        }
         _ => format!("{who}: {percent:.1} % of its contribution; {}.", property.row().means),
     });
     lines
@@ -158,13 +169,18 @@ fn told(case: &Case, lie: &Lie) -> String {
     let who = queue_of(case, case.liar);
     match *lie {
         Lie::Useless { at, tasks: count, length, keep } => format!(
-            "The lie: {who} submits {} of {length} min that are of no use at {at} min, and withdraws what is left of \
+            "The lie: {who} submits {} of {length} min that are of no use at {at} min, and \
+             withdraws what is left of \
              them at {} min.",
             tasks(count * case.scale),
             at + keep,
         ),
         Lie::Later { burst, by } => {
-            format!("The lie: {who} submits its job {}{} {by} min later.", letter(case.liar), burst + 1)
+            format!(
+                "The lie: {who} submits its job {}{} {by} min later.",
+                letter(case.liar),
+                burst + 1
+            )
         }
         Lie::Split { full, alternate } => format!(
             "The lie: {who} is two queues with {} each; {}.",

@@ -1,4 +1,5 @@
-//! The search for a counterexample to one property under one policy: sampling, climbing, refining, shrinking.
+//! The search for a counterexample to one property under one policy: sampling, climbing, refining,
+//! shrinking.
 //!
 //! | step | what |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! | refine | more slots and tasks in proportion, where rounding to whole tasks can make less of the value |
 //! | shrink | the worst that is left, made readable |
 //!
-//! Random numbers come from streams named after property, tasks and place in the search: results depend on nothing
-//! else, nor on the number of threads. Cost: about trials + 11 * steps + 500 judgements of one to two tiny runs.
+//! Random numbers come from streams named after property, tasks and place in the search: results
+//! depend on nothing else, nor on the number of threads. Cost: about trials + 11 * steps + 500
+//! judgements of one to two tiny runs.
 
 use meed_workload::generate::Stream;
 use rayon::prelude::*;
@@ -82,7 +84,10 @@ impl Search<'_> {
     }
 
     fn stream(&self, what: &str) -> Stream {
-        Stream::new(self.options.seed, &format!("audit {} {:?} {what}", self.property.name, self.tasks))
+        Stream::new(
+            self.options.seed,
+            &format!("audit {} {:?} {what}", self.property.name, self.tasks),
+        )
     }
 
     /// Whether `other` is about the same property and kind of tasks.
@@ -96,9 +101,11 @@ impl Search<'_> {
         let draw = |i: u32| self.judge(&kind.draw(&mut self.stream(&format!("case {i}"))));
         let trials = self.options.trials;
         let sampled = (0..trials).into_par_iter().map(draw).collect::<Result<Vec<_>, _>>()?;
-        let known = classics(kind).iter().map(|case| self.judge(case)).collect::<Result<Vec<_>, _>>()?;
+        let known =
+            classics(kind).iter().map(|case| self.judge(case)).collect::<Result<Vec<_>, _>>()?;
         let showed = sampled.iter().filter(|judged| judged.violates()).count() as u32;
-        let mean = sampled.iter().map(|judged| judged.value).sum::<f64>() / f64::from(trials.max(1));
+        let mean =
+            sampled.iter().map(|judged| judged.value).sum::<f64>() / f64::from(trials.max(1));
         let mut starts = self.best(known, KNOWN);
         starts.extend(self.best(sampled, CLIMBERS));
         Ok(Sampled { showed, mean, climbed: self.climb(starts, "climb")? })
@@ -126,22 +133,30 @@ impl Search<'_> {
             }
             Ok(best)
         };
-        let mut climbed = starts.par_iter().enumerate().map(climb).collect::<Result<Vec<_>, AuditError>>()?;
+        let mut climbed =
+            starts.par_iter().enumerate().map(climb).collect::<Result<Vec<_>, AuditError>>()?;
         climbed.extend(starts);
         Ok(climbed)
     }
 
-    /// What is the worst for this policy in the end, after the worst cases of other policies have been tried too.
-    pub(super) fn finish(&self, sampled: &Sampled, others: &[&Sampled]) -> Result<Found, AuditError> {
+    /// What is the worst for this policy in the end, after the worst cases of other policies have
+    /// been tried too.
+    pub(super) fn finish(
+        &self,
+        sampled: &Sampled,
+        others: &[&Sampled],
+    ) -> Result<Found, AuditError> {
         let kind = self.kind();
-        let theirs =
-            others.iter().filter_map(|other| other.climbed.iter().max_by(|a, b| a.value.total_cmp(&b.value)));
+        let theirs = others
+            .iter()
+            .filter_map(|other| other.climbed.iter().max_by(|a, b| a.value.total_cmp(&b.value)));
         let adapted = theirs.filter_map(|judged| kind.adapt(&judged.case));
         let tried = adapted.map(|case| self.judge(&case)).collect::<Result<Vec<_>, _>>()?;
         let mut all = self.climb(self.best(tried, ADOPTED), "adopted")?;
         all.extend(sampled.climbed.iter().cloned());
         let largest = all.iter().map(|judged| judged.value).fold(f64::NEG_INFINITY, f64::max);
-        let refined = all.par_iter().map(|judged| self.refine(judged)).collect::<Result<Vec<_>, _>>()?;
+        let refined =
+            all.par_iter().map(|judged| self.refine(judged)).collect::<Result<Vec<_>, _>>()?;
         let mut refined: Vec<Judged> = refined.into_iter().flatten().collect();
         sort(&mut refined, Judged::excess);
         let worst = match refined.into_iter().next() {
@@ -152,7 +167,8 @@ impl Search<'_> {
         Ok(Found { trials: self.options.trials, showed, mean, largest, worst })
     }
 
-    /// The case at the scale at which it shows most beyond what whole tasks can make; nothing where it never does.
+    /// The case at the scale at which it shows most beyond what whole tasks can make; nothing where
+    /// it never does.
     fn refine(&self, judged: &Judged) -> Result<Option<Judged>, AuditError> {
         let mut best: Option<Judged> = None;
         // What is no violation of divisible tasks does not become one by dividing more finely.

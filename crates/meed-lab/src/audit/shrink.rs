@@ -1,7 +1,8 @@
 //! Makes a counterexample smaller while it keeps what it shows: at least 90 % of what its value
 //! exceeds its tolerance by.
 //!
-//! Greedy: the first simplification that keeps it is taken, until none does. Cost: bounded by [`MOST_TRIES`] judgements.
+//! Greedy: the first simplification that keeps it is taken, until none does. Cost: bounded by
+//! [`MOST_TRIES`] judgements.
 
 use super::AuditError;
 use super::case::{Case, Lie};
@@ -23,7 +24,10 @@ pub(super) fn shrink(
     'again: loop {
         for mut case in simpler(&best.case) {
             case.mend();
-            if case == best.case || (needs_lie && case.lies.is_empty()) || size(&case) >= size(&best.case) {
+            if case == best.case
+                || (needs_lie && case.lies.is_empty())
+                || size(&case) >= size(&best.case)
+            {
                 continue;
             }
             tries += 1;
@@ -40,12 +44,14 @@ pub(super) fn shrink(
     }
 }
 
-/// What a reader has to take in, most of all parts, then numbers: each step makes it smaller, so shrinking ends.
+/// What a reader has to take in, most of all parts, then numbers: each step makes it smaller, so
+/// shrinking ends.
 pub(super) fn size(case: &Case) -> (usize, u64) {
     let bursts = || case.tenants.iter().flat_map(|tenant| &tenant.bursts);
     let parts = case.tenants.len() + bursts().count() + case.lies.len();
     let sum = |numbers: [u32; 4]| numbers.iter().map(|&number| u64::from(number)).sum::<u64>();
-    let bursts: u64 = bursts().map(|burst| sum([burst.at, burst.tasks, burst.length, burst.width])).sum();
+    let bursts: u64 =
+        bursts().map(|burst| sum([burst.at, burst.tasks, burst.length, burst.width])).sum();
     let lies: u64 = case.lies.iter().map(|lie| sum(numbers(lie))).sum();
     let weights: u64 = case.tenants.iter().map(|tenant| u64::from(tenant.weight)).sum();
     let rest = u64::from(case.horizon) + u64::from(case.per_weight) + u64::from(case.scale);
@@ -91,7 +97,8 @@ fn simpler(case: &Case) -> Vec<Case> {
     }
     add(&|new| new.scale = 1);
     for step in [u32::MAX, 4, 1] {
-        let less = |value: u32| if step == u32::MAX { value / 2 } else { value.saturating_sub(step) };
+        let less =
+            |value: u32| if step == u32::MAX { value / 2 } else { value.saturating_sub(step) };
         add(&|new| new.horizon = less(new.horizon));
         add(&|new| new.per_weight = less(new.per_weight));
         add(&|new| new.scale = less(new.scale).max(1));

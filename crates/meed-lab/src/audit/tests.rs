@@ -29,7 +29,8 @@ fn run(options: &Options) -> Audit {
 /// Unit tasks: (minute, tasks) of each tenant, all of weight 1.
 fn case(per_weight: u32, horizon: u32, demands: &[&[(u32, u32)]], lies: &[Lie]) -> Case {
     let burst = |&(at, tasks): &(u32, u32)| Burst { at, tasks, length: 1, width: 1 };
-    let tenant = |bursts: &&[(u32, u32)]| Tenant { weight: 1, bursts: bursts.iter().map(burst).collect() };
+    let tenant =
+        |bursts: &&[(u32, u32)]| Tenant { weight: 1, bursts: bursts.iter().map(burst).collect() };
     Case {
         tasks: Tasks::Unit,
         per_weight,
@@ -56,7 +57,8 @@ fn values_by_hand() {
     let settled = Case { settle: true, ..case(5, 2, &table_1, &[]) };
     let returning = case(4, 12, &[&[(8, 100)], &[(0, 32), (8, 100)]], &[]);
     let fig_1 = case(40, 1, &[&[(0, 40)], &[(0, 30)], &[(0, 60)]], &[more]);
-    // While it waits a rival finishes; later it has one rival and not two: 3 more slot-minutes, of 4 * 7.
+    // While it waits a rival finishes; later it has one rival and not two: 3 more slot-minutes, of
+    // 4 * 7.
     let wait = Lie::Later { burst: 0, by: 2 };
     let outlasted = case(4, 7, &[&[(0, 12), (5, 60)], &[(0, 36)], &[(2, 60)]], &[wait]);
     let unlearned = case(4, 3, &[&[(0, 16)], &[(0, 16)]], &[held_back]);
@@ -76,11 +78,15 @@ fn values_by_hand() {
         (Property::Pareto, &case(4, 2, &[&[(0, 16)], &[]], &[]), "fair", 0.0),
         (Property::StrategyProofness, &outlasted, "fair", 3.0 / 28.0),
         (Property::StrategyProofness, &outlasted, "static", 0.0),
-        // With its length unknown a task is charged 10 s and not 60: in the last minute 7 of 8 slots instead of 4.
+        // With its length unknown a task is charged 10 s and not 60: in the last minute 7 of 8
+        // slots instead of 4.
         (Property::StrategyProofness, &unlearned, EXACT, 0.0),
     ] {
         let value = judged(property, case, policy).value;
-        assert!((value - expected).abs() < 1e-12, "{property:?} under {policy}: {value}, not {expected}");
+        assert!(
+            (value - expected).abs() < 1e-12,
+            "{property:?} under {policy}: {value}, not {expected}"
+        );
     }
     assert!(judged(Property::StrategyProofness, &unlearned, "long-term").value > 0.2);
 }
@@ -145,19 +151,23 @@ const ALL: [Property; 8] = [
 
 #[test]
 fn waiting_for_a_blocked_task_is_not_pareto_efficient() {
-    let audit = run(&options(&["fair,when_blocked=wait"], &[Property::Pareto], &[Tasks::Whole], 60));
+    let audit =
+        run(&options(&["fair,when_blocked=wait"], &[Property::Pareto], &[Tasks::Whole], 60));
     assert_eq!(audit.cells[0].verdict, Verdict::Counterexample);
 }
 
 #[test]
 fn shrinking_keeps_the_violation() {
     let alone = Ground::of("static").unwrap();
-    for (policy, property) in [("fair", Property::Contribution), (EXACT, Property::FullWeightNames)] {
+    for (policy, property) in [("fair", Property::Contribution), (EXACT, Property::FullWeightNames)]
+    {
         let ground = Ground::of(policy).unwrap();
-        let kind = Kind { property: property.row(), tasks: Tasks::Unit, grouped: false, remembers: true };
+        let kind =
+            Kind { property: property.row(), tasks: Tasks::Unit, grouped: false, remembers: true };
         let judge = |case: &Case| judge(property.row(), case, &ground, &alone);
         let mut dice = Stream::new(3, "shrink");
-        let found = (0..500).map(|_| judge(&kind.draw(&mut dice)).unwrap()).find(Judged::violates).unwrap();
+        let found =
+            (0..500).map(|_| judge(&kind.draw(&mut dice)).unwrap()).find(Judged::violates).unwrap();
         let small = shrink(found.clone(), &judge, kind.needs_lie()).unwrap();
         assert!(small.violates() && small.excess() >= 0.9 * found.excess(), "{policy}");
         assert!(size(&small.case) <= size(&found.case), "{policy}");
@@ -211,7 +221,8 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 fn random_cases_are_sound_scenarios() {
     let mut dice = Stream::new(5, "sound");
     for row in PROPERTIES {
-        for (tasks, grouped) in [(Tasks::Unit, false), (Tasks::Whole, false), (Tasks::Whole, true)] {
+        for (tasks, grouped) in [(Tasks::Unit, false), (Tasks::Whole, false), (Tasks::Whole, true)]
+        {
             let kind = Kind { property: row, tasks, grouped, remembers: true };
             let mut case = kind.draw(&mut dice);
             for _ in 0..20 {
@@ -221,10 +232,12 @@ fn random_cases_are_sound_scenarios() {
                 assert!(!kind.needs_lie() || !case.lies.is_empty());
                 for lying in [false, true] {
                     let draft = Draft::of(&case, lying);
-                    Scenario::parse("case", &draft.text(&[]), Path::new("."), &[], OnBadLine::Stop).unwrap();
+                    Scenario::parse("case", &draft.text(&[]), Path::new("."), &[], OnBadLine::Stop)
+                        .unwrap();
                     if !lying {
                         let record = Ground::of("static").unwrap().run(&draft).unwrap();
-                        let shares: Vec<f64> = record.queues.iter().map(|queue| queue.share).collect();
+                        let shares: Vec<f64> =
+                            record.queues.iter().map(|queue| queue.share).collect();
                         let expected: Vec<f64> =
                             (0..case.tenants.len()).map(|i| f64::from(case.share(i))).collect();
                         assert_eq!(shares, expected);
@@ -248,17 +261,24 @@ fn a_page_has_a_section_for_each_property_and_shows_the_worst() {
     let ids: Vec<&str> = page.sections.iter().map(|section| section.id.as_str()).collect();
     assert_eq!(ids, ["verdicts-unit", "contribution", "overclaiming"]);
     let charts = |section: &meed_report::page::Section| {
-        section.blocks.iter().filter(|block| matches!(block, meed_report::page::Block::Lines(_))).count()
+        section
+            .blocks
+            .iter()
+            .filter(|block| matches!(block, meed_report::page::Block::Lines(_)))
+            .count()
     };
     assert_eq!((charts(&page.sections[1]), charts(&page.sections[2])), (1, 2));
 }
 
 #[test]
 fn wrong_words_are_told() {
-    for (words, part) in
-        [("fare", "unknown policy `fare`"), ("fair,quantm=1s", "quantm"), ("long-term,round=0", "above zero")]
-    {
-        let error = audit(&options(&[words], &ALL, &[Tasks::Unit], 1), &|_, _| {}).unwrap_err().to_string();
+    for (words, part) in [
+        ("fare", "unknown policy `fare`"),
+        ("fair,quantm=1s", "quantm"),
+        ("long-term,round=0", "above zero"),
+    ] {
+        let error =
+            audit(&options(&[words], &ALL, &[Tasks::Unit], 1), &|_, _| {}).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
 }

@@ -1,9 +1,11 @@
-//! The papers' tables, examples and figures, measured and set beside what was printed (`meed reproduce`).
+//! The papers' tables, examples and figures, measured and set beside what was printed (`meed
+//! reproduce`).
 //!
-//! To add an item: a function in a file of its own under `items/` (one idea each), and a row in [`ITEMS`].
+//! To add an item: a function in a file of its own under `items/` (one idea each), and a row in
+//! [`ITEMS`].
 //!
-//! An item runs what the paper ran, reads off the same quantities, and says for each whether it came out. A difference
-//! is a result, not an error: it is shown with the likely reason.
+//! An item runs what the paper ran, reads off the same quantities, and says for each whether it
+//! came out. A difference is a result, not an error: it is shown with the likely reason.
 
 mod items;
 mod outcome;
@@ -75,9 +77,12 @@ pub enum ReproduceError {
     Allocate(#[from] meed_level::InputError),
 }
 
-/// The items called `ids`, in the order of [`ITEMS`]; all of them for none, or for `all`. An unknown name gives that name.
+/// The items called `ids`, in the order of [`ITEMS`]; all of them for none, or for `all`. An
+/// unknown name gives that name.
 pub fn select(ids: &[String]) -> Result<Vec<&'static Item>, String> {
-    if let Some(unknown) = ids.iter().find(|id| *id != "all" && ITEMS.iter().all(|item| item.id != **id)) {
+    if let Some(unknown) =
+        ids.iter().find(|id| *id != "all" && ITEMS.iter().all(|item| item.id != **id))
+    {
         return Err(unknown.clone());
     }
     let wanted = |item: &&Item| ids.is_empty() || ids.iter().any(|id| id == "all" || id == item.id);

@@ -127,7 +127,12 @@ impl Spread {
         let last = values.len().saturating_sub(1);
         // Nearest rank: every value shown was measured.
         let at = |quarter: usize| values.get((last * quarter + 2) / 4).copied().unwrap_or(f64::NAN);
-        Spread { five: [0, 1, 2, 3, 4].map(at), runs: values.len(), agreeing, unit: unit.to_owned() }
+        Spread {
+            five: [0, 1, 2, 3, 4].map(at),
+            runs: values.len(),
+            agreeing,
+            unit: unit.to_owned(),
+        }
     }
 }
 

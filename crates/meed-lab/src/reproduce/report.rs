@@ -39,8 +39,12 @@ pub fn to_json(done: &[Done], context: &Context) -> String {
         checks: &outcome.checks,
         assumptions: &outcome.assumptions,
     });
-    let json =
-        Json { schema: SCHEMA, seeds: context.seeds, first_seed: context.first_seed, items: items.collect() };
+    let json = Json {
+        schema: SCHEMA,
+        seeds: context.seeds,
+        first_seed: context.first_seed,
+        items: items.collect(),
+    };
     // Numbers that are not finite become null; nothing else can go wrong with plain records.
     serde_json::to_string(&json).unwrap_or_default() + "\n"
 }
@@ -64,7 +68,8 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
         blocks: vec![Block::Table(table)],
         ..Section::default()
     }];
-    let differing: Vec<Block> = done.iter().flat_map(|(item, outcome)| differences(item, outcome)).collect();
+    let differing: Vec<Block> =
+        done.iter().flat_map(|(item, outcome)| differences(item, outcome)).collect();
     if !differing.is_empty() {
         sections.push(Section {
             id: "differ".to_owned(),
@@ -112,17 +117,22 @@ fn blocks(outcome: &Outcome) -> Vec<Block> {
             .to_vec(),
         rows: outcome.checks.iter().map(row).collect(),
     };
-    let notes = outcome.assumptions.iter().map(|assumed| Block::Note(format!("Assumed: {assumed}")));
+    let notes =
+        outcome.assumptions.iter().map(|assumed| Block::Note(format!("Assumed: {assumed}")));
     std::iter::once(Block::Table(table)).chain(outcome.blocks.clone()).chain(notes).collect()
 }
 
 fn lead(done: &[Done], context: &Context) -> Vec<String> {
     let count = |verdict| {
-        done.iter().flat_map(|(_, outcome)| &outcome.checks).filter(|check| check.verdict == verdict).count()
+        done.iter()
+            .flat_map(|(_, outcome)| &outcome.checks)
+            .filter(|check| check.verdict == verdict)
+            .count()
     };
     vec![
         format!(
-            "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} differ; {} are of what no \
+            "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} \
+             differ; {} are of what no \
              paper prints, {} need a trace that is not there.",
             done.iter().map(|(_, outcome)| outcome.checks.len()).sum::<usize>(),
             done.len(),

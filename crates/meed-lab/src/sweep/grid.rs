@@ -1,8 +1,10 @@
-//! Settings to points: the cartesian product, with every point's scenario read and every policy resolved.
+//! Settings to points: the cartesian product, with every point's scenario read and every policy
+//! resolved.
 //!
-//! Points are numbered in the order of the product: the first setting varies slowest, then the others in the order
-//! given, then the policy (unless it is one of the settings), then the seed. A setting is one of [`SHORT`], or any
-//! key of the scenario as `--set` takes it (`queue.0.weight`, `cluster.node.0.capacity.cpu`).
+//! Points are numbered in the order of the product: the first setting varies slowest, then the
+//! others in the order given, then the policy (unless it is one of the settings), then the seed. A
+//! setting is one of [`SHORT`], or any key of the scenario as `--set` takes it (`queue.0.weight`,
+//! `cluster.node.0.capacity.cpu`).
 
 use std::path::PathBuf;
 
@@ -27,7 +29,8 @@ pub enum Target {
     Name,
 }
 
-/// Settings with a name of their own: what users write, where it goes, and what it is. Keys of policies are others.
+/// Settings with a name of their own: what users write, where it goes, and what it is. Keys of
+/// policies are others.
 pub const SHORT: [(&str, &str, &str); 4] = [
     ("policy", "", "the policy itself"),
     ("load", "run.load", "how fast jobs come, against how the workload has it"),
@@ -117,10 +120,13 @@ impl Grid {
             )));
         };
         let count = axes.iter().map(|axis| axis.values.len()).chain([policies.len().max(1)]);
-        let count =
-            count.fold(u128::from(request.seeds), |product, values| product.saturating_mul(values as u128));
+        let count = count.fold(u128::from(request.seeds), |product, values| {
+            product.saturating_mul(values as u128)
+        });
         if count > MAX_POINTS as u128 {
-            return Err(SweepError::Settings(format!("{count} points; a sweep has at most {MAX_POINTS}")));
+            return Err(SweepError::Settings(format!(
+                "{count} points; a sweep has at most {MAX_POINTS}"
+            )));
         }
         let seeds: Vec<u64> = (first..=last).collect();
         let (points, sets) = product(&axes, &policies, &seeds);
@@ -140,24 +146,34 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Each scenario that the settings make. A trace is looked at for each: a setting may change how it is read.
-    fn read_scenarios(&self, request: &Request, sets: &[Vec<String>]) -> Result<Vec<Scenario>, SweepError> {
+    /// Each scenario that the settings make. A trace is looked at for each: a setting may change
+    /// how it is read.
+    fn read_scenarios(
+        &self,
+        request: &Request,
+        sets: &[Vec<String>],
+    ) -> Result<Vec<Scenario>, SweepError> {
         let read = |(number, own): (usize, &Vec<String>)| {
             let at = || {
                 self.words(
-                    self.points.iter().find(|point| point.scenario == number).unwrap_or(&self.points[0]),
+                    self.points
+                        .iter()
+                        .find(|point| point.scenario == number)
+                        .unwrap_or(&self.points[0]),
                 )
             };
             let sets = [&request.sets[..], own].concat();
             let scenario = Scenario::load_any(&request.scenario, &sets, request.on_bad_line())
                 .map_err(|source| SweepError::Load { at: at(), source: Box::new(source) })?;
             if !scenario.kinds().names().eq(self.resources.iter().map(String::as_str)) {
-                let what = format!("{}: the cluster's resources are others than at the first point", at());
+                let what =
+                    format!("{}: the cluster's resources are others than at the first point", at());
                 return Err(SweepError::Settings(what));
             }
             Ok(scenario)
         };
-        // All at once, for a large trace takes seconds to look at; the first error in order is told.
+        // All at once, for a large trace takes seconds to look at; the first error in order is
+        // told.
         let read: Vec<_> = sets.par_iter().enumerate().map(read).collect();
         read.into_iter().collect()
     }
@@ -167,7 +183,10 @@ impl Grid {
         for point in &self.points {
             if seen.insert((point.scenario, &point.policy)) {
                 self.scenarios[point.scenario].check_policy(&point.policy).map_err(|why| {
-                    SweepError::Load { at: self.words(point), source: Box::new(LoadError::Scenario(why)) }
+                    SweepError::Load {
+                        at: self.words(point),
+                        source: Box::new(LoadError::Scenario(why)),
+                    }
                 })?;
             }
         }
@@ -177,7 +196,8 @@ impl Grid {
     /// The point's settings, as people read them: `point 3 (load=1.2, policy=fair, seed=0)`.
     pub fn words(&self, point: &Point) -> String {
         let settings = self.parameters().into_iter().zip(self.values(point));
-        let settings: Vec<String> = settings.map(|(name, value)| format!("{name}={value}")).collect();
+        let settings: Vec<String> =
+            settings.map(|(name, value)| format!("{name}={value}")).collect();
         format!("point {} ({})", point.number + 1, settings.join(", "))
     }
 
@@ -190,7 +210,8 @@ impl Grid {
 
     /// A point's values of [`Grid::parameters`].
     pub fn values(&self, point: &Point) -> Vec<String> {
-        let axes = self.axes.iter().zip(&point.choice).map(|(axis, &choice)| axis.values[choice].clone());
+        let axes =
+            self.axes.iter().zip(&point.choice).map(|(axis, &choice)| axis.values[choice].clone());
         let policy = (!self.policies.is_empty()).then(|| point.policy_name.clone());
         axes.chain(policy).chain([point.seed.to_string()]).collect()
     }
@@ -218,8 +239,9 @@ fn axes(over: &[String]) -> Result<Vec<Axis>, SweepError> {
     let mut axes: Vec<Axis> = Vec::new();
     for text in over {
         let fail = |what: String| SweepError::Settings(format!("--over {text}: {what}"));
-        let (name, list) =
-            text.split_once('=').ok_or_else(|| fail("is not of the form KEY=V1,V2,...".to_owned()))?;
+        let (name, list) = text
+            .split_once('=')
+            .ok_or_else(|| fail("is not of the form KEY=V1,V2,...".to_owned()))?;
         let name = name.trim();
         let target = target(name).map_err(fail)?;
         let values = values::parse(list).map_err(|why| fail(format!("`{name}` {why}")))?;
@@ -251,7 +273,8 @@ fn target(name: &str) -> Result<Target, String> {
     let near = near.map_or(String::new(), |(_, known)| format!("did you mean `{known}`? "));
     let all: Vec<&str> = known().collect();
     Err(format!(
-        "unknown setting `{name}`; {near}Known are {}, and any key of the scenario with its table, as in queue.0.weight",
+        "unknown setting `{name}`; {near}Known are {}, and any key of the scenario with its table, \
+         as in queue.0.weight",
         all.join(", ")
     ))
 }
@@ -269,7 +292,9 @@ fn policies(request: &Request, axes: &[Axis]) -> Result<Vec<String>, SweepError>
         (false, false) => {
             let all = &request.policies;
             match (1..all.len()).find(|&at| all[..at].contains(&all[at])) {
-                Some(at) => Err(SweepError::Settings(format!("--policy {} is given twice", all[at]))),
+                Some(at) => {
+                    Err(SweepError::Settings(format!("--policy {} is given twice", all[at])))
+                }
                 None => Ok(all.clone()),
             }
         }
@@ -286,7 +311,8 @@ fn product(axes: &[Axis], policies: &[String], seeds: &[u64]) -> (Vec<Point>, Ve
     let mut numbers = std::collections::BTreeMap::new();
     for combination in 0..combinations {
         let choice = digits(combination, axes);
-        let chosen = || axes.iter().zip(&choice).map(|(axis, &at)| (&axis.target, &axis.values[at]));
+        let chosen =
+            || axes.iter().zip(&choice).map(|(axis, &at)| (&axis.target, &axis.values[at]));
         let own: Vec<String> = chosen()
             .filter_map(|(target, value)| match target {
                 Target::Scenario(key) => Some(format!("{key}={value}")),
@@ -333,8 +359,10 @@ fn digits(mut combination: usize, axes: &[Axis]) -> Vec<usize> {
     choice
 }
 
-/// Whether the policy remembers nothing that keys of `long-term` could change: its points are equal along such an axis.
+/// Whether the policy remembers nothing that keys of `long-term` could change: its points are equal
+/// along such an axis.
 pub(super) fn is_memoryless(policy: &str) -> bool {
     let name = policy.split(',').next().unwrap_or_default();
-    name == STATIC || PRESETS.iter().any(|preset| preset.name == name && preset.measure != Measure::Usage)
+    name == STATIC
+        || PRESETS.iter().any(|preset| preset.name == name && preset.measure != Measure::Usage)
 }

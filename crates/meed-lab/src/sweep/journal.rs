@@ -1,11 +1,12 @@
 //! Finished points on disk.
 //!
-//! The first line is a fingerprint of everything that results depend on; each further line is one finished point. A
-//! line is written whole, by one call, when its point has finished. So a sweep that is stopped, in whatever way,
-//! leaves whole lines and at most one half line at the end, which is cut off when the sweep goes on.
+//! The first line is a fingerprint of everything that results depend on; each further line is one
+//! finished point. A line is written whole, by one call, when its point has finished. So a sweep
+//! that is stopped, in whatever way, leaves whole lines and at most one half line at the end, which
+//! is cut off when the sweep goes on.
 //!
-//! A journal of other settings, another scenario or trace, or another version is refused: its figures would be mixed
-//! with those of this sweep.
+//! A journal of other settings, another scenario or trace, or another version is refused: its
+//! figures would be mixed with those of this sweep.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -58,7 +59,8 @@ pub enum JournalError {
         source: io::Error,
     },
     /// It is something else.
-    #[error("{}: is no journal of a sweep, and is left alone; choose another --out", path.display())]
+    #[error("{}: is no journal of a sweep, and is left alone; choose another \
+        --out", path.display())]
     NoJournal {
         /// The file.
         path: PathBuf,
@@ -82,16 +84,19 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of `grid` at `path`, or begins it. With `fresh` what is there is forgotten.
+    /// Opens the journal of `grid` at `path`, or begins it. With `fresh` what is there is
+    /// forgotten.
     pub fn open(path: &Path, grid: &Grid, fresh: bool) -> Result<Journal, JournalError> {
-        let fail = |action| move |source| JournalError::Io { path: path.to_owned(), action, source };
+        let fail =
+            |action| move |source| JournalError::Io { path: path.to_owned(), action, source };
         let own = fingerprint(grid)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(path).map_err(fail("cannot be opened"))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(fail("cannot be read"))?;
-        // Half of a first line is one that was being written, unless it begins otherwise: then it is somebody's file.
+        // Half of a first line is one that was being written, unless it begins otherwise: then it
+        // is somebody's file.
         if !bytes.starts_with(BEGIN) && !BEGIN.starts_with(&bytes) {
             return Err(JournalError::NoJournal { path: path.to_owned() });
         }
@@ -178,7 +183,9 @@ fn difference(found: &Fingerprint, own: &Fingerprint) -> Option<String> {
         return Some("the scenario has changed since".to_owned());
     }
     if found.traces != own.traces {
-        return Some("the trace, or another file that the scenario reads, has changed since".to_owned());
+        return Some(
+            "the trace, or another file that the scenario reads, has changed since".to_owned(),
+        );
     }
     (found != own).then(|| "other columns were measured".to_owned())
 }
@@ -246,7 +253,8 @@ impl Hash {
 
     fn mix(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+            self.0 =
+                (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
         }
     }
 

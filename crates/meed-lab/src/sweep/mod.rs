@@ -1,4 +1,5 @@
-//! One scenario at every combination of some settings, under some policies, over some seeds (`meed sweep`).
+//! One scenario at every combination of some settings, under some policies, over some seeds (`meed
+//! sweep`).
 //!
 //! | module | what |
 //! |---|---|
@@ -9,9 +10,10 @@
 //! | [`summary`] | points over their seeds; the best and the worst |
 //! | [`page`] | the report |
 //!
-//! Invariants: the results depend on scenario, settings, policies and seeds alone. They are the same to the byte for
-//! any number of threads, in whatever order points finish, and whether a sweep was stopped in between or not.
-//! Cost: one simulation per point; all cores; memory for one run per thread, and one row of text per point.
+//! Invariants: the results depend on scenario, settings, policies and seeds alone. They are the
+//! same to the byte for any number of threads, in whatever order points finish, and whether a sweep
+//! was stopped in between or not. Cost: one simulation per point; all cores; memory for one run per
+//! thread, and one row of text per point.
 
 pub mod grid;
 pub mod journal;
@@ -53,7 +55,8 @@ pub struct Request {
     pub strict: bool,
 }
 
-/// What is run when no policy is named: what most keys of a policy change, and what does not remember to compare with.
+/// What is run when no policy is named: what most keys of a policy change, and what does not
+/// remember to compare with.
 pub const DEFAULT_POLICIES: [&str; 2] = ["fair", "long-term"];
 
 impl Request {
@@ -97,8 +100,8 @@ pub enum SweepError {
     },
 }
 
-/// Runs all points of `grid` that `journal` does not hold yet, on `threads` threads (0: one per core), and returns
-/// the results of all. `done` is told the number of finished points after each.
+/// Runs all points of `grid` that `journal` does not hold yet, on `threads` threads (0: one per
+/// core), and returns the results of all. `done` is told the number of finished points after each.
 pub fn run(
     grid: &Grid,
     journal: Option<Journal>,
@@ -136,7 +139,8 @@ struct State {
 
 /// Runs one point.
 fn measure(grid: &Grid, point: &Point) -> Result<Vec<String>, SweepError> {
-    let fail = |source: SimulateError| SweepError::Run { at: grid.words(point), source: Box::new(source) };
+    let fail =
+        |source: SimulateError| SweepError::Run { at: grid.words(point), source: Box::new(source) };
     let options = Options {
         policies: vec![point.policy.clone()],
         seed: Some(point.seed),
@@ -146,5 +150,9 @@ fn measure(grid: &Grid, point: &Point) -> Result<Vec<String>, SweepError> {
     let scenario = &grid.scenarios[point.scenario];
     let comparison = simulate(scenario, &options, None, &mut Unwatched).map_err(fail)?;
     // One policy was asked for.
-    Ok(comparison.runs.first().map(|run| results::measure(run, &grid.resources)).unwrap_or_default())
+    Ok(comparison
+        .runs
+        .first()
+        .map(|run| results::measure(run, &grid.resources))
+        .unwrap_or_default())
 }

@@ -48,10 +48,18 @@ pub fn terminal(grid: &Grid, results: &Results) -> Page {
     }
     blocks.push(Block::Table(view.best_and_worst()));
     blocks.extend(view.incidents());
-    let runs =
-        format!("{} points: {} settings, seeds: {}", results.rows.len(), view.groups.len(), grid.seeds.len());
+    let runs = format!(
+        "{} points: {} settings, seeds: {}",
+        results.rows.len(),
+        view.groups.len(),
+        grid.seeds.len()
+    );
     let section = Section { id: "settings".to_owned(), title: runs, badge: None, blocks };
-    Page { title: format!("Sweep of {}", grid.file.display()), lead: Vec::new(), sections: vec![section] }
+    Page {
+        title: format!("Sweep of {}", grid.file.display()),
+        lead: Vec::new(),
+        sections: vec![section],
+    }
 }
 
 /// Figures of the terminal's table: those that fit beside each other.
@@ -100,7 +108,9 @@ impl<'a> View<'a> {
     }
 
     fn group(&self, wanted: &[(usize, &str)]) -> Option<&Group> {
-        self.groups.iter().find(|group| wanted.iter().all(|&(at, value)| group.setting[at] == value))
+        self.groups
+            .iter()
+            .find(|group| wanted.iter().all(|&(at, value)| group.setting[at] == value))
     }
 
     fn overview(&self, notes: &[String]) -> Section {
@@ -111,7 +121,11 @@ impl<'a> View<'a> {
         };
         let mut row = |name: &str, values: Vec<String>| {
             let count = Cell::Number(values.len() as f64);
-            table.rows.push(vec![Cell::Text(name.to_owned()), Cell::Text(values.join(", ")), count]);
+            table.rows.push(vec![
+                Cell::Text(name.to_owned()),
+                Cell::Text(values.join(", ")),
+                count,
+            ]);
         };
         self.grid.axes.iter().for_each(|axis| row(&axis.name, axis.values.clone()));
         if self.policy == self.grid.axes.len() {
@@ -121,7 +135,11 @@ impl<'a> View<'a> {
         let seeds: Vec<String> = first.into_iter().chain(last).map(u64::to_string).collect();
         table.rows.push(vec![
             Cell::Text("seed".to_owned()),
-            Cell::Text(if self.grid.seeds.len() > 1 { seeds.join(" to ") } else { seeds[0].clone() }),
+            Cell::Text(if self.grid.seeds.len() > 1 {
+                seeds.join(" to ")
+            } else {
+                seeds[0].clone()
+            }),
             Cell::Number(self.grid.seeds.len() as f64),
         ]);
         let mut blocks = vec![Block::Table(table), Block::Table(self.best_and_worst())];
@@ -156,7 +174,11 @@ impl<'a> View<'a> {
             let counts = rows.iter().filter_map(|row| row.cells.get(at)?.parse::<f64>().ok());
             let some: Vec<f64> = counts.filter(|count| *count > 0.0).collect();
             let most = some.iter().copied().max_by(f64::total_cmp)?;
-            Some(Block::Note(format!("At {} of {} points {words}, at most {most}.", some.len(), rows.len())))
+            Some(Block::Note(format!(
+                "At {} of {} points {words}, at most {most}.",
+                some.len(),
+                rows.len()
+            )))
         };
         KINDS.iter().filter_map(note).collect()
     }
@@ -172,7 +194,8 @@ impl<'a> View<'a> {
                 _ => None,
             })
             .collect();
-        let policies: Vec<String> = self.policies().into_iter().filter(|name| is_memoryless(name)).collect();
+        let policies: Vec<String> =
+            self.policies().into_iter().filter(|name| is_memoryless(name)).collect();
         (!keys.is_empty() && !policies.is_empty()).then(|| {
             let (keys, policies) = (keys.join(", "), policies.join(", "));
             format!("{keys}: not read by {policies}, whose figures are the same along it.")
@@ -180,25 +203,36 @@ impl<'a> View<'a> {
     }
 
     fn best_and_worst(&self) -> Table {
-        let columns = ["figure", "better", "best", "at", "worst", "at "].map(str::to_owned).to_vec();
+        let columns =
+            ["figure", "better", "best", "at", "worst", "at "].map(str::to_owned).to_vec();
         let mut table = Table {
             caption: "The best and the worst setting by each figure".to_owned(),
             columns,
             rows: Vec::new(),
         };
         for judged in &JUDGED {
-            let found = self.column(judged).and_then(|column| extremes(&self.groups, column, judged.better));
+            let found = self
+                .column(judged)
+                .and_then(|column| extremes(&self.groups, column, judged.better));
             let Some(found) = found else { continue };
             let at = |found: Extreme| {
-                let more =
-                    if found.count > 1 { format!(" and {} more", found.count - 1) } else { String::new() };
+                let more = if found.count > 1 {
+                    format!(" and {} more", found.count - 1)
+                } else {
+                    String::new()
+                };
                 Cell::Text(self.words(&self.groups[found.first]) + &more)
             };
             let better = format!("{:?}", judged.better).to_lowercase();
             let name = [Cell::Text(with_unit(judged)), Cell::Text(better)];
             let number = |found: Extreme| Cell::Number(found.value / judged.divisor);
             let rest = match found.best.value == found.worst.value {
-                true => [number(found.best), Cell::Text("all alike".to_owned()), Cell::Empty, Cell::Empty],
+                true => [
+                    number(found.best),
+                    Cell::Text("all alike".to_owned()),
+                    Cell::Empty,
+                    Cell::Empty,
+                ],
                 false => [number(found.best), at(found.best), number(found.worst), at(found.worst)],
             };
             table.rows.push(name.into_iter().chain(rest).collect());
@@ -212,7 +246,9 @@ impl<'a> View<'a> {
         if self.policies().len() > 1 || places.is_empty() {
             places.push(self.policy);
         }
-        let words = places.iter().map(|&at| format!("{}={}", self.results.parameters[at], group.setting[at]));
+        let words = places
+            .iter()
+            .map(|&at| format!("{}={}", self.results.parameters[at], group.setting[at]));
         words.collect::<Vec<_>>().join(" ")
     }
 
@@ -221,7 +257,9 @@ impl<'a> View<'a> {
         self.groups.iter().find_map(|group| group.mean(column))?;
         let mut blocks = match self.varying[..] {
             [] => vec![self.spreads(judged, column)],
-            [one] => vec![self.lines(judged, column, one).unwrap_or_else(|| self.by_policy(judged, one))],
+            [one] => {
+                vec![self.lines(judged, column, one).unwrap_or_else(|| self.by_policy(judged, one))]
+            }
             [first, second, ..] => self.maps(judged, first, second),
         };
         if self.varying.len() > 1 {
@@ -257,8 +295,9 @@ impl<'a> View<'a> {
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let line = |policy: &String| {
             let found = |value: &String| self.group(&[(at, value), (self.policy, policy)]);
-            let range =
-                |value: &String| found(value).and_then(|group| group.range(column)).unwrap_or((0.0, 0.0));
+            let range = |value: &String| {
+                found(value).and_then(|group| group.range(column)).unwrap_or((0.0, 0.0))
+            };
             let bounds = |pick: fn((f64, f64)) -> f64| -> Vec<f64> {
                 order.iter().map(|(_, value)| pick(range(value)) / judged.divisor).collect()
             };
@@ -280,7 +319,9 @@ impl<'a> View<'a> {
         let seeds = match self.grid.seeds.len() {
             1 => String::new(),
             seeds => {
-                format!("Lines are means over {seeds} seeds, bands go from the smallest to the largest.")
+                format!(
+                    "Lines are means over {seeds} seeds, bands go from the smallest to the largest."
+                )
             }
         };
         Some(Block::Lines(LineChart {
@@ -297,9 +338,17 @@ impl<'a> View<'a> {
     /// A map of a setting in words and the policies.
     fn by_policy(&self, judged: &Judged, at: usize) -> Block {
         let policies = self.policies();
-        let cell =
-            |policy: &String, value: &String| self.value(judged, &[(at, value), (self.policy, policy)]);
-        self.map(judged, at, "policy", &policies, &|policy, value| cell(policy, value), String::new())
+        let cell = |policy: &String, value: &String| {
+            self.value(judged, &[(at, value), (self.policy, policy)])
+        };
+        self.map(
+            judged,
+            at,
+            "policy",
+            &policies,
+            &|policy, value| cell(policy, value),
+            String::new(),
+        )
     }
 
     /// Maps of two settings, one for each combination of the policy and the other settings.
@@ -318,15 +367,18 @@ impl<'a> View<'a> {
                     .collect();
                 self.value(judged, &wanted)
             };
-            let words: Vec<String> =
-                fixed.iter().map(|&(at, value)| format!("{}={value}", self.results.parameters[at])).collect();
+            let words: Vec<String> = fixed
+                .iter()
+                .map(|&(at, value)| format!("{}={value}", self.results.parameters[at]))
+                .collect();
             self.map(judged, first, name, rows, &cell, words.join(", "))
         };
         let mut blocks: Vec<Block> = combinations.iter().take(MAX_MAPS).map(map).collect();
         if combinations.len() > MAX_MAPS {
             let more = combinations.len() - MAX_MAPS;
-            blocks
-                .push(Block::Note(format!("{more} more combinations of the other settings are in the CSV.")));
+            blocks.push(Block::Note(format!(
+                "{more} more combinations of the other settings are in the CSV."
+            )));
         }
         blocks
     }
@@ -366,8 +418,11 @@ impl<'a> View<'a> {
             rows: Vec::new(),
         };
         let policies = (self.policy, self.policies());
-        let settings =
-            self.varying.iter().map(|&at| (at, self.grid.axes[at].values.clone())).chain([policies]);
+        let settings = self
+            .varying
+            .iter()
+            .map(|&at| (at, self.grid.axes[at].values.clone()))
+            .chain([policies]);
         for (at, values) in settings.filter(|(_, values)| values.len() > 1) {
             for value in values {
                 let having = self.groups.iter().filter(|group| group.setting[at] == value);
@@ -375,14 +430,19 @@ impl<'a> View<'a> {
                 let mean = (!means.is_empty())
                     .then(|| means.iter().sum::<f64>() / means.len() as f64 / judged.divisor);
                 let name = Cell::Text(self.results.parameters[at].clone());
-                table.rows.push(vec![name, Cell::Text(value), mean.map_or(Cell::Empty, Cell::Number)]);
+                table.rows.push(vec![
+                    name,
+                    Cell::Text(value),
+                    mean.map_or(Cell::Empty, Cell::Number),
+                ]);
             }
         }
         table
     }
 
     fn settings_table(&self, figures: &[&str]) -> Table {
-        let shown: Vec<&Judged> = JUDGED.iter().filter(|judged| figures.contains(&judged.column)).collect();
+        let shown: Vec<&Judged> =
+            JUDGED.iter().filter(|judged| figures.contains(&judged.column)).collect();
         let settings = self.results.parameters.len() - 1;
         let mut columns = self.results.parameters[..settings].to_vec();
         columns.extend(shown.iter().map(|judged| with_unit(judged)));
@@ -420,7 +480,8 @@ struct Scale {
 
 impl Scale {
     fn of(values: &[String]) -> Option<Scale> {
-        let numbers: Vec<f64> = values.iter().map(|value| magnitude(value)).collect::<Option<_>>()?;
+        let numbers: Vec<f64> =
+            values.iter().map(|value| magnitude(value)).collect::<Option<_>>()?;
         let (low, high) =
             numbers.iter().fold((f64::MAX, f64::MIN), |(low, high), &n| (low.min(n), high.max(n)));
         let times = values.iter().all(|value| value.parse::<f64>().is_err());

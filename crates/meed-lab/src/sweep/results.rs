@@ -1,7 +1,8 @@
 //! What is measured at each point, and the CSV of all.
 //!
-//! Numbers are written with as many digits as it takes to read back the same float; what does not exist is an empty
-//! cell. The text of a cell is made once, when its point has finished, so a resumed sweep writes the same bytes.
+//! Numbers are written with as many digits as it takes to read back the same float; what does not
+//! exist is an empty cell. The text of a cell is made once, when its point has finished, so a
+//! resumed sweep writes the same bytes.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,10 +20,15 @@ pub struct Column {
     of: fn(&RunRecord) -> Option<f64>,
 }
 
-/// Below this a tenant counts as having got less than its share: rho is a ratio of exact integers, rounded once.
+/// Below this a tenant counts as having got less than its share: rho is a ratio of exact integers,
+/// rounded once.
 const ONE: f64 = 1.0 - 1e-9;
 
-const fn column(name: &'static str, what: &'static str, of: fn(&RunRecord) -> Option<f64>) -> Column {
+const fn column(
+    name: &'static str,
+    what: &'static str,
+    of: fn(&RunRecord) -> Option<f64>,
+) -> Column {
     Column { name, what, of }
 }
 
@@ -40,12 +46,16 @@ pub const COLUMNS: [Column; 28] = [
     column("tenants_below", "of them: with rho below 1", |run| {
         Some(values(run, |q| q.rho).iter().filter(|rho| **rho < ONE).count() as f64)
     }),
-    column("mean_job_s", "mean time from submission to end over all jobs, seconds", |run| run.mean_job_s),
+    column("mean_job_s", "mean time from submission to end over all jobs, seconds", |run| {
+        run.mean_job_s
+    }),
     column("p50_job_s", "median of the same", |run| run.p50_job_s),
     column("p99_job_s", "99th percentile of the same", |run| run.p99_job_s),
     column("mean_wait_s", "mean wait of a task over all tasks, seconds", |run| run.mean_wait_s),
     column("longest_wait_s", "longest wait of any task", |run| run.longest_wait_s),
-    column("tenant_job_s_p50", "mean job time of the median tenant", |run| at(run, |q| q.mean_job_s, 0.5)),
+    column("tenant_job_s_p50", "mean job time of the median tenant", |run| {
+        at(run, |q| q.mean_job_s, 0.5)
+    }),
     column("tenant_job_s_p90", "mean job time of the tenant at the 90th percentile", |run| {
         at(run, |q| q.mean_job_s, 0.9)
     }),
@@ -63,7 +73,9 @@ pub const COLUMNS: [Column; 28] = [
     column("heavy_wait_s", "the same of the heaviest tenth", |run| {
         mean_wait(run, |tenants| (tenants - tenants.div_ceil(10), tenants))
     }),
-    column("jobs", "jobs that ended", |run| Some(run.queues.iter().map(|q| q.jobs).sum::<u64>() as f64)),
+    column("jobs", "jobs that ended", |run| {
+        Some(run.queues.iter().map(|q| q.jobs).sum::<u64>() as f64)
+    }),
     column("refused", "jobs with a task that no node could hold", |run| Some(run.refused as f64)),
     column("failed", "jobs that failed or were cancelled", |run| Some(run.failed as f64)),
     column("unfinished", "jobs alive at the end", |run| Some(run.unfinished as f64)),
@@ -100,7 +112,8 @@ fn cell(value: Option<f64>) -> String {
 
 /// What exists of a figure over tenants, in rising order.
 fn values(run: &RunRecord, of: fn(&QueueRecord) -> Option<f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = run.queues.iter().filter_map(of).filter(|value| value.is_finite()).collect();
+    let mut values: Vec<f64> =
+        run.queues.iter().filter_map(of).filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values
 }
@@ -116,8 +129,9 @@ fn borrowed(run: &RunRecord) -> Option<f64> {
     (used > 0.0).then(|| borrowed / used)
 }
 
-/// Mean over some tenants of the mean wait of each one's tasks. `which` gives the range among those whose tasks have
-/// started, in rising order of what they used of the measured resource; equals in order of declaration.
+/// Mean over some tenants of the mean wait of each one's tasks. `which` gives the range among those
+/// whose tasks have started, in rising order of what they used of the measured resource; equals in
+/// order of declaration.
 fn mean_wait(run: &RunRecord, which: fn(usize) -> (usize, usize)) -> Option<f64> {
     let used = |q: &QueueRecord| q.usage.get(&run.measured).copied().unwrap_or(0.0);
     let mut tenants: Vec<(f64, f64)> =
@@ -165,7 +179,9 @@ impl Results {
     pub fn write_csv(&self, out: impl Write) -> std::io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         let point = std::iter::once("point");
-        csv.write_record(point.chain(self.parameters.iter().chain(&self.measured).map(String::as_str)))?;
+        csv.write_record(
+            point.chain(self.parameters.iter().chain(&self.measured).map(String::as_str)),
+        )?;
         for (number, row) in self.rows.iter().enumerate() {
             let number = (number + 1).to_string();
             let cells = row.parameters.iter().chain(&row.cells).map(String::as_str);
@@ -178,10 +194,11 @@ impl Results {
     pub fn to_json(&self) -> String {
         let point = |row: &Row| {
             let parameters = self.parameters.iter().zip(&row.parameters);
-            let parameters =
-                parameters.map(|(name, value)| (name.clone(), serde_json::Value::from(value.as_str())));
+            let parameters = parameters
+                .map(|(name, value)| (name.clone(), serde_json::Value::from(value.as_str())));
             let measured = self.measured.iter().zip(&row.cells);
-            let measured = measured.map(|(name, cell)| (name.clone(), cell.parse::<f64>().ok().into()));
+            let measured =
+                measured.map(|(name, cell)| (name.clone(), cell.parse::<f64>().ok().into()));
             let parameters: serde_json::Map<_, _> = parameters.collect();
             let measured: serde_json::Map<_, _> = measured.collect();
             serde_json::json!({ "parameters": parameters, "measured": measured })

@@ -34,8 +34,10 @@ pub fn groups(results: &Results) -> Vec<Group> {
         let setting = &row.parameters[..settings];
         // Seeds vary fastest: equal settings are neighbours.
         if groups.last().is_none_or(|group| group.setting != setting) {
-            groups
-                .push(Group { setting: setting.to_vec(), values: vec![Vec::new(); results.measured.len()] });
+            groups.push(Group {
+                setting: setting.to_vec(),
+                values: vec![Vec::new(); results.measured.len()],
+            });
         }
         if let Some(group) = groups.last_mut() {
             let cells = group.values.iter_mut().zip(&row.cells);
@@ -72,9 +74,27 @@ const HOUR: f64 = 3600.0;
 
 /// The figures that charts, tables and the best and worst are made of, in order.
 pub const JUDGED: [Judged; 11] = [
-    Judged { column: "psi", title: "sharing benefit Psi", unit: "", divisor: 1.0, better: Better::More },
-    Judged { column: "omega", title: "sharing loss Omega", unit: "", divisor: 1.0, better: Better::More },
-    Judged { column: "jain", title: "Jain's index of rho", unit: "", divisor: 1.0, better: Better::More },
+    Judged {
+        column: "psi",
+        title: "sharing benefit Psi",
+        unit: "",
+        divisor: 1.0,
+        better: Better::More,
+    },
+    Judged {
+        column: "omega",
+        title: "sharing loss Omega",
+        unit: "",
+        divisor: 1.0,
+        better: Better::More,
+    },
+    Judged {
+        column: "jain",
+        title: "Jain's index of rho",
+        unit: "",
+        divisor: 1.0,
+        better: Better::More,
+    },
     Judged {
         column: "rho_min",
         title: "smallest rho of a tenant",
@@ -89,7 +109,13 @@ pub const JUDGED: [Judged; 11] = [
         divisor: 1.0,
         better: Better::Less,
     },
-    Judged { column: "mean_job_s", title: "mean job time", unit: "h", divisor: HOUR, better: Better::Less },
+    Judged {
+        column: "mean_job_s",
+        title: "mean job time",
+        unit: "h",
+        divisor: HOUR,
+        better: Better::Less,
+    },
     Judged {
         column: "p99_job_s",
         title: "99th percentile of job times",
@@ -147,9 +173,11 @@ pub struct Extreme {
     pub count: usize,
 }
 
-/// The best and the worst of `groups` by measured column number `column`. Nothing when it exists nowhere.
+/// The best and the worst of `groups` by measured column number `column`. Nothing when it exists
+/// nowhere.
 pub fn extremes(groups: &[Group], column: usize, better: Better) -> Option<Extremes> {
-    let known = || groups.iter().enumerate().filter_map(|(at, group)| Some((group.mean(column)?, at)));
+    let known =
+        || groups.iter().enumerate().filter_map(|(at, group)| Some((group.mean(column)?, at)));
     let extreme = |value: f64| {
         let having = known().filter(|(mean, _)| *mean == value).map(|(_, at)| at);
         Some(Extreme { value, first: having.clone().next()?, count: having.count() })

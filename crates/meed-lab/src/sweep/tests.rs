@@ -73,7 +73,8 @@ fn the_product_in_order() {
     let check = |over: &[&str], policies: &[&str], seeds: u64, names: &[&str], points: &[&str]| {
         let grid = place.grid(over, policies, seeds);
         assert_eq!(grid.parameters(), names);
-        let found: Vec<String> = grid.points.iter().map(|point| grid.values(point).join(" ")).collect();
+        let found: Vec<String> =
+            grid.points.iter().map(|point| grid.values(point).join(" ")).collect();
         assert_eq!(found, points, "{over:?}");
         assert!(grid.points.iter().enumerate().all(|(at, point)| point.number == at));
     };
@@ -101,8 +102,10 @@ fn the_product_in_order() {
         &["policy", "queue.1.weight", "seed"],
         &["static 1 3", "static 3 3", "fair 1 3", "fair 3 3"],
     );
-    // Keys of policies go to the policy, all others to the scenario, of which there is one for each combination.
-    let grid = place.grid(&["half_life=1h,2h", "nodes=1,3", "discount=0,1"], &["fair", "long-term"], 1);
+    // Keys of policies go to the policy, all others to the scenario, of which there is one for each
+    // combination.
+    let grid =
+        place.grid(&["half_life=1h,2h", "nodes=1,3", "discount=0,1"], &["fair", "long-term"], 1);
     assert_eq!((grid.points.len(), grid.scenarios.len()), (16, 2));
     assert_eq!(grid.points[1].policy, "long-term,half_life=1h,discount=0");
     assert_eq!(grid.points[15].policy, "long-term,half_life=2h,discount=1");
@@ -117,10 +120,15 @@ fn the_product_in_order() {
 fn wrong_settings_are_told_before_anything_runs() {
     let place = Place::new();
     let check = |over: &[&str], policies: &[&str], message: &str| {
-        let error = Grid::prepare(&place.request(over, policies, 1)).err().expect(message).to_string();
+        let error =
+            Grid::prepare(&place.request(over, policies, 1)).err().expect(message).to_string();
         assert!(error.contains(message), "{error}\n{message}");
     };
-    check(&["halflife=1h"], &[], "--over halflife=1h: unknown setting `halflife`; did you mean `half_life`?");
+    check(
+        &["halflife=1h"],
+        &[],
+        "--over halflife=1h: unknown setting `halflife`; did you mean `half_life`?",
+    );
     check(&["banana=1h"], &[], "Known are policy, load, nodes, until, order,");
     check(&["half_life"], &[], "--over half_life: is not of the form KEY=V1,V2,...");
     check(&["seed=1,2"], &[], "seeds are given by --seeds N");
@@ -128,7 +136,11 @@ fn wrong_settings_are_told_before_anything_runs() {
     check(&["load=1", "run.load=2"], &[], "`run.load` varies already");
     check(&["policy=fair"], &["static"], "by --policy or by --over policy=..., not both");
     check(&[], &["fair", "fair"], "--policy fair is given twice");
-    check(&["load=1..9 step 1", "until=1h,x"], &[], "point 3 (load=1, until=x, policy=fair, seed=3): ");
+    check(
+        &["load=1..9 step 1", "until=1h,x"],
+        &[],
+        "point 3 (load=1, until=x, policy=fair, seed=3): ",
+    );
     check(&["load=1,0"], &[], "load is 0; it must be 0.001 to 1000");
     check(
         &["half_life=1h,2y"],
@@ -136,12 +148,24 @@ fn wrong_settings_are_told_before_anything_runs() {
         "point 3 (half_life=2y, policy=fair, seed=3): --policy fair,half_life=2y: ",
     );
     check(&["queue.7.weight=1,2"], &[], "the list has 2 entries");
-    check(&["policy=fair,fare"], &[], "point 2 (policy=fare, seed=3): --policy fare: unknown policy `fare`");
+    check(
+        &["policy=fair,fare"],
+        &[],
+        "point 2 (policy=fare, seed=3): --policy fare: unknown policy `fare`",
+    );
     check(&["policy.order=fair,fare"], &[], "point 3 (policy.order=fare, policy=fair, seed=3): ");
     check(&["round=1h", "half_life=1h"], &[], "rounds or a half-life, not both");
-    check(&["cluster.resources=[\"cpu\"],[\"cpu\",\"gpu\"]"], &[], "the cluster's resources are others");
+    check(
+        &["cluster.resources=[\"cpu\"],[\"cpu\",\"gpu\"]"],
+        &[],
+        "the cluster's resources are others",
+    );
     let thousand = "load=0.001..1 step 0.001";
-    check(&[thousand, "discount=0..1 step 0.001"], &[], "2002000 points; a sweep has at most 1000000");
+    check(
+        &[thousand, "discount=0..1 step 0.001"],
+        &[],
+        "2002000 points; a sweep has at most 1000000",
+    );
     let error = Grid::prepare(&place.request(&[], &[], 0)).err().unwrap().to_string();
     assert!(error.contains("--seeds is 0"), "{error}");
 }
@@ -153,7 +177,11 @@ fn threads_and_stops_change_no_byte() {
     let expected = csv(&run(&grid, None, 1, &|_| ()).unwrap());
     assert_eq!(expected.lines().count(), 17);
     for threads in [2, 5] {
-        assert_eq!(csv(&run(&grid, None, threads, &|_| ()).unwrap()), expected, "{threads} threads");
+        assert_eq!(
+            csv(&run(&grid, None, threads, &|_| ()).unwrap()),
+            expected,
+            "{threads} threads"
+        );
     }
     let path = place.path("j");
     let with_journal = |fresh: bool| -> (usize, String) {
@@ -163,11 +191,18 @@ fn threads_and_stops_change_no_byte() {
     };
     assert_eq!(with_journal(false), (0, expected.clone()));
     let whole = fs::read(&path).unwrap();
-    let ends: Vec<usize> =
-        whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
+    let ends: Vec<usize> = whole
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(at, _)| at + 1)
+        .collect();
     assert_eq!(ends.len(), 17, "a heading and a line for each point");
-    // A kill leaves any number of bytes: within the heading, within a line, just before and behind its end.
-    for cut in [0, 5, ends[0] - 1, ends[0], ends[3] + 7, ends[7] - 1, ends[7], ends[15] + 1, ends[16]] {
+    // A kill leaves any number of bytes: within the heading, within a line, just before and behind
+    // its end.
+    for cut in
+        [0, 5, ends[0] - 1, ends[0], ends[3] + 7, ends[7] - 1, ends[7], ends[15] + 1, ends[16]]
+    {
         fs::write(&path, &whole[..cut]).unwrap();
         let points = ends.iter().filter(|end| **end <= cut).count().saturating_sub(1);
         assert_eq!(with_journal(false), (points, expected.clone()), "cut at {cut}");
@@ -184,7 +219,16 @@ fn finished_points_are_not_run_again() {
     run(&grid, Some(Journal::open(&path, &grid, false).unwrap()), 1, &|_| ()).unwrap();
     // What the journal says is believed: a figure that no run gives comes out again.
     let text = fs::read_to_string(&path).unwrap();
-    let psi = text.lines().nth(1).unwrap().split("\"cells\":[\"").nth(1).unwrap().split('"').next().unwrap();
+    let psi = text
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split("\"cells\":[\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
     fs::write(&path, text.replacen(psi, "123.5", 1)).unwrap();
     let told = Mutex::new(Vec::new());
     let done = |done: usize| told.lock().unwrap().push(done);
@@ -203,13 +247,20 @@ fn journals_of_something_else_are_refused() {
         let before = fs::read(&path).unwrap();
         let error = Journal::open(&path, grid, false).unwrap_err().to_string();
         assert!(
-            error.contains(message) && error.ends_with("; --fresh starts over, another --out keeps it"),
+            error.contains(message)
+                && error.ends_with("; --fresh starts over, another --out keeps it"),
             "{error}"
         );
         assert_eq!(fs::read(&path).unwrap(), before, "it is left as it is");
     };
-    check(&place.grid(&["load=1,3"], &["fair"], 1), "its settings was `load=1,2`, here it is `load=1,3`");
-    check(&place.grid(&["load=1,2"], &["static"], 1), "its policies was `fair`, here it is `static`");
+    check(
+        &place.grid(&["load=1,3"], &["fair"], 1),
+        "its settings was `load=1,2`, here it is `load=1,3`",
+    );
+    check(
+        &place.grid(&["load=1,2"], &["static"], 1),
+        "its policies was `fair`, here it is `static`",
+    );
     check(&place.grid(&["load=1,2"], &["fair"], 2), "its seeds was `(3, 1)`, here it is `(3, 2)`");
     let strict = Request { strict: true, ..place.request(&["load=1,2"], &["fair"], 1) };
     check(&Grid::prepare(&strict).unwrap(), "its --strict was `false`");
@@ -232,7 +283,10 @@ fn journals_of_something_else_are_refused() {
         assert!(matches!(error, JournalError::NoJournal { .. }), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "somebody's file is left alone");
     }
-    assert!(matches!(Journal::open(place.folder.path(), &grid, false), Err(JournalError::Io { .. })));
+    assert!(matches!(
+        Journal::open(place.folder.path(), &grid, false),
+        Err(JournalError::Io { .. })
+    ));
 }
 
 #[test]
@@ -247,7 +301,8 @@ fn another_trace_under_the_same_name_is_another_sweep() {
     };
     let first = grid(text);
     run(&first, Some(Journal::open(&path, &first, false).unwrap()), 1, &|_| ()).unwrap();
-    let error = Journal::open(&path, &grid(&text.replace(",5\n", ",6\n")), false).unwrap_err().to_string();
+    let error =
+        Journal::open(&path, &grid(&text.replace(",5\n", ",6\n")), false).unwrap_err().to_string();
     assert!(error.contains("another file that the scenario reads, has changed since"), "{error}");
     assert_eq!(Journal::open(&path, &grid(text), false).unwrap().finished().len(), 2);
 }
@@ -266,22 +321,34 @@ fn the_csv_is_well_formed_and_its_columns_are_described() {
     assert_eq!(&rows[2][column("cluster.node.0.capacity")], "{ cpu = 8.0 }");
     assert_eq!(&rows[3][column("policy")], "static");
     let number = |row: usize, name: &str| rows[row][column(name)].parse::<f64>().unwrap();
-    assert_eq!((number(0, "jobs"), number(0, "tenants"), number(0, "unfinished")), (80.0, 2.0, 0.0));
+    assert_eq!(
+        (number(0, "jobs"), number(0, "tenants"), number(0, "unfinished")),
+        (80.0, 2.0, 0.0)
+    );
     assert!(number(2, "used_cpu") < number(0, "used_cpu") && number(0, "used_cpu") <= 1.0);
-    assert!(number(0, "rho_min") <= number(0, "rho_p50") && number(0, "rho_p50") <= number(0, "rho_max"));
+    assert!(
+        number(0, "rho_min") <= number(0, "rho_p50")
+            && number(0, "rho_p50") <= number(0, "rho_max")
+    );
     assert!(
         number(0, "p50_job_s") <= number(0, "p99_job_s")
             && number(0, "mean_wait_s") <= number(0, "longest_wait_s")
     );
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sweep.md")).unwrap();
-    let described =
-        |name: &str, what: &str| page.lines().any(|line| line.starts_with(&format!("| `{name}` | {what}")));
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sweep.md"))
+            .unwrap();
+    let described = |name: &str, what: &str| {
+        page.lines().any(|line| line.starts_with(&format!("| `{name}` | {what}")))
+    };
     let missing: Vec<&str> = results::COLUMNS
         .iter()
         .filter(|column| !described(column.name, column.what))
         .map(|column| column.name)
         .collect();
-    assert!(missing.is_empty(), "docs/sweep.md does not describe {missing:?} in the words of `COLUMNS`");
+    assert!(
+        missing.is_empty(),
+        "docs/sweep.md does not describe {missing:?} in the words of `COLUMNS`"
+    );
     for (name, _, what) in grid::SHORT {
         assert!(described(name, what), "docs/sweep.md does not describe {name}: {what}");
     }
@@ -296,14 +363,19 @@ fn the_csv_is_well_formed_and_its_columns_are_described() {
 #[test]
 fn the_report_has_the_chart_that_fits() {
     let place = Place::new();
-    let check = |over: &[&str], policies: &[&str], seeds: u64, wanted: fn(&Block) -> bool, count: usize| {
+    let check = |over: &[&str],
+                 policies: &[&str],
+                 seeds: u64,
+                 wanted: fn(&Block) -> bool,
+                 count: usize| {
         let grid = place.grid(over, policies, seeds);
         let results = run(&grid, None, 2, &|_| ()).unwrap();
         let page = page::page(&grid, &results, &["nothing".to_owned()]);
         let section = page.sections.iter().find(|section| section.id == "psi").unwrap();
         assert_eq!(section.blocks.iter().filter(|block| wanted(block)).count(), count, "{over:?}");
         assert!(to_html(&page).len() > 10_000);
-        let html = page.sections[0].blocks.iter().filter(|block| matches!(block, Block::Note(_))).count();
+        let html =
+            page.sections[0].blocks.iter().filter(|block| matches!(block, Block::Note(_))).count();
         assert!(html >= 1);
     };
     check(
@@ -341,7 +413,13 @@ fn the_report_has_the_chart_that_fits() {
         |block| matches!(block, Block::Heat(map) if map.values.len() == 3),
         2,
     );
-    check(&["load=1,2", "nodes=2,3", "discount=0,1"], &[], 1, |block| matches!(block, Block::Heat(_)), 4);
+    check(
+        &["load=1,2", "nodes=2,3", "discount=0,1"],
+        &[],
+        1,
+        |block| matches!(block, Block::Heat(_)),
+        4,
+    );
 }
 
 #[test]

@@ -21,7 +21,9 @@ pub(super) fn parse(list: &str) -> Result<Vec<String>, String> {
         let part = part.trim();
         match part.split_once("..") {
             _ if part.is_empty() => return Err("has an empty value".to_owned()),
-            Some((from, rest)) if !part.starts_with(['"', '\'', '[', '{']) => range(from, rest, &mut values)?,
+            Some((from, rest)) if !part.starts_with(['"', '\'', '[', '{']) => {
+                range(from, rest, &mut values)?
+            }
             _ => values.push(part.to_owned()),
         }
         if values.len() > MAX_VALUES {
@@ -74,10 +76,12 @@ fn range(from: &str, rest: &str, values: &mut Vec<String>) -> Result<(), String>
 
 /// Equal steps, in whole 10^-[`PLACES`] of the unit, which all three share.
 fn steps(from: &str, to: &str, step: &str, values: &mut Vec<String>) -> Result<(), String> {
-    let ((from, unit), (to, to_unit), (step, step_unit)) = (number(from)?, number(to)?, number(step)?);
+    let ((from, unit), (to, to_unit), (step, step_unit)) =
+        (number(from)?, number(to)?, number(step)?);
     if to_unit != unit || step_unit != unit {
         return Err(format!(
-            "the range has the units \"{unit}\", \"{to_unit}\" and \"{step_unit}\"; they must be one"
+            "the range has the units \"{unit}\", \"{to_unit}\" and \"{step_unit}\"; they must be \
+             one"
         ));
     }
     if step <= 0 || to < from {
@@ -92,14 +96,22 @@ fn steps(from: &str, to: &str, step: &str, values: &mut Vec<String>) -> Result<(
 
 /// A decimal number in 10^-[`PLACES`], and what follows it.
 fn number(text: &str) -> Result<(i64, &str), String> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+'))
+        .unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let fail = || format!("\"{text}\" is no number of at most 9 digits and {PLACES} decimal places");
+    let fail =
+        || format!("\"{text}\" is no number of at most 9 digits and {PLACES} decimal places");
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let negative = whole.starts_with('-');
     let whole = whole.trim_start_matches(['-', '+']);
     let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !plain(whole) || !plain(fraction) || whole.len() > 9 || fraction.len() > PLACES || digits.is_empty() {
+    if !plain(whole)
+        || !plain(fraction)
+        || whole.len() > 9
+        || fraction.len() > PLACES
+        || digits.is_empty()
+    {
         return Err(fail());
     }
     let scaled = format!("{whole}{fraction:0<PLACES$}").parse::<i64>().map_err(|_| fail())?;
@@ -118,7 +130,10 @@ fn decimal(scaled: i64) -> String {
 fn ratios(from: &str, to: &str, count: &str, values: &mut Vec<String>) -> Result<(), String> {
     let count: usize =
         count.parse().ok().filter(|count| (2..=MAX_VALUES).contains(count)).ok_or_else(|| {
-            format!("\"{count}\" is no number of values; log takes a whole number from 2 to {MAX_VALUES}")
+            format!(
+                "\"{count}\" is no number of values; log takes a whole number from 2 to \
+                {MAX_VALUES}"
+            )
         })?;
     let spans = as_seconds(from).zip(as_seconds(to));
     let (low, high, times) = match (from.parse::<f64>(), to.parse::<f64>(), spans) {
@@ -175,7 +190,8 @@ mod tests {
 
     #[test]
     fn lists_and_ranges() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(parse(text).unwrap(), expected, "{text}");
+        let check =
+            |text: &str, expected: &[&str]| assert_eq!(parse(text).unwrap(), expected, "{text}");
         check("1h, 6h,24h", &["1h", "6h", "24h"]);
         check("fair", &["fair"]);
         check("{ cpu = 1, gpu = 2 },{ cpu = 2 }", &["{ cpu = 1, gpu = 2 }", "{ cpu = 2 }"]);
@@ -219,9 +235,13 @@ mod tests {
 
     #[test]
     fn magnitudes() {
-        for (text, expected) in
-            [("2", Some(2.0)), ("1h", Some(3600.0)), ("\"90s\"", Some(90.0)), ("fair", None), ("nan", None)]
-        {
+        for (text, expected) in [
+            ("2", Some(2.0)),
+            ("1h", Some(3600.0)),
+            ("\"90s\"", Some(90.0)),
+            ("fair", None),
+            ("nan", None),
+        ] {
             assert_eq!(magnitude(text), expected, "{text}");
         }
     }

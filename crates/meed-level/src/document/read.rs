@@ -1,4 +1,5 @@
-//! Reads a problem. What is wrong is said with the line where the text is to blame, and by name where the meaning is.
+//! Reads a problem. What is wrong is said with the line where the text is to blame, and by name
+//! where the meaning is.
 
 use std::fmt;
 
@@ -24,7 +25,9 @@ impl Format {
     /// By the file's ending; for another ending, JSON if the text begins like it.
     pub fn of(name: &str, text: &str) -> Format {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        if ending.eq_ignore_ascii_case("json") || (ending != "toml" && text.trim_start().starts_with('{')) {
+        if ending.eq_ignore_ascii_case("json")
+            || (ending != "toml" && text.trim_start().starts_with('{'))
+        {
             return Format::Json;
         }
         Format::Toml
@@ -104,12 +107,13 @@ impl<'de> Deserialize<'de> for Amounts {
                     let why = match name.chars().count() {
                         0 => Some("a resource has an empty name".to_owned()),
                         1..=LONGEST_NAME => None,
-                        long => {
-                            Some(format!("a resource's name has {long} characters; at most {LONGEST_NAME}"))
-                        }
+                        long => Some(format!(
+                            "a resource's name has {long} characters; at most {LONGEST_NAME}"
+                        )),
                     };
                     let twice = || format!("resource `{name}` is there twice");
-                    let why = why.or_else(|| amounts.iter().any(|(known, _)| *known == name).then(twice));
+                    let why =
+                        why.or_else(|| amounts.iter().any(|(known, _)| *known == name).then(twice));
                     if let Some(why) = why {
                         return Err(A::Error::custom(why));
                     }
@@ -174,7 +178,8 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
                 "a user's name has {long} characters; at most {LONGEST_NAME}"
             )));
         }
-        if let Some((unknown, _)) = user.demand.0.iter().find(|(name, _)| !resources.contains(name)) {
+        if let Some((unknown, _)) = user.demand.0.iter().find(|(name, _)| !resources.contains(name))
+        {
             let known = near(unknown, resources.iter().map(String::as_str))
                 .unwrap_or_else(|| format!("the servers have {}", resources.join(", ")));
             return Err(InputError::UnknownResource {
@@ -191,7 +196,8 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
             used: user.used,
         });
     }
-    let server = |server: &RawServer| Server { count: server.count, capacity: dense(&server.capacity) };
+    let server =
+        |server: &RawServer| Server { count: server.count, capacity: dense(&server.capacity) };
     let problem = Problem {
         servers: raw.servers.iter().map(server).collect(),
         users,

@@ -6,7 +6,8 @@ use crate::allocation::{Allocation, Certificate};
 use crate::policy::Policy;
 use crate::problem::{Problem, Server};
 
-/// The result as one line of JSON, with a newline. Floats have as many digits as it takes to read back the same float.
+/// The result as one line of JSON, with a newline. Floats have as many digits as it takes to read
+/// back the same float.
 pub fn to_json(problem: &Problem, policy: Policy, allocation: &Allocation) -> String {
     let document = Document { problem, policy, allocation };
     // Writing to memory does not fail, and all keys are strings.
@@ -32,13 +33,15 @@ impl Serialize for Document<'_> {
             &Seq(|| (0..problem.users.len()).map(|user| Share { problem, allocation, user })),
         )?;
         let pool = Server { count: 1.0, capacity: problem.totals() };
-        let servers = if policy == Policy::Drf { std::slice::from_ref(&pool) } else { &problem.servers };
+        let servers =
+            if policy == Policy::Drf { std::slice::from_ref(&pool) } else { &problem.servers };
         let entries = || servers.iter().zip(&allocation.servers);
         out.serialize_field(
             "servers",
             &Seq(|| entries().map(|(server, served)| Served { problem, server, served })),
         )?;
-        let certificate = allocation.certificate.as_ref().map(|certificate| Proof { problem, certificate });
+        let certificate =
+            allocation.certificate.as_ref().map(|certificate| Proof { problem, certificate });
         out.serialize_field("certificate", &certificate)?;
         out.serialize_field("remarks", &allocation.remarks)?;
         out.end()
@@ -84,7 +87,8 @@ impl Serialize for Served<'_> {
         let users = &self.problem.users;
         let by_name = self.served.iter().map(|(user, tasks)| (users[*user].name.as_str(), *tasks));
         let free = |r: usize| {
-            let used: f64 = self.served.iter().map(|(user, tasks)| tasks * users[*user].demand[r]).sum();
+            let used: f64 =
+                self.served.iter().map(|(user, tasks)| tasks * users[*user].demand[r]).sum();
             (self.server.count * self.server.capacity[r] - used).max(0.0)
         };
         let free: Vec<f64> = (0..self.problem.resources.len()).map(free).collect();
@@ -120,7 +124,10 @@ impl Serialize for Proof<'_> {
         let rounds = || self.certificate.rounds.iter();
         let mut out = serializer.serialize_struct("certificate", 2)?;
         out.serialize_field("gap", &self.certificate.gap)?;
-        out.serialize_field("rounds", &Seq(|| rounds().map(|round| Round { problem: self.problem, round })))?;
+        out.serialize_field(
+            "rounds",
+            &Seq(|| rounds().map(|round| Round { problem: self.problem, round })),
+        )?;
         out.end()
     }
 }

@@ -1,4 +1,5 @@
-//! A placement that nearly fits, made to fit: the last digits that an interior-point method does not give.
+//! A placement that nearly fits, made to fit: the last digits that an interior-point method does
+//! not give.
 //!
 //! The parts g_ik of totals b_i change by as little as possible, each relative to itself, such that
 //!
@@ -6,12 +7,14 @@
 //! sum_k g_ik = b_i   for every user,      sum_i g_ik d_ir = C_kr   for what is used up
 //! ```
 //!
-//! The change of least sum of squares (change)^2 / g is g_ik (l_i + d_i m_k); without the l_i that is a system as large as
-//! the number of amounts used up, sum_i (diag_k(g_ik) - g_i g_i^T / D_i) x d_i d_i^T, D_i = sum_k g_ik. It is singular
-//! wherever totals and capacity say the same twice, as they do when a level is met exactly; what depends on others is left
-//! out, and the residuals of the next pass mend what that leaves.
+//! The change of least sum of squares (change)^2 / g is g_ik (l_i + d_i m_k); without the l_i that
+//! is a system as large as the number of amounts used up, sum_i (diag_k(g_ik) - g_i g_i^T / D_i) x
+//! d_i d_i^T, D_i = sum_k g_ik. It is singular wherever totals and capacity say the same twice, as
+//! they do when a level is met exactly; what depends on others is left out, and the residuals of
+//! the next pass mend what that leaves.
 //!
-//! Nothing is certain about the outcome: the caller takes it if it fits better. Cost: as one step of [`super::interior`].
+//! Nothing is certain about the outcome: the caller takes it if it fits better. Cost: as one step
+//! of [`super::interior`].
 
 use crate::exact::interior::Program;
 use crate::line::Sum;
@@ -21,7 +24,8 @@ const PASSES: usize = 4;
 /// A pivot below this part of its diagonal depends on those before.
 const DEPENDENT: f64 = 1e-9;
 
-/// Changes `shares` (users x servers) towards `program.totals`, with all of the rows (servers x resources) `full` used.
+/// Changes `shares` (users x servers) towards `program.totals`, with all of the rows (servers x
+/// resources) `full` used.
 pub(crate) fn fit(program: &Program<'_>, full: &[bool], shares: &mut [f64]) {
     let rows: Vec<usize> = (0..full.len()).filter(|&row| full[row]).collect();
     let equations = Equations::new(program, rows, shares);
@@ -67,7 +71,8 @@ impl Equations {
                         }
                         false => -parts[other / kinds],
                     };
-                    factor[at * size + before] += by * demand[other % kinds] * elsewhere / sums[user];
+                    factor[at * size + before] +=
+                        by * demand[other % kinds] * elsewhere / sums[user];
                 }
             }
         }
@@ -97,13 +102,17 @@ impl Equations {
             })
             .collect();
         let mut missing = vec![0.0; self.sums.len()];
-        for (user, parts) in shares.chunks(servers).enumerate().filter(|(user, _)| self.sums[*user] > 0.0) {
+        for (user, parts) in
+            shares.chunks(servers).enumerate().filter(|(user, _)| self.sums[*user] > 0.0)
+        {
             let mut rest = Sum::default();
             rest.add(program.totals[user]);
             for (server, part) in parts.iter().enumerate().filter(|(_, part)| **part > 0.0) {
                 rest.add(-part);
                 let free = &mut free[server * kinds..][..kinds];
-                free.iter_mut().zip(program.demand(user)).for_each(|(free, by)| free.add(-part * by));
+                free.iter_mut()
+                    .zip(program.demand(user))
+                    .for_each(|(free, by)| free.add(-part * by));
             }
             missing[user] = rest.total() / self.sums[user];
         }
@@ -111,7 +120,9 @@ impl Equations {
         let mut prices = vec![0.0; free.len()];
         let right = self.rows.iter().zip(&self.scales).map(|(&row, scale)| {
             let moved = |user: usize| {
-                self.parts[user * servers + row / kinds] * program.demand(user)[row % kinds] * missing[user]
+                self.parts[user * servers + row / kinds]
+                    * program.demand(user)[row % kinds]
+                    * missing[user]
             };
             scale * (free[row].total() - (0..missing.len()).map(moved).sum::<f64>())
         });
@@ -127,17 +138,18 @@ impl Equations {
             };
             let costs: Vec<f64> = (0..servers).map(cost).collect();
             let parts = &self.parts[user * servers..][..servers];
-            let mean: f64 =
-                parts.iter().zip(&costs).map(|(part, cost)| part * cost).sum::<f64>() / self.sums[user];
-            for ((share, part), cost) in shares[user * servers..].iter_mut().zip(parts).zip(&costs) {
+            let mean: f64 = parts.iter().zip(&costs).map(|(part, cost)| part * cost).sum::<f64>()
+                / self.sums[user];
+            for ((share, part), cost) in shares[user * servers..].iter_mut().zip(parts).zip(&costs)
+            {
                 *share = (*share + part * (missing[user] + cost - mean)).max(0.0);
             }
         }
     }
 }
 
-/// Replaces the lower half of a semidefinite matrix of diagonal 1 by its Cholesky factor; the unknown of a row that depends
-/// on those before stays zero.
+/// Replaces the lower half of a semidefinite matrix of diagonal 1 by its Cholesky factor; the
+/// unknown of a row that depends on those before stays zero.
 fn decompose(matrix: &mut [f64], size: usize) {
     for row in 0..size {
         let (before, rest) = matrix.split_at_mut(row * size);

@@ -1,16 +1,19 @@
-//! The largest factor by which given totals fit on the servers: a linear program, by an interior-point method.
+//! The largest factor by which given totals fit on the servers: a linear program, by an
+//! interior-point method.
 //!
 //! ```text
 //! max t   subject to   sum_k g_ik = t b_i,   sum_i g_ik d_ir + s_kr = C_kr,   g, s, t >= 0
 //! ```
 //!
-//! and its dual, prices p_kr >= 0 with sum_i b_i y_i >= 1, y_i <= p_k d_i, which minimise sum_k p_k C_k. Mehrotra's
-//! predictor-corrector method. Of the equations of a Newton step everything is eliminated but the prices: what is left is
-//! as large as servers x resources, however many users there are. Every pair of servers contributes theta_k theta_k' / D
-//! d d^T (theta = g / z, D its sum over the servers), assembled without a difference of larger numbers.
+//! and its dual, prices p_kr >= 0 with sum_i b_i y_i >= 1, y_i <= p_k d_i, which minimise sum_k p_k
+//! C_k. Mehrotra's predictor-corrector method. Of the equations of a Newton step everything is
+//! eliminated but the prices: what is left is as large as servers x resources, however many users
+//! there are. Every pair of servers contributes theta_k theta_k' / D d d^T (theta = g / z, D its
+//! sum over the servers), assembled without a difference of larger numbers.
 //!
-//! Both start strictly inside: totals in proportion to the servers, prices inverse to the free room. Cost: 15 to 40 steps
-//! of O(users x (servers x resources)^2 / 4 + (servers x resources)^3 / 6).
+//! Both start strictly inside: totals in proportion to the servers, prices inverse to the free
+//! room. Cost: 15 to 40 steps of O(users x (servers x resources)^2 / 4 + (servers x resources)^3 /
+//! 6).
 
 use crate::exact::interior::system::{Deltas, System};
 
@@ -23,7 +26,8 @@ const PATIENCE: usize = 3;
 /// How far towards the boundary a step goes.
 const REACH: f64 = 0.9995;
 
-/// What is to fit where. Pairs whose user demands what the server lacks altogether are left out of the program.
+/// What is to fit where. Pairs whose user demands what the server lacks altogether are left out of
+/// the program.
 pub(crate) struct Program<'a> {
     /// Users (directions) x resources.
     pub(crate) demand: &'a [f64],
@@ -74,7 +78,9 @@ impl Program<'_> {
 
     /// What one unit of share costs on the cheapest server.
     pub(crate) fn cost(&self, prices: &[f64], user: usize) -> f64 {
-        (0..self.servers()).map(|server| self.cost_on(prices, user, server)).fold(f64::INFINITY, f64::min)
+        (0..self.servers())
+            .map(|server| self.cost_on(prices, user, server))
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// What one unit of share costs on a server; infinite where it cannot be served.
@@ -86,10 +92,13 @@ impl Program<'_> {
         self.demand(user).iter().zip(prices).map(|(demand, price)| demand * price).sum()
     }
 
-    /// The factor that prices prove not to be exceeded: what the pool is worth over what the totals cost.
+    /// The factor that prices prove not to be exceeded: what the pool is worth over what the totals
+    /// cost.
     fn bound(&self, prices: &[f64]) -> f64 {
-        let worth: f64 = prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
-        let cost: f64 = (0..self.users()).map(|user| self.totals[user] * self.cost(prices, user)).sum();
+        let worth: f64 =
+            prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        let cost: f64 =
+            (0..self.users()).map(|user| self.totals[user] * self.cost(prices, user)).sum();
         worth / cost
     }
 
@@ -113,7 +122,8 @@ impl Program<'_> {
         let (mut best, mut least, mut since) = (point.clone(), f64::INFINITY, 0);
         for _ in 0..STEPS {
             let gap = 1.0 - point.factor / self.bound(&point.prices);
-            // Close to the end rounding takes over: the best point counts, and what is past the bound is none.
+            // Close to the end rounding takes over: the best point counts, and what is past the
+            // bound is none.
             let better = gap < least && gap > -1e-9;
             since = if better { 0 } else { since + 1 };
             if better {
@@ -149,16 +159,21 @@ impl Program<'_> {
         let fullest = free.iter().zip(self.capacity).filter(|(_, capacity)| **capacity > 0.0);
         let factor = 0.5 / fullest.map(|(used, capacity)| used / capacity).fold(0.0, f64::max);
         shares.iter_mut().for_each(|share| *share *= factor);
-        free.iter_mut().zip(self.capacity).for_each(|(free, capacity)| *free = capacity - *free * factor);
+        free.iter_mut()
+            .zip(self.capacity)
+            .for_each(|(free, capacity)| *free = capacity - *free * factor);
         let mut prices: Vec<f64> =
             free.iter().map(|free| if *free > 0.0 { 1.0 / free } else { 0.0 }).collect();
         let mut values: Vec<f64> = (0..users).map(|user| 0.5 * self.cost(&prices, user)).collect();
-        let scale = 2.0 / values.iter().zip(self.totals).map(|(value, total)| value * total).sum::<f64>();
+        let scale =
+            2.0 / values.iter().zip(self.totals).map(|(value, total)| value * total).sum::<f64>();
         prices.iter_mut().for_each(|price| *price *= scale);
         values.iter_mut().for_each(|value| *value *= scale);
         let reduced = (0..users * servers)
             .map(|pair| match shares[pair] > 0.0 {
-                true => self.cost_on(&prices, pair / servers, pair % servers) - values[pair / servers],
+                true => {
+                    self.cost_on(&prices, pair / servers, pair % servers) - values[pair / servers]
+                }
                 false => 1.0,
             })
             .collect();
@@ -177,7 +192,9 @@ impl Program<'_> {
             ratio * ratio * ratio
         };
         let target = sigma * now / pairs;
-        let Some(corrected) = system.direction(self, point, Some(&predictor), target) else { return false };
+        let Some(corrected) = system.direction(self, point, Some(&predictor), target) else {
+            return false;
+        };
         let (primal, dual) = point.lengths(&corrected);
         if primal.max(dual) < 1e-10 {
             return false;
@@ -191,7 +208,8 @@ impl Inside {
     /// How far a direction can be followed, in the primal and the dual variables.
     fn lengths(&self, deltas: &Deltas) -> (f64, f64) {
         let reach = |values: &[f64], steps: &[f64]| {
-            let limits = values.iter().zip(steps).filter(|(value, step)| **step < 0.0 && **value > 0.0);
+            let limits =
+                values.iter().zip(steps).filter(|(value, step)| **step < 0.0 && **value > 0.0);
             limits.map(|(value, step)| -value / step).fold(1.0 / REACH, f64::min)
         };
         let primal = reach(&self.shares, &deltas.shares)
@@ -255,7 +273,8 @@ mod tests {
     #[test]
     fn who_lacks_something_on_a_server_is_not_served_there() {
         let (demand, capacity) = ([1.0, 1.0, 0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 1.0, 2.0, 2.0, 1.0]);
-        let program = Program { demand: &demand, capacity: &capacity, kinds: 3, totals: &[1.0, 2.0] };
+        let program =
+            Program { demand: &demand, capacity: &capacity, kinds: 3, totals: &[1.0, 2.0] };
         let point = program.solve(1e-10);
         // Of the first resource there is 4, of which user 1 can use 2: the factor is 4 / 3.
         assert!((point.factor - 4.0 / 3.0).abs() < 1e-8, "{}", point.factor);

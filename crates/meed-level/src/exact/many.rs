@@ -1,17 +1,21 @@
-//! Three and more resources on unequal servers: no closed form, so prices are found by a linear program.
+//! Three and more resources on unequal servers: no closed form, so prices are found by a linear
+//! program.
 //!
-//! For shares x, the largest factor t such that t x fits, and the prices p that prove it, come from [`super::interior`].
-//! Prices alone bound the level: sum_i x_i(level) f_i(p) <= sum_k p_k C_k, f_i(p) = min_k p_k d_i, whose largest solution
-//! U(p) is exact ([`crate::line::fill`]). From a level that is too high, level <- U(p) is Newton's method (Dinkelbach's)
-//! on a piecewise linear function: it falls, and ends at the largest feasible level after a few programs; one suffices
+//! For shares x, the largest factor t such that t x fits, and the prices p that prove it, come from
+//! [`super::interior`]. Prices alone bound the level: sum_i x_i(level) f_i(p) <= sum_k p_k C_k,
+//! f_i(p) = min_k p_k d_i, whose largest solution U(p) is exact ([`crate::line::fill`]). From a
+//! level that is too high, level <- U(p) is Newton's method (Dinkelbach's) on a piecewise linear
+//! function: it falls, and ends at the largest feasible level after a few programs; one suffices
 //! when shares are proportional to the level.
 //!
-//! Whoever pays a price stops there: sum_i x_i f_i is all the pool is worth, so more for them is less for others. Users of
-//! zero price (whose every demand is for something not used up on some server) go on with the next round.
+//! Whoever pays a price stops there: sum_i x_i f_i is all the pool is worth, so more for them is
+//! less for others. Users of zero price (whose every demand is for something not used up on some
+//! server) go on with the next round.
 //!
-//! *What is certain:* the prices prove the level not to be exceeded; shares are scaled by what the program's point lacks to
-//! that, which is stated as the gap. Nothing rests on the program being solved well but the gap's size. What is not used
-//! up has a small price at the program's end, which stops nobody: who stops must be proven not to rise ([`Evidence`]).
+//! *What is certain:* the prices prove the level not to be exceeded; shares are scaled by what the
+//! program's point lacks to that, which is stated as the gap. Nothing rests on the program being
+//! solved well but the gap's size. What is not used up has a small price at the program's end,
+//! which stops nobody: who stops must be proven not to rise ([`Evidence`]).
 //!
 //! Users of one direction are one user here. Cost: 2 to 6 programs for each round.
 
@@ -33,7 +37,8 @@ const PROGRAMS: usize = 30;
 /// Parts of a share below this are rounding of the program: they go to where the rest is.
 const DUST: f64 = 1e-11;
 
-/// What the pool's worth of one's dominant resource costs at least, where it is a price; below, it is rounding.
+/// What the pool's worth of one's dominant resource costs at least, where it is a price; below, it
+/// is rounding.
 const PAYS: f64 = 1e-8;
 
 /// By what part of its share and past somebody who stops could still rise at most.
@@ -47,7 +52,8 @@ struct Directions {
     of: Vec<usize>,
 }
 
-/// A round's end: level, prices by class, where totals are served (directions x classes), and what is lacking to them.
+/// A round's end: level, prices by class, where totals are served (directions x classes), and what
+/// is lacking to them.
 struct Round {
     level: f64,
     prices: Vec<f64>,
@@ -66,14 +72,17 @@ impl Round {
 /// A pool of three or more demanded resources, and of several classes.
 pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
     let directions = directions(pool);
-    let capacity: Vec<f64> = classes.iter().flat_map(|class| class.capacity.iter().copied()).collect();
+    let capacity: Vec<f64> =
+        classes.iter().flat_map(|class| class.capacity.iter().copied()).collect();
     let mut lines = pool.lines.clone();
     let mut active: Vec<usize> = (0..lines.len()).collect();
     let mut stops = Vec::new();
     let mut promised = vec![0.0; lines.len()];
     let mut floor: f64 = 0.0;
     let shares = loop {
-        let round = Search { pool, directions: &directions, capacity: &capacity, lines: &lines, floor }.run();
+        let round =
+            Search { pool, directions: &directions, capacity: &capacity, lines: &lines, floor }
+                .run();
         floor = floor.max(round.level);
         let program = program(pool, &directions, &capacity, &[]);
         let costs: Vec<f64> = (0..directions.demand.len() / pool.kinds())
@@ -82,8 +91,11 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
         let evidence = Evidence::new(pool, &directions, &lines, &round, &costs, &capacity);
         let most = active.iter().map(|&user| evidence.weight(user)).fold(0.0, f64::max);
         let pays = |user: usize| evidence.weight(user) > 1.0f64.min(0.5 * most);
-        let mut stop =
-            Stop { level: floor, users: Vec::new(), prices: by_server(pool, classes, &round.prices) };
+        let mut stop = Stop {
+            level: floor,
+            users: Vec::new(),
+            prices: by_server(pool, classes, &round.prices),
+        };
         let before = active.len();
         active.retain(|&user| {
             let served = pool.lines[user].to() <= floor;
@@ -107,15 +119,17 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
     let wanted: Vec<f64> = lines.iter().map(|line| line.share(floor)).collect();
     let mut solved = finish(pool, classes, &directions, &wanted, &shares, stops);
     let lacking = |user: usize| match promised[user] > 0.0 {
-        true => (promised[user] - solved.shares[user]) / (promised[user] + pool.lines[user].history),
+        true => {
+            (promised[user] - solved.shares[user]) / (promised[user] + pool.lines[user].history)
+        }
         false => 0.0,
     };
     solved.gap = (0..promised.len()).map(lacking).fold(0.0, f64::max);
     solved
 }
 
-/// What prices prove about who cannot rise. With the prices of a round user i cannot have more than what is left unsold
-/// over c_i: a price that rounding has made proves nothing.
+/// What prices prove about who cannot rise. With the prices of a round user i cannot have more than
+/// what is left unsold over c_i: a price that rounding has made proves nothing.
 struct Evidence<'a> {
     pool: &'a Pool,
     directions: &'a Directions,
@@ -204,9 +218,12 @@ impl Search<'_> {
         }
         let servers = self.capacity.len() / self.pool.kinds();
         let totals = self.totals(round.level);
-        let program = Program { totals: &totals, ..program(self.pool, self.directions, self.capacity, &[]) };
-        let worth: f64 = inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
-        // Of each pair of a variable and its dual one, in parts of what there is, the smaller is zero in the end.
+        let program =
+            Program { totals: &totals, ..program(self.pool, self.directions, self.capacity, &[]) };
+        let worth: f64 =
+            inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        // Of each pair of a variable and its dual one, in parts of what there is, the smaller is
+        // zero in the end.
         let mut shares = inside.shares.clone();
         for (user, total) in totals.iter().enumerate().filter(|(_, total)| **total > 0.0) {
             let cost = program.cost(&inside.prices, user);
@@ -218,7 +235,8 @@ impl Search<'_> {
                 }
             }
         }
-        let full: Vec<bool> = (0..self.capacity.len()).map(|row| self.used_up(inside, worth, row)).collect();
+        let full: Vec<bool> =
+            (0..self.capacity.len()).map(|row| self.used_up(inside, worth, row)).collect();
         fit(&program, &full, &mut shares);
         let inside = Inside { shares, ..inside.clone() };
         let fitted = self.round(round.level, round.level, &inside, &round.prices);
@@ -232,9 +250,10 @@ impl Search<'_> {
         amount > 0.0 && inside.free[row] / amount < price * amount / worth
     }
 
-    /// After the first round resources are used up by those who have stopped, and at the level found their old prices
-    /// prove as much as the new ones: the program returns some mixture, and not even a good one. Just above the level only
-    /// the new ones do. Whatever prices prove is proven, so the least level counts.
+    /// After the first round resources are used up by those who have stopped, and at the level
+    /// found their old prices prove as much as the new ones: the program returns some mixture, and
+    /// not even a good one. Just above the level only the new ones do. Whatever prices prove is
+    /// proven, so the least level counts.
     fn polish(&self, round: &mut Round, inside: &mut Inside) {
         let from = round.level;
         for above in [1e-2, 1e-4, 1e-6] {
@@ -256,8 +275,10 @@ impl Search<'_> {
 
     fn search(&self) -> (Round, Inside) {
         let (mut level, mut prices) = self.pool_bound();
-        let curved =
-            self.lines.iter().any(|line| line.weight > 0.0 && (line.from() > 0.0 || line.to() < level));
+        let curved = self
+            .lines
+            .iter()
+            .any(|line| line.weight > 0.0 && (line.from() > 0.0 || line.to() < level));
         let mut tolerance = if curved { LOOSE } else { TIGHT };
         let mut programs = 0;
         loop {
@@ -286,12 +307,16 @@ impl Search<'_> {
         }
     }
 
-    /// The level that the totals of the pool allow, which is at least that of its servers, and the prices that prove it.
+    /// The level that the totals of the pool allow, which is at least that of its servers, and the
+    /// prices that prove it.
     fn pool_bound(&self) -> (f64, Vec<f64>) {
         let kinds = self.pool.kinds();
         let bound = |r: usize| {
             let lines = self.lines.iter().enumerate();
-            fill(&lines.map(|(user, line)| (*line, self.pool.demand(user)[r])).collect::<Vec<_>>(), 1.0)
+            fill(
+                &lines.map(|(user, line)| (*line, self.pool.demand(user)[r])).collect::<Vec<_>>(),
+                1.0,
+            )
         };
         let least = (0..kinds).map(|r| (bound(r), r)).min_by(|a, b| a.0.total_cmp(&b.0));
         let (level, resource) = least.unwrap_or((f64::INFINITY, 0));
@@ -307,11 +332,13 @@ impl Search<'_> {
         totals.iter().map(Sum::total).collect()
     }
 
-    /// The program for the shares at a level; directions of which nothing is wanted are left out of it.
+    /// The program for the shares at a level; directions of which nothing is wanted are left out of
+    /// it.
     fn inside(&self, level: f64, tolerance: f64) -> Inside {
         let kinds = self.pool.kinds();
         let totals = self.totals(level);
-        let wanted: Vec<usize> = (0..totals.len()).filter(|&direction| totals[direction] > 0.0).collect();
+        let wanted: Vec<usize> =
+            (0..totals.len()).filter(|&direction| totals[direction] > 0.0).collect();
         let demand: Vec<f64> = wanted
             .iter()
             .flat_map(|&d| self.directions.demand[d * kinds..][..kinds].iter().copied())
@@ -329,9 +356,11 @@ impl Search<'_> {
         inside
     }
 
-    /// Prices without those of what is not used up, which are zero in the limit; as they are if that would prove less.
+    /// Prices without those of what is not used up, which are zero in the limit; as they are if
+    /// that would prove less.
     fn cleaned(&self, inside: &Inside) -> Vec<f64> {
-        let worth: f64 = inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        let worth: f64 =
+            inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
         let clean = |row: usize| {
             if self.used_up(inside, worth, row) { inside.prices[row] / worth } else { 0.0 }
         };
@@ -346,9 +375,11 @@ impl Search<'_> {
     /// The largest level that prices allow.
     fn bound(&self, prices: &[f64]) -> f64 {
         let program = program(self.pool, self.directions, self.capacity, &[]);
-        let worth: f64 = prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
+        let worth: f64 =
+            prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
         let directions = self.directions.demand.len() / self.pool.kinds();
-        let costs: Vec<f64> = (0..directions).map(|direction| program.cost(prices, direction)).collect();
+        let costs: Vec<f64> =
+            (0..directions).map(|direction| program.cost(prices, direction)).collect();
         let users: Vec<(Line, f64)> = self
             .lines
             .iter()
@@ -383,10 +414,14 @@ impl Search<'_> {
         let over: Vec<f64> = used
             .iter()
             .zip(self.capacity)
-            .map(|(used, amount)| if *amount > 0.0 { (used.total() / amount).max(1.0) } else { 1.0 })
+            .map(
+                |(used, amount)| if *amount > 0.0 { (used.total() / amount).max(1.0) } else { 1.0 },
+            )
             .collect();
         let mut factors = vec![1.0; after.len()];
-        for (direction, factor) in factors.iter_mut().enumerate().filter(|(at, _)| before[*at] > 0.0) {
+        for (direction, factor) in
+            factors.iter_mut().enumerate().filter(|(at, _)| before[*at] > 0.0)
+        {
             let demand = &self.directions.demand[direction * kinds..][..kinds];
             let parts = &mut shares[direction * servers..][..servers];
             let mut sum = Sum::default();
@@ -424,7 +459,8 @@ fn by_server(pool: &Pool, classes: &[Class], prices: &[f64]) -> Vec<f64> {
     all
 }
 
-/// Hands out what each direction has on each class to its users and the class's servers, in proportion.
+/// Hands out what each direction has on each class to its users and the class's servers, in
+/// proportion.
 fn finish(
     pool: &Pool,
     classes: &[Class],
@@ -436,15 +472,22 @@ fn finish(
     let count = classes.len();
     let mut totals = vec![Sum::default(); directions.demand.len() / pool.kinds()];
     wanted.iter().zip(&directions.of).for_each(|(share, &direction)| totals[direction].add(*share));
-    let mut solved =
-        Solved { shares: vec![0.0; wanted.len()], stops, pieces: vec![Vec::new(); pool.servers()], gap: 0.0 };
+    let mut solved = Solved {
+        shares: vec![0.0; wanted.len()],
+        stops,
+        pieces: vec![Vec::new(); pool.servers()],
+        gap: 0.0,
+    };
     let pieces: &mut Pieces = &mut solved.pieces;
     for (number, class) in classes.iter().enumerate() {
         let all: f64 = class.capacity.iter().sum();
         for (user, &direction) in directions.of.iter().enumerate() {
             let total = totals[direction].total();
-            let here =
-                if total > 0.0 { shares[direction * count + number] * wanted[user] / total } else { 0.0 };
+            let here = if total > 0.0 {
+                shares[direction * count + number] * wanted[user] / total
+            } else {
+                0.0
+            };
             if here <= 0.0 {
                 continue;
             }

@@ -1,12 +1,15 @@
-//! DRF on one server, for any number of resources, by progressive filling (Ghodsi et al.; DRFH Prop. 6).
+//! DRF on one server, for any number of resources, by progressive filling (Ghodsi et al.; DRFH
+//! Prop. 6).
 //!
-//! All shares rise with the level until a resource is used up: sum_i x_i(level) d_ir = 1. Who demands it stops; the
-//! others, whose demand for it is zero, go on. Each resource is used up at most once, so there are at most as many
-//! rounds as resources. The prices of a round are 1 for its resource and 0 for the others: every share then costs its
-//! demand of it, and together they cost all there is.
+//! All shares rise with the level until a resource is used up: sum_i x_i(level) d_ir = 1. Who
+//! demands it stops; the others, whose demand for it is zero, go on. Each resource is used up at
+//! most once, so there are at most as many rounds as resources. The prices of a round are 1 for its
+//! resource and 0 for the others: every share then costs its demand of it, and together they cost
+//! all there is.
 //!
-//! Also right for several servers of proportional capacity, and for one resource: whatever fits the pool as a whole fits
-//! its servers, each taking the same part of everything. Cost: O(resources^2 x users).
+//! Also right for several servers of proportional capacity, and for one resource: whatever fits the
+//! pool as a whole fits its servers, each taking the same part of everything. Cost: O(resources^2 x
+//! users).
 
 use crate::exact::windows::split;
 use crate::line::{Line, Sum, fill};
@@ -53,7 +56,10 @@ pub(crate) fn pour(lines: &[Line], demand: &[f64], kinds: usize) -> Filled {
 /// What those that have stopped use of a resource; the others' shares are still zero.
 fn used(shares: &[f64], demand: &[f64], kinds: usize, resource: usize) -> f64 {
     let mut sum = Sum::default();
-    shares.iter().enumerate().for_each(|(user, share)| sum.add(share * demand[user * kinds + resource]));
+    shares
+        .iter()
+        .enumerate()
+        .for_each(|(user, share)| sum.add(share * demand[user * kinds + resource]));
     sum.total()
 }
 
@@ -68,15 +74,20 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
         let one = |index: usize| f64::from(u8::from(index % pool.kinds() == resource));
         (0..pool.servers() * pool.kinds()).map(one).collect()
     };
-    let stops =
-        stops.into_iter().map(|(level, resource, users)| Stop { level, users, prices: prices(resource) });
+    let stops = stops.into_iter().map(|(level, resource, users)| Stop {
+        level,
+        users,
+        prices: prices(resource),
+    });
     Solved { stops: stops.collect(), shares, pieces, gap: 0.0 }
 }
 
 /// Users by rising ratio of their two resources.
 fn by_ratio(pool: &Pool) -> Vec<usize> {
-    let ratio = |user: usize| pool.demand(user).last().map_or(0.0, |last| last / pool.demand(user)[0]);
-    let mut order: Vec<(f64, usize)> = (0..pool.lines.len()).map(|user| (ratio(user), user)).collect();
+    let ratio =
+        |user: usize| pool.demand(user).last().map_or(0.0, |last| last / pool.demand(user)[0]);
+    let mut order: Vec<(f64, usize)> =
+        (0..pool.lines.len()).map(|user| (ratio(user), user)).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     order.into_iter().map(|(_, user)| user).collect()
 }

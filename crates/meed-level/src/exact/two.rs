@@ -1,28 +1,31 @@
 //! Two resources and unequal servers: the level in closed form, without a linear program.
 //!
-//! **Claim.** Shares x fit on the servers exactly if for both resources sum_i x_i d_ir <= 1, and for every ratio tau =
-//! d_i2 / d_i1 of a user that demands both,
+//! **Claim.** Shares x fit on the servers exactly if for both resources sum_i x_i d_ir <= 1, and
+//! for every ratio tau = d_i2 / d_i1 of a user that demands both,
 //!
 //! ```text
 //! sum_i x_i min(d_i2, tau d_i1)  <=  sum_k min(C_k2, tau C_k1).
 //! ```
 //!
-//! *Proof.* By Farkas' lemma x fits exactly if for all prices p_kr >= 0: sum_i x_i f(d_i) <= sum_k p_k C_k, where f(d) =
-//! min_k p_k d. f is concave, homogeneous and does not fall. For a given f the right side is smallest when p_k is a
-//! tangent of f at C_k, and is then sum_k f(C_k). Every such f of two variables is a positive combination of d_1, d_2
-//! and min(d_2, tau d_1) over tau > 0. So these suffice. Between the ratios of neighbouring users the left side is linear
-//! in tau and the right side concave: the users' own ratios suffice. Below the smallest ratio the left side is
-//! proportional to tau and the right side concave, above the largest the left side is constant and the right side does
-//! not fall: nothing is lost at the ends.
+//! *Proof.* By Farkas' lemma x fits exactly if for all prices p_kr >= 0: sum_i x_i f(d_i) <= sum_k
+//! p_k C_k, where f(d) = min_k p_k d. f is concave, homogeneous and does not fall. For a given f
+//! the right side is smallest when p_k is a tangent of f at C_k, and is then sum_k f(C_k). Every
+//! such f of two variables is a positive combination of d_1, d_2 and min(d_2, tau d_1) over tau >
+//! 0. So these suffice. Between the ratios of neighbouring users the left side is linear in tau and
+//! the right side concave: the users' own ratios suffice. Below the smallest ratio the left side is
+//! proportional to tau and the right side concave, above the largest the left side is constant and
+//! the right side does not fall: nothing is lost at the ends.
 //!
-//! **Rounds.** Every limit but those of the two resources binds each user that demands both, with a positive factor. So
-//! these stop together, at the first limit met. Users of a single resource go on until that resource is used up. There
-//! are at most three levels.
+//! **Rounds.** Every limit but those of the two resources binds each user that demands both, with a
+//! positive factor. So these stop together, at the first limit met. Users of a single resource go
+//! on until that resource is used up. There are at most three levels.
 //!
-//! **Prices.** Those of the limit that was met: (0, 1) on servers with C_k2 < tau C_k1 and (tau, 0) on others.
+//! **Prices.** Those of the limit that was met: (0, 1) on servers with C_k2 < tau C_k1 and (tau, 0)
+//! on others.
 //!
-//! Cost: a sort by ratio, then at most log2(2n) + 2 sweeps over the users ([`crate::line`]); one sweep if nobody has
-//! finitely many tasks or a history. Sums run from both ends, so that none is a difference of larger ones.
+//! Cost: a sort by ratio, then at most log2(2n) + 2 sweeps over the users ([`crate::line`]); one
+//! sweep if nobody has finitely many tasks or a history. Sums run from both ends, so that none is a
+//! difference of larger ones.
 
 use crate::exact::windows::split;
 use crate::line::{BLOCK, Bracket, Line, Running, Sum, bracket, fill, meets};
@@ -123,7 +126,10 @@ pub(crate) fn sort(pool: &Pool, classes: &[Class]) -> (Sorted, [Vec<usize>; 2]) 
     let ratio: Vec<f64> = both.iter().map(|(ratio, _)| *ratio).collect();
     let sorted = Sorted {
         lines: both.iter().map(|(_, user)| pool.lines[*user]).collect(),
-        demand: both.iter().map(|(_, user)| [pool.demand(*user)[0], pool.demand(*user)[1]]).collect(),
+        demand: both
+            .iter()
+            .map(|(_, user)| [pool.demand(*user)[0], pool.demand(*user)[1]])
+            .collect(),
         users: both.into_iter().map(|(_, user)| user).collect(),
         room: room(classes, &ratio),
         ratio,
@@ -155,8 +161,8 @@ fn room(classes: &[Class], ratios: &[f64]) -> Vec<f64> {
 }
 
 impl Sorted {
-    /// The largest level of those that demand both, and what stops them; infinite if nothing does. Users of one resource
-    /// rise along.
+    /// The largest level of those that demand both, and what stops them; infinite if nothing does.
+    /// Users of one resource rise along.
     fn largest_level(&self, single: &[Vec<Line>; 2]) -> (f64, Limit) {
         if self.users.is_empty() {
             return (f64::INFINITY, Limit::Resource(0));
@@ -177,12 +183,15 @@ impl Sorted {
         self.largest_level(single).0
     }
 
-    /// Whether all limits hold at a level. Each half of `scratch` is overwritten: the share, and the use of the first
-    /// resource by this user and all of higher ratio.
+    /// Whether all limits hold at a level. Each half of `scratch` is overwritten: the share, and
+    /// the use of the first resource by this user and all of higher ratio.
     fn feasible(&self, single: &[Vec<Line>; 2], level: f64, scratch: &mut [[f64; 2]]) -> bool {
-        let alone = single.each_ref().map(|lines| lines.iter().map(|line| line.at(level)).sum::<f64>());
+        let alone =
+            single.each_ref().map(|lines| lines.iter().map(|line| line.at(level)).sum::<f64>());
         let mut first = 0.0;
-        for ((line, demand), note) in self.lines.iter().zip(&self.demand).zip(scratch.iter_mut()).rev() {
+        for ((line, demand), note) in
+            self.lines.iter().zip(&self.demand).zip(scratch.iter_mut()).rev()
+        {
             let share = line.at(level);
             *note = [share * demand[1], first];
             first += share * demand[0];
@@ -200,12 +209,19 @@ impl Sorted {
         alone[1] + second <= 1.0
     }
 
-    /// The first limit met above `found.low`, where all shares are linear; but for rounding that is below `found.high`.
-    /// `scratch` is overwritten: use of the first resource by all of higher ratio, at `low` and its slope.
-    fn first_limit(&self, single: &[Vec<Line>; 2], found: Bracket, scratch: &mut [[f64; 2]]) -> (f64, Limit) {
+    /// The first limit met above `found.low`, where all shares are linear; but for rounding that is
+    /// below `found.high`. `scratch` is overwritten: use of the first resource by all of higher
+    /// ratio, at `low` and its slope.
+    fn first_limit(
+        &self,
+        single: &[Vec<Line>; 2],
+        found: Bracket,
+        scratch: &mut [[f64; 2]],
+    ) -> (f64, Limit) {
         let (low, between) = (found.low, found.between());
         let mut first = [Running::default(); 2];
-        let lines = self.lines.chunks(BLOCK).zip(self.demand.chunks(BLOCK)).zip(scratch.chunks_mut(BLOCK));
+        let lines =
+            self.lines.chunks(BLOCK).zip(self.demand.chunks(BLOCK)).zip(scratch.chunks_mut(BLOCK));
         for ((lines, demand), notes) in lines.rev() {
             for ((line, demand), note) in lines.iter().zip(demand).zip(notes).rev() {
                 *note = first.map(|sum| sum.total());
@@ -217,7 +233,13 @@ impl Sorted {
         let mut second = [Running::default(); 2];
         // How far above `low` the first limit of a ratio is met, and of which.
         let (mut rise, mut at) = (f64::INFINITY, 0);
-        let users = self.lines.iter().zip(&self.demand).zip(&self.ratio).zip(&self.room).zip(scratch.iter());
+        let users = self
+            .lines
+            .iter()
+            .zip(&self.demand)
+            .zip(&self.ratio)
+            .zip(&self.room)
+            .zip(scratch.iter());
         for (index, ((((line, demand), tau), room), above)) in users.enumerate() {
             if index % BLOCK == 0 {
                 second.iter_mut().for_each(Running::end);
@@ -249,7 +271,8 @@ impl Sorted {
         if rise.is_finite() && low + rise < least.0 {
             least = (low + rise, Limit::Ratio(self.ratio[at]));
         }
-        // Only now: all limits beyond the bracket would be alike, and prices are those of the first.
+        // Only now: all limits beyond the bracket would be alike, and prices are those of the
+        // first.
         (if least.0.is_finite() { least.0.min(found.high) } else { least.0 }, least.1)
     }
 }

@@ -1,17 +1,20 @@
-//! Who is served where, for two resources: every class of servers takes a contiguous window of the demand.
+//! Who is served where, for two resources: every class of servers takes a contiguous window of the
+//! demand.
 //!
-//! Demand is sorted by the ratio of its resources, and padded with the pool's unused amounts of the first resource (ratio
-//! 0) and of the second (infinite), so that demand and capacity have equal totals. In any order, each class takes the
-//! window of what is left that fills it exactly in both resources.
+//! Demand is sorted by the ratio of its resources, and padded with the pool's unused amounts of the
+//! first resource (ratio 0) and of the second (infinite), so that demand and capacity have equal
+//! totals. In any order, each class takes the window of what is left that fills it exactly in both
+//! resources.
 //!
-//! *Why there is one:* windows of the class's size hold ever more of the second resource the further right they start.
-//! The leftmost holds at most C_k2, for shares that fit satisfy sum_i x_i min(d_i2, tau d_i1) <= sum_k min(C_k2, tau C_k1)
-//! ([`super::two`]); so the rightmost holds at least that. *Why the rest fits the other classes:* for tau outside of the
-//! window's ratios both sides of that inequality lose the same amount, and inside no demand is left: the left side is
+//! *Why there is one:* windows of the class's size hold ever more of the second resource the
+//! further right they start. The leftmost holds at most C_k2, for shares that fit satisfy sum_i x_i
+//! min(d_i2, tau d_i1) <= sum_k min(C_k2, tau C_k1) ([`super::two`]); so the rightmost holds at
+//! least that. *Why the rest fits the other classes:* for tau outside of the window's ratios both
+//! sides of that inequality lose the same amount, and inside no demand is left: the left side is
 //! linear in tau there and the right side concave, so it holds between as well.
 //!
-//! Within a class (servers of one ratio r), servers are filled one after another by demand from both ends, low and high,
-//! mixed so that its ratio is r; what is left has the ratio r again.
+//! Within a class (servers of one ratio r), servers are filled one after another by demand from
+//! both ends, low and high, mixed so that its ratio is r; what is left has the ratio r again.
 //!
 //! Small classes come first: rounding ends up in the largest. Cost: O(classes x users + servers).
 
@@ -31,7 +34,11 @@ struct Item {
 
 impl Item {
     fn part(&self, by: f64) -> Item {
-        Item { user: self.user, amount: self.amount.map(|amount| amount * by), share: self.share * by }
+        Item {
+            user: self.user,
+            amount: self.amount.map(|amount| amount * by),
+            share: self.share * by,
+        }
     }
 
     fn size(&self) -> f64 {
@@ -39,7 +46,8 @@ impl Item {
     }
 }
 
-/// Splits shares that fit over the servers. `order` names the users by rising ratio; at most two resources.
+/// Splits shares that fit over the servers. `order` names the users by rising ratio; at most two
+/// resources.
 pub(crate) fn split(
     pool: &Pool,
     classes: &[Class],
@@ -50,8 +58,10 @@ pub(crate) fn split(
     let mut pieces: Pieces = vec![Vec::new(); pool.servers()];
     let mut by_size: Vec<&Class> = classes.iter().collect();
     let size = |class: &Class| class.capacity.iter().sum::<f64>();
-    // A class that lacks a resource takes its window, which is an end of the demand, first: rounding may not end up there.
-    let lacking = |class: &Class| (0..2).find(|&r| pair(&class.capacity)[r] == 0.0 && pool.kinds() == 2);
+    // A class that lacks a resource takes its window, which is an end of the demand, first:
+    // rounding may not end up there.
+    let lacking =
+        |class: &Class| (0..2).find(|&r| pair(&class.capacity)[r] == 0.0 && pool.kinds() == 2);
     by_size.sort_by(|a, b| lacking(b).cmp(&lacking(a)).then(size(a).total_cmp(&size(b))));
     for (number, class) in by_size.iter().enumerate() {
         let after = &by_size[number + 1..];
@@ -149,8 +159,9 @@ fn find_window(items: &[Item], capacity: [f64; 2]) -> Option<(usize, usize)> {
     }
     before.push(sums.map(|sum| sum.total()));
     let last = items.len().checked_sub(1)?;
-    let item_at =
-        |position: f64| before.partition_point(|sum| sum[0] <= position).saturating_sub(1).min(last);
+    let item_at = |position: f64| {
+        before.partition_point(|sum| sum[0] <= position).saturating_sub(1).min(last)
+    };
     let second_before = |position: f64| {
         let item = item_at(position);
         let [start, second] = before[item];
@@ -174,7 +185,8 @@ fn fraction(amount: [f64; 2], room: [f64; 2]) -> f64 {
     fits(0).min(fits(1)).clamp(0.0, 1.0)
 }
 
-/// How much of two items, of lower and higher ratio, fills `room` exactly; less where rounding would overfill it.
+/// How much of two items, of lower and higher ratio, fills `room` exactly; less where rounding
+/// would overfill it.
 fn ends(low: [f64; 2], high: [f64; 2], room: [f64; 2]) -> (f64, f64) {
     let det = low[0] * high[1] - low[1] * high[0];
     let size = (low[0] + low[1]) * (high[0] + high[1]);
@@ -216,7 +228,8 @@ fn fill_server(
             left[0] = low.part(1.0 - by);
             return;
         }
-        // How much of each end makes up one whole server; they may have to be taken several times over.
+        // How much of each end makes up one whole server; they may have to be taken several times
+        // over.
         let det = low.amount[0] * high.amount[1] - low.amount[1] * high.amount[0];
         let per_server = match det > 1e-14 * low.size() * high.size() {
             true => [

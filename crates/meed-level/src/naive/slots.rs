@@ -1,10 +1,13 @@
-//! Slots of fixed size, shared max-min fairly, as by Hadoop's Fair Scheduler (TPDS'15 Sec. 6.2 and Table 2).
+//! Slots of fixed size, shared max-min fairly, as by Hadoop's Fair Scheduler (TPDS'15 Sec. 6.2 and
+//! Table 2).
 //!
-//! A slot is the largest server divided by N (`slots_per_server`): of every resource 1/N of the most that a server has. A
-//! server has as many whole slots as fit; a task takes as many as cover its demand, all on one server, and uses of them
-//! what it demands. Slots held per weight are raised together. A task of s slots runs only on servers with s or more: the
-//! servers of larger tasks are among those of smaller ones, so totals y fit exactly if for every s the tasks of s or more
-//! slots hold no more than the servers with s or more have, and each round stops the users of those limits.
+//! A slot is the largest server divided by N (`slots_per_server`): of every resource 1/N of the
+//! most that a server has. A server has as many whole slots as fit; a task takes as many as cover
+//! its demand, all on one server, and uses of them what it demands. Slots held per weight are
+//! raised together. A task of s slots runs only on servers with s or more: the servers of larger
+//! tasks are among those of smaller ones, so totals y fit exactly if for every s the tasks of s or
+//! more slots hold no more than the servers with s or more have, and each round stops the users of
+//! those limits.
 //!
 //! Slots never hold more than the server has. Cost: O(distinct slot counts^2 x users).
 
@@ -17,15 +20,24 @@ const ROUNDING: f64 = 1e-9;
 
 /// Users and dominant shares (of the pool) on each server class, and who can run nowhere.
 pub(crate) fn solve(problem: &Problem, pool: &Pool) -> (Pieces, Vec<String>) {
-    let most = |r: usize| problem.servers.iter().map(|server| server.capacity[r]).fold(0.0, f64::max);
-    let slot: Vec<f64> = (0..problem.resources.len()).map(|r| most(r) / problem.slots_per_server).collect();
+    let most =
+        |r: usize| problem.servers.iter().map(|server| server.capacity[r]).fold(0.0, f64::max);
+    let slot: Vec<f64> =
+        (0..problem.resources.len()).map(|r| most(r) / problem.slots_per_server).collect();
     let whole = |capacity: &[f64]| {
-        let fits =
-            capacity.iter().zip(&slot).filter(|(_, slot)| **slot > 0.0).map(|(have, slot)| have / slot);
+        let fits = capacity
+            .iter()
+            .zip(&slot)
+            .filter(|(_, slot)| **slot > 0.0)
+            .map(|(have, slot)| have / slot);
         (fits.fold(f64::INFINITY, f64::min) + ROUNDING).floor()
     };
     let covers = |demand: &[f64]| {
-        let takes = demand.iter().zip(&slot).filter(|(need, _)| **need > 0.0).map(|(need, slot)| need / slot);
+        let takes = demand
+            .iter()
+            .zip(&slot)
+            .filter(|(need, _)| **need > 0.0)
+            .map(|(need, slot)| need / slot);
         (takes.fold(0.0, f64::max) - ROUNDING).ceil().max(1.0)
     };
     let each: Vec<f64> = problem.servers.iter().map(|server| whole(&server.capacity)).collect();
@@ -35,7 +47,8 @@ pub(crate) fn solve(problem: &Problem, pool: &Pool) -> (Pieces, Vec<String>) {
     for (user, takes) in problem.users.iter().zip(&takes).filter(|(_, takes)| **takes > largest) {
         let name = &user.name;
         remarks.push(format!(
-            "user `{name}` gets nothing: a task takes {takes} slots, and no server has more than {largest}"
+            "user `{name}` gets nothing: a task takes {takes} slots, and no server has more than \
+             {largest}"
         ));
     }
     let held = raise(problem, &each, &takes);
@@ -76,7 +89,8 @@ fn raise(problem: &Problem, each: &[f64], takes: &[f64]) -> Vec<f64> {
             (fill(&rising, slots(size) - used.total()), size)
         };
         let least = sizes.iter().map(level_of).min_by(|a, b| a.0.total_cmp(&b.0));
-        let (level, size) = least.filter(|(level, _)| level.is_finite()).unwrap_or((f64::INFINITY, 0.0));
+        let (level, size) =
+            least.filter(|(level, _)| level.is_finite()).unwrap_or((f64::INFINITY, 0.0));
         for user in (0..lines.len()).filter(|&user| takes[user] >= size) {
             if !std::mem::replace(&mut stopped[user], true) {
                 held[user] = lines[user].share(level);
@@ -87,7 +101,8 @@ fn raise(problem: &Problem, each: &[f64], takes: &[f64]) -> Vec<f64> {
     held
 }
 
-/// Puts slots on servers: users of the largest tasks first, for they have the fewest servers to choose from.
+/// Puts slots on servers: users of the largest tasks first, for they have the fewest servers to
+/// choose from.
 fn place(problem: &Problem, pool: &Pool, each: &[f64], takes: &[f64], held: Vec<f64>) -> Pieces {
     let mut pieces: Pieces = vec![Vec::new(); each.len()];
     let mut servers: Vec<(usize, f64)> = problem

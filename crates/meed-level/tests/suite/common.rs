@@ -31,7 +31,10 @@ pub(crate) struct Kind {
 
 fn amount(zeros: bool) -> BoxedStrategy<f64> {
     // Few values: equal directions and ratios are common.
-    let plain = prop_oneof![(1u32..=6).prop_map(f64::from), (1u32..=1000).prop_map(|v| f64::from(v) / 64.0)];
+    let plain = prop_oneof![
+        (1u32..=6).prop_map(f64::from),
+        (1u32..=1000).prop_map(|v| f64::from(v) / 64.0)
+    ];
     match zeros {
         true => prop_oneof![1 => Just(0.0), 3 => plain].boxed(),
         false => plain.boxed(),
@@ -55,13 +58,14 @@ pub(crate) fn problems(kind: Kind, users: usize) -> impl Strategy<Value = Proble
                 count: f64::from(count),
                 capacity: capacity.iter().map(|amount| amount * 20.0).collect(),
             });
-            let users = users.into_iter().enumerate().map(|(number, (demand, weight, tasks, used))| User {
-                name: format!("u{number}"),
-                demand,
-                weight: if finite { f64::from(weight) } else { 1.0 },
-                tasks: tasks.filter(|_| finite).map(f64::from),
-                used: if finite { used } else { 0.0 },
-            });
+            let users =
+                users.into_iter().enumerate().map(|(number, (demand, weight, tasks, used))| User {
+                    name: format!("u{number}"),
+                    demand,
+                    weight: if finite { f64::from(weight) } else { 1.0 },
+                    tasks: tasks.filter(|_| finite).map(f64::from),
+                    used: if finite { used } else { 0.0 },
+                });
             let problem = Problem {
                 resources: (0..kind.resources).map(|r| format!("r{r}")).collect(),
                 servers: servers.collect(),

@@ -12,7 +12,8 @@ fn the_result_is_written_as_documented() {
     let problem = read(text, Format::Json).unwrap();
     for (name, policy) in meed_level::POLICIES {
         let allocation = solved(&problem, *policy);
-        let json: serde_json::Value = serde_json::from_str(&to_json(&problem, *policy, &allocation)).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&to_json(&problem, *policy, &allocation)).unwrap();
         assert_eq!(json["policy"], *name);
         // The reader of these tests rounds the last digit.
         let same = |value: &serde_json::Value, expected: f64| {
@@ -29,7 +30,10 @@ fn the_result_is_written_as_documented() {
         assert!(servers.iter().all(|server| server["free"]["cpu"].as_f64().unwrap() >= 0.0));
         assert_eq!(json["certificate"].is_null(), allocation.certificate.is_none());
         if let Some(certificate) = &allocation.certificate {
-            assert_eq!(json["certificate"]["rounds"].as_array().unwrap().len(), certificate.rounds.len());
+            assert_eq!(
+                json["certificate"]["rounds"].as_array().unwrap().len(),
+                certificate.rounds.len()
+            );
             assert_eq!(json["certificate"]["rounds"][0]["users"][0], "a");
         }
     }
@@ -59,7 +63,8 @@ fn ten_to_the_twelfth_of_anything() {
     }
 }
 
-/// Nearly nothing is demanded of what runs out, and weights are far apart: who pays little pays all the same.
+/// Nearly nothing is demanded of what runs out, and weights are far apart: who pays little pays all
+/// the same.
 #[test]
 fn ten_to_the_twelfth_of_everything() {
     let text = r#"{"servers":[{"count":1e12,"capacity":{"cpu":1e12,"memory":1}}],
@@ -77,7 +82,10 @@ fn nobody_is_stopped_when_everything_fits() {
         "users":[{"name":"x","demand":{"a":0.1,"b":0.1,"c":0.1},"tasks":3},{"name":"y","demand":{"a":1},"tasks":0}]}"#;
     let problem = read(text, Format::Json).unwrap();
     let allocation = allocate(&problem, Policy::Drfh).unwrap();
-    assert_eq!((allocation.level, allocation.certificate.as_ref().unwrap().rounds.len()), (None, 0));
+    assert_eq!(
+        (allocation.level, allocation.certificate.as_ref().unwrap().rounds.len()),
+        (None, 0)
+    );
     assert!(
         (allocation.users[0].tasks - 3.0).abs() < 1e-9 && allocation.users[1].tasks == 0.0,
         "{allocation:?}"

@@ -1,5 +1,5 @@
-//! Problems that random tests have found, with shares from exact rational arithmetic (a simplex method over fractions,
-//! round by round), and what the check must refuse.
+//! Problems that random tests have found, with shares from exact rational arithmetic (a simplex
+//! method over fractions, round by round), and what the check must refuse.
 
 use meed_level::{Allocation, Policy, Problem, Server, User, allocate, verify};
 
@@ -29,8 +29,8 @@ fn problem(servers: &[(f64, &[f64])], users: &[Row<'_>]) -> Problem {
 
 const ENDLESS: f64 = f64::INFINITY;
 
-/// Users 2 and 4 can rise above the first level: the last server has 0.02 % of its third resource left, whose price is
-/// zero, but for rounding.
+/// Users 2 and 4 can rise above the first level: the last server has 0.02 % of its third resource
+/// left, whose price is zero, but for rounding.
 fn nearly_used_up() -> Problem {
     problem(
         &[(2.0, &[20.0, 140.0, 20.0]), (2.0, &[20.0, 40.0, 0.0]), (2.0, &[162.5, 20.0, 120.0])],
@@ -47,10 +47,12 @@ fn nearly_used_up() -> Problem {
 /// Dominant shares under a policy, all within 1e-10.
 fn check(problem: &Problem, policy: Policy, expected: &[f64]) {
     let allocation = solved(problem, policy);
-    let right =
-        |(user, expected): (&meed_level::UserShare, &f64)| near(user.dominant_share, *expected, 1e-10);
+    let right = |(user, expected): (&meed_level::UserShare, &f64)| {
+        near(user.dominant_share, *expected, 1e-10)
+    };
     assert!(
-        allocation.users.len() == expected.len() && allocation.users.iter().zip(expected).all(right),
+        allocation.users.len() == expected.len()
+            && allocation.users.iter().zip(expected).all(right),
         "{expected:?} {allocation:#?}"
     );
 }
@@ -67,7 +69,8 @@ fn a_price_that_is_rounding_stops_nobody() {
     check(&nearly_used_up(), Policy::Drfh, &expected);
 }
 
-/// The wrong answer that was given once: all stop at the first level, by a price of 1e-8 of the pool.
+/// The wrong answer that was given once: all stop at the first level, by a price of 1e-8 of the
+/// pool.
 #[test]
 fn a_price_that_is_rounding_proves_nothing() {
     let problem = nearly_used_up();
@@ -98,12 +101,16 @@ fn a_price_that_is_rounding_proves_nothing() {
     };
     for price in [1e-9, 1e-10, 4e-11, 1e-11] {
         let why = forged(price).unwrap_err().to_string();
-        assert!(why.contains("and could rise by") || why.contains("pays nothing"), "{price:e}: {why}");
+        assert!(
+            why.contains("and could rise by") || why.contains("pays nothing"),
+            "{price:e}: {why}"
+        );
     }
     assert!(verify(&problem, Policy::Drfh, &right).unwrap().rise < 1e-10);
 }
 
-/// In the second round the first round's prices prove as much at its level: the program ends far from the optimum there.
+/// In the second round the first round's prices prove as much at its level: the program ends far
+/// from the optimum there.
 #[test]
 fn a_late_round_is_as_exact_as_the_first() {
     let problem = problem(
@@ -114,7 +121,11 @@ fn a_late_round_is_as_exact_as_the_first() {
             (&[9.984375, 8.984375, 0.0], 4.0, 16.0, 0.0),
         ],
     );
-    check(&problem, Policy::LongTermDrf, &[0.08986003246895705, 0.5142857142857142, 0.4042639676442493]);
+    check(
+        &problem,
+        Policy::LongTermDrf,
+        &[0.08986003246895705, 0.5142857142857142, 0.4042639676442493],
+    );
 }
 
 /// The new users of the second round pay 2e-4 of what the others do.
@@ -144,8 +155,8 @@ fn a_small_price_is_a_price() {
     check(&problem, Policy::Drfh, &expected);
 }
 
-/// All tasks take exactly what there is; rounding says that they take more. The prices are those of the ratio's limit, not
-/// of a resource that is far from used up.
+/// All tasks take exactly what there is; rounding says that they take more. The prices are those of
+/// the ratio's limit, not of a resource that is far from used up.
 #[test]
 fn two_resources_all_tasks_take_exactly_what_there_is() {
     let mut problem = problem(
@@ -158,8 +169,12 @@ fn two_resources_all_tasks_take_exactly_what_there_is() {
         Server { count: 2.0, capacity: vec![0.0, 100.0] },
         Server { count: 2.0, capacity: vec![0.0, 181.5625] },
     ];
-    problem.users[0] =
-        User { demand: vec![0.171875, 5.0], weight: 3.0, tasks: Some(12.0), ..problem.users[0].clone() };
+    problem.users[0] = User {
+        demand: vec![0.171875, 5.0],
+        weight: 3.0,
+        tasks: Some(12.0),
+        ..problem.users[0].clone()
+    };
     check(&problem, Policy::Drfh, &[0.09628886659979939]);
 }
 
@@ -167,7 +182,12 @@ fn two_resources_all_tasks_take_exactly_what_there_is() {
 #[test]
 fn two_resources_a_window_ends_with_an_item() {
     let problem = problem(
-        &[(1.0, &[60.0, 20.0]), (1.0, &[74.6875, 20.0]), (2.0, &[177.1875, 82.5]), (1.0, &[149.375, 40.0])],
+        &[
+            (1.0, &[60.0, 20.0]),
+            (1.0, &[74.6875, 20.0]),
+            (2.0, &[177.1875, 82.5]),
+            (1.0, &[149.375, 40.0]),
+        ],
         &[(&[14.796875, 5.0], 1.0, 16.0, 0.0)],
     );
     check(&problem, Policy::Drfh, &[0.3708272148800783]);

@@ -1,5 +1,6 @@
-//! The exact allocation as a whole: the papers' examples, a slow twin (a general LP solver, round by round), proven
-//! properties on random pools, problems that were solved wrongly once, and refusals.
+//! The exact allocation as a whole: the papers' examples, a slow twin (a general LP solver, round
+//! by round), proven properties on random pools, problems that were solved wrongly once, and
+//! refusals.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

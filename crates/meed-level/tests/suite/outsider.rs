@@ -1,5 +1,5 @@
-//! The printed certificate, checked as docs/allocate.md tells an outsider to: from the two texts alone, by arithmetic on
-//! their fields. Nothing of `meed_level::verify` is used.
+//! The printed certificate, checked as docs/allocate.md tells an outsider to: from the two texts
+//! alone, by arithmetic on their fields. Nothing of `meed_level::verify` is used.
 
 use meed_level::document::{Format, read, to_json};
 use meed_level::{POLICIES, Problem, allocate};
@@ -54,8 +54,9 @@ impl Outsider {
             kinds.iter().map(|kind| count * number(&server["capacity"][kind], 0.0)).collect()
         };
         let rows = input["servers"].as_array().unwrap().iter();
-        let mut servers: Vec<(Vec<f64>, Vec<f64>)> =
-            rows.map(|server| (row(server, number(&server["count"], 1.0)), row(server, 1.0))).collect();
+        let mut servers: Vec<(Vec<f64>, Vec<f64>)> = rows
+            .map(|server| (row(server, number(&server["count"], 1.0)), row(server, 1.0)))
+            .collect();
         let totals: Vec<f64> =
             (0..kinds.len()).map(|r| servers.iter().map(|server| server.0[r]).sum()).collect();
         if output["policy"] == "drf" {
@@ -69,12 +70,16 @@ impl Outsider {
     }
 
     fn demand(&self, user: usize) -> Vec<f64> {
-        self.kinds.iter().map(|kind| number(&self.input["users"][user]["demand"][kind], 0.0)).collect()
+        self.kinds
+            .iter()
+            .map(|kind| number(&self.input["users"][user]["demand"][kind], 0.0))
+            .collect()
     }
 
     /// The largest share of a resource of the whole pool that one task takes.
     fn dominant(&self, user: usize) -> f64 {
-        let parts = self.demand(user).into_iter().zip(&self.totals).filter(|(_, total)| **total > 0.0);
+        let parts =
+            self.demand(user).into_iter().zip(&self.totals).filter(|(_, total)| **total > 0.0);
         parts.map(|(need, total)| need / total).fold(0.0, f64::max)
     }
 
@@ -85,7 +90,8 @@ impl Outsider {
     /// Tasks of a user at a level, (w level - H) / dominant demand, between 0 and its tasks.
     fn at(&self, user: usize, level: f64) -> f64 {
         let row = &self.input["users"][user];
-        let past = if self.output["policy"] == "long-term-drf" { number(&row["used"], 0.0) } else { 0.0 };
+        let past =
+            if self.output["policy"] == "long-term-drf" { number(&row["used"], 0.0) } else { 0.0 };
         let tasks = (number(&row["weight"], 1.0) * level - past).max(0.0) / self.dominant(user);
         tasks.min(number(&row["tasks"], f64::INFINITY))
     }
@@ -93,13 +99,22 @@ impl Outsider {
     /// 1. It fits, and entries add up to what users have.
     fn fits(&self) {
         let users = self.users();
-        for (entry, (all, _)) in self.output["servers"].as_array().unwrap().iter().zip(&self.servers) {
+        for (entry, (all, _)) in
+            self.output["servers"].as_array().unwrap().iter().zip(&self.servers)
+        {
             for (r, most) in all.iter().enumerate() {
-                let here = |user: usize| number(&entry["users"][users[user]["name"].as_str().unwrap()], 0.0);
-                let used: f64 = (0..users.len()).map(|user| here(user) * self.demand(user)[r]).sum();
+                let here = |user: usize| {
+                    number(&entry["users"][users[user]["name"].as_str().unwrap()], 0.0)
+                };
+                let used: f64 =
+                    (0..users.len()).map(|user| here(user) * self.demand(user)[r]).sum();
                 assert!(used <= most * (1.0 + 1e-9), "{used} of {most} {}", self.output);
                 let free = number(&entry["free"][&self.kinds[r]], 0.0);
-                assert!((used + free - most).abs() <= CLOSE * most.max(1.0), "{free} {}", self.output);
+                assert!(
+                    (used + free - most).abs() <= CLOSE * most.max(1.0),
+                    "{free} {}",
+                    self.output
+                );
             }
         }
         for (user, row) in users.iter().enumerate() {
@@ -107,7 +122,11 @@ impl Outsider {
             assert_eq!(self.output["users"][user]["name"], name);
             let entries = self.output["servers"].as_array().unwrap().iter();
             let sum: f64 = entries.map(|entry| number(&entry["users"][name], 0.0)).sum();
-            assert!((sum - self.tasks(user)).abs() <= CLOSE * sum.max(1.0), "{name} {}", self.output);
+            assert!(
+                (sum - self.tasks(user)).abs() <= CLOSE * sum.max(1.0),
+                "{name} {}",
+                self.output
+            );
             let share = number(&self.output["users"][user]["dominant_share"], f64::NAN);
             assert!((share - sum * self.dominant(user)).abs() <= CLOSE, "{name} {}", self.output);
         }
@@ -116,10 +135,12 @@ impl Outsider {
     /// What one task costs on the entry where it is cheapest, of those that have all it demands.
     fn cost(&self, user: usize, prices: &Value) -> f64 {
         let demand = self.demand(user);
-        let can = |one: &[f64]| demand.iter().zip(one).all(|(need, have)| *need == 0.0 || *have > 0.0);
+        let can =
+            |one: &[f64]| demand.iter().zip(one).all(|(need, have)| *need == 0.0 || *have > 0.0);
         let price = |entry: usize, r: usize| number(&prices[entry][&self.kinds[r]], 0.0);
         let entries = (0..self.servers.len()).filter(|&entry| can(&self.servers[entry].1));
-        let costs = entries.map(|entry| (0..demand.len()).map(|r| demand[r] * price(entry, r)).sum());
+        let costs =
+            entries.map(|entry| (0..demand.len()).map(|r| demand[r] * price(entry, r)).sum());
         costs.fold(f64::INFINITY, f64::min)
     }
 
@@ -134,7 +155,9 @@ impl Outsider {
                 .servers
                 .iter()
                 .enumerate()
-                .flat_map(|(entry, (all, _))| all.iter().enumerate().map(move |(r, all)| (entry, r, all)))
+                .flat_map(|(entry, (all, _))| {
+                    all.iter().enumerate().map(move |(r, all)| (entry, r, all))
+                })
                 .map(|(entry, r, all)| all * number(&prices[entry][&self.kinds[r]], 0.0))
                 .sum();
             assert!((worth - 1.0).abs() <= CLOSE, "worth {worth} {}", self.output);
@@ -157,7 +180,11 @@ impl Outsider {
         }
         for user in (0..stopped.len()).filter(|&user| !stopped[user]) {
             let all = number(&self.users()[user]["tasks"], f64::INFINITY);
-            assert!((self.tasks(user) - all).abs() <= CLOSE * all.max(1.0), "{user} {}", self.output);
+            assert!(
+                (self.tasks(user) - all).abs() <= CLOSE * all.max(1.0),
+                "{user} {}",
+                self.output
+            );
         }
     }
 }

@@ -44,18 +44,21 @@ fn figure_1_drf_cannot_be_placed() {
 fn figures_3_and_4() {
     check(&figure_2(), Policy::PerServerDrf, 3.0 / 7.0, &[6.0, 6.0]);
     let split = solved(&figure_2(), Policy::PerServerDrf).servers;
-    let tasks = |server: usize, user: usize| split[server].iter().find(|(who, _)| *who == user).unwrap().1;
+    let tasks =
+        |server: usize, user: usize| split[server].iter().find(|(who, _)| *who == user).unwrap().1;
     for (server, user, expected) in [(0, 0, 5.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 5.0)] {
         assert!(near(tasks(server, user), expected, 1e-12), "{split:?}");
     }
     check(&figure_2(), Policy::Drfh, 5.0 / 7.0, &[10.0, 10.0]);
     let split = solved(&figure_2(), Policy::Drfh).servers;
-    let most = |server: usize, user: usize| split[server].iter().find(|(who, _)| *who == user).unwrap().1;
+    let most =
+        |server: usize, user: usize| split[server].iter().find(|(who, _)| *who == user).unwrap().1;
     assert!(
         near(most(0, 0), 10.0, 1e-12) && near(most(1, 1), 10.0, 1e-12),
         "each has a server of its own: {split:?}"
     );
-    // Two slots of 12/14 on either server. A task of either user covers two, so both have one server's worth.
+    // Two slots of 12/14 on either server. A task of either user covers two, so both have one
+    // server's worth.
     check(&figure_2(), Policy::Slots, 1.0 / 14.0, &[1.0, 1.0]);
 }
 
@@ -81,8 +84,9 @@ fn economic_fairness_figure_4() {
 
 #[test]
 fn figure_5_is_below_what_divisible_tasks_could_have() {
-    // Printed: shares of 62 %, 44 % and 26 % for one, two and three users, of 100 servers drawn at random from these. There
-    // tasks are whole: two in three servers hold one task of user 1 or none, and most a single one of user 2.
+    // Printed: shares of 62 %, 44 % and 26 % for one, two and three users, of 100 servers drawn at
+    // random from these. There tasks are whole: two in three servers hold one task of user 1 or
+    // none, and most a single one of user 2.
     for (users, printed, fluid) in [(1, 0.62, 0.9998), (2, 0.44, 0.6276), (3, 0.26, 0.4495)] {
         let level = solved(&figure_5(users), Policy::Drfh).level.unwrap();
         assert!(level > printed && near(level, fluid, 1e-3), "{users} users: {level}");

@@ -1,4 +1,5 @@
-//! DRFH's properties where the paper proves them (Sec. 4), and how often strong sharing incentive fails.
+//! DRFH's properties where the paper proves them (Sec. 4), and how often strong sharing incentive
+//! fails.
 
 use meed_level::audit::{departure, envy, lies, strong_sharing, weak_sharing};
 use meed_level::{Policy, Problem};
@@ -53,7 +54,8 @@ proptest! {
         }
         // A lie that is refused gains nothing.
         if let Ok(ratios) = lies(&problem, Policy::Drfh, &coalition) {
-            prop_assert!(ratios.iter().any(|ratio| *ratio >= LEAST), "{:?} {:?} {:#?}", ratios, coalition, problem);
+            prop_assert!(ratios.iter().any(|ratio| *ratio >= LEAST), "{:?} {:?} \
+                {:#?}", ratios, coalition, problem);
         }
     }
 
@@ -95,8 +97,8 @@ proptest! {
         prop_assert!(levels.iter().all(|level| near(*level, allocation.level.unwrap(), 1e-9)));
     }
 
-    /// Prop. 8: who all demand most of the same resource share that max-min fairly; here with as much of the others as
-    /// needed, all of the first is used and everybody has the same.
+    /// Prop. 8: who all demand most of the same resource share that max-min fairly; here with as
+    /// much of the others as needed, all of the first is used and everybody has the same.
     #[test]
     fn bottleneck_fairness(problem in plain(2)) {
         let mut problem = problem;
@@ -127,7 +129,8 @@ proptest! {
         }
     }
 
-    /// The level of DRFH is at least that of any allocation that fits: DRF's bounds it, per-server DRF's and slots' do not exceed it.
+    /// The level of DRFH is at least that of any allocation that fits: DRF's bounds it, per-server
+    /// DRF's and slots' do not exceed it.
     #[test]
     fn drfh_is_between(problem in plain(2)) {
         let level = |policy| solved(&problem, policy).level.unwrap();
@@ -137,8 +140,8 @@ proptest! {
     }
 }
 
-/// The measures tell when a property does not hold: of results that are made worse, and of policies without it. (No policy
-/// here misses population monotonicity.)
+/// The measures tell when a property does not hold: of results that are made worse, and of policies
+/// without it. (No policy here misses population monotonicity.)
 #[test]
 fn the_measures_can_fail() {
     let example = meed_level::examples::figure_2();
@@ -157,13 +160,15 @@ fn the_measures_can_fail() {
     let strong = strong_sharing(&fourth, &solved(&fourth, Policy::Drfh));
     assert!((strong[1] - 24.0 / 25.0).abs() < 1e-9, "{strong:?}");
     // A task of a slot and a bit takes two: claiming all of both pays.
-    let slots = meed_level::examples::cpu_and_memory(&[(1.0, 14.0, 14.0)], &[(0.4, 0.4), (1.0, 1.0)]);
+    let slots =
+        meed_level::examples::cpu_and_memory(&[(1.0, 14.0, 14.0)], &[(0.4, 0.4), (1.0, 1.0)]);
     let lie = lies(&slots, Policy::Slots, &[(0, vec![0.8, 0.8])]).unwrap();
     assert!(lie[0] < LEAST, "{lie:?}");
 }
 
-/// Strong sharing incentive is not proven (Prop. 4 is a counterexample): how often does it fail? On Google's servers (Table
-/// 1), and on four random ones; users of random demands. The paper finds 2 % of the users of its trace (Sec. 6.3).
+/// Strong sharing incentive is not proven (Prop. 4 is a counterexample): how often does it fail? On
+/// Google's servers (Table 1), and on four random ones; users of random demands. The paper finds 2
+/// % of the users of its trace (Sec. 6.3).
 #[test]
 fn strong_sharing_incentive_fails_for_few() {
     let mut state = 1u64;
@@ -177,7 +182,8 @@ fn strong_sharing_incentive_fails_for_few() {
         let (mut worse, mut all, mut least) = (0, 0, f64::INFINITY);
         for _ in 0..runs {
             let users = dice(2.0, most_users) as usize;
-            let users: Vec<(f64, f64)> = (0..users).map(|_| (dice(0.01, 0.5), dice(0.01, 0.5))).collect();
+            let users: Vec<(f64, f64)> =
+                (0..users).map(|_| (dice(0.01, 0.5), dice(0.01, 0.5))).collect();
             let random: Vec<(f64, f64, f64)> =
                 (0..4).map(|_| (1.0, dice(0.5, 2.0), dice(0.5, 2.0))).collect();
             let servers = if google { meed_level::examples::GOOGLE } else { &random };

@@ -38,15 +38,31 @@ fn wrong_values() {
         ),
         ("\"cpu\":0.2,\"memory\":1", "\"cpu\":0,\"memory\":0", "user `a`: a task demands nothing"),
         ("\"cpu\":0.2,\"memory\":1", "", "user `a`: a task demands nothing"),
-        ("\"cpu\":0.2", "\"cpu\":-1", "user `a`: demand of `cpu` is -1; it must be 0, or from 1e-12 to 1e18"),
-        ("\"cpu\":0.2", "\"cpu\":3", "user `a`: a task demands 3 of `cpu`; the largest server has 2"),
+        (
+            "\"cpu\":0.2",
+            "\"cpu\":-1",
+            "user `a`: demand of `cpu` is -1; it must be 0, or from 1e-12 to 1e18",
+        ),
+        (
+            "\"cpu\":0.2",
+            "\"cpu\":3",
+            "user `a`: a task demands 3 of `cpu`; the largest server has 2",
+        ),
         (
             "\"cpu\":0.2",
             "\"cpu\":1e12",
             "user `a`: a task demands 1000000000000 of `cpu`; the largest server has 2",
         ),
-        ("\"cpu\":0.2", "\"cpus\":0.2", "user `a`: demands the unknown resource `cpus`; did you mean `cpu`?"),
-        ("\"cpu\":0.2", "\"fpga_cards\":0.2", "unknown resource `fpga_cards`; the servers have cpu, memory"),
+        (
+            "\"cpu\":0.2",
+            "\"cpus\":0.2",
+            "user `a`: demands the unknown resource `cpus`; did you mean `cpu`?",
+        ),
+        (
+            "\"cpu\":0.2",
+            "\"fpga_cards\":0.2",
+            "unknown resource `fpga_cards`; the servers have cpu, memory",
+        ),
         ("\"cpu\":0.2", "\"cpu\":\"0.2\"", "2: invalid type: string \"0.2\", expected f64"),
         ("\"weight\":1", "\"weight\":0", "user `a`: weight is 0; it must be from 1e-12"),
         ("\"weight\":1", "\"weight\":-1", "user `a`: weight is -1"),
@@ -64,9 +80,12 @@ fn wrong_values() {
         check(from, to, message);
     }
     // What TOML can say and JSON cannot.
-    for (value, message) in [("nan", "weight is NaN"), ("inf", "weight is inf"), ("-inf", "weight is -inf")] {
+    for (value, message) in
+        [("nan", "weight is NaN"), ("inf", "weight is inf"), ("-inf", "weight is -inf")]
+    {
         let text = format!(
-            "servers = [{{ capacity = {{ cpu = 1 }} }}]\nusers = [{{ name = \"a\", demand = {{ cpu = 1 }}, weight = {value} }}]"
+            "servers = [{{ capacity = {{ cpu = 1 }} }}]\nusers = [{{ name = \"a\", demand = {{ cpu \
+             = 1 }}, weight = {value} }}]"
         );
         let error = read(&text, Format::Toml).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -82,7 +101,11 @@ fn wrong_documents() {
         ("[]", Format::Json, "1: "),
         ("{}", Format::Json, "missing field `servers`"),
         ("{\"servers\":[],\"users\":[]}", Format::Json, "there are 0 resources"),
-        ("{\"servers\":[{\"capacity\":{\"cpu\":1}}],\"users\":[]}", Format::Json, "there are no users"),
+        (
+            "{\"servers\":[{\"capacity\":{\"cpu\":1}}],\"users\":[]}",
+            Format::Json,
+            "there are no users",
+        ),
         ("servers = [\n", Format::Toml, "1: "),
         ("servers = 1\n\nusers = []", Format::Toml, "1: invalid type: integer"),
         ("users = []\nservers = []\nuser = 1\n", Format::Toml, "3: unknown field `user`"),

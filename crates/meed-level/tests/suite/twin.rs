@@ -1,9 +1,11 @@
-//! The slow twin: DRFH's rounds as they are written (Sec. 5.1), each by a general LP solver over all pairs of users and
-//! servers, and for every user another program that asks whether it can rise.
+//! The slow twin: DRFH's rounds as they are written (Sec. 5.1), each by a general LP solver over
+//! all pairs of users and servers, and for every user another program that asks whether it can
+//! rise.
 
 use meed_level::{Policy, Problem};
 use microlp::{
-    ComparisonOp, LinearExpr, OptimizationDirection, Problem as Lp, Solution, SolveOutcome, Variable,
+    ComparisonOp, LinearExpr, OptimizationDirection, Problem as Lp, Solution, SolveOutcome,
+    Variable,
 };
 use proptest::prelude::*;
 
@@ -29,13 +31,19 @@ fn program(problem: &Problem, goal: &dyn Fn(usize) -> f64) -> (Lp, Vec<Vec<Varia
     let mut lp = Lp::new(OptimizationDirection::Maximize);
     let (users, totals) = (normal(problem), problem.totals());
     let pairs: Vec<Vec<Variable>> = (0..users.len())
-        .map(|user| problem.servers.iter().map(|_| lp.add_var(goal(user), (0.0, f64::INFINITY))).collect())
+        .map(|user| {
+            problem.servers.iter().map(|_| lp.add_var(goal(user), (0.0, f64::INFINITY))).collect()
+        })
         .collect();
     for (number, server) in problem.servers.iter().enumerate() {
         for r in 0..problem.resources.len() {
             let mut sum = LinearExpr::empty();
-            users.iter().zip(&pairs).for_each(|((_, demand), pairs)| sum.add(pairs[number], demand[r]));
-            let room = if totals[r] > 0.0 { server.count * server.capacity[r] / totals[r] } else { 0.0 };
+            users
+                .iter()
+                .zip(&pairs)
+                .for_each(|((_, demand), pairs)| sum.add(pairs[number], demand[r]));
+            let room =
+                if totals[r] > 0.0 { server.count * server.capacity[r] / totals[r] } else { 0.0 };
             lp.add_constraint(sum, ComparisonOp::Le, room);
         }
     }
@@ -61,8 +69,11 @@ pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
     let past = |user: usize| if remembers { problem.users[user].used } else { 0.0 };
     let weight = |user: usize| problem.users[user].weight;
     let normal = normal(problem);
-    let cap = |user: usize| problem.users[user].tasks.map_or(f64::INFINITY, |tasks| tasks * normal[user].0);
-    let mut done: Vec<Option<f64>> = (0..users).map(|user| (cap(user) == 0.0).then_some(0.0)).collect();
+    let cap = |user: usize| {
+        problem.users[user].tasks.map_or(f64::INFINITY, |tasks| tasks * normal[user].0)
+    };
+    let mut done: Vec<Option<f64>> =
+        (0..users).map(|user| (cap(user) == 0.0).then_some(0.0)).collect();
     while done.contains(&None) {
         let (mut lp, pairs) = program(problem, &|_| 0.0);
         let level = lp.add_var(1.0, (0.0, f64::INFINITY));

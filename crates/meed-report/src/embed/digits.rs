@@ -1,5 +1,5 @@
-//! Whole numbers as text: a fixed count of base-64 digits each, so that a thousand numbers cost a kilobyte or two and
-//! neither separators nor a search for their ends.
+//! Whole numbers as text: a fixed count of base-64 digits each, so that a thousand numbers cost a
+//! kilobyte or two and neither separators nor a search for their ends.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -9,7 +9,8 @@ pub(super) fn width(largest: u64) -> usize {
     bits.div_ceil(6).max(1) as usize
 }
 
-/// The numbers with so many digits each, the most significant first; nothing at all when all are zero.
+/// The numbers with so many digits each, the most significant first; nothing at all when all are
+/// zero.
 pub(super) fn pack(numbers: &[u64], width: usize) -> String {
     if numbers.iter().all(|&n| n == 0) {
         return String::new();

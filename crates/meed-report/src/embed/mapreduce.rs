@@ -1,5 +1,6 @@
-//! What runs on nodes that contend leave besides, as the report carries it: samples of every node as packed whole
-//! numbers, folded to fewer where many nodes make many, jobs and changes of slots cut to what can be looked at.
+//! What runs on nodes that contend leave besides, as the report carries it: samples of every node
+//! as packed whole numbers, folded to fewer where many nodes make many, jobs and changes of slots
+//! cut to what can be looked at.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,15 @@ use meed_sim::record::Comparison;
 
 use super::digits;
 
-/// Values over time of all nodes and runs together that one report holds at most; one to three bytes each.
+/// Values over time of all nodes and runs together that one report holds at most; one to three
+/// bytes each.
 const MAX_VALUES: usize = 2_000_000;
 /// So many samples are kept of any node, however many there are.
 const MIN_SAMPLES: usize = 24;
 /// Jobs of a run that are listed.
 const MAX_JOBS: usize = 2000;
-/// Changes of slots in all runs together before only the last one of each node between two samples is kept.
+/// Changes of slots in all runs together before only the last one of each node between two samples
+/// is kept.
 const MAX_CHANGES: usize = 40_000;
 /// Steps of a quantity without natural steps, from nothing to the largest value: two digits.
 const STEPS: f64 = 4095.0;
@@ -55,14 +58,24 @@ const FIELDS: [Field; 9] = [
     Field { name: "other_maps", fold: Fold::Last, of: |n| count(&n.other_maps), step: Some(1.0) },
     Field { name: "reduces", fold: Fold::Last, of: |n| count(&n.reduces), step: Some(1.0) },
     Field { name: "cpu_busy", fold: Fold::Mean, of: |n| n.cpu_busy.clone(), step: Some(0.001) },
-    Field { name: "disk_bytes_per_s", fold: Fold::Mean, of: |n| amount(&n.disk_bytes_per_s), step: None },
+    Field {
+        name: "disk_bytes_per_s",
+        fold: Fold::Mean,
+        of: |n| amount(&n.disk_bytes_per_s),
+        step: None,
+    },
     Field {
         name: "network_bytes_per_s",
         fold: Fold::Mean,
         of: |n| amount(&n.network_bytes_per_s),
         step: None,
     },
-    Field { name: "maps_started", fold: Fold::Sum, of: |n| count(&n.maps_started), step: Some(1.0) },
+    Field {
+        name: "maps_started",
+        fold: Fold::Sum,
+        of: |n| count(&n.maps_started),
+        step: Some(1.0),
+    },
     Field {
         name: "local_maps_started",
         fold: Fold::Sum,
@@ -93,9 +106,11 @@ impl Plan {
     pub(super) fn new(comparison: &Comparison) -> Plan {
         let records = || comparison.runs.iter().filter_map(|run| run.mapreduce.as_deref());
         let stride = stride(records().map(|record| &record.series));
-        let changes: usize = records().flat_map(|record| &record.nodes).map(|node| node.slots.len()).sum();
+        let changes: usize =
+            records().flat_map(|record| &record.nodes).map(|node| node.slots.len()).sum();
         let largest = |field: &Field| {
-            let folded = records().flat_map(|record| folded(&record.series, field, stride)).flatten();
+            let folded =
+                records().flat_map(|record| folded(&record.series, field, stride)).flatten();
             folded.filter(|v| v.is_finite()).fold(0.0, f64::max)
         };
         let scale = |field: &Field| {
@@ -103,8 +118,11 @@ impl Plan {
             let step = field.step.unwrap_or_else(|| (largest / STEPS).ceil().max(1.0));
             (field.name, Scale { width: digits::width(steps(largest, step)), step })
         };
-        let scales =
-            if records().next().is_some() { FIELDS.iter().map(scale).collect() } else { BTreeMap::new() };
+        let scales = if records().next().is_some() {
+            FIELDS.iter().map(scale).collect()
+        } else {
+            BTreeMap::new()
+        };
         Plan { stride, scales, thin_changes: changes > MAX_CHANGES }
     }
 }
@@ -205,12 +223,17 @@ struct NodeView<'a> {
 impl<'a> MapReduceView<'a> {
     pub(super) fn new(record: &'a MapReduceRecord, plan: &Plan) -> Self {
         let jobs = &record.jobs[..record.jobs.len().min(MAX_JOBS)];
-        let kept: Vec<f64> =
-            kept(record.series.t_s.len(), plan.stride).iter().map(|&i| record.series.t_s[i]).collect();
+        let kept: Vec<f64> = kept(record.series.t_s.len(), plan.stride)
+            .iter()
+            .map(|&i| record.series.t_s[i])
+            .collect();
         let mut series = vec![BTreeMap::new(); record.series.nodes.len()];
         for field in &FIELDS {
-            let Some(Scale { width, step }) = plan.scales.get(field.name).copied() else { continue };
-            for (node, values) in series.iter_mut().zip(folded(&record.series, field, plan.stride)) {
+            let Some(Scale { width, step }) = plan.scales.get(field.name).copied() else {
+                continue;
+            };
+            for (node, values) in series.iter_mut().zip(folded(&record.series, field, plan.stride))
+            {
                 let numbers: Vec<u64> = values.into_iter().map(|v| steps(v, step)).collect();
                 node.insert(field.name, digits::pack(&numbers, width));
             }
@@ -236,7 +259,11 @@ impl<'a> MapReduceView<'a> {
 }
 
 fn node_view<'a>(node: &'a NodeRecord, plan: &Plan, t_s: &[f64]) -> NodeView<'a> {
-    let slots = if plan.thin_changes { last_of_each(&node.slots, t_s) } else { node.slots.iter().collect() };
+    let slots = if plan.thin_changes {
+        last_of_each(&node.slots, t_s)
+    } else {
+        node.slots.iter().collect()
+    };
     NodeView {
         node: &node.node,
         cpu_busy: node.cpu_busy,

@@ -1,5 +1,6 @@
-//! The record as the HTML report carries it: the same fields, but floats with [`DIGITS`] significant digits and, where
-//! many tenants make many samples, only every k-th sample (the report says so). Nodes: [`mapreduce`].
+//! The record as the HTML report carries it: the same fields, but floats with [`DIGITS`]
+//! significant digits and, where many tenants make many samples, only every k-th sample (the report
+//! says so). Nodes: [`mapreduce`].
 
 mod digits;
 mod mapreduce;
@@ -40,7 +41,8 @@ pub(crate) fn data(comparison: &Comparison) -> String {
         runs: comparison.runs.iter().map(|run| RunView::new(run, stride, &plan)).collect(),
     };
     let mut bytes = Vec::new();
-    view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded(DIGITS))).expect_record();
+    view.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Rounded(DIGITS)))
+        .expect_record();
     json_in_script(&bytes)
 }
 

@@ -1,8 +1,9 @@
 //! The charts of a page as JSON for its script.
 //!
-//! Values that are not finite become `null`; arrays of x that lines share stand there once. A chart with very many
-//! points is thinned to the lowest and the highest value of each of [`INTERVALS`] intervals, and says so: what can be
-//! seen stays. Cost: linear in the points, and n log n for a line that is not in order.
+//! Values that are not finite become `null`; arrays of x that lines share stand there once. A chart
+//! with very many points is thinned to the lowest and the highest value of each of [`INTERVALS`]
+//! intervals, and says so: what can be seen stays. Cost: linear in the points, and n log n for a
+//! line that is not in order.
 
 use serde::Serialize;
 
@@ -98,7 +99,15 @@ impl<'a> LinesView<'a> {
         let indices = shared(&lines).1;
         let lines = chart.lines.iter().zip(lines).zip(indices).map(|((line, points), x)| {
             let (low, high) = points.band.unzip();
-            LineView { name: &line.name, x, y: points.y, low, high, steps: line.steps, dashed: line.dashed }
+            LineView {
+                name: &line.name,
+                x,
+                y: points.y,
+                low,
+                high,
+                steps: line.steps,
+                dashed: line.dashed,
+            }
         });
         Self {
             title: &chart.title,
@@ -121,7 +130,8 @@ fn marks(marks: &[Mark]) -> Vec<MarkView<'_>> {
 
 type Values = Vec<Option<f64>>;
 
-/// A line's points, cleaned: x finite and ascending, values finite or none, all arrays of the same length.
+/// A line's points, cleaned: x finite and ascending, values finite or none, all arrays of the same
+/// length.
 struct Points {
     x: Vec<f64>,
     y: Values,
@@ -158,18 +168,23 @@ fn shared(lines: &[Points]) -> (Vec<Vec<f64>>, Vec<usize>) {
     (xs.into_iter().cloned().collect(), indices)
 }
 
-/// Each line with at most two points in each interval of the chart: its lowest and its highest there, in their order.
+/// Each line with at most two points in each interval of the chart: its lowest and its highest
+/// there, in their order.
 fn thinned(lines: &[Points]) -> Vec<Points> {
     let all = || lines.iter().flat_map(|l| &l.x).copied();
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     let width = (high - low) / INTERVALS as f64;
     lines.iter().map(|line| thin(line, low, width)).collect()
 }
 
 fn thin(line: &Points, low: f64, width: f64) -> Points {
     let interval = |x: f64| (((x - low) / width) as usize).min(INTERVALS - 1);
-    let mut out =
-        Points { x: Vec::new(), y: Vec::new(), band: line.band.as_ref().map(|_| Default::default()) };
+    let mut out = Points {
+        x: Vec::new(),
+        y: Vec::new(),
+        band: line.band.as_ref().map(|_| Default::default()),
+    };
     let mut start = 0;
     while let Some(&x) = line.x.get(start) {
         let here = interval(x);
@@ -270,7 +285,10 @@ mod tests {
 
     #[test]
     fn points_are_put_in_order_and_those_nowhere_left_out() {
-        let p = Points::new(&line(&[2.0, f64::NAN, 1.0, 3.0], &[20.0, 5.0, f64::INFINITY, 1.234_567_8]));
+        let p = Points::new(&line(
+            &[2.0, f64::NAN, 1.0, 3.0],
+            &[20.0, 5.0, f64::INFINITY, 1.234_567_8],
+        ));
         assert_eq!(p.x, [1.0, 2.0, 3.0]);
         assert_eq!(p.y, [None, Some(20.0), Some(1.234_567_8)]);
         let short = Points::new(&line(&[1.0, 2.0], &[1.0]));
@@ -279,7 +297,8 @@ mod tests {
 
     #[test]
     fn equal_axes_stand_there_once() {
-        let lines = [line(&[1.0, 2.0], &[0.0, 0.0]), line(&[1.0], &[0.0]), line(&[1.0, 2.0], &[3.0, 4.0])];
+        let lines =
+            [line(&[1.0, 2.0], &[0.0, 0.0]), line(&[1.0], &[0.0]), line(&[1.0, 2.0], &[3.0, 4.0])];
         let chart = LineChart { lines: lines.to_vec(), ..LineChart::default() };
         let view = LinesView::new(&chart);
         assert_eq!(view.xs, [vec![1.0, 2.0], vec![1.0]]);
@@ -294,7 +313,8 @@ mod tests {
         let mut y: Vec<f64> = (0..n).map(|i| (i % 7) as f64).collect();
         (y[77_777], y[200_000]) = (1000.0, -1000.0);
         let band = Some((y.iter().map(|v| v - 1.0).collect(), y.iter().map(|v| v + 1.0).collect()));
-        let chart = LineChart { lines: vec![Line { band, ..line(&x, &y) }], ..LineChart::default() };
+        let chart =
+            LineChart { lines: vec![Line { band, ..line(&x, &y) }], ..LineChart::default() };
         let view = LinesView::new(&chart);
         let kept = &view.lines[0];
         assert_eq!(view.thinned_from, Some(n));
@@ -303,7 +323,8 @@ mod tests {
         for wanted in [1000.0, -1000.0] {
             assert_eq!(kept.y.iter().filter(|v| **v == Some(wanted)).count(), 1, "{wanted}");
         }
-        let highest = |v: &Option<Values>| v.iter().flatten().flatten().copied().fold(0.0, f64::max);
+        let highest =
+            |v: &Option<Values>| v.iter().flatten().flatten().copied().fold(0.0, f64::max);
         assert_eq!(highest(&kept.high), 1001.0);
     }
 }

@@ -1,5 +1,5 @@
-//! A page as one HTML file. Words and tables are written here and need no script; charts are places that the script
-//! fills from the embedded data, and that say so without it.
+//! A page as one HTML file. Words and tables are written here and need no script; charts are places
+//! that the script fills from the embedded data, and that say so without it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -75,7 +75,8 @@ fn body(page: &Page) -> String {
         let badge = section.badge.as_ref().map(badge).unwrap_or_default();
         let title = escape(&section.title);
         out += &format!(
-            "<section class=\"part\" id=\"{id}\" aria-labelledby=\"{id}-h\"><h2 id=\"{id}-h\">{title} {badge}</h2>\n"
+            "<section class=\"part\" id=\"{id}\" aria-labelledby=\"{id}-h\"><h2 \
+             id=\"{id}-h\">{title} {badge}</h2>\n"
         );
         for block in &section.blocks {
             out += &self::block(block, &mut charts);
@@ -108,7 +109,8 @@ fn place(title: &str, caption: &str, charts: &mut usize) -> String {
     *charts += 1;
     let (title, caption) = (escape(title), escape(caption));
     format!(
-        "<div class=\"chart-place\" data-chart=\"{index}\"><h3>{title}</h3><p class=\"explain\">{caption}</p>\
+        "<div class=\"chart-place\" data-chart=\"{index}\"><h3>{title}</h3><p \
+         class=\"explain\">{caption}</p>\
          <noscript><p class=\"note\">This chart needs JavaScript.</p></noscript></div>\n"
     )
 }
@@ -120,8 +122,11 @@ fn badge(badge: &Badge) -> String {
         Tone::Warn => ("warn", "!"),
         Tone::Bad => ("bad", "✗"),
     };
-    let sign =
-        if sign.is_empty() { String::new() } else { format!("<span aria-hidden=\"true\">{sign}</span> ") };
+    let sign = if sign.is_empty() {
+        String::new()
+    } else {
+        format!("<span aria-hidden=\"true\">{sign}</span> ")
+    };
     format!("<span class=\"badge {class}\">{sign}{}</span>", escape(&badge.word))
 }
 
@@ -132,7 +137,8 @@ fn table(table: &Table) -> String {
     let caption = escape(&table.caption);
     let name = if caption.is_empty() { "Table".into() } else { caption.clone() };
     let mut out = format!(
-        "<div class=\"table-scroll results\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\"><table>\n"
+        "<div class=\"table-scroll results\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{name}\"><table>\n"
     );
     if !caption.is_empty() {
         out += &format!("<caption>{caption}</caption>\n");
@@ -170,7 +176,9 @@ impl Column {
         let number = |cell: &Cell| if let Cell::Number(v) = cell { Some(*v) } else { None };
         let values: Vec<f64> = cells().filter_map(number).collect();
         let mut texts = number::column(&values).into_iter();
-        let shown = cells().map(|cell| number(cell).and_then(|_| texts.next()).unwrap_or_default()).collect();
+        let shown = cells()
+            .map(|cell| number(cell).and_then(|_| texts.next()).unwrap_or_default())
+            .collect();
         let words = cells().any(|cell| matches!(cell, Cell::Text(_)));
         Self { numbers: !values.is_empty() && !words, shown }
     }
@@ -188,7 +196,9 @@ fn cell(cell: &Cell, column: &Column, row: usize, first: bool) -> String {
         Cell::Number(value) => {
             let shown = column.shown.get(row).map_or("", String::as_str).replace('-', "\u{2212}");
             let mut attributes = format!(" class=\"num\" data-value=\"{value}\"");
-            if value.is_finite() && shown.replace(['\u{2212}', ','], "") != format!("{}", value.abs()) {
+            if value.is_finite()
+                && shown.replace(['\u{2212}', ','], "") != format!("{}", value.abs())
+            {
                 let _ = write!(attributes, " title=\"{value}\"");
             }
             (attributes, if value.is_nan() { "–".into() } else { shown })
@@ -203,7 +213,8 @@ fn cell(cell: &Cell, column: &Column, row: usize, first: bool) -> String {
     format!("<{tag}{attributes}>{content}</{tag}>")
 }
 
-/// Names of rows that are short stay on one line, and long texts have room, however wide the table is.
+/// Names of rows that are short stay on one line, and long texts have room, however wide the table
+/// is.
 fn room(text: &str, first: bool) -> &'static str {
     match text.chars().count() {
         n if first && n <= SHORT => " class=\"short\"",
@@ -220,7 +231,8 @@ fn anchors(sections: &[Section]) -> Vec<String> {
         let base: String = section.id.chars().map(clean).collect();
         let base = if base.is_empty() { format!("section-{}", i + 1) } else { base };
         let free = |id: &String| !TAKEN.contains(&id.as_str()) && !out.contains(id);
-        let id = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}"))).find(free);
+        let id =
+            std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}"))).find(free);
         out.push(id.unwrap_or(base));
     }
     out

@@ -1,10 +1,13 @@
-//! A page of results: headings, words, tables and charts, for everything that is not the comparison of one scenario.
+//! A page of results: headings, words, tables and charts, for everything that is not the comparison
+//! of one scenario.
 //!
-//! Whoever has results describes them once as a [`Page`]; [`to_html`] makes one self-contained file of it, [`to_text`]
-//! the terminal's view (words and tables; charts are only named there). A page computes nothing. Values that are not
-//! finite are gaps, lines of points in any order are sorted, anchors are made valid and unique: no page is refused.
+//! Whoever has results describes them once as a [`Page`]; [`to_html`] makes one self-contained file
+//! of it, [`to_text`] the terminal's view (words and tables; charts are only named there). A page
+//! computes nothing. Values that are not finite are gaps, lines of points in any order are sorted,
+//! anchors are made valid and unique: no page is refused.
 //!
-//! Units are words, shown with the axis or the column ("s", "slots", "rho"); numbers are shown with about four digits.
+//! Units are words, shown with the axis or the column ("s", "slots", "rho"); numbers are shown with
+//! about four digits.
 
 mod data;
 mod html;

@@ -1,7 +1,9 @@
-//! A page as text for a terminal: words and tables packed to the width that there is; charts are named.
+//! A page as text for a terminal: words and tables packed to the width that there is; charts are
+//! named.
 //!
-//! Numbers are never cut and words break only between one another, unless a single word is wider than the terminal. A
-//! table whose columns do not fit side by side is continued below, with its first column repeated.
+//! Numbers are never cut and words break only between one another, unless a single word is wider
+//! than the terminal. A table whose columns do not fit side by side is continued below, with its
+//! first column repeated.
 
 use comfy_table::{
     Attribute, Cell as GridCell, CellAlignment, Color, ColumnConstraint, LineStyle, Table as Grid,
@@ -13,7 +15,8 @@ use super::{Badge, Block, Cell, Page, Section, Table, Tone};
 use crate::table::TableOptions;
 use crate::words::{clean, wrap};
 
-/// A column of words is made no narrower than its longest word, but a longer word than this is broken.
+/// A column of words is made no narrower than its longest word, but a longer word than this is
+/// broken.
 const LONGEST_WORD: usize = 28;
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -119,7 +122,8 @@ fn paragraph(text: &str, indent: &str, options: &TableOptions) -> String {
 
 /// Kept as it is, also when it is wide: it may be copied.
 fn code(text: &str) -> String {
-    let line = |l: &str| format!("    {}", clean(&l.replace('\t', "    "))).trim_end().to_string() + "\n";
+    let line =
+        |l: &str| format!("    {}", clean(&l.replace('\t', "    "))).trim_end().to_string() + "\n";
     text.lines().map(line).collect()
 }
 
@@ -152,7 +156,13 @@ impl Shown {
         let body = texts().map(|t| t.chars().count()).max().unwrap_or(0);
         // The heading of a column of numbers is broken rather than widening it.
         let most = if column.numbers { body.max(words) } else { body.max(title.chars().count()) };
-        Self { least: numbers.max(words).max(1), most: most.max(1), title, cells, numbers: column.numbers }
+        Self {
+            least: numbers.max(words).max(1),
+            most: most.max(1),
+            title,
+            cells,
+            numbers: column.numbers,
+        }
     }
 }
 
@@ -198,7 +208,8 @@ fn deal<'a>(key: &Shown, rest: &'a [Shown], width: usize) -> Vec<&'a [Shown]> {
     parts
 }
 
-/// Widths between the least and the most of each column: the room that is left goes to the narrowest first.
+/// Widths between the least and the most of each column: the room that is left goes to the
+/// narrowest first.
 fn widths(columns: &[&Shown], width: usize) -> Vec<usize> {
     let mut out: Vec<usize> = columns.iter().map(|c| c.least.min(c.most.max(c.least))).collect();
     let mut room = width.saturating_sub(out.iter().sum::<usize>() + GAP * (out.len() - 1));
@@ -222,7 +233,8 @@ fn grid(columns: &[&Shown], options: &TableOptions) -> String {
     grid.set_header(columns.iter().map(|c| GridCell::new(&c.title).add_attribute(Attribute::Bold)));
     for r in 0..columns.iter().map(|c| c.cells.len()).max().unwrap_or(0) {
         grid.add_row(columns.iter().map(|c| {
-            let (text, color) = c.cells.get(r).map_or(("", None), |(t, color)| (t.as_str(), *color));
+            let (text, color) =
+                c.cells.get(r).map_or(("", None), |(t, color)| (t.as_str(), *color));
             let cell = GridCell::new(text);
             color.map_or_else(|| GridCell::new(text), |color| cell.fg(color))
         }));

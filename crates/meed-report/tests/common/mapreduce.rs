@@ -1,4 +1,5 @@
-//! Synthetic runs on nodes that contend: a few requests of jobs, nodes of three kinds, slots that some rules change.
+//! Synthetic runs on nodes that contend: a few requests of jobs, nodes of three kinds, slots that
+//! some rules change.
 
 use meed_sim::mapreduce::{
     JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
@@ -29,8 +30,10 @@ pub(crate) fn placed(nodes: usize, samples: usize, rules: &[&str]) -> Comparison
     c.scenario = "mapreduce.toml".into();
     for (number, (run, rule)) in c.runs.iter_mut().zip(rules).enumerate() {
         let record = record(rule, number as u64, nodes, samples, run.end_s);
-        run.mean_job_s =
-            Some(record.jobs.iter().filter_map(|job| Some(job.end_s? - job.submit_s)).sum::<f64>() / 16.0);
+        run.mean_job_s = Some(
+            record.jobs.iter().filter_map(|job| Some(job.end_s? - job.submit_s)).sum::<f64>()
+                / 16.0,
+        );
         run.mapreduce = Some(Box::new(record));
     }
     c
@@ -57,8 +60,10 @@ fn record(rule: &str, seed: u64, nodes: usize, samples: usize, end_s: f64) -> Ma
             slots: slots(rule, node, end_s),
         })
         .collect();
-    let (maps, local_maps) =
-        (nodes.iter().map(|n| n.maps).sum::<u64>(), nodes.iter().map(|n| n.local_maps).sum::<u64>());
+    let (maps, local_maps) = (
+        nodes.iter().map(|n| n.maps).sum::<u64>(),
+        nodes.iter().map(|n| n.local_maps).sum::<u64>(),
+    );
     let jobs = jobs(&mut rng, splits, locality, end_s);
     MapReduceRecord {
         rule: rule.into(),
@@ -89,14 +94,20 @@ fn slots(rule: &str, node: usize, end_s: f64) -> Vec<SlotChange> {
     match rule {
         "hadoop" | "delay" => vec![SlotChange { t_s: 0.0, any: Some(4), cpu: None, io: None }],
         "dmr" => vec![split(0.0, 2)],
-        "djasl" => {
-            (0..4).map(|k| split(end_s * f64::from(k) / 5.0, (node as u32 + k as u32) % 4 + 1)).collect()
-        }
+        "djasl" => (0..4)
+            .map(|k| split(end_s * f64::from(k) / 5.0, (node as u32 + k as u32) % 4 + 1))
+            .collect(),
         _ => vec![split(0.0, 2), split(end_s / 10.0, 3 - node as u32 % 3)],
     }
 }
 
-fn node_series(rng: &mut Lcg, node: usize, splits: bool, locality: f64, samples: usize) -> NodeSeries {
+fn node_series(
+    rng: &mut Lcg,
+    node: usize,
+    splits: bool,
+    locality: f64,
+    samples: usize,
+) -> NodeSeries {
     let mut series = NodeSeries::default();
     let speed = [1.0, 0.7, 0.4][node % 3];
     for s in 0..samples {
@@ -109,11 +120,17 @@ fn node_series(rng: &mut Lcg, node: usize, splits: bool, locality: f64, samples:
         series.io_maps.push(if splits { tasks - cpu } else { 0 });
         series.other_maps.push(other);
         series.reduces.push(u32::from(s % 60 > 45));
-        series.cpu_busy.push((f64::from(tasks) / 4.0 * (1.3 - speed) * 1000.0).round().min(1000.0) / 1000.0);
+        series
+            .cpu_busy
+            .push((f64::from(tasks) / 4.0 * (1.3 - speed) * 1000.0).round().min(1000.0) / 1000.0);
         series.disk_bytes_per_s.push((f64::from(tasks - cpu) * 2e7 * rng.next_f64()) as u64);
-        series.network_bytes_per_s.push((f64::from(tasks) * (1.0 - locality) * 3e7 * rng.next_f64()) as u64);
+        series
+            .network_bytes_per_s
+            .push((f64::from(tasks) * (1.0 - locality) * 3e7 * rng.next_f64()) as u64);
         series.maps_started.push(started);
-        series.local_maps_started.push((0..started).filter(|_| rng.next_f64() < locality).count() as u32);
+        series
+            .local_maps_started
+            .push((0..started).filter(|_| rng.next_f64() < locality).count() as u32);
     }
     series
 }

@@ -1,7 +1,11 @@
-//! Synthetic comparisons for tests and for the sample reports: a small fluid cluster with bursty demand under three
-//! policies, so that the curves look like those of a real run. Deterministic: no clock, no random source but [`Lcg`].
+//! Synthetic comparisons for tests and for the sample reports: a small fluid cluster with bursty
+//! demand under three policies, so that the curves look like those of a real run. Deterministic: no
+//! clock, no random source but [`Lcg`].
 
-#![expect(clippy::disallowed_methods, reason = "curves to look at; nothing is compared between machines")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "curves to look at; nothing is compared between machines"
+)]
 
 pub(crate) mod mapreduce;
 
@@ -30,7 +34,8 @@ impl Lcg {
 
     /// A number in 0..1.
     pub(crate) fn next_f64(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
@@ -50,12 +55,19 @@ pub(crate) fn many_tenants(tenants: usize, steps: usize) -> Comparison {
 }
 
 /// A comparison of these tenants over `steps` steps.
-pub(crate) fn comparison(names: &[&str], weights: &[f64], steps: usize, policies: &[&str]) -> Comparison {
+pub(crate) fn comparison(
+    names: &[&str],
+    weights: &[f64],
+    steps: usize,
+    policies: &[&str],
+) -> Comparison {
     let arrivals = arrivals(weights, steps);
     let mut runs: Vec<RunRecord> =
         policies.iter().map(|policy| run(policy, names, weights, &arrivals)).collect();
-    let base: Option<Vec<Option<f64>>> =
-        runs.iter().find(|r| r.policy == "static").map(|r| r.queues.iter().map(|q| q.mean_job_s).collect());
+    let base: Option<Vec<Option<f64>>> = runs
+        .iter()
+        .find(|r| r.policy == "static")
+        .map(|r| r.queues.iter().map(|q| q.mean_job_s).collect());
     if let Some(base) = base {
         for run in &mut runs {
             for (queue, base) in run.queues.iter_mut().zip(&base) {
@@ -77,7 +89,8 @@ pub(crate) fn comparison(names: &[&str], weights: &[f64], steps: usize, policies
 
 /// Thirty days under six policies, one of them with a long name.
 pub(crate) fn month_of_six_policies() -> Comparison {
-    let policies = ["static", "fair", "long-term", "long-term(half-life=14d,discount=0.5)", "drf", "karma"];
+    let policies =
+        ["static", "fair", "long-term", "long-term(half-life=14d,discount=0.5)", "drf", "karma"];
     let names: Vec<String> = (1..=9).map(|i| format!("research.group-{i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut c = comparison(&names, &[1.0, 2.0, 1.0, 1.0, 4.0, 1.0, 1.0, 0.5, 1.0], 480, &policies);
@@ -101,8 +114,10 @@ pub(crate) fn month_of_six_policies() -> Comparison {
 
 /// Names that try to break out of a page.
 pub(crate) fn two_hostile() -> Comparison {
-    let names =
-        ["</script><img src=x onerror=alert(1)>", "<!-- a tenant with a rather long name, on purpose"];
+    let names = [
+        "</script><img src=x onerror=alert(1)>",
+        "<!-- a tenant with a rather long name, on purpose",
+    ];
     let hostile = comparison(&names, &[1.0, 3.0], 120, &["fair"]);
     Comparison { scenario: "<b>&\"hostile\"</b></title>.toml".into(), ..hostile }
 }
@@ -168,12 +183,20 @@ fn arrivals(weights: &[f64], steps: usize) -> Vec<Vec<f64>> {
 
 /// How much each tenant holds in this step.
 ///
-/// Tasks are not preempted: a tenant keeps most of what it held before, so the policies can be late.
-fn allocate(policy: &str, demand: &[f64], shares: &[f64], usage: &[f64], before: &[f64]) -> Vec<f64> {
+/// Tasks are not preempted: a tenant keeps most of what it held before, so the policies can be
+/// late.
+fn allocate(
+    policy: &str,
+    demand: &[f64],
+    shares: &[f64],
+    usage: &[f64],
+    before: &[f64],
+) -> Vec<f64> {
     if policy == "static" {
         return demand.iter().zip(shares).map(|(d, s)| d.min(*s)).collect();
     }
-    // Serve in small portions whoever is poorest: in what it holds now (fair) or in what it used so far (long-term).
+    // Serve in small portions whoever is poorest: in what it holds now (fair) or in what it used so
+    // far (long-term).
     let mut held: Vec<f64> = demand.iter().zip(before).map(|(d, b)| d.min(0.93 * b)).collect();
     let portion = CAPACITY / (demand.len().max(50) as f64 * 2.0);
     let mut left = CAPACITY - held.iter().sum::<f64>();
@@ -320,7 +343,8 @@ fn job_times(policy: &str, tenant: usize, series: &QueueSeries) -> QueueRecord {
     let none = tenant % 50 == 13 || held <= 0.0;
     let stretch = if held > 0.0 { (demand / held).powf(0.6) } else { 1.0 };
     let mut rng = Lcg::new(1000 + tenant as u64);
-    let median = (40.0 + 400.0 * rng.next_f64()) * stretch * if policy == "static" { 1.1 } else { 1.0 };
+    let median =
+        (40.0 + 400.0 * rng.next_f64()) * stretch * if policy == "static" { 1.1 } else { 1.0 };
     let spread = 0.5 + 0.5 * rng.next_f64();
     let z = [-2.33, -1.645, -1.28, -0.674, 0.0, 0.674, 1.28, 1.645, 2.33];
     assert_eq!(z.len(), JOB_PERCENTILES.len());

@@ -1,8 +1,10 @@
-//! A page with everything that a page may hold, also what should not be there: long labels, gaps, values that are not
-//! finite, tiny and huge ones, charts without points and with one, names that try to break out.
+//! A page with everything that a page may hold, also what should not be there: long labels, gaps,
+//! values that are not finite, tiny and huge ones, charts without points and with one, names that
+//! try to break out.
 
 use meed_report::page::{
-    Badge, Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table, Tone,
+    Badge, Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow,
+    Table, Tone,
 };
 
 /// A long label with a name that tries to break out.
@@ -10,16 +12,18 @@ pub(crate) const HOSTILE: &str = "</script><img src=x onerror=alert(1)> & \"quot
 
 /// Everything.
 pub(crate) fn everything() -> Page {
-    let section = |id: &str, title: &str, badge: Option<(&str, Tone)>, blocks: Vec<Block>| Section {
-        id: id.into(),
-        title: title.into(),
-        badge: badge.map(|(word, tone)| self::badge(word, tone)),
-        blocks,
-    };
+    let section =
+        |id: &str, title: &str, badge: Option<(&str, Tone)>, blocks: Vec<Block>| Section {
+            id: id.into(),
+            title: title.into(),
+            badge: badge.map(|(word, tone)| self::badge(word, tone)),
+            blocks,
+        };
     Page {
         title: "A page of results with everything".into(),
         lead: vec![
-            "Meed 0.1.0, seed 42; synthetic values that show how pages look. This paragraph is long enough to be \
+            "Meed 0.1.0, seed 42; synthetic values that show how pages look. This paragraph is \
+             long enough to be \
              broken over some lines at any width."
                 .into(),
             format!("A second paragraph: {HOSTILE} {{{{data}}}}"),
@@ -27,10 +31,25 @@ pub(crate) fn everything() -> Page {
         sections: vec![
             section("tables", "Tables", Some(("reproduced", Tone::Good)), tables()),
             section("lines", "Lines over time", Some(("differs in shape", Tone::Warn)), lines()),
-            section("many", "Many lines, few points, extremes", Some(("not reproduced", Tone::Bad)), extremes()),
+            section(
+                "many",
+                "Many lines, few points, extremes",
+                Some((
+                    "not \
+                reproduced",
+                    Tone::Bad,
+                )),
+                extremes(),
+            ),
             section("heat", "Values over two parameters", Some(("as given", Tone::Plain)), heat()),
             section("spreads", "Distributions beside the paper's values", None, spreads()),
-            section("empty", "A section that holds nothing, whose title is so long that it must be broken", None, vec![]),
+            section(
+                "empty",
+                "A section that holds nothing, whose title is so long that it must be \
+                broken",
+                None,
+                vec![],
+            ),
         ],
     }
 }
@@ -68,25 +87,48 @@ fn tables() -> Vec<Block> {
             -0.000_012_34,
             Some(0.0),
             ("far", Tone::Bad),
-            "The paper's cluster preempts containers at once, ours waits for tasks to end; see the note below for what follows from that.",
+            "The paper's cluster preempts containers at once, ours waits for tasks to end; see the \
+             note below for what follows from that.",
         ),
         row("tasks", 1_234_567.0, None, ("no figure", Tone::Warn), HOSTILE),
         row("a value that is not there", f64::NAN, Some(f64::INFINITY), good, ""),
     ];
-    let columns =
-        ["What", "Ours", "Paper", "Verdict", "Likely reason of the difference"].map(String::from).to_vec();
+    let columns = ["What", "Ours", "Paper", "Verdict", "Likely reason of the difference"]
+        .map(String::from)
+        .to_vec();
     let wide = (0..14).map(|i| format!("queue-{i} (core-hours)")).collect::<Vec<_>>();
     let wide_rows = (0..6).map(|r| {
-        let numbers = (0..13).map(|c| Cell::Number((r * 17 + c * 31) as f64 * 1234.567 / (c + 1) as f64));
+        let numbers =
+            (0..13).map(|c| Cell::Number((r * 17 + c * 31) as f64 * 1234.567 / (c + 1) as f64));
         std::iter::once(text(&format!("policy number {r}"))).chain(numbers).collect()
     });
     vec![
         Block::Text("Words stand in paragraphs.\nA second line of the same paragraph.".into()),
         Block::Table(Table { caption: "Ours beside the paper's".into(), columns, rows }),
-        Block::Table(Table { caption: "A wide table".into(), columns: wide, rows: wide_rows.collect() }),
-        Block::Table(Table { caption: "No rows".into(), columns: vec!["a".into(), "b".into()], rows: vec![] }),
-        Block::Note("Assumption: tasks are not preempted. The value for the loss is therefore an upper bound.".into()),
-        Block::Code("meed simulate examples/lending.toml \\\n    --policies static,fair,long-term --report report.html".into()),
+        Block::Table(Table {
+            caption: "A wide \
+            table"
+                .into(),
+            columns: wide,
+            rows: wide_rows.collect(),
+        }),
+        Block::Table(Table {
+            caption: "No \
+            rows"
+                .into(),
+            columns: vec!["a".into(), "b".into()],
+            rows: vec![],
+        }),
+        Block::Note(
+            "Assumption: tasks are not preempted. The value for the loss is therefore an \
+            upper bound."
+                .into(),
+        ),
+        Block::Code(
+            "meed simulate examples/lending.toml \\\n    --policies static,fair,long-term \
+            --report report.html"
+                .into(),
+        ),
     ]
 }
 
@@ -106,8 +148,9 @@ fn mark(at: f64, label: &str) -> Mark {
 }
 
 fn lines() -> Vec<Block> {
-    let mut gaps =
-        line("long-term, with gaps and one lonely point", 200, 90.0, |x| 0.7 + 0.5 * wave(x / 7000.0));
+    let mut gaps = line("long-term, with gaps and one lonely point", 200, 90.0, |x| {
+        0.7 + 0.5 * wave(x / 7000.0)
+    });
     gaps.y[60..90].fill(None);
     gaps.y[75] = Some(1.3);
     gaps.y[120] = Some(f64::NAN);
@@ -134,7 +177,11 @@ fn lines() -> Vec<Block> {
             mark(9000.0, "node 7 fails"),
             mark(17_900.0, "end of arrivals"),
         ],
-        levels: vec![mark(1.0, "no gain, no loss"), mark(1.02, "paper: 1.02"), mark(1.5, "threshold")],
+        levels: vec![
+            mark(1.0, "no gain, no loss"),
+            mark(1.02, "paper: 1.02"),
+            mark(1.5, "threshold"),
+        ],
     };
     let second = LineChart {
         title: "Twelve queues with negative values".into(),
@@ -227,7 +274,9 @@ fn heat() -> Vec<Block> {
             y: "discount".into(),
             value: "rho of the worst tenant".into(),
             x_labels: (0..columns)
-                .map(|c| if c % 3 == 1 { format!("{c} days and a long label") } else { format!("{c} d") })
+                .map(|c| {
+                    if c % 3 == 1 { format!("{c} days and a long label") } else { format!("{c} d") }
+                })
                 .collect(),
             y_labels: (0..rows)
                 .map(|r| {
@@ -289,10 +338,18 @@ fn spreads() -> Vec<Block> {
             "job time (s)",
             vec![
                 row("static", [3.0, 60.0, 240.0, 4000.0, 90_000.0], Some((200.0, 300.0))),
-                row("long-term", [2.0, 40.0, 200.0, 2500.0, 70_000.0], Some((100_000.0, 100_000.0))),
+                row(
+                    "long-term",
+                    [2.0, 40.0, 200.0, 2500.0, 70_000.0],
+                    Some((100_000.0, 100_000.0)),
+                ),
             ],
         ),
-        chart("Losses", "loss", vec![row("fair", [-4.0, -3.0, -2.5, -1.0, 0.0], Some((-2.0, -2.0)))]),
+        chart(
+            "Losses",
+            "loss",
+            vec![row("fair", [-4.0, -3.0, -2.5, -1.0, 0.0], Some((-2.0, -2.0)))],
+        ),
         chart("Nothing", "x", vec![]),
     ]
 }

@@ -1,4 +1,5 @@
-//! Runs on nodes that contend, as a user gets them: columns of the table, and the nodes' part of the report.
+//! Runs on nodes that contend, as a user gets them: columns of the table, and the nodes' part of
+//! the report.
 
 use meed_report::to_html;
 use meed_sim::mapreduce::SlotChange;
@@ -11,12 +12,14 @@ use super::{data_of, table};
 /// As `nodes.js` reads packed numbers.
 fn unpack(text: &str, scale: &Value, count: usize) -> Vec<f64> {
     const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let (width, step) = (scale["width"].as_u64().unwrap() as usize, scale["step"].as_f64().unwrap());
+    let (width, step) =
+        (scale["width"].as_u64().unwrap() as usize, scale["step"].as_f64().unwrap());
     if text.is_empty() {
         return vec![0.0; count];
     }
     assert_eq!(text.len(), width * count);
-    let whole = |digits: &[u8]| digits.iter().fold(0, |n, &d| 64 * n + DIGITS.find(d as char).unwrap());
+    let whole =
+        |digits: &[u8]| digits.iter().fold(0, |n, &d| 64 * n + DIGITS.find(d as char).unwrap());
     text.as_bytes().chunks(width).map(|digits| whole(digits) as f64 * step).collect()
 }
 
@@ -27,7 +30,10 @@ fn the_table_tells_locality_requests_and_settings_of_slots() {
     let text = table(&c, 120);
     assert!(text == expected, "the table is now:\n{text}\nexpected:\n{expected}");
     for part in ["local", "request", "slots"] {
-        assert!(!table(&four_tenants(), 120).contains(part), "{part} in the table of another world");
+        assert!(
+            !table(&four_tenants(), 120).contains(part),
+            "{part} in the table of another world"
+        );
     }
     for width in [60, 80, 120] {
         assert!(table(&c, width).lines().all(|l| l.chars().count() <= width));
@@ -40,7 +46,9 @@ fn a_mixed_comparison_has_gaps() {
     c.runs[0].mapreduce = None;
     assert!(table(&c, 120).contains(" - "), "{}", table(&c, 120));
     let data = data_of(&to_html(&c));
-    assert!(data["runs"][0].get("mapreduce").is_none() && data["runs"][1].get("mapreduce").is_some());
+    assert!(
+        data["runs"][0].get("mapreduce").is_none() && data["runs"][1].get("mapreduce").is_some()
+    );
 }
 
 #[test]
@@ -143,8 +151,11 @@ fn very_many_changes_of_slots_are_thinned_and_the_report_says_so() {
     assert_eq!(data_of(&to_html(&c))["slot_changes_thinned"], false);
     let record = c.runs[0].mapreduce.as_deref_mut().unwrap();
     let (first, end) = (record.nodes[3].slots[0].clone(), *record.series.t_s.last().unwrap());
-    let change =
-        |k: u32| SlotChange { t_s: end * f64::from(k) / 50_000.0, cpu: Some(k % 4), ..first.clone() };
+    let change = |k: u32| SlotChange {
+        t_s: end * f64::from(k) / 50_000.0,
+        cpu: Some(k % 4),
+        ..first.clone()
+    };
     record.nodes[3].slots = (0..50_000).map(change).collect();
     let data = data_of(&to_html(&c));
     assert_eq!(data["slot_changes_thinned"], true);
@@ -167,7 +178,10 @@ fn a_run_without_samples_or_jobs_has_its_totals() {
     let data = data_of(&to_html(&c));
     let shown = &data["runs"][0]["mapreduce"];
     assert_eq!(shown["nodes"].as_array().unwrap().len(), 3);
-    assert_eq!((shown["t_ms"].as_array().unwrap().len(), shown["jobs_left_out"].as_u64()), (0, Some(0)));
+    assert_eq!(
+        (shown["t_ms"].as_array().unwrap().len(), shown["jobs_left_out"].as_u64()),
+        (0, Some(0))
+    );
     assert!(table(&c, 80).contains('-'));
 }
 
@@ -177,5 +191,8 @@ fn only_so_many_jobs_are_listed_and_the_rest_is_counted() {
     let record = c.runs[0].mapreduce.as_deref_mut().unwrap();
     record.jobs = std::iter::repeat_n(record.jobs[0].clone(), 2003).collect();
     let shown = data_of(&to_html(&c))["runs"][0]["mapreduce"].clone();
-    assert_eq!((shown["jobs"].as_array().unwrap().len(), shown["jobs_left_out"].as_u64()), (2000, Some(3)));
+    assert_eq!(
+        (shown["jobs"].as_array().unwrap().len(), shown["jobs_left_out"].as_u64()),
+        (2000, Some(3))
+    );
 }

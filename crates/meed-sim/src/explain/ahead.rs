@@ -7,8 +7,8 @@ use meed::JobId;
 use super::Forecast;
 use crate::world::{RunError, World};
 
-/// Goes on without arrivals and changes until all that waits now (of `job`, or of the queue) has started, or nothing
-/// happens any more. Cost: that of the run until then.
+/// Goes on without arrivals and changes until all that waits now (of `job`, or of the queue) has
+/// started, or nothing happens any more. Cost: that of the run until then.
 pub(super) fn forecast(
     world: &mut World<'_>,
     queue: &str,
@@ -20,7 +20,9 @@ pub(super) fn forecast(
     let started = |world: &World<'_>| world.tally().queues[tree_queue.index()].waits;
     let waiting = |world: &World<'_>| match job {
         // A job that is gone waits no more, but it was not served either.
-        Some((part, id)) => world.waiting(part, id).map(|waits| waits.map_or(0, |waits| waits.tasks)),
+        Some((part, id)) => {
+            world.waiting(part, id).map(|waits| waits.map_or(0, |waits| waits.tasks))
+        }
         None => {
             let (part, leaf) = world.parts().route(tree_queue)?;
             Some(world.parts().engines[part as usize].queue(leaf).waiting)

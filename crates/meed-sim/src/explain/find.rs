@@ -1,7 +1,8 @@
 //! Which job is meant, and when it waited longest: one look through the recorded lines.
 //!
-//! Labels need not be distinct, neither over queues nor within one: a job is known by queue, label and arrival.
-//! Memory: the jobs looked for that are alive, and of each that has ended a few numbers.
+//! Labels need not be distinct, neither over queues nor within one: a job is known by queue, label
+//! and arrival. Memory: the jobs looked for that are alive, and of each that has ended a few
+//! numbers.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ pub(super) struct Found {
     pub(super) ended: Option<Time>,
     pub(super) refused: bool,
     pub(super) why_refused: Option<String>,
-    /// Its longest wait: from when a task could have started to when it did (or the job, or the record, ended).
+    /// Its longest wait: from when a task could have started to when it did (or the job, or the
+    /// record, ended).
     pub(super) longest: Option<(Time, Time)>,
     /// When its tasks were started.
     pub(super) starts: Vec<Time>,
@@ -74,13 +76,19 @@ pub(super) fn jobs(
                 let tasks = arrive.groups.iter().map(|group| u64::from(group.tasks)).sum();
                 let refused = line.what == What::Refuse;
                 if arrive.stage > 0 {
-                    if let Some((_, job)) = alive.find(&mut found, &arrive.queue, &arrive.job.0, |_| true) {
+                    if let Some((_, job)) =
+                        alive.find(&mut found, &arrive.queue, &arrive.job.0, |_| true)
+                    {
                         (job.ready, job.unstarted) = (t, tasks);
                     }
                     return Ok(None);
                 }
                 if !refused {
-                    alive.0.entry(Alive::key(&arrive.queue, &arrive.job.0)).or_default().push(found.len());
+                    alive
+                        .0
+                        .entry(Alive::key(&arrive.queue, &arrive.job.0))
+                        .or_default()
+                        .push(found.len());
                 }
                 found.push(Found {
                     queue: arrive.queue.into_owned(),
@@ -99,7 +107,8 @@ pub(super) fn jobs(
             Content::Task(task) if wanted(&task.queue, &task.job.0) => {
                 let number = task.task;
                 let starts = line.what == What::Start;
-                let may = |job: &Found| !starts || job.unstarted > 0 || job.again.contains_key(&number);
+                let may =
+                    |job: &Found| !starts || job.unstarted > 0 || job.again.contains_key(&number);
                 if let Some((_, job)) = alive.find(&mut found, &task.queue, &task.job.0, may) {
                     match starts {
                         true => job.start(t, number),
@@ -108,7 +117,8 @@ pub(super) fn jobs(
                 }
             }
             Content::JobEnd(end) if wanted(&end.queue, &end.job.0) => {
-                if let Some((place, job)) = alive.find(&mut found, &end.queue, &end.job.0, |_| true) {
+                if let Some((place, job)) = alive.find(&mut found, &end.queue, &end.job.0, |_| true)
+                {
                     job.ended = Some(t);
                     job.stop(t);
                     if let Some(places) = alive.0.get_mut(&Alive::key(&end.queue, &end.job.0)) {
@@ -149,7 +159,11 @@ impl Alive {
 }
 
 /// The job that `words` name, as LABEL or QUEUE/LABEL; `at` tells jobs of one label apart.
-pub(super) fn the_job(recording: &Recording, words: &str, at: Option<Time>) -> Result<Found, LogError> {
+pub(super) fn the_job(
+    recording: &Recording,
+    words: &str,
+    at: Option<Time>,
+) -> Result<Found, LogError> {
     let fail = |what: String| LogError::Which { file: recording.log.file().clone(), what };
     let matches = |queue: &str, label: &JobLabel| {
         let label = label.to_string();
@@ -167,8 +181,13 @@ pub(super) fn the_job(recording: &Recording, words: &str, at: Option<Time>) -> R
     queues.sort_unstable();
     queues.dedup();
     if queues.len() > 1 {
-        let ways: Vec<String> = queues.iter().take(10).map(|queue| format!("{queue}/{words}")).collect();
-        let more = if queues.len() > 10 { format!(" and {} more", queues.len() - 10) } else { String::new() };
+        let ways: Vec<String> =
+            queues.iter().take(10).map(|queue| format!("{queue}/{words}")).collect();
+        let more = if queues.len() > 10 {
+            format!(" and {} more", queues.len() - 10)
+        } else {
+            String::new()
+        };
         return Err(fail(format!(
             "has jobs `{words}` in {} queues; say which with --job {}{more}",
             queues.len(),
@@ -183,7 +202,8 @@ pub(super) fn the_job(recording: &Recording, words: &str, at: Option<Time>) -> R
         }
         if found.len() != 1 {
             return Err(fail(format!(
-                "has {count} jobs `{words}` of one queue, which arrive at {}; say with --at when the one that you \
+                "has {count} jobs `{words}` of one queue, which arrive at {}; say with --at when \
+                 the one that you \
                  mean was there alone",
                 times.join(", ")
             )));
@@ -200,7 +220,9 @@ fn unknown_job(recording: &Recording, words: &str) -> Result<String, LogError> {
         if let Content::Arrive(arrive) = line.content {
             let label = arrive.job.0.to_string();
             let far = strsim::damerau_levenshtein(own, &label);
-            if far <= 1 + own.chars().count() / 3 && near.as_ref().is_none_or(|(best, _)| far < *best) {
+            if far <= 1 + own.chars().count() / 3
+                && near.as_ref().is_none_or(|(best, _)| far < *best)
+            {
                 near = Some((far, format!("{}/{label}", arrive.queue)));
             }
         }
@@ -214,5 +236,8 @@ fn unknown_job(recording: &Recording, words: &str) -> Result<String, LogError> {
 pub(super) fn unknown_queue(recording: &Recording, name: &str) -> LogError {
     let known = recording.run.header.queues.iter().map(|line| line.queue.as_str());
     let near = did_you_mean(name, known).map_or(String::new(), |near| format!("; {near}"));
-    LogError::Which { file: recording.log.file().clone(), what: format!("has no queue `{name}`{near}") }
+    LogError::Which {
+        file: recording.log.file().clone(),
+        what: format!("has no queue `{name}`{near}"),
+    }
 }

@@ -1,9 +1,10 @@
 //! Why: what stands in the way of a job or a queue at an instant of a recorded run, in numbers.
 //!
-//! The run is made again up to that instant; where this program's decisions are not the recorded ones, the recorded
-//! ones are played back instead, and that is said. What is told is then read from the engine's own books. In the end
-//! the run is left alone from there on: what runs and waits goes on with its recorded durations, nothing arrives or
-//! changes, and the time at which the waiting would end is the answer to "when".
+//! The run is made again up to that instant; where this program's decisions are not the recorded
+//! ones, the recorded ones are played back instead, and that is said. What is told is then read
+//! from the engine's own books. In the end the run is left alone from there on: what runs and waits
+//! goes on with its recorded durations, nothing arrives or changes, and the time at which the
+//! waiting would end is the answer to "when".
 
 mod ahead;
 mod find;
@@ -45,7 +46,8 @@ pub struct Explanation {
     pub at_s: f64,
     /// How that instant was chosen.
     pub at_is: AtIs,
-    /// Whether this program decides as recorded up to then; if not, the state is that of the record.
+    /// Whether this program decides as recorded up to then; if not, the state is that of the
+    /// record.
     pub as_recorded: bool,
     /// Whether anything of it waits at that instant.
     pub waits: bool,
@@ -55,7 +57,8 @@ pub struct Explanation {
     pub waiting_since_s: Option<f64>,
     /// The queue's books.
     pub state: QueueState,
-    /// The order at each level, from the root down; empty under the static partition, where there is none.
+    /// The order at each level, from the root down; empty under the static partition, where there
+    /// is none.
     pub levels: Vec<Level>,
     /// The starvation guard, where there is one.
     pub guard: Option<GuardState>,
@@ -146,7 +149,8 @@ pub fn explain(
     if told.gone {
         remarks.push(format!("queue `{queue}` is gone by then"));
     }
-    let recorded = found.iter().flat_map(|job| job.starts.iter().copied()).filter(|start| *start > at).min();
+    let recorded =
+        found.iter().flat_map(|job| job.starts.iter().copied()).filter(|start| *start > at).min();
     let forecast = match told.waits.filter(|_| !told.gone) {
         Some(_) => Some(ahead::forecast(&mut world, &queue, told.job)?),
         None => None,
@@ -186,7 +190,8 @@ fn longest(job: &Found) -> Span {
     job.longest.map_or(Span::ZERO, |(from, to)| to - from)
 }
 
-/// The instant to explain: in the middle of the longest wait it is neither just queued nor about to start.
+/// The instant to explain: in the middle of the longest wait it is neither just queued nor about to
+/// start.
 fn instant(at: Option<Time>, found: &[Found], job: Option<&Found>) -> (Time, AtIs) {
     if let Some(at) = at {
         return (at, AtIs::Given);
@@ -219,9 +224,14 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
     }
 }
 
-/// The run up to `at`, everything at that instant included; and where its decisions part from the record.
-fn at_instant(recording: &Recording, at: Time) -> Result<(World<'static>, Option<Difference>), ReplayError> {
-    // The world that is compared logs; the one that is looked at, and left alone afterwards, does not.
+/// The run up to `at`, everything at that instant included; and where its decisions part from the
+/// record.
+fn at_instant(
+    recording: &Recording,
+    at: Time,
+) -> Result<(World<'static>, Option<Difference>), ReplayError> {
+    // The world that is compared logs; the one that is looked at, and left alone afterwards, does
+    // not.
     let decisions = differs(recording, at)?;
     let mut world = recording.world(0, Log::off())?;
     if decisions.is_some() {
@@ -239,7 +249,8 @@ fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, Replay
     let mut log = Log::to(&mut writer);
     log.header(&recording.run.header).map_err(crate::world::RunError::Log)?;
     let mut world = recording.world(0, log)?;
-    let ran = world.begin().and_then(|()| world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(())));
+    let ran =
+        world.begin().and_then(|()| world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(())));
     let (_, decisions) = compare.verdict(false)?;
     ran?;
     Ok(decisions)

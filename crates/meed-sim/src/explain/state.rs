@@ -49,9 +49,11 @@ pub struct Level {
     pub among: String,
     /// `fifo`, `fair` or `long-term`.
     pub order: &'static str,
-    /// The resource that keys are in: resource-seconds per weight 1 under `long-term`, amounts under `fair`.
+    /// The resource that keys are in: resource-seconds per weight 1 under `long-term`, amounts
+    /// under `fair`.
     pub resource: String,
-    /// The child on the way to the leaf, by its place in `children`; `null` where nothing of it waits.
+    /// The child on the way to the leaf, by its place in `children`; `null` where nothing of it
+    /// waits.
     pub place: Option<usize>,
     /// Children that have tasks waiting, in the order in which they would be served.
     pub children: Vec<Child>,
@@ -134,7 +136,8 @@ pub enum Obstacle {
     },
     /// Larger than any node that is up and where it may run.
     NoNode,
-    /// A task that is first in turn fits nowhere, and the policy is to wait for it (`when_blocked = "wait"`).
+    /// A task that is first in turn fits nowhere, and the policy is to wait for it (`when_blocked =
+    /// "wait"`).
     Blocked,
     /// Others are served first.
     Turn {
@@ -207,7 +210,8 @@ pub(super) fn tell(world: &World<'_>, queue: &str, found: Option<&Found>) -> Tol
         }
         (None, _) => {
             let since = engine.waits_since(leaf);
-            told.waits = (!groups.is_empty()).then_some(Waiting { tasks: told.state.waiting_tasks, since });
+            told.waits =
+                (!groups.is_empty()).then_some(Waiting { tasks: told.state.waiting_tasks, since });
             (!groups.is_empty()).then_some(0)
         }
     };
@@ -232,7 +236,11 @@ fn books(world: &World<'_>, queue: &str, engine: &Engine, leaf: QueueId) -> Queu
     let scale = kinds.unit(measured).scale() as f64;
     let all = leaves(parts);
     let lent = lending(now, &all, parts);
-    let lent = all.iter().position(|&id| tree.queue(id).name == queue).map(|i| lent[i]).unwrap_or_default();
+    let lent = all
+        .iter()
+        .position(|&id| tree.queue(id).name == queue)
+        .map(|i| lent[i])
+        .unwrap_or_default();
     let (view, integrals) = (engine.queue(leaf), engine.integrals(leaf, now));
     let (weight, share) = tree
         .find_queue(queue)
@@ -280,7 +288,11 @@ fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
                 .map(|mine| child.natural - mine.natural),
         };
         Level {
-            among: if parent == QueueId::ROOT { String::new() } else { tree.queue(parent).name.to_owned() },
+            among: if parent == QueueId::ROOT {
+                String::new()
+            } else {
+                tree.queue(parent).name.to_owned()
+            },
             order: order_of(tree, parent),
             resource: tree.kinds().name(tree.key_kind(parent)).to_owned(),
             place,
@@ -328,7 +340,8 @@ fn amount(engine: &Engine, kind: usize, amount: u64) -> f64 {
 
 fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
     let some = (0..amounts.kinds()).filter(|&kind| amounts.get(kind) > 0);
-    some.map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, amounts.get(kind)))).collect()
+    some.map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, amounts.get(kind))))
+        .collect()
 }
 
 fn obstacles(engine: &Engine, own: &GroupView, told: &Told) -> Vec<Obstacle> {
@@ -382,9 +395,12 @@ fn no_room(engine: &Engine, nodes: &[NodeId], demand: &Resources) -> Obstacle {
     let part = |id: NodeId| {
         let free = engine.node(id).1;
         let parts = (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
-        parts.map(|kind| free.get(kind) as f64 / demand.get(kind) as f64).fold(f64::INFINITY, f64::min)
+        parts
+            .map(|kind| free.get(kind) as f64 / demand.get(kind) as f64)
+            .fold(f64::INFINITY, f64::min)
     };
-    let nearest = nodes.iter().copied().max_by(|&a, &b| part(a).total_cmp(&part(b)).then(b.cmp(&a)));
+    let nearest =
+        nodes.iter().copied().max_by(|&a, &b| part(a).total_cmp(&part(b)).then(b.cmp(&a)));
     let most = nearest.map_or(Resources::zero(demand.kinds()), |id| engine.node(id).1);
     let bound = |kind: usize| Bound {
         resource: engine.kinds().name(kind).to_owned(),
@@ -393,13 +409,16 @@ fn no_room(engine: &Engine, nodes: &[NodeId], demand: &Resources) -> Obstacle {
         most: None,
     };
     let asked = || (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
-    let short: Vec<Bound> = asked().filter(|&kind| demand.get(kind) > all.get(kind)).map(bound).collect();
+    let short: Vec<Bound> =
+        asked().filter(|&kind| demand.get(kind) > all.get(kind)).map(bound).collect();
     match short.is_empty() {
         false => Obstacle::Size { short },
         true => Obstacle::Place {
             free: asked().map(bound).collect(),
             most_on_a_node: asked()
-                .map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, most.get(kind))))
+                .map(|kind| {
+                    (engine.kinds().name(kind).to_owned(), amount(engine, kind, most.get(kind)))
+                })
                 .collect(),
             nodes: nodes.len() as u64,
         },

@@ -33,8 +33,8 @@ pub struct Header {
     #[serde(default)]
     pub(crate) partitioned: bool,
     pub(crate) placement: String,
-    /// Into how many slots the largest server was cut, where slots were shared: tasks and nodes are then recorded
-    /// with their slots.
+    /// Into how many slots the largest server was cut, where slots were shared: tasks and nodes are
+    /// then recorded with their slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) slots_per_server: Option<u32>,
     pub(crate) max_attempts: u16,
@@ -131,14 +131,21 @@ pub(crate) fn amounts_line(amounts: &Resources, kinds: &ResourceKinds) -> Amount
 }
 
 /// A bound by name: what it does not bound is left out.
-pub(crate) fn bounds_line(bound: &Resources, kinds: &ResourceKinds, which: BoundsLine) -> AmountsLine {
+pub(crate) fn bounds_line(
+    bound: &Resources,
+    kinds: &ResourceKinds,
+    which: BoundsLine,
+) -> AmountsLine {
     let missing = match which {
         BoundsLine::Minimum => 0,
         BoundsLine::Maximum => MAX_AMOUNT,
     };
     let some = (0..kinds.len()).filter(|&kind| bound.get(kind) != missing);
     some.map(|kind| {
-        (kinds.name(kind).to_owned(), Number::from(Exact::amount(bound.get(kind), kinds.unit(kind))))
+        (
+            kinds.name(kind).to_owned(),
+            Number::from(Exact::amount(bound.get(kind), kinds.unit(kind))),
+        )
     })
     .collect()
 }

@@ -1,8 +1,8 @@
 //! Numbers of the log: whole smallest units, written in natural units, and read back to the unit.
 //!
-//! A double holds n / scale so that rounding finds n again for n below 2^51 (two roundings of 2^-53 each are then
-//! less than half a unit): such numbers are plain JSON numbers. Larger ones (71 years, two million million cores) are
-//! written as text, since most readers of JSON keep doubles.
+//! A double holds n / scale so that rounding finds n again for n below 2^51 (two roundings of 2^-53
+//! each are then less than half a unit): such numbers are plain JSON numbers. Larger ones (71
+//! years, two million million cores) are written as text, since most readers of JSON keep doubles.
 
 use std::fmt;
 
@@ -62,10 +62,12 @@ impl Number {
     /// In smallest units, of which the natural one has `scale`.
     fn smallest(&self, scale: u64, most: u64) -> Result<u64, String> {
         let number = match self {
-            Number::Whole(number) => match number.checked_mul(scale).filter(|smallest| *smallest <= most) {
-                Some(smallest) => return Ok(smallest),
-                None => *number as f64,
-            },
+            Number::Whole(number) => {
+                match number.checked_mul(scale).filter(|smallest| *smallest <= most) {
+                    Some(smallest) => return Ok(smallest),
+                    None => *number as f64,
+                }
+            }
             Number::Fraction(number) => *number,
             Number::Text(text) => return Err(format!("\"{text}\" is text; a number is needed")),
         };
@@ -76,7 +78,9 @@ impl Number {
         }
         let smallest = scaled as u64;
         if scale > 1 && smallest >= SURE {
-            return Err(format!("{number} is too large for a JSON number to be exact; write it as text"));
+            return Err(format!(
+                "{number} is too large for a JSON number to be exact; write it as text"
+            ));
         }
         match smallest as f64 / scale as f64 == number {
             true => Ok(smallest),
@@ -174,14 +178,16 @@ mod tests {
         fn nothing_is_lost_on_the_way(small in 0u64..1 << 40, large in 0..=MAX_AMOUNT, end in 0u64..1000) {
             for number in [small, large, MAX_AMOUNT - end, SURE - end, SURE + end] {
                 let text = |exact: Exact| serde_json::to_string(&exact).expect("a number");
-                let back = |text: String| serde_json::from_str::<Number>(&text).expect("it was written");
+                let back = |text: String| serde_json::from_str::<Number>(&text).expect("it was \
+                    written");
                 let span = Span::from_micros(number).expect("in range");
                 prop_assert_eq!(back(text(Exact::span(span))).span(), Ok(span));
                 prop_assert_eq!(Number::from(Exact::span(span)).span(), Ok(span));
                 for unit in [Unit::Milli, Unit::Bytes] {
                     let exact = Exact::amount(number, unit);
                     prop_assert_eq!(back(text(exact)).amount(unit), Ok(number));
-                    prop_assert_eq!(serde_json::to_string(&Number::from(exact)).expect("a number"), text(exact));
+                    prop_assert_eq!(serde_json::to_string(&Number::from(exact)).expect("a \
+                        number"), text(exact));
                 }
             }
         }
@@ -190,7 +196,10 @@ mod tests {
     #[test]
     fn what_is_not_exact_is_refused() {
         let micros = |text: &str| {
-            serde_json::from_str::<Number>(text).map_err(|why| why.to_string())?.span().map(Span::as_micros)
+            serde_json::from_str::<Number>(text)
+                .map_err(|why| why.to_string())?
+                .span()
+                .map(Span::as_micros)
         };
         for (text, expected) in [
             ("1.5", Ok(1_500_000)),

@@ -35,7 +35,11 @@ impl<'a> Log<'a> {
     }
 
     #[inline]
-    pub(crate) fn write<'r>(&mut self, t: Time, what: impl FnOnce() -> Record<'r>) -> io::Result<()> {
+    pub(crate) fn write<'r>(
+        &mut self,
+        t: Time,
+        what: impl FnOnce() -> Record<'r>,
+    ) -> io::Result<()> {
         let Some(out) = &mut self.out else { return Ok(()) };
         self.line.clear();
         serde_json::to_writer(&mut self.line, &Line { t, what: what() })?;
@@ -78,7 +82,8 @@ pub(crate) enum Record<'a> {
     Change {
         change: &'a Change,
         kinds: &'a ResourceKinds,
-        /// Whether it follows from other events: under the static partition nodes follow their tenant's share.
+        /// Whether it follows from other events: under the static partition nodes follow their
+        /// tenant's share.
         of_share: bool,
     },
     /// The run is over.
@@ -165,7 +170,10 @@ impl Serialize for Amounts<'_> {
         let Amounts(amounts, kinds) = self;
         let mut map = serializer.serialize_map(None)?;
         for kind in (0..kinds.len()).filter(|&kind| amounts.get(kind) > 0) {
-            map.serialize_entry(kinds.name(kind), &Exact::amount(amounts.get(kind), kinds.unit(kind)))?;
+            map.serialize_entry(
+                kinds.name(kind),
+                &Exact::amount(amounts.get(kind), kinds.unit(kind)),
+            )?;
         }
         map.end()
     }
@@ -264,7 +272,8 @@ fn is_zero(number: &u16) -> bool {
     *number == 0
 }
 
-/// A change by its name in scenario files, with amounts in natural units; what is missing stays as it was.
+/// A change by its name in scenario files, with amounts in natural units; what is missing stays as
+/// it was.
 fn change_line(change: &Change, kinds: &ResourceKinds, of_share: bool) -> serde_json::Value {
     let amounts = |resources: &Resources| amounts_line(resources, kinds);
     let mut line = match change {
@@ -286,10 +295,14 @@ fn change_line(change: &Change, kinds: &ResourceKinds, of_share: bool) -> serde_
             if let Some(weight) = change.weight {
                 line["weight"] = (weight as f64 / 1000.0).into();
             }
-            let bound = [("min", change.min, BoundsLine::Minimum), ("max", change.max, BoundsLine::Maximum)];
+            let bound = [
+                ("min", change.min, BoundsLine::Minimum),
+                ("max", change.max, BoundsLine::Maximum),
+            ];
             for (key, bound, which) in bound {
                 if let Some(bound) = bound {
-                    line[key] = serde_json::json!(bound.as_ref().map(|b| bounds_line(b, kinds, which)));
+                    line[key] =
+                        serde_json::json!(bound.as_ref().map(|b| bounds_line(b, kinds, which)));
                 }
             }
             serde_json::json!({ "queue": line })

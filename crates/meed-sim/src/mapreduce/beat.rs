@@ -1,4 +1,5 @@
-//! A heartbeat: a node tells what has ended there and how busy it was, and is given work for its free slots.
+//! A heartbeat: a node tells what has ended there and how busy it was, and is given work for its
+//! free slots.
 
 use std::cell::RefCell;
 
@@ -15,7 +16,8 @@ use super::tasks::{Task, Work};
 /// What the world knows of a node.
 pub(super) struct Node {
     reduce_slots: u32,
-    /// Maps that hold a slot, by kind of slot; those that have ended since the last heartbeat still do.
+    /// Maps that hold a slot, by kind of slot; those that have ended since the last heartbeat still
+    /// do.
     occupied: [u32; KINDS],
     reduces: u32,
     /// Map slots that the engine counts with.
@@ -134,7 +136,9 @@ impl World {
         }
         self.tally.task_ended(queue);
         let effect = self.apply(Event::TaskEnded(task.allocation)).expect("a running task can end");
-        let Effect::Ended { state, .. } = effect else { unreachable!("an end's effect is `Ended`") };
+        let Effect::Ended { state, .. } = effect else {
+            unreachable!("an end's effect is `Ended`")
+        };
         match (state, task.work) {
             (JobState::Active, _) => {}
             (JobState::Drained, _) => self.maps_ended(task.job),
@@ -160,7 +164,8 @@ impl World {
         }
     }
 
-    /// The engine counts with the slots of a node; where more maps of a kind run than it has slots now, with those.
+    /// The engine counts with the slots of a node; where more maps of a kind run than it has slots
+    /// now, with those.
     fn follow_slots(&mut self, number: usize) {
         let (node, slots) = (&self.nodes[number], self.classes.slots(number));
         let wanted = self
@@ -178,7 +183,9 @@ impl World {
         self.capacity.pass(now, self.parts.tree().capacity());
         let capacity = Resources::new(&[u64::from(wanted) * 1000, u64::from(reduce_slots) * 1000]);
         let effect = self.apply(Event::NodeChanged(self.node_ids[number], capacity));
-        let Ok(Effect::Lost(lost)) = effect else { unreachable!("slots are bounded, and a node has some") };
+        let Ok(Effect::Lost(lost)) = effect else {
+            unreachable!("slots are bounded, and a node has some")
+        };
         assert!(lost.is_empty(), "what runs keeps its slot");
     }
 
@@ -194,16 +201,22 @@ impl World {
     }
 
     fn offer_map(&mut self, number: usize, kind: SlotKind) -> Option<Start> {
-        let (numbers, racks, cluster, now) = (&self.job_numbers, &self.racks, &self.cluster, self.now);
+        let (numbers, racks, cluster, now) =
+            (&self.job_numbers, &self.racks, &self.cluster, self.now);
         // The engine asks one after the other; both look at the same jobs.
         let shared = RefCell::new((&mut self.classes, &mut self.jobs));
         let mut rank = |id: JobId, group: u32| {
             let (classes, jobs) = &mut *shared.borrow_mut();
-            let blocks = jobs[numbers[id.slot()] as usize].blocks.as_mut().filter(|_| group == MAPS)?;
+            let blocks =
+                jobs[numbers[id.slot()] as usize].blocks.as_mut().filter(|_| group == MAPS)?;
             let local = blocks.has_local(number);
             let remote = || {
-                let holder = blocks.nearest(number, racks).map_or(number, |taken| taken.holder as usize);
-                Remote { holder, transfer: transfer(cluster.block_bytes, &cluster.machines[number]) }
+                let holder =
+                    blocks.nearest(number, racks).map_or(number, |taken| taken.holder as usize);
+                Remote {
+                    holder,
+                    transfer: transfer(cluster.block_bytes, &cluster.machines[number]),
+                }
             };
             classes.rank(number, kind, id, local, remote)
         };
@@ -235,9 +248,12 @@ impl World {
     }
 
     fn fill_reduces(&mut self, number: usize) {
-        while self.waiting_reduces > 0 && self.nodes[number].reduces < self.nodes[number].reduce_slots {
+        while self.waiting_reduces > 0
+            && self.nodes[number].reduces < self.nodes[number].reduce_slots
+        {
             let mut rank = |_: JobId, group: u32| (group == REDUCES).then_some(0);
-            let Some(start) = self.parts.engines[0].offer(self.node_ids[number], false, &mut rank) else {
+            let Some(start) = self.parts.engines[0].offer(self.node_ids[number], false, &mut rank)
+            else {
                 break;
             };
             let job_number = self.job_numbers[start.job.slot()];

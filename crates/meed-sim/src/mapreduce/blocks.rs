@@ -1,13 +1,16 @@
 //! Where the blocks of a job's input lie, and which of them wait for a map.
 //!
-//! Placement, drawn from the stream `blocks of JOB` under the run's seed, so that all policies see the same blocks:
-//! - one rack: replicas on nodes drawn uniformly, all different (the paper's "average setup on each disk partition");
-//! - several racks: Hadoop's rule. The first anywhere; the second in another rack; the third in the rack of the
-//!   second, on another node (anywhere where that rack has no other); further ones anywhere.
+//! Placement, drawn from the stream `blocks of JOB` under the run's seed, so that all policies see
+//! the same blocks:
+//! - one rack: replicas on nodes drawn uniformly, all different (the paper's "average setup on each
+//!   disk partition");
+//! - several racks: Hadoop's rule. The first anywhere; the second in another rack; the third in the
+//!   rack of the second, on another node (anywhere where that rack has no other); further ones
+//!   anywhere.
 //!
-//! Waiting blocks: each node, and each rack, has the list of the blocks that it holds; whoever takes a block marks it, and
-//! every list drops taken ones from its front when it is asked. A block leaves each list once: O(replicas) per block in
-//! all, whatever the number of nodes.
+//! Waiting blocks: each node, and each rack, has the list of the blocks that it holds; whoever
+//! takes a block marks it, and every list drops taken ones from its front when it is asked. A block
+//! leaves each list once: O(replicas) per block in all, whatever the number of nodes.
 
 use std::ops::Range;
 
@@ -42,7 +45,8 @@ impl Racks {
         self.range(rack).len()
     }
 
-    /// Of `bytes` that come from all nodes alike, what comes to `node` from other racks; rounded up.
+    /// Of `bytes` that come from all nodes alike, what comes to `node` from other racks; rounded
+    /// up.
     pub(super) fn share_of_other_racks(&self, node: usize, bytes: u64) -> u64 {
         let (all, here) = (self.of.len() as u128, self.size(self.rack(node)) as u128);
         let part = (u128::from(bytes) * (all - here)).div_ceil(all);
@@ -67,7 +71,8 @@ impl Racks {
             // Drawn by number among the nodes allowed, the chosen ones left out.
             let allowed = |node: u32| {
                 !out.contains(&node)
-                    && among.is_none_or(|(rack, inside)| (self.rack(node as usize) == rack) == inside)
+                    && among
+                        .is_none_or(|(rack, inside)| (self.rack(node as usize) == rack) == inside)
             };
             let chosen_inside = out.iter().filter(|&&node| match among {
                 Some((rack, inside)) => (self.rack(node as usize) == rack) == inside,
@@ -89,8 +94,8 @@ impl Racks {
         }
     }
 
-    /// One of the `candidates` nodes for which `allowed`, each as likely. Few draws fail: most nodes are allowed, and a
-    /// rack is drawn from its own range.
+    /// One of the `candidates` nodes for which `allowed`, each as likely. Few draws fail: most
+    /// nodes are allowed, and a rack is drawn from its own range.
     fn pick(
         &self,
         allowed: impl Fn(u32) -> bool,
@@ -229,8 +234,10 @@ impl Blocks {
         if let Some(block) = self.by_node.first(node, &self.taken) {
             return Some(Taken { block, distance: Distance::Local, holder: node as u32 });
         }
-        let in_rack =
-            self.by_rack.as_mut().and_then(|lists| lists.first(racks.rack(node) as usize, &self.taken));
+        let in_rack = self
+            .by_rack
+            .as_mut()
+            .and_then(|lists| lists.first(racks.rack(node) as usize, &self.taken));
         let block = in_rack.or_else(|| self.first())?;
         Some(self.read_from(block, node, racks))
     }
@@ -248,20 +255,24 @@ impl Blocks {
         Some(self.head)
     }
 
-    /// How a map on `node` would read `block`: from itself, else from its rack, else from anywhere. Several equally
-    /// near holders take turns by the number of the block.
+    /// How a map on `node` would read `block`: from itself, else from its rack, else from anywhere.
+    /// Several equally near holders take turns by the number of the block.
     fn read_from(&self, block: u32, node: usize, racks: &Racks) -> Taken {
         let holders = &self.holders[block as usize * self.replicas..][..self.replicas];
         if holders.contains(&(node as u32)) {
             return Taken { block, distance: Distance::Local, holder: node as u32 };
         }
-        let near = |holder: &&u32| racks.count() > 1 && racks.rack(**holder as usize) == racks.rack(node);
+        let near =
+            |holder: &&u32| racks.count() > 1 && racks.rack(**holder as usize) == racks.rack(node);
         let in_rack = holders.iter().filter(near).count();
         let (distance, holder) = match in_rack {
             0 => (Distance::Remote, holders[block as usize % self.replicas]),
             n => {
                 let turn = block as usize % n;
-                (Distance::Rack, *holders.iter().filter(near).nth(turn).expect("below their number"))
+                (
+                    Distance::Rack,
+                    *holders.iter().filter(near).nth(turn).expect("below their number"),
+                )
             }
         };
         Taken { block, distance, holder }
@@ -274,9 +285,14 @@ impl Blocks {
     }
 }
 
-/// Values in order of key (stable), and where each key begins; keys are 0 to `keys` - 1, or to the largest one.
-fn grouped(pairs: impl Iterator<Item = (u32, u32)> + Clone, keys: Option<usize>) -> (Vec<u32>, Vec<u32>) {
-    let keys = keys.unwrap_or_else(|| pairs.clone().map(|(key, _)| key as usize + 1).max().unwrap_or(0));
+/// Values in order of key (stable), and where each key begins; keys are 0 to `keys` - 1, or to the
+/// largest one.
+fn grouped(
+    pairs: impl Iterator<Item = (u32, u32)> + Clone,
+    keys: Option<usize>,
+) -> (Vec<u32>, Vec<u32>) {
+    let keys =
+        keys.unwrap_or_else(|| pairs.clone().map(|(key, _)| key as usize + 1).max().unwrap_or(0));
     let mut starts = vec![0u32; keys + 1];
     pairs.clone().for_each(|(key, _)| starts[key as usize + 1] += 1);
     for key in 0..keys {

@@ -65,7 +65,8 @@ impl World {
     /// Submits the jobs of request `number`.
     pub(super) fn submit(&mut self, number: usize) -> Result<(), RunError> {
         let jobs = self.requests[number].jobs.len();
-        self.request_states[number] = RequestState { submit: Some(self.now), end: None, left: jobs };
+        self.request_states[number] =
+            RequestState { submit: Some(self.now), end: None, left: jobs };
         for job in 0..jobs {
             self.submit_job(number, job)?;
         }
@@ -78,7 +79,9 @@ impl World {
         let maps = plan.input_bytes.div_ceil(self.cluster.block_bytes) as u32;
         let reduces = match kind.reduces {
             Reduces::Count(count) => count,
-            Reduces::Slots => self.cluster.machines.iter().map(|machine| machine.reduce_slots).sum(),
+            Reduces::Slots => {
+                self.cluster.machines.iter().map(|machine| machine.reduce_slots).sum()
+            }
         };
         let tree = self.parts.tree();
         let queue = tree.find_queue(&plan.queue).expect("the scenario's reader checks names");
@@ -96,18 +99,20 @@ impl World {
             end: None,
             class: None,
         };
-        let arrived = tree.check_tasks(queue, &[group(reduces.max(1), REDUCE_DEMAND)]).and_then(|()| {
-            let groups = [group(maps, MAP_DEMAND)];
-            let open = reduces > 0;
-            let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
-            self.apply(Event::JobArrived(spec))
-        });
+        let arrived =
+            tree.check_tasks(queue, &[group(reduces.max(1), REDUCE_DEMAND)]).and_then(|()| {
+                let groups = [group(maps, MAP_DEMAND)];
+                let open = reduces > 0;
+                let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
+                self.apply(Event::JobArrived(spec))
+            });
         let slot = self.jobs.len() as u32;
         match arrived {
             Ok(Effect::Job(id)) => {
                 let plan = &self.requests[request].jobs[number];
                 let mut stream = Stream::new(self.seed, &format!("blocks of {}", plan.name));
-                job.blocks = Some(Blocks::place(maps, self.cluster.replicas, &self.racks, &mut stream));
+                job.blocks =
+                    Some(Blocks::place(maps, self.cluster.replicas, &self.racks, &mut stream));
                 job.id = Some(id);
                 if self.job_numbers.len() <= id.slot() {
                     self.job_numbers.resize(id.slot() + 1, u32::MAX);
@@ -120,7 +125,11 @@ impl World {
             Ok(_) => unreachable!("an arrival's effect is `Job`"),
             Err(why) if self.strict => {
                 let plan = &self.requests[request].jobs[number];
-                return Err(RunError::Refused { job: plan.name.clone(), queue: plan.queue.clone(), why });
+                return Err(RunError::Refused {
+                    job: plan.name.clone(),
+                    queue: plan.queue.clone(),
+                    why,
+                });
             }
             Err(_) => {
                 self.tally.refused += 1;

@@ -1,9 +1,10 @@
 //! What jobs of a type do per byte of their input.
 //!
-//! The paper (JAS, TCC'18, Sec. 4.1) names eight types and no work per byte: **the numbers of [`KINDS`] are our
-//! assumptions**. They are chosen from what each program does and how such programs are commonly ranked (CPU-bound or
-//! I/O-bound, heavy or light shuffle), in round numbers, for Hadoop 0.20 on one core of about 2010; they are not tuned
-//! towards the paper's results. Scenarios can change each of them (`[[mapreduce.kind]]`).
+//! The paper (JAS, TCC'18, Sec. 4.1) names eight types and no work per byte: **the numbers of
+//! [`KINDS`] are our assumptions**. They are chosen from what each program does and how such
+//! programs are commonly ranked (CPU-bound or I/O-bound, heavy or light shuffle), in round numbers,
+//! for Hadoop 0.20 on one core of about 2010; they are not tuned towards the paper's results.
+//! Scenarios can change each of them (`[[mapreduce.kind]]`).
 
 use std::borrow::Cow;
 
@@ -43,7 +44,13 @@ pub struct Kind {
     pub reduces: Reduces,
 }
 
-const fn kind(name: &'static str, map: [u32; 3], shuffle: u32, reduce: [u32; 2], reduces: Reduces) -> Kind {
+const fn kind(
+    name: &'static str,
+    map: [u32; 3],
+    shuffle: u32,
+    reduce: [u32; 2],
+    reduces: Reduces,
+) -> Kind {
     let [map_read, map_cpu_ms, map_output] = map;
     let [reduce_cpu_ms, output] = reduce;
     Kind {
@@ -58,27 +65,32 @@ const fn kind(name: &'static str, map: [u32; 3], shuffle: u32, reduce: [u32; 2],
     }
 }
 
-/// The eight types of the paper. Columns: what a map reads (%), its CPU (ms per MB), what it writes (%); what is
-/// shuffled (%); the reduces' CPU (ms per MB shuffled), what they write (% of the input); how many.
+/// The eight types of the paper. Columns: what a map reads (%), its CPU (ms per MB), what it writes
+/// (%); what is shuffled (%); the reduces' CPU (ms per MB shuffled), what they write (% of the
+/// input); how many.
 pub const KINDS: &[Kind] = &[
-    // Draws points and counts those within a circle: no input to speak of, its "data size" only says how many maps there
-    // are. 400 ms per nominal MB makes a 64 MiB map 27 s of one core. One reduce adds up a few numbers.
+    // Draws points and counts those within a circle: no input to speak of, its "data size" only
+    // says how many maps there are. 400 ms per nominal MB makes a 64 MiB map 27 s of one core. One
+    // reduce adds up a few numbers.
     kind("pi", [0, 400, 0], 0, [0, 0], Reduces::Count(1)),
-    // Splits text into words and makes an object of each: some 7 MB/s and core in Java. The combiner leaves few
-    // distinct words of each block.
+    // Splits text into words and makes an object of each: some 7 MB/s and core in Java. The
+    // combiner leaves few distinct words of each block.
     kind("wordcount", [100, 150, 10], 10, [50, 5], Reduces::Slots),
-    // Sorts: maps pass records on (copying and the sort of the buffer cost some 30 ms/MB), and every byte is shuffled,
-    // merged and written.
+    // Sorts: maps pass records on (copying and the sort of the buffer cost some 30 ms/MB), and
+    // every byte is shuffled, merged and written.
     kind("terasort", [100, 30, 100], 100, [20, 100], Reduces::Slots),
     // Matches an expression: scans at some 50 MB/s and core, and few lines match. One reduce.
     kind("grep", [100, 20, 0], 0, [0, 0], Reduces::Count(1)),
-    // Splits text as word count does, but each word keeps its documents: what maps write shrinks much less.
+    // Splits text as word count does, but each word keeps its documents: what maps write shrinks
+    // much less.
     kind("inverted-index", [100, 130, 40], 40, [40, 30], Reduces::Slots),
     // Sorts by digits: as terasort, with somewhat more to do per record.
     kind("radix-sort", [100, 40, 100], 100, [30, 100], Reduces::Slots),
-    // Joins a table of associations with itself: parses short records, and passes about half of the bytes on.
+    // Joins a table of associations with itself: parses short records, and passes about half of the
+    // bytes on.
     kind("self-join", [100, 40, 50], 50, [40, 30], Reduces::Slots),
-    // Distances of every point to every centre, one iteration: mostly arithmetic. The combiner leaves sums per centre.
+    // Distances of every point to every centre, one iteration: mostly arithmetic. The combiner
+    // leaves sums per centre.
     kind("k-means", [100, 250, 1], 1, [50, 1], Reduces::Slots),
 ];
 

@@ -1,8 +1,8 @@
 //! Nodes with their servers: cores, disk and incoming network of each, and the link into each rack.
 //!
-//! Every phase of a task is work at one of these servers ([`super::sharing`]), so the cluster is a network of
-//! processor-sharing queues. One tree of winners over all servers names the next end: an event costs
-//! O(log users of its server + log servers).
+//! Every phase of a task is work at one of these servers ([`super::sharing`]), so the cluster is a
+//! network of processor-sharing queues. One tree of winners over all servers names the next end: an
+//! event costs O(log users of its server + log servers).
 
 use meed::{Span, Time};
 
@@ -93,13 +93,22 @@ impl Machines {
         for machine in machines {
             let speeds = machine.speeds;
             servers.push(Server::new(Law::Cores { cores: machine.cores, speed: speeds.core }));
-            servers.push(Server::new(Law::Disk { bytes_per_s: speeds.disk_bytes_per_s, seek_penalty }));
+            servers.push(Server::new(Law::Disk {
+                bytes_per_s: speeds.disk_bytes_per_s,
+                seek_penalty,
+            }));
             servers.push(Server::new(Law::Link { bytes_per_s: speeds.network_bytes_per_s }));
         }
         let racks = machines.iter().map(|machine| machine.rack + 1).max().unwrap_or(0);
-        let uplinks = uplink.into_iter().flat_map(|bytes_per_s| (0..racks).map(move |_| bytes_per_s));
+        let uplinks =
+            uplink.into_iter().flat_map(|bytes_per_s| (0..racks).map(move |_| bytes_per_s));
         servers.extend(uplinks.map(|bytes_per_s| Server::new(Law::Link { bytes_per_s })));
-        Machines { nodes: machines.len(), timers: Timers::new(servers.len()), servers, seek_penalty }
+        Machines {
+            nodes: machines.len(),
+            timers: Timers::new(servers.len()),
+            servers,
+            seek_penalty,
+        }
     }
 
     fn server(&self, place: Place) -> usize {
@@ -171,6 +180,7 @@ impl Machines {
 /// `amount` in `span`, a second; nothing in no time.
 pub(super) fn per_second(amount: u64, span: Span) -> u64 {
     let micros = u128::from(span.as_micros());
-    let rate = (u128::from(amount) * u128::from(meed::MICROS_PER_S)).checked_div(micros).unwrap_or(0);
+    let rate =
+        (u128::from(amount) * u128::from(meed::MICROS_PER_S)).checked_div(micros).unwrap_or(0);
     u64::try_from(rate).unwrap_or(u64::MAX)
 }

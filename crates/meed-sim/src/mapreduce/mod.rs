@@ -1,12 +1,14 @@
-//! The MapReduce world: maps and reduces that contend for cores, disks and networks (docs/mapreduce.md).
+//! The MapReduce world: maps and reduces that contend for cores, disks and networks
+//! (docs/mapreduce.md).
 //!
-//! Unlike in [`crate::world`], how long a task runs is not given but follows: each task is a sequence of phases, and each
-//! phase is work at one server that all tasks there share (`sharing`). Nodes tell at heartbeats what has ended, and
-//! ask for work; the engine says which job is served ([`meed::Engine::offer`]), [`meed::classes`] which maps a slot may
-//! run.
+//! Unlike in [`crate::world`], how long a task runs is not given but follows: each task is a
+//! sequence of phases, and each phase is work at one server that all tasks there share (`sharing`).
+//! Nodes tell at heartbeats what has ended, and ask for work; the engine says which job is served
+//! ([`meed::Engine::offer`]), [`meed::classes`] which maps a slot may run.
 //!
-//! Files: `sharing` one server; `timers` the next of many; `machines` nodes; `blocks` where input lies; `kinds` what jobs
-//! do; `tasks` phases; `world` the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
+//! Files: `sharing` one server; `timers` the next of many; `machines` nodes; `blocks` where input
+//! lies; `kinds` what jobs do; `tasks` phases; `world` the loop; `beat` a heartbeat; `jobs` their
+//! lives; `views` samples for reports.
 
 mod beat;
 mod blocks;

@@ -98,7 +98,8 @@ pub struct NodeRecord {
     pub slots: Vec<SlotChange>,
 }
 
-/// A node's map slots from some instant on. Rules without classes have `any`, the others `cpu` and `io`.
+/// A node's map slots from some instant on. Rules without classes have `any`, the others `cpu` and
+/// `io`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SlotChange {
     /// From when.
@@ -123,8 +124,8 @@ pub struct MapReduceSeries {
     pub nodes: Vec<NodeSeries>,
 }
 
-/// One node over time. Every array has the length of `t_s`. Tasks and slots are those just before the sample;
-/// uses are means since the sample before, the first one's nothing.
+/// One node over time. Every array has the length of `t_s`. Tasks and slots are those just before
+/// the sample; uses are means since the sample before, the first one's nothing.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NodeSeries {
     /// Maps that run of jobs found to be CPU-bound.
@@ -164,9 +165,12 @@ impl World {
         let jobs: Vec<JobRecord> = self.jobs.iter().map(|job| self.job_record(job)).collect();
         let sum = |of: fn(&JobRecord) -> u64| jobs.iter().map(of).sum::<u64>();
         let (maps, local_maps) = (sum(|job| job.maps), sum(|job| job.local_maps));
-        let times: Vec<f64> =
-            requests.iter().filter_map(|request| Some(request.end_s? - request.submit_s?)).collect();
-        let nodes: Vec<NodeRecord> = (0..self.nodes.len()).map(|node| self.node_record(node, end)).collect();
+        let times: Vec<f64> = requests
+            .iter()
+            .filter_map(|request| Some(request.end_s? - request.submit_s?))
+            .collect();
+        let nodes: Vec<NodeRecord> =
+            (0..self.nodes.len()).map(|node| self.node_record(node, end)).collect();
         MapReduceRecord {
             rule: self.rule.to_owned(),
             maps,
@@ -176,20 +180,24 @@ impl World {
             reduces: nodes.iter().map(|node| node.reduces).sum(),
             heartbeats: self.heartbeats,
             slot_settings: self.slot_settings,
-            mean_request_s: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+            mean_request_s: (!times.is_empty())
+                .then(|| times.iter().sum::<f64>() / times.len() as f64),
             requests,
             jobs,
             nodes,
             series: views
-                .map(|views| views.series(self.cluster.machines.iter().map(|machine| machine.cores)))
+                .map(|views| {
+                    views.series(self.cluster.machines.iter().map(|machine| machine.cores))
+                })
                 .unwrap_or_default(),
         }
     }
 
     fn job_record(&self, job: &Job) -> JobRecord {
         let plan = &self.requests[job.request].jobs[job.number];
-        let class =
-            job.class.or_else(|| job.id.filter(|_| job.end.is_none()).and_then(|id| self.classes.class(id)));
+        let class = job
+            .class
+            .or_else(|| job.id.filter(|_| job.end.is_none()).and_then(|id| self.classes.class(id)));
         JobRecord {
             job: plan.name.clone(),
             queue: plan.queue.clone(),

@@ -17,7 +17,8 @@ pub struct Cluster {
     pub machines: Vec<Machine>,
     /// Later changes of their speeds, in order of time.
     pub changes: Vec<SpeedChange>,
-    /// Every node says so often what has ended, and asks for work; the first beats are spread evenly over it.
+    /// Every node says so often what has ended, and asks for work; the first beats are spread
+    /// evenly over it.
     pub heartbeat: Span,
     /// Size of a block, the input of one map.
     pub block_bytes: u64,
@@ -69,7 +70,8 @@ pub struct Request {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Queues and policies; resources `map` and `reduce`; one node for each machine, with its slots as capacity.
+    /// Queues and policies; resources `map` and `reduce`; one node for each machine, with its slots
+    /// as capacity.
     pub config: Config,
     /// The engine asks for one; nodes ask for work here, so it is never used.
     pub placement: NewPlacement,

@@ -1,14 +1,15 @@
 //! Processor sharing: one server that all its users share equally.
 //!
-//! With n users each is served at the same rate r(n), which depends on n alone ([`Law`]). So one number serves all: the
-//! service that a user who was always there has attained, V(t) = integral of r(n). A user who begins at V with work w is
-//! done when V reaches V + w: users wait in a heap by that number, and a start or an end costs O(log n), nothing for
-//! the others.
+//! With n users each is served at the same rate r(n), which depends on n alone ([`Law`]). So one
+//! number serves all: the service that a user who was always there has attained, V(t) = integral of
+//! r(n). A user who begins at V with work w is done when V reaches V + w: users wait in a heap by
+//! that number, and a start or an end costs O(log n), nothing for the others.
 //!
-//! Arithmetic is exact: rates are whole multiples of 2^-32 units of work per microsecond (rounded down, at least one),
-//! times whole microseconds, attained service a 128-bit integer. **Rounding of ends**: a user is done at the first
-//! whole microsecond at which its work is done. Users that are done at the same microsecond leave in order of
-//! attained service asked for, then of their start. The slow twin in the tests keeps every user's rest instead.
+//! Arithmetic is exact: rates are whole multiples of 2^-32 units of work per microsecond (rounded
+//! down, at least one), times whole microseconds, attained service a 128-bit integer. **Rounding of
+//! ends**: a user is done at the first whole microsecond at which its work is done. Users that are
+//! done at the same microsecond leave in order of attained service asked for, then of their start.
+//! The slow twin in the tests keeps every user's rest instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,7 +32,8 @@ pub(super) enum Law {
         /// Of each, in thousandths of the reference core.
         speed: u32,
     },
-    /// A disk: bandwidth / (1 + penalty x (n - 1)): the more streams, the more seeks. Work is bytes.
+    /// A disk: bandwidth / (1 + penalty x (n - 1)): the more streams, the more seeks. Work is
+    /// bytes.
     Disk {
         /// Of a single stream.
         bytes_per_s: u64,
@@ -46,7 +48,8 @@ pub(super) enum Law {
 }
 
 impl Law {
-    /// What each of `n` users gets in a microsecond, in 2^-32 of a unit of work. At most 2^62 for the bounds of scenarios.
+    /// What each of `n` users gets in a microsecond, in 2^-32 of a unit of work. At most 2^62 for
+    /// the bounds of scenarios.
     fn rate(self, n: u64) -> u64 {
         let users = u128::from(n);
         let (parts, of) = match self {
@@ -57,7 +60,9 @@ impl Law {
                 let slowed = MILLI + u128::from(seek_penalty) * (users - 1);
                 (u128::from(bytes_per_s) * MILLI, u128::from(MICROS_PER_S) * users * slowed)
             }
-            Law::Link { bytes_per_s } => (u128::from(bytes_per_s), u128::from(MICROS_PER_S) * users),
+            Law::Link { bytes_per_s } => {
+                (u128::from(bytes_per_s), u128::from(MICROS_PER_S) * users)
+            }
         };
         u64::try_from((parts << FRACTION_BITS) / of).expect("bandwidths are bounded").max(1)
     }
@@ -74,7 +79,8 @@ impl Law {
 /// What a server has done so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Done {
-    /// Integral of min(n, width): microseconds of cores in use, or of the disk or link being in use.
+    /// Integral of min(n, width): microseconds of cores in use, or of the disk or link being in
+    /// use.
     pub(super) busy_micros: u64,
     /// Whole units of work served, of all users.
     pub(super) work: u64,
@@ -226,7 +232,8 @@ mod tests {
                 if at > u128::from(to) {
                     break;
                 }
-                // The one with the smallest rest goes; others that are done leave at the same microsecond.
+                // The one with the smallest rest goes; others that are done leave at the same
+                // microsecond.
                 let before = self.users.clone();
                 self.pass(at as u64);
                 let mut gone: Vec<(u128, u32)> = before
@@ -245,7 +252,10 @@ mod tests {
 
     fn law(stream: &mut Stream) -> Law {
         match stream.below(3) {
-            0 => Law::Cores { cores: 1 + stream.below(8) as u32, speed: 1 + stream.below(3000) as u32 },
+            0 => Law::Cores {
+                cores: 1 + stream.below(8) as u32,
+                speed: 1 + stream.below(3000) as u32,
+            },
             1 => Law::Disk {
                 bytes_per_s: 1 + stream.below(100_000_000),
                 seek_penalty: stream.below(500) as u32,
@@ -259,7 +269,8 @@ mod tests {
     }
 
     proptest! {
-        /// Random users, works, laws and changes of law: every end at the same microsecond, in the same order.
+        /// Random users, works, laws and changes of law: every end at the same microsecond, in the
+        /// same order.
         #[test]
         fn ends_are_those_of_the_twin(seed in any::<u64>()) {
             let mut stream = Stream::new(seed, "sharing");

@@ -1,5 +1,5 @@
-//! A task as a sequence of phases, each of which is work at one server. One phase at a time: what a task computes and
-//! what it reads do not overlap (an assumption, docs/mapreduce.md).
+//! A task as a sequence of phases, each of which is work at one server. One phase at a time: what a
+//! task computes and what it reads do not overlap (an assumption, docs/mapreduce.md).
 //!
 //! | map | reduce |
 //! |---|---|
@@ -49,11 +49,18 @@ pub(super) struct Task {
 const PHASES: usize = 5;
 
 impl Task {
-    pub(super) fn new(job: u32, node: u32, allocation: AllocationId, started: Time, work: Work) -> Task {
+    pub(super) fn new(
+        job: u32,
+        node: u32,
+        allocation: AllocationId,
+        started: Time,
+        work: Work,
+    ) -> Task {
         Task { job, node, allocation, started, lasted: Span::ZERO, work, passed: 0 }
     }
 
-    /// The next phase: where, and how much; `None` at the end. `uplinks`: whether the links into racks are limited.
+    /// The next phase: where, and how much; `None` at the end. `uplinks`: whether the links into
+    /// racks are limited.
     pub(super) fn next_phase(&mut self, racks: &Racks, uplinks: bool) -> Option<(Place, u64)> {
         let phases = self.phases(racks, uplinks);
         loop {
@@ -72,7 +79,8 @@ impl Task {
         match self.work {
             Work::Map { work, holder, distance, .. } => {
                 let non_local = if distance == Distance::Local { 0 } else { work.read_bytes };
-                let other_rack = if distance == Distance::Remote { over_uplink(work.read_bytes) } else { 0 };
+                let other_rack =
+                    if distance == Distance::Remote { over_uplink(work.read_bytes) } else { 0 };
                 [
                     (Place::Disk(holder as usize), work.read_bytes),
                     (uplink, other_rack),

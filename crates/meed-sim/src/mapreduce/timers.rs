@@ -1,7 +1,8 @@
 //! Which of many servers has the next end: a tree of winners.
 //!
-//! Each leaf holds one server's next time; each inner node the earlier of its two children, the lower number where they
-//! are equal. Changing one costs log2(servers) comparisons, whatever the others do.
+//! Each leaf holds one server's next time; each inner node the earlier of its two children, the
+//! lower number where they are equal. Changing one costs log2(servers) comparisons, whatever the
+//! others do.
 
 use meed::Time;
 

@@ -1,7 +1,9 @@
-//! Samples of every node over a run whose length is not known: bounded in number, evenly spaced in time.
+//! Samples of every node over a run whose length is not known: bounded in number, evenly spaced in
+//! time.
 //!
-//! As [`crate::series`]: at multiples of an interval, which doubles when there are twice as many samples as wanted. What
-//! was done is kept as a running sum, so leaving out every other sample loses nothing of what lies between.
+//! As [`crate::series`]: at multiples of an interval, which doubles when there are twice as many
+//! samples as wanted. What was done is kept as a running sum, so leaving out every other sample
+//! loses nothing of what lies between.
 
 use meed::classes::Class;
 use meed::{Span, Time};
@@ -113,7 +115,9 @@ impl Views {
             series.other_maps.push(cell.other_maps);
             series.reduces.push(cell.reduces);
             series.cpu_busy.push(busy_part(busy, cores, since));
-            series.disk_bytes_per_s.push(per_second(cell.usage.disk_bytes - before.usage.disk_bytes, since));
+            series
+                .disk_bytes_per_s
+                .push(per_second(cell.usage.disk_bytes - before.usage.disk_bytes, since));
             series
                 .network_bytes_per_s
                 .push(per_second(cell.usage.network_bytes - before.usage.network_bytes, since));

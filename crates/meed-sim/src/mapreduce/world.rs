@@ -1,9 +1,9 @@
-//! The loop over instants. At each: phases that end, tasks whose start-up is over, changes of speeds, submissions,
-//! heartbeats.
+//! The loop over instants. At each: phases that end, tasks whose start-up is over, changes of
+//! speeds, submissions, heartbeats.
 //!
-//! Cost: a phase's end O(log users of a server + log servers); a heartbeat that starts nothing O(1) besides the engine's
-//! offer, which looks at the jobs that wait and at no other node. So nothing but the number of heartbeats grows with the
-//! number of nodes.
+//! Cost: a phase's end O(log users of a server + log servers); a heartbeat that starts nothing O(1)
+//! besides the engine's offer, which looks at the jobs that wait and at no other node. So nothing
+//! but the number of heartbeats grows with the number of nodes.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -77,13 +77,18 @@ impl World {
         let mut tally = Tally::default();
         tally.for_queues(parts.tree().queue_ids().len());
         let points = setup.series_points;
-        let due = setup.requests.iter().enumerate().filter_map(|(number, request)| match request.begin {
-            Begin::At(at) => Some((at, number)),
-            Begin::After(..) => None,
-        });
+        let due =
+            setup.requests.iter().enumerate().filter_map(|(number, request)| match request.begin {
+                Begin::At(at) => Some((at, number)),
+                Begin::After(..) => None,
+            });
         Ok(World {
             racks: Racks::new(cluster.machines.iter().map(|machine| machine.rack).collect()),
-            machines: Machines::new(&cluster.machines, cluster.seek_penalty, cluster.uplink_bytes_per_s),
+            machines: Machines::new(
+                &cluster.machines,
+                cluster.seek_penalty,
+                cluster.uplink_bytes_per_s,
+            ),
             nodes: cluster
                 .machines
                 .iter()
@@ -92,7 +97,8 @@ impl World {
                 .collect(),
             node_ids: parts.tree().node_ids().collect(),
             sampler: (points > 0).then(|| Sampler::new(points, &parts)),
-            views: (points > 0).then(|| Views::new(points, cluster.machines.len(), cluster.heartbeat)),
+            views: (points > 0)
+                .then(|| Views::new(points, cluster.machines.len(), cluster.heartbeat)),
             parts,
             classes,
             rule: setup.rule.name,
@@ -133,7 +139,11 @@ impl World {
             self.instant()?;
             instants += 1;
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
-                let word = Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction: self.fraction() };
+                let word = Progress {
+                    now: at,
+                    jobs_ended: self.tally.jobs_ended,
+                    fraction: self.fraction(),
+                };
                 if progress(word).is_break() {
                     return Err(RunError::Stopped { at });
                 }
@@ -166,8 +176,8 @@ impl World {
         [phase, start, change, submission, self.beat_time()].into_iter().flatten().min()
     }
 
-    /// When the next heartbeat comes: within each round the nodes follow each other at equal distances. `None` after the
-    /// last instant.
+    /// When the next heartbeat comes: within each round the nodes follow each other at equal
+    /// distances. `None` after the last instant.
     fn beat_time(&self) -> Option<Time> {
         let nodes = self.nodes.len() as u64;
         let (round, node) = (self.beat / nodes, self.beat % nodes);

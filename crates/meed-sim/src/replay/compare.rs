@@ -1,7 +1,8 @@
 //! What a run logs, beside what was recorded: the same bytes, or where they part.
 //!
-//! Bytes are compared line by line until the first difference. From there on decisions are compared: who started
-//! where and when, in what order. A log of another version may say the same in other words.
+//! Bytes are compared line by line until the first difference. From there on decisions are
+//! compared: who started where and when, in what order. A log of another version may say the same
+//! in other words.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -60,17 +61,23 @@ impl<'a> Compare<'a> {
         }))))
     }
 
-    /// The first difference in bytes, and the first in decisions. `whole`: the run has ended, so what the record has
-    /// beyond it is a difference too.
-    pub(crate) fn verdict(&self, whole: bool) -> Result<(Option<Difference>, Option<Difference>), LogError> {
+    /// The first difference in bytes, and the first in decisions. `whole`: the run has ended, so
+    /// what the record has beyond it is a difference too.
+    pub(crate) fn verdict(
+        &self,
+        whole: bool,
+    ) -> Result<(Option<Difference>, Option<Difference>), LogError> {
         let mut state = self.0.borrow_mut();
         if let Some(failure) = state.failure.take() {
             return Err(failure);
         }
         if whole && state.bytes.is_none() {
             let rest = state.recorded.next_raw()?;
-            let rest =
-                rest.map(|(line, bytes)| Difference { line, recorded: Some(text(bytes)), replayed: None });
+            let rest = rest.map(|(line, bytes)| Difference {
+                line,
+                recorded: Some(text(bytes)),
+                replayed: None,
+            });
             state.bytes = rest;
         }
         if whole && state.decisions.is_none() {
@@ -80,8 +87,11 @@ impl<'a> Compare<'a> {
                 }
                 None => None,
             };
-            state.decisions =
-                unmet.map(|(line, recorded)| Difference { line, recorded: Some(recorded), replayed: None });
+            state.decisions = unmet.map(|(line, recorded)| Difference {
+                line,
+                recorded: Some(recorded),
+                replayed: None,
+            });
         }
         Ok((state.bytes.clone(), state.decisions.clone()))
     }
@@ -143,7 +153,8 @@ impl State<'_> {
 
 /// Whether a line as this program writes it is of the kind.
 fn begins(line: &[u8], kind: &str) -> bool {
-    let after = line.iter().position(|&byte| byte == b',').map_or(&[][..], |comma| &line[comma + 1..]);
+    let after =
+        line.iter().position(|&byte| byte == b',').map_or(&[][..], |comma| &line[comma + 1..]);
     after
         .strip_prefix(b"\"")
         .and_then(|rest| rest.strip_prefix(kind.as_bytes()))

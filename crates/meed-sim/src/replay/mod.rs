@@ -1,12 +1,14 @@
-//! What if: a recorded run's workload under other policies, or on another cluster, beside the run as it was.
+//! What if: a recorded run's workload under other policies, or on another cluster, beside the run
+//! as it was.
 //!
-//! A [`Recording`] is one run of a log. Its header makes cluster, tree and policies, its lines make the jobs
-//! (`source.rs`) and the changes. Under the recorded policy all decisions come out as recorded, and the log to the byte;
-//! that is verified each time (`compare.rs`).
+//! A [`Recording`] is one run of a log. Its header makes cluster, tree and policies, its lines make
+//! the jobs (`source.rs`) and the changes. Under the recorded policy all decisions come out as
+//! recorded, and the log to the byte; that is verified each time (`compare.rs`).
 //!
-//! The recorded run's own record is made by running it again where that takes the recorded decisions. Where it does not
-//! (another version's log, one edited by hand), what happened is what the log says: it is then played back, each start
-//! as recorded (`world::script`), through the same books.
+//! The recorded run's own record is made by running it again where that takes the recorded
+//! decisions. Where it does not (another version's log, one edited by hand), what happened is what
+//! the log says: it is then played back, each start as recorded (`world::script`), through the same
+//! books.
 
 mod compare;
 mod source;
@@ -89,7 +91,8 @@ pub(crate) struct Again {
 }
 
 impl Recording {
-    /// The run of the log at `path` that `which` names by number or policy; without it the only one.
+    /// The run of the log at `path` that `which` names by number or policy; without it the only
+    /// one.
     pub fn open(path: &Path, which: Option<&str>) -> Result<Recording, LogError> {
         Recording::of(LogFile::open(path)?, which)
     }
@@ -160,7 +163,11 @@ impl Recording {
     }
 
     /// The recorded run again, from its beginning, logging to `log`.
-    pub(crate) fn world<'a>(&self, series_points: usize, log: Log<'a>) -> Result<World<'a>, ReplayError> {
+    pub(crate) fn world<'a>(
+        &self,
+        series_points: usize,
+        log: Log<'a>,
+    ) -> Result<World<'a>, ReplayError> {
         let (plan, changes) = (self.recorded_plan()?, self.workload.changes.clone());
         Ok(World::new(self.setup(&self.scenario, plan, changes, series_points, log)?)?)
     }
@@ -185,7 +192,8 @@ impl Recording {
         Ok(Script::new(Arc::clone(self.log.file()), next))
     }
 
-    /// Runs again under the recorded policy and compares with the record; `copy` gets what that logs.
+    /// Runs again under the recorded policy and compares with the record; `copy` gets what that
+    /// logs.
     pub(crate) fn again(
         &self,
         series_points: usize,
@@ -201,11 +209,19 @@ impl Recording {
         let finished = begun.and_then(|()| world.run(&mut |progress| watch.goes_on(progress)));
         // A log that cannot be read is told as what it is, not as a log that cannot be written.
         let (bytes, decisions) = compare.verdict(finished.is_ok() && self.run.finished)?;
-        Ok(Again { record: record(&format!("{} (recorded)", self.policy()), finished?), bytes, decisions })
+        Ok(Again {
+            record: record(&format!("{} (recorded)", self.policy()), finished?),
+            bytes,
+            decisions,
+        })
     }
 
     /// The record of what the log says, whoever decided it.
-    fn played_back(&self, series_points: usize, watch: &mut dyn Watch) -> Result<RunRecord, ReplayError> {
+    fn played_back(
+        &self,
+        series_points: usize,
+        watch: &mut dyn Watch,
+    ) -> Result<RunRecord, ReplayError> {
         let mut world = self.world(series_points, Log::off())?;
         world.follow(self.script()?);
         let finished = world.run(&mut |progress| watch.goes_on(progress))?;
@@ -218,13 +234,17 @@ fn place(log: &LogFile, run: &Run) -> String {
     format!("{}:{}", log.name(), run.first_line)
 }
 
-/// Whether running `recording` again gives the recorded log to the byte; if not, the first difference.
-pub fn verify(recording: &Recording, watch: &mut dyn Watch) -> Result<Option<Difference>, ReplayError> {
+/// Whether running `recording` again gives the recorded log to the byte; if not, the first
+/// difference.
+pub fn verify(
+    recording: &Recording,
+    watch: &mut dyn Watch,
+) -> Result<Option<Difference>, ReplayError> {
     Ok(recording.again(0, None, watch)?.bytes)
 }
 
-/// Runs what `options` ask for beside the recorded run. `log` gets the logs of what is run: of the recorded policy
-/// where nothing else is asked for, otherwise of all others.
+/// Runs what `options` ask for beside the recorded run. `log` gets the logs of what is run: of the
+/// recorded policy where nothing else is asked for, otherwise of all others.
 pub fn replay(
     recording: &Recording,
     options: &ReplayOptions,
@@ -241,7 +261,8 @@ pub fn replay(
     let mut runs = vec![again.record];
     if let Some(difference) = &again.decisions {
         remarks.push(format!(
-            "{}:{}: this Meed decides otherwise under {}; the recorded run is played back as the log tells it",
+            "{}:{}: this Meed decides otherwise under {}; the recorded run is played back as the \
+             log tells it",
             recording.log.name(),
             difference.line,
             recording.policy()
@@ -305,7 +326,8 @@ impl Others {
         if words.is_empty() && options.changes_anything() {
             words.push(header.policy.clone());
         }
-        let mut suffix = if options.sets.is_empty() { String::new() } else { " (changed)".to_owned() };
+        let mut suffix =
+            if options.sets.is_empty() { String::new() } else { " (changed)".to_owned() };
         let mut changes = recording.workload.changes.clone();
         if let Some(path) = &options.cluster {
             scenario.take_cluster(path)?;
@@ -322,7 +344,8 @@ impl Others {
             }
         }
         let plan = |words: &String| {
-            // The recorded policy is what the log says it is, whatever its name means to this version.
+            // The recorded policy is what the log says it is, whatever its name means to this
+            // version.
             let plan = match *words == header.policy && options.sets.is_empty() {
                 true => scenario.recorded_plan(header, &place(&recording.log, &recording.run)),
                 false => scenario.plan(words).and_then(|plan| {
@@ -340,7 +363,10 @@ impl Others {
 }
 
 /// Those of `changes` that can be made where these nodes are there at the start.
-fn possible<'a>(changes: Vec<TimedChange>, nodes: impl Iterator<Item = &'a str>) -> Vec<TimedChange> {
+fn possible<'a>(
+    changes: Vec<TimedChange>,
+    nodes: impl Iterator<Item = &'a str>,
+) -> Vec<TimedChange> {
     let mut nodes: BTreeSet<String> = nodes.map(str::to_owned).collect();
     let can = |timed: &TimedChange| match &timed.change {
         Change::NodeJoins(spec) => nodes.insert(spec.name.clone()),

@@ -1,8 +1,9 @@
-//! A log's jobs as a source: those that came at a time of their own when it was reached, those that the end of another
-//! caused after that end, whenever it is.
+//! A log's jobs as a source: those that came at a time of their own when it was reached, those that
+//! the end of another caused after that end, whenever it is.
 //!
-//! Memory: the jobs of closed chains (which come in another order under another policy); all others are read as they
-//! come. A chain has the jobs that were recorded, no more: where it goes faster than it did, it ends earlier.
+//! Memory: the jobs of closed chains (which come in another order under another policy); all others
+//! are read as they come. A chain has the jobs that were recorded, no more: where it goes faster
+//! than it did, it ends earlier.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -28,8 +29,13 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Looks through `run`.
-    pub(crate) fn of(log: &LogFile, run: &Run, kinds: &ResourceKinds) -> Result<Workload, LogError> {
-        let mut queues: Vec<String> = run.header.queues.iter().map(|line| line.queue.clone()).collect();
+    pub(crate) fn of(
+        log: &LogFile,
+        run: &Run,
+        kinds: &ResourceKinds,
+    ) -> Result<Workload, LogError> {
+        let mut queues: Vec<String> =
+            run.header.queues.iter().map(|line| line.queue.clone()).collect();
         let mut numbers: BTreeMap<String, u32> = queues.iter().cloned().zip(0..).collect();
         let mut chains: BTreeMap<u32, VecDeque<(Cause, Job)>> = BTreeMap::new();
         let mut changes = Vec::new();
@@ -37,8 +43,9 @@ impl Workload {
         reader.find_map(&[What::Arrive, What::Refuse, What::Change], |_, _, line| {
             match line.content {
                 Content::Change(change) => {
-                    changes
-                        .extend(change_of(*change, kinds)?.map(|change| TimedChange { at: line.t, change }));
+                    changes.extend(
+                        change_of(*change, kinds)?.map(|change| TimedChange { at: line.t, change }),
+                    );
                 }
                 Content::Arrive(arrive) if arrive.stage == 0 => {
                     let next = queues.len() as u32;
@@ -50,7 +57,8 @@ impl Workload {
                             next
                         }
                     };
-                    // Also what comes by itself is looked at: what is wrong with it is told before anything runs.
+                    // Also what comes by itself is looked at: what is wrong with it is told before
+                    // anything runs.
                     let (job, cause) = job_of(*arrive, line.t, kinds, queues.len(), queue)?;
                     if let (Some(cause), Some(chain)) = (cause, job.chain) {
                         chains.entry(chain).or_default().push_back((cause, job));

@@ -1,4 +1,5 @@
-//! What is played back, through forced starts, is what was decided: the same record, in every figure.
+//! What is played back, through forced starts, is what was decided: the same record, in every
+//! figure.
 
 use std::path::Path;
 
@@ -60,12 +61,15 @@ fail_rate = 0.1
 
 #[test]
 fn a_run_played_back_has_the_same_record() {
-    let policies = ["static", "fair", "long-term", "long-term,half_life=20s,discount=0.5,t_wait=3s"];
+    let policies =
+        ["static", "fair", "long-term", "long-term,half_life=20s,discount=0.5,t_wait=3s"];
     let policies: Vec<String> = policies.map(str::to_owned).to_vec();
     for text in [FAILURES, include_str!("../../../../examples/hierarchy.toml")] {
-        let scenario = Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop).expect("valid");
+        let scenario =
+            Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop).expect("valid");
         let mut log = Vec::new();
-        let options = Options { policies: policies.clone(), series_points: 30, ..Options::default() };
+        let options =
+            Options { policies: policies.clone(), series_points: 30, ..Options::default() };
         simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
         let log = LogFile::of(Origin::bytes("log", log)).expect("a log");
         for run in 1..=policies.len() {
@@ -81,7 +85,8 @@ fn a_run_played_back_has_the_same_record() {
 
 #[test]
 fn a_policy_survives_the_header() {
-    let scenario = Scenario::parse("s.toml", FAILURES, Path::new("."), &[], OnBadLine::Stop).expect("valid");
+    let scenario =
+        Scenario::parse("s.toml", FAILURES, Path::new("."), &[], OnBadLine::Stop).expect("valid");
     for words in [
         "static",
         "fifo",
@@ -100,9 +105,13 @@ fn a_policy_survives_the_header() {
             .recorded_plan(&back, "log")
             .expect("a plan");
         assert_eq!(again.config.root, plan.config.root, "{words}");
-        let policies =
-            |plan: &Plan| plan.config.queues.iter().map(|queue| queue.policy.clone()).collect::<Vec<_>>();
+        let policies = |plan: &Plan| {
+            plan.config.queues.iter().map(|queue| queue.policy.clone()).collect::<Vec<_>>()
+        };
         assert_eq!(policies(&again), policies(&plan), "{words}");
-        assert_eq!((again.partitioned, again.placement_name), (plan.partitioned, plan.placement_name));
+        assert_eq!(
+            (again.partitioned, again.placement_name),
+            (plan.partitioned, plan.placement_name)
+        );
     }
 }

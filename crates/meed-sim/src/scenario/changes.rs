@@ -28,7 +28,8 @@ pub(super) fn read(
     Ok(changes)
 }
 
-/// What is wrong with one change of `changes`, by its names: nodes that are there then, declared queues, jobs.
+/// What is wrong with one change of `changes`, by its names: nodes that are there then, declared
+/// queues, jobs.
 pub(super) fn check(
     changes: &[TimedChange],
     nodes: &[NodeSpec],
@@ -41,8 +42,9 @@ pub(super) fn check(
     let mut nodes: BTreeSet<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
     let mut queues: BTreeSet<&str> = queues.iter().map(|plan| plan.name.as_str()).collect();
     let unknown = |what: &str, name: &str, known: &BTreeSet<&str>, at: Time| {
-        let near =
-            did_you_mean(name, known.iter().copied()).map(|near| format!("; {near}")).unwrap_or_default();
+        let near = did_you_mean(name, known.iter().copied())
+            .map(|near| format!("; {near}"))
+            .unwrap_or_default();
         format!("change at {at}: there is no {what} `{name}` then{near}")
     };
     for TimedChange { at, change } in changes {
@@ -68,7 +70,8 @@ pub(super) fn check(
                 };
                 if let Some(child) = queues.iter().find(below) {
                     return Err(format!(
-                        "change at {at}: queue `{name}` still has `{child}` below it; remove that first"
+                        "change at {at}: queue `{name}` still has `{child}` below it; remove that \
+                         first"
                     ));
                 }
             }
@@ -84,7 +87,11 @@ pub(super) fn check(
     Ok(())
 }
 
-fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec<TimedChange>, String> {
+fn change(
+    raw: &raw::Change,
+    number: usize,
+    kinds: &ResourceKinds,
+) -> Result<Vec<TimedChange>, String> {
     let time = Time::ZERO.saturating_add(span("at", &raw.at)?);
     let mut found: Vec<Vec<Change>> = Vec::new();
     if let Some(node) = &raw.node_joins {
@@ -98,8 +105,9 @@ fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec
         found.push(vec![Change::NodeResized(resized.name.clone(), capacity)]);
     }
     if let Some(queue) = &raw.queue {
-        let bound =
-            |raw: &Option<raw::Amounts>, missing| bound(raw.as_ref(), kinds, missing).map(|b| b.map(Some));
+        let bound = |raw: &Option<raw::Amounts>, missing| {
+            bound(raw.as_ref(), kinds, missing).map(|b| b.map(Some))
+        };
         let change = QueueChange {
             weight: queue.weight.as_ref().map(weight).transpose()?,
             min: bound(&queue.min, 0)?,
@@ -113,9 +121,10 @@ fn change(raw: &raw::Change, number: usize, kinds: &ResourceKinds) -> Result<Vec
         (Some(changes), true) => {
             Ok(changes.into_iter().map(|change| TimedChange { at: time, change }).collect())
         }
-        _ => Err(
-            "a change is one of node_joins, node_leaves, node_resized, queue, queue_removed, job_cancelled"
-                .to_owned(),
-        ),
+        _ => {
+            Err("a change is one of node_joins, node_leaves, node_resized, queue, queue_removed, \
+             job_cancelled"
+                .to_owned())
+        }
     }
 }

@@ -21,7 +21,8 @@ pub(super) fn kinds(cluster: &Cluster, place: &Place<'_>) -> Result<ResourceKind
         .map_err(|why| place.error(cluster.resources.span(), format!("resources: {why}")))
 }
 
-/// Memory and disk are counted in bytes, everything else in thousandths, unless the scenario says otherwise.
+/// Memory and disk are counted in bytes, everything else in thousandths, unless the scenario says
+/// otherwise.
 pub(crate) fn unit_of(name: &str) -> Unit {
     let name = name.to_lowercase();
     let bytes = ["mem", "ram", "disk", "storage", "bytes"].iter().any(|part| name.contains(part));
@@ -72,36 +73,56 @@ pub(super) fn group_of(cluster: &Cluster, node: usize) -> &toml::Spanned<Node> {
     cluster.node.iter().find(holds).expect("every node comes from some group")
 }
 
-/// The nodes of one `[[cluster.node]]`, called `unnamed` when it has no name: `name` alone, or `name-0` and so on for several.
-pub(super) fn node_group(raw: &Node, unnamed: &str, kinds: &ResourceKinds) -> Result<Vec<NodeSpec>, String> {
+/// The nodes of one `[[cluster.node]]`, called `unnamed` when it has no name: `name` alone, or
+/// `name-0` and so on for several.
+pub(super) fn node_group(
+    raw: &Node,
+    unnamed: &str,
+    kinds: &ResourceKinds,
+) -> Result<Vec<NodeSpec>, String> {
     let base = raw.name.clone().unwrap_or_else(|| unnamed.to_owned());
     if raw.count < 1 {
         return Err(format!("node `{base}`: count is {}; at least 1 is needed", raw.count));
     }
     if raw.count as u64 > MAX_NODES as u64 {
-        return Err(format!("node `{base}`: count is {}; at most {MAX_NODES} are possible", raw.count));
+        return Err(format!(
+            "node `{base}`: count is {}; at most {MAX_NODES} are possible",
+            raw.count
+        ));
     }
-    let capacity = amounts(&raw.capacity, kinds).map_err(|why| format!("node `{base}`, capacity: {why}"))?;
-    if let Some((name, _)) =
-        raw.capacity.iter().find(|(name, _)| kinds.find(name).is_some_and(|kind| capacity.get(kind) == 0))
+    let capacity =
+        amounts(&raw.capacity, kinds).map_err(|why| format!("node `{base}`, capacity: {why}"))?;
+    if let Some((name, _)) = raw
+        .capacity
+        .iter()
+        .find(|(name, _)| kinds.find(name).is_some_and(|kind| capacity.get(kind) == 0))
     {
-        return Err(format!("node `{base}`: capacity of `{name}` is zero; leave it out or make it positive"));
+        return Err(format!(
+            "node `{base}`: capacity of `{name}` is zero; leave it out or make it positive"
+        ));
     }
     if capacity.is_zero() {
         return Err(format!("node `{base}`: capacity must be above zero in at least one resource"));
     }
     let weight = match &raw.weight {
-        Some(weight) => self::weight(weight).map_err(|why| format!("node `{base}`, weight: {why}"))?,
+        Some(weight) => {
+            self::weight(weight).map_err(|why| format!("node `{base}`, weight: {why}"))?
+        }
         None => 1000,
     };
     let weight = u32::try_from(weight).ok().filter(|weight| (1..=10_000).contains(weight));
-    let weight = weight.ok_or_else(|| format!("node `{base}`: weight must be above 0 and at most 10"))?;
+    let weight =
+        weight.ok_or_else(|| format!("node `{base}`: weight must be above 0 and at most 10"))?;
     if raw.labels.keys().any(String::is_empty) {
         return Err(format!("node `{base}`: a label without a name"));
     }
     let name = |i: i64| if raw.count == 1 { base.clone() } else { format!("{base}-{i}") };
     Ok((0..raw.count)
-        .map(|i| NodeSpec { weight, labels: raw.labels.clone(), ..NodeSpec::new(name(i), capacity) })
+        .map(|i| NodeSpec {
+            weight,
+            labels: raw.labels.clone(),
+            ..NodeSpec::new(name(i), capacity)
+        })
         .collect())
 }
 
@@ -112,12 +133,15 @@ pub(super) fn amounts(raw: &Amounts, kinds: &ResourceKinds) -> Result<Resources,
         let Some(kind) = kinds.find(name) else {
             let near = did_you_mean(name, kinds.names()).unwrap_or_default();
             let known: Vec<&str> = kinds.names().collect();
-            return Err(format!("unknown resource `{name}`; the cluster has {}. {near}", known.join(", "))
-                .trim_end()
-                .to_owned());
+            return Err(format!(
+                "unknown resource `{name}`; the cluster has {}. {near}",
+                known.join(", ")
+            )
+            .trim_end()
+            .to_owned());
         };
-        let amount =
-            parse_amount(&quantity.text(), kinds.unit(kind)).map_err(|why| format!("`{name}`: {why}"))?;
+        let amount = parse_amount(&quantity.text(), kinds.unit(kind))
+            .map_err(|why| format!("`{name}`: {why}"))?;
         resources.as_mut_slice()[kind] = amount;
     }
     Ok(resources)
@@ -136,7 +160,10 @@ pub(super) fn demand(raw: &Amounts, kinds: &ResourceKinds) -> Result<Resources, 
 pub(super) fn weight(raw: &Quantity) -> Result<u64, String> {
     let weight = parse_amount(&raw.text(), Unit::Milli).map_err(|why| why.to_string())?;
     if weight == 0 || weight > meed::MAX_WEIGHT {
-        return Err(format!("{} is not a weight; it must be above 0 and at most 1000000", raw.text()));
+        return Err(format!(
+            "{} is not a weight; it must be above 0 and at most 1000000",
+            raw.text()
+        ));
     }
     Ok(weight)
 }
@@ -159,9 +186,17 @@ pub(super) fn fits_some(
             let amount = meed_workload::units::format_amount(amounts.get(kind), kinds.unit(kind));
             format!("{} {amount}", kinds.name(kind))
         };
-        (0..kinds.len()).filter(|&kind| amounts.get(kind) > 0).map(word).collect::<Vec<_>>().join(", ")
+        (0..kinds.len())
+            .filter(|&kind| amounts.get(kind) > 0)
+            .map(word)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    Err(format!("a task asks for {}, which fits no node; the largest has {}", words(demand), words(&largest)))
+    Err(format!(
+        "a task asks for {}, which fits no node; the largest has {}",
+        words(demand),
+        words(&largest)
+    ))
 }
 
 /// The message of an error about a spanned table.

@@ -34,15 +34,29 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// An error about the piece of text at `span`.
-    pub(super) fn error(&self, span: std::ops::Range<usize>, what: impl Into<String>) -> ScenarioError {
+    pub(super) fn error(
+        &self,
+        span: std::ops::Range<usize>,
+        what: impl Into<String>,
+    ) -> ScenarioError {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        ScenarioError { file: self.file.to_owned(), line: Some(line), what: what.into(), unreadable: false }
+        ScenarioError {
+            file: self.file.to_owned(),
+            line: Some(line),
+            what: what.into(),
+            unreadable: false,
+        }
     }
 
     /// An error about the scenario as a whole.
     pub(super) fn whole(&self, what: impl Into<String>) -> ScenarioError {
-        ScenarioError { file: self.file.to_owned(), line: None, what: what.into(), unreadable: false }
+        ScenarioError {
+            file: self.file.to_owned(),
+            line: None,
+            what: what.into(),
+            unreadable: false,
+        }
     }
 
     /// A TOML error, with what is near to an unknown word.
@@ -67,7 +81,10 @@ fn hint(message: &str) -> Option<String> {
 }
 
 /// "did you mean `x`?" for the known word that is near enough.
-pub(crate) fn did_you_mean<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn did_you_mean<'a>(
+    unknown: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<String> {
     let near = known.map(|word| (strsim::damerau_levenshtein(unknown, word), word)).min()?;
     (near.0 <= 1 + unknown.chars().count() / 3).then(|| format!("did you mean `{}`?", near.1))
 }

@@ -32,7 +32,11 @@ pub(super) fn read(
     Ok(specs)
 }
 
-fn generator(raw: &raw::Generator, number: usize, kinds: &ResourceKinds) -> Result<GeneratorSpec, String> {
+fn generator(
+    raw: &raw::Generator,
+    number: usize,
+    kinds: &ResourceKinds,
+) -> Result<GeneratorSpec, String> {
     let stream = raw.name.clone().unwrap_or_else(|| format!("{}-{number}", raw.queue));
     let in_words = |why: String| format!("generator `{stream}`: {why}");
     let time = |key: &str, raw: &Option<raw::Quantity>| -> Result<Option<Time>, String> {
@@ -46,8 +50,9 @@ fn generator(raw: &raw::Generator, number: usize, kinds: &ResourceKinds) -> Resu
         queue: raw.queue.clone(),
         arrivals: arrivals(&raw.arrivals, start).map_err(in_words)?,
         limit,
-        weight: weight
-            .ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?,
+        weight: weight.ok_or_else(|| {
+            in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight))
+        })?,
         stages: stages(raw, kinds).map_err(in_words)?,
         stream,
     })
@@ -76,11 +81,15 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
             let tasks = raw.tasks.as_ref().unwrap_or(&one);
             Ok(vec![stage(tasks, duration, raw.per, needs, &raw.constraints)?])
         }
-        (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => {
-            raw.stage.iter().map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, &s.constraints)).collect()
-        }
-        _ => Err("give tasks, demand, duration and constraints, or [[generator.stage]] tables with them"
-            .to_owned()),
+        (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => raw
+            .stage
+            .iter()
+            .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, &s.constraints))
+            .collect(),
+        _ => Err(
+            "give tasks, demand, duration and constraints, or [[generator.stage]] tables with them"
+                .to_owned(),
+        ),
     }
 }
 
@@ -114,18 +123,25 @@ fn arrivals(raw: &raw::Arrivals, start: Time) -> Result<generate::Arrivals, Stri
     Ok(generate::Arrivals::Closed {
         start,
         concurrent: raw.closed.unwrap_or(1),
-        pause_s: raw.pause.as_ref().map_or(Ok(Dist::Constant(0.0)), |pause| dist("pause", pause))?,
+        pause_s: raw
+            .pause
+            .as_ref()
+            .map_or(Ok(Dist::Constant(0.0)), |pause| dist("pause", pause))?,
     })
 }
 
-/// Distributions are of seconds or of numbers of tasks; a constant may be written with a unit of time.
+/// Distributions are of seconds or of numbers of tasks; a constant may be written with a unit of
+/// time.
 fn dist(key: &str, raw: &raw::Dist) -> Result<Dist, String> {
     let named = match raw {
-        raw::Dist::Constant(raw::Quantity::Text(_)) | raw::Dist::Constant(raw::Quantity::Fraction(_)) => {
+        raw::Dist::Constant(raw::Quantity::Text(_))
+        | raw::Dist::Constant(raw::Quantity::Fraction(_)) => {
             let raw::Dist::Constant(constant) = raw else { unreachable!("matched above") };
             return Ok(Dist::Constant(span(key, constant)?.as_secs_f64()));
         }
-        raw::Dist::Constant(raw::Quantity::Whole(number)) => return Ok(Dist::Constant(*number as f64)),
+        raw::Dist::Constant(raw::Quantity::Whole(number)) => {
+            return Ok(Dist::Constant(*number as f64));
+        }
         raw::Dist::Named(named) => named,
     };
     let mut found = Vec::new();

@@ -7,7 +7,9 @@ use meed_workload::constraints::ConstraintsForm;
 use meed_workload::inline::Inline;
 use meed_workload::stretch::Load;
 use meed_workload::units::parse_span;
-use meed_workload::{Cause, Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
+use meed_workload::{
+    Cause, Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError,
+};
 use toml::Spanned;
 
 use super::cluster::{at, demand};
@@ -53,8 +55,11 @@ impl InlineJobs {
                 jobs.chains.push(VecDeque::new());
                 jobs.open.push(job);
             } else {
-                let pause =
-                    entry.get_ref().pause.as_ref().map_or(Ok(Span::ZERO), |pause| span("pause", pause));
+                let pause = entry
+                    .get_ref()
+                    .pause
+                    .as_ref()
+                    .map_or(Ok(Span::ZERO), |pause| span("pause", pause));
                 jobs.chains[chain as usize].push_back((at(place, entry, pause)?, job));
             }
         }
@@ -67,7 +72,10 @@ impl InlineJobs {
 
     /// The labels of all jobs.
     pub(super) fn labels(&self) -> impl Iterator<Item = &JobLabel> {
-        self.open.iter().chain(self.chains.iter().flatten().map(|(_, job)| job)).map(|job| &job.label)
+        self.open
+            .iter()
+            .chain(self.chains.iter().flatten().map(|(_, job)| job))
+            .map(|job| &job.label)
     }
 
     /// All demands, each with its job's queue.
@@ -85,28 +93,38 @@ impl InlineJobs {
     }
 }
 
-fn read_job(raw: &raw::Job, number: usize, queue: u32, kinds: &ResourceKinds) -> Result<Job, String> {
+fn read_job(
+    raw: &raw::Job,
+    number: usize,
+    queue: u32,
+    kinds: &ResourceKinds,
+) -> Result<Job, String> {
     let label = match &raw.name {
         Some(name) => JobLabel::Name(name.as_str().into()),
         None => JobLabel::Number(number as u64),
     };
     let in_words = |why: String| format!("job {label}: {why}");
-    let submit =
-        raw.submit.as_ref().map_or(Ok(Span::ZERO), |submit| span("submit", submit)).map_err(in_words)?;
+    let submit = raw
+        .submit
+        .as_ref()
+        .map_or(Ok(Span::ZERO), |submit| span("submit", submit))
+        .map_err(in_words)?;
     let weight = u32::try_from(raw.weight).ok().filter(|&weight| weight > 0 && weight <= 1_000_000);
-    let weight =
-        weight.ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
+    let weight = weight
+        .ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
     let mut groups = match (&raw.demand, &raw.duration, raw.group.is_empty()) {
         (Some(needs), Some(duration), true) => {
             vec![group(0, raw.tasks, needs, duration, &raw.constraints, kinds).map_err(in_words)?]
         }
         (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => {
-            let read =
-                |g: &raw::Group| group(g.stage, g.tasks, &g.demand, &g.duration, &g.constraints, kinds);
+            let read = |g: &raw::Group| {
+                group(g.stage, g.tasks, &g.demand, &g.duration, &g.constraints, kinds)
+            };
             raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
         }
         _ => {
-            let what = "give tasks, demand, duration and constraints, or [[job.group]] tables with them, not a mixture";
+            let what = "give tasks, demand, duration and constraints, or [[job.group]] tables with \
+                them, not a mixture";
             return Err(in_words(what.to_owned()));
         }
     };
@@ -128,11 +146,14 @@ fn group(
         DurationValue::Same(_) => None,
     };
     let tasks = tasks.or(listed).unwrap_or(1);
-    let count = u32::try_from(tasks).ok().filter(|&count| count > 0 && count <= meed_workload::MAX_TASKS);
     let count =
-        count.ok_or_else(|| format!("tasks is {tasks}; it must be 1 to {}", meed_workload::MAX_TASKS))?;
+        u32::try_from(tasks).ok().filter(|&count| count > 0 && count <= meed_workload::MAX_TASKS);
+    let count = count
+        .ok_or_else(|| format!("tasks is {tasks}; it must be 1 to {}", meed_workload::MAX_TASKS))?;
     if let Some(listed) = listed.filter(|&listed| listed != tasks) {
-        return Err(format!("{listed} durations for {tasks} tasks; give one for all, or one for each"));
+        return Err(format!(
+            "{listed} durations for {tasks} tasks; give one for all, or one for each"
+        ));
     }
     let duration = match duration {
         DurationValue::Same(one) => Durations::Same(span("duration", one)?),
@@ -144,7 +165,9 @@ fn group(
     Ok(TaskGroup { stage, count, demand: demand(needs, kinds)?, duration, constraints })
 }
 
-pub(super) fn constraints(form: &Option<ConstraintsForm>) -> Result<Option<Box<Constraints>>, String> {
+pub(super) fn constraints(
+    form: &Option<ConstraintsForm>,
+) -> Result<Option<Box<Constraints>>, String> {
     Ok(form.as_ref().map(ConstraintsForm::read).transpose()?.flatten())
 }
 

@@ -35,7 +35,8 @@ pub(super) fn read(
     on_bad_line: OnBadLine,
 ) -> Result<Machines, LoadError> {
     let Some(raw) = raw else { return Ok(Machines::default()) };
-    let plan = at(place, raw, plan(raw.get_ref(), folder).map_err(|why| format!("machines: {why}")))?;
+    let plan =
+        at(place, raw, plan(raw.get_ref(), folder).map_err(|why| format!("machines: {why}")))?;
     Ok(match plan {
         Plan::Mix { count, draw } => {
             at(place, raw, published_mix(kinds, count, draw).map_err(|why| why.to_string()))?
@@ -46,7 +47,11 @@ pub(super) fn read(
 }
 
 fn plan(raw: &raw::Machines, folder: &Path) -> Result<Plan, String> {
-    let of_mix = [("count", raw.count.is_some()), ("draw", raw.draw.is_some()), ("seed", raw.seed.is_some())];
+    let of_mix = [
+        ("count", raw.count.is_some()),
+        ("draw", raw.draw.is_some()),
+        ("seed", raw.seed.is_some()),
+    ];
     match (&raw.file, &raw.mix) {
         (Some(file), None) => {
             if let Some((key, _)) = of_mix.iter().find(|(_, given)| *given) {
@@ -76,7 +81,8 @@ fn file_plan(path: PathBuf, format: Option<&str>) -> Result<Plan, String> {
         None if is_google(&path, "machine_events") => Ok(Plan::Google(path)),
         None if name.contains(".machines") => Ok(Plan::Alea(path)),
         None => Err(format!(
-            "the name `{name}` does not tell the format; .machines is Alea's, machine_events*.csv is Google's, or say \
+            "the name `{name}` does not tell the format; .machines is Alea's, machine_events*.csv \
+             is Google's, or say \
              format = \"alea\" or \"google\""
         )),
     }
@@ -98,7 +104,9 @@ fn mix_plan(raw: &raw::Machines) -> Result<Plan, String> {
         Some(other) => return Err(format!("draw `{other}` is not one of random, exact")),
     };
     match (draw, raw.seed) {
-        (Draw::Exact, Some(_)) => Err("`seed` means nothing with draw = \"exact\"; leave it out".to_owned()),
+        (Draw::Exact, Some(_)) => {
+            Err("`seed` means nothing with draw = \"exact\"; leave it out".to_owned())
+        }
         _ => Ok(Plan::Mix { count, draw }),
     }
 }
@@ -110,7 +118,11 @@ pub(super) fn changes(machines: &Machines) -> Vec<TimedChange> {
         MachineChange::Leaves(name) => Change::NodeLeaves(name.clone()),
         MachineChange::Resized(name, capacity) => Change::NodeResized(name.clone(), *capacity),
     };
-    machines.changes.iter().map(|(at, what)| TimedChange { at: *at, change: change(what) }).collect()
+    machines
+        .changes
+        .iter()
+        .map(|(at, what)| TimedChange { at: *at, change: change(what) })
+        .collect()
 }
 
 /// What was skipped, and what was assumed, as remarks.

@@ -1,7 +1,8 @@
 //! Scenario files: cluster, queue tree, policies and workload in one TOML file (docs/scenario.md).
 //!
-//! Reading is strict: an unknown key, an impossible value or a contradiction is an error that names file, line, key
-//! and what would be right. A [`Scenario`] that could be read can be run, but for what only the trace itself shows.
+//! Reading is strict: an unknown key, an impossible value or a contradiction is an error that names
+//! file, line, key and what would be right. A [`Scenario`] that could be read can be run, but for
+//! what only the trace itself shows.
 
 mod changes;
 pub(crate) mod cluster;
@@ -102,10 +103,16 @@ const DEFAULT_ATTEMPTS: u16 = 4;
 
 impl Scenario {
     /// Reads the file, with `--set KEY=VALUE` changes applied before anything is checked.
-    pub fn load(path: &Path, sets: &[String], on_bad_line: OnBadLine) -> Result<Scenario, LoadError> {
+    pub fn load(
+        path: &Path,
+        sets: &[String],
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|why| match why.kind() {
-            std::io::ErrorKind::InvalidData => Place { file: &file, text: "" }.whole("is not text in UTF-8"),
+            std::io::ErrorKind::InvalidData => {
+                Place { file: &file, text: "" }.whole("is not text in UTF-8")
+            }
             _ => ScenarioError {
                 unreadable: true,
                 ..Place { file: &file, text: "" }.whole(format!("cannot be read: {why}"))
@@ -135,13 +142,15 @@ impl Scenario {
         }
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
-        let machines = machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
+        let machines =
+            machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
         let nodes = cluster::nodes(&raw.cluster, &machines.nodes, &kinds, &place)?;
         let mut warnings = machines::remarks(&machines);
         let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let measured = measured(&raw.fairness, &kinds, &place)?;
         let (stop, load, fail_per_million) = run_options(&raw.run, &place)?;
-        let folder_of_trace = |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
+        let folder_of_trace =
+            |entry: &Spanned<raw::Trace>| TracePlan::read(entry.get_ref(), folder, &kinds);
         let trace = match &raw.trace {
             Some(entry) => Some(cluster::at(&place, entry, folder_of_trace(entry))?),
             None => None,
@@ -182,12 +191,14 @@ impl Scenario {
     /// There is something to run and something to run it on, and every task fits some node.
     fn check_workload(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
         if self.jobs.is_empty() && self.is_only_inline() {
-            return Err(place.whole("has no jobs; add [[job]], [[generator]], [[workload]] or [trace]"));
-        }
-        if self.nodes.is_empty() && !self.changes.iter().any(|change| self.joins(change).is_some()) {
             return Err(
-                place.whole("has no nodes; add [[cluster.node]] with count and capacity, or machines")
+                place.whole("has no jobs; add [[job]], [[generator]], [[workload]] or [trace]")
             );
+        }
+        if self.nodes.is_empty() && !self.changes.iter().any(|change| self.joins(change).is_some())
+        {
+            return Err(place
+                .whole("has no nodes; add [[cluster.node]] with count and capacity, or machines"));
         }
         for (entry, spec) in raw.generator.iter().zip(&self.generators) {
             if spec.limit == Limit::default()
@@ -195,7 +206,8 @@ impl Scenario {
                 && !matches!(spec.arrivals, Arrivals::At(_))
             {
                 let what = format!(
-                    "generator `{}` never ends; give it `jobs` or `until`, or the run an end with [run] until",
+                    "generator `{}` never ends; give it `jobs` or `until`, or the run an end with \
+                     [run] until",
                     spec.stream
                 );
                 return Err(place.error(entry.span(), what));
@@ -237,7 +249,8 @@ impl Scenario {
         }
     }
 
-    /// Every job goes to a leaf, and changes name what there is. Queues of the trace are known by now.
+    /// Every job goes to a leaf, and changes name what there is. Queues of the trace are known by
+    /// now.
     fn check_names(&self, raw: &RawScenario, place: &Place<'_>) -> Result<(), ScenarioError> {
         let names = Names::of(&self.queues);
         for entry in &raw.job {
@@ -252,8 +265,9 @@ impl Scenario {
         for name in &self.trace_queues {
             names.check_leaf(name).map_err(|why| place.whole(format!("the trace: {why}")))?;
         }
-        let labels =
-            self.is_only_inline().then(|| self.jobs.labels().map(|label| label.to_string()).collect());
+        let labels = self
+            .is_only_inline()
+            .then(|| self.jobs.labels().map(|label| label.to_string()).collect());
         changes::check(&self.changes, &self.nodes, &self.queues, labels.as_ref())
             .map_err(|what| place.whole(what))
     }
@@ -272,7 +286,8 @@ impl Scenario {
         cluster::fits_some(demand, &mut there.chain(later), &self.kinds)
     }
 
-    /// Opens the trace once, to learn its queues and to see what is wrong with it before anything runs.
+    /// Opens the trace once, to learn its queues and to see what is wrong with it before anything
+    /// runs.
     fn open_trace(&mut self, on_bad_line: OnBadLine) -> Result<(), LoadError> {
         let Some(trace) = &self.trace else { return Ok(()) };
         let source = trace.open(&self.kinds, on_bad_line, None)?;
@@ -303,7 +318,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// How tasks are placed: by a placement, or in the MapReduce world by a rule, where the placement is never asked.
+    /// How tasks are placed: by a placement, or in the MapReduce world by a rule, where the
+    /// placement is never asked.
     fn place(
         &self,
         keys: &PolicyKeys,
@@ -317,7 +333,11 @@ impl Scenario {
         Ok((meed::place::PLACEMENTS[0].new, Some(rule)))
     }
 
-    fn config(&self, keys: &PolicyKeys, place: &Place<'_>) -> Result<(Config, Option<Slots>), ScenarioError> {
+    fn config(
+        &self,
+        keys: &PolicyKeys,
+        place: &Place<'_>,
+    ) -> Result<(Config, Option<Slots>), ScenarioError> {
         // Most queues have no keys of their own: one policy is resolved for all of them.
         let shared = keys.resolve(&self.kinds, place)?;
         let spec = |plan: &QueuePlan| {
@@ -342,11 +362,13 @@ impl Scenario {
         };
         match keys.slots(place)? {
             None if self.is_mapreduce() && config.root.per_server => Err(place.whole(
-                "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work one by one",
+                "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work \
+                 one by one",
             )),
             None => Ok((config, None)),
             Some(_) if self.is_mapreduce() => Err(place.whole(
-                "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce slots",
+                "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce \
+                 slots",
             )),
             Some(per_largest) => {
                 let cut = Slots::cut(config, per_largest).map_err(|why| place.whole(why))?;
@@ -359,7 +381,8 @@ impl Scenario {
     pub(crate) fn plan(&self, words: &str) -> Result<Plan, ScenarioError> {
         let choice = policy::choose(words, &self.base, &self.named)?;
         let place = Place { file: &self.file, text: &self.text };
-        // Spans of keys from the command line mean nothing in the file: their messages name no line.
+        // Spans of keys from the command line mean nothing in the file: their messages name no
+        // line.
         let outside = |error: ScenarioError| match words.contains(',') {
             true => ScenarioError { file: format!("--policy {words}"), line: None, ..error },
             false => error,
@@ -367,23 +390,33 @@ impl Scenario {
         let (config, slots) = self.config(&choice.keys, &place).map_err(outside)?;
         let (placement, rule) = self.place(&choice.keys, &place).map_err(outside)?;
         if choice.partitioned && rule.is_some() {
-            let what =
-                "the static partition means nothing in the MapReduce world: a share of it has no disks";
-            return Err(ScenarioError { file: format!("--policy {words}"), line: None, ..place.whole(what) });
+            let what = "the static partition means nothing in the MapReduce world: a share of it \
+                has no disks";
+            return Err(ScenarioError {
+                file: format!("--policy {words}"),
+                line: None,
+                ..place.whole(what)
+            });
         }
-        let placement_name = rule.map_or_else(|| choice.keys.placement_name(), |rule| rule.name).to_owned();
+        let placement_name =
+            rule.map_or_else(|| choice.keys.placement_name(), |rule| rule.name).to_owned();
         Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots, rule })
     }
 
     /// The workload, from its beginning.
-    pub fn source(&self, seed: u64, on_bad_line: OnBadLine) -> Result<Box<dyn JobSource + Send>, TraceError> {
+    pub fn source(
+        &self,
+        seed: u64,
+        on_bad_line: OnBadLine,
+    ) -> Result<Box<dyn JobSource + Send>, TraceError> {
         let mut sources: Vec<Box<dyn JobSource + Send>> = Vec::new();
         if !self.jobs.is_empty() {
             sources.push(Box::new(self.jobs.source(self.kinds.len())?));
         }
         for spec in &self.generators {
             let generator = Generator::new(spec.clone(), self.kinds.len(), seed)?;
-            // When a chain's next job comes follows from the end of the last: there is nothing to stretch.
+            // When a chain's next job comes follows from the end of the last: there is nothing to
+            // stretch.
             sources.push(match is_closed(spec) || self.load == Load::ONE {
                 true => Box::new(generator),
                 false => Box::new(Stretch::new(generator, self.load)),
@@ -461,8 +494,10 @@ impl Scenario {
 /// Files that a scenario in `folder` names.
 fn inputs(raw: &RawScenario, folder: &Path) -> Vec<PathBuf> {
     let trace = raw.trace.iter().map(|trace| &trace.get_ref().file);
-    let machines = raw.cluster.machines.iter().filter_map(|machines| machines.get_ref().file.as_ref());
-    let submissions = raw.workload.iter().filter_map(|workload| workload.get_ref().submissions.as_ref());
+    let machines =
+        raw.cluster.machines.iter().filter_map(|machines| machines.get_ref().file.as_ref());
+    let submissions =
+        raw.workload.iter().filter_map(|workload| workload.get_ref().submissions.as_ref());
     trace.chain(machines).chain(submissions).map(|file| folder.join(file)).collect()
 }
 
@@ -470,7 +505,11 @@ fn is_closed(spec: &GeneratorSpec) -> bool {
     matches!(spec.arrivals, Arrivals::Closed { .. })
 }
 
-fn measured(raw: &raw::Fairness, kinds: &ResourceKinds, place: &Place<'_>) -> Result<usize, ScenarioError> {
+fn measured(
+    raw: &raw::Fairness,
+    kinds: &ResourceKinds,
+    place: &Place<'_>,
+) -> Result<usize, ScenarioError> {
     let Some(resource) = &raw.resource else { return Ok(0) };
     kinds.find(resource.get_ref()).ok_or_else(|| {
         let near = error::did_you_mean(resource.get_ref(), kinds.names()).unwrap_or_default();
@@ -482,8 +521,8 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, Load, u32),
     let stop = match &run.until {
         None => StopAt::END,
         Some(until) => {
-            let span =
-                jobs::span("until", until.get_ref()).map_err(|what| place.error(until.span(), what))?;
+            let span = jobs::span("until", until.get_ref())
+                .map_err(|what| place.error(until.span(), what))?;
             if span == Span::ZERO {
                 return Err(place.error(until.span(), "until must be above zero"));
             }
@@ -510,7 +549,9 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, Load, u32),
             // Below one even when rounded: a task that always fails would be tried for ever.
             ((rate.get_ref() * 1e6).round() as u32).min(999_999)
         }
-        Some(rate) => return Err(place.error(rate.span(), "fail_rate is a chance: 0 or more, below 1")),
+        Some(rate) => {
+            return Err(place.error(rate.span(), "fail_rate is a chance: 0 or more, below 1"));
+        }
     };
     Ok((stop, load, fails))
 }
@@ -546,7 +587,9 @@ fn first_line_of_queue(
     kinds: &ResourceKinds,
     place: &Place<'_>,
 ) -> Option<usize> {
-    let is = |amounts: &raw::Amounts| cluster::amounts(amounts, kinds).is_ok_and(|found| found == *demand);
+    let is = |amounts: &raw::Amounts| {
+        cluster::amounts(amounts, kinds).is_ok_and(|found| found == *demand)
+    };
     let entry = raw.job.iter().find(|entry| {
         let job = entry.get_ref();
         let own = job.demand.as_ref().is_some_and(is);

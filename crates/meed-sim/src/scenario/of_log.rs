@@ -1,13 +1,16 @@
 //! A scenario from a log's header, and the header of a run from its scenario.
 //!
-//! Of a logged run cluster, tree, policies and options are known; its workload is the log's own. So a scenario from a
-//! header has no jobs: it answers what a policy's name means for the recorded tree, and for a changed one.
+//! Of a logged run cluster, tree, policies and options are known; its workload is the log's own. So
+//! a scenario from a header has no jobs: it answers what a policy's name means for the recorded
+//! tree, and for a changed one.
 
 use std::path::Path;
 
 use meed::place::PLACEMENTS;
 use meed::policy::Policy;
-use meed::{Config, MAX_AMOUNT, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Resources, Time, Unit};
+use meed::{
+    Config, MAX_AMOUNT, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Resources, Time, Unit,
+};
 use meed_workload::OnBadLine;
 use toml_edit::DocumentMut;
 
@@ -19,7 +22,8 @@ use super::queues::{self, QueuePlan};
 use super::raw::{PolicyKeys, RawScenario};
 use super::{Load, Plan, Scenario, measured, run_options, set};
 use crate::log::{
-    AmountsLine, BoundsLine, Exact, Header, Keys, NodeLine, Number, QueueLine, amounts_line, bounds_line,
+    AmountsLine, BoundsLine, Exact, Header, Keys, NodeLine, Number, QueueLine, amounts_line,
+    bounds_line,
 };
 use crate::record::SCHEMA;
 use crate::world::StopAt;
@@ -32,7 +36,13 @@ const CHANGEABLE: [&str; 6] = ["cluster", "fairness", "policy", "policies", "que
 
 impl Scenario {
     /// The first line of the log of a run under `plan`, which the user calls `policy`.
-    pub(crate) fn header(&self, policy: &str, seed: u64, plan: &Plan, assumptions: Vec<String>) -> Header {
+    pub(crate) fn header(
+        &self,
+        policy: &str,
+        seed: u64,
+        plan: &Plan,
+        assumptions: Vec<String>,
+    ) -> Header {
         let (config, kinds) = (&plan.config, &plan.config.kinds);
         let weight = |thousandths: u64| Number::Fraction(thousandths as f64 / 1000.0);
         let in_full = |policy: &Policy| keys_line(&PolicyKeys::of(policy, kinds));
@@ -76,7 +86,11 @@ impl Scenario {
             until_s: (self.stop != StopAt::END).then(|| Exact::time(self.stop.at).into()),
             root: in_full(&config.root),
             base: Some(keys_line(&self.base)),
-            policies: self.named.iter().map(|(name, keys)| (name.clone(), keys_line(keys))).collect(),
+            policies: self
+                .named
+                .iter()
+                .map(|(name, keys)| (name.clone(), keys_line(keys)))
+                .collect(),
             nodes: config.nodes.iter().map(node).collect(),
             queues: config.queues.iter().enumerate().map(queue).collect(),
             assumptions,
@@ -85,19 +99,27 @@ impl Scenario {
         }
     }
 
-    /// What `header` tells, as a scenario without a workload; messages say that they are about `place`.
+    /// What `header` tells, as a scenario without a workload; messages say that they are about
+    /// `place`.
     pub(crate) fn of_header(header: &Header, place: &str) -> Result<Scenario, ScenarioError> {
         let place = Place { file: place, text: "" };
         let fail = |what: String| place.whole(what);
         if header.schema != SCHEMA {
-            return Err(fail(format!("schema {} is not known; this Meed reads {SCHEMA}", header.schema)));
+            return Err(fail(format!(
+                "schema {} is not known; this Meed reads {SCHEMA}",
+                header.schema
+            )));
         }
         let kinds = kinds_of(header).map_err(fail)?;
         let measured = kinds.find(&header.measured);
         let queue = |line: &QueueLine| {
-            let named = |what: &str, why: String| fail(format!("queue `{}`, {what}: {why}", line.queue));
+            let named =
+                |what: &str, why: String| fail(format!("queue `{}`, {what}: {why}", line.queue));
             let bound = |what: &str, amounts: &Option<AmountsLine>, missing: u64| {
-                let read = amounts.as_ref().map(|amounts| amounts_of(amounts, &kinds, missing)).transpose();
+                let read = amounts
+                    .as_ref()
+                    .map(|amounts| amounts_of(amounts, &kinds, missing))
+                    .transpose();
                 read.map_err(|why| named(what, why))
             };
             Ok(QueuePlan {
@@ -138,9 +160,10 @@ impl Scenario {
             stop: stop_of(header).map_err(|why| fail(format!("until_s: {why}")))?,
             load: Load::ONE,
             fail_per_million: match &header.fail_rate {
-                Some(rate) => {
-                    rate.parts(1_000_000, 999_999).map_err(|why| fail(format!("fail_rate: {why}")))? as u32
-                }
+                Some(rate) => rate
+                    .parts(1_000_000, 999_999)
+                    .map_err(|why| fail(format!("fail_rate: {why}")))?
+                    as u32,
                 None => 0,
             },
             max_attempts: header.max_attempts,
@@ -149,12 +172,18 @@ impl Scenario {
         })
     }
 
-    /// The plan that a run was recorded under: its policies as they stand in the header, not as they are called.
-    pub(crate) fn recorded_plan(&self, header: &Header, place: &str) -> Result<Plan, ScenarioError> {
+    /// The plan that a run was recorded under: its policies as they stand in the header, not as
+    /// they are called.
+    pub(crate) fn recorded_plan(
+        &self,
+        header: &Header,
+        place: &str,
+    ) -> Result<Plan, ScenarioError> {
         let fail = |what: String| Place { file: place, text: "" }.whole(what);
         let resolve = |keys: &Keys, of: &str| {
             let place = format!("{place}, {of}");
-            let policy = keys_of(keys, &place)?.resolve(&self.kinds, &Place { file: &place, text: "" });
+            let policy =
+                keys_of(keys, &place)?.resolve(&self.kinds, &Place { file: &place, text: "" });
             policy.map_err(|error| ScenarioError { line: None, ..error })
         };
         let root = resolve(&header.root, "root")?;
@@ -171,10 +200,15 @@ impl Scenario {
             let QueuePlan { name, weight, min, max, .. } = plan.clone();
             queues.push(QueueSpec { name, weight, min, max, policy });
         }
-        let placement = PLACEMENTS.iter().find(|row| row.name == header.placement).ok_or_else(|| {
-            let known: Vec<&str> = PLACEMENTS.iter().map(|row| row.name).collect();
-            fail(format!("placement `{}` is not known; known are {}", header.placement, known.join(", ")))
-        })?;
+        let placement =
+            PLACEMENTS.iter().find(|row| row.name == header.placement).ok_or_else(|| {
+                let known: Vec<&str> = PLACEMENTS.iter().map(|row| row.name).collect();
+                fail(format!(
+                    "placement `{}` is not known; known are {}",
+                    header.placement,
+                    known.join(", ")
+                ))
+            })?;
         let config = Config {
             kinds: self.kinds.clone(),
             measured: self.measured,
@@ -193,15 +227,21 @@ impl Scenario {
         })
     }
 
-    /// The recorded scenario with `--set` changes of anything but its workload. Needs the scenario's text.
+    /// The recorded scenario with `--set` changes of anything but its workload. Needs the
+    /// scenario's text.
     pub(crate) fn of_text(header: &Header, sets: &[String]) -> Result<Scenario, ScenarioError> {
         for set in sets {
             let root = set.split(['.', '=']).next().unwrap_or_default().trim();
             if !CHANGEABLE.contains(&root) {
-                let near = did_you_mean(root, CHANGEABLE.into_iter()).map(|near| format!("; {near}"));
+                let near =
+                    did_you_mean(root, CHANGEABLE.into_iter()).map(|near| format!("; {near}"));
                 let what = match WORKLOAD.contains(&root) {
                     true => "changes the workload, which is the recorded one".to_owned(),
-                    false => format!("can change {} only{}", CHANGEABLE.join(", "), near.unwrap_or_default()),
+                    false => format!(
+                        "can change {} only{}",
+                        CHANGEABLE.join(", "),
+                        near.unwrap_or_default()
+                    ),
                 };
                 return Err(ScenarioError {
                     file: format!("--set {set}"),
@@ -213,7 +253,8 @@ impl Scenario {
         }
         let file = &header.scenario;
         if header.scenario_text.trim().is_empty() {
-            let what = "the log holds no scenario text, which --set would change; use --policy or --cluster";
+            let what = "the log holds no scenario text, which --set would change; use --policy or \
+                --cluster";
             return Err(Place { file, text: "" }.whole(what));
         }
         let text = without_workload(file, &set::apply(file, &header.scenario_text, sets)?)?;
@@ -221,7 +262,9 @@ impl Scenario {
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         if kinds != kinds_of(header).map_err(|what| place.whole(what))? {
-            return Err(place.whole("the cluster's resources cannot change: recorded tasks ask for them"));
+            return Err(
+                place.whole("the cluster's resources cannot change: recorded tasks ask for them")
+            );
         }
         let changes = |key: &str| sets.iter().any(|set| set.trim_start().starts_with(key));
         // The nodes are known from the log; their files need not be there any more.
@@ -270,7 +313,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Puts the nodes of a scenario file (or of one with a `[cluster]` only) in place of the recorded ones.
+    /// Puts the nodes of a scenario file (or of one with a `[cluster]` only) in place of the
+    /// recorded ones.
     pub(crate) fn take_cluster(&mut self, path: &Path) -> Result<(), ScenarioError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|why| ScenarioError {
@@ -282,7 +326,8 @@ impl Scenario {
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         if kinds != self.kinds {
             let known: Vec<&str> = self.kinds.names().collect();
-            let what = format!("resources must be those of the log, in its order: {}", known.join(", "));
+            let what =
+                format!("resources must be those of the log, in its order: {}", known.join(", "));
             return Err(place.error(raw.cluster.resources.span(), what));
         }
         self.nodes = nodes_of(&raw, path, &kinds, &place)?;
@@ -294,7 +339,8 @@ impl Scenario {
 
     /// Why a replay under `words` is refused where slots are shared, then or now.
     pub(crate) fn no_slots(&self, words: &str) -> ScenarioError {
-        let what = "slots are a resource of their own: a run that shares slots, or a replay under `slots` of one that \
+        let what = "slots are a resource of their own: a run that shares slots, or a replay under \
+            `slots` of one that \
                     does not, cannot be compared; use `meed simulate`";
         Place { file: &format!("--policy {words}"), text: "" }.whole(what)
     }
@@ -318,7 +364,8 @@ fn nodes_of(
     place: &Place<'_>,
 ) -> Result<Vec<NodeSpec>, ScenarioError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let machines = machines::read(raw.cluster.machines.as_ref(), folder, kinds, place, OnBadLine::Skip);
+    let machines =
+        machines::read(raw.cluster.machines.as_ref(), folder, kinds, place, OnBadLine::Skip);
     let machines = machines.map_err(|why| match why {
         super::LoadError::Scenario(error) => error,
         super::LoadError::Trace(error) => {
@@ -331,10 +378,12 @@ fn nodes_of(
 /// Resources of a header.
 pub(crate) fn kinds_of(header: &Header) -> Result<ResourceKinds, String> {
     if header.resources.len() != header.units.len() {
-        return Err("resources and units differ in number; give one unit (milli, bytes) for each".to_owned());
+        return Err("resources and units differ in number; give one unit (milli, bytes) for each"
+            .to_owned());
     }
     let units = header.units.iter().map(|&unit| Unit::from(unit));
-    ResourceKinds::new(header.resources.iter().cloned().zip(units).collect()).map_err(|why| why.to_string())
+    ResourceKinds::new(header.resources.iter().cloned().zip(units).collect())
+        .map_err(|why| why.to_string())
 }
 
 /// Amounts by name; those not named are `missing`.

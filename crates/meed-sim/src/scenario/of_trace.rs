@@ -1,5 +1,5 @@
-//! A scenario from a trace alone: its queues as tenants of weight 1, on a cluster that its header tells or that is
-//! assumed and named as such.
+//! A scenario from a trace alone: its queues as tenants of weight 1, on a cluster that its header
+//! tells or that is assumed and named as such.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,11 @@ impl Scenario {
     }
 
     /// A scenario file or a trace, by its name.
-    pub fn load_any(path: &Path, sets: &[String], on_bad_line: OnBadLine) -> Result<Scenario, LoadError> {
+    pub fn load_any(
+        path: &Path,
+        sets: &[String],
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
         match Scenario::is_trace(path) {
             true => Scenario::of_trace(path, sets, on_bad_line),
             false => Scenario::load(path, sets, on_bad_line),
@@ -33,10 +37,15 @@ impl Scenario {
     }
 
     /// The trace as a scenario; `sets` change it as they change a file.
-    pub fn of_trace(path: &Path, sets: &[String], on_bad_line: OnBadLine) -> Result<Scenario, LoadError> {
+    pub fn of_trace(
+        path: &Path,
+        sets: &[String],
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
         let Cluster { resources, nodes, note } = cluster_for(path)?;
         let trace = toml::Value::String(path.display().to_string());
-        let text = format!("[cluster]\nresources = [{resources}]\n{nodes}\n[trace]\nfile = {trace}\n");
+        let text =
+            format!("[cluster]\nresources = [{resources}]\n{nodes}\n[trace]\nfile = {trace}\n");
         let mut scenario =
             Scenario::parse(&path.display().to_string(), &text, Path::new(""), sets, on_bad_line)?;
         if !sets.iter().any(|set| set.starts_with("cluster.")) {
@@ -56,16 +65,22 @@ struct Cluster {
 
 impl Cluster {
     /// One node with this capacity.
-    fn pool(resources: impl Into<String>, capacity: impl std::fmt::Display, note: Option<String>) -> Cluster {
+    fn pool(
+        resources: impl Into<String>,
+        capacity: impl std::fmt::Display,
+        note: Option<String>,
+    ) -> Cluster {
         let nodes = format!("\n[[cluster.node]]\nname = \"pool\"\ncapacity = {{ {capacity} }}\n");
         Cluster { resources: resources.into(), nodes, note }
     }
 }
 
-/// The machines file that lies beside `log.mwf.xz`: `log.machines`, or `log.mwf.machines` as Alea has it.
+/// The machines file that lies beside `log.mwf.xz`: `log.machines`, or `log.mwf.machines` as Alea
+/// has it.
 fn machines_beside(trace: &Path) -> Option<PathBuf> {
     let name = trace.file_name()?.to_string_lossy().into_owned();
-    let plain = [".gz", ".zst", ".xz"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let plain =
+        [".gz", ".zst", ".xz"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let stem = plain.rsplit_once('.').map_or(plain, |(stem, _)| stem);
     let names = [format!("{stem}.machines"), format!("{plain}.machines")];
     names.iter().map(|name| trace.with_file_name(name)).find(|path| path.is_file())
@@ -80,12 +95,13 @@ fn cluster_for(path: &Path) -> Result<Cluster, TraceError> {
             let assumptions = SwfAssumptions::default();
             let origin = Origin::path(path);
             // Opened for its header only; the first job's queue being unknown is no concern here.
-            let known = SwfSource::with_queues(&origin, &kinds, &assumptions, OnBadLine::Skip, queues);
+            let known =
+                SwfSource::with_queues(&origin, &kinds, &assumptions, OnBadLine::Skip, queues);
             let processors = match known {
                 Ok(source) => source.header().processors(),
-                Err(_) => {
-                    SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?.header().processors()
-                }
+                Err(_) => SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?
+                    .header()
+                    .processors(),
             };
             let note = match processors {
                 Some(_) => None,
@@ -104,8 +120,10 @@ fn cluster_for(path: &Path) -> Result<Cluster, TraceError> {
             }
             None => {
                 let note = format!(
-                    "there is no machines file beside the trace; one node with {ASSUMED_SLOTS} cpu is assumed, \
-                     without memory and labels; {how}.cpu=N, or name the file in a scenario's [cluster] machines"
+                    "there is no machines file beside the trace; one node with {ASSUMED_SLOTS} cpu \
+                     is assumed, \
+                     without memory and labels; {how}.cpu=N, or name the file in a scenario's \
+                     [cluster] machines"
                 );
                 Cluster::pool("\"cpu\"", format!("cpu = {ASSUMED_SLOTS}"), Some(note))
             }
@@ -114,25 +132,30 @@ fn cluster_for(path: &Path) -> Result<Cluster, TraceError> {
             resources: "\"cpu\", { name = \"memory\", unit = \"milli\" }".to_owned(),
             nodes: "machines = { mix = \"google\" }\n".to_owned(),
             note: Some(
-                "task_events has no machines; the 12583 published for this cell are assumed, change their number with \
+                "task_events has no machines; the 12583 published for this cell are assumed, \
+                 change their number with \
                  --set cluster.machines.count=N"
                     .to_owned(),
             ),
         }),
         TraceFormat::Swim => {
-            let note =
-                format!("a SWIM trace has no cluster; {ASSUMED_SLOTS} slots are assumed, {how}.slot=N");
+            let note = format!(
+                "a SWIM trace has no cluster; {ASSUMED_SLOTS} slots are assumed, \
+                    {how}.slot=N"
+            );
             Ok(Cluster::pool("\"slot\"", format!("slot = {ASSUMED_SLOTS}"), Some(note)))
         }
         TraceFormat::Philly => {
             let (origin, kinds) = (Origin::path(path), one_kind("gpu"));
             let assumptions = PhillyAssumptions::default();
             let size = PhillySource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?.size();
-            // Whole servers, and rounded down: as much work as the cluster can do between first and last submission.
+            // Whole servers, and rounded down: as much work as the cluster can do between first and
+            // last submission.
             let servers = (size.mean_gpus.max(size.widest) / GPUS_PER_SERVER).max(1);
             let gpus = (servers * GPUS_PER_SERVER).max(size.widest);
             let note = format!(
-                "a Philly trace has no cluster; one pool of {gpus} GPUs is assumed, for which the offered load from \
+                "a Philly trace has no cluster; one pool of {gpus} GPUs is assumed, for which the \
+                 offered load from \
                  the first submission to the last is about 1; {how}.gpu=N"
             );
             Ok(Cluster::pool("\"gpu\"", format!("gpu = {gpus}"), Some(note)))
@@ -149,9 +172,14 @@ fn cluster_for(path: &Path) -> Result<Cluster, TraceError> {
                 Unit::Bytes => format!("{} = \"{ASSUMED_SLOTS}GiB\"", name(kind)),
                 Unit::Milli => format!("{} = {ASSUMED_SLOTS}", name(kind)),
             };
-            let all =
-                |what: &dyn Fn(usize) -> String| (0..kinds.len()).map(what).collect::<Vec<_>>().join(", ");
-            let note = format!("the trace has no cluster; one node with {} is assumed, {how}", all(&amount));
+            let all = |what: &dyn Fn(usize) -> String| {
+                (0..kinds.len()).map(what).collect::<Vec<_>>().join(", ")
+            };
+            let note = format!(
+                "the trace has no cluster; one node with {} is assumed, \
+                {how}",
+                all(&amount)
+            );
             Ok(Cluster::pool(all(&resource), all(&amount), Some(note)))
         }
     }

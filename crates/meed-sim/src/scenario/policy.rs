@@ -21,8 +21,11 @@ pub const SLOTS: &str = "slots";
 /// The paper's best (DRFH Table 2).
 const DEFAULT_SLOTS: u32 = 14;
 
-const NEWCOMERS: &[(&str, Newcomer)] =
-    &[("zero", Newcomer::Zero), ("early-bird", Newcomer::EarlyBird), ("average", Newcomer::Average)];
+const NEWCOMERS: &[(&str, Newcomer)] = &[
+    ("zero", Newcomer::Zero),
+    ("early-bird", Newcomer::EarlyBird),
+    ("average", Newcomer::Average),
+];
 
 const WHEN_BLOCKED: &[(&str, Blocked)] = &[("skip", Blocked::Skip), ("wait", Blocked::Wait)];
 
@@ -41,9 +44,26 @@ pub(super) struct Choice {
 impl PolicyKeys {
     /// Whether no key is given.
     pub(super) fn is_empty(&self) -> bool {
-        let PolicyKeys { order, placement, resource, prices, memory, round, half_life, newcomer, .. } = self;
-        let PolicyKeys { discount, quantum, quantum_initial, quantum_interval, t_wait, when_blocked, .. } =
-            self;
+        let PolicyKeys {
+            order,
+            placement,
+            resource,
+            prices,
+            memory,
+            round,
+            half_life,
+            newcomer,
+            ..
+        } = self;
+        let PolicyKeys {
+            discount,
+            quantum,
+            quantum_initial,
+            quantum_interval,
+            t_wait,
+            when_blocked,
+            ..
+        } = self;
         let words = [order, placement, resource, memory, newcomer, when_blocked];
         let quantities = [round, half_life, quantum, quantum_initial, quantum_interval, t_wait];
         words.iter().all(|word| word.is_none())
@@ -85,7 +105,11 @@ impl PolicyKeys {
     }
 
     /// The policy that these keys describe.
-    pub(super) fn resolve(&self, kinds: &ResourceKinds, place: &Place<'_>) -> Result<Policy, ScenarioError> {
+    pub(super) fn resolve(
+        &self,
+        kinds: &ResourceKinds,
+        place: &Place<'_>,
+    ) -> Result<Policy, ScenarioError> {
         let mut policy = match &self.order {
             None => Policy::new(Measure::Usage),
             Some(order) if order.get_ref() == SLOTS => Policy::new(Measure::Allocation),
@@ -106,8 +130,9 @@ impl PolicyKeys {
         if let Some(discount) = &self.discount {
             let eta = *discount.get_ref();
             if !(0.0..=1.0).contains(&eta) {
-                let what =
-                    format!("discount is {eta}; it is the part of use above the share that counts, 0 to 1");
+                let what = format!(
+                    "discount is {eta}; it is the part of use above the share that counts, 0 to 1"
+                );
                 return Err(place.error(discount.span(), what));
             }
             policy.discount = (eta * 1000.0).round() as u32;
@@ -117,7 +142,8 @@ impl PolicyKeys {
             policy.blocked = one_of(place, blocked, "when_blocked", WHEN_BLOCKED)?;
         }
         policy.t_wait = match &self.t_wait {
-            // Only long-term fairness starves in the hierarchy; the key stays in the file for its runs.
+            // Only long-term fairness starves in the hierarchy; the key stays in the file for its
+            // runs.
             Some(_) if policy.measure != Measure::Usage => None,
             Some(t_wait) if t_wait.get_ref().text() == "never" => None,
             Some(t_wait) => Some(span(place, t_wait, "t_wait")?),
@@ -131,9 +157,9 @@ impl PolicyKeys {
         let named = match &self.memory {
             Some(memory) => one_of(place, memory, "memory", &kinds.map(|kind| (kind, kind)))?,
             None if self.round.is_some() && self.half_life.is_some() => {
-                return Err(
-                    place.whole("a policy has rounds or a half-life, not both; say which with `memory`")
-                );
+                return Err(place.whole(
+                    "a policy has rounds or a half-life, not both; say which with `memory`",
+                ));
             }
             None if self.round.is_some() => "rounds",
             None if self.half_life.is_some() => "half-life",
@@ -147,11 +173,15 @@ impl PolicyKeys {
                 }
                 span => Ok(span),
             },
-            None => Err(place.whole(format!("memory `{named}` needs `{key}`, as in {key} = \"24h\""))),
+            None => {
+                Err(place.whole(format!("memory `{named}` needs `{key}`, as in {key} = \"24h\"")))
+            }
         };
         Ok(match named {
             "rounds" => Memory::Rounds(needs("round", &self.round, u64::MAX)?),
-            "half-life" => Memory::HalfLife(needs("half_life", &self.half_life, MAX_HALF_LIFE_MICROS)?),
+            "half-life" => {
+                Memory::HalfLife(needs("half_life", &self.half_life, MAX_HALF_LIFE_MICROS)?)
+            }
             _ => Memory::Forever,
         })
     }
@@ -165,11 +195,14 @@ impl PolicyKeys {
         match (&self.resource, &self.prices) {
             // The keys stay in the file for the policies that count one resource or a sum.
             _ if *preset == Scalar::Dominant => Ok(Scalar::Dominant),
-            (Some(resource), Some(_)) => Err(place
-                .error(resource.span(), "a policy counts one `resource` or has `prices` for all, not both")),
+            (Some(resource), Some(_)) => Err(place.error(
+                resource.span(),
+                "a policy counts one `resource` or has `prices` for all, not both",
+            )),
             (Some(resource), None) => {
                 let kind = kinds.find(resource.get_ref());
-                kind.map(Scalar::Kind).ok_or_else(|| unknown(place, resource, "resource", kinds.names()))
+                kind.map(Scalar::Kind)
+                    .ok_or_else(|| unknown(place, resource, "resource", kinds.names()))
             }
             (None, Some(prices)) => priced(prices, kinds, place),
             (None, None) => Ok(Scalar::Kind(0)),
@@ -211,7 +244,8 @@ impl PolicyKeys {
         }
     }
 
-    /// The keys that describe `policy` in full: [`PolicyKeys::resolve`] makes the very same policy of them.
+    /// The keys that describe `policy` in full: [`PolicyKeys::resolve`] makes the very same policy
+    /// of them.
     pub(super) fn of(policy: &Policy, kinds: &ResourceKinds) -> PolicyKeys {
         let word = |word: &str| Some(Spanned::new(0..0, word.to_owned()));
         let time = |span: Span| Some(Spanned::new(0..0, Quantity::Text(format_span(span))));
@@ -220,13 +254,17 @@ impl PolicyKeys {
             newcomer: word(word_for(NEWCOMERS, policy.newcomer)),
             discount: Some(Spanned::new(0..0, f64::from(policy.discount) / 1000.0)),
             when_blocked: word(word_for(WHEN_BLOCKED, policy.blocked)),
-            t_wait: policy.t_wait.map_or(Some(Spanned::new(0..0, Quantity::Text("never".to_owned()))), time),
+            t_wait: policy
+                .t_wait
+                .map_or(Some(Spanned::new(0..0, Quantity::Text("never".to_owned()))), time),
             ..PolicyKeys::default()
         };
         match policy.memory {
             Memory::Forever => keys.memory = word("forever"),
             Memory::Rounds(round) => (keys.memory, keys.round) = (word("rounds"), time(round)),
-            Memory::HalfLife(half) => (keys.memory, keys.half_life) = (word("half-life"), time(half)),
+            Memory::HalfLife(half) => {
+                (keys.memory, keys.half_life) = (word("half-life"), time(half))
+            }
         }
         match policy.quantum {
             Quantum::Fixed(quantum) => keys.quantum = time(quantum),
@@ -239,7 +277,9 @@ impl PolicyKeys {
             Scalar::Kind(kind) => keys.resource = word(kinds.name(*kind)),
             Scalar::Priced(prices) => {
                 // Exact: at most 2^42, over a power of two.
-                let price = |kind: usize| (prices[kind] * kinds.unit(kind).scale()) as f64 / PRICE_ONE as f64;
+                let price = |kind: usize| {
+                    (prices[kind] * kinds.unit(kind).scale()) as f64 / PRICE_ONE as f64
+                };
                 let named = (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), price(kind)));
                 keys.prices = Some(Spanned::new(0..0, named.collect()));
             }
@@ -253,13 +293,15 @@ impl PolicyKeys {
         self.order.as_ref().and_then(|order| Preset::find(order.get_ref()))
     }
 
-    /// What of one table of keys contradicts itself: servers that decide by themselves are not chosen by a placement.
+    /// What of one table of keys contradicts itself: servers that decide by themselves are not
+    /// chosen by a placement.
     pub(super) fn contradiction(&self) -> Option<(&Spanned<String>, String)> {
         let alone = self.preset().filter(|preset| preset.per_server)?;
         let placement = self.placement.as_ref()?;
         let (order, name) = (alone.name, placement.get_ref());
         let what = format!(
-            "`{order}` takes no placement: each server chooses what runs on it, in order of joining; leave `{name}` out, \
+            "`{order}` takes no placement: each server chooses what runs on it, in order of \
+             joining; leave `{name}` out, \
              or take drfh, which shares the pool and places"
         );
         Some((placement, what))
@@ -270,7 +312,8 @@ impl PolicyKeys {
         let preset = self.preset();
         let usual = preset.map_or(PLACEMENTS[0].name, |preset| preset.placement);
         // The key stays in the file for its other runs.
-        let read = self.placement.as_ref().filter(|_| preset.is_none_or(|preset| !preset.per_server));
+        let read =
+            self.placement.as_ref().filter(|_| preset.is_none_or(|preset| !preset.per_server));
         read.map_or(usual, |name| name.get_ref())
     }
 
@@ -279,7 +322,8 @@ impl PolicyKeys {
         let Some(name) = &self.placement else { return Ok(&RULES[0]) };
         if PLACEMENTS.iter().any(|row| row.name == name.get_ref()) {
             let what = format!(
-                "placement `{}` names a node for a task; beside [mapreduce] nodes ask for tasks: {}",
+                "placement `{}` names a node for a task; beside [mapreduce] nodes ask for tasks: \
+                 {}",
                 name.get_ref(),
                 names_of_rules()
             );
@@ -290,12 +334,16 @@ impl PolicyKeys {
     }
 
     /// The placement, by its place in the table.
-    pub(super) fn placement(&self, place: &Place<'_>) -> Result<crate::world::NewPlacement, ScenarioError> {
+    pub(super) fn placement(
+        &self,
+        place: &Place<'_>,
+    ) -> Result<crate::world::NewPlacement, ScenarioError> {
         let rows: Vec<_> = PLACEMENTS.iter().map(|row| (row.name, row.new)).collect();
         if let Some(name) = &self.placement {
             if Rule::find(name.get_ref()).is_some() {
                 let what = format!(
-                    "placement `{}` gives map tasks to nodes that ask; it needs the [mapreduce] world. Known here are {}",
+                    "placement `{}` gives map tasks to nodes that ask; it needs the [mapreduce] \
+                     world. Known here are {}",
                     name.get_ref(),
                     rows.iter().map(|row| row.0).collect::<Vec<_>>().join(", ")
                 );
@@ -325,14 +373,16 @@ fn priced(
     for (name, &price) in prices.get_ref() {
         let Some(kind) = kinds.find(name) else {
             let near = did_you_mean(name, kinds.names()).unwrap_or_default();
-            return Err(
-                place.error(prices.span(), format!("prices name an unknown resource `{name}`; {near}"))
-            );
+            return Err(place.error(
+                prices.span(),
+                format!("prices name an unknown resource `{name}`; {near}"),
+            ));
         };
         if !(price.is_finite() && price >= 0.0) {
-            return Err(
-                place.error(prices.span(), format!("the price of `{name}` is {price}; 0 or more is needed"))
-            );
+            return Err(place.error(
+                prices.span(),
+                format!("the price of `{name}` is {price}; 0 or more is needed"),
+            ));
         }
         per_smallest[kind] = price / kinds.unit(kind).scale() as f64;
     }
@@ -341,12 +391,16 @@ fn priced(
         return Err(place.error(prices.span(), "at least one price must be above zero"));
     }
     Ok(Scalar::Priced(
-        per_smallest.iter().map(|price| (price / dearest * PRICE_ONE as f64).round() as u64).collect(),
+        per_smallest
+            .iter()
+            .map(|price| (price / dearest * PRICE_ONE as f64).round() as u64)
+            .collect(),
     ))
 }
 
 fn span(place: &Place<'_>, value: &Spanned<Quantity>, key: &str) -> Result<Span, ScenarioError> {
-    parse_span(&value.get_ref().text()).map_err(|why| place.error(value.span(), format!("{key}: {why}")))
+    parse_span(&value.get_ref().text())
+        .map_err(|why| place.error(value.span(), format!("{key}: {why}")))
 }
 
 fn one_of<T: Copy>(
@@ -376,7 +430,8 @@ fn unknown_word<'a>(key: &str, value: &str, known: impl Iterator<Item = &'a str>
     format!("unknown {key} `{value}`; known are {}. {near}", names.join(", ")).trim_end().to_owned()
 }
 
-/// What `--policy WORDS` asks for: `static`, an order, or a `[policies]` name; then `,key=value` to change keys.
+/// What `--policy WORDS` asks for: `static`, an order, or a `[policies]` name; then `,key=value` to
+/// change keys.
 pub(super) fn choose(
     words: &str,
     base: &PolicyKeys,
@@ -396,7 +451,11 @@ pub(super) fn choose(
         }
         None => {
             let known = [STATIC, SLOTS].into_iter().chain(PRESETS.iter().map(|preset| preset.name));
-            return Err(fail(unknown_word("policy", name, known.chain(named.keys().map(String::as_str)))));
+            return Err(fail(unknown_word(
+                "policy",
+                name,
+                known.chain(named.keys().map(String::as_str)),
+            )));
         }
     };
     let mut table = String::new();

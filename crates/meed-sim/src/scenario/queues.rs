@@ -22,12 +22,18 @@ pub(super) struct QueuePlan {
 
 impl QueuePlan {
     fn plain(name: &str) -> QueuePlan {
-        QueuePlan { name: name.to_owned(), weight: 1000, min: None, max: None, keys: PolicyKeys::default() }
+        QueuePlan {
+            name: name.to_owned(),
+            weight: 1000,
+            min: None,
+            max: None,
+            keys: PolicyKeys::default(),
+        }
     }
 }
 
-/// The declared queues, parents before children, siblings in the order of their declaration. Parents that are not
-/// declared are added with weight 1, each with a warning.
+/// The declared queues, parents before children, siblings in the order of their declaration.
+/// Parents that are not declared are added with weight 1, each with a warning.
 pub(super) fn queues(
     raw: &[Spanned<Queue>],
     kinds: &ResourceKinds,
@@ -38,7 +44,8 @@ pub(super) fn queues(
     for entry in raw {
         let queue = entry.get_ref();
         if queue.name.split('.').any(|part| part.trim().is_empty()) {
-            let what = format!("queue name `{}` has an empty part; write `parent.child`", queue.name);
+            let what =
+                format!("queue name `{}` has an empty part; write `parent.child`", queue.name);
             return Err(place.error(entry.span(), what));
         }
         plans.push(at(place, entry, plan(queue, kinds))?);
@@ -100,8 +107,9 @@ fn with_parents(plans: Vec<QueuePlan>, warnings: &mut Vec<String>) -> Vec<QueueP
         for (end, _) in plan.name.match_indices('.') {
             let parent = &plan.name[..end];
             if !declared.contains(parent) && added.insert(parent.to_owned()) {
-                warnings
-                    .push(format!("queue `{parent}` is not declared; it is taken as a parent of weight 1"));
+                warnings.push(format!(
+                    "queue `{parent}` is not declared; it is taken as a parent of weight 1"
+                ));
                 all.push(QueuePlan::plain(parent));
             }
         }
@@ -113,7 +121,11 @@ fn with_parents(plans: Vec<QueuePlan>, warnings: &mut Vec<String>) -> Vec<QueueP
 }
 
 /// Adds the queues of a trace that are not declared, with weight 1.
-pub(super) fn add_of_trace(plans: &mut Vec<QueuePlan>, names: &[String], warnings: &mut Vec<String>) {
+pub(super) fn add_of_trace(
+    plans: &mut Vec<QueuePlan>,
+    names: &[String],
+    warnings: &mut Vec<String>,
+) {
     let known: BTreeSet<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
     let new: Vec<QueuePlan> = names
         .iter()
@@ -146,7 +158,9 @@ impl<'a> Names<'a> {
             return Err(format!("unknown queue `{name}`{near}"));
         }
         match self.parents.get(name) {
-            Some(child) => Err(format!("queue `{name}` is a parent (of `{child}`); jobs go to leaves")),
+            Some(child) => {
+                Err(format!("queue `{name}` is a parent (of `{child}`); jobs go to leaves"))
+            }
             None => Ok(()),
         }
     }

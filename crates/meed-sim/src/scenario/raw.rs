@@ -8,7 +8,10 @@ use toml::Spanned;
 
 /// A number, or text with a unit.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(untagged, expecting = "expected a number, or text with a unit, as in 90, \"90s\" or \"4GiB\"")]
+#[serde(
+    untagged,
+    expecting = "expected a number, or text with a unit, as in 90, \"90s\" or \"4GiB\""
+)]
 pub(super) enum Quantity {
     Whole(i64),
     Fraction(f64),
@@ -117,7 +120,8 @@ pub(super) struct Fairness {
     pub(super) resource: Option<Spanned<String>>,
 }
 
-/// Keys of `[policy]`, of `[policies.NAME]` and of a queue's `policy`; what is missing comes from the one above.
+/// Keys of `[policy]`, of `[policies.NAME]` and of a queue's `policy`; what is missing comes from
+/// the one above.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a table of policy keys")]
 pub(super) struct PolicyKeys {
@@ -195,7 +199,10 @@ pub(super) struct Group {
 
 /// One duration for all tasks, or one for each.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged, expecting = "expected a duration, as in 90 or \"90s\", or a list with one for each task")]
+#[serde(
+    untagged,
+    expecting = "expected a duration, as in 90 or \"90s\", or a list with one for each task"
+)]
 pub(super) enum DurationValue {
     Each(Vec<Quantity>),
     Same(Quantity),
@@ -268,7 +275,8 @@ pub(super) struct Arrivals {
 #[serde(
     untagged,
     expecting = "expected a number, or one of { uniform = [low, high] }, { exponential = mean }, \
-                 { lognormal = [median, sigma] }, { pareto = [scale, shape] }, { choice = [[value, weight], ..] }, \
+                 { lognormal = [median, sigma] }, { pareto = [scale, shape] }, { choice = [[value, \
+                 weight], ..] }, \
                  each with max if need be"
 )]
 pub(super) enum Dist {

@@ -1,8 +1,9 @@
 //! `--set KEY=VALUE`: changes to a scenario's text before it is read.
 //!
-//! A key is a path of names and, within lists, numbers from 0: `policy.quantum`, `cluster.node.0.count`,
-//! `queue.2.weight`. A value is TOML, or plain text where it is not. Missing tables and keys are made; whether they
-//! mean anything is then checked as everything else is.
+//! A key is a path of names and, within lists, numbers from 0: `policy.quantum`,
+//! `cluster.node.0.count`, `queue.2.weight`. A value is TOML, or plain text where it is not.
+//! Missing tables and keys are made; whether they mean anything is then checked as everything else
+//! is.
 
 use toml_edit::{DocumentMut, Item, Value};
 
@@ -28,7 +29,8 @@ pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<String, S
         let (key, value) =
             set.split_once('=').ok_or_else(|| fail("is not of the form key=value".to_owned()))?;
         let value = value.trim().parse::<Value>().unwrap_or_else(|_| Value::from(value.trim()));
-        put(document.as_item_mut(), &key.trim().split('.').collect::<Vec<_>>(), value).map_err(fail)?;
+        put(document.as_item_mut(), &key.trim().split('.').collect::<Vec<_>>(), value)
+            .map_err(fail)?;
     }
     Ok(document.to_string())
 }
@@ -43,15 +45,19 @@ fn put(at: &mut Item, path: &[&str], value: Value) -> Result<(), String> {
     }
     if let Some(tables) = at.as_array_of_tables_mut() {
         let (count, index) = (tables.len(), number(first)?);
-        let table =
-            tables.get_mut(index).ok_or_else(|| format!("`{first}`: the list has {count} entries"))?;
-        let (key, rest) =
-            rest.split_first().ok_or_else(|| format!("`{first}` is a whole table; name a key in it"))?;
+        let table = tables
+            .get_mut(index)
+            .ok_or_else(|| format!("`{first}`: the list has {count} entries"))?;
+        let (key, rest) = rest
+            .split_first()
+            .ok_or_else(|| format!("`{first}` is a whole table; name a key in it"))?;
         return put(table.entry(key).or_insert(Item::None), rest, value);
     }
     if let Some(array) = at.as_array_mut() {
         let (count, index) = (array.len(), number(first)?);
-        let slot = array.get_mut(index).ok_or_else(|| format!("`{first}`: the list has {count} entries"))?;
+        let slot = array
+            .get_mut(index)
+            .ok_or_else(|| format!("`{first}`: the list has {count} entries"))?;
         let mut item = Item::Value(slot.clone());
         put(&mut item, rest, value)?;
         *slot = item.into_value().map_err(|_| format!("`{first}` cannot hold that"))?;

@@ -11,7 +11,9 @@ use meed_workload::google::{
 };
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
-use meed_workload::swf::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource};
+use meed_workload::swf::{
+    SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
+};
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
 use meed_workload::units::parse_amount;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
@@ -56,7 +58,8 @@ impl ReadOnce {
         on_bad_line: OnBadLine,
     ) -> Result<GoogleSource, TraceError> {
         // Wrong lines that were skipped then must stop the reading now.
-        let serves = |trace: &&Arc<GoogleTrace>| on_bad_line == OnBadLine::Skip || trace.bad_lines() == 0;
+        let serves =
+            |trace: &&Arc<GoogleTrace>| on_bad_line == OnBadLine::Skip || trace.bad_lines() == 0;
         let trace = match self.0.get().filter(serves) {
             Some(trace) => Arc::clone(trace),
             None => {
@@ -70,7 +73,11 @@ impl ReadOnce {
 
 impl TracePlan {
     /// Reads the keys of `[trace]`; the file is looked for beside the scenario.
-    pub(super) fn read(raw: &raw::Trace, folder: &Path, kinds: &ResourceKinds) -> Result<TracePlan, String> {
+    pub(super) fn read(
+        raw: &raw::Trace,
+        folder: &Path,
+        kinds: &ResourceKinds,
+    ) -> Result<TracePlan, String> {
         let path = folder.join(&raw.file);
         let format = match raw.format.as_deref() {
             None => TraceFormat::of_name(&path).map_err(|why| why.to_string())?,
@@ -89,12 +96,15 @@ impl TracePlan {
         let reader = match format {
             TraceFormat::Swf => Reader::Swf(swf(raw)?),
             TraceFormat::Mwf => Reader::Mwf(mwf(raw)?),
-            TraceFormat::Google => Reader::Google(Box::new(google(raw, kinds)?), ReadOnce::default()),
+            TraceFormat::Google => {
+                Reader::Google(Box::new(google(raw, kinds)?), ReadOnce::default())
+            }
             TraceFormat::Swim => Reader::Swim(Box::new(swim(raw, kinds)?)),
             TraceFormat::Philly => Reader::Philly(philly(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
         };
-        let foreign = keys(raw).into_iter().find(|(_, given, formats)| *given && !formats.contains(&format));
+        let foreign =
+            keys(raw).into_iter().find(|(_, given, formats)| *given && !formats.contains(&format));
         match foreign {
             Some((key, _, _)) => {
                 Err(format!("`{key}` means nothing for a trace of this format; leave it out"))
@@ -103,7 +113,8 @@ impl TracePlan {
         }
     }
 
-    /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that collects them.
+    /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that
+    /// collects them.
     pub(super) fn open(
         &self,
         kinds: &ResourceKinds,
@@ -135,7 +146,9 @@ impl TracePlan {
             (Reader::Philly(assumptions), _) => {
                 Box::new(PhillySource::open(&origin, kinds, assumptions, on_bad_line)?)
             }
-            (Reader::Canonical, _) => Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?),
+            (Reader::Canonical, _) => {
+                Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?)
+            }
         })
     }
 }
@@ -193,12 +206,19 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 30] 
     ]
 }
 
-fn one_of<T: Clone>(key: &str, value: &Option<String>, known: &[(&str, T)], default: T) -> Result<T, String> {
+fn one_of<T: Clone>(
+    key: &str,
+    value: &Option<String>,
+    known: &[(&str, T)],
+    default: T,
+) -> Result<T, String> {
     let Some(value) = value else { return Ok(default) };
-    known.iter().find(|(name, _)| name == value).map(|(_, meaning)| meaning.clone()).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        format!("trace, {key}: `{value}` is not one of {}", names.join(", "))
-    })
+    known.iter().find(|(name, _)| name == value).map(|(_, meaning)| meaning.clone()).ok_or_else(
+        || {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            format!("trace, {key}: `{value}` is not one of {}", names.join(", "))
+        },
+    )
 }
 
 fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
@@ -211,9 +231,13 @@ fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
         ("partition", SwfQueues::Partition),
         ("single", SwfQueues::Single("all".to_owned())),
     ];
-    let processors = [("allocated", SwfProcessors::Allocated), ("requested", SwfProcessors::Requested)];
-    let memory =
-        [("requested", SwfMemory::Requested), ("used", SwfMemory::Used), ("ignore", SwfMemory::Ignore)];
+    let processors =
+        [("allocated", SwfProcessors::Allocated), ("requested", SwfProcessors::Requested)];
+    let memory = [
+        ("requested", SwfMemory::Requested),
+        ("used", SwfMemory::Used),
+        ("ignore", SwfMemory::Ignore),
+    ];
     Ok(SwfAssumptions {
         queues: one_of("queues", &raw.queues, &queues, default.queues)?,
         shape: one_of(
@@ -242,8 +266,11 @@ fn mwf(raw: &raw::Trace) -> Result<MwfAssumptions, String> {
         ("queue", MwfQueues::Queue),
         ("single", MwfQueues::Single("all".to_owned())),
     ];
-    let properties =
-        [("known", MwfProperties::Known), ("all", MwfProperties::All), ("ignore", MwfProperties::Ignore)];
+    let properties = [
+        ("known", MwfProperties::Known),
+        ("all", MwfProperties::All),
+        ("ignore", MwfProperties::Ignore),
+    ];
     let memory = [("requested", true), ("ignore", false)];
     Ok(MwfAssumptions {
         queues: one_of("queues", &raw.queues, &queues, default.queues)?,
@@ -286,10 +313,13 @@ fn google(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<GoogleAssumptions, 
 fn swim(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<SwimAssumptions, String> {
     let default = SwimAssumptions::default();
     let bytes = |key: &str, value: &Option<Quantity>, default: u64| match value {
-        Some(value) => parse_amount(&value.text(), Unit::Bytes).map_err(|why| format!("trace, {key}: {why}")),
+        Some(value) => {
+            parse_amount(&value.text(), Unit::Bytes).map_err(|why| format!("trace, {key}: {why}"))
+        }
         None => Ok(default),
     };
-    let demand = |value: &Option<raw::Amounts>| value.as_ref().map(|raw| amounts(raw, kinds)).transpose();
+    let demand =
+        |value: &Option<raw::Amounts>| value.as_ref().map(|raw| amounts(raw, kinds)).transpose();
     let seed = match &default.split {
         TenantSplit::Random { seed, .. } => raw.split_seed.unwrap_or(*seed),
         TenantSplit::RoundRobin => raw.split_seed.unwrap_or(1),
@@ -312,9 +342,16 @@ fn swim(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<SwimAssumptions, Stri
         map_bytes: bytes("map_bytes", &raw.map_bytes, default.map_bytes)?,
         reduce_bytes: bytes("reduce_bytes", &raw.reduce_bytes, default.reduce_bytes)?,
         max_tasks: raw.max_tasks.unwrap_or(default.max_tasks),
-        task_base: raw.task_base.as_ref().map_or(Ok(default.task_base), |raw| span("task_base", raw))?,
+        task_base: raw
+            .task_base
+            .as_ref()
+            .map_or(Ok(default.task_base), |raw| span("task_base", raw))?,
         map_bytes_per_s: bytes("map_bytes_per_s", &raw.map_bytes_per_s, default.map_bytes_per_s)?,
-        reduce_bytes_per_s: bytes("reduce_bytes_per_s", &raw.reduce_bytes_per_s, default.reduce_bytes_per_s)?,
+        reduce_bytes_per_s: bytes(
+            "reduce_bytes_per_s",
+            &raw.reduce_bytes_per_s,
+            default.reduce_bytes_per_s,
+        )?,
         map_demand: demand(&raw.map_demand)?,
         reduce_demand: demand(&raw.reduce_demand)?,
     })

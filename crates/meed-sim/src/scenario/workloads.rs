@@ -14,7 +14,8 @@ use super::error::{Place, did_you_mean};
 use super::jobs::span;
 use super::raw;
 
-/// Reads all `[[workload]]` tables; files of submissions are looked for in `folder` and read at once.
+/// Reads all `[[workload]]` tables; files of submissions are looked for in `folder` and read at
+/// once.
 pub(super) fn read(
     raw: &[Spanned<raw::Workload>],
     kinds: &ResourceKinds,
@@ -35,7 +36,8 @@ pub(super) fn read(
         if let Some(file) = &entry.get_ref().submissions {
             if !matches!(spec.workload.flow, Flow::Submissions { .. }) {
                 let what = format!(
-                    "workload `{}`: leave `submissions` out; only facebook takes its times from a file",
+                    "workload `{}`: leave `submissions` out; only facebook takes its times from a \
+                     file",
                     spec.workload.name
                 );
                 return Err(place.error(entry.span(), what).into());
@@ -53,12 +55,17 @@ fn workload(raw: &raw::Workload, kinds: &ResourceKinds) -> Result<MacroSpec, Str
     let Some(workload) = Workload::find(&raw.name) else {
         let names: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
         let near = did_you_mean(&raw.name, names.iter().copied()).unwrap_or_default();
-        return Err(format!("there is no workload `{}`, only {}. {near}", raw.name, names.join(", "))
-            .trim_end()
-            .to_owned());
+        return Err(format!(
+            "there is no workload `{}`, only {}. {near}",
+            raw.name,
+            names.join(", ")
+        )
+        .trim_end()
+        .to_owned());
     };
     let in_words = |why: String| format!("workload `{}`: {why}", raw.name);
-    let start = raw.start.as_ref().map(|start| span("start", start)).transpose().map_err(in_words)?;
+    let start =
+        raw.start.as_ref().map(|start| span("start", start)).transpose().map_err(in_words)?;
     Ok(MacroSpec {
         workload,
         queue: raw.queue.clone(),

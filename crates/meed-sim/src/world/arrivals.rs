@@ -59,8 +59,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The next job, and how it was caused if the end of another did; call only when [`Arrivals::next_time`] gave a
-    /// time.
+    /// The next job, and how it was caused if the end of another did; call only when
+    /// [`Arrivals::next_time`] gave a time.
     pub(super) fn pop(&mut self) -> Result<(Job, Option<Cause>), TraceError> {
         let next = self.next_time();
         if let Some(job) = self.ahead.take_if(|job| Some(job.submit) == next) {

@@ -1,6 +1,7 @@
 //! Changes of the cluster and of the queue tree while work runs.
 //!
-//! Under the static partition the master shares out anew and each part's node follows its tenant's share.
+//! Under the static partition the master shares out anew and each part's node follows its tenant's
+//! share.
 
 use meed::{AllocationId, Effect, Event, NodeId, NodeSpec, QueueChange, QueueId, Resources, Time};
 
@@ -62,7 +63,9 @@ impl World<'_> {
         Ok(match change {
             Change::NodeJoins(spec) => Event::NodeJoined(spec),
             Change::NodeLeaves(name) => Event::NodeLeft(self.node_named(&name)?),
-            Change::NodeResized(name, capacity) => Event::NodeChanged(self.node_named(&name)?, capacity),
+            Change::NodeResized(name, capacity) => {
+                Event::NodeChanged(self.node_named(&name)?, capacity)
+            }
             Change::Queue(name, change) => Event::QueueChanged(self.queue_named(&name)?, change),
             Change::QueueRemoved(name) => Event::QueueRemoved(self.queue_named(&name)?),
             Change::JobCancelled(_) => unreachable!("jobs are found by their label"),
@@ -72,7 +75,10 @@ impl World<'_> {
     fn node_named(&self, name: &str) -> Result<NodeId, meed::Rejected> {
         let tree = self.parts.tree();
         // The latest of that name: a node may leave and come back.
-        tree.node_ids().rev().find(|&id| tree.node(id).0.name == name).ok_or(meed::Rejected::UnknownNode)
+        tree.node_ids()
+            .rev()
+            .find(|&id| tree.node(id).0.name == name)
+            .ok_or(meed::Rejected::UnknownNode)
     }
 
     fn queue_named(&self, name: &str) -> Result<QueueId, meed::Rejected> {
@@ -80,8 +86,9 @@ impl World<'_> {
     }
 
     fn cancel_labelled(&mut self, label: &str) -> Result<(), RunError> {
-        let live =
-            (0..).zip(&self.jobs).flat_map(|(part, jobs)| jobs.iter().flatten().map(move |job| (part, job)));
+        let live = (0..)
+            .zip(&self.jobs)
+            .flat_map(|(part, jobs)| jobs.iter().flatten().map(move |job| (part, job)));
         let ours = live.filter(|(_, job)| job.label.to_string() == label);
         match ours.min_by_key(|(_, job)| job.number).map(|(part, job)| (part, job.id)) {
             Some((part, id)) => self.cancel(part, id),
@@ -92,7 +99,9 @@ impl World<'_> {
     /// Removes a tenant that is alone on its share: at once, or when its last job has ended.
     fn remove_partitioned(&mut self, queue: QueueId) -> Result<(), RunError> {
         let Some((part, _)) = self.parts.route(queue) else {
-            let why = meed::Rejected::HasChildren { queue: self.parts.tree().queue(queue).name.to_owned() };
+            let why = meed::Rejected::HasChildren {
+                queue: self.parts.tree().queue(queue).name.to_owned(),
+            };
             return Err(RunError::Change { at: self.now, why });
         };
         self.parts.drain(part);
@@ -127,22 +136,30 @@ impl World<'_> {
         for id in self.parts.tree().queue_ids() {
             let Some((part, _)) = self.parts.route(id) else { continue };
             let (view, engine) = (self.parts.tree().queue(id), &self.parts.engines[part as usize]);
-            let share = if view.removed { Resources::zero(view.share.kinds()) } else { *view.share };
+            let share =
+                if view.removed { Resources::zero(view.share.kinds()) } else { *view.share };
             if share == *engine.capacity() {
                 continue;
             }
             let spec = share_node(view.name, share);
-            // The part's only node: it leaves with its last unit, and a new one joins when there is a share again.
+            // The part's only node: it leaves with its last unit, and a new one joins when there is
+            // a share again.
             let node = engine.node_ids().next_back().filter(|_| !engine.capacity().is_zero());
             let (change, event) = match node {
                 None => (Change::NodeJoins(spec.clone()), Event::NodeJoined(spec)),
-                Some(node) if share.is_zero() => (Change::NodeLeaves(spec.name), Event::NodeLeft(node)),
-                Some(node) => (Change::NodeResized(spec.name, share), Event::NodeChanged(node, share)),
+                Some(node) if share.is_zero() => {
+                    (Change::NodeLeaves(spec.name), Event::NodeLeft(node))
+                }
+                Some(node) => {
+                    (Change::NodeResized(spec.name, share), Event::NodeChanged(node, share))
+                }
             };
             let (at, kinds) = (self.now, self.parts.tree().kinds());
             self.log.write(at, || Record::Change { change: &change, kinds, of_share: true })?;
             self.parts.touch(part);
-            if let Effect::Lost(lost) = self.apply(part, event).map_err(|why| RunError::Change { at, why })? {
+            if let Effect::Lost(lost) =
+                self.apply(part, event).map_err(|why| RunError::Change { at, why })?
+            {
                 self.lose(part, &lost)?;
             }
         }

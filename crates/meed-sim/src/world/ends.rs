@@ -1,8 +1,8 @@
 //! When running tasks end: the event queue, 16 bytes an event.
 //!
-//! An event is one number, (time, order of starting, slot) from the high bits down: the heap compares nothing else,
-//! and ends at one instant come in the order of their starts. The slot names the task in the world's own table; it
-//! is free again when its event has come.
+//! An event is one number, (time, order of starting, slot) from the high bits down: the heap
+//! compares nothing else, and ends at one instant come in the order of their starts. The slot names
+//! the task in the world's own table; it is free again when its event has come.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,8 +31,9 @@ impl Ends {
         });
         let order = u128::from(self.order % (1 << ORDER_BITS));
         self.order += 1;
-        let event =
-            u128::from(at.as_micros()) << (ORDER_BITS + SLOT_BITS) | order << SLOT_BITS | u128::from(slot);
+        let event = u128::from(at.as_micros()) << (ORDER_BITS + SLOT_BITS)
+            | order << SLOT_BITS
+            | u128::from(slot);
         self.heap.push(Reverse(event));
         slot
     }
@@ -72,12 +73,19 @@ mod tests {
     fn come_by_time_and_then_by_start() {
         let mut ends = Ends::default();
         let at = |micros| Time::from_micros(micros).expect("in range");
-        let slots: Vec<u32> = [9, 5, 5, 9, meed::MAX_MICROS].map(|micros| ends.push(at(micros))).to_vec();
+        let slots: Vec<u32> =
+            [9, 5, 5, 9, meed::MAX_MICROS].map(|micros| ends.push(at(micros))).to_vec();
         assert_eq!(slots, [0, 1, 2, 3, 4]);
         assert_eq!((ends.next_time(), ends.pop_at(at(4))), (Some(at(5)), None));
-        assert_eq!([ends.pop_at(at(5)), ends.pop_at(at(5)), ends.pop_at(at(5))], [Some(1), Some(2), None]);
+        assert_eq!(
+            [ends.pop_at(at(5)), ends.pop_at(at(5)), ends.pop_at(at(5))],
+            [Some(1), Some(2), None]
+        );
         assert_eq!(ends.push(at(7)), 2, "the slot that was freed last");
-        assert_eq!([ends.pop_at(at(7)), ends.pop_at(at(9)), ends.pop_at(at(9))], [Some(2), Some(0), Some(3)]);
+        assert_eq!(
+            [ends.pop_at(at(7)), ends.pop_at(at(9)), ends.pop_at(at(9))],
+            [Some(2), Some(0), Some(3)]
+        );
         assert_eq!(ends.pop_at(Time::MAX), Some(4));
     }
 }

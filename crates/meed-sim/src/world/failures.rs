@@ -1,8 +1,9 @@
 //! Tasks that fail by chance: the same attempts of the same tasks under every policy.
 //!
-//! Whether attempt a of task t of job j fails, and when, is a hash of (seed, j, t, a) by SplitMix64 (Steele, Lea,
-//! Flood 2014), not a draw from a stream: it does not depend on the order in which a policy starts tasks. A job is
-//! known by its queue and its label, since the order in which chained jobs arrive depends on the policy.
+//! Whether attempt a of task t of job j fails, and when, is a hash of (seed, j, t, a) by SplitMix64
+//! (Steele, Lea, Flood 2014), not a draw from a stream: it does not depend on the order in which a
+//! policy starts tasks. A job is known by its queue and its label, since the order in which chained
+//! jobs arrive depends on the policy.
 
 use meed::Span;
 use meed_workload::JobLabel;
@@ -33,18 +34,22 @@ impl Failures {
         let in_queue = queue.bytes().fold(0, |state, byte| mixed(state ^ u64::from(byte)));
         match label {
             JobLabel::Number(number) => mixed(in_queue ^ number),
-            JobLabel::Name(name) => name.bytes().fold(in_queue, |state, byte| mixed(state ^ u64::from(byte))),
+            JobLabel::Name(name) => {
+                name.bytes().fold(in_queue, |state, byte| mixed(state ^ u64::from(byte)))
+            }
         }
     }
 
-    /// Attempt number `failures` of task `task` of the job of this `luck`, which would take `duration`.
+    /// Attempt number `failures` of task `task` of the job of this `luck`, which would take
+    /// `duration`.
     #[inline]
     pub(super) fn run(&self, luck: u64, task: u32, failures: u16, duration: Span) -> Attempt {
         if self.per_million == 0 {
             return Attempt { lasts: duration, fails: false };
         }
-        let drawn =
-            [luck, u64::from(task), u64::from(failures)].iter().fold(self.seed, |state, x| mixed(state ^ x));
+        let drawn = [luck, u64::from(task), u64::from(failures)]
+            .iter()
+            .fold(self.seed, |state, x| mixed(state ^ x));
         if drawn % 1_000_000 >= u64::from(self.per_million) {
             return Attempt { lasts: duration, fails: false };
         }
@@ -68,8 +73,9 @@ mod tests {
     fn fails_as_often_as_asked_and_never_later_than_the_end() {
         let failures = Failures { seed: 7, per_million: 100_000 };
         let second = Span::from_secs(1).expect("in range");
-        let failed =
-            (0..20_000u64).map(|job| failures.run(job, 0, 0, second)).filter(|attempt| attempt.fails);
+        let failed = (0..20_000u64)
+            .map(|job| failures.run(job, 0, 0, second))
+            .filter(|attempt| attempt.fails);
         let (count, lasts) =
             failed.fold((0u64, 0), |(n, sum), attempt| (n + 1, sum + attempt.lasts.as_micros()));
         assert!((1_850..2_150).contains(&count), "{count} of 20000 at one in ten");

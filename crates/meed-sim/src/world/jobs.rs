@@ -50,8 +50,10 @@ impl LiveJob {
 /// The groups of the stage that begins at `first`, and whether more stages follow.
 fn stage_from(groups: &[TaskGroup], first: usize) -> (usize, bool) {
     let stage = groups[first].stage;
-    let last =
-        groups[first..].iter().position(|group| group.stage != stage).map_or(groups.len(), |n| first + n);
+    let last = groups[first..]
+        .iter()
+        .position(|group| group.stage != stage)
+        .map_or(groups.len(), |n| first + n);
     (last, last < groups.len())
 }
 
@@ -85,9 +87,11 @@ impl World<'_> {
         self.jobs_arrived += 1;
         let queue = self.queues[job.queue as usize];
         let routed = queue.filter(|&queue| !self.parts.tree().is_removed(queue));
-        let Some((queue, (part, leaf))) = routed.and_then(|queue| Some((queue, self.parts.route(queue)?)))
+        let Some((queue, (part, leaf))) =
+            routed.and_then(|queue| Some((queue, self.parts.route(queue)?)))
         else {
-            // The scenario's reader checks names, so this is a queue that was removed meanwhile, or a parent.
+            // The scenario's reader checks names, so this is a queue that was removed meanwhile, or
+            // a parent.
             let why = match queue {
                 Some(queue) if !self.parts.tree().is_removed(queue) => {
                     Rejected::NotALeaf { queue: self.parts.tree().queue(queue).name.to_owned() }
@@ -134,7 +138,11 @@ impl World<'_> {
         match self.apply(part, Event::JobArrived(spec)) {
             Ok(Effect::Job(id)) => {
                 self.log_arrival(queue, &job, cause, submitted.as_ref())?;
-                self.keep(part, id, LiveJob::new(id, queue, job, self.now, number, luck, first_stage));
+                self.keep(
+                    part,
+                    id,
+                    LiveJob::new(id, queue, job, self.now, number, luck, first_stage),
+                );
             }
             Ok(_) => unreachable!("an arrival's effect is `Job`"),
             Err(why) => return self.refuse(submitted.unwrap_or(job), cause, why),
@@ -142,7 +150,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A stage that could never run refuses the job when it arrives, not when its first stages have run.
+    /// A stage that could never run refuses the job when it arrives, not when its first stages have
+    /// run.
     fn check_later_stages(&self, part: u32, leaf: QueueId, job: &Job) -> Result<(), Rejected> {
         let (first_stage, more) = stage_from(&job.groups, 0);
         if !more {
@@ -170,7 +179,8 @@ impl World<'_> {
         self.parts.touch(part);
         match self.apply(part, Event::TasksAdded { job: id, groups: &groups, open }) {
             Ok(_) => self.log_stage(part, id, first, last),
-            // The cluster has changed since the job came, and its queue's maximum may have: the job fails.
+            // The cluster has changed since the job came, and its queue's maximum may have: the job
+            // fails.
             Err(_) => self.cancel(part, id),
         }
     }

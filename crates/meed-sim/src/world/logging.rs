@@ -6,8 +6,8 @@ use meed_workload::{Cause, Job, TaskGroup};
 
 use super::{LiveTask, RunError, World};
 use crate::log::{
-    Amounts, Arrive, DurationsLine, GroupLine, Key, Label, Level, ReasonLine, Record, Refuse, Seconds,
-    Started, TaskAt, Terms,
+    Amounts, Arrive, DurationsLine, GroupLine, Key, Label, Level, ReasonLine, Record, Refuse,
+    Seconds, Started, TaskAt, Terms,
 };
 
 impl World<'_> {
@@ -22,7 +22,11 @@ impl World<'_> {
         let tree = self.parts.tree();
         self.log.write(self.now, || {
             let (kinds, first) = (tree.kinds(), job.groups[0].stage);
-            let now = job.groups.iter().position(|group| group.stage != first).unwrap_or(job.groups.len());
+            let now = job
+                .groups
+                .iter()
+                .position(|group| group.stage != first)
+                .unwrap_or(job.groups.len());
             let submitted = submitted.map_or(&[][..], |job| &job.groups);
             Record::Arrive(Arrive {
                 queue: tree.queue(queue).name,
@@ -90,7 +94,8 @@ impl World<'_> {
         self.log.write(self.now, || {
             let live = jobs[start.job.slot()].as_ref().expect("a live job starts");
             // Alone on its share a tenant is the only queue.
-            let alone = self.parts.is_partitioned().then(|| self.parts.tree().queue(live.queue).name);
+            let alone =
+                self.parts.is_partitioned().then(|| self.parts.tree().queue(live.queue).name);
             let name = |id: QueueId| alone.unwrap_or_else(|| engine.queue(id).name);
             let reason = start.reason.as_deref();
             let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
@@ -121,7 +126,11 @@ impl World<'_> {
     }
 
     /// Tasks that end with their job before their time.
-    pub(super) fn log_stopped(&mut self, part: u32, stopped: &[AllocationId]) -> Result<(), RunError> {
+    pub(super) fn log_stopped(
+        &mut self,
+        part: u32,
+        stopped: &[AllocationId],
+    ) -> Result<(), RunError> {
         for task in self.take_tasks(part, stopped) {
             self.log_task(&task, "stop")?;
         }

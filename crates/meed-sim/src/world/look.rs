@@ -30,14 +30,24 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The live job of that queue and label that arrived at `submit`; the first where there are several.
-    pub(crate) fn find_job(&self, queue: &str, label: &JobLabel, submit: Time) -> Option<(u32, JobId)> {
+    /// The live job of that queue and label that arrived at `submit`; the first where there are
+    /// several.
+    pub(crate) fn find_job(
+        &self,
+        queue: &str,
+        label: &JobLabel,
+        submit: Time,
+    ) -> Option<(u32, JobId)> {
         let tree = self.parts.tree();
         let (part, _) = self.parts.route(tree.find_queue(queue)?)?;
         let is_it = |live: &&LiveJob| {
             live.label == *label && live.submit == submit && tree.queue(live.queue).name == queue
         };
-        let found = self.jobs[part as usize].iter().flatten().filter(is_it).min_by_key(|live| live.number)?;
+        let found = self.jobs[part as usize]
+            .iter()
+            .flatten()
+            .filter(is_it)
+            .min_by_key(|live| live.number)?;
         Some((part, found.id))
     }
 

@@ -1,11 +1,13 @@
 //! The virtual-time world: it knows how long tasks run, the engine does not.
 //!
-//! One loop over instants. At each: all ends, then arrivals and changes, then decisions; a decision to start makes
-//! an end event. Under `static` there is one engine per tenant, each with its tenant's share as its only node, in
-//! one virtual time; every other policy is one engine over the whole cluster.
+//! One loop over instants. At each: all ends, then arrivals and changes, then decisions; a decision
+//! to start makes an end event. Under `static` there is one engine per tenant, each with its
+//! tenant's share as its only node, in one virtual time; every other policy is one engine over the
+//! whole cluster.
 //!
-//! Cost: ends wait in a binary heap (its size is what runs at once); arrivals come sorted from their source, one
-//! ahead. Memory grows with what is alive, not with the workload. Bounded by the heap and by the engine.
+//! Cost: ends wait in a binary heap (its size is what runs at once); arrivals come sorted from
+//! their source, one ahead. Memory grows with what is alive, not with the workload. Bounded by the
+//! heap and by the engine.
 
 mod arrivals;
 mod changes;
@@ -289,13 +291,14 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Takes running tasks out of the table, so that their ends are none; in order of slot. O(running tasks): nodes
-    /// seldom leave, jobs seldom fail.
+    /// Takes running tasks out of the table, so that their ends are none; in order of slot.
+    /// O(running tasks): nodes seldom leave, jobs seldom fail.
     fn take_tasks(&mut self, part: u32, allocations: &[AllocationId]) -> Vec<LiveTask> {
         if allocations.is_empty() {
             return Vec::new();
         }
-        let wanted: std::collections::BTreeSet<AllocationId> = allocations.iter().copied().collect();
+        let wanted: std::collections::BTreeSet<AllocationId> =
+            allocations.iter().copied().collect();
         let ours = |task: &mut LiveTask| task.part == part && wanted.contains(&task.allocation);
         self.tasks.iter_mut().filter_map(|task| task.take_if(ours)).collect()
     }
@@ -318,7 +321,11 @@ impl<'a> World<'a> {
         }
         let (queue, label) = (live.queue, &live.label);
         let tree = self.parts.tree();
-        self.log.write(self.now, || Record::JobEnd { queue: tree.queue(queue).name, job: label, done })?;
+        self.log.write(self.now, || Record::JobEnd {
+            queue: tree.queue(queue).name,
+            job: label,
+            done,
+        })?;
         if let Some(chain) = live.chain {
             self.arrivals.chain_ended(chain, self.now);
         }
@@ -385,8 +392,10 @@ impl<'a> World<'a> {
         }
         for live in self.jobs.iter().flatten().flatten() {
             let first = (live.unstarted > 0).then_some(live.ready);
-            if let Some(since) =
-                first.into_iter().chain(live.again.iter().flat_map(|again| again.values().copied())).min()
+            if let Some(since) = first
+                .into_iter()
+                .chain(live.again.iter().flat_map(|again| again.values().copied()))
+                .min()
             {
                 self.tally.still_waits(live.queue, end.saturating_since(since));
             }

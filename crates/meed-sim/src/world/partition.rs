@@ -1,9 +1,10 @@
 //! One engine over the whole cluster, or (static partition) one per tenant over its share.
 //!
-//! The static partition is what rho and speed-up compare with: each tenant alone on its share, nothing lent. Its
-//! part is one node as large as its share, in smallest units. A task larger than the share could never run there,
-//! though its tenant could run the same work more slowly: it is given the whole share and runs longer by the ratio
-//! (an assumption of ours, docs/simulator.md). Only where the share of a resource is nothing is the job refused.
+//! The static partition is what rho and speed-up compare with: each tenant alone on its share,
+//! nothing lent. Its part is one node as large as its share, in smallest units. A task larger than
+//! the share could never run there, though its tenant could run the same work more slowly: it is
+//! given the whole share and runs longer by the ratio (an assumption of ours, docs/simulator.md).
+//! Only where the share of a resource is nothing is the job refused.
 
 use meed::{Config, ConfigError, Engine, NodeSpec, QueueId, QueueSpec, Resources, Span, Start};
 use meed_workload::{Durations, Job};
@@ -27,15 +28,24 @@ pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::plac
 
 impl Parts {
     /// One engine for all.
-    pub(crate) fn whole(config: Config, place: NewPlacement, seed: u64) -> Result<Parts, ConfigError> {
+    pub(crate) fn whole(
+        config: Config,
+        place: NewPlacement,
+        seed: u64,
+    ) -> Result<Parts, ConfigError> {
         let kinds = config.kinds.len();
         let engine = Engine::new(config, place(kinds, seed))?;
-        let route = engine.queue_ids().map(|id| engine.queue(id).is_leaf.then_some((0, id))).collect();
+        let route =
+            engine.queue_ids().map(|id| engine.queue(id).is_leaf.then_some((0, id))).collect();
         Ok(Parts::of(vec![engine], route))
     }
 
     /// The master, and one engine for each leaf.
-    pub(crate) fn partitioned(config: Config, place: NewPlacement, seed: u64) -> Result<Parts, ConfigError> {
+    pub(crate) fn partitioned(
+        config: Config,
+        place: NewPlacement,
+        seed: u64,
+    ) -> Result<Parts, ConfigError> {
         let policies: Vec<_> = config.queues.iter().map(|queue| queue.policy.clone()).collect();
         let master = Engine::new(config.clone(), place(config.kinds.len(), seed))?;
         let (mut engines, mut route) = (Vec::new(), Vec::new());
@@ -71,7 +81,15 @@ impl Parts {
 
     fn of(engines: Vec<Engine>, route: Vec<Option<(u32, QueueId)>>) -> Parts {
         let (is_touched, draining) = (vec![false; engines.len()], vec![false; engines.len()]);
-        Parts { master: 0, engines, route, touched: Vec::new(), is_touched, draining, starts: Vec::new() }
+        Parts {
+            master: 0,
+            engines,
+            route,
+            touched: Vec::new(),
+            is_touched,
+            draining,
+            starts: Vec::new(),
+        }
     }
 
     /// Whether each tenant runs alone.
@@ -90,7 +108,8 @@ impl Parts {
         self.route[queue.index()]
     }
 
-    /// Whether the part's queue takes no more jobs; where one engine serves all, the engine itself knows.
+    /// Whether the part's queue takes no more jobs; where one engine serves all, the engine itself
+    /// knows.
     pub(super) fn is_draining(&self, part: u32) -> bool {
         self.draining[part as usize]
     }
@@ -129,8 +148,9 @@ pub(crate) fn share_node(queue: &str, share: Resources) -> NodeSpec {
     NodeSpec::new(format!("share of {queue}"), share)
 }
 
-/// The job as its tenant alone would run it: tasks larger than `share` are cut to it and last longer by the ratio.
-/// `None` when there is nothing of a resource that it needs, or it would last beyond all bounds.
+/// The job as its tenant alone would run it: tasks larger than `share` are cut to it and last
+/// longer by the ratio. `None` when there is nothing of a resource that it needs, or it would last
+/// beyond all bounds.
 pub(super) fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
     for group in &mut job.groups {
         // A share is one node without labels: where a task may run means nothing there.
@@ -144,7 +164,9 @@ pub(super) fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
                 return None;
             }
             // amount / room > need / have
-            if amount > room && u128::from(amount) * u128::from(have) > u128::from(need) * u128::from(room) {
+            if amount > room
+                && u128::from(amount) * u128::from(have) > u128::from(need) * u128::from(room)
+            {
                 (need, have) = (amount, room);
             }
         }

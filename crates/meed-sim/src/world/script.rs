@@ -1,9 +1,12 @@
-//! Decisions that were taken elsewhere: a recorded run is played back, whatever the engine would decide.
+//! Decisions that were taken elsewhere: a recorded run is played back, whatever the engine would
+//! decide.
 //!
-//! Arrivals, ends and changes happen as in every run; only who starts where comes from the log. So a record can be
-//! made of a log whose decisions are not this program's: another version's, or another world's.
+//! Arrivals, ends and changes happen as in every run; only who starts where comes from the log. So
+//! a record can be made of a log whose decisions are not this program's: another version's, or
+//! another world's.
 //!
-//! A job is known by queue and label. Labels need not be distinct: of several the first that can start is meant.
+//! A job is known by queue and label. Labels need not be distinct: of several the first that can
+//! start is meant.
 
 use std::sync::Arc;
 
@@ -95,7 +98,8 @@ impl<'a> World<'a> {
         let tree = self.parts.tree();
         let route = tree.find_queue(queue).and_then(|id| self.parts.route(id));
         let (part, _) = route.ok_or_else(|| Err(format!("there is no leaf queue `{queue}`")))?;
-        let named = |live: &&super::LiveJob| live.label == *job && tree.queue(live.queue).name == queue;
+        let named =
+            |live: &&super::LiveJob| live.label == *job && tree.queue(live.queue).name == queue;
         let live = self.jobs[part as usize].iter().flatten().filter(named);
         let mut jobs: Vec<(u64, meed::JobId)> = live.map(|live| (live.number, live.id)).collect();
         jobs.sort_unstable();

@@ -45,7 +45,8 @@ pub struct Setup<'a> {
     pub strict: bool,
     /// Samples to be taken over the run; 0 for none.
     pub series_points: usize,
-    /// Whether each job's times are kept for [`crate::record::RunRecord::jobs`]: memory grows with the workload then.
+    /// Whether each job's times are kept for [`crate::record::RunRecord::jobs`]: memory grows with
+    /// the workload then.
     pub keep_jobs: bool,
     /// Where to log.
     pub log: Log<'a>,
@@ -59,7 +60,8 @@ impl<'a> World<'a> {
             true => Parts::partitioned(setup.config, setup.placement, seed)?,
             false => Parts::whole(setup.config, setup.placement, seed)?,
         };
-        let queues = setup.source.queues().iter().map(|name| parts.tree().find_queue(name)).collect();
+        let queues =
+            setup.source.queues().iter().map(|name| parts.tree().find_queue(name)).collect();
         let mut tally = Tally::default();
         tally.for_queues(parts.tree().queue_ids().len());
         tally.kept_jobs = setup.keep_jobs.then(Vec::new);

@@ -1,4 +1,5 @@
-//! Counts and times per leaf queue and over all of them, kept while a run goes on: constant space per queue for long runs.
+//! Counts and times per leaf queue and over all of them, kept while a run goes on: constant space
+//! per queue for long runs.
 
 use hdrhistogram::Histogram;
 use meed::{QueueId, Span, Time};
@@ -40,15 +41,17 @@ impl Times {
         }
     }
 
-    /// Values in seconds at `percentiles`, ascending, by the nearest rank; empty when there are none.
+    /// Values in seconds at `percentiles`, ascending, by the nearest rank; empty when there are
+    /// none.
     pub(crate) fn percentiles(&self, percentiles: &[f64]) -> Vec<f64> {
         match self {
             Times::Exact(all) if all.is_empty() => Vec::new(),
             Times::Exact(all) => {
                 let mut sorted = all.clone();
                 sorted.sort_unstable();
-                let rank =
-                    |p: &f64| ((p / 100.0 * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len());
+                let rank = |p: &f64| {
+                    ((p / 100.0 * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len())
+                };
                 percentiles.iter().map(|p| sorted[rank(p) - 1] as f64 / 1e6).collect()
             }
             Times::Rough(rough) => {

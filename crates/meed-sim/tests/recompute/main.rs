@@ -17,7 +17,8 @@ fn check(text: &str, policies: &[&str]) -> usize {
     let policies: Vec<String> = policies.iter().map(|policy| (*policy).to_owned()).collect();
     let mut log = Vec::new();
     let options = Options { policies, series_points: 20, ..Options::default() };
-    let comparison = simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
+    let comparison =
+        simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
     check_again(&log, comparison.runs.len());
     // Looking at a run changes nothing in it.
     let mut unsampled = Vec::new();
@@ -29,7 +30,8 @@ fn check(text: &str, policies: &[&str]) -> usize {
         .lines()
         .map(|line| serde_json::from_str(line).expect("each line is JSON"))
         .collect();
-    let runs: Vec<&[serde_json::Value]> = lines.chunk_by(|_, next| next.get("run").is_none()).collect();
+    let runs: Vec<&[serde_json::Value]> =
+        lines.chunk_by(|_, next| next.get("run").is_none()).collect();
     assert_eq!(runs.len(), comparison.runs.len());
     for (run, record) in runs.iter().zip(&comparison.runs) {
         tally::check(run, record, text);

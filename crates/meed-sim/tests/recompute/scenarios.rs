@@ -188,16 +188,18 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
         prop::collection::vec((0u8..30, change()), 0..4),
     )
         .prop_map(
-            |(nodes, weights, nested, jobs, closed, fail_percent, max_attempts, until, changes)| Plan {
-                nodes,
-                weights,
-                nested,
-                jobs,
-                closed,
-                fail_percent,
-                max_attempts,
-                until,
-                changes,
+            |(nodes, weights, nested, jobs, closed, fail_percent, max_attempts, until, changes)| {
+                Plan {
+                    nodes,
+                    weights,
+                    nested,
+                    jobs,
+                    closed,
+                    fail_percent,
+                    max_attempts,
+                    until,
+                    changes,
+                }
             },
         )
 }
@@ -218,21 +220,30 @@ impl Plan {
 
     fn write(&self, text: &mut String) -> std::fmt::Result {
         for (cpu, memory) in &self.nodes {
-            writeln!(text, "[[cluster.node]]\ncapacity = {{ cpu = {cpu}, memory = {} }}", 4 + memory)?;
+            writeln!(
+                text,
+                "[[cluster.node]]\ncapacity = {{ cpu = {cpu}, memory = {} }}",
+                4 + memory
+            )?;
         }
         for (number, weight) in (0..).zip(&self.weights) {
             writeln!(text, "[[queue]]\nname = \"{}\"\nweight = {weight}", self.queue(number))?;
         }
         for (number, job) in self.jobs.iter().enumerate() {
             let queue = self.queue(job.queue);
-            writeln!(text, "[[job]]\nname = \"j{number}\"\nqueue = \"{queue}\"\nsubmit = {}", job.submit)?;
+            writeln!(
+                text,
+                "[[job]]\nname = \"j{number}\"\nqueue = \"{queue}\"\nsubmit = {}",
+                job.submit
+            )?;
             if let Some(chain) = job.chain {
                 writeln!(text, "chain = \"{chain}\"\npause = 2")?;
             }
             for (stage, tasks, cpu, duration) in &job.groups {
                 writeln!(
                     text,
-                    "[[job.group]]\nstage = {stage}\ntasks = {tasks}\ndemand = {{ cpu = \"{}m\", memory = {} }}\nduration = \"{}ms\"",
+                    "[[job.group]]\nstage = {stage}\ntasks = {tasks}\ndemand = {{ cpu = \"{}m\", \
+                     memory = {} }}\nduration = \"{}ms\"",
                     u32::from(*cpu) * 700,
                     cpu % 3,
                     u32::from(*duration) * 730
@@ -242,7 +253,8 @@ impl Plan {
         if let Some((chains, pause)) = self.closed {
             writeln!(
                 text,
-                "[[generator]]\nname = \"closed\"\nqueue = \"{}\"\njobs = 9\ntasks = {{ uniform = [1.0, 4.0] }}\nduration = {{ exponential = 2.0 }}\n\
+                "[[generator]]\nname = \"closed\"\nqueue = \"{}\"\njobs = 9\ntasks = {{ uniform = \
+                 [1.0, 4.0] }}\nduration = {{ exponential = 2.0 }}\n\
                  demand = {{ cpu = 1 }}\narrivals = {{ closed = {chains}, pause = {pause} }}",
                 self.queue(1)
             )?;
@@ -266,12 +278,18 @@ impl Plan {
             let line = match change {
                 Change::Joins(cpu) => {
                     format!(
-                        "node_joins = {{ name = \"new-{number}\", capacity = {{ cpu = {cpu}, memory = 3 }} }}"
+                        "node_joins = {{ name = \"new-{number}\", capacity = {{ cpu = {cpu}, \
+                         memory = 3 }} }}"
                     )
                 }
-                Change::Leaves if !std::mem::replace(&mut left, true) => "node_leaves = \"n0\"".to_owned(),
+                Change::Leaves if !std::mem::replace(&mut left, true) => {
+                    "node_leaves = \"n0\"".to_owned()
+                }
                 Change::Resized(cpu) if !left => {
-                    format!("node_resized = {{ name = \"n0\", capacity = {{ cpu = {cpu}, memory = 2 }} }}")
+                    format!(
+                        "node_resized = {{ name = \"n0\", capacity = {{ cpu = {cpu}, memory = 2 }} \
+                         }}"
+                    )
                 }
                 Change::Weight(queue, weight) if !removed => {
                     format!("queue = {{ name = \"{}\", weight = {weight} }}", self.queue(*queue))

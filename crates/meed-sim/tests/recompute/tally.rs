@@ -82,8 +82,12 @@ pub(crate) fn check(lines: &[Value], record: &RunRecord, scenario: &str) {
             replay.settle();
             replay.pass(t);
         }
-        let (what, value) =
-            line.as_object().expect("an object").iter().find(|(key, _)| *key != "t").expect("a key");
+        let (what, value) = line
+            .as_object()
+            .expect("an object")
+            .iter()
+            .find(|(key, _)| *key != "t")
+            .expect("a key");
         match what.as_str() {
             "arrive" => replay.arrive(value),
             "refuse" => {
@@ -107,7 +111,8 @@ pub(crate) fn check(lines: &[Value], record: &RunRecord, scenario: &str) {
 
 impl Replay {
     fn new(header: &Value) -> Replay {
-        let kinds: Vec<String> = header["resources"].as_array().expect("a list").iter().map(text).collect();
+        let kinds: Vec<String> =
+            header["resources"].as_array().expect("a list").iter().map(text).collect();
         let mut replay = Replay {
             partitioned: header["partitioned"].as_bool().expect("yes or no"),
             work_conserving: !text(&header["policy"]).contains("when_blocked=wait"),
@@ -151,8 +156,9 @@ impl Replay {
 
     fn amounts(&self, named: &Value) -> Amounts {
         let scale = |kind: &str| if kind == "memory" { 1.0 } else { 1e3 };
-        let amount =
-            |kind: &String| (named[kind.as_str()].as_f64().unwrap_or(0.0) * scale(kind)).round() as i128;
+        let amount = |kind: &String| {
+            (named[kind.as_str()].as_f64().unwrap_or(0.0) * scale(kind)).round() as i128
+        };
         self.kinds.iter().map(amount).collect()
     }
 
@@ -161,7 +167,8 @@ impl Replay {
     }
 
     fn leaves(&self) -> Vec<String> {
-        let is_parent = |name: &String| self.order.iter().any(|other| other.starts_with(&format!("{name}.")));
+        let is_parent =
+            |name: &String| self.order.iter().any(|other| other.starts_with(&format!("{name}.")));
         self.order.iter().filter(|name| !is_parent(name)).cloned().collect()
     }
 
@@ -189,7 +196,8 @@ impl Replay {
             let sum: i128 = children.iter().map(|child| self.queues[child].weight).sum();
             for (kind, all) in total.into_iter().enumerate() {
                 let quota = |child: &String| all * self.queues[child].weight;
-                let mut parts: Vec<i128> = children.iter().map(|child| quota(child) / sum).collect();
+                let mut parts: Vec<i128> =
+                    children.iter().map(|child| quota(child) / sum).collect();
                 let mut by_rest: Vec<usize> = (0..children.len()).collect();
                 by_rest.sort_by_key(|&i| (-(quota(&children[i]) % sum), i));
                 let left = all - parts.iter().sum::<i128>();
@@ -198,8 +206,11 @@ impl Replay {
                     self.queues.get_mut(child).expect("a child").share[kind] = part;
                 }
             }
-            above
-                .extend(children.into_iter().map(|child| (child.clone(), self.queues[&child].share.clone())));
+            above.extend(
+                children
+                    .into_iter()
+                    .map(|child| (child.clone(), self.queues[&child].share.clone())),
+            );
         }
         for name in &self.removed {
             let queue = self.queues.get_mut(name).expect("it was there");
@@ -239,14 +250,20 @@ impl Replay {
             leaf.live += 1;
             assert!(
                 !leaf.leaving
-                    && self.arrived.insert(label.clone(), now).is_none_or(|_| label.parse::<u64>().is_ok())
+                    && self
+                        .arrived
+                        .insert(label.clone(), now)
+                        .is_none_or(|_| label.parse::<u64>().is_ok())
             );
             let new = Job { arrived: now, stage, tasks, running: BTreeMap::new() };
             assert!(self.jobs.insert(key, new).is_none(), "it arrives once");
             return;
         }
         let job = self.jobs.get_mut(&key).expect("its first stage has come");
-        assert!(job.stage < stage && job.running.is_empty(), "stages come in order, after all tasks before");
+        assert!(
+            job.stage < stage && job.running.is_empty(),
+            "stages come in order, after all tasks before"
+        );
         assert!(job.tasks.iter().all(|task| task.started && task.waits.is_none()));
         job.stage = stage;
         job.tasks.extend(tasks);
@@ -255,7 +272,8 @@ impl Replay {
     fn start(&mut self, value: &Value) {
         self.count("start");
         let key = (text(&value["queue"]), text(&value["job"]));
-        let (task, node) = (value["task"].as_u64().expect("a number") as usize, text(&value["node"]));
+        let (task, node) =
+            (value["task"].as_u64().expect("a number") as usize, text(&value["node"]));
         let job = self.jobs.get_mut(&key).expect("a live job");
         let since = job.tasks[task].waits.take().expect("it waits");
         job.tasks[task].started = true;
@@ -266,7 +284,8 @@ impl Replay {
         add(self.free.get_mut(&node).expect("a node that is up"), &job.tasks[task].demand, -1);
         let reason = &value["reason"];
         assert!(
-            !reason["levels"].as_array().expect("levels").is_empty() || !reason["starved_for_s"].is_null()
+            !reason["levels"].as_array().expect("levels").is_empty()
+                || !reason["starved_for_s"].is_null()
         );
     }
 
@@ -313,7 +332,9 @@ impl Replay {
     }
 
     fn let_go(&mut self, queue: &str) {
-        if self.queues[queue].leaving && self.queues[queue].live == 0 && self.removed.insert(queue.to_owned())
+        if self.queues[queue].leaving
+            && self.queues[queue].live == 0
+            && self.removed.insert(queue.to_owned())
         {
             self.share_out();
         }
@@ -331,7 +352,8 @@ impl Replay {
                     false => self.nodes.insert(name.clone(), capacity.clone()),
                 };
                 if of_part == self.partitioned {
-                    let free = self.free.entry(name.clone()).or_insert_with(|| vec![0; capacity.len()]);
+                    let free =
+                        self.free.entry(name.clone()).or_insert_with(|| vec![0; capacity.len()]);
                     add(free, &capacity, 1);
                     add(free, &old.unwrap_or_else(|| vec![0; capacity.len()]), -1);
                 }
@@ -361,7 +383,9 @@ impl Replay {
             "a node is over-allocated at {}",
             self.now
         );
-        for part in self.parts.iter().filter(|(_, capacity)| capacity.iter().any(|amount| *amount > 0)) {
+        for part in
+            self.parts.iter().filter(|(_, capacity)| capacity.iter().any(|amount| *amount > 0))
+        {
             let share = &self.queues[part.0.trim_start_matches("share of ")].share;
             assert_eq!(part.1, share, "{} at {}", part.0, self.now);
         }
@@ -370,9 +394,12 @@ impl Replay {
         }
         for ((queue, label), job) in &self.jobs {
             let waiting = job.tasks.iter().find(|task| {
-                let fits = |free: &Amounts| task.demand.iter().zip(free).all(|(demand, free)| demand <= free);
+                let fits = |free: &Amounts| {
+                    task.demand.iter().zip(free).all(|(demand, free)| demand <= free)
+                };
                 let own = format!("share of {queue}");
-                let mut nodes = self.free.iter().filter(|(name, _)| !self.partitioned || **name == own);
+                let mut nodes =
+                    self.free.iter().filter(|(name, _)| !self.partitioned || **name == own);
                 task.waits.is_some() && nodes.any(|(_, free)| fits(free))
             });
             assert!(
@@ -391,7 +418,10 @@ impl Replay {
             (record.decisions, record.refused, record.failed, record.unfinished)
         );
         let leaves = self.leaves();
-        assert_eq!(leaves, record.queues.iter().map(|queue| queue.queue.clone()).collect::<Vec<_>>());
+        assert_eq!(
+            leaves,
+            record.queues.iter().map(|queue| queue.queue.clone()).collect::<Vec<_>>()
+        );
         record.queues.iter().for_each(|queue| self.compare_queue(queue));
         for (kind, name) in self.kinds.iter().enumerate() {
             let used: i128 = self.queues.values().map(|queue| queue.used[kind]).sum();
@@ -411,19 +441,22 @@ impl Replay {
         assert_eq!(record.jain.is_some(), jain.is_some());
         near(record.jain.unwrap_or(0.0), jain.unwrap_or(0.0), "jain");
         let queues: Vec<_> = record.queues.iter().map(|queue| &self.queues[&queue.queue]).collect();
-        let waits: Vec<i128> = queues.iter().flat_map(|queue| queue.waits.iter().copied()).collect();
+        let waits: Vec<i128> =
+            queues.iter().flat_map(|queue| queue.waits.iter().copied()).collect();
         mean(record.mean_wait_s, &waits, "wait of all");
-        let longest = record.queues.iter().filter_map(|queue| queue.longest_wait_s).max_by(f64::total_cmp);
+        let longest =
+            record.queues.iter().filter_map(|queue| queue.longest_wait_s).max_by(f64::total_cmp);
         assert_eq!(record.longest_wait_s, longest);
-        let mut times: Vec<i128> = queues.iter().flat_map(|queue| queue.job_micros.iter().copied()).collect();
+        let mut times: Vec<i128> =
+            queues.iter().flat_map(|queue| queue.job_micros.iter().copied()).collect();
         times.sort_unstable();
         let median = times.len().checked_sub(1).map(|last| times[last / 2] as f64 / 1e6);
         assert_eq!(record.p50_job_s, median, "exact while few");
         let sum = |of: fn(&QueueRecord) -> f64| record.queues.iter().map(of).sum::<f64>();
         let has_child = |name: &String| {
-            self.order
-                .iter()
-                .any(|other| other.starts_with(&format!("{name}.")) && !self.removed.contains(other))
+            self.order.iter().any(|other| {
+                other.starts_with(&format!("{name}.")) && !self.removed.contains(other)
+            })
         };
         if self.order.iter().all(|name| leaves.contains(name) || has_child(name)) {
             near(sum(|queue| queue.lent), sum(|queue| queue.borrowed), "lent and borrowed");
@@ -450,8 +483,10 @@ impl Replay {
         mean(record.mean_job_s, &queue.job_micros, "job time");
         mean(record.mean_wait_s, &queue.waits, "wait");
         let ours = self.jobs.iter().filter(|((name, _), _)| *name == record.queue);
-        let still =
-            ours.flat_map(|(_, job)| &job.tasks).filter_map(|task| task.waits).map(|since| self.now - since);
+        let still = ours
+            .flat_map(|(_, job)| &job.tasks)
+            .filter_map(|task| task.waits)
+            .map(|since| self.now - since);
         let longest = queue.waits.iter().copied().chain(still).max();
         assert_eq!(record.longest_wait_s.map(|wait| (wait * 1e6).round() as i128), longest);
     }
@@ -459,8 +494,9 @@ impl Replay {
     /// Inline jobs come when they say, chained ones a pause after the one before.
     fn check_arrivals(&self, scenario: &str) {
         let table: toml::Table = toml::from_str(scenario).expect("it was read before");
-        let number =
-            |job: &toml::Value, key: &str| job.get(key).and_then(toml::Value::as_integer).unwrap_or(0);
+        let number = |job: &toml::Value, key: &str| {
+            job.get(key).and_then(toml::Value::as_integer).unwrap_or(0)
+        };
         let mut before: BTreeMap<String, Option<i128>> = BTreeMap::new();
         for (index, job) in table["job"].as_array().expect("jobs").iter().enumerate() {
             let label = job
@@ -470,8 +506,9 @@ impl Replay {
             let mut expected = Some(submit);
             if let Some(chain) = job.get("chain") {
                 if let Some(last) = before.get(&chain.to_string()) {
-                    expected =
-                        last.map(|last| submit.max(last + i128::from(number(job, "pause")) * 1_000_000));
+                    expected = last.map(|last| {
+                        submit.max(last + i128::from(number(job, "pause")) * 1_000_000)
+                    });
                 }
                 before.insert(chain.to_string(), self.ended.get(&label).copied());
             }
@@ -479,7 +516,10 @@ impl Replay {
                 assert_eq!(Some(*arrived), expected, "{label}");
             } else {
                 let never = expected.is_none_or(|at| at > self.now);
-                assert!(never || self.ended.get(&label).copied() == expected, "{label} does not come");
+                assert!(
+                    never || self.ended.get(&label).copied() == expected,
+                    "{label} does not come"
+                );
             }
         }
     }
@@ -492,5 +532,8 @@ fn mean(given: Option<f64>, all: &[i128], what: &str) {
 }
 
 fn near(given: f64, expected: f64, what: &str) {
-    assert!((given - expected).abs() <= 1e-9 * expected.abs().max(1e-3), "{what}: {given} is not {expected}");
+    assert!(
+        (given - expected).abs() <= 1e-9 * expected.abs().max(1e-3),
+        "{what}: {given} is not {expected}"
+    );
 }

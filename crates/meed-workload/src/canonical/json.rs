@@ -57,7 +57,8 @@ fn one() -> u32 {
     1
 }
 
-/// An object's entries in the order of the text, names that come twice included (the reader refuses them).
+/// An object's entries in the order of the text, names that come twice included (the reader refuses
+/// them).
 pub(super) struct Entries<K, V>(pub(super) Vec<(K, V)>);
 
 impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Entries<K, V> {

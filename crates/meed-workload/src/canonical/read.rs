@@ -14,7 +14,9 @@ use crate::fields::{out_of_order, span, time};
 use crate::lines::Lines;
 use crate::open::Origin;
 use crate::records::Records;
-use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+};
 
 const WANTED: &str = "after the header, every line is a job as docs/trace-format.md describes it";
 
@@ -35,8 +37,9 @@ pub struct CanonicalSource {
 impl CanonicalSource {
     /// Opens `origin`; the file is read once, so a pipe will do.
     ///
-    /// With `cluster`, demands are made for the cluster's kinds: each resource of the file must be one of them,
-    /// counted in the same unit; of the others jobs demand nothing. Without, they are made for the file's own.
+    /// With `cluster`, demands are made for the cluster's kinds: each resource of the file must be
+    /// one of them, counted in the same unit; of the others jobs demand nothing. Without, they are
+    /// made for the file's own.
     pub fn open(
         origin: &Origin,
         cluster: Option<&ResourceKinds>,
@@ -50,10 +53,12 @@ impl CanonicalSource {
                 Some(line) => break (line.to_vec(), records.lines.number()),
             }
         };
-        let fail = |why: String| TraceError::Header { file: Arc::clone(origin.name()), line: number, why };
+        let fail =
+            |why: String| TraceError::Header { file: Arc::clone(origin.name()), line: number, why };
         let header: Header = serde_json::from_slice(&first).map_err(|error| {
             fail(format!(
-                "not a header: {error}; the first line must be like {{\"meed_trace\":1,\"resources\":{{\"slot\":\"milli\"}},\
+                "not a header: {error}; the first line must be like \
+                 {{\"meed_trace\":1,\"resources\":{{\"slot\":\"milli\"}},\
                  \"queues\":[\"a\"]}}"
             ))
         })?;
@@ -73,7 +78,13 @@ impl CanonicalSource {
         };
         source.next = source.read_job()?;
         if source.next.is_none() {
-            return Err(no_jobs(origin.name(), source.records.read + 1, 0, &source.records.bad, WANTED));
+            return Err(no_jobs(
+                origin.name(),
+                source.records.read + 1,
+                0,
+                &source.records.bad,
+                WANTED,
+            ));
         }
         Ok(source)
     }
@@ -117,7 +128,10 @@ pub(super) fn unit_name(unit: Unit) -> &'static str {
 
 fn check_header(header: &Header) -> Result<ResourceKinds, String> {
     if header.meed_trace != u64::from(VERSION) {
-        return Err(format!("version {} of the format; this program reads {VERSION}", header.meed_trace));
+        return Err(format!(
+            "version {} of the format; this program reads {VERSION}",
+            header.meed_trace
+        ));
     }
     if header.queues.is_empty() {
         return Err("\"queues\" is empty; name every queue that the jobs go to".to_owned());
@@ -135,7 +149,8 @@ fn check_header(header: &Header) -> Result<ResourceKinds, String> {
         let unit = [Unit::Milli, Unit::Bytes].into_iter().find(|known| unit_name(*known) == unit);
         let Some(unit) = unit else {
             return Err(format!(
-                "resource {} has an unknown unit; \"milli\" (cores, slots: exact to a thousandth) or \"bytes\" is needed",
+                "resource {} has an unknown unit; \"milli\" (cores, slots: exact to a thousandth) \
+                 or \"bytes\" is needed",
                 quote(name.as_bytes())
             ));
         };
@@ -149,7 +164,9 @@ fn map_kinds(own: &ResourceKinds, cluster: &ResourceKinds) -> Result<Vec<(String
     let map = |(number, name): (usize, &str)| {
         let Some(kind) = cluster.find(name) else {
             let hint = suggest(name, cluster.names());
-            return Err(format!("the trace has the resource \"{name}\", the cluster has not; {hint}"));
+            return Err(format!(
+                "the trace has the resource \"{name}\", the cluster has not; {hint}"
+            ));
         };
         if cluster.unit(kind) != own.unit(number) {
             return Err(format!(
@@ -180,7 +197,8 @@ impl Context<'_> {
         let parsed: JobLine<'_> = serde_json::from_str(line).map_err(|error| {
             // The parser counts lines too, but it only sees this one.
             let message = error.to_string();
-            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+            let message =
+                message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
             Problem::field(format!("character {}", error.column()), message.to_owned())
         })?;
         let submit = time(seconds("submit_s", parsed.submit_s.get())?);
@@ -198,7 +216,8 @@ impl Context<'_> {
             None => JobLabel::Number(self.number),
             Some(raw) => label(raw.get())?,
         };
-        let groups = parsed.tasks.iter().map(|group| self.group(group)).collect::<Result<Vec<_>, _>>()?;
+        let groups =
+            parsed.tasks.iter().map(|group| self.group(group)).collect::<Result<Vec<_>, _>>()?;
         let job = Job { label, queue, submit, weight: parsed.weight, chain: None, groups };
         job.check(self.by_name.len(), self.kinds.len()).map_err(Problem::line)?;
         Ok(job)
@@ -208,8 +227,10 @@ impl Context<'_> {
         let demand = self.demand(&group.demand)?;
         let text = group.duration_s.get();
         let duration = if text.starts_with('[') {
-            let each: Vec<&serde_json::value::RawValue> = serde_json::from_str(text)
-                .map_err(|_| Problem::field("duration_s", "is not a number or an array of numbers"))?;
+            let each: Vec<&serde_json::value::RawValue> =
+                serde_json::from_str(text).map_err(|_| {
+                    Problem::field("duration_s", "is not a number or an array of numbers")
+                })?;
             let each = each.iter().map(|raw| seconds("duration_s", raw.get()).map(span));
             Durations::Each(each.collect::<Result<_, _>>()?)
         } else {
@@ -235,7 +256,10 @@ impl Context<'_> {
                 ));
             };
             if entries.0[..number].iter().any(|(earlier, _)| earlier == name) {
-                return Err(Problem::field("demand", format!("{} comes twice", quote(name.as_bytes()))));
+                return Err(Problem::field(
+                    "demand",
+                    format!("{} comes twice", quote(name.as_bytes())),
+                ));
             }
             let unit = self.kinds.unit(*kind);
             let text = amount.get();
@@ -248,7 +272,10 @@ impl Context<'_> {
                     (NumberError::TooFine, Unit::Milli) => "is finer than a thousandth",
                     (NumberError::TooFine, Unit::Bytes) => "is finer than a byte",
                 };
-                Problem::field(format!("demand of {name}"), format!("{} {wrong}", quote(text.as_bytes())))
+                Problem::field(
+                    format!("demand of {name}"),
+                    format!("{} {wrong}", quote(text.as_bytes())),
+                )
             })?;
         }
         Ok(demand)
@@ -264,7 +291,10 @@ fn seconds(field: &str, text: &str) -> Result<u64, Problem> {
             NumberError::TooLarge => "is too large",
         };
         let text = quote(text.as_bytes());
-        Problem::field(field, format!("{text} {wrong}; wanted is seconds, 0 or more, up to 285 years"))
+        Problem::field(
+            field,
+            format!("{text} {wrong}; wanted is seconds, 0 or more, up to 285 years"),
+        )
     })
 }
 

@@ -7,7 +7,8 @@ use super::*;
 use crate::{Durations, Job, JobLabel, JobSource, OnBadLine, Origin, TaskGroup};
 use meed::ResourceKinds;
 
-const HEADER: &str = r#"{"meed_trace":1,"resources":{"slot":"milli","memory":"bytes"},"queues":["a","b"]}"#;
+const HEADER: &str =
+    r#"{"meed_trace":1,"resources":{"slot":"milli","memory":"bytes"},"queues":["a","b"]}"#;
 
 fn kinds() -> ResourceKinds {
     ResourceKinds::new(vec![("slot".into(), Unit::Milli), ("memory".into(), Unit::Bytes)]).unwrap()
@@ -44,7 +45,12 @@ fn a_job_is_read_exactly() {
         chain: None,
         groups: vec![
             group(0, 3, [500, 0], Durations::Same(micros(11_000_000))),
-            group(1, 2, [1000, 4096], Durations::Each([micros(3_000_000), micros(4_000_001)].into())),
+            group(
+                1,
+                2,
+                [1000, 4096],
+                Durations::Each([micros(3_000_000), micros(4_000_001)].into()),
+            ),
         ],
     };
     assert_eq!(jobs, [expected]);
@@ -61,17 +67,23 @@ fn defaults_are_one_task_one_weight_and_the_jobs_number() {
 
 #[test]
 fn demands_follow_the_clusters_kinds() {
-    let line = r#"{"submit_s":1,"queue":"a","tasks":[{"demand":{"slot":1,"memory":7},"duration_s":0}]}"#;
+    let line =
+        r#"{"submit_s":1,"queue":"a","tasks":[{"demand":{"slot":1,"memory":7},"duration_s":0}]}"#;
     let text = format!("{HEADER}\n{line}");
     let cluster = |list: &[(&str, Unit)]| {
-        ResourceKinds::new(list.iter().map(|(name, unit)| ((*name).to_owned(), *unit)).collect()).unwrap()
+        ResourceKinds::new(list.iter().map(|(name, unit)| ((*name).to_owned(), *unit)).collect())
+            .unwrap()
     };
     let wide = cluster(&[("gpu", Unit::Milli), ("memory", Unit::Bytes), ("slot", Unit::Milli)]);
-    assert_eq!(all(open(&text, Some(&wide)).unwrap())[0].groups[0].demand, Resources::new(&[0, 7, 1000]));
+    assert_eq!(
+        all(open(&text, Some(&wide)).unwrap())[0].groups[0].demand,
+        Resources::new(&[0, 7, 1000])
+    );
     let message = |kinds| open(&text, Some(&kinds)).err().unwrap().to_string();
     assert_eq!(
         message(cluster(&[("slots", Unit::Milli), ("memory", Unit::Bytes)])),
-        "t.jsonl:1: the trace has the resource \"slot\", the cluster has not; did you mean \"slots\"?"
+        "t.jsonl:1: the trace has the resource \"slot\", the cluster has not; did you mean \
+         \"slots\"?"
     );
     assert_eq!(
         message(cluster(&[("slot", Unit::Milli), ("memory", Unit::Milli)])),
@@ -82,19 +94,24 @@ fn demands_follow_the_clusters_kinds() {
 #[test]
 fn wrong_lines_say_what_is_wrong() {
     let job = |tasks: &str| format!(r#"{{"submit_s":5,"queue":"a","tasks":[{tasks}]}}"#);
-    let task =
-        |demand: &str, duration: &str| job(&format!(r#"{{"demand":{{{demand}}},"duration_s":{duration}}}"#));
+    let task = |demand: &str, duration: &str| {
+        job(&format!(r#"{{"demand":{{{demand}}},"duration_s":{duration}}}"#))
+    };
     let slot = r#""slot":1"#;
     let rows: Vec<(String, &str)> = vec![
         (r#"{"submit_s":1}"#.into(), "character 14: missing field `queue`"),
         ("{".into(), "character 1: EOF while parsing an object"),
         (
             job("").replace("submit_s", "submit"),
-            "character 9: unknown field `submit`, expected one of `submit_s`, `queue`, `job`, `weight`, `tasks`",
+            "character 9: unknown field `submit`, expected one of `submit_s`, `queue`, `job`, \
+             `weight`, `tasks`",
         ),
         (job(""), "it has no tasks; a job has at least one"),
         (task("", "1"), "a task that holds nothing; demand some of at least one resource"),
-        (task(r#""slot":0"#, "1"), "a task that holds nothing; demand some of at least one resource"),
+        (
+            task(r#""slot":0"#, "1"),
+            "a task that holds nothing; demand some of at least one resource",
+        ),
         (task(r#""slot":-1"#, "1"), "demand of slot: \"-1\" is negative"),
         (task(r#""slot":0.0001"#, "1"), "demand of slot: \"0.0001\" is finer than a thousandth"),
         (task(r#""memory":0.5"#, "1"), "demand of memory: \"0.5\" is finer than a byte"),
@@ -105,20 +122,27 @@ fn wrong_lines_say_what_is_wrong() {
             task(r#""slots":1"#, "1"),
             "demand: resource \"slots\" is not in the header; did you mean \"slot\"?",
         ),
-        (task(slot, "-3"), "duration_s: \"-3\" is negative; wanted is seconds, 0 or more, up to 285 years"),
+        (
+            task(slot, "-3"),
+            "duration_s: \"-3\" is negative; wanted is seconds, 0 or more, up to 285 years",
+        ),
         (
             task(slot, "[1,null]"),
             "duration_s: \"null\" is not a number; wanted is seconds, 0 or more, up to 285 years",
         ),
         (task(slot, "[1,2]"), "2 durations for 1 tasks; give one for each"),
-        (task(slot, "1").replace("\"a\"", "\"c\""), "queue: \"c\" is not in the header; did you mean \"a\"?"),
+        (
+            task(slot, "1").replace("\"a\"", "\"c\""),
+            "queue: \"c\" is not in the header; did you mean \"a\"?",
+        ),
         (
             task(slot, "1").replace(":5", ":1e99"),
             "submit_s: \"1e99\" is too large; wanted is seconds, 0 or more, up to 285 years",
         ),
         (
             task(slot, "1").replace(":5", ":3"),
-            "submitted at 3 s (3s), before the preceding job's 4 s (4s); a trace is in order of submission",
+            "submitted at 3 s (3s), before the preceding job's 4 s (4s); a trace is in order of \
+             submission",
         ),
         (
             job(r#"{"count":0,"demand":{"slot":1},"duration_s":1}"#),
@@ -157,15 +181,18 @@ fn wrong_headers_say_what_is_wrong() {
     let rows = [
         (
             "",
-            "t.jsonl: no jobs: the file is empty; after the header, every line is a job as docs/trace-format.md describes it",
+            "t.jsonl: no jobs: the file is empty; after the header, every line is a job as \
+             docs/trace-format.md describes it",
         ),
         (
             "\n\n",
-            "t.jsonl: no jobs: the file is empty; after the header, every line is a job as docs/trace-format.md describes it",
+            "t.jsonl: no jobs: the file is empty; after the header, every line is a job as \
+             docs/trace-format.md describes it",
         ),
         (
             HEADER,
-            "t.jsonl: no jobs: 1 lines, none of them a job; after the header, every line is a job as docs/trace-format.md describes it",
+            "t.jsonl: no jobs: 1 lines, none of them a job; after the header, every line is a job \
+             as docs/trace-format.md describes it",
         ),
         (
             r#"{"meed_trace":2,"resources":{"slot":"milli"},"queues":["a"]}"#,
@@ -181,7 +208,8 @@ fn wrong_headers_say_what_is_wrong() {
         ),
         (
             r#"{"meed_trace":1,"resources":{"slot":"cores"},"queues":["a"]}"#,
-            "t.jsonl:1: resource \"slot\" has an unknown unit; \"milli\" (cores, slots: exact to a thousandth) or \"bytes\" is needed",
+            "t.jsonl:1: resource \"slot\" has an unknown unit; \"milli\" (cores, slots: exact to a \
+             thousandth) or \"bytes\" is needed",
         ),
     ];
     for (text, expected) in rows {
@@ -212,7 +240,8 @@ fn what_cannot_be_written_is_refused() {
     writer.write(&job).unwrap();
     let mut refuse = |job: Job| writer.write(&job).unwrap_err().to_string();
     assert!(
-        refuse(Job { chain: Some(0), ..job.clone() }).starts_with("out: job 9: it belongs to a closed chain")
+        refuse(Job { chain: Some(0), ..job.clone() })
+            .starts_with("out: job 9: it belongs to a closed chain")
     );
     assert_eq!(
         refuse(Job { queue: 1, ..job.clone() }),
@@ -233,11 +262,15 @@ fn any_span() -> impl Strategy<Value = Span> {
 }
 
 fn any_group() -> impl Strategy<Value = TaskGroup> {
-    let same = (1..=1_000_000u32, any_span()).prop_map(|(count, span)| (count, Durations::Same(span)));
+    let same =
+        (1..=1_000_000u32, any_span()).prop_map(|(count, span)| (count, Durations::Same(span)));
     let each = prop::collection::vec(any_span(), 1..5)
         .prop_map(|spans| (spans.len() as u32, Durations::Each(spans.into())));
-    let amounts =
-        prop_oneof![(1..=MAX_AMOUNT, 0..=MAX_AMOUNT), (Just(0), 1..=MAX_AMOUNT), (1..5000u64, 0..5000u64)];
+    let amounts = prop_oneof![
+        (1..=MAX_AMOUNT, 0..=MAX_AMOUNT),
+        (Just(0), 1..=MAX_AMOUNT),
+        (1..5000u64, 0..5000u64)
+    ];
     (amounts, prop_oneof![same, each]).prop_map(|((slot, memory), (count, duration))| TaskGroup {
         stage: 0,
         count,
@@ -253,16 +286,18 @@ fn any_job() -> impl Strategy<Value = Job> {
         any::<String>().prop_map(|name| JobLabel::Name(name.into()))
     ];
     let groups = prop::collection::vec((any_group(), any::<bool>()), 1..5);
-    (label, 0..2u32, any_micros(), 1..=u32::MAX, groups).prop_map(|(label, queue, submit, weight, groups)| {
-        let mut stage = 0;
-        let place = |(number, (group, next)): (usize, (TaskGroup, bool))| {
-            stage += u16::from(next && number > 0);
-            TaskGroup { stage, ..group }
-        };
-        let groups = groups.into_iter().enumerate().map(place).collect();
-        let submit = Time::from_micros(submit).unwrap();
-        Job { label, queue, submit, weight, chain: None, groups }
-    })
+    (label, 0..2u32, any_micros(), 1..=u32::MAX, groups).prop_map(
+        |(label, queue, submit, weight, groups)| {
+            let mut stage = 0;
+            let place = |(number, (group, next)): (usize, (TaskGroup, bool))| {
+                stage += u16::from(next && number > 0);
+                TaskGroup { stage, ..group }
+            };
+            let groups = groups.into_iter().enumerate().map(place).collect();
+            let submit = Time::from_micros(submit).unwrap();
+            Job { label, queue, submit, weight, chain: None, groups }
+        },
+    )
 }
 
 proptest! {

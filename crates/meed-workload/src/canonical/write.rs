@@ -54,14 +54,19 @@ impl<W: Write> CanonicalWriter<W> {
         Ok(writer)
     }
 
-    /// Writes one job. Jobs of a closed chain depend on the run that submitted them: a trace cannot hold them.
+    /// Writes one job. Jobs of a closed chain depend on the run that submitted them: a trace cannot
+    /// hold them.
     pub fn write(&mut self, job: &Job) -> Result<(), TraceError> {
         let fail = |why: String| {
             let (file, job) = (Arc::clone(&self.name), job.label.to_string());
             Err(TraceError::Job { file, job, why })
         };
         if job.chain.is_some() {
-            return fail("it belongs to a closed chain, whose next jobs depend on the run; a trace holds only open arrivals".into());
+            return fail(
+                "it belongs to a closed chain, whose next jobs depend on the run; a trace \
+                holds only open arrivals"
+                    .into(),
+            );
         }
         if let Err(why) = job.check(self.queues.len(), self.kinds.len()) {
             return fail(why);
@@ -78,7 +83,10 @@ impl<W: Write> CanonicalWriter<W> {
         let _ = self.compose(job);
         if self.line.len() > LINE_LIMIT {
             let (file, job) = (Arc::clone(&self.name), job.label.to_string());
-            let why = format!("it takes a line of {} bytes; the longest is {LINE_LIMIT}", self.line.len());
+            let why = format!(
+                "it takes a line of {} bytes; the longest is {LINE_LIMIT}",
+                self.line.len()
+            );
             return Err(TraceError::Job { file, job, why });
         }
         self.put()
@@ -127,7 +135,9 @@ fn compose_group(line: &mut String, group: &TaskGroup, kinds: &ResourceKinds) ->
     }
     write!(line, "\"count\":{},\"demand\":{{", group.count)?;
     let mut comma = "";
-    for (kind, amount) in group.demand.as_slice().iter().enumerate().filter(|(_, amount)| **amount > 0) {
+    for (kind, amount) in
+        group.demand.as_slice().iter().enumerate().filter(|(_, amount)| **amount > 0)
+    {
         write!(line, "{comma}{}:", json(kinds.name(kind)))?;
         write_scaled(line, *amount, kinds.unit(kind).scale())?;
         comma = ",";

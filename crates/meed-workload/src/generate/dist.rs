@@ -3,7 +3,8 @@
 use super::Stream;
 use crate::TraceError;
 
-/// A distribution of numbers, in the unit of the field that holds it (seconds, or a number of tasks).
+/// A distribution of numbers, in the unit of the field that holds it (seconds, or a number of
+/// tasks).
 #[derive(Clone, PartialEq, Debug)]
 pub enum Dist {
     /// Always this.
@@ -92,7 +93,8 @@ impl Dist {
             Dist::LogNormal { median, sigma } => (*sigma == 0.0).then_some(*median),
             Dist::Pareto { .. } => None,
             Dist::Choice(values) => {
-                let mut likely = values.iter().filter(|choice| choice.weight > 0).map(|choice| choice.value);
+                let mut likely =
+                    values.iter().filter(|choice| choice.weight > 0).map(|choice| choice.value);
                 let first = likely.next()?;
                 likely.all(|value| value == first).then_some(first)
             }
@@ -141,7 +143,9 @@ impl Dist {
             Dist::Choice(values) => {
                 values.iter().try_for_each(|choice| amount("a value", choice.value))?;
                 if values.iter().all(|choice| choice.weight == 0) {
-                    return fail("a choice needs at least one value with a weight above 0".to_owned());
+                    return fail(
+                        "a choice needs at least one value with a weight above 0".to_owned(),
+                    );
                 }
                 Ok(())
             }
@@ -193,8 +197,14 @@ mod tests {
                 Dist::Exponential { mean: f64::INFINITY },
                 "d: the mean is inf; a number of 0 or more is needed",
             ),
-            (Dist::LogNormal { median: 1.0, sigma: -1.0 }, "d: sigma is -1; a number of 0 or more is needed"),
-            (Dist::Pareto { scale: 1.0, shape: 0.0 }, "d: the shape is 0; a number above 0 is needed"),
+            (
+                Dist::LogNormal { median: 1.0, sigma: -1.0 },
+                "d: sigma is -1; a number of 0 or more is needed",
+            ),
+            (
+                Dist::Pareto { scale: 1.0, shape: 0.0 },
+                "d: the shape is 0; a number above 0 is needed",
+            ),
             (choice(&[]), "d: a choice needs at least one value with a weight above 0"),
             (choice(&[(1.0, 0)]), "d: a choice needs at least one value with a weight above 0"),
             (

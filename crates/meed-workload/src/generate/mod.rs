@@ -1,12 +1,14 @@
 //! Synthetic workloads: jobs drawn from distributions, in open or closed arrivals.
 //!
-//! Open arrivals come at times of their own. Closed ones are chains: a chain's next job is submitted a pause after
-//! the last one has ended, so a slow cluster is asked for less ([`JobSource::job_ended`]).
+//! Open arrivals come at times of their own. Closed ones are chains: a chain's next job is
+//! submitted a pause after the last one has ended, so a slow cluster is asked for less
+//! ([`JobSource::job_ended`]).
 //!
-//! Invariants: equal specification and seed give equal jobs on every machine. Arrivals, task counts and durations
-//! draw from [`Stream`]s of their own, and every closed chain has its own, so that changing one distribution, or the
-//! policy that decides when jobs end, leaves all other draws as they were (common random numbers).
-//! Cost: constant memory per chain; times and durations are rounded to whole microseconds.
+//! Invariants: equal specification and seed give equal jobs on every machine. Arrivals, task counts
+//! and durations draw from [`Stream`]s of their own, and every closed chain has its own, so that
+//! changing one distribution, or the policy that decides when jobs end, leaves all other draws as
+//! they were (common random numbers). Cost: constant memory per chain; times and durations are
+//! rounded to whole microseconds.
 
 mod dist;
 mod spec;
@@ -21,8 +23,8 @@ pub use stream::{Stream, split_mix};
 
 use crate::{Durations, Job, JobLabel, JobSource, MAX_TASKS, SourceCounts, TaskGroup, TraceError};
 
-/// A chain whose jobs end at the instant they are submitted, this many times in a row, makes no progress (its jobs
-/// are refused, say) and is stopped.
+/// A chain whose jobs end at the instant they are submitted, this many times in a row, makes no
+/// progress (its jobs are refused, say) and is stopped.
 const MAX_INSTANT_ENDS: u32 = 1000;
 
 /// Jobs made by a [`GeneratorSpec`].
@@ -76,19 +78,34 @@ impl Generator {
                     let (jobs, chains) = (spec.limit.jobs?, u64::from(*concurrent));
                     Some(jobs / chains + u64::from(u64::from(chain) < jobs % chains))
                 };
-                let lane = |chain| Lane::new(seed, &format!("{}/chain {chain}", spec.stream), share(chain));
+                let lane = |chain| {
+                    Lane::new(seed, &format!("{}/chain {chain}", spec.stream), share(chain))
+                };
                 (0..*concurrent).map(lane).collect()
             }
             _ => vec![Lane::new(seed, &spec.stream, spec.limit.jobs)],
         };
-        Ok(Generator { queues: [spec.queue.clone()], lanes, spec, started: 0, done: false, handed_out: 0 })
+        Ok(Generator {
+            queues: [spec.queue.clone()],
+            lanes,
+            spec,
+            started: 0,
+            done: false,
+            handed_out: 0,
+        })
     }
 
     /// The next job of lane number `lane`, submitted at `submit`; `None` beyond the limits.
-    fn make(&mut self, lane_number: usize, submit: Option<Time>, chain: Option<u32>) -> Option<Job> {
+    fn make(
+        &mut self,
+        lane_number: usize,
+        submit: Option<Time>,
+        chain: Option<u32>,
+    ) -> Option<Job> {
         let lanes = self.lanes.len() as u64;
         let lane = &mut self.lanes[lane_number];
-        let submit = submit.filter(|submit| self.spec.limit.until.is_none_or(|until| *submit < until))?;
+        let submit =
+            submit.filter(|submit| self.spec.limit.until.is_none_or(|until| *submit < until))?;
         if lane.limit.is_some_and(|limit| lane.made >= limit) {
             return None;
         }

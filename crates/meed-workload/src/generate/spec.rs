@@ -15,7 +15,8 @@ const MAX_STAGES: usize = 100;
 pub struct GeneratorSpec {
     /// The queue that the jobs go to.
     pub queue: String,
-    /// Name of its random numbers: generators of one workload need different names, or they make equal jobs.
+    /// Name of its random numbers: generators of one workload need different names, or they make
+    /// equal jobs.
     pub stream: String,
     /// When jobs are submitted.
     pub arrivals: Arrivals,
@@ -67,8 +68,8 @@ impl Arrivals {
 /// When a generator stops; without any limit it never does, and the run's end has to stop it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limit {
-    /// After this many jobs. Closed chains share them out equally in advance, so that the jobs do not depend on which
-    /// chain is served first.
+    /// After this many jobs. Closed chains share them out equally in advance, so that the jobs do
+    /// not depend on which chain is served first.
     pub jobs: Option<u64>,
     /// Before this time: no job is submitted at or after it.
     pub until: Option<Time>,
@@ -111,7 +112,10 @@ impl GeneratorSpec {
             return fail("weight", "is 0; at least 1 is needed");
         }
         if self.stages.is_empty() || self.stages.len() > MAX_STAGES {
-            return fail("stages", &format!("there are {}; 1 to {MAX_STAGES} are needed", self.stages.len()));
+            return fail(
+                "stages",
+                &format!("there are {}; 1 to {MAX_STAGES} are needed", self.stages.len()),
+            );
         }
         for stage in &self.stages {
             stage.tasks.check(&name("tasks"))?;
@@ -125,8 +129,10 @@ impl GeneratorSpec {
                 return fail("tasks", &format!("is {count}; 1 to {MAX_TASKS} are possible"));
             }
         }
-        // Without a limit in jobs, arrivals at a distance of nothing would never get past one instant.
-        let stuck = |gap_s: Option<f64>| gap_s.is_some_and(|gap| gap < 1e-6) && self.limit.jobs.is_none();
+        // Without a limit in jobs, arrivals at a distance of nothing would never get past one
+        // instant.
+        let stuck =
+            |gap_s: Option<f64>| gap_s.is_some_and(|gap| gap < 1e-6) && self.limit.jobs.is_none();
         match &self.arrivals {
             Arrivals::Every { gap, .. } if stuck(Some(gap.as_secs_f64())) => {
                 fail("gap", "is 0; give a gap or a number of jobs")
@@ -141,12 +147,19 @@ impl GeneratorSpec {
             Arrivals::At(times) if !times.is_sorted() => fail("times", "are not in order"),
             Arrivals::Closed { concurrent, pause_s, .. } => {
                 if *concurrent == 0 || *concurrent > MAX_CHAINS {
-                    return fail("concurrent", &format!("is {concurrent}; 1 to {MAX_CHAINS} are possible"));
+                    return fail(
+                        "concurrent",
+                        &format!("is {concurrent}; 1 to {MAX_CHAINS} are possible"),
+                    );
                 }
                 pause_s.check(&name("pause"))?;
-                let instant = self.stages.iter().all(|stage| stage.duration_s.constant() == Some(0.0));
+                let instant =
+                    self.stages.iter().all(|stage| stage.duration_s.constant() == Some(0.0));
                 if instant && stuck(pause_s.constant()) {
-                    return fail("pause", "pause and durations are 0; give one of them, or a number of jobs");
+                    return fail(
+                        "pause",
+                        "pause and durations are 0; give one of them, or a number of jobs",
+                    );
                 }
                 Ok(())
             }

@@ -1,9 +1,10 @@
 //! Named streams of random numbers: equal on every machine, and independent of each other.
 //!
-//! A stream is ChaCha8 with the 32-byte key that SplitMix64 makes from `seed` XOR FNV-1a-64(`name`): four outputs,
-//! little endian. Both are published, fixed algorithms; changing either changes every generated workload.
-//! Logarithm, exponential and cosine come from `libm`, in software, because the platform's differ in the last bit
-//! (`rand_distr` uses the platform's as soon as any crate of the build turns on `num-traits/std`).
+//! A stream is ChaCha8 with the 32-byte key that SplitMix64 makes from `seed` XOR
+//! FNV-1a-64(`name`): four outputs, little endian. Both are published, fixed algorithms; changing
+//! either changes every generated workload. Logarithm, exponential and cosine come from `libm`, in
+//! software, because the platform's differ in the last bit (`rand_distr` uses the platform's as
+//! soon as any crate of the build turns on `num-traits/std`).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -35,8 +36,8 @@ impl Stream {
         1.0 - self.unit()
     }
 
-    /// Uniform over 0 to `bound` - 1, for a `bound` of at least 1. High half of a 128-bit product: the bias is below
-    /// `bound` / 2^64.
+    /// Uniform over 0 to `bound` - 1, for a `bound` of at least 1. High half of a 128-bit product:
+    /// the bias is below `bound` / 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.rng.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -52,7 +53,8 @@ impl Stream {
         -libm::log(self.unit_above_zero())
     }
 
-    /// Normal with mean 0 and deviation 1, by Box and Muller's formula; its second value is not used.
+    /// Normal with mean 0 and deviation 1, by Box and Muller's formula; its second value is not
+    /// used.
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());
         radius * libm::cos(std::f64::consts::TAU * self.unit())
@@ -124,9 +126,12 @@ mod tests {
     #[test]
     fn moments_are_right() {
         let mut stream = Stream::new(7, "moments");
-        let mut mean =
-            |draw: fn(&mut Stream) -> f64| (0..100_000).map(|_| draw(&mut stream)).sum::<f64>() / 100_000.0;
-        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.02, "{value} {expected}");
+        let mut mean = |draw: fn(&mut Stream) -> f64| {
+            (0..100_000).map(|_| draw(&mut stream)).sum::<f64>() / 100_000.0
+        };
+        let near = |value: f64, expected: f64| {
+            assert!((value - expected).abs() < 0.02, "{value} {expected}")
+        };
         near(mean(Stream::unit), 0.5);
         near(mean(Stream::exponential), 1.0);
         near(mean(Stream::normal), 0.0);

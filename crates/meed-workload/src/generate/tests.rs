@@ -43,7 +43,10 @@ fn open_arrivals_are_ordered_limited_and_repeatable() {
         let jobs = all(&spec, 1);
         assert_eq!(jobs.len(), 50);
         assert!(jobs.is_sorted_by_key(|job| job.submit) && jobs[0].submit >= secs(5));
-        assert!(jobs.iter().all(|job| job.check(1, 2).is_ok() && job.weight == 2 && job.chain.is_none()));
+        assert!(
+            jobs.iter()
+                .all(|job| job.check(1, 2).is_ok() && job.weight == 2 && job.chain.is_none())
+        );
         assert_eq!(jobs, all(&spec, 1));
         assert_ne!(jobs, all(&spec, 2));
         assert_ne!(jobs, all(&GeneratorSpec { stream: "other".into(), ..spec.clone() }, 1));
@@ -64,17 +67,23 @@ fn generated_numbers_never_change() {
     assert_eq!(seen, PINNED);
 }
 
-/// Submission (us), tasks, first task's duration (us); checked against an independent implementation of ChaCha8.
-const PINNED: [(u64, u32, u64); 4] =
-    [(2_302_665, 2, 5_510_171), (3_629_130, 8, 16_388_816), (6_787_564, 7, 350_657), (9_592_421, 3, 254_278)];
+/// Submission (us), tasks, first task's duration (us); checked against an independent
+/// implementation of ChaCha8.
+const PINNED: [(u64, u32, u64); 4] = [
+    (2_302_665, 2, 5_510_171),
+    (3_629_130, 8, 16_388_816),
+    (6_787_564, 7, 350_657),
+    (9_592_421, 3, 254_278),
+];
 
 #[test]
 fn changing_durations_leaves_arrivals_and_sizes() {
     let base = spec(Arrivals::poisson(Time::ZERO, Span::from_secs(3).unwrap()));
     let mut other = base.clone();
     other.stages[0].duration_s = Dist::LogNormal { median: 3.0, sigma: 1.0 };
-    let outline =
-        |jobs: Vec<Job>| -> Vec<_> { jobs.iter().map(|job| (job.submit, job.groups[0].count)).collect() };
+    let outline = |jobs: Vec<Job>| -> Vec<_> {
+        jobs.iter().map(|job| (job.submit, job.groups[0].count)).collect()
+    };
     assert_eq!(outline(all(&base, 1)), outline(all(&other, 1)));
 }
 
@@ -118,7 +127,8 @@ fn closed_chains_follow_ends_and_do_not_depend_on_their_order() {
 #[test]
 fn a_chain_whose_jobs_are_refused_at_once_stops() {
     let mut spec = closed(1, None);
-    spec.arrivals = Arrivals::Closed { start: secs(1), concurrent: 1, pause_s: Dist::Constant(0.0) };
+    spec.arrivals =
+        Arrivals::Closed { start: secs(1), concurrent: 1, pause_s: Dist::Constant(0.0) };
     let mut generator = Generator::new(spec, 2, 1).unwrap();
     let first = generator.next_job().unwrap().unwrap();
     let refused = std::iter::from_fn(|| generator.job_ended(0, first.submit)).take(5000).count();
@@ -134,7 +144,10 @@ fn nonsense_is_refused() {
         spec
     };
     let rows = [
-        (GeneratorSpec { limit: Limit::default(), ..base() }, "gap: is 0; give a gap or a number of jobs"),
+        (
+            GeneratorSpec { limit: Limit::default(), ..base() },
+            "gap: is 0; give a gap or a number of jobs",
+        ),
         (GeneratorSpec { weight: 0, ..base() }, "weight: is 0; at least 1 is needed"),
         (GeneratorSpec { stages: vec![], ..base() }, "stages: there are 0; 1 to 100 are needed"),
         (GeneratorSpec { queue: String::new(), ..base() }, "queue: it has no name"),
@@ -143,7 +156,10 @@ fn nonsense_is_refused() {
             "times: are not in order",
         ),
         (closed(0, None), "concurrent: is 0; 1 to 1048576 are possible"),
-        (stage(|stage| stage.tasks = Dist::Constant(0.0)), "tasks: is 0; 1 to 16777216 are possible"),
+        (
+            stage(|stage| stage.tasks = Dist::Constant(0.0)),
+            "tasks: is 0; 1 to 16777216 are possible",
+        ),
         (
             stage(|stage| stage.demand = Resources::new(&[1])),
             "demand: does not fit the cluster's resources, or is nothing",

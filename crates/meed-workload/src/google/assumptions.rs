@@ -15,14 +15,15 @@ pub enum GoogleQueues {
     Job,
     /// Those of one scheduling class (column 8), 0 to 3: `c0`.
     Class,
-    /// Those of one band of priorities (column 9), as Google's format description groups them: `free` (0, 1), `other`
-    /// (2 to 8), `production` (9), `monitoring` (10, 11).
+    /// Those of one band of priorities (column 9), as Google's format description groups them:
+    /// `free` (0, 1), `other` (2 to 8), `production` (9), `monitoring` (10, 11).
     Priority,
     /// All, in a queue of this name.
     Single(String),
 }
 
-/// What the work of a task is that ran several times: it was evicted, failed or was lost, and was submitted again.
+/// What the work of a task is that ran several times: it was evicted, failed or was lost, and was
+/// submitted again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GoogleEpisode {
     /// The time of its last run.
@@ -59,9 +60,11 @@ pub struct GoogleAssumptions {
     pub keep_earlier: bool,
     /// What tasks ask for whose request is missing, or nothing; `None` leaves them out.
     pub missing_demand: Option<Resources>,
-    /// Lowest and highest priority that is kept; others are left out, and so are tasks without a priority.
+    /// Lowest and highest priority that is kept; others are left out, and so are tasks without a
+    /// priority.
     pub priorities: Option<(u8, u8)>,
-    /// Tasks of one job that are submitted at most this long after the one before make one job here.
+    /// Tasks of one job that are submitted at most this long after the one before make one job
+    /// here.
     pub batch_gap: Span,
 }
 
@@ -96,12 +99,15 @@ impl GoogleAssumptions {
                 ),
             ));
         }
-        if let Some(kind) = found.into_iter().flatten().find(|kind| kinds.unit(*kind) == Unit::Bytes) {
+        if let Some(kind) =
+            found.into_iter().flatten().find(|kind| kinds.unit(*kind) == Unit::Bytes)
+        {
             let name = kinds.name(kind);
             return Err(TraceError::settings(
                 "the Google reader's resources",
                 format!(
-                    "\"{name}\" is counted in bytes, but the trace has shares of the largest machine; declare \
+                    "\"{name}\" is counted in bytes, but the trace has shares of the largest \
+                     machine; declare \
                      {{ name = \"{name}\", unit = \"milli\" }}"
                 ),
             ));
@@ -151,17 +157,24 @@ impl GoogleAssumptions {
         let mut words = vec![
             format!("Google: {queue}"),
             format!("Google: {} of a largest machine are 1000 units each", used.join(", ")),
-            format!("Google: a task that was evicted, failed or was lost, and was submitted again, {work}"),
-            "Google: a task that was submitted again after it finished or was killed is a new one".to_owned(),
+            format!(
+                "Google: a task that was evicted, failed or was lost, and was submitted again, \
+                 {work}"
+            ),
+            "Google: a task that was submitted again after it finished or was killed is a new one"
+                .to_owned(),
             format!("Google: {unfinished}; {missing}"),
             format!(
-                "Google: tasks of a job submitted within {} of the one before come as one job; later ones as \
+                "Google: tasks of a job submitted within {} of the one before come as one job; \
+                 later ones as \
                  another with the same name",
                 format_span(self.batch_gap)
             ),
         ];
         words.push(match self.keep_earlier {
-            true => "Google: tasks from before the trace are submitted at 0 and begin there".to_owned(),
+            true => {
+                "Google: tasks from before the trace are submitted at 0 and begin there".to_owned()
+            }
             false => "Google: tasks from before the trace are left out".to_owned(),
         });
         if let Some((low, high)) = self.priorities {

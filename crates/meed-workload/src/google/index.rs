@@ -1,7 +1,8 @@
 //! From a 64-bit key to a dense number: open addressing, with linear probing.
 //!
-//! A file of millions of rows asks once per row; an ordered map would take much of the reading time. Nothing
-//! ever walks over the table, so its order cannot show. Cost: 12 bytes per place, at most half of them taken.
+//! A file of millions of rows asks once per row; an ordered map would take much of the reading
+//! time. Nothing ever walks over the table, so its order cannot show. Cost: 12 bytes per place, at
+//! most half of them taken.
 
 /// Numbers of keys. The key `u64::MAX` cannot be held.
 pub(super) struct Index {

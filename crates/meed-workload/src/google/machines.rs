@@ -1,6 +1,7 @@
 //! Machines of Google's cell: the published mix, and machine_events files.
 //!
-//! Both are in the scale of the trace: the largest machine has 1000 natural units of cpu and of memory.
+//! Both are in the scale of the trace: the largest machine has 1000 natural units of cpu and of
+//! memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,9 +33,10 @@ const fn class(count: u32, platform: &'static str, cpu: u64, memory: u64) -> Mac
     MachineClass { count, platform, share: [cpu, memory] }
 }
 
-/// The ten configurations of the cell, 12,583 machines. Counts, CPUs and memory: Wang, Liang, Li, "Multi-Resource Fair
-/// Allocation in Heterogeneous Cloud Computing Systems" (DRFH), IEEE TPDS 2015, Table 1, and Reiss et al.,
-/// "Heterogeneity and Dynamicity of Clouds at Scale", SoCC 2012, Table 1, which has the platforms too.
+/// The ten configurations of the cell, 12,583 machines. Counts, CPUs and memory: Wang, Liang, Li,
+/// "Multi-Resource Fair Allocation in Heterogeneous Cloud Computing Systems" (DRFH), IEEE TPDS
+/// 2015, Table 1, and Reiss et al., "Heterogeneity and Dynamicity of Clouds at Scale", SoCC 2012,
+/// Table 1, which has the platforms too.
 pub const PUBLISHED_MACHINES: [MachineClass; 10] = [
     class(6732, "B", 50, 50),
     class(3863, "B", 50, 25),
@@ -51,7 +53,8 @@ pub const PUBLISHED_MACHINES: [MachineClass; 10] = [
 /// How a number of machines is taken from the published mix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
-    /// Each at random and independently, as likely as it is common; the stream `cluster.machines` under this seed.
+    /// Each at random and independently, as likely as it is common; the stream `cluster.machines`
+    /// under this seed.
     Random {
         /// The seed.
         seed: u64,
@@ -60,9 +63,14 @@ pub enum Draw {
     Exact,
 }
 
-/// `count` machines of the published mix; with [`Draw::Exact`] and 12,583 the cell itself. The cluster's kinds must
-/// include `cpu` or `memory`, and nothing else, for nothing else was published.
-pub fn published_mix(kinds: &ResourceKinds, count: u32, draw: Draw) -> Result<Machines, TraceError> {
+/// `count` machines of the published mix; with [`Draw::Exact`] and 12,583 the cell itself. The
+/// cluster's kinds must include `cpu` or `memory`, and nothing else, for nothing else was
+/// published.
+pub fn published_mix(
+    kinds: &ResourceKinds,
+    count: u32,
+    draw: Draw,
+) -> Result<Machines, TraceError> {
     let found = resolve(kinds)?;
     let counts: Vec<u32> = PUBLISHED_MACHINES.iter().map(|class| class.count).collect();
     let classes: Vec<usize> = match draw {
@@ -72,7 +80,11 @@ pub fn published_mix(kinds: &ResourceKinds, count: u32, draw: Draw) -> Result<Ma
         }
         Draw::Exact => {
             let shares = largest_remainder(&counts, count);
-            shares.iter().enumerate().flat_map(|(class, &n)| std::iter::repeat_n(class, n as usize)).collect()
+            shares
+                .iter()
+                .enumerate()
+                .flat_map(|(class, &n)| std::iter::repeat_n(class, n as usize))
+                .collect()
         }
     };
     let node = |(number, class): (usize, usize)| {
@@ -86,10 +98,14 @@ pub fn published_mix(kinds: &ResourceKinds, count: u32, draw: Draw) -> Result<Ma
         let labels = Labels::from([("platform".to_owned(), platform.to_owned())]);
         NodeSpec { labels, ..NodeSpec::new(format!("google-{number}"), capacity) }
     };
-    Ok(Machines { nodes: classes.into_iter().enumerate().map(node).collect(), ..Machines::default() })
+    Ok(Machines {
+        nodes: classes.into_iter().enumerate().map(node).collect(),
+        ..Machines::default()
+    })
 }
 
-/// Parts of `total` in proportion to `counts`: rounded down, and the rest to the largest remainders (ties: the first).
+/// Parts of `total` in proportion to `counts`: rounded down, and the rest to the largest remainders
+/// (ties: the first).
 fn largest_remainder(counts: &[u32], total: u32) -> Vec<u32> {
     let sum: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let product = |count: u32| u64::from(count) * u64::from(total);
@@ -108,11 +124,14 @@ fn resolve(kinds: &ResourceKinds) -> Result<[Option<usize>; 2], TraceError> {
     for kind in 0..kinds.len() {
         let name = kinds.name(kind);
         if !found.contains(&Some(kind)) {
-            return fail(format!("what they have of \"{name}\" was not published; only cpu and memory were"));
+            return fail(format!(
+                "what they have of \"{name}\" was not published; only cpu and memory were"
+            ));
         }
         if kinds.unit(kind) == Unit::Bytes {
             return fail(format!(
-                "\"{name}\" is counted in bytes, but they have shares of the largest machine; declare {{ name = \
+                "\"{name}\" is counted in bytes, but they have shares of the largest machine; \
+                 declare {{ name = \
                  \"{name}\", unit = \"milli\" }}"
             ));
         }
@@ -132,9 +151,9 @@ const MAX_PLATFORM: usize = 200;
 /// Most that a machine can have: a thousand times the largest.
 const MAX_CAPACITY: u64 = 1000 * MACHINE;
 
-/// Reads a machine_events file as published: time, machine id, event (0 ADD, 1 REMOVE, 2 UPDATE), platform, CPUs,
-/// memory. Machines added at 0 are there at the start; everything later is a change. Machines are called `m` and their
-/// id, and have a label `platform`.
+/// Reads a machine_events file as published: time, machine id, event (0 ADD, 1 REMOVE, 2 UPDATE),
+/// platform, CPUs, memory. Machines added at 0 are there at the start; everything later is a
+/// change. Machines are called `m` and their id, and have a label `platform`.
 pub fn read_machine_events(
     origin: &Origin,
     kinds: &ResourceKinds,
@@ -160,9 +179,12 @@ pub fn read_machine_events(
     let mut machines = cell.machines;
     if machines.nodes.is_empty() {
         let why = match machines.bad.first().first() {
-            Some(first) => format!("no line adds a machine at time 0; the first wrong line: {first}"),
+            Some(first) => {
+                format!("no line adds a machine at time 0; the first wrong line: {first}")
+            }
             None => {
-                "no line adds a machine at time 0; machine_events has 6 columns separated by commas".into()
+                "no line adds a machine at time 0; machine_events has 6 columns separated by commas"
+                    .into()
             }
         };
         return Err(TraceError::NoMachines { file: Arc::clone(origin.name()), why });
@@ -170,7 +192,8 @@ pub fn read_machine_events(
     if machines.ignored > 0 {
         let count = machines.ignored;
         machines.assumptions.push(format!(
-            "machines: {count} lines without capacity, about machines that are not there, or after the trace are left \
+            "machines: {count} lines without capacity, about machines that are not there, or after \
+             the trace are left \
              out"
         ));
     }
@@ -198,7 +221,8 @@ fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Resu
     let columns: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
     if columns.len() != COLUMNS {
         return Err(Problem::line(format!(
-            "{} columns; a line of machine_events has {COLUMNS}, separated by commas: time, machine id, event type, \
+            "{} columns; a line of machine_events has {COLUMNS}, separated by commas: time, \
+             machine id, event type, \
              platform, CPUs, memory",
             columns.len()
         )));
@@ -206,7 +230,8 @@ fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Resu
     let value = |column: Column| columns[column.0 - 1];
     let time = TIME.whole(value(TIME), AFTER_THE_END)?;
     if time > MAX_MICROS && time != AFTER_THE_END {
-        return Err(TIME.wrong(value(TIME), "is too large; wanted are microseconds, up to 2^53, or 2^63 - 1"));
+        return Err(TIME
+            .wrong(value(TIME), "is too large; wanted are microseconds, up to 2^53, or 2^63 - 1"));
     }
     let kind = match EVENT.whole(value(EVENT), 2)? {
         0 => Kind::Add,
@@ -215,7 +240,9 @@ fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Resu
     };
     let platform = value(PLATFORM);
     if platform.len() > MAX_PLATFORM || !platform.iter().all(u8::is_ascii_graphic) {
-        return Err(PLATFORM.wrong(platform, "is no platform; wanted are up to 200 printable letters"));
+        return Err(
+            PLATFORM.wrong(platform, "is no platform; wanted are up to 200 printable letters")
+        );
     }
     let mut capacity = Resources::zero(kinds.len());
     let mut whole = true;
@@ -224,7 +251,10 @@ fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Resu
         let amount = match text {
             b"" => 0,
             _ => parse_scaled(text, MACHINE, MAX_CAPACITY, Rounding::Nearest).map_err(|_| {
-                column.wrong(text, "is no capacity; wanted is a share of the largest machine, 0 to 1000")
+                column.wrong(
+                    text,
+                    "is no capacity; wanted is a share of the largest machine, 0 to 1000",
+                )
             })?,
         };
         if let Some(kind) = kind {
@@ -259,14 +289,19 @@ impl Cell {
         if event.time < self.last {
             return Err(TIME.wrong(
                 event.time.to_string().as_bytes(),
-                &format!("is before the preceding row's {}; machine_events is in order of time", self.last),
+                &format!(
+                    "is before the preceding row's {}; machine_events is in order of time",
+                    self.last
+                ),
             ));
         }
         let name = format!("m{}", event.id);
         let known = self.there.get(&event.id);
         let change = match (event.kind, known, event.capacity) {
             (Kind::Add, Some(_), _) => {
-                return Err(ID.wrong(event.id.to_string().as_bytes(), "is added, but it is there already"));
+                return Err(
+                    ID.wrong(event.id.to_string().as_bytes(), "is added, but it is there already")
+                );
             }
             (Kind::Add, None, Some(capacity)) => {
                 let labels = match event.platform.is_empty() {
@@ -286,7 +321,9 @@ impl Cell {
             }
             // Updates of attributes that are not in the file.
             (Kind::Update, Some(_), Some(_)) => return Ok(true),
-            (Kind::Add, None, None) | (Kind::Remove | Kind::Update, None, _) | (Kind::Update, _, None) => {
+            (Kind::Add, None, None)
+            | (Kind::Remove | Kind::Update, None, _)
+            | (Kind::Update, _, None) => {
                 return Ok(false);
             }
         };
@@ -344,7 +381,9 @@ mod tests {
     fn only_what_was_published_and_in_its_unit() {
         let bytes = published_mix(&kinds(Unit::Bytes), 1, Draw::Exact).unwrap_err().to_string();
         assert!(bytes.contains("declare { name = \"memory\", unit = \"milli\" }"), "{bytes}");
-        let gpu = ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("gpu".into(), Unit::Milli)]).unwrap();
+        let gpu =
+            ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("gpu".into(), Unit::Milli)])
+                .unwrap();
         let error = published_mix(&gpu, 1, Draw::Exact).unwrap_err().to_string();
         assert!(error.contains("\"gpu\" was not published"), "{error}");
     }
@@ -355,7 +394,11 @@ mod tests {
                     2000,5,2,HofLG,0.5,0.749\n3000,6,1,,0.25,0.25\n3000,9,1,,0.25,0.25\n4000,6,0,y,0.25,0.25\n\
                     9223372036854775807,5,1,,,\n";
         let read = |text: &str, policy| {
-            read_machine_events(&Origin::bytes("m.csv", text.as_bytes()), &kinds(Unit::Milli), policy)
+            read_machine_events(
+                &Origin::bytes("m.csv", text.as_bytes()),
+                &kinds(Unit::Milli),
+                policy,
+            )
         };
         let machines = read(text, OnBadLine::Stop).unwrap();
         let names: Vec<&str> = machines.nodes.iter().map(|node| node.name.as_str()).collect();
@@ -372,7 +415,9 @@ mod tests {
                 (3000, &MachineChange::Leaves("m6".into())),
             ]
         );
-        assert!(matches!(changes[2], (4000, MachineChange::Joins(node)) if node.labels["platform"] == "y"));
+        assert!(
+            matches!(changes[2], (4000, MachineChange::Joins(node)) if node.labels["platform"] == "y")
+        );
         assert_eq!((machines.lines, machines.ignored, machines.bad()), (9, 3, 0));
         let rows = [
             ("0,5,0", "3 columns; a line of machine_events has 6"),
@@ -392,6 +437,9 @@ mod tests {
             assert_eq!((lenient.bad(), lenient.nodes.len()), (1, 1), "{line}");
         }
         let empty = read("", OnBadLine::Skip).unwrap_err().to_string();
-        assert!(empty.starts_with("m.csv: no machines: no line adds a machine at time 0"), "{empty}");
+        assert!(
+            empty.starts_with("m.csv: no machines: no line adds a machine at time 0"),
+            "{empty}"
+        );
     }
 }

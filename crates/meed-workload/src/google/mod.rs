@@ -1,18 +1,20 @@
 //! Google's cluster traces of 2011 (ClusterData2011-2): task_events, as published.
 //!
-//! Format: comma-separated, no header, 13 columns, one event of a task a line, in order of time: microseconds, missing
-//! info, job id, task index, machine id, event, user, scheduling class, priority, requests for cpu, memory and disk,
-//! different machines. Requests are shares of the largest machine: here it has 1000 natural units of each resource, a
-//! million smallest ones ([`MACHINE`]), so that all but the finest published values are exact (0.0006247 becomes
+//! Format: comma-separated, no header, 13 columns, one event of a task a line, in order of time:
+//! microseconds, missing info, job id, task index, machine id, event, user, scheduling class,
+//! priority, requests for cpu, memory and disk, different machines. Requests are shares of the
+//! largest machine: here it has 1000 natural units of each resource, a million smallest ones
+//! ([`MACHINE`]), so that all but the finest published values are exact (0.0006247 becomes
 //! 0.000625). What the format leaves open is decided by [`GoogleAssumptions`].
 //!
-//! Tasks of one job that are submitted together make one [`Job`]; later ones make another with the same label and
-//! queue, submitted when they were. So no task comes before it came, and the completion of the whole job is the last
-//! end under that label less the first submission. "Different machines" holds within each of them.
+//! Tasks of one job that are submitted together make one [`Job`]; later ones make another with the
+//! same label and queue, submitted when they were. So no task comes before it came, and the
+//! completion of the whole job is the last end under that label less the first submission.
+//! "Different machines" holds within each of them.
 //!
-//! Invariant: equal input and assumptions give equal jobs; every row is a task's that is handed out, or counted as bad
-//! or ignored. Cost: one pass, the whole table in memory: some 50 bytes per task, which any number of sources can
-//! share.
+//! Invariant: equal input and assumptions give equal jobs; every row is a task's that is handed
+//! out, or counted as bad or ignored. Cost: one pass, the whole table in memory: some 50 bytes per
+//! task, which any number of sources can share.
 
 mod assumptions;
 mod index;
@@ -33,7 +35,9 @@ use crate::fields::{span, time};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
 use crate::records::Records;
-use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+};
 use row::{EVENTS, Request, Rows};
 use table::{Batch, JobEntry, Table, Task};
 
@@ -42,7 +46,8 @@ pub const MACHINE: u64 = 1_000_000;
 /// The time of what happens after the trace ends.
 const AFTER_THE_END: u64 = i64::MAX as u64;
 
-/// What a trace holds, and what became of it. A task is what is submitted until it finishes or is killed.
+/// What a trace holds, and what became of it. A task is what is submitted until it finishes or is
+/// killed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct GoogleCounts {
     /// Rows by event, in the trace's numbering.
@@ -79,7 +84,8 @@ pub struct GoogleCounts {
     pub after_the_end: u64,
     /// Rows of tasks that are left out, and those after the end.
     pub ignored_rows: u64,
-    /// Rows that do not follow from what was before (a second start, an end without a start); taken as they are.
+    /// Rows that do not follow from what was before (a second start, an end without a start); taken
+    /// as they are.
     pub odd: u64,
 }
 
@@ -111,7 +117,8 @@ impl GoogleCounts {
         let mut words = vec![
             format!("Google: events: {}", events.join(", ")),
             format!(
-                "Google: {} tasks of {} jobs, {} of them submitted again after their end; {} are from before the \
+                "Google: {} tasks of {} jobs, {} of them submitted again after their end; {} are \
+                 from before the \
                  trace, {} are cut at its end{left_out}",
                 self.tasks, self.jobs, self.submitted_again, self.earlier, self.cut_at_the_end
             ),
@@ -147,7 +154,8 @@ pub struct GoogleTrace {
 }
 
 impl GoogleTrace {
-    /// Reads `origin` for a cluster with these `kinds`; of `cpu`, `memory` and `disk` those are used that it has.
+    /// Reads `origin` for a cluster with these `kinds`; of `cpu`, `memory` and `disk` those are
+    /// used that it has.
     pub fn read(
         origin: &Origin,
         kinds: &ResourceKinds,
@@ -337,7 +345,8 @@ impl JobSource for GoogleSource {
         Ok(Some(job))
     }
 
-    /// Lines are rows; those of tasks that are left out are ignored. Of the file, which was read whole.
+    /// Lines are rows; those of tasks that are left out are ignored. Of the file, which was read
+    /// whole.
     fn counts(&self) -> SourceCounts {
         let GoogleTrace { rows, bad, counts, .. } = &*self.trace;
         let ignored = counts.ignored_rows;

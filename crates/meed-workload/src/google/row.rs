@@ -91,7 +91,8 @@ pub(super) fn parse(line: &[u8]) -> Result<Row<'_>, Problem> {
     };
     let time = whole(TIME, AFTER_THE_END)?;
     if time > MAX_MICROS && time != AFTER_THE_END {
-        return Err(TIME.wrong(value(TIME), "is too large; wanted are microseconds, up to 2^53, or 2^63 - 1"));
+        return Err(TIME
+            .wrong(value(TIME), "is too large; wanted are microseconds, up to 2^53, or 2^63 - 1"));
     }
     optional(MISSING, 255)?;
     optional(MACHINE_ID, u64::MAX)?;
@@ -114,30 +115,33 @@ pub(super) fn parse(line: &[u8]) -> Result<Row<'_>, Problem> {
     })
 }
 
-/// What is wrong with the name of a user. Asked once per job: it is the longest column, and the same in all of its rows.
+/// What is wrong with the name of a user. Asked once per job: it is the longest column, and the
+/// same in all of its rows.
 pub(super) fn check_user(user: &[u8]) -> Result<(), Problem> {
     let printable = user.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'.');
     match user.len() <= MAX_USER && printable {
         true => Ok(()),
-        false => {
-            Err(USER
-                .wrong(user, &format!("is no user; wanted are up to {MAX_USER} printable letters, no dot")))
-        }
+        false => Err(USER.wrong(
+            user,
+            &format!("is no user; wanted are up to {MAX_USER} printable letters, no dot"),
+        )),
     }
 }
 
-/// A share of the largest machine in millionths, rounded; what is above nothing stays above nothing.
+/// A share of the largest machine in millionths, rounded; what is above nothing stays above
+/// nothing.
 fn share(column: Column, text: &[u8]) -> Result<u32, Problem> {
     if let Some(amount) = short_share(text) {
         return Ok(amount);
     }
     match parse_scaled(text, MACHINE, MAX_REQUEST, Rounding::Nearest) {
         // Less than half a millionth: not nothing, unless all of its digits are 0.
-        Ok(0) => Ok(u32::from(parse_scaled(text, 1, 1, Rounding::Exact) == Err(NumberError::TooFine))),
-        Ok(amount) => Ok(amount as u32),
-        Err(_) => {
-            Err(column.wrong(text, "is no request; wanted is a share of the largest machine, 0 to 1000"))
+        Ok(0) => {
+            Ok(u32::from(parse_scaled(text, 1, 1, Rounding::Exact) == Err(NumberError::TooFine)))
         }
+        Ok(amount) => Ok(amount as u32),
+        Err(_) => Err(column
+            .wrong(text, "is no request; wanted is a share of the largest machine, 0 to 1000")),
     }
 }
 
@@ -181,8 +185,10 @@ fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
         return Ok(columns);
     }
     Err(Problem::line(format!(
-        "{count} columns; a line of task_events has {COLUMNS}, separated by commas: time, missing info, job id, task \
-         index, machine id, event type, user, scheduling class, priority, cpu, memory and disk request, different \
+        "{count} columns; a line of task_events has {COLUMNS}, separated by commas: time, missing \
+         info, job id, task \
+         index, machine id, event type, user, scheduling class, priority, cpu, memory and disk \
+         request, different \
          machines"
     )))
 }
@@ -214,7 +220,9 @@ impl Rows {
                 if row.time < *last {
                     return Err(TIME.wrong(
                         row.time.to_string().as_bytes(),
-                        &format!("is before the preceding row's {last}; a trace is in order of time"),
+                        &format!(
+                            "is before the preceding row's {last}; a trace is in order of time"
+                        ),
                     ));
                 }
                 take(row)?;

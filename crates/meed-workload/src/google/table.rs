@@ -1,11 +1,13 @@
 //! All tasks of a trace in one compact table.
 //!
-//! A job can be handed out only when the run times of its tasks are known, and those end later in the file, some at
-//! its very end: so the whole trace is read first, event by event, into 40 bytes per task (and some 8 for finding it).
+//! A job can be handed out only when the run times of its tasks are known, and those end later in
+//! the file, some at its very end: so the whole trace is read first, event by event, into 40 bytes
+//! per task (and some 8 for finding it).
 //!
-//! A task is what is submitted under (job id, task index) until it finishes or is killed. EVICT, FAIL and LOST end a
-//! run of it; the SUBMIT after them is the same task again. The SUBMIT after FINISH or KILL is a new task: somebody
-//! asked for it anew. A [`Batch`] holds the tasks of one job that were submitted together.
+//! A task is what is submitted under (job id, task index) until it finishes or is killed. EVICT,
+//! FAIL and LOST end a run of it; the SUBMIT after them is the same task again. The SUBMIT after
+//! FINISH or KILL is a new task: somebody asked for it anew. A [`Batch`] holds the tasks of one job
+//! that were submitted together.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +16,9 @@ use meed::MAX_MICROS;
 use super::assumptions::band;
 use super::index::Index;
 use super::row::{Event, Request, Row, UNKNOWN, check_user};
-use super::{AFTER_THE_END, GoogleAssumptions, GoogleCounts, GoogleEpisode, GoogleQueues, GoogleUnfinished};
+use super::{
+    AFTER_THE_END, GoogleAssumptions, GoogleCounts, GoogleEpisode, GoogleQueues, GoogleUnfinished,
+};
 use crate::MAX_TASKS;
 use crate::error::Problem;
 
@@ -69,7 +73,8 @@ pub(super) struct JobEntry {
     /// The batch that its next task may join, and when the last one did.
     batch: Option<u32>,
     last_submit: u64,
-    /// The youngest task under each index, or [`ABSENT`]: indices count from 0, nearly without gaps.
+    /// The youngest task under each index, or [`ABSENT`]: indices count from 0, nearly without
+    /// gaps.
     tasks: Vec<u32>,
 }
 
@@ -112,7 +117,9 @@ impl Table {
         }
         let job = self.job(&row)?;
         let number = match self.youngest(job, row.task) {
-            Some(number) if !(row.event == Event::Submit && self.tasks[number as usize].over) => number,
+            Some(number) if !(row.event == Event::Submit && self.tasks[number as usize].over) => {
+                number
+            }
             known => {
                 let number = self.add(&row, job)?;
                 self.counts.submitted_again += u64::from(known.is_some());
@@ -177,12 +184,14 @@ impl Table {
         Ok(number)
     }
 
-    /// A new task; what is not submitted in the trace counts as submitted when it is first heard of.
+    /// A new task; what is not submitted in the trace counts as submitted when it is first heard
+    /// of.
     fn add(&mut self, row: &Row<'_>, job: u32) -> Result<u32, Problem> {
         let number = number_of(self.tasks.len())?;
         let entry = &mut self.jobs[job as usize];
         let joins = |batch: &u32| {
-            row.time - entry.last_submit <= self.batch_gap && self.batches[*batch as usize].count < MAX_TASKS
+            row.time - entry.last_submit <= self.batch_gap
+                && self.batches[*batch as usize].count < MAX_TASKS
         };
         let batch = match entry.batch.filter(joins) {
             Some(batch) => batch,
@@ -209,7 +218,12 @@ impl Table {
 
     /// The trace has been read, up to `end`: settles what every task takes, and which are left out.
     /// Of each task's request only what the cluster has a resource for (`found`) counts.
-    pub(super) fn settle(&mut self, assumptions: &GoogleAssumptions, found: &[Option<usize>; 3], end: u64) {
+    pub(super) fn settle(
+        &mut self,
+        assumptions: &GoogleAssumptions,
+        found: &[Option<usize>; 3],
+        end: u64,
+    ) {
         for task in &mut self.tasks {
             let counts = &mut self.counts;
             for (amount, kind) in task.request.iter_mut().zip(found) {
@@ -230,7 +244,10 @@ impl Table {
                 (task.span == NONE && !task.ran && !running, &mut counts.never_ran),
                 (task.span == NONE && !task.ran, &mut counts.without_end),
                 (task.span == NONE, &mut counts.never_finished),
-                (task.request == [0; 3] && assumptions.missing_demand.is_none(), &mut counts.without_request),
+                (
+                    task.request == [0; 3] && assumptions.missing_demand.is_none(),
+                    &mut counts.without_request,
+                ),
             ];
             if let Some((_, count)) = reasons.into_iter().find(|(holds, _)| *holds) {
                 *count += 1;
@@ -255,7 +272,8 @@ impl Table {
         match queues {
             GoogleQueues::User => match &*self.users[entry.user as usize] {
                 "" => "unknown".to_owned(),
-                // SHA-256 in base64, as published: 48 of its bits tell any number of users apart that a trace has.
+                // SHA-256 in base64, as published: 48 of its bits tell any number of users apart
+                // that a trace has.
                 hash if hash.len() == 44 && hash.ends_with('=') => hash[..8].to_owned(),
                 name => name.to_owned(),
             },
@@ -321,6 +339,8 @@ fn stray(job: u32, index: u32) -> u64 {
 /// The number of the next entry of a list that has `length` already.
 fn number_of(length: usize) -> Result<u32, Problem> {
     u32::try_from(length).ok().filter(|number| *number != ABSENT).ok_or_else(|| {
-        Problem::line(format!("more than {length} jobs or tasks; split the trace into several files"))
+        Problem::line(format!(
+            "more than {length} jobs or tasks; split the trace into several files"
+        ))
     })
 }

@@ -8,12 +8,16 @@ fn kinds() -> ResourceKinds {
     ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Milli)]).unwrap()
 }
 
-fn open(text: &str, assumptions: &GoogleAssumptions, policy: OnBadLine) -> Result<GoogleSource, TraceError> {
+fn open(
+    text: &str,
+    assumptions: &GoogleAssumptions,
+    policy: OnBadLine,
+) -> Result<GoogleSource, TraceError> {
     GoogleSource::open(&Origin::bytes("g.csv", text.as_bytes()), &kinds(), assumptions, policy)
 }
 
-/// Lines of `time job.index event`, with the usual values in all other columns; `+` before the time of what asks for
-/// different machines.
+/// Lines of `time job.index event`, with the usual values in all other columns; `+` before the time
+/// of what asks for different machines.
 fn trace(events: &str) -> String {
     let line = |event: &str| {
         let words: Vec<&str> = event.split_whitespace().collect();
@@ -32,7 +36,8 @@ fn words(source: &mut GoogleSource) -> Vec<String> {
         job.check(source.queues().len(), 2).unwrap();
         let mut text = format!("{} at {}:", job.label, job.submit.as_micros());
         for group in &job.groups {
-            let spans: Vec<u64> = (0..group.count).map(|n| group.duration.get(n).as_micros()).collect();
+            let spans: Vec<u64> =
+                (0..group.count).map(|n| group.duration.get(n).as_micros()).collect();
             let apart = if group.constraints.is_some() { " apart" } else { "" };
             text += &format!(" {:?}x{spans:?}{apart}", group.demand);
         }
@@ -49,7 +54,8 @@ fn lives_of_tasks() {
     let late = GoogleAssumptions { keep_earlier: false, ..default.clone() };
     let near = GoogleAssumptions { batch_gap: Span::ZERO, ..default.clone() };
     // Evicted, failed, lost, then finished; its runs took 10, 40, 5 and 20.
-    let repeated = "5 1.0 0, 10 1.0 1, 20 1.0 2, 21 1.0 0, 30 1.0 1, 70 1.0 3, 71 1.0 0, 75 1.0 1, 80 1.0 6, \
+    let repeated = "5 1.0 0, 10 1.0 1, 20 1.0 2, 21 1.0 0, 30 1.0 1, 70 1.0 3, 71 1.0 0, 75 1.0 1, \
+        80 1.0 6, \
                     81 1.0 0, 90 1.0 1, 110 1.0 4";
     let failed = "5 1.0 0, 10 1.0 1, 20 1.0 3, 30 2.0 0, 30 2.0 1, 31 2.0 4";
     let cut = "5 1.0 0, 10 1.0 1, 20 1.0 2, 21 1.0 0, 25 1.0 1, 30 2.0 0, 30 2.0 1, 100 2.0 4";
@@ -60,12 +66,22 @@ fn lives_of_tasks() {
         ("or the longest", with(GoogleEpisode::Longest), repeated, &["1 at 5: Dx[40]"]),
         ("or the finished one", with(GoogleEpisode::Finished), repeated, &["1 at 5: Dx[20]"]),
         ("or all together", with(GoogleEpisode::Total), repeated, &["1 at 5: Dx[75]"]),
-        ("a failed run is work too", default.clone(), failed, &["1 at 5: Dx[10]", "2 at 30: Dx[1]"]),
+        (
+            "a failed run is work too",
+            default.clone(),
+            failed,
+            &["1 at 5: Dx[10]", "2 at 30: Dx[1]"],
+        ),
         ("but has not finished", with(GoogleEpisode::Finished), failed, &["2 at 30: Dx[1]"]),
         ("cut at the end", default.clone(), cut, &["1 at 5: Dx[75]", "2 at 30: Dx[70]"]),
         ("or left out", drop.clone(), cut, &["1 at 5: Dx[10]", "2 at 30: Dx[70]"]),
         ("cut is not finished", with(GoogleEpisode::Finished), cut, &["2 at 30: Dx[70]"]),
-        ("only an unfinished run", drop, "5 1.0 0, 5 1.0 1, 6 2.0 0, 7 2.0 1, 9 2.0 5", &["2 at 6: Dx[2]"]),
+        (
+            "only an unfinished run",
+            drop,
+            "5 1.0 0, 5 1.0 1, 6 2.0 0, 7 2.0 1, 9 2.0 5",
+            &["2 at 6: Dx[2]"],
+        ),
         (
             "killed or evicted while it waits",
             default.clone(),
@@ -81,8 +97,10 @@ fn lives_of_tasks() {
         (
             "tasks submitted together are one job, later ones another",
             default.clone(),
-            "5 1.0 0, 5 1.1 0, 6 1.2 0, 1000006 1.3 0, 2000007 1.4 0, 2000008 1.0 1, 2000008 1.1 1, 2000008 1.2 1, \
-             2000008 1.3 1, 2000008 1.4 1, 2000009 1.0 4, 2000009 1.1 4, 2000009 1.2 4, 2000009 1.3 4, 2000009 1.4 4",
+            "5 1.0 0, 5 1.1 0, 6 1.2 0, 1000006 1.3 0, 2000007 1.4 0, 2000008 1.0 1, 2000008 1.1 \
+             1, 2000008 1.2 1, \
+             2000008 1.3 1, 2000008 1.4 1, 2000009 1.0 4, 2000009 1.1 4, 2000009 1.2 4, 2000009 \
+             1.3 4, 2000009 1.4 4",
             &["1 at 5: Dx[1, 1, 1, 1]", "1 at 2000007: Dx[1]"],
         ),
         (
@@ -103,7 +121,12 @@ fn lives_of_tasks() {
             "0 1.0 0, 0 1.0 1, 7 2.0 0, 8 2.0 1, 9 1.0 4, 9 2.0 4",
             &["1 at 0: Dx[9]", "2 at 7: Dx[1]"],
         ),
-        ("left out", late, "0 1.0 0, 0 1.0 1, 7 2.0 0, 8 2.0 1, 9 1.0 4, 9 2.0 4", &["2 at 7: Dx[1]"]),
+        (
+            "left out",
+            late,
+            "0 1.0 0, 0 1.0 1, 7 2.0 0, 8 2.0 1, 9 1.0 4, 9 2.0 4",
+            &["2 at 7: Dx[1]"],
+        ),
         (
             "after the end nothing counts",
             default.clone(),
@@ -119,7 +142,8 @@ fn lives_of_tasks() {
         (
             "far indices",
             default.clone(),
-            "5 1.4294967295 0, 5 1.9 0, 5 1.0 0, 6 1.9 1, 7 1.4294967295 1, 9 1.9 5, 20 1.4294967295 4",
+            "5 1.4294967295 0, 5 1.9 0, 5 1.0 0, 6 1.9 1, 7 1.4294967295 1, 9 1.9 5, 20 \
+             1.4294967295 4",
             &["1 at 5: Dx[13, 3]"],
         ),
     ];
@@ -137,7 +161,8 @@ fn lives_of_tasks() {
 
 #[test]
 fn counts_say_what_became_of_every_task() {
-    let events = "0 1.0 0, 0 1.0 1, 5 2.0 0, 5 2.1 0, 6 2.0 1, 7 2.0 1, 8 2.0 5, 9 2.0 0, 9 3.0 4, 9 2.1 8";
+    let events =
+        "0 1.0 0, 0 1.0 1, 5 2.0 0, 5 2.1 0, 6 2.0 1, 7 2.0 1, 8 2.0 5, 9 2.0 0, 9 3.0 4, 9 2.1 8";
     let mut source = open(&trace(events), &GoogleAssumptions::default(), OnBadLine::Stop).unwrap();
     assert_eq!(words(&mut source).len(), 2);
     let expected = GoogleCounts {
@@ -160,9 +185,9 @@ fn counts_say_what_became_of_every_task() {
     assert_eq!(source.counts(), SourceCounts { lines: 10, jobs: 2, bad: 0, ignored: 4 });
     let words = source.assumptions();
     assert!(words.iter().any(|word| word.ends_with("left out: 3 never ran")), "{words:?}");
-    assert!(
-        words.iter().any(|word| word == "Google: 3 rows do not follow from those before; taken as they are")
-    );
+    assert!(words.iter().any(|word| word
+        == "Google: 3 rows do not follow from those before; taken as \
+            they are"));
 }
 
 #[test]
@@ -195,13 +220,21 @@ fn requests_and_priorities() {
         (&GoogleAssumptions::default(), &[1, 5], [3, 0, 0], &["u"]),
         (&missing, &[1, 2, 3, 4, 5], [0, 3, 0], &["u"]),
         (&only, &[2, 5], [0, 1, 3], &["u"]),
-        (&bands, &[1, 2, 3, 4, 5], [0, 3, 0], &["free", "production", "monitoring", "unknown", "other"]),
+        (
+            &bands,
+            &[1, 2, 3, 4, 5],
+            [0, 3, 0],
+            &["free", "production", "monitoring", "unknown", "other"],
+        ),
     ];
     for (assumptions, expected, [without, given, other], queues) in rows {
         let mut source = open(&text, assumptions, OnBadLine::Stop).unwrap();
         let jobs: Vec<Job> = std::iter::from_fn(|| source.next_job().unwrap()).collect();
         let labels: Vec<JobLabel> = jobs.iter().map(|job| job.label.clone()).collect();
-        assert_eq!(labels, expected.iter().map(|label| JobLabel::Number(*label)).collect::<Vec<_>>());
+        assert_eq!(
+            labels,
+            expected.iter().map(|label| JobLabel::Number(*label)).collect::<Vec<_>>()
+        );
         assert_eq!(source.queues(), queues);
         assert_eq!(jobs[0].groups[0].demand == assumed, expected[0] == 2);
         let counts = source.trace().counts();
@@ -221,7 +254,9 @@ fn queues_in_order_of_their_first_job() {
     let jobs = [(7, hash, "3"), (8, "", ""), (9, "ann", "0"), (10, "ann", "3")];
     let text: String = [(0, 5), (1, 6), (4, 7)]
         .iter()
-        .flat_map(|(event, time)| jobs.map(|(job, user, class)| line(*time, job, *event, user, class)))
+        .flat_map(|(event, time)| {
+            jobs.map(|(job, user, class)| line(*time, job, *event, user, class))
+        })
         .collect();
     let rows: [(GoogleQueues, &[&str]); 5] = [
         (GoogleQueues::User, &["70s3v5qR", "unknown", "ann"]),
@@ -244,10 +279,14 @@ fn wrong_lines_say_what_is_wrong() {
         values.join(",")
     };
     let rows = [
-        ("1,2,3".to_owned(), "3 columns; a line of task_events has 13, separated by commas: time, "),
+        (
+            "1,2,3".to_owned(),
+            "3 columns; a line of task_events has 13, separated by commas: time, ",
+        ),
         (columns(&[(13, "0,1")]), "14 columns; a line of task_events has 13"),
         (
-            "time,missing,job,task,machine,event,user,class,priority,cpu,memory,disk,apart".to_owned(),
+            "time,missing,job,task,machine,event,user,class,priority,cpu,memory,disk,apart"
+                .to_owned(),
             "column 1 (time): \"time\" is not a number; wanted is a whole number",
         ),
         (
@@ -260,11 +299,13 @@ fn wrong_lines_say_what_is_wrong() {
         ),
         (
             columns(&[(3, "")]),
-            "column 3 (job id): \"\" is not a number; wanted is a whole number from 0 to 18446744073709551614",
+            "column 3 (job id): \"\" is not a number; wanted is a whole number from 0 to \
+             18446744073709551614",
         ),
         (
             columns(&[(4, "-1")]),
-            "column 4 (task index): \"-1\" is negative; wanted is a whole number from 0 to 4294967295",
+            "column 4 (task index): \"-1\" is negative; wanted is a whole number from 0 to \
+             4294967295",
         ),
         (
             columns(&[(6, "9")]),
@@ -280,17 +321,20 @@ fn wrong_lines_say_what_is_wrong() {
         ),
         (
             columns(&[(10, "half")]),
-            "column 10 (cpu request): \"half\" is no request; wanted is a share of the largest machine, 0 to 1000",
+            "column 10 (cpu request): \"half\" is no request; wanted is a share of the largest \
+             machine, 0 to 1000",
         ),
         (
             columns(&[(13, "2")]),
-            "column 13 (different machines): \"2\" is too large; wanted is a whole number from 0 to 1",
+            "column 13 (different machines): \"2\" is too large; wanted is a whole number from 0 \
+             to 1",
         ),
     ];
     let good = format!("{}\n{}\n", columns(&[]), columns(&[(6, "1")]));
     for (line, expected) in rows {
         let text = format!("{good}\n{line}\n{}\n", columns(&[(1, "8"), (6, "4")]));
-        let strict = open(&text, &GoogleAssumptions::default(), OnBadLine::Stop).err().unwrap().to_string();
+        let strict =
+            open(&text, &GoogleAssumptions::default(), OnBadLine::Stop).err().unwrap().to_string();
         assert!(strict.starts_with(&format!("g.csv:4: {expected}")), "{strict}");
         let mut source = open(&text, &GoogleAssumptions::default(), OnBadLine::Skip).unwrap();
         assert_eq!(words(&mut source), ["1 at 5: [500000, 250000]x[3]"], "{line}");
@@ -298,11 +342,15 @@ fn wrong_lines_say_what_is_wrong() {
     }
     let rows = [
         ("", "g.csv: no jobs: the file is empty; task_events has 13 columns separated by commas"),
-        ("x\n", "g.csv: no jobs: 1 of 1 lines are wrong, 0 left out; the first: g.csv:1: 1 columns; "),
+        (
+            "x\n",
+            "g.csv: no jobs: 1 of 1 lines are wrong, 0 left out; the first: g.csv:1: 1 columns; ",
+        ),
         (&columns(&[]), "g.csv: no jobs: all 1 were left out by the reader's assumptions; "),
     ];
     for (text, expected) in rows {
-        let error = open(text, &GoogleAssumptions::default(), OnBadLine::Skip).err().unwrap().to_string();
+        let error =
+            open(text, &GoogleAssumptions::default(), OnBadLine::Skip).err().unwrap().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
 }
@@ -324,11 +372,13 @@ fn settings_are_checked() {
     let default = GoogleAssumptions::default();
     assert_eq!(
         of(&[("slot", Unit::Milli)], &default),
-        "the Google reader's resources: the trace has requests for cpu, memory and disk; the cluster has only slot"
+        "the Google reader's resources: the trace has requests for cpu, memory and disk; the \
+         cluster has only slot"
     );
     assert_eq!(
         of(&[("cpu", Unit::Milli), ("memory", Unit::Bytes)], &default),
-        "the Google reader's resources: \"memory\" is counted in bytes, but the trace has shares of the largest \
+        "the Google reader's resources: \"memory\" is counted in bytes, but the trace has shares \
+         of the largest \
          machine; declare { name = \"memory\", unit = \"milli\" }"
     );
     assert_eq!(

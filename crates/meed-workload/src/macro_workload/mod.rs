@@ -1,11 +1,13 @@
 //! The four macro-workloads of the LTYARN papers (TSC'18 Sec. 7.2, ICS'14 Sec. 6.1), made anew.
 //!
-//! Facebook (100 jobs in nine bins), Purdue (five batch jobs, one every three minutes), TPC-H (twenty queries, one
-//! after the other) and Spark (twenty applications, each two minutes after the last). The papers give job and task
-//! counts for the first only; [`WORKLOADS`] has what is assumed, docs/macro-workloads.md why.
+//! Facebook (100 jobs in nine bins), Purdue (five batch jobs, one every three minutes), TPC-H
+//! (twenty queries, one after the other) and Spark (twenty applications, each two minutes after the
+//! last). The papers give job and task counts for the first only; [`WORKLOADS`] has what is
+//! assumed, docs/macro-workloads.md why.
 //!
-//! Invariants: equal specification and seed give equal jobs on every machine; `task_time_scale` stretches the same
-//! draws, so that two scales differ in nothing else. Cost: all jobs are made at once, about 8 bytes per task.
+//! Invariants: equal specification and seed give equal jobs on every machine; `task_time_scale`
+//! stretches the same draws, so that two scales differ in nothing else. Cost: all jobs are made at
+//! once, about 8 bytes per task.
 
 mod submissions;
 mod table;
@@ -37,7 +39,8 @@ pub struct MacroSpec {
     pub demand: Resources,
     /// Factor of all task times; 1 for those of the table.
     pub task_time_scale: f64,
-    /// Submission times of the jobs, as many as there are; only for a workload with [`Flow::Submissions`].
+    /// Submission times of the jobs, as many as there are; only for a workload with
+    /// [`Flow::Submissions`].
     pub submissions: Option<Submissions>,
 }
 
@@ -58,7 +61,10 @@ impl MacroSpec {
             Err(TraceError::settings(format!("workload \"{}\", {part}", self.stream()), why))
         };
         if self.demand.kinds() != kinds || self.demand.is_zero() {
-            return fail("demand", "does not fit the cluster's resources, or is nothing".to_owned());
+            return fail(
+                "demand",
+                "does not fit the cluster's resources, or is nothing".to_owned(),
+            );
         }
         // Written so that NaN is refused too.
         if !(1.0 / MAX_SCALE..=MAX_SCALE).contains(&self.task_time_scale) {
@@ -94,7 +100,9 @@ impl Workload {
         match self.order {
             Order::RoundRobin => {
                 let rounds = self.kinds.iter().map(|kind| kind.jobs).max().unwrap_or(0);
-                let round = |round| (0..self.kinds.len()).filter(move |&kind| self.kinds[kind].jobs > round);
+                let round = |round| {
+                    (0..self.kinds.len()).filter(move |&kind| self.kinds[kind].jobs > round)
+                };
                 (0..rounds).flat_map(round).collect()
             }
             Order::Shuffled => {
@@ -135,7 +143,14 @@ impl MacroSource {
         let job = |(number, (kind, submit)): (usize, (usize, Time))| {
             let kind = &spec.workload.kinds[kind];
             let label = JobLabel::Name(format!("{} #{number}", kind.name).into());
-            Job { label, queue: 0, submit, weight: 1, chain, groups: groups(spec, kind, &mut times) }
+            Job {
+                label,
+                queue: 0,
+                submit,
+                weight: 1,
+                chain,
+                groups: groups(spec, kind, &mut times),
+            }
         };
         let jobs: VecDeque<Job> = sequence.into_iter().zip(submits).enumerate().map(job).collect();
         Ok(MacroSource {
@@ -156,9 +171,11 @@ impl MacroSource {
 fn submit_times(spec: &MacroSpec, jobs: usize, stream: &mut Stream) -> Vec<Time> {
     let after = |gap: Span| move |last: &Time| Some(last.saturating_add(gap));
     match (spec.workload.flow, &spec.submissions) {
-        (Flow::Submissions { .. }, Some(times)) => {
-            times.iter().take(jobs).map(|&time| spec.start.saturating_add(time - Time::ZERO)).collect()
-        }
+        (Flow::Submissions { .. }, Some(times)) => times
+            .iter()
+            .take(jobs)
+            .map(|&time| spec.start.saturating_add(time - Time::ZERO))
+            .collect(),
         (Flow::Submissions { median_s, sigma }, None) => {
             let gap = Dist::LogNormal { median: median_s, sigma };
             let mut last = spec.start;
@@ -180,10 +197,17 @@ fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<TaskGrou
     let sigma = spec.workload.sigma;
     let group = |(number, stage): (u16, &Stage)| {
         // The mean of a log-normal is its median times e^(sigma^2 / 2).
-        let time = Dist::LogNormal { median: stage.mean_s * libm::exp(-sigma * sigma / 2.0), sigma };
+        let time =
+            Dist::LogNormal { median: stage.mean_s * libm::exp(-sigma * sigma / 2.0), sigma };
         let mut draw = || seconds(time.draw(stream) * spec.task_time_scale);
         let duration = Durations::Each((0..stage.tasks).map(|_| draw()).collect());
-        TaskGroup { stage: number, count: stage.tasks, demand: spec.demand, duration, constraints: None }
+        TaskGroup {
+            stage: number,
+            count: stage.tasks,
+            demand: spec.demand,
+            duration,
+            constraints: None,
+        }
     };
     (0u16..).zip(kind.stages).map(group).collect()
 }
@@ -196,13 +220,15 @@ fn seconds(seconds: f64) -> Span {
 fn words(spec: &MacroSpec) -> Vec<String> {
     let name = spec.workload.name;
     let mut words = vec![format!(
-        "workload {name}: task times and sizes that the papers do not give are those of docs/macro-workloads.md, \
+        "workload {name}: task times and sizes that the papers do not give are those of \
+         docs/macro-workloads.md, \
          times {}",
         spec.task_time_scale
     )];
     if let (Flow::Submissions { median_s, sigma }, None) = (spec.workload.flow, &spec.submissions) {
         words.push(format!(
-            "workload {name}: gaps between submissions are log-normal (median {median_s} s, sigma {sigma}), fitted \
+            "workload {name}: gaps between submissions are log-normal (median {median_s} s, sigma \
+             {sigma}), fitted \
              to the SWIM sample, which was not given"
         ));
     }

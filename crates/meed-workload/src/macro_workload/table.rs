@@ -1,7 +1,7 @@
 //! The four workloads as data: what the papers give, and what is assumed in its place.
 //!
-//! Counts of Facebook jobs and tasks are Table 3 (TSC'18; the same in ICS'14). The rest, number by number and each with
-//! its reason, is in docs/macro-workloads.md; a test compares the two.
+//! Counts of Facebook jobs and tasks are Table 3 (TSC'18; the same in ICS'14). The rest, number by
+//! number and each with its reason, is in docs/macro-workloads.md; a test compares the two.
 
 /// One of the workloads.
 #[derive(Clone, PartialEq, Debug)]
@@ -107,7 +107,8 @@ const PURDUE: &[JobKind] = &[
     kind("HistogramMovies", 1, &[stage(MAPS_40G, 15.0), stage(1, 10.0)]),
 ];
 
-/// At scale 40 lineitem has 227 blocks of 128 MiB, orders 52, partsupp 36, part 8; Hive gave a reducer 1 GB.
+/// At scale 40 lineitem has 227 blocks of 128 MiB, orders 52, partsupp 36, part 8; Hive gave a
+/// reducer 1 GB.
 const TPC_H: &[JobKind] = &[
     kind("Q1", 5, &[stage(227, TPCH), stage(29, TPCH), stage(1, TPCH)]),
     kind(
@@ -124,11 +125,16 @@ const TPC_H: &[JobKind] = &[
         ],
     ),
     kind("Q12", 5, &[stage(279, TPCH), stage(36, TPCH), stage(1, TPCH)]),
-    kind("Q17", 5, &[stage(227, TPCH), stage(29, TPCH), stage(235, TPCH), stage(30, TPCH), stage(1, TPCH)]),
+    kind(
+        "Q17",
+        5,
+        &[stage(227, TPCH), stage(29, TPCH), stage(235, TPCH), stage(30, TPCH), stage(1, TPCH)],
+    ),
 ];
 
 /// On YARN, Spark holds its executors from the application's start to its end: they are the tasks.
-const SPARK: &[JobKind] = &[kind("k-means", 10, &[stage(54, 60.0)]), kind("ALS", 10, &[stage(54, 90.0)])];
+const SPARK: &[JobKind] =
+    &[kind("k-means", 10, &[stage(54, 60.0)]), kind("ALS", 10, &[stage(54, 90.0)])];
 
 /// All four, in the order in which the papers name them.
 pub static WORKLOADS: [Workload; 4] = [

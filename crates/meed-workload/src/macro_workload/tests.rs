@@ -72,14 +72,20 @@ fn facebook_is_table_3() {
 
 #[test]
 fn the_others_follow_their_scripts() {
-    let submits =
-        |jobs: &[Job]| -> Vec<u64> { jobs.iter().map(|job| job.submit.as_micros() / 1_000_000).collect() };
+    let submits = |jobs: &[Job]| -> Vec<u64> {
+        jobs.iter().map(|job| job.submit.as_micros() / 1_000_000).collect()
+    };
     let names = |jobs: &[Job]| -> Vec<String> {
-        jobs.iter().map(|job| job.label.to_string().split(" #").next().unwrap().to_owned()).collect()
+        jobs.iter()
+            .map(|job| job.label.to_string().split(" #").next().unwrap().to_owned())
+            .collect()
     };
     let purdue = all(&spec("purdue"), 1, 1);
     assert_eq!(submits(&purdue), [10, 190, 370, 550, 730]);
-    assert_eq!(names(&purdue), ["WordCount", "TeraSort", "Grep", "InvertedIndex", "HistogramMovies"]);
+    assert_eq!(
+        names(&purdue),
+        ["WordCount", "TeraSort", "Grep", "InvertedIndex", "HistogramMovies"]
+    );
     // Each when the last has ended, round robin, five of each.
     let tpch = all(&spec("tpch"), 1, 7);
     assert_eq!(submits(&tpch), (0..20).map(|i| 10 + 7 * i).collect::<Vec<_>>());
@@ -112,11 +118,16 @@ fn means_are_those_of_the_table_and_scale_stretches_the_same_draws() {
             let groups = jobs.iter().flat_map(|job| &job.groups);
             groups.flat_map(|g| (0..g.count).map(|i| g.duration.get(i).as_secs_f64())).collect()
         };
-        let stages =
-            || workload.kinds.iter().flat_map(|kind| kind.stages.iter().map(|stage| (kind.jobs, stage)));
+        let stages = || {
+            workload
+                .kinds
+                .iter()
+                .flat_map(|kind| kind.stages.iter().map(|stage| (kind.jobs, stage)))
+        };
         let tasks: f64 = stages().map(|(jobs, stage)| f64::from(jobs * stage.tasks)).sum();
         let expected =
-            stages().map(|(jobs, stage)| f64::from(jobs * stage.tasks) * stage.mean_s).sum::<f64>() / tasks;
+            stages().map(|(jobs, stage)| f64::from(jobs * stage.tasks) * stage.mean_s).sum::<f64>()
+                / tasks;
         let drawn = times(&jobs);
         assert_eq!(drawn.len() as f64, tasks);
         let mean = drawn.iter().sum::<f64>() / tasks;
@@ -124,7 +135,9 @@ fn means_are_those_of_the_table_and_scale_stretches_the_same_draws() {
         let doubled = all(&MacroSpec { task_time_scale: 2.0, ..base }, 3, 1);
         let close = |(one, two): (&f64, &f64)| (two - 2.0 * one).abs() < 2e-6;
         assert!(drawn.iter().zip(&times(&doubled)).all(close), "{}", workload.name);
-        assert!(jobs.iter().zip(&doubled).all(|(a, b)| (&a.label, a.submit) == (&b.label, b.submit)));
+        assert!(
+            jobs.iter().zip(&doubled).all(|(a, b)| (&a.label, a.submit) == (&b.label, b.submit))
+        );
     }
 }
 
@@ -189,13 +202,20 @@ fn the_page_has_every_number() {
         for kind in workload.kinds {
             let stage = |stage: &Stage| format!("{} x {} s", stage.tasks, stage.mean_s);
             let stages: Vec<String> = kind.stages.iter().map(stage).collect();
-            let row =
-                format!("| {} | {} | {} | {} |", workload.name, kind.name, kind.jobs, stages.join(", "));
+            let row = format!(
+                "| {} | {} | {} | {} |",
+                workload.name,
+                kind.name,
+                kind.jobs,
+                stages.join(", ")
+            );
             assert!(page.contains(&row), "not in the page: {row}");
         }
         let row = format!("| spread of task times, {} | {} |", workload.name, workload.sigma);
         assert!(page.contains(&row), "not in the page: {row}");
     }
-    let Flow::Submissions { median_s, sigma } = WORKLOADS[0].flow else { panic!("facebook has submissions") };
+    let Flow::Submissions { median_s, sigma } = WORKLOADS[0].flow else {
+        panic!("facebook has submissions")
+    };
     assert!(page.contains(&format!("log-normal, median {median_s} s, sigma {sigma}")));
 }

@@ -40,7 +40,8 @@ pub struct MwfAssumptions {
     pub processor_kind: Option<String>,
     /// Whether the requested memory counts.
     pub count_memory: bool,
-    /// The resource that memory is; when not given the first kind counted in bytes, if there is one.
+    /// The resource that memory is; when not given the first kind counted in bytes, if there is
+    /// one.
     pub memory_kind: Option<String>,
 }
 
@@ -73,7 +74,8 @@ pub(super) fn resolve(
         return fail(
             &setting,
             format!(
-                "\"{name}\" is counted in bytes; name a resource that is counted in pieces, such as cores"
+                "\"{name}\" is counted in bytes; name a resource that is counted in pieces, such \
+                 as cores"
             ),
         );
     }
@@ -89,9 +91,16 @@ pub(super) fn resolve(
 
 impl MwfAssumptions {
     /// The kinds that processors and memory are.
-    pub(super) fn resolve(&self, kinds: &ResourceKinds) -> Result<(usize, Option<usize>), TraceError> {
-        let (cpu, ram) =
-            resolve(kinds, self.processor_kind.as_deref(), self.memory_kind.as_deref(), "the MWF reader's")?;
+    pub(super) fn resolve(
+        &self,
+        kinds: &ResourceKinds,
+    ) -> Result<(usize, Option<usize>), TraceError> {
+        let (cpu, ram) = resolve(
+            kinds,
+            self.processor_kind.as_deref(),
+            self.memory_kind.as_deref(),
+            "the MWF reader's",
+        )?;
         Ok((cpu, ram.filter(|_| self.count_memory)))
     }
 
@@ -109,7 +118,8 @@ impl MwfAssumptions {
         };
         let properties = match self.properties {
             MwfProperties::Known => {
-                "cluster, host and number of cpus that a job asks for are constraints; other properties are passed over"
+                "cluster, host and number of cpus that a job asks for are constraints; other \
+                 properties are passed over"
             }
             MwfProperties::All => "all properties that a job asks for are constraints",
             MwfProperties::Ignore => "properties that a job asks for are passed over",
@@ -117,16 +127,22 @@ impl MwfAssumptions {
         let mut words = vec![
             format!("MWF: {queue}"),
             format!(
-                "MWF: a job is one task per node that it asks for, with that node's processors (column 21), taken as \
+                "MWF: a job is one task per node that it asks for, with that node's processors \
+                 (column 21), taken as \
                  {}; tasks of one job run on different nodes, but need not start together",
                 kinds.name(processor)
             ),
             format!("MWF: {properties}"),
-            "MWF: exclusive use of a node (#excl) is passed over; parts of processors are cut".to_owned(),
-            "MWF: time 0 is the submission of the first job; jobs without an end are left out".to_owned(),
+            "MWF: exclusive use of a node (#excl) is passed over; parts of processors are cut"
+                .to_owned(),
+            "MWF: time 0 is the submission of the first job; jobs without an end are left out"
+                .to_owned(),
         ];
         if let Some(kind) = memory {
-            words.push(format!("MWF: {} as requested, bytes per node (column 10)", kinds.name(kind)));
+            words.push(format!(
+                "MWF: {} as requested, bytes per node (column 10)",
+                kinds.name(kind)
+            ));
         }
         words
     }

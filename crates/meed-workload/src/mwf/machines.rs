@@ -1,8 +1,8 @@
 //! Machines files of the Alea simulator, as they lie beside its logs.
 //!
-//! One cluster a line, separated by tabs: number, name, nodes, processors of each, speed, memory of each in kB. Nodes
-//! are called by the cluster and a number from 1, as in the log's host names. Labels: cluster, host, cpus.
-//! The speed is checked, not used: tasks take as long everywhere.
+//! One cluster a line, separated by tabs: number, name, nodes, processors of each, speed, memory of
+//! each in kB. Nodes are called by the cluster and a number from 1, as in the log's host names.
+//! Labels: cluster, host, cpus. The speed is checked, not used: tasks take as long everywhere.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ const MEMORY: Column = Column(6, "memory of a node, kB");
 /// Most nodes of a file.
 const MAX_NODES: usize = 1 << 20;
 
-/// Reads a machines file for a cluster with these `kinds`: processors are the first kind, memory the first in bytes.
+/// Reads a machines file for a cluster with these `kinds`: processors are the first kind, memory
+/// the first in bytes.
 pub fn read_machines(
     origin: &Origin,
     kinds: &ResourceKinds,
@@ -58,8 +59,8 @@ pub fn read_machines(
     if !machines.nodes.is_empty() {
         return Ok(machines);
     }
-    let wanted =
-        "a machines file has number, name, nodes, processors, speed and memory (kB), separated by tabs";
+    let wanted = "a machines file has number, name, nodes, processors, speed and memory (kB), \
+        separated by tabs";
     let why = match machines.bad.first().first() {
         Some(first) => format!("all {} lines are wrong; the first: {first}", machines.lines),
         None => format!("the file is empty; {wanted}"),
@@ -84,7 +85,9 @@ fn cluster(
     }
     let value = |column: Column| columns[column.0 - 1];
     NUMBER.whole(value(NUMBER), u64::MAX)?;
-    SPEED.seconds(value(SPEED)).map_err(|_| SPEED.wrong(value(SPEED), "is no speed; wanted is a number"))?;
+    SPEED
+        .seconds(value(SPEED))
+        .map_err(|_| SPEED.wrong(value(SPEED), "is no speed; wanted is a number"))?;
     let name = match std::str::from_utf8(value(NAME)) {
         Ok(name) if name.len() <= 200 => name.to_owned(),
         _ => return Err(NAME.wrong(value(NAME), "is no name; wanted are up to 200 letters")),
@@ -110,7 +113,8 @@ fn cluster(
     }
     let node = |number: u64| {
         let host = format!("{name}{number}");
-        let labels = [(CLUSTER, name.clone()), (HOST, host.clone()), (CPUS, processors.to_string())];
+        let labels =
+            [(CLUSTER, name.clone()), (HOST, host.clone()), (CPUS, processors.to_string())];
         let labels: Labels = labels.map(|(label, value)| (label.to_owned(), value)).into();
         NodeSpec { labels, ..NodeSpec::new(host, capacity) }
     };

@@ -1,15 +1,18 @@
-//! MWF: SWF extended by what jobs asked of their nodes, as in the logs of the Czech MetaCentrum for the Alea simulator.
+//! MWF: SWF extended by what jobs asked of their nodes, as in the logs of the Czech MetaCentrum for
+//! the Alea simulator.
 //!
-//! Format: the 18 columns of SWF, then the processors used (`{1241,1241}`), the queue's name, and the nodes asked for
-//! (`8:ppn=8:cl_zegox`). Submission is in seconds since 1970; requested memory (column 10) is in bytes per node, as
-//! Alea reads it, not in kB per processor as in SWF. Of the machine there is a second file: [`read_machines`].
-//! What the format leaves open is decided by [`MwfAssumptions`].
+//! Format: the 18 columns of SWF, then the processors used (`{1241,1241}`), the queue's name, and
+//! the nodes asked for (`8:ppn=8:cl_zegox`). Submission is in seconds since 1970; requested memory
+//! (column 10) is in bytes per node, as Alea reads it, not in kB per processor as in SWF. Of the
+//! machine there is a second file: [`read_machines`]. What the format leaves open is decided by
+//! [`MwfAssumptions`].
 //!
-//! A job is one task per node that it asks for. All jobs of the log that asked for several nodes ran on as many
-//! different ones: so it is a constraint here. The tasks need not start together, which the original demanded.
+//! A job is one task per node that it asks for. All jobs of the log that asked for several nodes
+//! ran on as many different ones: so it is a constraint here. The tasks need not start together,
+//! which the original demanded.
 //!
-//! Queues are collected in a first pass, unless the caller names them. Invariant: both passes judge every line by the
-//! same code. Cost: memory for one line and the names of the queues.
+//! Queues are collected in a first pass, unless the caller names them. Invariant: both passes judge
+//! every line by the same code. Cost: memory for one line and the names of the queues.
 
 mod assumptions;
 mod machines;
@@ -27,7 +30,9 @@ use crate::error::{Problem, suggest};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
 use crate::records::Records;
-use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+};
 use rows::{Row, Rows, Rules};
 
 /// Jobs of an MWF file.
@@ -43,8 +48,8 @@ pub struct MwfSource {
 }
 
 impl MwfSource {
-    /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues, and with
-    /// [`OnBadLine::Stop`] fails here already if a line is wrong.
+    /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues,
+    /// and with [`OnBadLine::Stop`] fails here already if a line is wrong.
     pub fn open(
         origin: &Origin,
         kinds: &ResourceKinds,
@@ -52,7 +57,8 @@ impl MwfSource {
         on_bad_line: OnBadLine,
     ) -> Result<MwfSource, TraceError> {
         let rules = Rules::new(assumptions, kinds)?;
-        let mut rows = Rows::new(Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line), rules);
+        let mut rows =
+            Rows::new(Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line), rules);
         let (mut queues, mut seen) = (Vec::new(), BTreeMap::new());
         while let Some(row) = rows.next_row()? {
             seen.entry(row.queue).or_insert_with_key(|name| queues.push(name.clone()));
@@ -60,7 +66,8 @@ impl MwfSource {
         MwfSource::with_queues(origin, kinds, assumptions, on_bad_line, queues)
     }
 
-    /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue is a bad line.
+    /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue
+    /// is a bad line.
     pub fn with_queues(
         origin: &Origin,
         kinds: &ResourceKinds,
@@ -73,7 +80,8 @@ impl MwfSource {
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
         let numbers = queues.iter().cloned().zip(0..).collect();
-        let mut source = MwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
+        let mut source =
+            MwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
             return Err(source.rows.records.no_jobs("an MWF file has 21 columns a line"));

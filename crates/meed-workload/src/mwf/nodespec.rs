@@ -1,9 +1,10 @@
 //! What a job asks of its nodes: column 21, as given to Torque.
 //!
-//! Grammar: chunks joined by `+`, then perhaps `#` and flags. A chunk is parts joined by `:`, the first of which is a
-//! number of nodes or a host; then `ppn=N` (processors on each, 1 when it is missing), `host=NAME`, other `key=value`
-//! (not used: memory stands in column 10) and properties, which `^` negates. `cl_NAME` names a cluster, a name with a
-//! dot in it a host, `nodecpusN` nodes with that many processors.
+//! Grammar: chunks joined by `+`, then perhaps `#` and flags. A chunk is parts joined by `:`, the
+//! first of which is a number of nodes or a host; then `ppn=N` (processors on each, 1 when it is
+//! missing), `host=NAME`, other `key=value` (not used: memory stands in column 10) and properties,
+//! which `^` negates. `cl_NAME` names a cluster, a name with a dot in it a host, `nodecpusN` nodes
+//! with that many processors.
 
 use meed::Constraints;
 
@@ -66,7 +67,12 @@ fn read_chunk(text: &str, properties: MwfProperties) -> Result<Chunk, String> {
 }
 
 /// Adds what a property asks for; the error says why nothing could satisfy it.
-fn add(constraints: &mut Constraints, negated: bool, label: &str, value: Option<&str>) -> Result<(), String> {
+fn add(
+    constraints: &mut Constraints,
+    negated: bool,
+    label: &str,
+    value: Option<&str>,
+) -> Result<(), String> {
     let all = if negated { &mut constraints.forbid } else { &mut constraints.require };
     let first = !all.contains_key(label);
     let values = all.entry(label.to_owned()).or_default();
@@ -76,7 +82,9 @@ fn add(constraints: &mut Constraints, negated: bool, label: &str, value: Option<
         // Already there, or any value is meant.
         Some(value) if values.is_empty() || values.iter().any(|known| known == value) => {}
         Some(value) if negated => values.push(value.to_owned()),
-        Some(value) => return Err(format!("asks for the {label} {} and the {label} {value}", values[0])),
+        Some(value) => {
+            return Err(format!("asks for the {label} {} and the {label} {value}", values[0]));
+        }
         None => {}
     }
     Ok(())
@@ -90,7 +98,9 @@ fn rule(name: &str, first: bool, properties: MwfProperties) -> Option<(&str, Opt
     if let Some(cluster) = name.strip_prefix("cl_") {
         return Some((CLUSTER, Some(cluster)));
     }
-    if let Some(cpus) = name.strip_prefix("nodecpus").filter(|cpus| parse_short(cpus.as_bytes()).is_some()) {
+    if let Some(cpus) =
+        name.strip_prefix("nodecpus").filter(|cpus| parse_short(cpus.as_bytes()).is_some())
+    {
         return Some((CPUS, Some(cpus)));
     }
     if let Some(host) = name.strip_prefix("host=") {
@@ -111,9 +121,9 @@ fn short(host: &str) -> &str {
 }
 
 fn whole(text: &str, limit: u64) -> Result<u64, String> {
-    parse_short(text.as_bytes())
-        .filter(|number| (1..=limit).contains(number))
-        .ok_or_else(|| format!("has {}; wanted is a whole number from 1 to {limit}", quote(text.as_bytes())))
+    parse_short(text.as_bytes()).filter(|number| (1..=limit).contains(number)).ok_or_else(|| {
+        format!("has {}; wanted is a whole number from 1 to {limit}", quote(text.as_bytes()))
+    })
 }
 
 #[cfg(test)]

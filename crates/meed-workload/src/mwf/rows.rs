@@ -42,7 +42,10 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn new(assumptions: &MwfAssumptions, kinds: &ResourceKinds) -> Result<Rules, TraceError> {
+    pub(super) fn new(
+        assumptions: &MwfAssumptions,
+        kinds: &ResourceKinds,
+    ) -> Result<Rules, TraceError> {
         let (processor, memory) = assumptions.resolve(kinds)?;
         Ok(Rules { assumptions: assumptions.clone(), kinds: kinds.len(), processor, memory })
     }
@@ -51,7 +54,8 @@ impl Rules {
         self.assumptions.words(kinds, self.processor, self.memory)
     }
 
-    /// One line that is neither empty nor a comment; `None` for a job that is left out. Times are as in the file.
+    /// One line that is neither empty nor a comment; `None` for a job that is left out. Times are
+    /// as in the file.
     fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), Problem> {
         let columns = split(line)?;
         let value = |column: Column| columns[column.0 - 1];
@@ -79,8 +83,8 @@ impl Rules {
             text => MEMORY.whole(text, MAX_AMOUNT)?,
         };
         let nodes = value(NODES);
-        let chunks =
-            nodespec::parse(nodes, self.assumptions.properties).map_err(|why| NODES.wrong(nodes, &why))?;
+        let chunks = nodespec::parse(nodes, self.assumptions.properties)
+            .map_err(|why| NODES.wrong(nodes, &why))?;
         if chunks.iter().any(|chunk| chunk.processors > MAX_AMOUNT / Unit::Milli.scale()) {
             return Err(NODES.wrong(nodes, "is too much; no node has that many processors"));
         }
@@ -109,7 +113,8 @@ fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
         return Ok(columns);
     }
     Err(Problem::line(format!(
-        "{count} columns; an MWF line has {COLUMNS}: the 18 of SWF, the processors used, the queue, the nodes asked for"
+        "{count} columns; an MWF line has {COLUMNS}: the 18 of SWF, the processors used, the \
+         queue, the nodes asked for"
     )))
 }
 
@@ -141,7 +146,8 @@ impl Rows {
                     let first = *self.first.get_or_insert(submit);
                     match row {
                         Some(row) => {
-                            let submit = Time::ZERO.saturating_add(row.submit.saturating_since(first));
+                            let submit =
+                                Time::ZERO.saturating_add(row.submit.saturating_since(first));
                             return Ok(Some(Row { submit, ..row }));
                         }
                         None => self.records.ignored += 1,

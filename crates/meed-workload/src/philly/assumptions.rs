@@ -21,7 +21,8 @@ pub enum PhillyAlign {
 /// How a job's GPUs become tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PhillyShape {
-    /// One task that holds all GPUs at once: distributed training starts with all its workers, as it was.
+    /// One task that holds all GPUs at once: distributed training starts with all its workers, as
+    /// it was.
     #[default]
     Rigid,
     /// One task per GPU, each as long as the job: the scheduler may start them one by one.
@@ -37,7 +38,8 @@ pub struct PhillyAssumptions {
     pub offsets: PhillyOffsets,
     /// How a job's GPUs become tasks.
     pub shape: PhillyShape,
-    /// The resource that GPUs are; when not given the one called `gpu`, else the first that is counted in pieces.
+    /// The resource that GPUs are; when not given the one called `gpu`, else the first that is
+    /// counted in pieces.
     pub gpu_kind: Option<String>,
 }
 
@@ -57,7 +59,10 @@ impl PhillyAssumptions {
                 );
                 Err(TraceError::settings(setting, why))
             }
-            None => Err(TraceError::settings(setting, "all resources are counted in bytes; GPUs are pieces")),
+            None => Err(TraceError::settings(
+                setting,
+                "all resources are counted in bytes; GPUs are pieces",
+            )),
         }
     }
 
@@ -94,14 +99,19 @@ impl PhillyAssumptions {
             some => format!(", and {some} of them later by a given offset"),
         };
         let shape = match self.shape {
-            PhillyShape::Rigid => "a job is one task that holds all its GPUs at once, wherever they are",
+            PhillyShape::Rigid => {
+                "a job is one task that holds all its GPUs at once, wherever they are"
+            }
             PhillyShape::Split => "a job is one task per GPU",
         };
         vec![
             "Philly: one queue per virtual cluster".to_owned(),
-            format!("Philly: the clocks of the virtual clusters have no common zero; {align}{offsets}"),
+            format!(
+                "Philly: the clocks of the virtual clusters have no common zero; {align}{offsets}"
+            ),
             format!("Philly: {shape}; taken as {gpu}"),
-            "Philly: run times are those on the machines of then; jobs without a GPU are left out".to_owned(),
+            "Philly: run times are those on the machines of then; jobs without a GPU are left out"
+                .to_owned(),
         ]
     }
 }

@@ -1,14 +1,17 @@
 //! Philly: jobs of Microsoft's GPU clusters, per virtual cluster, as comma-separated values.
 //!
-//! Format: a header line that names the columns, one job a line. `vc` (virtual cluster), `arrival_s` (seconds since the
-//! first job *of that virtual cluster*), `gpus`, `duration_s`; in any order, further columns are passed over. Values
-//! are plain (no quotes). Virtual clusters are queues, in order of their first job in the file.
+//! Format: a header line that names the columns, one job a line. `vc` (virtual cluster),
+//! `arrival_s` (seconds since the first job *of that virtual cluster*), `gpus`, `duration_s`; in
+//! any order, further columns are passed over. Values are plain (no quotes). Virtual clusters are
+//! queues, in order of their first job in the file.
 //!
-//! The file is grouped by virtual cluster, and their clocks have no common zero: [`PhillyAssumptions::align`] and
-//! `offsets` place them on one. So the jobs are in order of submission only once all are known.
+//! The file is grouped by virtual cluster, and their clocks have no common zero:
+//! [`PhillyAssumptions::align`] and `offsets` place them on one. So the jobs are in order of
+//! submission only once all are known.
 //!
-//! Invariant: jobs come in order of submission; equal times in order of the file. Memory, unlike that of other
-//! readers, grows with the file: 32 bytes a job (all 117,325 jobs that were published: 4 MB), and one sort.
+//! Invariant: jobs come in order of submission; equal times in order of the file. Memory, unlike
+//! that of other readers, grows with the file: 32 bytes a job (all 117,325 jobs that were
+//! published: 4 MB), and one sort.
 
 mod assumptions;
 mod rows;
@@ -23,7 +26,9 @@ pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
 use crate::error::{BadLines, no_jobs};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
-use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+};
 use rows::{Row, Rows};
 
 /// Jobs of a Philly file.
@@ -60,21 +65,26 @@ impl PhillySource {
         let lines = Lines::new(origin.open()?, LINE_LIMIT);
         let mut read = Rows::read(lines, assumptions.shape, BadLines::new(on_bad_line))?;
         if read.rows.is_empty() {
-            let wanted =
-                "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first line";
+            let wanted = "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in \
+                its first line";
             return Err(no_jobs(origin.name(), read.lines, read.ignored, &read.bad, wanted));
         }
         let starts = assumptions.starts(&read.queues, &read.rows)?;
         for row in &mut read.rows {
             let late = starts[row.queue as usize].as_micros();
-            // Both are at most 2^53: the sum fits, and what lies beyond the end of time is moved to it.
-            row.submit =
-                Time::from_micros((row.submit.as_micros() + late).min(MAX_MICROS)).unwrap_or(Time::MAX);
+            // Both are at most 2^53: the sum fits, and what lies beyond the end of time is moved to
+            // it.
+            row.submit = Time::from_micros((row.submit.as_micros() + late).min(MAX_MICROS))
+                .unwrap_or(Time::MAX);
         }
         // Stable: equal times stay in the order of the file.
         read.rows.sort_by_key(|row| row.submit);
-        let counts =
-            SourceCounts { lines: read.lines, ignored: read.ignored, bad: read.bad.count(), jobs: 0 };
+        let counts = SourceCounts {
+            lines: read.lines,
+            ignored: read.ignored,
+            bad: read.bad.count(),
+            jobs: 0,
+        };
         Ok(PhillySource {
             words: assumptions.words(kinds.name(gpu)),
             queues: read.queues,
@@ -91,8 +101,10 @@ impl PhillySource {
     /// How large a cluster its jobs ask for. The jobs must not have been taken yet.
     pub fn size(&self) -> PhillySize {
         let rows = self.rows.as_slice();
-        let work: u128 =
-            rows.iter().map(|row| u128::from(row.gpus) * u128::from(row.duration.as_micros())).sum();
+        let work: u128 = rows
+            .iter()
+            .map(|row| u128::from(row.gpus) * u128::from(row.duration.as_micros()))
+            .sum();
         let first = rows.first().map_or(Time::ZERO, |row| row.submit);
         let span = rows.last().map_or(Span::ZERO, |row| row.submit - first);
         let mean = work / u128::from(span.as_micros().max(1));

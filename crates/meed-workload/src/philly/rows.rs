@@ -39,7 +39,11 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn read(mut lines: Lines, shape: PhillyShape, bad: BadLines) -> Result<Rows, TraceError> {
+    pub(super) fn read(
+        mut lines: Lines,
+        shape: PhillyShape,
+        bad: BadLines,
+    ) -> Result<Rows, TraceError> {
         let file = Arc::clone(lines.input().name());
         let mut read = Rows { rows: Vec::new(), queues: Vec::new(), lines: 0, ignored: 0, bad };
         let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
@@ -118,9 +122,11 @@ impl Columns {
                 1 => {}
                 0 => {
                     let hint = suggest(name, names.iter().copied());
-                    let hint = if hint.starts_with("did") { format!("; {hint}") } else { String::new() };
+                    let hint =
+                        if hint.starts_with("did") { format!("; {hint}") } else { String::new() };
                     return Err(format!(
-                        "the first line, {quoted:?}, names no column {name}{hint}; a Philly file begins with {}",
+                        "the first line, {quoted:?}, names no column {name}{hint}; a Philly file \
+                         begins with {}",
                         NAMES.join(",")
                     ));
                 }
@@ -139,9 +145,15 @@ impl Columns {
     }
 
     /// One line: the virtual cluster and the job; `None` for a job that is left out.
-    fn parse<'a>(&self, line: &'a [u8], shape: PhillyShape) -> Result<Option<(&'a str, Row)>, Problem> {
+    fn parse<'a>(
+        &self,
+        line: &'a [u8],
+        shape: PhillyShape,
+    ) -> Result<Option<(&'a str, Row)>, Problem> {
         if line.contains(&b'"') {
-            return Err(Problem::line("has a quote; values are plain, without quotes or commas in them"));
+            return Err(Problem::line(
+                "has a quote; values are plain, without quotes or commas in them",
+            ));
         }
         let mut values = [&line[..0]; MAX_COLUMNS];
         let mut count = 0;
@@ -152,16 +164,20 @@ impl Columns {
             count += 1;
         }
         if count != self.count {
-            return Err(Problem::line(format!("{count} columns; the first line names {}", self.count)));
+            return Err(Problem::line(format!(
+                "{count} columns; the first line names {}",
+                self.count
+            )));
         }
         let value = |column: Column| values[column.0 - 1];
         let name = value(self.vc);
         let name = match std::str::from_utf8(name) {
             Ok(text) if !text.is_empty() && text.len() <= MAX_NAME => text,
             _ => {
-                return Err(self
-                    .vc
-                    .wrong(name, &format!("is no name; wanted are 1 to {MAX_NAME} bytes of text")));
+                return Err(self.vc.wrong(
+                    name,
+                    &format!("is no name; wanted are 1 to {MAX_NAME} bytes of text"),
+                ));
             }
         };
         let submit = time(self.arrival.seconds(value(self.arrival))?);

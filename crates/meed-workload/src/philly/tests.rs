@@ -7,11 +7,16 @@ fn kinds() -> ResourceKinds {
     ResourceKinds::new([&kinds[..], &[("memory".to_owned(), Unit::Bytes)]].concat()).unwrap()
 }
 
-fn open(text: &str, assumptions: &PhillyAssumptions, policy: OnBadLine) -> Result<PhillySource, TraceError> {
+fn open(
+    text: &str,
+    assumptions: &PhillyAssumptions,
+    policy: OnBadLine,
+) -> Result<PhillySource, TraceError> {
     PhillySource::open(&Origin::bytes("p.csv", text.as_bytes()), &kinds(), assumptions, policy)
 }
 
-const TWO: &str = "vc,arrival_s,gpus,duration_s\nb,0,1,10\nb,7,8,20\na,0,2,30\na,3.5,1,40\na,0,4,50\n";
+const TWO: &str =
+    "vc,arrival_s,gpus,duration_s\nb,0,1,10\nb,7,8,20\na,0,2,30\na,3.5,1,40\na,0,4,50\n";
 
 /// Queue, submission in seconds, tasks, GPUs of each, of all jobs.
 fn jobs(source: &mut PhillySource) -> Vec<(String, f64, u32, u64)> {
@@ -38,12 +43,16 @@ fn virtual_clusters_are_laid_over_each_other() {
         assert_eq!(source.counts(), SourceCounts { lines: 5, jobs: 5, bad: 0, ignored: 0 });
         assert_eq!(source.progress(), Some(1.0));
     };
-    // Equal times keep the order of the file; within a virtual cluster it need not be in order of time.
-    let start = [row("b", 0.0, 1), row("a", 0.0, 2), row("a", 0.0, 4), row("a", 3.5, 1), row("b", 7.0, 8)];
+    // Equal times keep the order of the file; within a virtual cluster it need not be in order of
+    // time.
+    let start =
+        [row("b", 0.0, 1), row("a", 0.0, 2), row("a", 0.0, 4), row("a", 3.5, 1), row("b", 7.0, 8)];
     check(PhillyAlign::Start, PhillyOffsets::new(), start.to_vec());
-    let end = [row("b", 0.0, 1), row("a", 3.5, 2), row("a", 3.5, 4), row("b", 7.0, 8), row("a", 7.0, 1)];
+    let end =
+        [row("b", 0.0, 1), row("a", 3.5, 2), row("a", 3.5, 4), row("b", 7.0, 8), row("a", 7.0, 1)];
     check(PhillyAlign::End, PhillyOffsets::new(), end.to_vec());
-    let late = [row("a", 0.0, 2), row("a", 0.0, 4), row("b", 1.0, 1), row("a", 3.5, 1), row("b", 8.0, 8)];
+    let late =
+        [row("a", 0.0, 2), row("a", 0.0, 4), row("b", 1.0, 1), row("a", 3.5, 1), row("b", 8.0, 8)];
     check(PhillyAlign::Start, PhillyOffsets::from(offset), late.to_vec());
 }
 
@@ -72,22 +81,29 @@ fn wrong_lines_are_skipped_counted_and_named() {
         (",1,1,1", "p.csv:3: column 1 (vc): \"\" is no name; wanted are 1 to 200 bytes of text"),
         (
             "v,-1,1,1",
-            "p.csv:3: column 2 (arrival_s): \"-1\" is negative; wanted is seconds, 0 or more, up to 285 years",
+            "p.csv:3: column 2 (arrival_s): \"-1\" is negative; wanted is seconds, 0 or more, up \
+             to 285 years",
         ),
         (
             "v,1,1.5,1",
-            "p.csv:3: column 3 (gpus): \"1.5\" is not a whole number; wanted is a whole number from 0 to 4294967295",
+            "p.csv:3: column 3 (gpus): \"1.5\" is not a whole number; wanted is a whole number \
+             from 0 to 4294967295",
         ),
         (
             "v,1,1,soon",
-            "p.csv:3: column 4 (duration_s): \"soon\" is not a number; wanted is seconds, 0 or more, up to 285 years",
+            "p.csv:3: column 4 (duration_s): \"soon\" is not a number; wanted is seconds, 0 or \
+             more, up to 285 years",
         ),
     ];
     for (line, message) in rows {
         let text = format!("vc,arrival_s,gpus,duration_s\nv,0,1,1\n{line}\nv,2,0,1\nv,3,1,1\n");
         let mut source = open(&text, &PhillyAssumptions::default(), OnBadLine::Skip).unwrap();
         assert_eq!(jobs(&mut source).len(), 2, "{line}");
-        assert_eq!(source.counts(), SourceCounts { lines: 4, jobs: 2, bad: 1, ignored: 1 }, "{line}");
+        assert_eq!(
+            source.counts(),
+            SourceCounts { lines: 4, jobs: 2, bad: 1, ignored: 1 },
+            "{line}"
+        );
         assert_eq!(source.bad_lines()[0].to_string(), message);
         let strict = open(&text, &PhillyAssumptions::default(), OnBadLine::Stop).err().unwrap();
         assert_eq!(strict.to_string(), message);
@@ -104,7 +120,8 @@ fn files_and_settings_that_cannot_be_used() {
         (
             "vc,arrival,gpus,duration_s\nv,1,1,1\n",
             default(),
-            "p.csv:1: the first line, \"vc,arrival,gpus,duration_s\", names no column arrival_s; did you mean \
+            "p.csv:1: the first line, \"vc,arrival,gpus,duration_s\", names no column arrival_s; \
+             did you mean \
              \"arrival\"?; a Philly file begins with vc,arrival_s,gpus,duration_s",
         ),
         (
@@ -112,7 +129,11 @@ fn files_and_settings_that_cannot_be_used() {
             default(),
             "p.csv:1: the first line, \"600,,3418309,0,4155527081\", names no",
         ),
-        ("vc,vc,arrival_s,gpus,duration_s\n", default(), "p.csv:1: the first line names the column vc twice"),
+        (
+            "vc,vc,arrival_s,gpus,duration_s\n",
+            default(),
+            "p.csv:1: the first line names the column vc twice",
+        ),
         (
             "vc,arrival_s,gpus,duration_s\nv,1,x,1\n",
             default(),

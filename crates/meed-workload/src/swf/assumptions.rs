@@ -68,13 +68,16 @@ pub struct SwfAssumptions {
     pub processor_kind: Option<String>,
     /// Which memory counts.
     pub memory: SwfMemory,
-    /// The resource that memory is; when not given the first kind counted in bytes, if there is one.
+    /// The resource that memory is; when not given the first kind counted in bytes, if there is
+    /// one.
     pub memory_kind: Option<String>,
-    /// Shorter run times are raised to this; 0 keeps jobs that ran for less than a second as they are.
+    /// Shorter run times are raised to this; 0 keeps jobs that ran for less than a second as they
+    /// are.
     pub min_duration: Span,
     /// Leave out jobs that were cancelled (status 5) before they ran.
     pub ignore_cancelled: bool,
-    /// Leave out the parts (status 2, 3, 4) of jobs that were swapped out: their summary line counts.
+    /// Leave out the parts (status 2, 3, 4) of jobs that were swapped out: their summary line
+    /// counts.
     pub ignore_partial: bool,
 }
 
@@ -96,16 +99,21 @@ impl Default for SwfAssumptions {
 
 impl SwfAssumptions {
     /// The kinds that processors and memory are.
-    pub(super) fn resolve(&self, kinds: &ResourceKinds) -> Result<(usize, Option<usize>), TraceError> {
+    pub(super) fn resolve(
+        &self,
+        kinds: &ResourceKinds,
+    ) -> Result<(usize, Option<usize>), TraceError> {
         let fail = |why: &str| Err(TraceError::settings("the SWF reader's processor_kind", why));
         let named = self.processor_kind.as_deref();
-        let Some(processor) = pick_kind(kinds, named, "the SWF reader's processor_kind", |kind| kind == 0)?
+        let Some(processor) =
+            pick_kind(kinds, named, "the SWF reader's processor_kind", |kind| kind == 0)?
         else {
             return fail("the cluster has no resources");
         };
         if kinds.unit(processor) == Unit::Bytes {
             return fail(&format!(
-                "\"{}\" is counted in bytes; name a resource that is counted in pieces, such as cores",
+                "\"{}\" is counted in bytes; name a resource that is counted in pieces, such as \
+                 cores",
                 kinds.name(processor)
             ));
         }
@@ -147,8 +155,12 @@ impl SwfAssumptions {
             SwfShape::Split => "a job is one task per processor",
         };
         let processors = match self.processors {
-            SwfProcessors::Allocated => "processors as allocated (column 5), else as requested (column 8)",
-            SwfProcessors::Requested => "processors as requested (column 8), else as allocated (column 5)",
+            SwfProcessors::Allocated => {
+                "processors as allocated (column 5), else as requested (column 8)"
+            }
+            SwfProcessors::Requested => {
+                "processors as requested (column 8), else as allocated (column 5)"
+            }
         };
         let mut words = vec![
             format!("SWF: {queue}"),
@@ -171,7 +183,9 @@ impl SwfAssumptions {
             words.push("SWF: jobs cancelled before they ran are left out".to_owned());
         }
         if self.ignore_partial {
-            words.push("SWF: parts of swapped jobs are left out; their summary line counts".to_owned());
+            words.push(
+                "SWF: parts of swapped jobs are left out; their summary line counts".to_owned(),
+            );
         }
         words
     }

@@ -49,7 +49,9 @@ impl SwfHeader {
 
     /// Processors of the machine (`MaxProcs`, else `MaxNodes`): the size of a default cluster.
     pub fn processors(&self) -> Option<u64> {
-        self.number("MaxProcs").or_else(|| self.number("MaxNodes")).filter(|processors| *processors > 0)
+        self.number("MaxProcs")
+            .or_else(|| self.number("MaxNodes"))
+            .filter(|processors| *processors > 0)
     }
 
     /// Nodes of the machine (`MaxNodes`).

@@ -1,14 +1,16 @@
 //! Standard Workload Format: logs of parallel machines, as in the Parallel Workloads Archive.
 //!
-//! Format: 18 columns of numbers separated by white space, one job a line, `-1` for unknown, `;` before comments;
-//! the comments before the first job are the header. Times are seconds; more digits are rounded to microseconds.
-//! What the format leaves open is decided by [`SwfAssumptions`].
+//! Format: 18 columns of numbers separated by white space, one job a line, `-1` for unknown, `;`
+//! before comments; the comments before the first job are the header. Times are seconds; more
+//! digits are rounded to microseconds. What the format leaves open is decided by
+//! [`SwfAssumptions`].
 //!
-//! Queues are not declared in SWF. Unless the caller names them, the file is read twice: first to collect
-//! them in order of first appearance (of jobs that are not left out), then for the jobs.
+//! Queues are not declared in SWF. Unless the caller names them, the file is read twice: first to
+//! collect them in order of first appearance (of jobs that are not left out), then for the jobs.
 //!
-//! Invariant: both passes judge every line by the same code, so the queues collected are exactly those of the
-//! jobs. Cost: memory for one line and the names of the queues; no allocation per job but its group.
+//! Invariant: both passes judge every line by the same code, so the queues collected are exactly
+//! those of the jobs. Cost: memory for one line and the names of the queues; no allocation per job
+//! but its group.
 
 mod assumptions;
 mod header;
@@ -25,7 +27,9 @@ use crate::error::{Problem, suggest};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
 use crate::records::Records;
-use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+};
 use rows::{Row, Rows, Rules};
 
 /// Jobs of an SWF file.
@@ -42,8 +46,8 @@ pub struct SwfSource {
 }
 
 impl SwfSource {
-    /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues, and with
-    /// [`OnBadLine::Stop`] fails here already if a line is wrong.
+    /// Opens `origin` for a cluster with these `kinds`. Reads the file once to learn its queues,
+    /// and with [`OnBadLine::Stop`] fails here already if a line is wrong.
     pub fn open(
         origin: &Origin,
         kinds: &ResourceKinds,
@@ -64,7 +68,8 @@ impl SwfSource {
         SwfSource::start(origin, kinds, rules, on_bad_line, queues, numbers)
     }
 
-    /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue is a bad line.
+    /// Opens `origin` with its queues known: read once, so a pipe will do. A job of any other queue
+    /// is a bad line.
     pub fn with_queues(
         origin: &Origin,
         kinds: &ResourceKinds,
@@ -87,7 +92,8 @@ impl SwfSource {
         let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
-        let mut source = SwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
+        let mut source =
+            SwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
             return Err(source.rows.records.no_jobs("an SWF file has 18 numbers a line"));

@@ -45,7 +45,10 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn new(assumptions: &SwfAssumptions, kinds: &ResourceKinds) -> Result<Rules, TraceError> {
+    pub(super) fn new(
+        assumptions: &SwfAssumptions,
+        kinds: &ResourceKinds,
+    ) -> Result<Rules, TraceError> {
         let (processor, memory) = assumptions.resolve(kinds)?;
         let key = match assumptions.queues {
             SwfQueues::User => Some((USER, "u")),
@@ -90,7 +93,8 @@ impl Rules {
             b"-1" => None,
             text => Some(span(RUN.seconds(text)?)),
         };
-        let some = |column, limit| known(column, limit).map(|number| number.filter(|number| *number > 0));
+        let some =
+            |column, limit| known(column, limit).map(|number| number.filter(|number| *number > 0));
         let allocated = some(ALLOCATED, u64::MAX)?;
         let requested = some(REQUESTED, u64::MAX)?;
         let status = known(STATUS, u64::MAX)?;
@@ -115,8 +119,11 @@ impl Rules {
                 .unwrap_or(0)
             }
         };
-        let (Some(duration), Some(processors)) = (duration, processors) else { return Ok((submit, None)) };
-        let cancelled = status == Some(5) && duration == Span::ZERO && self.assumptions.ignore_cancelled;
+        let (Some(duration), Some(processors)) = (duration, processors) else {
+            return Ok((submit, None));
+        };
+        let cancelled =
+            status == Some(5) && duration == Span::ZERO && self.assumptions.ignore_cancelled;
         let partial = matches!(status, Some(2..=4)) && self.assumptions.ignore_partial;
         if cancelled || partial {
             return Ok((submit, None));
@@ -125,19 +132,23 @@ impl Rules {
             SwfShape::Rigid => (1, processors),
             SwfShape::Split if processors <= u64::from(MAX_TASKS) => (processors as u32, 1),
             SwfShape::Split => {
-                return Err(column
-                    .wrong(value(column), &format!("is too large; a job has at most {MAX_TASKS} tasks")));
+                return Err(column.wrong(
+                    value(column),
+                    &format!("is too large; a job has at most {MAX_TASKS} tasks"),
+                ));
             }
         };
         let mut demand = Resources::zero(self.kinds);
-        demand.as_mut_slice()[self.processor] = amount(each, Unit::Milli.scale()).ok_or_else(|| {
-            column.wrong(value(column), "is too large; no cluster has that many processors")
-        })?;
+        demand.as_mut_slice()[self.processor] =
+            amount(each, Unit::Milli.scale()).ok_or_else(|| {
+                column.wrong(value(column), "is too large; no cluster has that many processors")
+            })?;
         if let Some(kind) = self.memory {
             demand.as_mut_slice()[kind] =
                 amount(each, 1024).and_then(|each| amount(each, memory)).ok_or_else(|| {
                     Problem::line(format!(
-                        "{memory} KB on each of {each} processors is more memory than can be counted"
+                        "{memory} KB on each of {each} processors is more memory than can be \
+                         counted"
                     ))
                 })?;
         }
@@ -153,7 +164,8 @@ fn amount(number: u64, scale: u64) -> Option<u64> {
 fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
     let mut columns = [&line[..0]; COLUMNS];
     let mut count = 0;
-    for column in line.split(|byte| byte.is_ascii_whitespace()).filter(|column| !column.is_empty()) {
+    for column in line.split(|byte| byte.is_ascii_whitespace()).filter(|column| !column.is_empty())
+    {
         if let Some(place) = columns.get_mut(count) {
             *place = column;
         }

@@ -8,7 +8,11 @@ fn kinds() -> ResourceKinds {
     ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Bytes)]).unwrap()
 }
 
-fn open(text: &str, assumptions: &SwfAssumptions, policy: OnBadLine) -> Result<SwfSource, TraceError> {
+fn open(
+    text: &str,
+    assumptions: &SwfAssumptions,
+    policy: OnBadLine,
+) -> Result<SwfSource, TraceError> {
     SwfSource::open(&Origin::bytes("t.swf", text.as_bytes()), &kinds(), assumptions, policy)
 }
 
@@ -75,7 +79,12 @@ fn columns_become_tasks() {
         let got = source.next_job().unwrap().map(|job| {
             job.check(1, 2).unwrap();
             let group = &job.groups[0];
-            (group.demand.get(0), group.demand.get(1), group.duration.get(0).as_micros(), group.count)
+            (
+                group.demand.get(0),
+                group.demand.get(1),
+                group.duration.get(0).as_micros(),
+                group.count,
+            )
         });
         assert_eq!(got, *expected, "{columns:?} {assumptions:?}");
         assert_eq!(source.counts().ignored, u64::from(expected.is_none()));
@@ -102,7 +111,8 @@ fn queues_are_collected_in_order_of_first_appearance() {
         (SwfQueues::Single("all".into()), &["all"]),
     ];
     for (queues, expected) in rows {
-        let source = open(&text, &SwfAssumptions { queues, ..Default::default() }, OnBadLine::Stop).unwrap();
+        let source =
+            open(&text, &SwfAssumptions { queues, ..Default::default() }, OnBadLine::Stop).unwrap();
         assert_eq!(source.queues(), expected);
         let count = expected.len();
         assert!(all(source).iter().all(|job| job.check(count, 2).is_ok()));
@@ -115,10 +125,15 @@ fn named_queues_are_taken_as_given() {
     let origin = Origin::bytes("t.swf", text.as_bytes());
     let names = vec!["u3".to_owned(), "u9".to_owned()];
     let assumptions = SwfAssumptions::default();
-    let mut source = SwfSource::with_queues(&origin, &kinds(), &assumptions, OnBadLine::Skip, names).unwrap();
-    let queues: Vec<u32> = std::iter::from_fn(|| source.next_job().unwrap()).map(|job| job.queue).collect();
+    let mut source =
+        SwfSource::with_queues(&origin, &kinds(), &assumptions, OnBadLine::Skip, names).unwrap();
+    let queues: Vec<u32> =
+        std::iter::from_fn(|| source.next_job().unwrap()).map(|job| job.queue).collect();
     assert_eq!(queues, [1, 0]);
-    assert_eq!(source.bad_lines()[0].to_string(), "t.swf:3: unknown queue \"u7\"; did you mean \"u3\"?");
+    assert_eq!(
+        source.bad_lines()[0].to_string(),
+        "t.swf:3: unknown queue \"u7\"; did you mean \"u3\"?"
+    );
 }
 
 #[test]
@@ -128,31 +143,38 @@ fn wrong_lines_say_what_is_wrong() {
         (line(&[]) + " 7", "19 columns; an SWF line has 18"),
         (
             line(&[(2, "x")]),
-            "column 2 (submit time): \"x\" is not a number; wanted is seconds, 0 or more, up to 285 years",
+            "column 2 (submit time): \"x\" is not a number; wanted is seconds, 0 or more, up to \
+             285 years",
         ),
         (
             line(&[(2, "-1")]),
-            "column 2 (submit time): \"-1\" is negative; wanted is seconds, 0 or more, up to 285 years",
+            "column 2 (submit time): \"-1\" is negative; wanted is seconds, 0 or more, up to 285 \
+             years",
         ),
         (
             line(&[(4, "-5")]),
-            "column 4 (run time): \"-5\" is negative; wanted is seconds, 0 or more, up to 285 years",
+            "column 4 (run time): \"-5\" is negative; wanted is seconds, 0 or more, up to 285 \
+             years",
         ),
         (
             line(&[(4, "NaN")]),
-            "column 4 (run time): \"NaN\" is not a number; wanted is seconds, 0 or more, up to 285 years",
+            "column 4 (run time): \"NaN\" is not a number; wanted is seconds, 0 or more, up to 285 \
+             years",
         ),
         (
             line(&[(4, "1e20")]),
-            "column 4 (run time): \"1e20\" is too large; wanted is seconds, 0 or more, up to 285 years",
+            "column 4 (run time): \"1e20\" is too large; wanted is seconds, 0 or more, up to 285 \
+             years",
         ),
         (
             line(&[(5, "1.5")]),
-            "column 5 (allocated processors): \"1.5\" is not a whole number; wanted is a whole number from 0 to 18446744073709551615",
+            "column 5 (allocated processors): \"1.5\" is not a whole number; wanted is a whole \
+             number from 0 to 18446744073709551615",
         ),
         (
             line(&[(5, "10000000000000")]),
-            "column 5 (allocated processors): \"10000000000000\" is too large; no cluster has that many processors",
+            "column 5 (allocated processors): \"10000000000000\" is too large; no cluster has that \
+             many processors",
         ),
         (
             line(&[(10, "9007199254740992")]),
@@ -160,7 +182,8 @@ fn wrong_lines_say_what_is_wrong() {
         ),
         (
             line(&[(2, "9")]),
-            "submitted at 9 s (9s), before the preceding job's 10 s (10s); a trace is in order of submission",
+            "submitted at 9 s (9s), before the preceding job's 10 s (10s); a trace is in order of \
+             submission",
         ),
     ];
     for (bad, expected) in rows {
@@ -175,7 +198,8 @@ fn wrong_lines_say_what_is_wrong() {
     let split = SwfAssumptions { shape: SwfShape::Split, ..Default::default() };
     assert_eq!(
         open(&line(&[(5, "20000000")]), &split, OnBadLine::Stop).err().unwrap().to_string(),
-        "t.swf:1: column 5 (allocated processors): \"20000000\" is too large; a job has at most 16777216 tasks"
+        "t.swf:1: column 5 (allocated processors): \"20000000\" is too large; a job has at most \
+         16777216 tasks"
     );
     let not_text = SwfSource::open(
         &Origin::bytes("t.swf", b"\xff\xfe 1 2\n".as_slice()),
@@ -194,14 +218,19 @@ fn files_without_jobs_say_why() {
     let ignored = line(&[(4, "-1")]);
     let rows = [
         ("", "t.swf: no jobs: the file is empty; an SWF file has 18 numbers a line"),
-        ("; Version: 2\n\n", "t.swf: no jobs: the file is empty; an SWF file has 18 numbers a line"),
+        (
+            "; Version: 2\n\n",
+            "t.swf: no jobs: the file is empty; an SWF file has 18 numbers a line",
+        ),
         (
             &ignored,
-            "t.swf: no jobs: all 1 were left out by the reader's assumptions; an SWF file has 18 numbers a line",
+            "t.swf: no jobs: all 1 were left out by the reader's assumptions; an SWF file has 18 \
+             numbers a line",
         ),
         (
             "1 2\n3\n",
-            "t.swf: no jobs: 2 of 2 lines are wrong, 0 left out; the first: t.swf:1: 2 columns; an SWF line has 18",
+            "t.swf: no jobs: 2 of 2 lines are wrong, 0 left out; the first: t.swf:1: 2 columns; an \
+             SWF line has 18",
         ),
     ];
     for (text, expected) in rows {
@@ -212,15 +241,19 @@ fn files_without_jobs_say_why() {
 
 #[test]
 fn kinds_are_picked_and_checked() {
-    let kind = |name: &str| SwfAssumptions { processor_kind: Some(name.into()), ..Default::default() };
-    let fail = |assumptions| open(&line(&[]), &assumptions, OnBadLine::Stop).err().unwrap().to_string();
+    let kind =
+        |name: &str| SwfAssumptions { processor_kind: Some(name.into()), ..Default::default() };
+    let fail =
+        |assumptions| open(&line(&[]), &assumptions, OnBadLine::Stop).err().unwrap().to_string();
     assert_eq!(
         fail(kind("cpus")),
-        "the SWF reader's processor_kind: the cluster has no resource \"cpus\"; did you mean \"cpu\"?"
+        "the SWF reader's processor_kind: the cluster has no resource \"cpus\"; did you mean \
+         \"cpu\"?"
     );
     assert_eq!(
         fail(kind("memory")),
-        "the SWF reader's processor_kind: \"memory\" is counted in bytes; name a resource that is counted in pieces, such as cores"
+        "the SWF reader's processor_kind: \"memory\" is counted in bytes; name a resource that is \
+         counted in pieces, such as cores"
     );
     let memory = SwfAssumptions { memory_kind: Some("cpu".into()), ..Default::default() };
     assert_eq!(fail(memory), "the SWF reader's memory_kind: \"cpu\" is not counted in bytes");

@@ -1,7 +1,7 @@
 //! What the SWIM reader invents because the format does not hold it. Every choice can be set.
 //!
-//! SWIM traces have bytes, but no users, no tasks and no durations. Results from them rest on these choices:
-//! say so beside every figure.
+//! SWIM traces have bytes, but no users, no tasks and no durations. Results from them rest on these
+//! choices: say so beside every figure.
 
 use meed::{ResourceKinds, Resources, Span};
 
@@ -29,24 +29,28 @@ pub enum TenantSplit {
 pub struct SwimAssumptions {
     /// The tenants: the names of the queues. Four, as in the LTYARN experiments.
     pub tenants: Vec<String>,
-    /// How jobs are split over them. Random, because a round robin would give neighbours in time, which are
-    /// often one user's, to different tenants in a fixed pattern; seed 1, equal weights.
+    /// How jobs are split over them. Random, because a round robin would give neighbours in time,
+    /// which are often one user's, to different tenants in a fixed pattern; seed 1, equal weights.
     pub split: TenantSplit,
     /// Input bytes that one map task reads: 64 MiB, the HDFS block of the time.
     pub map_bytes: u64,
-    /// Shuffle bytes that one reduce task takes: 1 GB, what Hive and Pig gave a reducer. Without shuffle bytes
-    /// a job is map-only.
+    /// Shuffle bytes that one reduce task takes: 1 GB, what Hive and Pig gave a reducer. Without
+    /// shuffle bytes a job is map-only.
     pub reduce_bytes: u64,
-    /// Most maps, and most reduces, of a job: 10,000. Beyond that each task takes more bytes, so that no work is lost.
+    /// Most maps, and most reduces, of a job: 10,000. Beyond that each task takes more bytes, so
+    /// that no work is lost.
     pub max_tasks: u32,
-    /// Time that every task takes whatever its bytes: 4 s, to start its process and to be noticed by a heartbeat.
+    /// Time that every task takes whatever its bytes: 4 s, to start its process and to be noticed
+    /// by a heartbeat.
     pub task_base: Span,
-    /// Bytes a second of a map: 10 MB/s, so that a full one takes 10.7 s. With all defaults the mean task of the
-    /// 6,638-job sample of 2009 takes 11.4 s; the LTYARN papers' Facebook tasks take about 11 s.
+    /// Bytes a second of a map: 10 MB/s, so that a full one takes 10.7 s. With all defaults the
+    /// mean task of the 6,638-job sample of 2009 takes 11.4 s; the LTYARN papers' Facebook tasks
+    /// take about 11 s.
     pub map_bytes_per_s: u64,
     /// Bytes a second of a reduce: 50 MB/s, so that a full one takes 24 s.
     pub reduce_bytes_per_s: u64,
-    /// What a map holds; when not given, one of the first kind that is not counted in bytes (a slot).
+    /// What a map holds; when not given, one of the first kind that is not counted in bytes (a
+    /// slot).
     pub map_demand: Option<Resources>,
     /// What a reduce holds; likewise.
     pub reduce_demand: Option<Resources>,
@@ -70,9 +74,13 @@ impl Default for SwimAssumptions {
 }
 
 impl SwimAssumptions {
-    pub(super) fn check(&self, kinds: &ResourceKinds) -> Result<(Resources, Resources), TraceError> {
-        let fail =
-            |what: &str, why: &str| Err(TraceError::settings(format!("the SWIM reader's {what}"), why));
+    pub(super) fn check(
+        &self,
+        kinds: &ResourceKinds,
+    ) -> Result<(Resources, Resources), TraceError> {
+        let fail = |what: &str, why: &str| {
+            Err(TraceError::settings(format!("the SWIM reader's {what}"), why))
+        };
         if self.tenants.is_empty() {
             return fail("tenants", "there are none; name at least one");
         }
@@ -137,13 +145,15 @@ impl SwimAssumptions {
                 self.tenants.len()
             ),
             format!(
-                "SWIM: the trace has no tasks; a map per {} of input, a reduce per {} of shuffle, at most {} of each",
+                "SWIM: the trace has no tasks; a map per {} of input, a reduce per {} of shuffle, \
+                 at most {} of each",
                 bytes(self.map_bytes),
                 bytes(self.reduce_bytes),
                 self.max_tasks
             ),
             format!(
-                "SWIM: the trace has no task durations; a task takes {} and its bytes at {} (map) or {} (reduce) a second",
+                "SWIM: the trace has no task durations; a task takes {} and its bytes at {} (map) \
+                 or {} (reduce) a second",
                 format_span(self.task_base),
                 bytes(self.map_bytes_per_s),
                 bytes(self.reduce_bytes_per_s)
@@ -154,9 +164,12 @@ impl SwimAssumptions {
     /// Gives out tenants.
     pub(super) fn dealer(&self) -> Dealer {
         match &self.split {
-            TenantSplit::RoundRobin => Dealer::RoundRobin { next: 0, count: self.tenants.len() as u32 },
+            TenantSplit::RoundRobin => {
+                Dealer::RoundRobin { next: 0, count: self.tenants.len() as u32 }
+            }
             TenantSplit::Random { seed, weights } => {
-                let weights = if weights.is_empty() { vec![1; self.tenants.len()] } else { weights.clone() };
+                let weights =
+                    if weights.is_empty() { vec![1; self.tenants.len()] } else { weights.clone() };
                 Dealer::Random { stream: Box::new(Stream::new(*seed, "swim/tenants")), weights }
             }
         }

@@ -1,8 +1,9 @@
 //! SWIM: MapReduce traces sampled at Facebook, as published by the SWIM project.
 //!
-//! Format: six columns separated by tabs, no header: job id, submit time (s), gap since the preceding job (s), map
-//! input bytes, shuffle bytes, reduce output bytes. Tenants, tasks and durations are not in it: they are invented by
-//! [`SwimAssumptions`]. Maps are stage 0, reduces stage 1. The gap and the output are checked, not used.
+//! Format: six columns separated by tabs, no header: job id, submit time (s), gap since the
+//! preceding job (s), map input bytes, shuffle bytes, reduce output bytes. Tenants, tasks and
+//! durations are not in it: they are invented by [`SwimAssumptions`]. Maps are stage 0, reduces
+//! stage 1. The gap and the output are checked, not used.
 //!
 //! Invariant: all arithmetic is on integers, so equal assumptions give equal jobs on every machine.
 //! Cost: memory for one line; two small allocations per job (its name, its groups).
@@ -18,7 +19,9 @@ use crate::fields::{Column, out_of_order, time};
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
 use crate::records::Records;
-use crate::{BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError};
+use crate::{
+    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+};
 use assumptions::Dealer;
 
 const COLUMNS: usize = 6;
@@ -77,10 +80,13 @@ impl SwimSource {
                 continue;
             }
             self.records.read += 1;
-            match parse(line, self.last).and_then(|row| shape(row, &self.assumptions, &self.demands)) {
+            match parse(line, self.last)
+                .and_then(|row| shape(row, &self.assumptions, &self.demands))
+            {
                 Ok(mut job) => {
                     self.last = job.submit;
-                    // Bad lines draw no tenant: mending one leaves the tenants of the jobs before it alone.
+                    // Bad lines draw no tenant: mending one leaves the tenants of the jobs before
+                    // it alone.
                     job.queue = self.dealer.deal();
                     return Ok(Some(job));
                 }
@@ -99,7 +105,9 @@ struct Row<'a> {
 
 fn parse(line: &[u8], last: Time) -> Result<Row<'_>, Problem> {
     let Ok(line) = std::str::from_utf8(line) else {
-        return Err(Problem::line("not text (invalid UTF-8); SWIM is six columns separated by tabs"));
+        return Err(Problem::line(
+            "not text (invalid UTF-8); SWIM is six columns separated by tabs",
+        ));
     };
     let mut columns = [""; COLUMNS];
     let mut count = 0;
@@ -110,7 +118,9 @@ fn parse(line: &[u8], last: Time) -> Result<Row<'_>, Problem> {
         count += 1;
     }
     if count != COLUMNS {
-        return Err(Problem::line(format!("{count} columns; a SWIM line has {COLUMNS}, separated by tabs")));
+        return Err(Problem::line(format!(
+            "{count} columns; a SWIM line has {COLUMNS}, separated by tabs"
+        )));
     }
     let value = |column: Column| columns[column.0 - 1].as_bytes();
     let id = columns[JOB.0 - 1];
@@ -129,7 +139,11 @@ fn parse(line: &[u8], last: Time) -> Result<Row<'_>, Problem> {
 }
 
 /// Makes a job of a row: maps, then reduces if anything is shuffled.
-fn shape(row: Row<'_>, a: &SwimAssumptions, demands: &(Resources, Resources)) -> Result<Job, Problem> {
+fn shape(
+    row: Row<'_>,
+    a: &SwimAssumptions,
+    demands: &(Resources, Resources),
+) -> Result<Job, Problem> {
     let mut groups = Vec::with_capacity(2);
     let stages = [
         (row.input, a.map_bytes, a.map_bytes_per_s, demands.0, INPUT),
@@ -144,7 +158,10 @@ fn shape(row: Row<'_>, a: &SwimAssumptions, demands: &(Resources, Resources)) ->
         let micros = micros.div_ceil(u128::from(per_s)) + u128::from(a.task_base.as_micros());
         let duration = u64::try_from(micros).ok().and_then(Span::from_micros).ok_or_else(|| {
             let longest = MAX_MICROS / MICROS_PER_S;
-            column.wrong(bytes.to_string().as_bytes(), &format!("makes a task longer than {longest} s"))
+            column.wrong(
+                bytes.to_string().as_bytes(),
+                &format!("makes a task longer than {longest} s"),
+            )
         })?;
         let duration = Durations::Same(duration);
         groups.push(TaskGroup { stage, count: count as u32, demand, duration, constraints: None });

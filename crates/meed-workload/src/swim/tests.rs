@@ -8,7 +8,11 @@ fn kinds() -> ResourceKinds {
     ResourceKinds::new(vec![("memory".into(), Unit::Bytes), ("slot".into(), Unit::Milli)]).unwrap()
 }
 
-fn open(text: &str, assumptions: &SwimAssumptions, policy: OnBadLine) -> Result<SwimSource, TraceError> {
+fn open(
+    text: &str,
+    assumptions: &SwimAssumptions,
+    policy: OnBadLine,
+) -> Result<SwimSource, TraceError> {
     SwimSource::open(&Origin::bytes("t.tsv", text.as_bytes()), &kinds(), assumptions, policy)
 }
 
@@ -68,7 +72,8 @@ fn tenants_are_dealt_as_asked() {
     };
     let (queues, counted) = counts(TenantSplit::RoundRobin);
     assert_eq!((&queues[..6], counted), (&[0, 1, 2, 3, 0, 1][..], [1000; 4]));
-    let random = |seed, weights: &[u32]| counts(TenantSplit::Random { seed, weights: weights.to_vec() });
+    let random =
+        |seed, weights: &[u32]| counts(TenantSplit::Random { seed, weights: weights.to_vec() });
     assert_eq!(random(1, &[]), random(1, &[1, 1, 1, 1]));
     assert_ne!(random(1, &[]).0, random(2, &[]).0);
     assert!(random(1, &[]).1.iter().all(|count| (900..1100).contains(count)));
@@ -85,23 +90,28 @@ fn wrong_lines_say_what_is_wrong() {
         ("\t126\t103\t1\t2\t3", "column 1 (job id): \"\" is no job id; wanted are 1 to 200 bytes"),
         (
             "job1\tsoon\t103\t1\t2\t3",
-            "column 2 (submit time): \"soon\" is not a number; wanted is seconds, 0 or more, up to 285 years",
+            "column 2 (submit time): \"soon\" is not a number; wanted is seconds, 0 or more, up to \
+             285 years",
         ),
         (
             "job1\t22\t0\t1\t2\t3",
-            "submitted at 22 s (22s), before the preceding job's 23 s (23s); a trace is in order of submission",
+            "submitted at 22 s (22s), before the preceding job's 23 s (23s); a trace is in order \
+             of submission",
         ),
         (
             "job1\t24\t0\t-1\t2\t3",
-            "column 4 (map input bytes): \"-1\" is negative; wanted is a whole number from 0 to 4611686018427387904",
+            "column 4 (map input bytes): \"-1\" is negative; wanted is a whole number from 0 to \
+             4611686018427387904",
         ),
         (
             "job1\t24\t0\t1\t2.5\t3",
-            "column 5 (shuffle bytes): \"2.5\" is not a whole number; wanted is a whole number from 0 to 4611686018427387904",
+            "column 5 (shuffle bytes): \"2.5\" is not a whole number; wanted is a whole number \
+             from 0 to 4611686018427387904",
         ),
         (
             "job1\t24\t0\t1\t2\t1e30",
-            "column 6 (reduce output bytes): \"1e30\" is too large; wanted is a whole number from 0 to 4611686018427387904",
+            "column 6 (reduce output bytes): \"1e30\" is too large; wanted is a whole number from \
+             0 to 4611686018427387904",
         ),
     ];
     for (bad, expected) in rows {
@@ -127,7 +137,10 @@ fn settings_are_checked() {
         (|a| a.tenants.clear(), "tenants: there are none; name at least one"),
         (|a| a.tenants[3] = "t1".into(), "tenants: a name comes twice"),
         (|a| a.map_bytes = 0, "map_bytes: is 0; at least 1 is needed"),
-        (|a| a.split = TenantSplit::Random { seed: 1, weights: vec![1] }, "weights: 1 weights for 4 tenants"),
+        (
+            |a| a.split = TenantSplit::Random { seed: 1, weights: vec![1] },
+            "weights: 1 weights for 4 tenants",
+        ),
         (
             |a| a.split = TenantSplit::Random { seed: 1, weights: vec![0; 4] },
             "weights: all are 0; at least one tenant must get jobs",

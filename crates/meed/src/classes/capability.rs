@@ -1,13 +1,15 @@
-//! What each node is capable of with tasks of one class, and the slots that it gets for it (JAS, Eq. 2 to 5).
+//! What each node is capable of with tasks of one class, and the slots that it gets for it (JAS,
+//! Eq. 2 to 5).
 //!
 //! > c_y = |M_y| / e_y,  k_y = K * c_y / sum of c_j
 //!
-//! M_y: the tasks that node y ended of one job (Table 2: of *a* CPU-bound job; jobs differ too much to be mixed), e_y their
-//! times together, K all slots of the class. The paper's example prints the inverse of c_y; Eq. 2 and 4 are meant. Each
-//! job of the class that ends is learned from. One that ran on some nodes only says how these compare with each other:
-//! its values are scaled so that their sum over nodes that were known before stays; where it ran everywhere this is Eq. 3
-//! to the letter. A node that was never measured keeps the slots it had at first and takes no part. Slots are whole by
-//! largest remainder, at least one for each measured node, and add up to K.
+//! M_y: the tasks that node y ended of one job (Table 2: of *a* CPU-bound job; jobs differ too much
+//! to be mixed), e_y their times together, K all slots of the class. The paper's example prints the
+//! inverse of c_y; Eq. 2 and 4 are meant. Each job of the class that ends is learned from. One that
+//! ran on some nodes only says how these compare with each other: its values are scaled so that
+//! their sum over nodes that were known before stays; where it ran everywhere this is Eq. 3 to the
+//! letter. A node that was never measured keeps the slots it had at first and takes no part. Slots
+//! are whole by largest remainder, at least one for each measured node, and add up to K.
 
 use super::locality::NodeTimes;
 use crate::shares::apportion;
@@ -63,7 +65,8 @@ impl Capability {
         (here > 0 && there > 0).then(|| there as f64 / here as f64)
     }
 
-    /// Slots of each node by capability, `usual` those before any was measured; `None` while none is.
+    /// Slots of each node by capability, `usual` those before any was measured; `None` while none
+    /// is.
     pub fn share_out(&mut self, usual: &[u32]) -> Option<Vec<u32>> {
         // Nodes without slots of the class take no part.
         let measured: Vec<usize> =

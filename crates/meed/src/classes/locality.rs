@@ -2,15 +2,15 @@
 //!
 //! > NonLocalBenefit = ET_i > ET_j + Transfer_time
 //!
-//! ET_i: mean time of the job's local tasks on node i, which holds the block; ET_j the same on node j, which asks. What is
-//! not known yet does not pay.
+//! ET_i: mean time of the job's local tasks on node i, which holds the block; ET_j the same on node
+//! j, which asks. What is not known yet does not pay.
 
 use std::collections::BTreeMap;
 
 use crate::time::Span;
 
-/// Times of one job's map tasks, by node: of all of them for its capability, of local ones in the paper's
-/// LocalityBenefitTable.
+/// Times of one job's map tasks, by node: of all of them for its capability, of local ones in the
+/// paper's LocalityBenefitTable.
 #[derive(Clone, Default, Debug)]
 pub struct NodeTimes {
     /// Number and sum, in microseconds.

@@ -1,19 +1,21 @@
 //! Class-aware placement: tasks go where what they strain is free (JAS, TCC 2018).
 //!
-//! A job is CPU-bound or I/O-bound, which is seen from its first map task that ends ([`classify`]); what each node did of
-//! each class tells its capability ([`capability`]); map slots of each class are shared out by it. With locality a task
-//! leaves its data only where that pays ([`locality`]); with adaption slots are set anew when nodes overload
-//! ([`overload`]). What a rule does of all this is a row of [`RULES`].
+//! A job is CPU-bound or I/O-bound, which is seen from its first map task that ends ([`classify`]);
+//! what each node did of each class tells its capability ([`capability`]); map slots of each class
+//! are shared out by it. With locality a task leaves its data only where that pays ([`locality`]);
+//! with adaption slots are set anew when nodes overload ([`overload`]). What a rule does of all
+//! this is a row of [`RULES`].
 //!
-//! It says which jobs may have a free slot of a node, not whose turn it is: a world asks [`Classes::rank`] for each offer
-//! ([`crate::Engine::offer`]), so every order policy works with every rule. It knows no world: nodes are numbers, times
-//! and bytes are told.
+//! It says which jobs may have a free slot of a node, not whose turn it is: a world asks
+//! [`Classes::rank`] for each offer ([`crate::Engine::offer`]), so every order policy works with
+//! every rule. It knows no world: nodes are numbers, times and bytes are told.
 //!
-//! Where the paper is silent: a task holds the slot that it was given until it ends, whatever its class turns out to be
-//! (counted by class, as printed, a node whose other class has no work would be given tasks without end); a measured
-//! node has at least one slot of each class; a threshold that was reached starts its count again.
-//! Cost: O(log jobs + log nodes) for each call, O(nodes) when a job ends or slots are set. Memory: O(nodes) for each
-//! live job where slots follow capability.
+//! Where the paper is silent: a task holds the slot that it was given until it ends, whatever its
+//! class turns out to be (counted by class, as printed, a node whose other class has no work would
+//! be given tasks without end); a measured node has at least one slot of each class; a threshold
+//! that was reached starts its count again. Cost: O(log jobs + log nodes) for each call, O(nodes)
+//! when a job ends or slots are set. Memory: O(nodes) for each live job where slots follow
+//! capability.
 
 pub mod capability;
 pub mod classify;
@@ -98,13 +100,15 @@ impl Slots {
 /// What the rules compare with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// DIOR: bytes that a disk moves in a second on average. A job with less throughput is CPU-bound.
+    /// DIOR: bytes that a disk moves in a second on average. A job with less throughput is
+    /// CPU-bound.
     pub disk_bytes_per_s: u64,
     /// Thousandths of its processors above which a node is overloaded: 900 in Algorithm 10.
     pub cpu_busy: u32,
     /// Bytes a second above which a node's disk is overloaded: 35 MB in Algorithm 10.
     pub io_bytes_per_s: u64,
-    /// Heartbeats of overloaded nodes after which slots are set anew: 100 in Algorithm 10, best at 300 (Fig. 10).
+    /// Heartbeats of overloaded nodes after which slots are set anew: 100 in Algorithm 10, best at
+    /// 300 (Fig. 10).
     pub threshold: u32,
     /// How long delay scheduling waits for a slot near the data.
     pub local_wait: Span,
@@ -163,7 +167,8 @@ pub enum Pick {
 pub enum ClassesError {
     /// Slots that cannot be halved.
     #[error(
-        "{rule} splits the map slots of each node into two classes; node {node} has {slots}, at least 2 are needed"
+        "{rule} splits the map slots of each node into two classes; node {node} has {slots}, at \
+         least 2 are needed"
     )]
     TooFewSlots {
         /// The rule.
@@ -208,11 +213,19 @@ pub struct Classes {
 
 impl Classes {
     /// A rule over nodes with so many map slots each. A node may have none.
-    pub fn new(rule: &'static Rule, limits: Limits, map_slots: Vec<u32>) -> Result<Classes, ClassesError> {
+    pub fn new(
+        rule: &'static Rule,
+        limits: Limits,
+        map_slots: Vec<u32>,
+    ) -> Result<Classes, ClassesError> {
         check_limits(&limits)?;
         let odd = map_slots.iter().position(|&slots| rule.splits && slots == 1);
         if let Some(node) = odd {
-            return Err(ClassesError::TooFewSlots { rule: rule.name, node, slots: map_slots[node] });
+            return Err(ClassesError::TooFewSlots {
+                rule: rule.name,
+                node,
+                slots: map_slots[node],
+            });
         }
         let slots = map_slots.iter().map(|&slots| rule.usual_slots(slots)).collect();
         let capability = Class::ALL.map(|_| Capability::new(map_slots.len()));
@@ -240,8 +253,8 @@ impl Classes {
         self.jobs.insert(job, Job { class: None, times, local_times, passed_over: None });
     }
 
-    /// A job has ended: its times tell what nodes are capable of, and the first of its class lets slots be set
-    /// (Algorithms 2 and 3, line 2).
+    /// A job has ended: its times tell what nodes are capable of, and the first of its class lets
+    /// slots be set (Algorithms 2 and 3, line 2).
     pub fn job_ended(&mut self, job: JobId) {
         let Some(Job { class: Some(class), times, .. }) = self.jobs.remove(&job) else { return };
         if self.rule.by_capability {
@@ -256,11 +269,13 @@ impl Classes {
         self.jobs.get(&job)?.class
     }
 
-    /// A map task has ended: its job may be classified by it, and its time is noted for the node (Algorithms 1 and 7).
+    /// A map task has ended: its job may be classified by it, and its time is noted for the node
+    /// (Algorithms 1 and 7).
     pub fn task_ended(&mut self, report: &TaskReport) {
         let Some(job) = self.jobs.get_mut(&report.job) else { return };
         let at_once = self.map_slots[report.node];
-        job.class.get_or_insert_with(|| classify::class(report, at_once, self.limits.disk_bytes_per_s));
+        job.class
+            .get_or_insert_with(|| classify::class(report, at_once, self.limits.disk_bytes_per_s));
         if self.rule.by_capability {
             job.times.add(report.node, report.lasted);
         }
@@ -269,10 +284,13 @@ impl Classes {
         }
     }
 
-    /// A heartbeat of some node: overload is counted, and slots are set where that is due (Algorithms 6, 9 and 10). Whether slots
-    /// have changed, perhaps those of other nodes.
+    /// A heartbeat of some node: overload is counted, and slots are set where that is due
+    /// (Algorithms 6, 9 and 10). Whether slots have changed, perhaps those of other nodes.
     pub fn beat(&mut self, load: Load) -> bool {
-        let over = [load.cpu_busy > self.limits.cpu_busy, load.io_bytes_per_s > self.limits.io_bytes_per_s];
+        let over = [
+            load.cpu_busy > self.limits.cpu_busy,
+            load.io_bytes_per_s > self.limits.io_bytes_per_s,
+        ];
         let mut changed = false;
         for class in Class::ALL {
             let i = class.index();
@@ -312,7 +330,11 @@ impl Classes {
 
     /// The kinds of slots, in the order in which free ones are offered.
     pub fn slot_kinds(&self) -> &'static [SlotKind] {
-        if self.rule.splits { &[SlotKind::Of(Class::Cpu), SlotKind::Of(Class::Io)] } else { &[SlotKind::Any] }
+        if self.rule.splits {
+            &[SlotKind::Of(Class::Cpu), SlotKind::Of(Class::Io)]
+        } else {
+            &[SlotKind::Any]
+        }
     }
 
     /// Which block a task takes that may start.
@@ -320,9 +342,10 @@ impl Classes {
         if self.rule.locality == Locality::None { Pick::InOrder } else { Pick::LocalFirst }
     }
 
-    /// Whether a map task of `job` may have a free slot of this kind on `node`, and how early: unclassified jobs, then
-    /// those of the slot's class, then the other class (Algorithms 4, 5 and 8). `local` says whether a block of it lies
-    /// there; `remote`, asked only where it matters, where the block lies that it would take else.
+    /// Whether a map task of `job` may have a free slot of this kind on `node`, and how early:
+    /// unclassified jobs, then those of the slot's class, then the other class (Algorithms 4, 5 and
+    /// 8). `local` says whether a block of it lies there; `remote`, asked only where it matters,
+    /// where the block lies that it would take else.
     pub fn rank(
         &self,
         node: usize,
@@ -346,14 +369,16 @@ impl Classes {
 
     fn pays(&self, node: usize, job: &Job, class: Class, remote: &Remote) -> bool {
         let there = job.local_times.mean_us(remote.holder);
-        // A node that never had a block of this job: as much faster or slower as it is with the class.
-        let by_class = || Some(there? * self.capability[class.index()].slowdown(node, remote.holder)?);
+        // A node that never had a block of this job: as much faster or slower as it is with the
+        // class.
+        let by_class =
+            || Some(there? * self.capability[class.index()].slowdown(node, remote.holder)?);
         let here = job.local_times.mean_us(node).or_else(by_class);
         pays(there, here, remote.transfer)
     }
 
-    /// Whether a job whose turn it is takes the slot now: delay scheduling passes it over while it has no block there,
-    /// for a time. For `Engine::offer_if`.
+    /// Whether a job whose turn it is takes the slot now: delay scheduling passes it over while it
+    /// has no block there, for a time. For `Engine::offer_if`.
     pub fn accepts(&mut self, now: Time, job: JobId, local: bool) -> bool {
         if self.rule.locality != Locality::Delay {
             return true;

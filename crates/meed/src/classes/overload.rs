@@ -1,4 +1,5 @@
-//! Heartbeats of overloaded nodes, counted over the whole cluster (JAS, Algorithm 10): CPUcount and IOcount.
+//! Heartbeats of overloaded nodes, counted over the whole cluster (JAS, Algorithm 10): CPUcount and
+//! IOcount.
 
 use super::Class;
 
@@ -15,8 +16,8 @@ impl Overload {
         Overload { threshold, counts: [0; 2] }
     }
 
-    /// A heartbeat of a node, overloaded or not. Whether slots of the class are to be set anew: then the count starts
-    /// again.
+    /// A heartbeat of a node, overloaded or not. Whether slots of the class are to be set anew:
+    /// then the count starts again.
     pub fn count(&mut self, class: Class, overloaded: bool) -> bool {
         let count = &mut self.counts[class.index()];
         *count += u32::from(overloaded);

@@ -26,7 +26,8 @@ pub struct Rule {
     pub splits: bool,
     /// Whether slots of a class follow what nodes are capable of (Algorithms 2 and 3).
     pub by_capability: bool,
-    /// Whether a slot of one class takes jobs of the other when its own has none (Algorithms 4 and 5, line 11).
+    /// Whether a slot of one class takes jobs of the other when its own has none (Algorithms 4 and
+    /// 5, line 11).
     pub fills_other: bool,
     /// See [`Locality`].
     pub locality: Locality,
@@ -57,10 +58,25 @@ const JAS: Rule = Rule {
 /// All rules.
 pub const RULES: &[Rule] = &[
     HADOOP,
-    Rule { name: "delay", source: "Zaharia et al. (EuroSys 2010)", locality: Locality::Delay, ..HADOOP },
-    Rule { name: "dmr", source: "Tian et al. (GCC 2009); JAS (TCC 2018), Sec. 2.4", splits: true, ..HADOOP },
+    Rule {
+        name: "delay",
+        source: "Zaharia et al. (EuroSys 2010)",
+        locality: Locality::Delay,
+        ..HADOOP
+    },
+    Rule {
+        name: "dmr",
+        source: "Tian et al. (GCC 2009); JAS (TCC 2018), Sec. 2.4",
+        splits: true,
+        ..HADOOP
+    },
     JAS,
-    Rule { name: "jasl", source: "JAS (TCC 2018), Algorithms 7 to 9", locality: Locality::IfItPays, ..JAS },
+    Rule {
+        name: "jasl",
+        source: "JAS (TCC 2018), Algorithms 7 to 9",
+        locality: Locality::IfItPays,
+        ..JAS
+    },
     Rule {
         name: "djasl",
         source: "JAS (TCC 2018), Algorithm 10",
@@ -76,8 +92,8 @@ impl Rule {
         RULES.iter().find(|rule| rule.name == name)
     }
 
-    /// How many slots of each kind a node has before it is measured: all for all, or half for each class, an odd one for
-    /// CPU-bound jobs.
+    /// How many slots of each kind a node has before it is measured: all for all, or half for each
+    /// class, an odd one for CPU-bound jobs.
     pub fn usual_slots(&self, map_slots: u32) -> Slots {
         if self.splits {
             Slots { any: 0, cpu: map_slots.div_ceil(2), io: map_slots / 2 }

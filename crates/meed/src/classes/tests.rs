@@ -3,8 +3,8 @@
 use super::*;
 use crate::place::FirstFit;
 use crate::{
-    Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, TaskGroup,
-    Unit,
+    Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
+    TaskGroup, Unit,
 };
 use proptest::prelude::*;
 
@@ -28,8 +28,13 @@ fn limits() -> Limits {
 fn jobs(n: usize) -> Vec<JobId> {
     let kinds = ResourceKinds::new(vec![("map".to_owned(), Unit::Milli)]).expect("a kind");
     let policy = Policy::preset("fifo").expect("a preset");
-    let queue =
-        QueueSpec { name: "q".to_owned(), weight: 1000, min: None, max: None, policy: policy.clone() };
+    let queue = QueueSpec {
+        name: "q".to_owned(),
+        weight: 1000,
+        min: None,
+        max: None,
+        policy: policy.clone(),
+    };
     let nodes = vec![NodeSpec::new("n", Resources::new(&[1000]))];
     let config = Config { kinds, measured: 0, root: policy, queues: vec![queue], nodes };
     let mut engine = Engine::new(config, Box::new(FirstFit::new(1))).expect("sound");
@@ -95,11 +100,16 @@ fn eq_1_compares_the_throughput_of_a_full_node_with_the_disk() {
             shuffle_out_bytes: quarter,
             ..report(job, 0, seconds, mb * MB - 3 * quarter)
         };
-        assert_eq!(classify::class(&all, at_once, 30 * MB), expected, "{at_once} x {mb} MB in {seconds} s");
+        assert_eq!(
+            classify::class(&all, at_once, 30 * MB),
+            expected,
+            "{at_once} x {mb} MB in {seconds} s"
+        );
     }
 }
 
-/// Sec. 3.1.2 and Fig. 4: nine tasks on three nodes; c_y is the inverse of the mean time (the text prints the mean).
+/// Sec. 3.1.2 and Fig. 4: nine tasks on three nodes; c_y is the inverse of the mean time (the text
+/// prints the mean).
 #[test]
 fn fig_4_slots_follow_the_tasks_that_a_node_ends_in_a_second() {
     let job = jobs(1)[0];
@@ -117,7 +127,8 @@ fn fig_4_slots_follow_the_tasks_that_a_node_ends_in_a_second() {
     assert!(!classes.beat(Load::default()), "once is enough");
 }
 
-/// Fig. 2 and 3: DMR halves whatever the nodes are; by capability each class goes where it is done fastest.
+/// Fig. 2 and 3: DMR halves whatever the nodes are; by capability each class goes where it is done
+/// fastest.
 #[test]
 fn fig_3_halves_do_not_fit_unequal_nodes() {
     let (cpu, io) = ([10, 20, 20], [20, 20, 10]);
@@ -132,13 +143,16 @@ fn fig_3_halves_do_not_fit_unequal_nodes() {
     }
 }
 
-/// Eq. 2 is over the tasks of one job: a node that was given a long job's tasks is not slower than one with a short job's.
+/// Eq. 2 is over the tasks of one job: a node that was given a long job's tasks is not slower than
+/// one with a short job's.
 #[test]
 fn jobs_are_not_mixed() {
     let ids = jobs(2);
     let mut classes = classes("djasl", &[8, 8, 8]);
     ids.iter().for_each(|&job| classes.job_arrived(job));
-    for (job, node, seconds) in [(0, 0, 100), (0, 0, 100), (0, 1, 100), (1, 1, 10), (1, 2, 10), (1, 2, 10)] {
+    for (job, node, seconds) in
+        [(0, 0, 100), (0, 0, 100), (0, 1, 100), (1, 1, 10), (1, 2, 10), (1, 2, 10)]
+    {
         classes.task_ended(&report(ids[job], node, seconds, 0));
     }
     ids.iter().for_each(|&job| classes.job_ended(job));
@@ -196,7 +210,11 @@ fn who_may_have_a_slot() {
             assert_eq!(classes.class(job), Some(class));
         }
         let remote = || Remote { holder: 1, transfer: secs(1) };
-        assert_eq!(classes.rank(0, slot, job, local, remote), expected, "{rule} {slot:?} {class:?} {local}");
+        assert_eq!(
+            classes.rank(0, slot, job, local, remote),
+            expected,
+            "{rule} {slot:?} {class:?} {local}"
+        );
     }
 }
 
@@ -274,7 +292,8 @@ fn what_cannot_be_is_refused() {
         made.err().map(|why| why.to_string())
     };
     assert_eq!(new("hadoop", limits(), &[1, 0]), None);
-    let odd = "jas splits the map slots of each node into two classes; node 1 has 1, at least 2 are needed";
+    let odd = "jas splits the map slots of each node into two classes; node 1 has 1, at least 2 \
+        are needed";
     assert_eq!(new("jas", limits(), &[4, 1]).as_deref(), Some(odd));
     let zero = Limits { threshold: 0, ..limits() };
     assert_eq!(new("djasl", zero, &[4]).as_deref(), Some("the threshold must be above zero"));

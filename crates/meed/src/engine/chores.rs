@@ -1,7 +1,7 @@
 //! What the clock alone changes: rounds begin, landmarks move, quanta are refreshed.
 //!
-//! Chores are done when the first event at or after their time comes, before it is taken in. That is exact: rounds
-//! that began in between saw no event, so only the last of them matters (Eq. 12).
+//! Chores are done when the first event at or after their time comes, before it is taken in. That
+//! is exact: rounds that began in between saw no event, so only the last of them matters (Eq. 12).
 
 use super::Engine;
 use crate::ledger::Step;
@@ -13,7 +13,8 @@ impl Engine {
     /// Finds when the next chore is due.
     pub(super) fn schedule_chores(&mut self) {
         let of_guard = self.guard.as_ref().map(|guard| &guard.domain);
-        let domains = self.domains.iter().chain(of_guard).filter(|domain| domain.rule.keeps_usage());
+        let domains =
+            self.domains.iter().chain(of_guard).filter(|domain| domain.rule.keeps_usage());
         let due = domains.filter_map(|domain| domain.rule.next_chore()).min();
         let quanta = self.quanta.as_ref().map_or(Time::MAX, |quanta| quanta.next_refresh());
         self.next_chore = due.unwrap_or(Time::MAX).min(quanta);
@@ -49,17 +50,19 @@ impl Engine {
         quanta.refresh(|queue| self.queues[queue.index()].parent);
     }
 
-    /// The queues, and the jobs, that are ordered by `domain`: those whose parent, or whose leaf, has it.
+    /// The queues, and the jobs, that are ordered by `domain`: those whose parent, or whose leaf,
+    /// has it.
     pub(super) fn members(&self, domain: usize) -> (Vec<QueueId>, Vec<JobId>) {
         let ordered_by = |queue: QueueId| self.queues[queue.index()].domain == domain;
-        let queues = self.queue_ids().filter(|&id| self.queues[id.index()].parent.is_some_and(ordered_by));
+        let queues =
+            self.queue_ids().filter(|&id| self.queues[id.index()].parent.is_some_and(ordered_by));
         let jobs = self.jobs.iter().filter(|(_, job)| ordered_by(job.queue)).map(|(id, _)| id);
         (queues.collect(), jobs.collect())
     }
 
-    /// A round of `domain` has begun: what its members used before is forgotten, and their running tasks are charged
-    /// as if they had started now (Eq. 13 to 15). One pass over members and running tasks, however many parents
-    /// share the domain.
+    /// A round of `domain` has begun: what its members used before is forgotten, and their running
+    /// tasks are charged as if they had started now (Eq. 13 to 15). One pass over members and
+    /// running tasks, however many parents share the domain.
     fn begin_round(&mut self, domain: usize) {
         let rule = self.domains[domain].rule;
         let (queues, jobs) = self.members(domain);
@@ -73,7 +76,8 @@ impl Engine {
             standing.forget(rule.round_start);
             standing.begin_round(rule.round_start, false);
         }
-        let running: Vec<AllocationId> = self.running.iter().map(|(allocation, _)| allocation).collect();
+        let running: Vec<AllocationId> =
+            self.running.iter().map(|(allocation, _)| allocation).collect();
         for allocation in running {
             self.straddle(domain, allocation);
         }
@@ -114,7 +118,8 @@ impl Engine {
         domain.rate(&self.shapes[task.shape()].demand, weight)
     }
 
-    /// Half-life: when enough have passed, all charges among the members of `domain` are scaled down together.
+    /// Half-life: when enough have passed, all charges among the members of `domain` are scaled
+    /// down together.
     fn move_landmarks(&mut self, domain: usize, steps: &[Step]) {
         let (queues, jobs) = self.members(domain);
         for step in steps {

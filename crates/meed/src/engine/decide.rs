@@ -1,8 +1,9 @@
 //! Who is served next: the walk from the root, until nothing more can start.
 //!
-//! At each level the demanding child with the smallest key is chosen; in the leaf, the best job of which a task
-//! fits. A leaf of which nothing fits is parked until a place or its share has room again, and the walk goes on
-//! with the next: whatever can start does (work conservation), unless the root's policy says to wait.
+//! At each level the demanding child with the smallest key is chosen; in the leaf, the best job of
+//! which a task fits. A leaf of which nothing fits is parked until a place or its share has room
+//! again, and the walk goes on with the next: whatever can start does (work conservation), unless
+//! the root's policy says to wait.
 
 use super::{Engine, NO_PLACE};
 use crate::decision::{Choice, KeyValue, Reason, Start};
@@ -23,8 +24,8 @@ enum Candidate {
 }
 
 impl Engine {
-    /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes with its reason,
-    /// which costs a second look at every heap on the way.
+    /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes
+    /// with its reason, which costs a second look at every heap on the way.
     pub fn decide(&mut self, explain: bool, on: impl FnMut(Start)) {
         self.decide_all(explain, on);
         self.forget_fresh();
@@ -38,8 +39,11 @@ impl Engine {
         while self.any_startable() {
             self.wake_next(explain);
             self.settle();
-            let mut reason =
-                explain.then(|| Reason { levels: Vec::new(), starved_for: None, place: self.place.why() });
+            let mut reason = explain.then(|| Reason {
+                levels: Vec::new(),
+                starved_for: None,
+                place: self.place.why(),
+            });
             let Some(leaf) = self.choose_leaf(reason.as_mut()) else { return };
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
@@ -55,8 +59,8 @@ impl Engine {
         }
     }
 
-    /// Starts a task of the group, on the node that was found for it if one was looked for already, or marks its shape
-    /// blocked when it fits on no node.
+    /// Starts a task of the group, on the node that was found for it if one was looked for already,
+    /// or marks its shape blocked when it fits on no node.
     fn place_group(
         &mut self,
         leaf: QueueId,
@@ -103,8 +107,8 @@ impl Engine {
         found
     }
 
-    /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the policy is to wait for
-    /// them) and stay within the maximum shares.
+    /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the
+    /// policy is to wait for them) and stay within the maximum shares.
     #[inline]
     pub(super) fn startable_shape(&self, leaf: QueueId, bucket: usize) -> Option<ShapeId> {
         let bucket = &self.queues[leaf.index()].buckets[bucket];
@@ -125,7 +129,12 @@ impl Engine {
             let (key, child) = self.least_child(at)?;
             if let Some(reason) = reason.as_deref_mut() {
                 let runner_up = self.runner_up(at);
-                reason.levels.push(Choice { among: at, chosen: child, key: self.shown(at, &key), runner_up });
+                reason.levels.push(Choice {
+                    among: at,
+                    chosen: child,
+                    key: self.shown(at, &key),
+                    runner_up,
+                });
             }
             if self.queues[child.index()].children.is_empty() {
                 return Some(child);
@@ -168,12 +177,13 @@ impl Engine {
         queue.standing.key(self.now, domain, &queue.terms)
     }
 
-    /// The best waiting group of the leaf among those whose shape is not known to be blocked and that stay within
-    /// the maximum shares.
+    /// The best waiting group of the leaf among those whose shape is not known to be blocked and
+    /// that stay within the maximum shares.
     fn choose_group(&mut self, leaf: QueueId) -> Candidate {
         let mut best: Option<(Key, u32)> = None;
         let mut node = None;
-        // With many shapes, those that fit nowhere are found on the way: one walk for each would be quadratic.
+        // With many shapes, those that fit nowhere are found on the way: one walk for each would be
+        // quadratic.
         let probes = !self.waits && self.queues[leaf.index()].buckets.len() > 1;
         for i in 0..self.queues[leaf.index()].buckets.len() {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };
@@ -201,7 +211,11 @@ impl Engine {
             if key == stored {
                 return Some((key, slot));
             }
-            self.queues[leaf.index()].buckets[bucket].groups.update(key, slot, &mut self.group_places);
+            self.queues[leaf.index()].buckets[bucket].groups.update(
+                key,
+                slot,
+                &mut self.group_places,
+            );
         }
     }
 
@@ -298,7 +312,8 @@ impl Engine {
         }
     }
 
-    /// The leaf wants something: it and, where they wanted nothing before, its parents join their heaps.
+    /// The leaf wants something: it and, where they wanted nothing before, its parents join their
+    /// heaps.
     fn join_heaps(&mut self, leaf: QueueId) {
         let mut at = leaf;
         while let Some(parent) = self.queues[at.index()].parent {
@@ -315,7 +330,8 @@ impl Engine {
         }
     }
 
-    /// The leaf wants nothing (or nothing that fits): it and the parents that are left without leave their heaps.
+    /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
+    /// leave their heaps.
     fn leave_heaps(&mut self, leaf: QueueId) {
         let mut at = leaf;
         while let Some(parent) = self.queues[at.index()].parent {

@@ -1,5 +1,6 @@
-//! Why things stand as they do: the order of what waits, with its keys, and what stands in its way. For people; each
-//! view is made anew from the books and changes nothing. O(children), or O(waiting groups), for each call.
+//! Why things stand as they do: the order of what waits, with its keys, and what stands in its way.
+//! For people; each view is made anew from the books and changes nothing. O(children), or O(waiting
+//! groups), for each call.
 
 use super::Engine;
 use crate::decision::KeyValue;
@@ -17,10 +18,12 @@ pub struct ChildView {
     pub queue: QueueId,
     /// Its key as decisions tell it.
     pub key: KeyValue,
-    /// The same in natural units per weight 1: resource-seconds for usage (as it counts now, where memory fades),
-    /// units for allocation, an arrival number, or the held part of its minimum share.
+    /// The same in natural units per weight 1: resource-seconds for usage (as it counts now, where
+    /// memory fades), units for allocation, an arrival number, or the held part of its minimum
+    /// share.
     pub natural: f64,
-    /// Nothing of it fits anywhere or stays within a maximum share: it is out of the walk until something changes.
+    /// Nothing of it fits anywhere or stays within a maximum share: it is out of the walk until
+    /// something changes.
     pub parked: bool,
 }
 
@@ -50,7 +53,8 @@ pub struct GuardView {
     pub t_wait: Span,
     /// How long this one has waited: since its last service or since its demand began.
     pub waited: Span,
-    /// Demanding leaves that have used less by the root's rules, least first: the guard serves those first.
+    /// Demanding leaves that have used less by the root's rules, least first: the guard serves
+    /// those first.
     pub before: Vec<QueueId>,
 }
 
@@ -81,22 +85,26 @@ impl Engine {
         self.queues[leaf.index()].waits_since
     }
 
-    /// The resource whose units the keys among the children of `queue` are in: the one counted, or the dearest; for
-    /// dominant shares the measured one, of which they are told as an amount.
+    /// The resource whose units the keys among the children of `queue` are in: the one counted, or
+    /// the dearest; for dominant shares the measured one, of which they are told as an amount.
     pub fn key_kind(&self, queue: QueueId) -> usize {
         match &self.domain(queue).scalar {
             Scalar::Kind(kind) => *kind,
             // The first of the dearest.
-            Scalar::Priced(prices) => (0..prices.len()).rev().max_by_key(|&kind| prices[kind]).unwrap_or(0),
+            Scalar::Priced(prices) => {
+                (0..prices.len()).rev().max_by_key(|&kind| prices[kind]).unwrap_or(0)
+            }
             // A share of the pool is told as an amount of what fairness is measured in.
             Scalar::Dominant => self.measured(),
         }
     }
 
-    /// The children of `parent` below which tasks wait, in the order in which they would be served at this instant.
+    /// The children of `parent` below which tasks wait, in the order in which they would be served
+    /// at this instant.
     pub fn children_in_order(&self, parent: QueueId) -> Vec<ChildView> {
         let domain = self.domain(parent);
-        let waiting = self.queues[parent.index()].children.iter().filter(|child| self.waits_below(**child));
+        let waiting =
+            self.queues[parent.index()].children.iter().filter(|child| self.waits_below(**child));
         let mut all: Vec<(Key, QueueId)> = waiting
             .map(|&child| {
                 let queue = &self.queues[child.index()];
@@ -117,7 +125,8 @@ impl Engine {
 
     /// The waiting task groups of `leaf`, best first.
     pub fn groups_in_order(&self, leaf: QueueId) -> Vec<GroupView> {
-        let slots = self.queues[leaf.index()].buckets.iter().flat_map(|bucket| bucket.groups.iter());
+        let slots =
+            self.queues[leaf.index()].buckets.iter().flat_map(|bucket| bucket.groups.iter());
         let mut all: Vec<(Key, u32)> =
             slots.map(|&(_, slot)| (self.group_key_now(leaf, slot), slot)).collect();
         all.sort_unstable_by_key(|(key, _)| *key);
@@ -152,7 +161,8 @@ impl Engine {
             standing.clone().key(self.now, &guard.domain, terms)
         };
         let mine = key(leaf);
-        let others = self.queue_ids().filter(|&other| other != leaf && self.queues[other.index()].is_leaf());
+        let others =
+            self.queue_ids().filter(|&other| other != leaf && self.queues[other.index()].is_leaf());
         let walked = others.filter(|other| self.queues[other.index()].waiting > 0);
         let mut before: Vec<(Key, QueueId)> =
             walked.map(|other| (key(other), other)).filter(|(other, _)| *other < mine).collect();
@@ -205,7 +215,8 @@ impl Engine {
             (Tier::BelowMinimum, _) | (_, Measure::Arrival) => key.value(),
             // Weights are in thousandths: a thousand of them is a weight of 1.
             (_, Measure::Allocation) => key.value() * 1000.0 / scale,
-            // Charges are in thousandths of a unit x microsecond, which cancels those of the weight.
+            // Charges are in thousandths of a unit x microsecond, which cancels those of the
+            // weight.
             (_, Measure::Usage) => key.value() / scale / 1e6 / rule.clock.inflation(self.now),
         }
     }

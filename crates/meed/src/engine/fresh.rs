@@ -1,15 +1,17 @@
 //! Room that has come free since the last decisions, and who may use it.
 //!
-//! After [`Engine::decide`] nothing that waits fits anywhere (unless the policy is to wait, or a maximum share is in the
-//! way): all shapes that are waited for are blocked. An end then makes room on one node. To open every shape that would
-//! fit there, only to block all but one again once the first task has taken it, would cost a turn of every list for each
-//! end; so shapes stay blocked, and the few nodes that have got room, the fresh ones, are looked at instead.
+//! After [`Engine::decide`] nothing that waits fits anywhere (unless the policy is to wait, or a
+//! maximum share is in the way): all shapes that are waited for are blocked. An end then makes room
+//! on one node. To open every shape that would fit there, only to block all but one again once the
+//! first task has taken it, would cost a turn of every list for each end; so shapes stay blocked,
+//! and the few nodes that have got room, the fresh ones, are looked at instead.
 //!
-//! Invariant: a blocked shape fits on no node but a fresh one. When decisions end before fresh room is used up, the
-//! shapes that still fit there are opened. Of the parked leaves that fresh nodes help the one whose turn it is is woken,
-//! before each walk (`parked`): the others would come after it.
-//! Fresh nodes where nothing blocked fits are forgotten at once ([`Engine::sift_fresh`]).
-//! Cost of a walk in a deep backlog: a question to the tree of parked leaves, and one to the list of blocked demands.
+//! Invariant: a blocked shape fits on no node but a fresh one. When decisions end before fresh room
+//! is used up, the shapes that still fit there are opened. Of the parked leaves that fresh nodes
+//! help the one whose turn it is is woken, before each walk (`parked`): the others would come after
+//! it. Fresh nodes where nothing blocked fits are forgotten at once ([`Engine::sift_fresh`]). Cost
+//! of a walk in a deep backlog: a question to the tree of parked leaves, and one to the list of
+//! blocked demands.
 
 use smallvec::SmallVec;
 
@@ -33,8 +35,8 @@ enum Helped {
 }
 
 impl Engine {
-    /// Whether some waiting task may fit somewhere; errs towards yes where what a fresh node would help has been served
-    /// elsewhere.
+    /// Whether some waiting task may fit somewhere; errs towards yes where what a fresh node would
+    /// help has been served elsewhere.
     #[inline]
     pub(super) fn any_startable(&self) -> bool {
         self.shapes.any_startable() || !self.fresh.is_empty()
@@ -104,8 +106,9 @@ impl Engine {
         }
     }
 
-    /// Before a walk: wakes the parked leaf whose turn it is among those that fresh nodes help, unless somebody in the
-    /// walk comes before it. With `all` it wakes all that they help, for runners-up are told as well.
+    /// Before a walk: wakes the parked leaf whose turn it is among those that fresh nodes help,
+    /// unless somebody in the walk comes before it. With `all` it wakes all that they help, for
+    /// runners-up are told as well.
     pub(super) fn wake_next(&mut self, all: bool) {
         if self.fresh.is_empty() {
             return;
@@ -121,10 +124,12 @@ impl Engine {
         self.fresh = nodes;
     }
 
-    /// Whether a parked leaf is woken whenever it can start something: where its own key does not tell its turn, or
-    /// where it counts in the keys of others.
+    /// Whether a parked leaf is woken whenever it can start something: where its own key does not
+    /// tell its turn, or where it counts in the keys of others.
     fn wakes_at_once(&self, leaf: QueueId) -> bool {
-        self.queues[leaf.index()].parent != Some(QueueId::ROOT) || self.guard.is_some() || self.rescales
+        self.queues[leaf.index()].parent != Some(QueueId::ROOT)
+            || self.guard.is_some()
+            || self.rescales
     }
 
     /// What a parked leaf's key is told by.
@@ -135,10 +140,11 @@ impl Engine {
         }
     }
 
-    /// Of the parked leaves that `nodes` help the one with the smallest key, if that is below `below`; those that wake
-    /// at once are woken.
+    /// Of the parked leaves that `nodes` help the one with the smallest key, if that is below
+    /// `below`; those that wake at once are woken.
     fn first_helped(&mut self, nodes: &[NodeId], below: Option<Key>) -> Option<QueueId> {
-        let rooms: SmallVec<[Resources; 1]> = nodes.iter().map(|&node| self.cluster.free(node)).collect();
+        let rooms: SmallVec<[Resources; 1]> =
+            nodes.iter().map(|&node| self.cluster.free(node)).collect();
         let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
         let (mut at_once, mut capped) = (Vec::new(), Vec::new());
         let mut parked = std::mem::take(&mut self.parked);
@@ -171,7 +177,9 @@ impl Engine {
     /// Whether something of `leaf` fits on one of `nodes`, and may start.
     fn starts_on(&self, leaf: QueueId, nodes: &[NodeId]) -> Helped {
         let mut helped = Helped::Not;
-        for bucket in self.queues[leaf.index()].buckets.iter().filter(|bucket| !bucket.groups.is_empty()) {
+        for bucket in
+            self.queues[leaf.index()].buckets.iter().filter(|bucket| !bucket.groups.is_empty())
+        {
             let fits = |&node: &NodeId| {
                 self.cluster.has_room(node, &bucket.demand)
                     && self.allows_on(&self.shapes[bucket.shape].key, node)
@@ -189,7 +197,8 @@ impl Engine {
 
     fn open_shapes(&mut self, node: NodeId) {
         let (rules, jobs) = (&self.rules, &self.jobs);
-        self.shapes.unblock(&self.cluster.free(node), |key| rules.allowed(key, jobs).contains(node));
+        self.shapes
+            .unblock(&self.cluster.free(node), |key| rules.allowed(key, jobs).contains(node));
     }
 
     /// Decisions have been made: whoever may still start is opened, and no node is fresh any more.

@@ -1,11 +1,13 @@
 //! The starvation guard of H-LTRF (TSC'18 Algorithm 2).
 //!
-//! Among all demanding leaves, whatever their parents, the one that has used least (u_i / w_i, as in Algorithm 1,
-//! by the root's rules) is served out of turn once it has waited t_wait since its last service or since its demand
-//! began. So t_wait = 0 is single-level LTRF over the leaves, and t_wait = infinity the naive walk (Theorem 1).
+//! Among all demanding leaves, whatever their parents, the one that has used least (u_i / w_i, as
+//! in Algorithm 1, by the root's rules) is served out of turn once it has waited t_wait since its
+//! last service or since its demand began. So t_wait = 0 is single-level LTRF over the leaves, and
+//! t_wait = infinity the naive walk (Theorem 1).
 //!
-//! The guard keeps a ledger of its own for each leaf, by the root's memory, discount and quantum, since a parent's
-//! may differ. Cost: one more heap and ledger update for each start and end, only where t_wait is set.
+//! The guard keeps a ledger of its own for each leaf, by the root's memory, discount and quantum,
+//! since a parent's may differ. Cost: one more heap and ledger update for each start and end, only
+//! where t_wait is set.
 
 use super::queues::Queue;
 use super::{Engine, NO_PLACE};
@@ -54,7 +56,8 @@ impl Guard {
         for (index, queue) in queues.iter().enumerate() {
             let terms = &mut self.terms[index];
             terms.weight = queue.terms.weight;
-            terms.share = self.standings[index].set_share(now, &self.domain, terms.share, &queue.rest.share);
+            terms.share =
+                self.standings[index].set_share(now, &self.domain, terms.share, &queue.rest.share);
         }
     }
 
@@ -113,13 +116,17 @@ impl Engine {
         }
     }
 
-    /// Whether something of `leaf` fits somewhere: looked for, as one that merely may would keep others from their turn.
+    /// Whether something of `leaf` fits somewhere: looked for, as one that merely may would keep
+    /// others from their turn.
     fn can_start(&mut self, leaf: QueueId) -> bool {
         if self.waits {
             return self.may_start(leaf);
         }
         for i in 0..self.queues[leaf.index()].buckets.len() {
-            if self.startable_shape(leaf, i).is_some_and(|shape| self.find_or_block(shape).is_some()) {
+            if self
+                .startable_shape(leaf, i)
+                .is_some_and(|shape| self.find_or_block(shape).is_some())
+            {
                 return true;
             }
         }

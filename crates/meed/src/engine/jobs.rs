@@ -1,7 +1,8 @@
 //! Jobs arrive, get more tasks, are changed and cancelled.
 //!
-//! Waiting tasks are counters: a job of a million equal tasks costs what a job of one does. Tasks of one job that
-//! ask for different amounts are different groups; each waiting group stands in its leaf's bucket of its shape.
+//! Waiting tasks are counters: a job of a million equal tasks costs what a job of one does. Tasks
+//! of one job that ask for different amounts are different groups; each waiting group stands in its
+//! leaf's bucket of its shape.
 
 use smallvec::SmallVec;
 
@@ -67,7 +68,8 @@ impl Group {
         (self.first_task + self.next - 1, 0)
     }
 
-    /// Whether task number `task` of the job may be next: a retry, or the first that has never been started.
+    /// Whether task number `task` of the job may be next: a retry, or the first that has never been
+    /// started.
     pub(super) fn may_take(&self, task: u32) -> bool {
         self.retries.iter().any(|&(waiting, _)| waiting == task)
             || self.next < self.count && self.first_task + self.next == task
@@ -216,12 +218,18 @@ impl Engine {
         }
     }
 
-    /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would refuse them for.
+    /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would
+    /// refuse them for.
     pub fn check_tasks(&self, queue: QueueId, groups: &[TaskGroup]) -> Result<(), Rejected> {
         self.check_groups(queue, 0, groups)
     }
 
-    fn check_groups(&self, queue: QueueId, already: u32, groups: &[TaskGroup]) -> Result<(), Rejected> {
+    fn check_groups(
+        &self,
+        queue: QueueId,
+        already: u32,
+        groups: &[TaskGroup],
+    ) -> Result<(), Rejected> {
         let mut tasks = u64::from(already);
         for group in groups {
             check_dimensions("a task", &group.demand, &self.kinds)?;
@@ -268,8 +276,15 @@ impl Engine {
     fn new_group(&mut self, id: JobId, shape: ShapeId, count: u32) -> u32 {
         let job = &mut self.jobs[id];
         let number = job.groups.len() as u32;
-        let group =
-            Group { job: id, number, shape, first_task: job.tasks, count, next: 0, retries: Vec::new() };
+        let group = Group {
+            job: id,
+            number,
+            shape,
+            first_task: job.tasks,
+            count,
+            next: 0,
+            retries: Vec::new(),
+        };
         job.tasks += count;
         let slot = match self.unused_groups.pop() {
             Some(slot) => {
@@ -312,8 +327,10 @@ impl Engine {
         const KEPT: usize = 4;
         let shape = self.groups[slot as usize].shape;
         let buckets = &mut self.queues[leaf.index()].buckets;
-        let found =
-            buckets.iter().position(|bucket| bucket.shape == shape).expect("a waiting group is listed");
+        let found = buckets
+            .iter()
+            .position(|bucket| bucket.shape == shape)
+            .expect("a waiting group is listed");
         buckets[found].groups.remove(slot, &mut self.group_places);
         if buckets[found].groups.is_empty() && buckets.len() > KEPT {
             buckets.swap_remove(found);
@@ -361,7 +378,8 @@ impl Engine {
         while let Some(parent) = self.queues[at.index()].parent {
             if self.domain(parent).rule.measure == Measure::Arrival {
                 let arrivals = self.queues[at.index()].standing.arrivals.get_or_insert_default();
-                let changed = if waits { arrivals.insert(arrival) } else { arrivals.remove(&arrival) };
+                let changed =
+                    if waits { arrivals.insert(arrival) } else { arrivals.remove(&arrival) };
                 if changed {
                     self.rekey(at);
                 }

@@ -1,8 +1,10 @@
-//! A tree that holds, for each subtree, the least of every column of its places' rows: a rank, then an amount of each kind.
+//! A tree that holds, for each subtree, the least of every column of its places' rows: a rank, then
+//! an amount of each kind.
 //!
-//! It is asked for the place of the least rank among those whose amounts all fit. Rows of one vertex and of its sibling
-//! stand beside each other, so that a step down reads one or two cache lines.
-//! Cost for n places: a change is O(log n), and stops as soon as a subtree's least amounts do not change.
+//! It is asked for the place of the least rank among those whose amounts all fit. Rows of one
+//! vertex and of its sibling stand beside each other, so that a step down reads one or two cache
+//! lines. Cost for n places: a change is O(log n), and stops as soon as a subtree's least amounts
+//! do not change.
 
 use crate::resources::{Resources, fits};
 
@@ -98,8 +100,8 @@ impl LeastTree {
         }
     }
 
-    /// Names to `visit` places whose amounts fit into one of `rooms` and whose rank is at most `most`, or what `visit`
-    /// has last made of it: small ranks first, as far as the tree tells.
+    /// Names to `visit` places whose amounts fit into one of `rooms` and whose rank is at most
+    /// `most`, or what `visit` has last made of it: small ranks first, as far as the tree tells.
     pub(super) fn search(
         &self,
         rooms: &[Resources],

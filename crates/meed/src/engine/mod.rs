@@ -1,18 +1,18 @@
 //! The engine: a deterministic state machine from (state, event) to decisions.
 //!
-//! A world calls [`Engine::apply`] for each event of an instant and then [`Engine::decide`]. The engine reads no
-//! clock (time comes with each event), does no I/O, spawns nothing and draws no random number: the same events give
-//! the same decisions on every machine.
+//! A world calls [`Engine::apply`] for each event of an instant and then [`Engine::decide`]. The
+//! engine reads no clock (time comes with each event), does no I/O, spawns nothing and draws no
+//! random number: the same events give the same decisions on every machine.
 //!
-//! What happens to one task, in order: its job arrives (`jobs`), the walk chooses it (`decide`), it starts and ends
-//! (`tasks`); the clock alone changes rounds, landmarks and quanta (`chores`); nodes and queues come and go
-//! (`nodes`, `queues`).
+//! What happens to one task, in order: its job arrives (`jobs`), the walk chooses it (`decide`), it
+//! starts and ends (`tasks`); the clock alone changes rounds, landmarks and quanta (`chores`);
+//! nodes and queues come and go (`nodes`, `queues`).
 //!
-//! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one, unless tasks outrun
-//! their quantum), plus the placement's; nothing in it grows with the number of
-//! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks want nodes of their own
-//! are looked at one by one within their leaf, and hierarchical `drf` (`rescale`) and `per-server-drf` (`per_server`) look
-//! at all queues.
+//! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one,
+//! unless tasks outrun their quantum), plus the placement's; nothing in it grows with the number of
+//! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks
+//! want nodes of their own are looked at one by one within their leaf, and hierarchical `drf`
+//! (`rescale`) and `per-server-drf` (`per_server`) look at all queues.
 
 mod chores;
 mod decide;
@@ -94,7 +94,8 @@ pub struct Engine {
     learners: Vec<JobId>,
     /// When the clock alone next changes something.
     next_chore: Time,
-    /// Whether any queue has a maximum share, and whether any is ordered by arrival: what nobody has costs nothing.
+    /// Whether any queue has a maximum share, and whether any is ordered by arrival: what nobody
+    /// has costs nothing.
     has_maximums: bool,
     orders_by_arrival: bool,
     /// Whether a parent may stand by its children rescaled.
@@ -108,13 +109,17 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with the queues and nodes of `config`, placing by `place` (see `place::PLACEMENTS`).
+    /// An engine with the queues and nodes of `config`, placing by `place` (see
+    /// `place::PLACEMENTS`).
     pub fn new(config: Config, place: Box<dyn Placement>) -> Result<Engine, ConfigError> {
         let kinds = config.kinds;
-        let adaptive = std::iter::once(&config.root).chain(config.queues.iter().map(|queue| &queue.policy));
+        let adaptive =
+            std::iter::once(&config.root).chain(config.queues.iter().map(|queue| &queue.policy));
         let quanta = adaptive
             .filter_map(|policy| match policy.quantum {
-                Quantum::Adaptive { initial, interval } => Some(QuantumUpdater::new(initial, interval)),
+                Quantum::Adaptive { initial, interval } => {
+                    Some(QuantumUpdater::new(initial, interval))
+                }
                 Quantum::Fixed(_) => None,
             })
             .next();
@@ -122,7 +127,8 @@ impl Engine {
             return Err(ConfigError::NoQueue);
         }
         if config.measured >= kinds.len() {
-            let problem = format!("there is no resource number {} to measure fairness in", config.measured);
+            let problem =
+                format!("there is no resource number {} to measure fairness in", config.measured);
             return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
         }
         let mut engine = Engine {
@@ -171,8 +177,8 @@ impl Engine {
 
     /// Takes in one event that happens at `now`. A refused event changes nothing.
     ///
-    /// Events come in order of time; at one instant ends come before arrivals and changes, and those before
-    /// [`Engine::decide`].
+    /// Events come in order of time; at one instant ends come before arrivals and changes, and
+    /// those before [`Engine::decide`].
     pub fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
         self.advance(now)?;
         match event {
@@ -183,7 +189,9 @@ impl Engine {
             Event::JobChanged { job, weight } => self.job_changed(job, weight),
             Event::JobCancelled(job) => self.job_cancelled(job),
             Event::NodeJoined(spec) => self.node_joined(spec).map(Effect::Node),
-            Event::NodeChanged(node, capacity) => self.node_changed(node, capacity).map(Effect::Lost),
+            Event::NodeChanged(node, capacity) => {
+                self.node_changed(node, capacity).map(Effect::Lost)
+            }
             Event::NodeLeft(node) => self.node_left(node).map(Effect::Lost),
             Event::QueueAdded(spec) => self.queue_added(spec).map(Effect::Queue),
             Event::QueueChanged(queue, change) => self.queue_changed(queue, change),

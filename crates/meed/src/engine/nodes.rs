@@ -48,7 +48,8 @@ impl Engine {
         self.cluster.check_total(&capacity, &before, &self.kinds)?;
         let mut used = before;
         used.sub(&self.cluster.free(node));
-        // Where all that runs there still fits, nobody has to be asked: worlds that set slots do so for every node.
+        // Where all that runs there still fits, nobody has to be asked: worlds that set slots do so
+        // for every node.
         let mut room = capacity;
         let lost = match used.fits_in(&capacity) {
             true => Vec::new(),
@@ -72,12 +73,19 @@ impl Engine {
         }
     }
 
-    /// Loses those tasks on `node` for which `pick` says so; it is asked oldest first, so the newest go.
-    fn lose_from(&mut self, node: NodeId, mut pick: impl FnMut(&Resources) -> bool) -> Vec<AllocationId> {
+    /// Loses those tasks on `node` for which `pick` says so; it is asked oldest first, so the
+    /// newest go.
+    fn lose_from(
+        &mut self,
+        node: NodeId,
+        mut pick: impl FnMut(&Resources) -> bool,
+    ) -> Vec<AllocationId> {
         let mut here: Vec<_> = self.running.iter().filter(|(_, task)| task.node == node).collect();
         here.sort_by_key(|(allocation, task)| (task.age(), *allocation));
-        let demands = here.iter().map(|(allocation, task)| (*allocation, self.shapes[task.shape()].demand));
-        let lost: Vec<AllocationId> = demands.filter(|(_, demand)| pick(demand)).map(|(at, _)| at).collect();
+        let demands =
+            here.iter().map(|(allocation, task)| (*allocation, self.shapes[task.shape()].demand));
+        let lost: Vec<AllocationId> =
+            demands.filter(|(_, demand)| pick(demand)).map(|(at, _)| at).collect();
         for &allocation in &lost {
             self.lose(allocation);
         }

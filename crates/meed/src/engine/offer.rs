@@ -1,16 +1,19 @@
-//! A node asks for work: at a heartbeat, or when a worker is idle, the place is given and a task is wanted.
+//! A node asks for work: at a heartbeat, or when a worker is idle, the place is given and a task is
+//! wanted.
 //!
-//! [`Engine::decide`] asks for each task where it fits; an offer asks for one node which task. The world says by `rank`
-//! which jobs may have the place, and which of them are to be preferred whatever the order: so rules that match tasks to
-//! nodes ([`crate::classes`], data locality, delay scheduling) work under every order policy.
+//! [`Engine::decide`] asks for each task where it fits; an offer asks for one node which task. The
+//! world says by `rank` which jobs may have the place, and which of them are to be preferred
+//! whatever the order: so rules that match tasks to nodes ([`crate::classes`], data locality, delay
+//! scheduling) work under every order policy.
 //!
-//! > served = the first, by the walk down the tree, among the waiting groups that fit the node and have the lowest rank
+//! > served = the first, by the walk down the tree, among the waiting groups that fit the node and
+//! > have the lowest rank
 //!
-//! Invariant: with one node and one rank for all, offers until none is taken start what `decide` starts, in its order
-//! (tests/suite/offers.rs), where parents do not count their children rescaled: what is set apart there by what fits
-//! anywhere is here whatever fits this node.
-//! Cost: O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it does not grow
-//! with the number of nodes.
+//! Invariant: with one node and one rank for all, offers until none is taken start what `decide`
+//! starts, in its order (tests/suite/offers.rs), where parents do not count their children
+//! rescaled: what is set apart there by what fits anywhere is here whatever fits this node. Cost:
+//! O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it
+//! does not grow with the number of nodes.
 
 use super::Engine;
 use crate::decision::{Choice, Reason, Start};
@@ -24,10 +27,11 @@ struct Able {
 }
 
 impl Engine {
-    /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for which `rank` (job,
-    /// number of the group in the job) gives a number, one of the lowest rank, and among those the one that the
-    /// policies put first. `None` when there is none, or when the node has left. It happens at the last instant the engine
-    /// was told of: call [`Engine::advance`] where no event came before.
+    /// Starts at most one task on `node`: of the waiting groups whose tasks fit there now and for
+    /// which `rank` (job, number of the group in the job) gives a number, one of the lowest rank,
+    /// and among those the one that the policies put first. `None` when there is none, or when the
+    /// node has left. It happens at the last instant the engine was told of: call
+    /// [`Engine::advance`] where no event came before.
     pub fn offer(
         &mut self,
         node: NodeId,
@@ -37,8 +41,9 @@ impl Engine {
         self.offer_if(node, explain, rank, &mut |_, _| true)
     }
 
-    /// As [`Engine::offer`]; the one whose turn it is may be passed over by `accept` (job, number of the group): then it
-    /// is the next one's turn, of the same rank first. Delay scheduling waits in this way.
+    /// As [`Engine::offer`]; the one whose turn it is may be passed over by `accept` (job, number
+    /// of the group): then it is the next one's turn, of the same rank first. Delay scheduling
+    /// waits in this way.
     pub fn offer_if(
         &mut self,
         node: NodeId,
@@ -71,7 +76,16 @@ impl Engine {
             }
             let (allocation, task, failures) = self.start(slot, node);
             let reason = reason.map(Box::new);
-            return Some(Start { allocation, job, task, group, queue: leaf, node, failures, reason });
+            return Some(Start {
+                allocation,
+                job,
+                task,
+                group,
+                queue: leaf,
+                node,
+                failures,
+                reason,
+            });
         }
     }
 
@@ -81,12 +95,15 @@ impl Engine {
         let mut able: Vec<Able> = Vec::new();
         let mut queues = vec![QueueId::ROOT];
         while let Some(queue) = queues.pop() {
-            // Only what wants something, and is not set apart because it fits nowhere, stands in the heaps.
+            // Only what wants something, and is not set apart because it fits nowhere, stands in
+            // the heaps.
             queues.extend(self.queues[queue.index()].demanding.iter().map(|&(_, id)| QueueId(id)));
             let mut here = Able { leaf: queue, groups: Vec::new() };
             for slot in self.fitting(queue, node) {
                 let group = &self.groups[slot as usize];
-                let Some(rank) = rank(group.job, group.number).filter(|&rank| rank <= best) else { continue };
+                let Some(rank) = rank(group.job, group.number).filter(|&rank| rank <= best) else {
+                    continue;
+                };
                 if rank < best {
                     best = rank;
                     able.clear();
@@ -137,7 +154,12 @@ impl Engine {
             let &(key, chosen) = keys.first()?;
             if let Some(reason) = reason.as_deref_mut() {
                 let runner_up = keys.get(1).map(|(key, queue)| (*queue, self.shown(at, key)));
-                reason.levels.push(Choice { among: at, chosen, key: self.shown(at, &key), runner_up });
+                reason.levels.push(Choice {
+                    among: at,
+                    chosen,
+                    key: self.shown(at, &key),
+                    runner_up,
+                });
             }
             at = chosen;
         }
@@ -162,7 +184,8 @@ impl Engine {
     /// The guard's leaf among `able`, and how long it has waited.
     fn starved_among(&mut self, able: &[Able]) -> Option<(QueueId, crate::Span)> {
         let guard = self.guard.as_mut()?;
-        let least = able.iter().map(|able| able.leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
+        let least =
+            able.iter().map(|able| able.leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
         let waited = self.now.saturating_since(self.queues[least.index()].waits_since);
         (waited >= guard.t_wait()).then_some((least, waited))
     }

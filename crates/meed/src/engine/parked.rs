@@ -1,17 +1,21 @@
-//! The parked leaves, to be asked which of them a node's free amounts help, and whose turn it is among those.
+//! The parked leaves, to be asked which of them a node's free amounts help, and whose turn it is
+//! among those.
 //!
-//! They have places in a [`LeastTree`], which holds for each subtree the least of their keys and, kind by kind, the least
-//! that one of them waits for: a node that has less of some kind helps nobody there, and a subtree whose least key is
-//! above that of a leaf that was found need not be looked into. So an end wakes the one leaf whose turn it is, not all
-//! that it would help, most of which would find the room taken.
+//! They have places in a [`LeastTree`], which holds for each subtree the least of their keys and,
+//! kind by kind, the least that one of them waits for: a node that has less of some kind helps
+//! nobody there, and a subtree whose least key is above that of a leaf that was found need not be
+//! looked into. So an end wakes the one leaf whose turn it is, not all that it would help, most of
+//! which would find the room taken.
 //!
-//! Leaves that wait for like amounts stand near each other, in the order of [`likeness`], so that what is the least in a
-//! subtree is not much less than what each there waits for. The order is as good as it is: whoever comes takes a free
-//! place near those that are like it, and now and then all are put in order anew. No answer depends on it.
+//! Leaves that wait for like amounts stand near each other, in the order of [`likeness`], so that
+//! what is the least in a subtree is not much less than what each there waits for. The order is as
+//! good as it is: whoever comes takes a free place near those that are like it, and now and then
+//! all are put in order anew. No answer depends on it.
 //!
-//! Keys are kept as floats at or below the true ones ([`bound`]); the leaves that are looked at are compared exactly.
-//! Cost for n parked leaves: O(log n) for one that is parked, woken or rekeyed, and a look at few places; a question
-//! goes down where least amounts fit and keys are small, and turns back where amounts stem from different leaves.
+//! Keys are kept as floats at or below the true ones ([`bound`]); the leaves that are looked at are
+//! compared exactly. Cost for n parked leaves: O(log n) for one that is parked, woken or rekeyed,
+//! and a look at few places; a question goes down where least amounts fit and keys are small, and
+//! turns back where amounts stem from different leaves.
 
 use super::least_tree::LeastTree;
 use crate::order::Tier;
@@ -49,8 +53,8 @@ const NEAR: usize = 32;
 /// The bound of a leaf that is to be woken before all others.
 pub(super) const AT_ONCE: f64 = f64::NEG_INFINITY;
 
-/// What leaves are put in order by: [`likeness`], and the leaf's number, stirred: those that are alike often come in the
-/// order of their numbers, and would all ask for the places at one end.
+/// What leaves are put in order by: [`likeness`], and the leaf's number, stirred: those that are
+/// alike often come in the order of their numbers, and would all ask for the places at one end.
 type Likeness = (u64, u32);
 
 fn like(least: &[u64], leaf: u32) -> Likeness {
@@ -78,8 +82,8 @@ fn rank(bound: f64) -> u64 {
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// A number that is near for amounts that are like each other: the leading bits of the logarithms of all kinds, the highest
-/// of each first (Morton's order).
+/// A number that is near for amounts that are like each other: the leading bits of the logarithms
+/// of all kinds, the highest of each first (Morton's order).
 fn likeness(amounts: &[u64]) -> u64 {
     const BITS: usize = 64 / MAX_KINDS;
     // Six bits of exponent, the others of what follows the leading one.
@@ -89,7 +93,9 @@ fn likeness(amounts: &[u64]) -> u64 {
         let rest = (amount << amount.leading_zeros()) << 1;
         (exponent << (BITS - 6)) | (rest >> (64 - (BITS - 6)))
     };
-    (0..BITS).rev().fold(0, |bits, bit| amounts.iter().fold(bits, |bits, &of| bits << 1 | log(of) >> bit & 1))
+    (0..BITS)
+        .rev()
+        .fold(0, |bits, bit| amounts.iter().fold(bits, |bits, &of| bits << 1 | log(of) >> bit & 1))
 }
 
 impl Parked {
@@ -101,8 +107,8 @@ impl Parked {
         self.places.get(leaf.index()).filter(|&&place| place != NONE).map(|&place| place as usize)
     }
 
-    /// `leaf` is parked, waits for no less than `least` of each kind, and has a key of `bound` or above; `None`: it is
-    /// not parked, or waits for no room.
+    /// `leaf` is parked, waits for no less than `least` of each kind, and has a key of `bound` or
+    /// above; `None`: it is not parked, or waits for no room.
     pub(super) fn set(&mut self, leaf: QueueId, least: Option<&Resources>, bound: f64) {
         self.leave(leaf);
         let Some(least) = least else { return };
@@ -133,18 +139,23 @@ impl Parked {
         }
     }
 
-    /// A free place next to where such a leaf would have been put, or, where all near there are taken, any.
+    /// A free place next to where such a leaf would have been put, or, where all near there are
+    /// taken, any.
     fn free_place(&mut self, like: &Likeness) -> usize {
         let before = self.order.partition_point(|other| other < like);
         let target = before * self.leaves.len() / self.order.len().max(1);
         let is_free = |&place: &usize| self.leaves.get(place) == Some(&NONE);
         let near = |distance: usize| {
-            [target.checked_add(distance), target.checked_sub(distance)].into_iter().flatten().find(is_free)
+            [target.checked_add(distance), target.checked_sub(distance)]
+                .into_iter()
+                .flatten()
+                .find(is_free)
         };
         if let Some(place) = (0..NEAR).find_map(near) {
             return place;
         }
-        // Every round of the hand passes a quarter of free places at least: a few steps each, over many.
+        // Every round of the hand passes a quarter of free places at least: a few steps each, over
+        // many.
         while self.leaves[self.hand] != NONE {
             self.hand = (self.hand + 1) % self.leaves.len();
         }
@@ -173,8 +184,8 @@ impl Parked {
         (self.came, self.hand) = (0, 0);
     }
 
-    /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`. `key_of` tells the key of one
-    /// whose least amounts fit, if something of it does start there.
+    /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`.
+    /// `key_of` tells the key of one whose least amounts fit, if something of it does start there.
     pub(super) fn first_helped(
         &self,
         rooms: &[Resources],
@@ -216,7 +227,8 @@ mod tests {
     }
 
     proptest! {
-        /// Keys may have risen since their bounds were set, and some leaves can start nothing after all.
+        /// Keys may have risen since their bounds were set, and some leaves can start nothing after
+        /// all.
         #[test]
         fn helps_the_one_that_a_scan_would(
             kinds in 1usize..4,

@@ -1,18 +1,22 @@
-//! Each server decides on its own: DRF applied to every server separately (`per-server-drf`), the naive extension of DRF
-//! to unequal servers (Wang, Liang, Li, TPDS 2015, Sec. 3.4), with whole tasks.
+//! Each server decides on its own: DRF applied to every server separately (`per-server-drf`), the
+//! naive extension of DRF to unequal servers (Wang, Liang, Li, TPDS 2015, Sec. 3.4), with whole
+//! tasks.
 //!
-//! > key of child i on server l = (max over r of g_ilr / c_lr) / w_i,  g_il what i holds on server l, c_l what l has
+//! > key of child i on server l = (max over r of g_ilr / c_lr) / w_i,  g_il what i holds on server
+//! > l, c_l what l has
 //!
-//! Servers take turns in order of joining (with first fit): the first with room for something that waits gives room to
-//! the child with the smallest key *on that server* of which something fits there, until nothing does; then the next. A
-//! child below its minimum share of the pool comes first on every server. A parent holds what its children hold; no
-//! child is rescaled. Jobs of one leaf stand in its own order, over the pool. Queues of another order, below the root,
-//! order their children by it.
+//! Servers take turns in order of joining (with first fit): the first with room for something that
+//! waits gives room to the child with the smallest key *on that server* of which something fits
+//! there, until nothing does; then the next. A child below its minimum share of the pool comes
+//! first on every server. A parent holds what its children hold; no child is rescaled. Jobs of one
+//! leaf stand in its own order, over the pool. Queues of another order, below the root, order their
+//! children by it.
 //!
-//! Invariant: `held[l]` sums the tasks that run on l, for the leaf and every queue above it but the root. No server after
-//! l is served before l is: room only becomes less while decisions are made. Cost: O(queues + waiting shapes) searches for
-//! each server that is served, O(n log n) for each start among n demanding children. It is a baseline, and other policies
-//! pay one branch for it at a start and an end.
+//! Invariant: `held[l]` sums the tasks that run on l, for the leaf and every queue above it but the
+//! root. No server after l is served before l is: room only becomes less while decisions are made.
+//! Cost: O(queues + waiting shapes) searches for each server that is served, O(n log n) for each
+//! start among n demanding children. It is a baseline, and other policies pay one branch for it at
+//! a start and an end.
 
 use std::collections::BTreeMap;
 
@@ -50,11 +54,12 @@ struct Turn {
     whole: Pool,
 }
 
-const WHY: &str =
-    "each server by itself: the first in order with room for what waits serves who holds least of it";
+const WHY: &str = "each server by itself: the first in order with room for what waits serves who \
+    holds least of it";
 
 impl Engine {
-    /// The queues from below the root down to `leaf`, and what all hold on `node`; `None` where servers do not decide.
+    /// The queues from below the root down to `leaf`, and what all hold on `node`; `None` where
+    /// servers do not decide.
     #[inline]
     fn books_on(
         &mut self,
@@ -90,8 +95,8 @@ impl Engine {
 
     /// Starts tasks while any can start, server by server.
     pub(super) fn decide_by_server(&mut self, explain: bool, mut on: impl FnMut(Start)) {
-        // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they help is woken, and what
-        // fits there is opened.
+        // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they
+        // help is woken, and what fits there is opened.
         self.wake_next(true);
         self.forget_fresh();
         while self.shapes.any_startable() {
@@ -101,7 +106,9 @@ impl Engine {
             let turn = Turn { node, whole };
             loop {
                 let mut levels = Vec::new();
-                let Some((leaf, slot)) = self.least_on(&turn, QueueId::ROOT, &mut levels) else { break };
+                let Some((leaf, slot)) = self.least_on(&turn, QueueId::ROOT, &mut levels) else {
+                    break;
+                };
                 let group = &self.groups[slot as usize];
                 let (job, number) = (group.job, group.number);
                 let (allocation, task, failures) = self.start(slot, node);
@@ -109,12 +116,22 @@ impl Engine {
                     levels.reverse();
                     Box::new(Reason { levels, starved_for: None, place: WHY })
                 });
-                on(Start { allocation, job, task, group: number, queue: leaf, node, failures, reason });
+                on(Start {
+                    allocation,
+                    job,
+                    task,
+                    group: number,
+                    queue: leaf,
+                    node,
+                    failures,
+                    reason,
+                });
             }
         }
     }
 
-    /// The first server with room for a task that waits and may start. Parks the leaves of which nothing may.
+    /// The first server with room for a task that waits and may start. Parks the leaves of which
+    /// nothing may.
     fn next_server(&mut self) -> Option<NodeId> {
         let mut seen: BTreeMap<ShapeId, Option<NodeId>> = BTreeMap::new();
         let mut first = None;
@@ -143,9 +160,14 @@ impl Engine {
         first
     }
 
-    /// The leaf and the group that the server serves next among what is below `parent`; the choices on the way, the
-    /// lowest first.
-    fn least_on(&mut self, turn: &Turn, parent: QueueId, levels: &mut Vec<Choice>) -> Option<(QueueId, u32)> {
+    /// The leaf and the group that the server serves next among what is below `parent`; the choices
+    /// on the way, the lowest first.
+    fn least_on(
+        &mut self,
+        turn: &Turn,
+        parent: QueueId,
+        levels: &mut Vec<Choice>,
+    ) -> Option<(QueueId, u32)> {
         let children: Vec<u32> =
             self.queues[parent.index()].demanding.iter().map(|&(_, child)| child).collect();
         let mut rows: Vec<(Key, QueueId)> = children
@@ -159,8 +181,9 @@ impl Engine {
                 false => self.least_on(turn, child, levels),
             };
             if found.is_some() {
-                let runner_up =
-                    rows.get(place + 1).map(|(key, next)| (*next, self.shown_on(turn, parent, key)));
+                let runner_up = rows
+                    .get(place + 1)
+                    .map(|(key, next)| (*next, self.shown_on(turn, parent, key)));
                 let key = self.shown_on(turn, parent, &key);
                 levels.push(Choice { among: parent, chosen: child, key, runner_up });
                 return found;

@@ -15,8 +15,8 @@ use crate::shapes::ShapeId;
 use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueSpec, Weight};
 use crate::time::Time;
 
-/// One queue of the tree. What a start or an end touches stands here; the rest lies apart, so that ten thousand
-/// tenants stay in the cache.
+/// One queue of the tree. What a start or an end touches stands here; the rest lies apart, so that
+/// ten thousand tenants stay in the cache.
 pub(super) struct Queue {
     pub(super) parent: Option<QueueId>,
     /// How it orders its children: an index of the engine's domains.
@@ -67,7 +67,13 @@ pub(super) struct Bucket {
 }
 
 impl Queue {
-    fn new(parent: Option<QueueId>, spec: &QueueSpec, domain: usize, tie: u64, kinds: usize) -> Queue {
+    fn new(
+        parent: Option<QueueId>,
+        spec: &QueueSpec,
+        domain: usize,
+        tie: u64,
+        kinds: usize,
+    ) -> Queue {
         let rest = Rest {
             name: spec.name.clone(),
             min: spec.min,
@@ -106,8 +112,13 @@ impl Engine {
         if let Some(problem) = policy.problem(self.kinds.len()) {
             return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
         }
-        let spec =
-            QueueSpec { name: "root".to_owned(), weight: 1000, min: None, max: None, policy: policy.clone() };
+        let spec = QueueSpec {
+            name: "root".to_owned(),
+            weight: 1000,
+            min: None,
+            max: None,
+            policy: policy.clone(),
+        };
         let domain = self.domain_for(policy);
         self.queues.push(Queue::new(None, &spec, domain, 0, self.kinds.len()));
         self.queue_places.push(NO_PLACE);
@@ -129,7 +140,13 @@ impl Engine {
         self.names.insert(spec.name.clone(), id);
         self.has_maximums |= spec.max.is_some();
         let domain = self.domain_for(&spec.policy);
-        self.queues.push(Queue::new(Some(parent), &spec, domain, u64::from(id.0), self.kinds.len()));
+        self.queues.push(Queue::new(
+            Some(parent),
+            &spec,
+            domain,
+            u64::from(id.0),
+            self.kinds.len(),
+        ));
         self.queue_places.push(NO_PLACE);
         self.meter.add_queue();
         if let Some(quanta) = &mut self.quanta {
@@ -139,7 +156,8 @@ impl Engine {
             guard.add_queue();
         }
         self.set_minimum_term(id);
-        // Where each server decides by itself nothing is rescaled: who counts would differ from server to server.
+        // Where each server decides by itself nothing is rescaled: who counts would differ from
+        // server to server.
         self.rescales |= self.servers.is_none() && self.is_rescaled(parent);
         Ok(id)
     }
@@ -178,11 +196,17 @@ impl Engine {
         }
         let Some((above, _)) = spec.name.rsplit_once('.') else { return Ok(QueueId::ROOT) };
         let Some(parent) = self.find_queue(above) else {
-            return Err(ConfigError::NoParent { queue: spec.name.clone(), parent: above.to_owned() });
+            return Err(ConfigError::NoParent {
+                queue: spec.name.clone(),
+                parent: above.to_owned(),
+            });
         };
         let queue = &self.queues[parent.index()];
         if queue.jobs > 0 || queue.draining {
-            return Err(ConfigError::ParentIsLeaf { queue: spec.name.clone(), parent: above.to_owned() });
+            return Err(ConfigError::ParentIsLeaf {
+                queue: spec.name.clone(),
+                parent: above.to_owned(),
+            });
         }
         Ok(parent)
     }
@@ -192,7 +216,8 @@ impl Engine {
         self.check_bounds(&spec.name, spec.min.as_ref(), spec.max.as_ref())?;
         let alone = || {
             (spec.policy.per_server && self.servers.is_none()).then(|| {
-                "per-server-drf is how each server decides, from the root down: make it the order of the whole run, or \
+                "per-server-drf is how each server decides, from the root down: make it the order \
+                 of the whole run, or \
                  take drf here"
                     .to_owned()
             })
@@ -224,9 +249,12 @@ impl Engine {
         }
     }
 
-    /// Children's minimum shares must fit into what their parent is promised, or at least may hold; `newcomer` is
-    /// a parent and the minimum of a child that it has not got yet.
-    pub(super) fn check_minimums(&self, newcomer: Option<(QueueId, Resources)>) -> Result<(), ConfigError> {
+    /// Children's minimum shares must fit into what their parent is promised, or at least may hold;
+    /// `newcomer` is a parent and the minimum of a child that it has not got yet.
+    pub(super) fn check_minimums(
+        &self,
+        newcomer: Option<(QueueId, Resources)>,
+    ) -> Result<(), ConfigError> {
         for (index, parent) in self.queues.iter().enumerate() {
             let more = newcomer.filter(|(above, _)| above.index() == index).map(|(_, min)| min);
             if parent.children.is_empty() && more.is_none() {
@@ -273,7 +301,9 @@ impl Engine {
 
     /// The first queue with adaptive quanta brings the updater, if none had them at the start.
     fn begin_to_learn(&mut self, quantum: Quantum) {
-        let (None, Quantum::Adaptive { initial, interval }) = (&self.quanta, quantum) else { return };
+        let (None, Quantum::Adaptive { initial, interval }) = (&self.quanta, quantum) else {
+            return;
+        };
         let mut quanta = QuantumUpdater::new(initial, interval);
         self.queues.iter().skip(1).for_each(|_| quanta.add_queue());
         for id in self.jobs.iter().map(|(id, _)| id).collect::<Vec<_>>() {
@@ -283,7 +313,11 @@ impl Engine {
         self.quanta = Some(quanta);
     }
 
-    pub(super) fn queue_changed(&mut self, id: QueueId, change: QueueChange) -> Result<Effect, Rejected> {
+    pub(super) fn queue_changed(
+        &mut self,
+        id: QueueId,
+        change: QueueChange,
+    ) -> Result<Effect, Rejected> {
         let queue = self.live_queue(id)?;
         let min = change.min.unwrap_or(queue.rest.min);
         let max = change.max.unwrap_or(queue.max.as_deref().copied());

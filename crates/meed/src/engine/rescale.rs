@@ -1,19 +1,24 @@
-//! Hierarchical dominant fairness that does not starve: a parent's share counts its demanding children rescaled.
+//! Hierarchical dominant fairness that does not starve: a parent's share counts its demanding
+//! children rescaled.
 //!
-//! If a parent's share were the plain sum of its children's amounts, one child could starve: a sibling that cannot get
-//! more (its tasks fit nowhere now) keeps the parent's share high while another kind of resource lies idle. So, after
-//! Bhattacharya et al., "Hierarchical Scheduling for Diverse Datacenter Workloads" (SoCC 2013), Sec. 5:
+//! If a parent's share were the plain sum of its children's amounts, one child could starve: a
+//! sibling that cannot get more (its tasks fit nowhere now) keeps the parent's share high while
+//! another kind of resource lies idle. So, after Bhattacharya et al., "Hierarchical Scheduling for
+//! Diverse Datacenter Workloads" (SoCC 2013), Sec. 5:
 //!
-//! > share(P) = max over r of sum over demanding children i of x_ir * M / (s_i / w_i),  M = min_i s_i / w_i
+//! > share(P) = max over r of sum over demanding children i of x_ir * M / (s_i / w_i),  M = min_i
+//! > s_i / w_i
 //!
-//! x_i the amounts of child i as parts of the pool (of a parent: rescaled in the same way), s_i their largest. Children
-//! that want nothing, or of which nothing fits, do not count. It applies where a parent and its own parent both order by
-//! dominant allocation (`drf`, `drfh`); usage over time (`long-term-drf`) is summed plainly, and the guard `t_wait` helps.
+//! x_i the amounts of child i as parts of the pool (of a parent: rescaled in the same way), s_i
+//! their largest. Children that want nothing, or of which nothing fits, do not count. It applies
+//! where a parent and its own parent both order by dominant allocation (`drf`, `drfh`); usage over
+//! time (`long-term-drf`) is summed plainly, and the guard `t_wait` helps.
 //!
-//! Such a key may fall when a child begins or ceases to count, so it is computed anew for every parent on the path
-//! whenever that, or an amount, changes; and before each decision those of which nothing fits are set apart, which
-//! elsewhere waits until their turn comes. Factors are kept to 2^-40. Amounts count as they are held, whatever the weight of
-//! the node. Cost of a decision: O(queues + distinct demands), besides O(demanding children) for each parent on the path.
+//! Such a key may fall when a child begins or ceases to count, so it is computed anew for every
+//! parent on the path whenever that, or an amount, changes; and before each decision those of which
+//! nothing fits are set apart, which elsewhere waits until their turn comes. Factors are kept to
+//! 2^-40. Amounts count as they are held, whatever the weight of the node. Cost of a decision:
+//! O(queues + distinct demands), besides O(demanding children) for each parent on the path.
 
 use super::Engine;
 use crate::order::key::Key;
@@ -48,7 +53,10 @@ impl Engine {
         if !self.is_rescaled(queue) {
             let held = &self.queues[queue.index()].held;
             // All domains that compare dominant shares have the same pool.
-            return self.domain(self.queues[queue.index()].parent.unwrap_or(QueueId::ROOT)).pool.parts(held);
+            return self
+                .domain(self.queues[queue.index()].parent.unwrap_or(QueueId::ROOT))
+                .pool
+                .parts(held);
         }
         let children = self.queues[queue.index()].demanding.iter().map(|&(_, id)| QueueId(id));
         let rows: Vec<([u128; MAX_KINDS], u128, u64)> = children
@@ -58,8 +66,9 @@ impl Engine {
                 (parts, share, self.queues[child.index()].terms.weight)
             })
             .collect();
-        let by_ratio =
-            |a: &&(_, u128, u64), b: &&(_, u128, u64)| (a.1 * u128::from(b.2)).cmp(&(b.1 * u128::from(a.2)));
+        let by_ratio = |a: &&(_, u128, u64), b: &&(_, u128, u64)| {
+            (a.1 * u128::from(b.2)).cmp(&(b.1 * u128::from(a.2)))
+        };
         let mut sum = [0; MAX_KINDS];
         let Some(&(_, least, least_weight)) = rows.iter().min_by(by_ratio) else { return sum };
         if least == 0 {
@@ -98,7 +107,8 @@ impl Engine {
             .any(|bucket| self.startable_shape(leaf, bucket).is_some())
     }
 
-    /// The amounts of `leaf`, or who counts on its path, have changed: the keys of the parents above may have fallen.
+    /// The amounts of `leaf`, or who counts on its path, have changed: the keys of the parents
+    /// above may have fallen.
     #[inline]
     pub(super) fn rekey_rescaled(&mut self, leaf: QueueId) {
         if !self.rescales {

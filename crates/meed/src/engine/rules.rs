@@ -1,8 +1,9 @@
 //! Which nodes satisfy the label rules of tasks.
 //!
-//! Equal rules are kept once, with the set of nodes that satisfy them; a node's labels never change, so the set is
-//! complete when it is made and grows with each node that joins. Cost: O(nodes) for rules seen for the first time,
-//! O(distinct rules) when a node joins, one bit for each look.
+//! Equal rules are kept once, with the set of nodes that satisfy them; a node's labels never
+//! change, so the set is complete when it is made and grows with each node that joins. Cost:
+//! O(nodes) for rules seen for the first time, O(distinct rules) when a node joins, one bit for
+//! each look.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +69,11 @@ impl Rules {
 
     /// The nodes that tasks of a shape may run on.
     #[inline]
-    pub(super) fn allowed<'a>(&'a self, key: &ShapeKey, jobs: &'a Slab<JobMark, Job>) -> Allowed<'a> {
+    pub(super) fn allowed<'a>(
+        &'a self,
+        key: &ShapeKey,
+        jobs: &'a Slab<JobMark, Job>,
+    ) -> Allowed<'a> {
         if key.rules.is_none() && key.distinct.is_none() {
             return Allowed::ANY;
         }
@@ -109,5 +114,8 @@ pub(super) fn check_possible(
     if cluster.could_hold_among(&group.demand, allowed) {
         return Ok(());
     }
-    Err(Rejected::NoNodeAllowed { demand: in_words(&group.demand, kinds), rules: constraints.to_string() })
+    Err(Rejected::NoNodeAllowed {
+        demand: in_words(&group.demand, kinds),
+        rules: constraints.to_string(),
+    })
 }

@@ -7,7 +7,8 @@ use crate::shares::apportion;
 use crate::spec::QueueId;
 
 impl Engine {
-    /// Computes all shares anew and tells ledgers and meters. O(queues); clusters and trees change rarely.
+    /// Computes all shares anew and tells ledgers and meters. O(queues); clusters and trees change
+    /// rarely.
     pub(super) fn share_out(&mut self) {
         let now = self.now;
         self.queues[0].rest.share = self.cluster.total;
@@ -41,8 +42,8 @@ impl Engine {
         self.rebuild_heaps();
     }
 
-    /// Dominant shares are parts of the cluster as it is now, and so are newcomers' terms. Of an empty cluster nothing
-    /// is a part: the last pool stays.
+    /// Dominant shares are parts of the cluster as it is now, and so are newcomers' terms. Of an
+    /// empty cluster nothing is a part: the last pool stays.
     fn change_pools(&mut self) {
         let total = self.cluster.total;
         if total.is_zero() {
@@ -86,7 +87,8 @@ impl Engine {
     /// Keys may have fallen: all heaps are put in order anew.
     pub(super) fn rebuild_heaps(&mut self) {
         for index in 0..self.queues.len() {
-            let children: Vec<u32> = self.queues[index].demanding.iter().map(|(_, id)| *id).collect();
+            let children: Vec<u32> =
+                self.queues[index].demanding.iter().map(|(_, id)| *id).collect();
             for child in children {
                 self.rekey(QueueId(child));
             }

@@ -1,7 +1,7 @@
 //! Tasks start, end, fail, are lost with their node, and are tried again.
 //!
-//! Charges at every level of the tree, the leaf's measures, the node's free resources and the heaps change here
-//! together; what a start does, [`Engine::release`] undoes.
+//! Charges at every level of the tree, the leaf's measures, the node's free resources and the heaps
+//! change here together; what a start does, [`Engine::release`] undoes.
 
 use super::Engine;
 use crate::error::Rejected;
@@ -49,7 +49,13 @@ impl Engine {
     }
 
     /// Starts a task that was taken from its group.
-    pub(super) fn start_taken(&mut self, slot: u32, node: NodeId, task: u32, failures: u16) -> AllocationId {
+    pub(super) fn start_taken(
+        &mut self,
+        slot: u32,
+        node: NodeId,
+        task: u32,
+        failures: u16,
+    ) -> AllocationId {
         let now = self.now;
         let group = &self.groups[slot as usize];
         let (job_id, shape) = (group.job, group.shape);
@@ -113,7 +119,8 @@ impl Engine {
             at = parent;
         }
         if let Some(guard) = &mut self.guard {
-            let (rate, share) = (guard.domain.rate(demand, node_weight), guard.terms[leaf.index()].share);
+            let (rate, share) =
+                (guard.domain.rate(demand, node_weight), guard.terms[leaf.index()].share);
             guard.standings[leaf.index()].start(now, &rate, quantum, &guard.domain, share);
         }
     }
@@ -130,8 +137,8 @@ impl Engine {
         self.jobs[id].standing.start(self.now, &rate, quantum, domain, u64::MAX);
     }
 
-    /// Case three of Eq. 14: a queue that is older than the round and had no task straddling its start counts from
-    /// its first task in it.
+    /// Case three of Eq. 14: a queue that is older than the round and had no task straddling its
+    /// start counts from its first task in it.
     #[inline]
     fn first_start_of_round(&mut self, queue: QueueId, parent: QueueId) {
         if self.queues[queue.index()].standing.since.is_none() {
@@ -140,7 +147,8 @@ impl Engine {
         }
     }
 
-    /// Work for a leaf: each queue on its path that was idle becomes active. A queue that never had work arrives now.
+    /// Work for a leaf: each queue on its path that was idle becomes active. A queue that never had
+    /// work arrives now.
     pub(super) fn queue_gets_work(&mut self, path: &[QueueId], tasks: u64) {
         let mut parent = QueueId::ROOT;
         for &at in path {
@@ -170,12 +178,18 @@ impl Engine {
                 && other.active_tasks > 0
                 && other.standing.since.is_some_and(|at| Some(at) < since)
             {
-                earlier.push((other.standing.charge(now, domain, other.terms.share), other.terms.weight));
+                earlier.push((
+                    other.standing.charge(now, domain, other.terms.share),
+                    other.terms.weight,
+                ));
             }
         }
         let newcomer = &mut self.queues[queue.index()];
-        let pseudo =
-            crate::order::pseudo_accumulated(rule.newcomer, newcomer.terms.weight, earlier.into_iter());
+        let pseudo = crate::order::pseudo_accumulated(
+            rule.newcomer,
+            newcomer.terms.weight,
+            earlier.into_iter(),
+        );
         newcomer.standing.top_up(pseudo, domain, self.kinds.len());
     }
 
@@ -296,7 +310,8 @@ impl Engine {
         }
         let leaf = task.queue;
         if let Some(guard) = &mut self.guard {
-            let (rate, share) = (guard.domain.rate(demand, node_weight), guard.terms[leaf.index()].share);
+            let (rate, share) =
+                (guard.domain.rate(demand, node_weight), guard.terms[leaf.index()].share);
             guard.standings[leaf.index()].end(now, &rate, started, &guard.domain, share);
             guard.rekey(now, leaf);
         }

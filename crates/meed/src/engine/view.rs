@@ -108,15 +108,15 @@ impl Engine {
         self.meter_kind()
     }
 
-    /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones too, and the sums
-    /// are equal. O(queues).
+    /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones
+    /// too, and the sums are equal. O(queues).
     pub fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
         let leaves: Vec<usize> = leaves.iter().map(|leaf| leaf.index()).collect();
         self.meter.lending(now, &leaves)
     }
 
-    /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds; its plain use
-    /// where the policy keeps no ledger. For reports: a float.
+    /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds;
+    /// its plain use where the policy keeps no ledger. For reports: a float.
     ///
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
     pub fn charged(&self, id: QueueId, now: Time) -> f64 {

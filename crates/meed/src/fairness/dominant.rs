@@ -1,15 +1,18 @@
-//! Dominant shares over time: how much of the pool a leaf holds and wants, whichever resource it takes most of.
+//! Dominant shares over time: how much of the pool a leaf holds and wants, whichever resource it
+//! takes most of.
 //!
-//! > used_i = integral of G_i,  G_i = max over r of g_ir / C_r;  entitled_i = integral of min(D_i, s_i),
+//! > used_i = integral of G_i,  G_i = max over r of g_ir / C_r;  entitled_i = integral of min(D_i,
+//! > s_i),
 //! > D_i = max over r of d_ir / C_r;  rho_i = used_i / entitled_i
 //!
-//! g held, d held and waited for, C the pool, s_i the part of the pool that weights give (level by level). This is Eq. 3
-//! of TSC'18 with dominant shares in the place of amounts of one resource: with one resource it is the same, and whoever
-//! gets all that it asks for, no more than its part, has rho = 1. Nothing of it decides anything.
+//! g held, d held and waited for, C the pool, s_i the part of the pool that weights give (level by
+//! level). This is Eq. 3 of TSC'18 with dominant shares in the place of amounts of one resource:
+//! with one resource it is the same, and whoever gets all that it asks for, no more than its part,
+//! has rho = 1. Nothing of it decides anything.
 //!
-//! Shares are whole numbers of [`WHOLE`]ths of the pool, rounded down: an error of 4e-15 of the pool, the same on every
-//! machine. Of a kind of which there is nothing, nothing is a part. Cost: a multiplication for each kind at each start,
-//! end and arrival.
+//! Shares are whole numbers of [`WHOLE`]ths of the pool, rounded down: an error of 4e-15 of the
+//! pool, the same on every machine. Of a kind of which there is nothing, nothing is a part. Cost: a
+//! multiplication for each kind at each start, end and arrival.
 
 use super::line::Line;
 use crate::resources::{MAX_KINDS, Resources};
@@ -22,8 +25,8 @@ pub const WHOLE: u64 = 1 << 48;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     capacity: Resources,
-    /// ceil(2^(62 + bits) / capacity), which has 63 or 64 bits; `bits` are those of the capacity. Zero where there is
-    /// nothing.
+    /// ceil(2^(62 + bits) / capacity), which has 63 or 64 bits; `bits` are those of the capacity.
+    /// Zero where there is nothing.
     inverse: [u64; MAX_KINDS],
     /// 14 + bits: what is left are the 48 bits of a share.
     shift: [u32; MAX_KINDS],
@@ -32,7 +35,9 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn new(capacity: &Resources) -> Pool {
         let mut pool = Pool { capacity: *capacity, ..Pool::default() };
-        for (kind, &amount) in capacity.as_slice().iter().enumerate().filter(|(_, amount)| **amount > 0) {
+        for (kind, &amount) in
+            capacity.as_slice().iter().enumerate().filter(|(_, amount)| **amount > 0)
+        {
             let bits = u64::BITS - amount.leading_zeros();
             pool.inverse[kind] = (1u128 << (62 + bits)).div_ceil(u128::from(amount)) as u64;
             pool.shift[kind] = 14 + bits;
@@ -118,7 +123,8 @@ mod tests {
             let exact = u128::from(amount) * u128::from(WHOLE) / u128::from(capacity);
             let got = u128::from(Pool::new(&Resources::new(&[capacity])).part(0, amount));
             // The inverse is rounded up: by less than a part.
-            prop_assert!(got == exact || got == exact + 1, "{amount} of {capacity}: {got}, not {exact}");
+            prop_assert!(got == exact || got == exact + 1, "{amount} of {capacity}: {got}, not \
+                {exact}");
         }
     }
 }

@@ -11,11 +11,12 @@ pub fn sharing_loss(rhos: impl IntoIterator<Item = f64>) -> f64 {
     rhos.into_iter().map(|rho| (rho - 1.0).min(0.0)).fold(0.0, |sum, loss| sum + loss)
 }
 
-/// Jain's index, (sum x)^2 / (n * sum x^2): 1 when all are equal, 1/n when one has everything; `None` for nobody
-/// or all zero.
+/// Jain's index, (sum x)^2 / (n * sum x^2): 1 when all are equal, 1/n when one has everything;
+/// `None` for nobody or all zero.
 pub fn jain(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (n, sum, squares) =
-        values.into_iter().fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+    let (n, sum, squares) = values
+        .into_iter()
+        .fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 

@@ -1,13 +1,14 @@
 //! Who lent and who borrowed: balances that add up to the unit.
 //!
-//! At an instant leaf i borrows b_i = max(g_i - S_i, 0) and leaves u_i = max(S_i - g_i, 0) unused. Shares add up
-//! to the capacity (`shares`), so B = sum b_i <= U = sum u_i: all that is borrowed is somebody's unused share, and
-//! each lends in proportion to what it leaves unused: u_i * B / U.
+//! At an instant leaf i borrows b_i = max(g_i - S_i, 0) and leaves u_i = max(S_i - g_i, 0) unused.
+//! Shares add up to the capacity (`shares`), so B = sum b_i <= U = sum u_i: all that is borrowed is
+//! somebody's unused share, and each lends in proportion to what it leaves unused: u_i * B / U.
 //!
-//! B / U is the same for all, so its integral P is kept once, and a leaf's lending between two changes of its own
-//! is u_i times the difference of P: O(1) for each change, however many leaves there are. P has 64 fractional
-//! bits, rounded down, so the lent units add up to a little less than the borrowed ones; [`balance`] gives the
-//! missing units to the largest remainders. What one borrows others lent: exactly.
+//! B / U is the same for all, so its integral P is kept once, and a leaf's lending between two
+//! changes of its own is u_i times the difference of P: O(1) for each change, however many leaves
+//! there are. P has 64 fractional bits, rounded down, so the lent units add up to a little less
+//! than the borrowed ones; [`balance`] gives the missing units to the largest remainders. What one
+//! borrows others lent: exactly.
 
 use super::line::Line;
 use crate::time::Time;
@@ -59,8 +60,8 @@ impl Pool {
 
     /// A leaf of `share` holds `held` from `now` on.
     ///
-    /// The pool's own sums may be off while several leaves change at one instant; time passes between instants
-    /// only, and `advance` asserts that they are right then.
+    /// The pool's own sums may be off while several leaves change at one instant; time passes
+    /// between instants only, and `advance` asserts that they are right then.
     #[inline]
     pub(super) fn hold(&mut self, now: Time, leaf: &mut LeafLending, share: u64, held: u64) {
         self.advance(now);
@@ -102,7 +103,8 @@ pub(super) fn balance(parts: Vec<(Lending, u64)>) -> Vec<Lending> {
     let borrowed: u128 = parts.iter().map(|(part, _)| part.borrowed).sum();
     let lent: u128 = parts.iter().map(|(part, _)| part.lent).sum();
     let missing = borrowed.checked_sub(lent).expect("lending is rounded down");
-    let mut order: Vec<usize> = (0..parts.len()).filter(|&i| parts[i].0.lent > 0 || parts[i].1 > 0).collect();
+    let mut order: Vec<usize> =
+        (0..parts.len()).filter(|&i| parts[i].0.lent > 0 || parts[i].1 > 0).collect();
     order.sort_by_key(|&i| (std::cmp::Reverse(parts[i].1), i));
     let lenders = order.len() as u128;
     assert!(missing == 0 || lenders > 0, "units were borrowed that nobody lent");
@@ -156,7 +158,8 @@ mod tests {
             prop_assert_eq!(balanced.iter().map(|b| b.lent).sum::<u128>(), balanced.iter().map(|b| b.borrowed).sum());
             for i in 0..n {
                 prop_assert_eq!(balanced[i].borrowed, borrowed[i]);
-                prop_assert!((balanced[i].lent as f64 - lent[i]).abs() < 1.001, "{} {}", balanced[i].lent, lent[i]);
+                prop_assert!((balanced[i].lent as f64 - lent[i]).abs() < 1.001, "{} \
+                    {}", balanced[i].lent, lent[i]);
             }
         }
     }

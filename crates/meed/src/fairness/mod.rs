@@ -1,8 +1,8 @@
 //! How fair it was: accumulated usage, fairness degree, sharing benefit and loss, lending balances.
 //!
-//! Everything is an exact integral of piecewise constant functions; ratios are taken only when asked.
-//! Amounts of the measured kind, and dominant shares ([`dominant`]). The formulas over finished numbers are in
-//! [`indices`].
+//! Everything is an exact integral of piecewise constant functions; ratios are taken only when
+//! asked. Amounts of the measured kind, and dominant shares ([`dominant`]). The formulas over
+//! finished numbers are in [`indices`].
 
 pub mod dominant;
 pub mod indices;
@@ -30,7 +30,8 @@ pub struct Integrals {
     pub demand: u128,
     /// S_i now, measured kind.
     pub share: u64,
-    /// Accumulated dominant share, parts of the pool x microsecond ([`dominant::WHOLE`] parts); with one kind: its usage.
+    /// Accumulated dominant share, parts of the pool x microsecond ([`dominant::WHOLE`] parts);
+    /// with one kind: its usage.
     pub dominant_used: u128,
     /// What of it its own part could have served, likewise.
     pub dominant_entitled: u128,
@@ -44,7 +45,8 @@ impl Integrals {
 
     /// rho_i over accumulated dominant shares ([`dominant`]); `None` before the first demand.
     pub fn dominant_rho(&self) -> Option<f64> {
-        (self.dominant_entitled > 0).then(|| self.dominant_used as f64 / self.dominant_entitled as f64)
+        (self.dominant_entitled > 0)
+            .then(|| self.dominant_used as f64 / self.dominant_entitled as f64)
     }
 }
 
@@ -62,7 +64,8 @@ pub(crate) struct Meter {
     kinds: usize,
     pool: Pool,
     leaves: Vec<LeafMeter>,
-    /// What each leaf holds, kind by kind, leaf after leaf: dense, for every start and end turns these lines.
+    /// What each leaf holds, kind by kind, leaf after leaf: dense, for every start and end turns
+    /// these lines.
     usage: Vec<Line>,
     /// What each leaf holds and waits for, laid out alike.
     demand: Vec<u128>,
@@ -159,7 +162,8 @@ impl Meter {
         }
     }
 
-    /// What dominant shares are parts of from now on; [`Meter::set_share`] of all leaves comes next.
+    /// What dominant shares are parts of from now on; [`Meter::set_share`] of all leaves comes
+    /// next.
     pub(crate) fn set_pool(&mut self, capacity: &Resources) {
         self.whole = dominant::Pool::new(capacity);
     }
@@ -180,7 +184,8 @@ impl Meter {
         usage.iter_mut().zip(self.lines(leaf)).for_each(|(sum, line)| *sum = line.value(now));
         let entitled = meter.entitled.value(now);
         let dominant = self.dominant.get(leaf).map(|meter| meter.so_far(now));
-        let (dominant_used, dominant_entitled) = dominant.unwrap_or((usage[self.measured], entitled));
+        let (dominant_used, dominant_entitled) =
+            dominant.unwrap_or((usage[self.measured], entitled));
         Integrals {
             usage,
             entitled,
@@ -192,10 +197,11 @@ impl Meter {
         }
     }
 
-    /// What each of `leaves` has lent and borrowed up to `now`; over all leaves the sums are equal to the unit.
+    /// What each of `leaves` has lent and borrowed up to `now`; over all leaves the sums are equal
+    /// to the unit.
     pub(crate) fn lending(&self, now: Time, leaves: &[usize]) -> Vec<Lending> {
-        // On copies, for a reading ahead of time must not move the books; and over all leaves, for what rounding
-        // kept back is known of all together only.
+        // On copies, for a reading ahead of time must not move the books; and over all leaves, for
+        // what rounding kept back is known of all together only.
         let mut pool = self.pool.clone();
         pool.advance(now);
         let part = |meter: &LeafMeter| {

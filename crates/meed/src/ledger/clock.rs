@@ -1,17 +1,19 @@
 //! Memory time: how usage is weighed by its age.
 //!
-//! With memory forever (and inside a round) memory time is the clock itself. With a half-life H, a unit of use at
-//! time s counts 2^((s - t) / H) at time t. All children of a queue forget at the same rate, so their order does
-//! not change when every count is multiplied by 2^((t - L) / H), L a landmark: use then weighs 2^((s - L) / H) once
-//! and for all (forward decay), and the use of a task between two instants is its rate times the difference of
+//! With memory forever (and inside a round) memory time is the clock itself. With a half-life H, a
+//! unit of use at time s counts 2^((s - t) / H) at time t. All children of a queue forget at the
+//! same rate, so their order does not change when every count is multiplied by 2^((t - L) / H), L a
+//! landmark: use then weighs 2^((s - L) / H) once and for all (forward decay), and the use of a
+//! task between two instants is its rate times the difference of
 //!
 //! > M(t) = H / ln 2 * (2^((t - L) / H) - 1)
 //!
-//! So a half-life is memory forever under a warped clock: the same ledgers, the same exact keys. Every
-//! [`LANDMARK_HALF_LIVES`] the landmark moves and all charges are shifted right by as many bits.
+//! So a half-life is memory forever under a warped clock: the same ledgers, the same exact keys.
+//! Every [`LANDMARK_HALF_LIVES`] the landmark moves and all charges are shifted right by as many
+//! bits.
 //!
-//! Invariant: readings are whole microseconds of memory time and fit 62 bits. `exp2` is libm's, which is the same
-//! on every machine; std's is not.
+//! Invariant: readings are whole microseconds of memory time and fit 62 bits. `exp2` is libm's,
+//! which is the same on every machine; std's is not.
 
 use crate::time::{Span, Time};
 
@@ -21,7 +23,8 @@ pub(crate) const LANDMARK_HALF_LIVES: u64 = 8;
 /// Strides after which charges of 128 bits are all gone: 160 half-lives.
 const REMEMBERED: u64 = 20;
 
-/// Strides without an event from which most are skipped; prepaid quanta (at most one stride) have run out by then.
+/// Strides without an event from which most are skipped; prepaid quanta (at most one stride) have
+/// run out by then.
 const LONG_SILENCE: u64 = REMEMBERED + 4;
 
 /// One move of the landmark.
@@ -59,7 +62,8 @@ impl Clock {
         self.reading(to).saturating_sub(self.reading(from))
     }
 
-    /// The longest quantum that can be charged ahead: with a half-life, as long as between two landmarks.
+    /// The longest quantum that can be charged ahead: with a half-life, as long as between two
+    /// landmarks.
     pub(crate) fn longest_quantum(&self) -> Span {
         match self.half_life {
             None => Span::MAX,
@@ -74,14 +78,16 @@ impl Clock {
         self.half_life.map(|_| self.landmark.saturating_add(self.longest_quantum()))
     }
 
-    /// The landmarks to move to, one after the other, so that `now` lies before the next. After so long a silence
-    /// that nothing older counts (charges have 128 bits), the first step skips most of the way.
+    /// The landmarks to move to, one after the other, so that `now` lies before the next. After so
+    /// long a silence that nothing older counts (charges have 128 bits), the first step skips most
+    /// of the way.
     pub(crate) fn steps(&self, now: Time) -> Vec<Step> {
         let Some(half_life) = self.half_life else { return Vec::new() };
         let stride = half_life.as_micros() * LANDMARK_HALF_LIVES;
         let strides = now.saturating_since(self.landmark).as_micros() / stride;
         let skipped = if strides > LONG_SILENCE { strides - REMEMBERED } else { 0 };
-        let to = |n: u64| Time::from_micros(self.landmark.as_micros() + n * stride).unwrap_or(Time::MAX);
+        let to =
+            |n: u64| Time::from_micros(self.landmark.as_micros() + n * stride).unwrap_or(Time::MAX);
         let skip = (skipped > 0).then(|| Step { landmark: to(skipped), forgets: true });
         let shifts = (skipped + 1..=strides).map(|n| Step { landmark: to(n), forgets: false });
         skip.into_iter().chain(shifts).collect()
@@ -92,7 +98,8 @@ impl Clock {
         Clock { landmark, ..self }
     }
 
-    /// What one unit charged at `now` counts for, in units of one charged at the landmark: for reports.
+    /// What one unit charged at `now` counts for, in units of one charged at the landmark: for
+    /// reports.
     pub(crate) fn inflation(&self, now: Time) -> f64 {
         match self.half_life {
             None => 1.0,
@@ -135,7 +142,9 @@ mod tests {
         let steps = clock.steps(secs(840));
         assert_eq!((steps.len(), steps[0].landmark, steps[0].forgets), (1, secs(800), false));
         let moved = clock.at_landmark(steps[0].landmark);
-        assert!((clock.between(from, to) >> LANDMARK_HALF_LIVES).abs_diff(moved.between(from, to)) <= 1);
+        assert!(
+            (clock.between(from, to) >> LANDMARK_HALF_LIVES).abs_diff(moved.between(from, to)) <= 1
+        );
     }
 
     #[test]

@@ -1,23 +1,26 @@
 //! Usage over time, per queue (or job): what long-term fairness compares.
 //!
-//! A task of rate r (its scalar amount, ICS'14 Eq. 9) that starts at s is charged its quantum Q at once; while it
-//! runs longer, its charge grows with time; when it ends, the charge becomes what it really used (Eq. 15):
+//! A task of rate r (its scalar amount, ICS'14 Eq. 9) that starts at s is charged its quantum Q at
+//! once; while it runs longer, its charge grows with time; when it ends, the charge becomes what it
+//! really used (Eq. 15):
 //!
 //! > charge = r * max(Q, t - s) while it runs,  r * (end - s) afterwards
 //!
-//! With a discount eta < 1 on use above the share S (Eq. 7, 8) the same is done to the *sum*: with g(t) what all
-//! tasks hold and p(t) what those hold that would still run if each took its quantum,
+//! With a discount eta < 1 on use above the share S (Eq. 7, 8) the same is done to the *sum*: with
+//! g(t) what all tasks hold and p(t) what those hold that would still run if each took its quantum,
 //!
-//! > charge(t) = integral to t of h(g) + integral from t on of h(p),  h(x) = min(x, S) + eta * max(x - S, 0)
+//! > charge(t) = integral to t of h(g) + integral from t on of h(p),  h(x) = min(x, S) + eta *
+//! > max(x - S, 0)
 //!
 //! which for eta = 1 is the line above. Times are memory time ([`Clock`]).
 //!
-//! Invariants: between events a charge never falls (so an old key is a lower bound of the new one: see
-//! `order::heap`), and it is a piecewise linear function of memory time, exact at every instant. After a task has
-//! ended its charge equals its real use to the unit. Unit: smallest unit x microsecond / 1000 (thousandths carry eta).
+//! Invariants: between events a charge never falls (so an old key is a lower bound of the new one:
+//! see `order::heap`), and it is a piecewise linear function of memory time, exact at every
+//! instant. After a task has ended its charge equals its real use to the unit. Unit: smallest unit
+//! x microsecond / 1000 (thousandths carry eta).
 //!
-//! Cost: without discount O(1) amortised for each start, end and reading; with discount a reading walks the
-//! distinct assumed ends. The slow twin in `tests` keeps every task and adds them up.
+//! Cost: without discount O(1) amortised for each start, end and reading; with discount a reading
+//! walks the distinct assumed ends. The slow twin in `tests` keeps every task and adds them up.
 
 pub(crate) mod clock;
 mod prepaid;
@@ -37,8 +40,9 @@ pub type Charge = u128;
 /// Charge of one smallest unit held for one microsecond.
 pub(crate) const CHARGE_ONE: u128 = 1000;
 
-/// Most that a newcomer is topped up with. A ratio of weights of 10^9 can carry a charge beyond 128 bits; capped,
-/// the newcomer still comes last, and real use, which stays below 2^126, has room above.
+/// Most that a newcomer is topped up with. A ratio of weights of 10^9 can carry a charge beyond 128
+/// bits; capped, the newcomer still comes last, and real use, which stays below 2^126, has room
+/// above.
 const MOST_PSEUDO: Charge = 1 << 126;
 
 /// What a ledger is kept by: the same for all members of one queue, but for the share.
@@ -96,17 +100,20 @@ impl Ledger {
         self.settle(now, rules);
         self.held = self.held.checked_sub(rate).expect("only what was started ends");
         if assumed_end <= now {
-            self.over = self.over.checked_sub(rate).expect("only what outran its quantum ends late");
+            self.over =
+                self.over.checked_sub(rate).expect("only what outran its quantum ends late");
             return;
         }
         self.prepaid.take(assumed_end, rate);
         if !rules.discounted() {
-            // Rounding of memory time under a half-life can leave a unit too little; never more than that.
+            // Rounding of memory time under a half-life can leave a unit too little; never more
+            // than that.
             self.past = self.past.saturating_sub(prepayment(now, rate, assumed_end, rules));
         }
     }
 
-    /// Brings the books up to `now`. Needed before the share changes; all other calls do it themselves.
+    /// Brings the books up to `now`. Needed before the share changes; all other calls do it
+    /// themselves.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, rules: Rules<'_>) {
         if rules.discounted() {

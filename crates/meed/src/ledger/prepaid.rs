@@ -1,8 +1,9 @@
-//! Assumed ends of running tasks that have not outrun their quantum yet, in order of time, with the rate that
-//! ends there. Tasks that share an assumed end share an entry.
+//! Assumed ends of running tasks that have not outrun their quantum yet, in order of time, with the
+//! rate that ends there. Tasks that share an assumed end share an entry.
 //!
-//! Cost: pushing at the back, as with a fixed quantum, and taking from the front are O(1); otherwise a binary
-//! search. Entries whose tasks have all ended are dropped when they are half of all, so memory follows what runs.
+//! Cost: pushing at the back, as with a fixed quantum, and taking from the front are O(1);
+//! otherwise a binary search. Entries whose tasks have all ended are dropped when they are half of
+//! all, so memory follows what runs.
 
 use std::collections::VecDeque;
 
@@ -49,8 +50,10 @@ impl Prepaid {
         if rate == 0 {
             return;
         }
-        let found =
-            self.ends.binary_search_by_key(&end, |&(at, _)| at).expect("the task's quantum was charged");
+        let found = self
+            .ends
+            .binary_search_by_key(&end, |&(at, _)| at)
+            .expect("the task's quantum was charged");
         let held = &mut self.ends[found].1;
         *held = held.checked_sub(rate).expect("no more ends than was charged");
         self.empty += usize::from(*held == 0);

@@ -13,8 +13,12 @@ struct Task {
 
 /// Charge at `now` by the definition, one microsecond after the other.
 fn slow_charge(tasks: &[Task], now: u64, share: u64, eta: u128) -> u128 {
-    let horizon =
-        tasks.iter().map(|t| (t.start + t.quantum).max(t.end.unwrap_or(now))).max().unwrap_or(0).max(now);
+    let horizon = tasks
+        .iter()
+        .map(|t| (t.start + t.quantum).max(t.end.unwrap_or(now)))
+        .max()
+        .unwrap_or(0)
+        .max(now);
     let counted = |held: u64| {
         let within = held.min(share);
         u128::from(within) * 1000 + u128::from(held - within) * eta
@@ -51,7 +55,8 @@ proptest! {
         for (wait, starts, quantum, rate, pick) in steps {
             let before = ledger.charge(micros(now), rules);
             now += wait;
-            prop_assert!(ledger.charge(micros(now), rules) >= before, "a charge fell between events");
+            prop_assert!(ledger.charge(micros(now), rules) >= before, "a charge fell between \
+                events");
             let running: Vec<usize> = (0..tasks.len()).filter(|&i| tasks[i].end.is_none()).collect();
             if starts || running.is_empty() {
                 tasks.push(Task { start: now, end: None, quantum, rate });
@@ -87,6 +92,7 @@ proptest! {
         let now = micros(later + second);
         let ratio = old.charge(now, rules(&clock)) as f64 / new.charge(now, rules(&clock)) as f64;
         let expected = libm::exp2(-(later as f64) / (seconds * second) as f64);
-        prop_assert!((ratio - expected).abs() <= expected * 1e-3 + 1e-9, "{} instead of {}", ratio, expected);
+        prop_assert!((ratio - expected).abs() <= expected * 1e-3 + 1e-9, "{} instead of \
+            {}", ratio, expected);
     }
 }

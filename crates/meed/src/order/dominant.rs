@@ -1,15 +1,18 @@
-//! Dominant shares: the largest part of the pool that something is, over the resource kinds (DRF; DRFH Sec. 4.1).
+//! Dominant shares: the largest part of the pool that something is, over the resource kinds (DRF;
+//! DRFH Sec. 4.1).
 //!
-//! > dominant share = max over r of x_r / C_r,  x what a child holds (`drf`, `drfh`) or what its ledgers say it has used
+//! > dominant share = max over r of x_r / C_r,  x what a child holds (`drf`, `drfh`) or what its
+//! > ledgers say it has used
 //! > (`long-term-drf`), C the pool: the capacity of all nodes together
 //!
-//! Shares are compared as whole *parts* of the pool. The pool has as many parts as the least common multiple of the
-//! capacities, where that is at most 2^53: then every amount is a whole number of parts and nothing is rounded.
-//! Otherwise it has 2^53 parts, and an amount is rounded down to one: an error below 10^-15 of the pool, the same on
-//! every machine. A kind of which there is nothing does not count.
+//! Shares are compared as whole *parts* of the pool. The pool has as many parts as the least common
+//! multiple of the capacities, where that is at most 2^53: then every amount is a whole number of
+//! parts and nothing is rounded. Otherwise it has 2^53 parts, and an amount is rounded down to one:
+//! an error below 10^-15 of the pool, the same on every machine. A kind of which there is nothing
+//! does not count.
 //!
-//! Usage is kept in each kind's own units, a ledger for each kind, so it stays exact when nodes come and go: history
-//! counts by the pool of now.
+//! Usage is kept in each kind's own units, a ledger for each kind, so it stays exact when nodes
+//! come and go: history counts by the pool of now.
 
 use super::key::mul_div;
 use crate::ledger::{Charge, Ledger};
@@ -51,7 +54,8 @@ impl Pool {
         match (self.per_unit[kind], self.capacity.get(kind)) {
             (_, 0) => 0,
             (0, capacity) => mul_div(amount, self.parts, capacity),
-            // A charge from a time when the pool was larger may be beyond 128 bits: it then comes last all the same.
+            // A charge from a time when the pool was larger may be beyond 128 bits: it then comes
+            // last all the same.
             (per_unit, _) => amount.saturating_mul(u128::from(per_unit)),
         }
     }
@@ -122,7 +126,8 @@ impl Vector {
         mut charge: impl FnMut(&mut Ledger, u64) -> Charge,
     ) -> Charge {
         let pseudo = self.pseudo;
-        let used = pool.share_of_charges(self.ledgers().map(|(ledger, share)| charge(ledger, share)));
+        let used =
+            pool.share_of_charges(self.ledgers().map(|(ledger, share)| charge(ledger, share)));
         used.saturating_add(pseudo)
     }
 }
@@ -134,7 +139,8 @@ mod tests {
     #[test]
     fn parts_are_whole_where_they_can_be() {
         let pool = |amounts: &[u64]| Pool::new(&Resources::new(amounts));
-        // DRFH Sec. 2: 9 CPUs and 18 GB; tasks of <1, 4> and <3, 1> have dominant shares 2/9 and 1/3.
+        // DRFH Sec. 2: 9 CPUs and 18 GB; tasks of <1, 4> and <3, 1> have dominant shares 2/9 and
+        // 1/3.
         let drf = pool(&[9, 18]);
         assert_eq!(drf.whole(), 18);
         assert_eq!(drf.share(&Resources::new(&[1, 4])), 4);

@@ -2,9 +2,9 @@
 //!
 //! > key = g_i / w_i,  g_i what the child holds now
 //!
-//! Children below their minimum share come first, by g_i / min_i (see `Standing::key`); ties go to the one
-//! declared first. Properties (TSC'18 Table 2): sharing incentive and Pareto efficiency; not the fairness of
-//! resources as contributed, for what was lent is forgotten at once.
+//! Children below their minimum share come first, by g_i / min_i (see `Standing::key`); ties go to
+//! the one declared first. Properties (TSC'18 Table 2): sharing incentive and Pareto efficiency;
+//! not the fairness of resources as contributed, for what was lent is forgotten at once.
 
 use super::{Standing, Terms};
 

@@ -1,14 +1,17 @@
 //! The children that want something, smallest key first; keys may move with time.
 //!
-//! Which key is the smallest must be known exactly, but only that one: keys rise with time while tasks outrun
-//! their quantum, and rise when a task starts, so **a stored key is never above the true one**. The top is read
-//! anew; if it has risen it sinks, and the next top is read, until the top's key is true: it is then the smallest
-//! of all. Keys that fall (a task ended before its quantum) are updated at once by the caller.
+//! Which key is the smallest must be known exactly, but only that one: keys rise with time while
+//! tasks outrun their quantum, and rise when a task starts, so **a stored key is never above the
+//! true one**. The top is read anew; if it has risen it sinks, and the next top is read, until the
+//! top's key is true: it is then the smallest of all. Keys that fall (a task ended before its
+//! quantum) are updated at once by the caller.
 //!
-//! Cost: a 4-ary heap in one array; a change is O(log n) comparisons. A decision re-reads those keys that were
-//! passed by the smallest since they were stored: one when nothing outruns its quantum.
+//! Cost: a 4-ary heap in one array; a change is O(log n) comparisons. A decision re-reads those
+//! keys that were passed by the smallest since they were stored: one when nothing outruns its
+//! quantum.
 //!
-//! Positions live outside, in an array indexed by the child's number, because a child is in one heap at most.
+//! Positions live outside, in an array indexed by the child's number, because a child is in one
+//! heap at most.
 
 use super::key::Key;
 

@@ -2,9 +2,10 @@
 //!
 //! > (tier, amount / weight, arrival)
 //!
-//! The ratio is kept as two integers and compared exactly, by cross-multiplying in 192 bits; a float of the same
-//! ratio decides most comparisons first. Its relative error is below 2^-51 (three roundings of 2^-53), so two
-//! floats that differ by more than 2^-50 of their sum are in the right order, and all others are compared exactly.
+//! The ratio is kept as two integers and compared exactly, by cross-multiplying in 192 bits; a
+//! float of the same ratio decides most comparisons first. Its relative error is below 2^-51 (three
+//! roundings of 2^-53), so two floats that differ by more than 2^-50 of their sum are in the right
+//! order, and all others are compared exactly.
 
 use std::cmp::Ordering;
 
@@ -76,7 +77,8 @@ impl Ord for Key {
         if (mine - theirs).abs() > (mine + theirs) * CERTAIN {
             return if mine < theirs { Ordering::Less } else { Ordering::Greater };
         }
-        cmp_ratios(self.amount, self.weight, other.amount, other.weight).then(self.tie.cmp(&other.tie))
+        cmp_ratios(self.amount, self.weight, other.amount, other.weight)
+            .then(self.tie.cmp(&other.tie))
     }
 }
 
@@ -102,7 +104,8 @@ mod tests {
 
     /// Schoolbook multiplication in 32-bit limbs: slow, obvious.
     fn limbs(a: u128, b: u64) -> [u32; 6] {
-        let digits = |x: u128| -> Vec<u64> { (0..4).map(|i| (x >> (32 * i)) as u32 as u64).collect() };
+        let digits =
+            |x: u128| -> Vec<u64> { (0..4).map(|i| (x >> (32 * i)) as u32 as u64).collect() };
         let (x, y) = (digits(a), digits(u128::from(b)));
         let mut out = [0u64; 7];
         for (i, xi) in x.iter().enumerate() {

@@ -1,13 +1,14 @@
 //! Who is served next: the key of a child, made from its queue's policy.
 //!
-//! [`Domain`] is a queue's way to order its children (queues, or jobs in a leaf); [`Standing`] is one child's
-//! position in it: what it holds, what its ledger says, since when it counts. The measures are one small file
-//! each; this module knows nothing of trees, jobs or places.
+//! [`Domain`] is a queue's way to order its children (queues, or jobs in a leaf); [`Standing`] is
+//! one child's position in it: what it holds, what its ledger says, since when it counts. The
+//! measures are one small file each; this module knows nothing of trees, jobs or places.
 //!
-//! A child's amount is a scalar, or, for dominant shares, a vector (`dominant`): [`Rate`] is either.
+//! A child's amount is a scalar, or, for dominant shares, a vector (`dominant`): [`Rate`] is
+//! either.
 //!
-//! To add a measure: a variant of `Measure`, a file here with its key, an arm in [`Standing::key`], a row in
-//! `policy::PRESETS`.
+//! To add a measure: a variant of `Measure`, a file here with its key, an arm in [`Standing::key`],
+//! a row in `policy::PRESETS`.
 
 mod dominant;
 mod fair;
@@ -27,7 +28,8 @@ pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
 pub(crate) use standing::{Rate, Standing, Terms};
 
-/// How a queue orders its children. Queues of equal policies share one: what it remembers is a function of time.
+/// How a queue orders its children. Queues of equal policies share one: what it remembers is a
+/// function of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
     policy: Policy,
@@ -71,7 +73,12 @@ impl Domain {
             round,
             quantum,
         };
-        Domain { policy: policy.clone(), scalar: policy.scalar.clone(), rule, pool: Pool::default() }
+        Domain {
+            policy: policy.clone(),
+            scalar: policy.scalar.clone(),
+            rule,
+            pool: Pool::default(),
+        }
     }
 }
 
@@ -96,7 +103,8 @@ impl Domain {
         self.is_dominant() && self.rule.measure == Measure::Allocation && !self.policy.per_server
     }
 
-    /// theta * delta of ICS'14 Eq. 9: what a task of `demand` on a node of this weight (thousandths) counts.
+    /// theta * delta of ICS'14 Eq. 9: what a task of `demand` on a node of this weight
+    /// (thousandths) counts.
     #[inline]
     pub(crate) fn rate(&self, demand: &Resources, node_weight: u32) -> Rate {
         match self.scalar {
@@ -105,8 +113,9 @@ impl Domain {
         }
     }
 
-    /// What the ratio of a key is multiplied by to be shown: dominant shares are told as parts of one per weight 1, or
-    /// as such parts x seconds (by the ledger's own scale), all others as they are compared.
+    /// What the ratio of a key is multiplied by to be shown: dominant shares are told as parts of
+    /// one per weight 1, or as such parts x seconds (by the ledger's own scale), all others as they
+    /// are compared.
     pub(crate) fn unit_of_key(&self) -> f64 {
         match (self.is_dominant(), self.rule.measure) {
             (false, _) | (_, Measure::Arrival) => 1.0,
@@ -127,8 +136,8 @@ impl Domain {
 }
 
 impl Rule {
-    /// When a task that started at `start` is assumed to end: its quantum after the later of its start and the
-    /// start of the round (max{t^s, t_ij^s} of Eq. 15).
+    /// When a task that started at `start` is assumed to end: its quantum after the later of its
+    /// start and the start of the round (max{t^s, t_ij^s} of Eq. 15).
     #[inline]
     pub(crate) fn assumed_end(&self, start: Time, job_quantum: Span) -> Time {
         let quantum = self.quantum.unwrap_or(job_quantum).min(self.clock.longest_quantum());

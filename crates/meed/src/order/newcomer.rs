@@ -1,8 +1,10 @@
-//! What a child that comes later is topped up with (ICS'14 Sec. 5.1: wall clock, pseudo-accumulated resources).
+//! What a child that comes later is topped up with (ICS'14 Sec. 5.1: wall clock, pseudo-accumulated
+//! resources).
 //!
-//! Early bird (Eq. 10, 16): phi_i = w_i * max over active k with a_k < a_i of f_k / w_k. The paper writes the
-//! maximum of f_k, which is the same at equal weights; weighted totals are what Eq. 11 compares. Average:
-//! phi_i = w_i * sum f_k / sum w_k over the same k. Zero: nothing. Without an active earlier child, nothing.
+//! Early bird (Eq. 10, 16): phi_i = w_i * max over active k with a_k < a_i of f_k / w_k. The paper
+//! writes the maximum of f_k, which is the same at equal weights; weighted totals are what Eq. 11
+//! compares. Average: phi_i = w_i * sum f_k / sum w_k over the same k. Zero: nothing. Without an
+//! active earlier child, nothing.
 //!
 //! Cost: O(children) once for each arrival (per round), and only where the policy asks for it.
 
@@ -12,7 +14,8 @@ use super::key::{cmp_ratios, mul_div};
 use crate::ledger::Charge;
 use crate::policy::Newcomer;
 
-/// phi for a newcomer of `weight`, from charge and weight of each active child that arrived strictly earlier.
+/// phi for a newcomer of `weight`, from charge and weight of each active child that arrived
+/// strictly earlier.
 pub(crate) fn pseudo_accumulated(
     rule: Newcomer,
     weight: u64,
@@ -27,8 +30,8 @@ pub(crate) fn pseudo_accumulated(
             })
             .map_or(0, |(charge, of)| mul_div(charge, weight, of)),
         Newcomer::Average => {
-            let (charges, weights) =
-                earlier.fold((0u128, 0u64), |sum, next| (sum.0.saturating_add(next.0), sum.1 + next.1));
+            let (charges, weights) = earlier
+                .fold((0u128, 0u64), |sum, next| (sum.0.saturating_add(next.0), sum.1 + next.1));
             if weights == 0 { 0 } else { mul_div(charges, weight, weights) }
         }
     }
@@ -48,7 +51,11 @@ mod tests {
             (Newcomer::Average, 1000, 375),
             (Newcomer::Average, 4000, 1500),
         ] {
-            assert_eq!(pseudo_accumulated(rule, weight, others.into_iter()), expected, "{rule:?} {weight}");
+            assert_eq!(
+                pseudo_accumulated(rule, weight, others.into_iter()),
+                expected,
+                "{rule:?} {weight}"
+            );
         }
         assert_eq!(pseudo_accumulated(Newcomer::EarlyBird, 1000, std::iter::empty()), 0);
     }

@@ -23,7 +23,8 @@ pub(crate) struct Terms {
     pub(crate) tie: (u64, u32),
 }
 
-/// What a task counts in a domain: a scalar, or, where dominant shares are compared, an amount of each kind.
+/// What a task counts in a domain: a scalar, or, where dominant shares are compared, an amount of
+/// each kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     scalar: u64,
@@ -105,7 +106,9 @@ impl Standing {
                 let (amount, weight) = fifo::ratio(self);
                 self.key_above_minimum(&domain.pool, terms, |_| (amount, weight))
             }
-            Measure::Allocation => self.key_above_minimum(&domain.pool, terms, |held| (held, terms.weight)),
+            Measure::Allocation => {
+                self.key_above_minimum(&domain.pool, terms, |held| (held, terms.weight))
+            }
             Measure::Usage => {
                 let charge = self.charge(now, domain, terms.share);
                 self.key_above_minimum(&domain.pool, terms, |_| (charge, terms.weight))
@@ -114,7 +117,12 @@ impl Standing {
     }
 
     /// The key by `ratio` of what it holds as a dominant share, unless that is below its minimum.
-    fn key_above_minimum(&self, pool: &Pool, terms: &Terms, ratio: impl Fn(u128) -> (u128, u64)) -> Key {
+    fn key_above_minimum(
+        &self,
+        pool: &Pool,
+        terms: &Terms,
+        ratio: impl Fn(u128) -> (u128, u64),
+    ) -> Key {
         let held = self.held_of_kinds().map_or(0, |held| pool.share(held));
         if held < u128::from(terms.min) {
             return Key::new(Tier::BelowMinimum, held, terms.min, terms.tie);
@@ -136,8 +144,11 @@ impl Standing {
 
     /// The same without changing anything: read ahead in a copy.
     pub(crate) fn charge_ahead(&self, now: Time, domain: &Domain, share: u64) -> Charge {
-        let mut copy =
-            Standing { books: self.books.clone(), vector: self.vector.clone(), ..Standing::default() };
+        let mut copy = Standing {
+            books: self.books.clone(),
+            vector: self.vector.clone(),
+            ..Standing::default()
+        };
         copy.charge(now, domain, share)
     }
 
@@ -152,13 +163,22 @@ impl Standing {
         }
     }
 
-    /// Its share becomes `share`: the use so far was counted by the old one. The new one as a scalar.
-    pub(crate) fn set_share(&mut self, now: Time, domain: &Domain, old: u64, share: &Resources) -> u64 {
+    /// Its share becomes `share`: the use so far was counted by the old one. The new one as a
+    /// scalar.
+    pub(crate) fn set_share(
+        &mut self,
+        now: Time,
+        domain: &Domain,
+        old: u64,
+        share: &Resources,
+    ) -> u64 {
         let rule = &domain.rule;
         if domain.is_dominant() {
             let vector = self.vector(share.kinds());
             if rule.keeps_usage() {
-                vector.ledgers().for_each(|(ledger, share)| ledger.settle(now, rule.ledger_rules(share)));
+                vector
+                    .ledgers()
+                    .for_each(|(ledger, share)| ledger.settle(now, rule.ledger_rules(share)));
             }
             vector.shares = *share;
             return 0;
@@ -176,7 +196,8 @@ impl Standing {
         }
     }
 
-    /// A round begins at `start`: forgets what was before; `runs` says whether a task runs then (Eq. 14).
+    /// A round begins at `start`: forgets what was before; `runs` says whether a task runs then
+    /// (Eq. 14).
     pub(crate) fn begin_round(&mut self, start: Time, runs: bool) {
         (self.since, self.straddles) = (runs.then_some(start), runs);
     }
@@ -200,12 +221,14 @@ impl Standing {
         if let Some(vector) = &mut self.vector {
             vector.pseudo =
                 if step.forgets { 0 } else { vector.pseudo >> crate::ledger::LANDMARK_HALF_LIVES };
-            vector.ledgers().for_each(|(ledger, share)| ledger.move_landmark(step, rule.ledger_rules(share)));
+            vector
+                .ledgers()
+                .for_each(|(ledger, share)| ledger.move_landmark(step, rule.ledger_rules(share)));
         }
     }
 
-    /// Nothing of it runs any more. A task that ends with the old round does not straddle the new one's start
-    /// (t^s < t^c in Eq. 14), though it was still running when the clock turned.
+    /// Nothing of it runs any more. A task that ends with the old round does not straddle the new
+    /// one's start (t^s < t^c in Eq. 14), though it was still running when the clock turned.
     #[inline]
     pub(crate) fn runs_nothing(&mut self, now: Time) {
         if self.straddles && self.since == Some(now) {
@@ -214,19 +237,40 @@ impl Standing {
     }
 
     #[inline]
-    pub(crate) fn start(&mut self, now: Time, rate: &Rate, job_quantum: Span, domain: &Domain, share: u64) {
+    pub(crate) fn start(
+        &mut self,
+        now: Time,
+        rate: &Rate,
+        job_quantum: Span,
+        domain: &Domain,
+        share: u64,
+    ) {
         match &rate.kinds {
             None => self.held += rate.scalar,
             Some(kinds) => self.vector(kinds.kinds()).held.add(kinds),
         }
         if domain.rule.keeps_usage() {
-            self.charge_from(now, rate, domain.rule.assumed_end(now, job_quantum), &domain.rule, share);
+            self.charge_from(
+                now,
+                rate,
+                domain.rule.assumed_end(now, job_quantum),
+                &domain.rule,
+                share,
+            );
         }
     }
 
-    /// Charges a task that runs from `now` on, as far as the books know, and is assumed to end at `end`.
+    /// Charges a task that runs from `now` on, as far as the books know, and is assumed to end at
+    /// `end`.
     #[inline]
-    pub(crate) fn charge_from(&mut self, now: Time, rate: &Rate, end: Time, rule: &Rule, share: u64) {
+    pub(crate) fn charge_from(
+        &mut self,
+        now: Time,
+        rate: &Rate,
+        end: Time,
+        rule: &Rule,
+        share: u64,
+    ) {
         match &rate.kinds {
             None => self.ledger().start(now, rate.scalar, end, rule.ledger_rules(share)),
             Some(kinds) => {

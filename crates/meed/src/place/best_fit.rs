@@ -2,15 +2,16 @@
 //!
 //! > argmin over nodes with room of H(i, l) = || D_i / D_i1 - c_l / c_l1 ||_1   (DRFH Eq. 9)
 //!
-//! D the demand and c what is free, as parts of the pool. Ties go to the node that joined first. With one kind H is zero
-//! everywhere, and best fit is first fit. With two, H is the distance of two ratios, compared exactly; the nearest ratio
-//! with room is found on either side ([`TwoKinds`]). With more, ratios of the first two kinds bound H from below: the
-//! search goes outwards until the bound is above the best, over classes of nodes that have the same free. Zero demands:
-//! see [`mismatch`](super::mismatch); where nothing is demanded of the first kind and there are more than two, every class
-//! with room is looked at.
+//! D the demand and c what is free, as parts of the pool. Ties go to the node that joined first.
+//! With one kind H is zero everywhere, and best fit is first fit. With two, H is the distance of
+//! two ratios, compared exactly; the nearest ratio with room is found on either side
+//! ([`TwoKinds`]). With more, ratios of the first two kinds bound H from below: the search goes
+//! outwards until the bound is above the best, over classes of nodes that have the same free. Zero
+//! demands: see [`mismatch`](super::mismatch); where nothing is demanded of the first kind and
+//! there are more than two, every class with room is looked at.
 //!
-//! Properties: it chooses what a scan over all nodes chooses (tests); where a task would use up what is scarce on a
-//! node, it goes elsewhere.
+//! Properties: it chooses what a scan over all nodes chooses (tests); where a task would use up
+//! what is scarce on a node, it goes elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,12 +55,20 @@ impl Placement for BestFit {
         }
     }
 
-    fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, nodes: &[NodeId]) -> Option<NodeId> {
+    fn find_among(
+        &mut self,
+        demand: &Resources,
+        allowed: Allowed<'_>,
+        nodes: &[NodeId],
+    ) -> Option<NodeId> {
         match &self.nodes {
             Nodes::Two(two) => {
                 let demand = (demand.get(0), demand.get(1));
                 let found = two.find_among(demand, allowed, nodes, nearer);
-                debug_assert!(found == two.find(demand, allowed, nearer), "a node not named has room");
+                debug_assert!(
+                    found == two.find(demand, allowed, nearer),
+                    "a node not named has room"
+                );
                 found
             }
             _ => self.find(demand, allowed),
@@ -89,18 +98,22 @@ impl Placement for BestFit {
     }
 
     fn why(&self) -> &'static str {
-        "best fit: of the nodes with room the one whose free resources match the demand's direction best (DRFH Eq. 9)"
+        "best fit: of the nodes with room the one whose free resources match the demand's \
+         direction best (DRFH Eq. 9)"
     }
 }
 
-/// Whether the ratio of `b` is nearer to the demand's than that of `a`, by H of Eq. 9, or as near and joined earlier.
-/// With D_1 > 0, H = |D_2 / D_1 - c_2 / c_1|, and D_1 divides both sides away; with D_1 = 0, H = c_1 / c_2.
+/// Whether the ratio of `b` is nearer to the demand's than that of `a`, by H of Eq. 9, or as near
+/// and joined earlier. With D_1 > 0, H = |D_2 / D_1 - c_2 / c_1|, and D_1 divides both sides away;
+/// with D_1 = 0, H = c_1 / c_2.
 fn nearer(demand: (u64, u64), a: Member, b: Member) -> bool {
     let distance = |member: Member| match demand.0 {
         0 => (u128::from(member.a), member.b),
         _ => {
-            let (up, down) =
-                (u128::from(demand.1) * u128::from(member.a), u128::from(member.b) * u128::from(demand.0));
+            let (up, down) = (
+                u128::from(demand.1) * u128::from(member.a),
+                u128::from(member.b) * u128::from(demand.0),
+            );
             (up.abs_diff(down), member.a)
         }
     };
@@ -217,11 +230,17 @@ impl Classes {
         while right.is_some() || left.is_some() {
             if let Some(at) = right {
                 self.offer_block(&mut best, at, needs);
-                right = self.order.right(at + 1, needs).filter(|&at| best.may_improve(self.order.bound(at)));
+                right = self
+                    .order
+                    .right(at + 1, needs)
+                    .filter(|&at| best.may_improve(self.order.bound(at)));
             }
             if let Some(at) = left {
                 self.offer_block(&mut best, at, needs);
-                left = self.order.left(at, needs).filter(|&at| best.may_improve(self.order.bound(at + 1)));
+                left = self
+                    .order
+                    .left(at, needs)
+                    .filter(|&at| best.may_improve(self.order.bound(at + 1)));
             }
         }
         best.found.map(|(_, node)| node)
@@ -249,14 +268,17 @@ impl Best<'_> {
         if !self.demand.fits_in(&class.free) {
             return;
         }
-        let Some(&node) = class.nodes.iter().find(|&&node| self.allowed.contains(node)) else { return };
+        let Some(&node) = class.nodes.iter().find(|&&node| self.allowed.contains(node)) else {
+            return;
+        };
         let h = mismatch(self.demand, &class.free, self.pool);
         if self.found.is_none_or(|(best, at)| h.total_cmp(&best).then(node.cmp(&at)).is_lt()) {
             self.found = Some((h, node));
         }
     }
 
-    /// Whether a class with a ratio no nearer than that of `pair` may be as good as the best: one term of H says no.
+    /// Whether a class with a ratio no nearer than that of `pair` may be as good as the best: one
+    /// term of H says no.
     fn may_improve(&self, pair: Option<(u64, u64)>) -> bool {
         let (Some((a, b)), Some((best, _))) = (pair, self.found) else { return true };
         if self.demand.get(0) == 0 {

@@ -1,10 +1,11 @@
 //! `cosine`: the node whose free resources point most in the demand's direction.
 //!
-//! > argmax over nodes with room of (D . c) / (|D| |c|),  D and c as parts of the pool   (named in DRFH Sec. 5.2)
+//! > argmax over nodes with room of (D . c) / (|D| |c|),  D and c as parts of the pool   (named in
+//! > DRFH Sec. 5.2)
 //!
-//! Of two on the same side of the demand's direction the nearer has the larger cosine; so with two kinds it is one of
-//! the two nearest that best fit looks at too ([`TwoKinds`]), and their cosines decide. With more kinds every node is
-//! looked at: O(k). Ties go to the node that joined first.
+//! Of two on the same side of the demand's direction the nearer has the larger cosine; so with two
+//! kinds it is one of the two nearest that best fit looks at too ([`TwoKinds`]), and their cosines
+//! decide. With more kinds every node is looked at: O(k). Ties go to the node that joined first.
 
 use super::max_tree::MaxTree;
 use super::ratio_order::Member;
@@ -61,7 +62,9 @@ impl Placement for Cosine {
         match &self.nodes {
             Nodes::One(tree) => tree.first(demand, allowed),
             Nodes::Two(nodes) => {
-                nodes.find((demand.get(0), demand.get(1)), allowed, |demand, a, b| closer(pool, demand, a, b))
+                nodes.find((demand.get(0), demand.get(1)), allowed, |demand, a, b| {
+                    closer(pool, demand, a, b)
+                })
             }
             Nodes::More(free) => {
                 let mut best: Option<(f64, NodeId)> = None;
@@ -79,7 +82,12 @@ impl Placement for Cosine {
         }
     }
 
-    fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, nodes: &[NodeId]) -> Option<NodeId> {
+    fn find_among(
+        &mut self,
+        demand: &Resources,
+        allowed: Allowed<'_>,
+        nodes: &[NodeId],
+    ) -> Option<NodeId> {
         match &self.nodes {
             Nodes::Two(two) => {
                 let (pool, demand) = (self.pool.as_slice(), (demand.get(0), demand.get(1)));
@@ -115,6 +123,7 @@ impl Placement for Cosine {
     }
 
     fn why(&self) -> &'static str {
-        "cosine: of the nodes with room the one whose free resources point most in the demand's direction"
+        "cosine: of the nodes with room the one whose free resources point most in the demand's \
+         direction"
     }
 }

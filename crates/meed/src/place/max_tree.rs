@@ -1,16 +1,19 @@
-//! A tree over the nodes that holds, for each subtree and kind, the most that is free on one of its nodes.
+//! A tree over the nodes that holds, for each subtree and kind, the most that is free on one of its
+//! nodes.
 //!
-//! Two questions are asked of it: the first node that fits (first fit), and the node with most of one kind that fits
-//! (worst fit). With one kind a descent never turns back: O(log k) for k nodes. With several kinds a subtree's maxima
-//! may stem from different nodes, so a descent may turn back; the answer stays that of a scan.
+//! Two questions are asked of it: the first node that fits (first fit), and the node with most of
+//! one kind that fits (worst fit). With one kind a descent never turns back: O(log k) for k nodes.
+//! With several kinds a subtree's maxima may stem from different nodes, so a descent may turn back;
+//! the answer stays that of a scan.
 //!
-//! In a full cluster that would be the rule: here a node has processors left, there one has memory. So with two kinds
-//! the tree also holds, for each of seven directions s, the most of min(s a, b): whoever fits a demand (d, e) has at least
-//! min(s d, e) of it, and for the direction next to the demand's own one node must have nearly both. s a is a float,
-//! which keeps order, so nothing that fits is missed.
+//! In a full cluster that would be the rule: here a node has processors left, there one has memory.
+//! So with two kinds the tree also holds, for each of seven directions s, the most of min(s a, b):
+//! whoever fits a demand (d, e) has at least min(s d, e) of it, and for the direction next to the
+//! demand's own one node must have nearly both. s a is a float, which keeps order, so nothing that
+//! fits is missed.
 //!
-//! Bound by memory: a change touches log2 k lines of the tree (14 for 10,000 nodes), and stops as soon as an
-//! ancestor's maxima do not change.
+//! Bound by memory: a change touches log2 k lines of the tree (14 for 10,000 nodes), and stops as
+//! soon as an ancestor's maxima do not change.
 
 use super::Allowed;
 use crate::resources::{MAX_KINDS, Resources, fits};
@@ -31,7 +34,8 @@ pub(super) struct MaxTree {
     columns: usize,
     /// Of the second kind to the first; set by the first node.
     ratio: Option<f64>,
-    /// Number of leaves, a power of two; the tree is in heap order: the root is 1, leaf i is `leaves + i`.
+    /// Number of leaves, a power of two; the tree is in heap order: the root is 1, leaf i is
+    /// `leaves + i`.
     leaves: usize,
     most_free: Vec<u64>,
 }
@@ -148,10 +152,16 @@ impl MaxTree {
     }
 
     /// The allowed node with room that has most of `kind`; the first of equals.
-    pub(super) fn most(&self, demand: &Resources, kind: usize, allowed: Allowed<'_>) -> Option<NodeId> {
+    pub(super) fn most(
+        &self,
+        demand: &Resources,
+        kind: usize,
+        allowed: Allowed<'_>,
+    ) -> Option<NodeId> {
         let demand = self.row(demand);
         let mut best: Option<(u64, usize)> = None;
-        // The fuller side is looked at first, so that most of the tree is beaten before it is entered.
+        // The fuller side is looked at first, so that most of the tree is beaten before it is
+        // entered.
         let mut ahead = vec![1];
         while let Some(vertex) = ahead.pop() {
             let bound = self.at(vertex)[kind];

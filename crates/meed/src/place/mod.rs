@@ -26,16 +26,23 @@ use crate::spec::NodeId;
 
 /// A placement policy. It keeps what it needs to know about free resources itself.
 pub trait Placement: Send {
-    /// A node with room for `demand` that is allowed, or `None` when there is none at all: a placement never refuses a
-    /// demand that fits somewhere (work conservation rests on it).
+    /// A node with room for `demand` that is allowed, or `None` when there is none at all: a
+    /// placement never refuses a demand that fits somewhere (work conservation rests on it).
     fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId>;
 
-    /// What [`Placement::find`] finds, where it is known that no other nodes than some of these have room.
-    fn find_among(&mut self, demand: &Resources, allowed: Allowed<'_>, _nodes: &[NodeId]) -> Option<NodeId> {
+    /// What [`Placement::find`] finds, where it is known that no other nodes than some of these
+    /// have room.
+    fn find_among(
+        &mut self,
+        demand: &Resources,
+        allowed: Allowed<'_>,
+        _nodes: &[NodeId],
+    ) -> Option<NodeId> {
         self.find(demand, allowed)
     }
 
-    /// Whether [`Placement::find`] may find something: a quick look that may err towards yes, never towards no.
+    /// Whether [`Placement::find`] may find something: a quick look that may err towards yes, never
+    /// towards no.
     fn may_fit(&self, demand: &Resources) -> bool;
 
     /// What is free on `node` from now on; all zero when it has left.
@@ -44,7 +51,8 @@ pub trait Placement: Send {
     /// `node` has left for good, for placements that draw: the same node joins with another number.
     fn leave(&mut self, _node: NodeId) {}
 
-    /// The capacity of all nodes together from now on, for placements that weigh one kind against another.
+    /// The capacity of all nodes together from now on, for placements that weigh one kind against
+    /// another.
     fn set_pool(&mut self, _pool: &Resources) {}
 
     /// Why it picks as it does, for the reason in a decision.
@@ -65,14 +73,19 @@ pub const PLACEMENTS: &[PlacementPreset] = &[
     PlacementPreset { name: "best-fit", new: |kinds, _| Box::new(BestFit::new(kinds)) },
     PlacementPreset { name: "worst-fit", new: |kinds, _| Box::new(WorstFit::new(kinds)) },
     PlacementPreset { name: "cosine", new: |kinds, _| Box::new(Cosine::new(kinds)) },
-    PlacementPreset { name: "power-of-two", new: |kinds, seed| Box::new(TwoChoices::new(kinds, seed)) },
+    PlacementPreset {
+        name: "power-of-two",
+        new: |kinds, seed| Box::new(TwoChoices::new(kinds, seed)),
+    },
 ];
 
 /// How badly a demand fits what is free, Eq. 9 of DRFH:
 ///
-/// > H = || D / D_p - c / c_p ||_1,  amounts as parts of the pool, p the first kind of which something is demanded
+/// > H = || D / D_p - c / c_p ||_1,  amounts as parts of the pool, p the first kind of which
+/// > something is demanded
 ///
-/// (the paper's demands are all positive, and p is 1). Zero is a perfect match. The node has room, so c_p > 0.
+/// (the paper's demands are all positive, and p is 1). Zero is a perfect match. The node has room,
+/// so c_p > 0.
 pub fn mismatch(demand: &Resources, free: &Resources, pool: &Resources) -> f64 {
     let p = demand.as_slice().iter().position(|&amount| amount > 0).unwrap_or(0);
     let (dp, cp, tp) = (demand.get(p) as f64, free.get(p) as f64, pool.get(p) as f64);

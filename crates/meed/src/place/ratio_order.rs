@@ -1,23 +1,25 @@
-//! Members with two amounts (a, b) in order of their ratio b / a, to be searched outwards from any ratio for those with
-//! enough of both: what best fit by direction needs.
+//! Members with two amounts (a, b) in order of their ratio b / a, to be searched outwards from any
+//! ratio for those with enough of both: what best fit by direction needs.
 //!
 //! > order: b / a ascending (infinite where a = 0), then the member's number
 //!
-//! Why it is fast: among members with b / a at least db / da, whoever has a >= da has b >= db as well; below that ratio
-//! it is b that decides. So outwards from the demand's own ratio the nearest member that fits is found by looking at
-//! one maximum for each block, on either side.
+//! Why it is fast: among members with b / a at least db / da, whoever has a >= da has b >= db as
+//! well; below that ratio it is b that decides. So outwards from the demand's own ratio the nearest
+//! member that fits is found by looking at one maximum for each block, on either side.
 //!
-//! Blocks are in order, and their members are not: a block holds what lies between its own lower bound and the next
-//! one's, as it came. So whoever comes is put at a block's end, and who leaves is found by number and replaced by the
-//! last; who is nearest in a block is seen by a look at all of them. The blocks' bounds stand in an array of their own,
-//! and so do the maxima of blocks and of groups of [`GROUP`] blocks. Cost for k members: a change is a binary search over
-//! k / BLOCK bounds and a look at a block's numbers; a search reads k / (BLOCK x GROUP) maxima at most, and looks into
-//! blocks that hold both amounts, if not always in one member. Bound by memory: two or three cache misses each.
-//! The order is compared exactly, by cross-multiplying in 128 bits.
+//! Blocks are in order, and their members are not: a block holds what lies between its own lower
+//! bound and the next one's, as it came. So whoever comes is put at a block's end, and who leaves
+//! is found by number and replaced by the last; who is nearest in a block is seen by a look at all
+//! of them. The blocks' bounds stand in an array of their own, and so do the maxima of blocks and
+//! of groups of [`GROUP`] blocks. Cost for k members: a change is a binary search over k / BLOCK
+//! bounds and a look at a block's numbers; a search reads k / (BLOCK x GROUP) maxima at most, and
+//! looks into blocks that hold both amounts, if not always in one member. Bound by memory: two or
+//! three cache misses each. The order is compared exactly, by cross-multiplying in 128 bits.
 
 use std::cmp::Ordering;
 
-/// Most members of a block: splitting halves it. Few in tests, so that they have many blocks and groups.
+/// Most members of a block: splitting halves it. Few in tests, so that they have many blocks and
+/// groups.
 const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
 /// A block this small joins its neighbour.
@@ -60,8 +62,8 @@ fn most_of(parts: &[Pair]) -> Pair {
     parts.iter().fold((0, 0), |most, part| (most.0.max(part.0), most.1.max(part.1)))
 }
 
-/// Members between two bounds, in no order. In one piece of memory: who knows the block has its numbers and its amounts
-/// at hand at once.
+/// Members between two bounds, in no order. In one piece of memory: who knows the block has its
+/// numbers and its amounts at hand at once.
 struct Block {
     len: usize,
     ids: [u32; BLOCK],
@@ -122,7 +124,8 @@ impl Block {
 pub(super) struct RatioOrder {
     #[expect(clippy::vec_box, reason = "blocks move up when one is put between them")]
     blocks: Vec<Box<Block>>,
-    /// What a block's members are not before, and those of the block before it are. That of the first block is no bound.
+    /// What a block's members are not before, and those of the block before it are. That of the
+    /// first block is no bound.
     bounds: Vec<Member>,
     most: Vec<Pair>,
     group_most: Vec<Pair>,
@@ -172,7 +175,9 @@ impl RatioOrder {
             let both = self.blocks.get(*left).zip(self.blocks.get(left + 1));
             both.is_some_and(|(a, b)| a.len == 0 || b.len == 0 || a.len + b.len <= BLOCK - SMALL)
         };
-        let Some(left) = [Some(at), at.checked_sub(1)].into_iter().flatten().find(fits) else { return false };
+        let Some(left) = [Some(at), at.checked_sub(1)].into_iter().flatten().find(fits) else {
+            return false;
+        };
         let right = self.blocks.remove(left + 1);
         self.bounds.remove(left + 1);
         self.most.remove(left + 1);
@@ -191,8 +196,8 @@ impl RatioOrder {
         }
     }
 
-    /// A block with its bound and its maxima in its place. O(blocks), once in BLOCK / 4 changes at the most: what lies
-    /// behind moves up.
+    /// A block with its bound and its maxima in its place. O(blocks), once in BLOCK / 4 changes at
+    /// the most: what lies behind moves up.
     fn put_block(&mut self, at: usize, block: Box<Block>, bound: Member) {
         self.bounds.insert(at, bound);
         self.most.insert(at, most_of(block.amounts()));
@@ -212,9 +217,9 @@ impl RatioOrder {
         self.group_most.iter().any(|&most| holds(most, needs))
     }
 
-    /// The block in which members with the ratio of `pair` begin: those of the blocks before it have smaller ratios, those
-    /// of the blocks after it have no smaller ones. (0, 0) has no ratio, and gets the first block. `None`: there are no
-    /// members.
+    /// The block in which members with the ratio of `pair` begin: those of the blocks before it
+    /// have smaller ratios, those of the blocks after it have no smaller ones. (0, 0) has no ratio,
+    /// and gets the first block. `None`: there are no members.
     pub(super) fn seek(&self, pair: Pair) -> Option<usize> {
         match pair {
             _ if self.blocks.is_empty() => None,

@@ -49,7 +49,8 @@ fn lower_h(demand: &Resources, best: &Resources, room: &Resources, pool: &Resour
 }
 
 fn higher_cosine(demand: &Resources, best: &Resources, room: &Resources, pool: &Resources) -> bool {
-    let score = |room: &Resources| cosine::cosine(demand.as_slice(), room.as_slice(), pool.as_slice());
+    let score =
+        |room: &Resources| cosine::cosine(demand.as_slice(), room.as_slice(), pool.as_slice());
     demand.kinds() > 1 && score(room) > score(best) + 1e-12
 }
 
@@ -79,12 +80,8 @@ struct Step {
 
 fn step(most: u64) -> impl Strategy<Value = Step> {
     let amounts = || prop::array::uniform3(0..most);
-    (0usize..600, amounts(), amounts(), any::<u64>()).prop_map(|(node, free, demand, barred)| Step {
-        node,
-        free,
-        demand,
-        barred,
-    })
+    (0usize..600, amounts(), amounts(), any::<u64>())
+        .prop_map(|(node, free, demand, barred)| Step { node, free, demand, barred })
 }
 
 fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
@@ -108,8 +105,9 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
             }
             // Constraints on some steps only.
             let mut eligible = NodeSet::default();
-            (0..free.len())
-                .for_each(|node| eligible.set(NodeId(node as u32), step.barred >> (node % 61) & 1 == 0));
+            (0..free.len()).for_each(|node| {
+                eligible.set(NodeId(node as u32), step.barred >> (node % 61) & 1 == 0)
+            });
             let taken = Taken::from([NodeId(node as u32)]);
             let allowed = match step.barred % 4 {
                 0 => Allowed { eligible: Some(&eligible), taken: Some(&taken) },
@@ -130,14 +128,24 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
             if let Some(better) = twin(preset.name) {
                 // Those with room, last first, and one that need not have any.
                 let nodes = (0..free.len() as u32).rev().map(NodeId);
-                let some: Vec<NodeId> =
-                    nodes.filter(|&at| at.index() == node || demand.fits_in(&free[at.index()])).collect();
-                prop_assert_eq!(place.find_among(&demand, allowed, &some), found, "{} among", preset.name);
+                let some: Vec<NodeId> = nodes
+                    .filter(|&at| at.index() == node || demand.fits_in(&free[at.index()]))
+                    .collect();
+                prop_assert_eq!(
+                    place.find_among(&demand, allowed, &some),
+                    found,
+                    "{} among",
+                    preset.name
+                );
                 let slow = scan(&free, &demand, &pool, allowed, better);
                 if preset.name == "cosine" {
                     // Cosines that differ by rounding only are as good.
                     let score = |node: NodeId| {
-                        cosine::cosine(demand.as_slice(), free[node.index()].as_slice(), pool.as_slice())
+                        cosine::cosine(
+                            demand.as_slice(),
+                            free[node.index()].as_slice(),
+                            pool.as_slice(),
+                        )
                     };
                     let (a, b) = (found.map_or(0.0, score), slow.map_or(0.0, score));
                     prop_assert!((a - b).abs() <= 2e-12, "{a} is not {b}");
@@ -203,7 +211,8 @@ proptest! {
             };
             let right = walk(Some(middle), &|at| order.right(at + 1, needs));
             let left = walk(order.left(middle, needs), &|at| order.left(at, needs));
-            // Who is to the left of the middle block is below the ratio; who is to the right of it is not.
+            // Who is to the left of the middle block is below the ratio; who is to the right of it
+            // is not.
             prop_assert!(left.iter().all(|member| less(&member)));
             let inner: Vec<Member> = order.having(middle, needs).collect();
             let beyond = right.iter().filter(|member| !inner.contains(member));
@@ -234,7 +243,12 @@ fn the_papers_example() {
                 .enumerate()
                 .for_each(|(at, &server)| place.set_free(NodeId(at as u32), &servers[server]));
             let expected = order.iter().position(|&server| server == 0);
-            assert_eq!(place.find(&demand, Allowed::ANY).map(NodeId::index), expected, "{}", preset.name);
+            assert_eq!(
+                place.find(&demand, Allowed::ANY).map(NodeId::index),
+                expected,
+                "{}",
+                preset.name
+            );
         }
     }
 }

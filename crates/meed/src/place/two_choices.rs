@@ -1,8 +1,10 @@
-//! `power-of-two`: two nodes are drawn at random, and the one that fits better by Eq. 9 of DRFH takes the task.
+//! `power-of-two`: two nodes are drawn at random, and the one that fits better by Eq. 9 of DRFH
+//! takes the task.
 //!
-//! Source: DRFH Sec. 5.2, after Mitzenmacher 2001. Where neither has room, the first node with room takes it: a
-//! placement never refuses a demand that fits somewhere. Drawn by SplitMix64 from the run's seed, so that the same run
-//! draws the same. Cost: O(1) while nodes have room; first fit's otherwise.
+//! Source: DRFH Sec. 5.2, after Mitzenmacher 2001. Where neither has room, the first node with room
+//! takes it: a placement never refuses a demand that fits somewhere. Drawn by SplitMix64 from the
+//! run's seed, so that the same run draws the same. Cost: O(1) while nodes have room; first fit's
+//! otherwise.
 
 use super::max_tree::MaxTree;
 use super::{Allowed, Placement, mismatch};
@@ -23,7 +25,13 @@ impl TwoChoices {
     /// For a cluster of that many resource kinds, without nodes yet.
     pub fn new(kinds: usize, seed: u64) -> TwoChoices {
         let pool = Resources::zero(kinds);
-        TwoChoices { tree: MaxTree::new(kinds), free: Vec::new(), up: Vec::new(), pool, state: seed }
+        TwoChoices {
+            tree: MaxTree::new(kinds),
+            free: Vec::new(),
+            up: Vec::new(),
+            pool,
+            state: seed,
+        }
     }
 
     /// SplitMix64 (Steele, Lea, Flood 2014), taken to a node by the high half of a 128-bit product.
@@ -43,7 +51,8 @@ impl Placement for TwoChoices {
             return None;
         }
         let drawn = [self.draw(), self.draw()];
-        let fits = |node: &NodeId| demand.fits_in(&self.free[node.index()]) && allowed.contains(*node);
+        let fits =
+            |node: &NodeId| demand.fits_in(&self.free[node.index()]) && allowed.contains(*node);
         let score = |node: NodeId| (mismatch(demand, &self.free[node.index()], &self.pool), node);
         let better = |a: NodeId, b: NodeId| {
             let ((h, a), (i, b)) = (score(a), score(b));
@@ -96,7 +105,8 @@ mod tests {
         place.set_free(NodeId(62), &Resources::new(&[100, 50]));
         let found = (0..400).map(|_| place.find(&Resources::new(&[10, 10]), Allowed::ANY));
         let better = found.filter(|&node| node == Some(NodeId(63))).count();
-        // Of two draws one at least names it three times in four; among 64 nodes it would be once in thirty-two.
+        // Of two draws one at least names it three times in four; among 64 nodes it would be once
+        // in thirty-two.
         assert!((270..330).contains(&better), "{better} of 400");
     }
 }

@@ -1,12 +1,14 @@
-//! Nodes with two kinds of resources, to be asked for the nearest one with room on either side of a demand's direction.
+//! Nodes with two kinds of resources, to be asked for the nearest one with room on either side of a
+//! demand's direction.
 //!
-//! All stand in a [`RatioOrder`], but for the few whose free amounts have changed last: those are looked at one by one,
-//! and go into the order when newer ones take their place. Near full a node gets room and loses it again in one breath,
-//! and the order never hears of it.
+//! All stand in a [`RatioOrder`], but for the few whose free amounts have changed last: those are
+//! looked at one by one, and go into the order when newer ones take their place. Near full a node
+//! gets room and loses it again in one breath, and the order never hears of it.
 //!
-//! Invariant: the order holds for each node what was free there when it stood in it last; for a node that is not among
-//! the recent ones that is what is free now. A node without anything free is not in the order.
-//! Cost: a change is a look at [`RECENT`] numbers, and one node at most is moved in the order.
+//! Invariant: the order holds for each node what was free there when it stood in it last; for a
+//! node that is not among the recent ones that is what is free now. A node without anything free is
+//! not in the order. Cost: a change is a look at [`RECENT`] numbers, and one node at most is moved
+//! in the order.
 
 use super::Allowed;
 use super::ratio_order::{Member, Pair, RatioOrder, cmp_ratio, holds};
@@ -109,8 +111,8 @@ impl TwoKinds {
         }
     }
 
-    /// The nearest node with room on either side of the demand's ratio, the better of them by `better(demand, a, b)`:
-    /// whether b is better than a.
+    /// The nearest node with room on either side of the demand's ratio, the better of them by
+    /// `better(demand, a, b)`: whether b is better than a.
     pub(super) fn find(
         &self,
         demand: Pair,
@@ -134,7 +136,8 @@ impl TwoKinds {
         }
     }
 
-    /// From before that block, which has been looked into, down to the first that has a node to the left.
+    /// From before that block, which has been looked into, down to the first that has a node to the
+    /// left.
     fn look_left(&self, nearest: &mut Nearest, middle: usize, allowed: Allowed<'_>) {
         let demand = nearest.demand;
         let (mut block, mut last) = (self.order.left(middle, demand), middle);
@@ -142,9 +145,11 @@ impl TwoKinds {
             self.offer_block(nearest, at, allowed);
             (block, last) = (self.order.left(at, demand), at);
         }
-        // Of those with the same ratio the node that joined first: it is in the first block that has one.
+        // Of those with the same ratio the node that joined first: it is in the first block that
+        // has one.
         let Some(found) = nearest.left else { return };
-        let mut block = self.order.seek((found.a, found.b)).and_then(|from| self.order.right(from, demand));
+        let mut block =
+            self.order.seek((found.a, found.b)).and_then(|from| self.order.right(from, demand));
         while let Some(at) = block.filter(|&at| at < last && nearest.left == Some(found)) {
             self.offer_block(nearest, at, allowed);
             block = self.order.right(at + 1, demand);
@@ -152,8 +157,13 @@ impl TwoKinds {
     }
 
     fn offer_block(&self, nearest: &mut Nearest, block: usize, allowed: Allowed<'_>) {
-        let ok = |member: &Member| allowed.contains(NodeId(member.id)) && !self.recent.contains(member.id);
-        self.order.having(block, nearest.demand).filter(ok).for_each(|member| nearest.offer(member));
+        let ok = |member: &Member| {
+            allowed.contains(NodeId(member.id)) && !self.recent.contains(member.id)
+        };
+        self.order
+            .having(block, nearest.demand)
+            .filter(ok)
+            .for_each(|member| nearest.offer(member));
     }
 
     /// The same, where no node but some of these has room.

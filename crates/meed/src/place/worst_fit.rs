@@ -1,9 +1,10 @@
 //! `worst-fit`: the node with most room, so that load is spread.
 //!
-//! > argmax over nodes with room of free_r,  r the kind of which the task asks for the largest part of the pool
+//! > argmax over nodes with room of free_r,  r the kind of which the task asks for the largest part
+//! > of the pool
 //!
-//! Ties go to the node that joined first. Cost: a branch and bound over [`MaxTree`]; O(log k) where the fullest subtree
-//! holds a node that fits, as it mostly does.
+//! Ties go to the node that joined first. Cost: a branch and bound over [`MaxTree`]; O(log k) where
+//! the fullest subtree holds a node that fits, as it mostly does.
 
 use super::max_tree::MaxTree;
 use super::{Allowed, Placement};

@@ -1,6 +1,6 @@
-//! Random events, valid and invalid: what the engine shows stays what the twin counts up, every decision is the
-//! scan's, nothing that could start is missed, a refused event leaves no trace, and the same events give the same
-//! decisions.
+//! Random events, valid and invalid: what the engine shows stays what the twin counts up, every
+//! decision is the scan's, nothing that could start is missed, a refused event leaves no trace, and
+//! the same events give the same decisions.
 
 use crate::common::dice::{Dice, dice};
 use crate::common::shadow::{Ev, Shadow};
@@ -71,7 +71,8 @@ fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
     let kinds = shadow.engine.kinds().len();
     Some(match dice.below(24) {
         0..6 => {
-            let (queue, weight) = (any_queue(dice, shadow), dice.pick(&[1000, 1000, 2000, 7, 1000, 0]));
+            let (queue, weight) =
+                (any_queue(dice, shadow), dice.pick(&[1000, 1000, 2000, 7, 1000, 0]));
             let (groups, open) = (groups(dice, kinds), dice.below(4) == 0);
             Ev::Job { queue, weight, groups, open, max_attempts: dice.pick(&[0, 1, 2, 3]) }
         }
@@ -90,7 +91,8 @@ fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
         18 => Ev::NodeChanged(any_node(dice, shadow), Resources::new(&vec![dice.below(9); kinds])),
         19 => Ev::NodeLeft(any_node(dice, shadow)),
         20 => {
-            let name = dice.pick(&["l0", "x", "y", "x.a", "x.b", "y.x", "l0.z", "g0.new", "x..y", "q.q"]);
+            let name =
+                dice.pick(&["l0", "x", "y", "x.a", "x.b", "y.x", "l0.z", "g0.new", "x..y", "q.q"]);
             let mut spec = queue(name, dice.weight(), chaos_policy(dice, kinds));
             (spec.min, spec.max) = (bound(dice, kinds).flatten(), bound(dice, kinds).flatten());
             Ev::QueueAdded(spec)
@@ -166,7 +168,12 @@ fn state(engine: &mut Engine) -> String {
     let nodes: Vec<_> = engine.node_ids().map(|id| format!("{:?}", engine.node(id))).collect();
     let lending = engine.lending(&ids[1..], now);
     let queue = |&id: &QueueId| {
-        format!("{:?} {:?} {}", engine.queue(id), engine.integrals(id, now), engine.charged(id, now))
+        format!(
+            "{:?} {:?} {}",
+            engine.queue(id),
+            engine.integrals(id, now),
+            engine.charged(id, now)
+        )
     };
     let queues: Vec<String> = ids.iter().map(queue).collect();
     format!("{nodes:#?} {queues:#?} {lending:?} {} {}", engine.running_tasks(), engine.live_jobs())

@@ -23,7 +23,14 @@ impl Stage {
     }
 
     /// `count` tasks of `demand`; three attempts each.
-    fn job(&mut self, second: u64, queue: &str, count: u32, demand: Resources, open: bool) -> JobId {
+    fn job(
+        &mut self,
+        second: u64,
+        queue: &str,
+        count: u32,
+        demand: Resources,
+        open: bool,
+    ) -> JobId {
         let queue = self.queue(queue);
         let groups = if count == 0 { vec![] } else { vec![TaskGroup::new(count, demand)] };
         match self.send(second, Ev::Job { queue, weight: 1000, groups, open, max_attempts: 3 }) {
@@ -60,7 +67,9 @@ fn lost_tasks_wait_again_and_keep_their_failures() {
     assert_eq!(stage.decide(2), []);
     assert_eq!(stage.send(3, Ev::NodeLeft(ids[1])), Effect::Lost(vec![stage.running[3]]));
     assert_eq!(stage.decide(3), []);
-    let Effect::Node(back) = stage.send(4, Ev::NodeJoined(node("m", slots(2)))) else { panic!("it joins") };
+    let Effect::Node(back) = stage.send(4, Ev::NodeJoined(node("m", slots(2)))) else {
+        panic!("it joins")
+    };
     assert_eq!(back.index(), 2);
     assert_eq!(stage.decide(4), [(2, 2, 1), (3, 2, 0)]);
 }
@@ -70,10 +79,12 @@ fn a_job_fails_when_a_task_used_up_its_attempts() {
     let mut stage = Stage::new(&two_nodes());
     let job = stage.job(0, "a", 6, slots(1), false);
     stage.decide(0);
-    for (attempt, expected) in [(1, JobState::Active), (2, JobState::Active), (3, JobState::Failed)] {
+    for (attempt, expected) in [(1, JobState::Active), (2, JobState::Active), (3, JobState::Failed)]
+    {
         let last = stage.running[stage.running.len() - 1];
         let effect = stage.send(attempt, Ev::Failed(last));
-        let stopped = if expected == JobState::Failed { stage.running[..3].to_vec() } else { vec![] };
+        let stopped =
+            if expected == JobState::Failed { stage.running[..3].to_vec() } else { vec![] };
         assert_eq!(effect, Effect::Ended { job, state: expected, stopped });
         stage.decide(attempt);
     }
@@ -135,12 +146,20 @@ fn parked_leaves_wake() {
     let small = stage.job(0, "p.b", 2, slots(2), false);
     stage.job(0, "c", 1, slots(3), false);
     assert_eq!(stage.decide(0).len(), 2, "p may hold one of two slots, c has one of three");
-    stage.send(1, Ev::QueueChanged(p, QueueChange { max: Some(Some(slots(2))), ..Default::default() }));
+    stage.send(
+        1,
+        Ev::QueueChanged(p, QueueChange { max: Some(Some(slots(2))), ..Default::default() }),
+    );
     assert_eq!(stage.decide(1), []);
     // One slot is free: raising the maximum alone helps nobody, room alone neither.
-    stage.send(2, Ev::QueueChanged(p, QueueChange { max: Some(Some(slots(5))), ..Default::default() }));
+    stage.send(
+        2,
+        Ev::QueueChanged(p, QueueChange { max: Some(Some(slots(5))), ..Default::default() }),
+    );
     assert_eq!(stage.decide(2), []);
-    let Effect::Node(_) = stage.send(3, Ev::NodeJoined(node("m", slots(2)))) else { panic!("it joins") };
+    let Effect::Node(_) = stage.send(3, Ev::NodeJoined(node("m", slots(2)))) else {
+        panic!("it joins")
+    };
     assert_eq!(stage.decide(3), [(0, 1, 0)]);
     stage.send(4, Ev::Cancelled(small));
     assert_eq!(stage.decide(4), [(1, 1, 0)]);

@@ -1,4 +1,5 @@
-//! TSC'18 Sec. 5.2: the naive walk, its starvation, and the guard against it (Algorithm 2, Theorem 1).
+//! TSC'18 Sec. 5.2: the naive walk, its starvation, and the guard against it (Algorithm 2, Theorem
+//! 1).
 
 use crate::common::dice::{Dice, dice};
 use crate::common::*;
@@ -54,7 +55,8 @@ fn the_worked_choice_takes_g2_then_c() {
         world.step();
     }
     let now = 27 * S;
-    let running: Vec<AllocationId> = world.shadow.model.running().map(|task| task.allocation).collect();
+    let running: Vec<AllocationId> =
+        world.shadow.model.running().map(|task| task.allocation).collect();
     for allocation in running {
         world.shadow.apply(now, &shadow::Ev::Ended(allocation)).expect("it runs");
     }
@@ -69,10 +71,18 @@ fn the_worked_choice_takes_g2_then_c() {
     // A key is in thousandths of a unit x microsecond over the weight: 10^9 for a slot-second.
     let shown = |choice: &Choice| {
         let (next, key) = choice.runner_up.expect("two children");
-        (world.shadow.engine.queue(choice.chosen).name, choice.key.value / 1e9, next, key.value / 1e9)
+        (
+            world.shadow.engine.queue(choice.chosen).name,
+            choice.key.value / 1e9,
+            next,
+            key.value / 1e9,
+        )
     };
     let rows: Vec<_> = levels.iter().map(shown).collect();
-    assert_eq!(rows, [("g2", 110.0, world.id("g1"), 210.0), ("g2.c", 50.0, world.id("g2.d"), 60.0)]);
+    assert_eq!(
+        rows,
+        [("g2", 110.0, world.id("g1"), 210.0), ("g2.c", 50.0, world.id("g2.d"), 60.0)]
+    );
 }
 
 #[test]
@@ -88,11 +98,13 @@ fn the_guard_bounds_the_wait() {
 /// The same leaves in a random tree and flat, with the same jobs.
 fn theorem_1(dice: &mut Dice) -> (Config, Config, Vec<SimJob>) {
     let mut rule = root(None);
-    rule.memory = dice.pick(&[Memory::Forever, Memory::Rounds(span(9 * S)), Memory::HalfLife(span(5 * S))]);
+    rule.memory =
+        dice.pick(&[Memory::Forever, Memory::Rounds(span(9 * S)), Memory::HalfLife(span(5 * S))]);
     rule.quantum = dice.pick(&[Quantum::Fixed(span(S)), Quantum::Fixed(span(4 * S)), rule.quantum]);
     let (kind_count, rows) = (1 + dice.below(2) as usize, dice.tree());
     let nodes = dice.nodes(kind_count);
-    let mut config = Config { kinds: kinds(kind_count), measured: 0, root: rule, queues: Vec::new(), nodes };
+    let mut config =
+        Config { kinds: kinds(kind_count), measured: 0, root: rule, queues: Vec::new(), nodes };
     let mut flat = config.clone();
     for (name, is_leaf) in rows {
         let inner = if is_leaf { policy("fifo") } else { dice.policy(kind_count) };
@@ -126,6 +138,7 @@ proptest! {
         tree.root.t_wait = Some(Span::MAX);
         prop_assert_eq!(sequence(&tree, &jobs), naive, "t_wait = infinity is the naive walk");
         tree.root.t_wait = Some(Span::ZERO);
-        prop_assert_eq!(sequence(&tree, &jobs), sequence(&flat, &flat_jobs), "t_wait = 0 is single-level");
+        prop_assert_eq!(sequence(&tree, &jobs), sequence(&flat, &flat_jobs), "t_wait = 0 is \
+            single-level");
     }
 }

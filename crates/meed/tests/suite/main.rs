@@ -1,7 +1,7 @@
 //! The engine from outside: what the papers promise, and a slow twin that checks every decision.
 //!
-//! One binary, so that it links once and helpers that only some files need are no dead code. `common` holds the
-//! smallest possible world and the twin; each other file is one topic.
+//! One binary, so that it links once and helpers that only some files need are no dead code.
+//! `common` holds the smallest possible world and the twin; each other file is one topic.
 
 mod chaos;
 mod common;

@@ -21,14 +21,18 @@ fn decayed(model: &Model, leaf: usize, half_life: f64, quantum: f64) -> f64 {
 
 fn judge(model: &mut Model, start: &Start) {
     let policy = &model.queues[0].spec.policy;
-    let (Memory::HalfLife(half_life), Quantum::Fixed(quantum)) = (policy.memory, policy.quantum) else {
+    let (Memory::HalfLife(half_life), Quantum::Fixed(quantum)) = (policy.memory, policy.quantum)
+    else {
         return;
     };
     let key = |leaf| decayed(model, leaf, half_life.as_micros() as f64, quantum.as_micros() as f64);
     let chosen = key(start.queue.index());
     for other in model.children(0).into_iter().filter(|&leaf| model.waiting(leaf) > 0) {
         let key = key(other);
-        assert!(key >= chosen * (1.0 - 1e-5) - 10.0, "{other} with {key} before {chosen}: {start:?}");
+        assert!(
+            key >= chosen * (1.0 - 1e-5) - 10.0,
+            "{other} with {key} before {chosen}: {start:?}"
+        );
     }
 }
 
@@ -80,7 +84,8 @@ proptest! {
                 let part = |kind: usize| used(&Scalar::Kind(kind)) as f64 / pool.get(kind).max(1) as f64;
                 let share = (0..pool.kinds()).filter(|&kind| pool.get(kind) > 0).map(part).fold(0.0, f64::max);
                 let expected = share * pool.get(config.measured) as f64 / 1e6;
-                prop_assert!((charged - expected).abs() <= 1e-12 * expected, "{} is not {}", charged, expected);
+                prop_assert!((charged - expected).abs() <= 1e-12 * expected, "{} is not \
+                    {}", charged, expected);
             } else {
                 prop_assert_eq!(charged, (used(&policy.scalar) * 1000) as f64 / 1000.0 / 1e6);
             }

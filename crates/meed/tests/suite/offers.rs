@@ -8,10 +8,16 @@ use meed::*;
 use proptest::prelude::*;
 
 fn arrive(engine: &mut Engine, at: u64, job: &SimJob) -> JobId {
-    let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup::new(tasks.len() as u32, *demand);
+    let group =
+        |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup::new(tasks.len() as u32, *demand);
     let groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
-    let spec =
-        JobSpec { queue: job.queue, weight: job.weight, groups: &groups, open: false, max_attempts: 0 };
+    let spec = JobSpec {
+        queue: job.queue,
+        weight: job.weight,
+        groups: &groups,
+        open: false,
+        max_attempts: 0,
+    };
     match engine.apply(micros(at), Event::JobArrived(spec)) {
         Ok(Effect::Job(id)) => id,
         other => panic!("{other:?}"),
@@ -19,7 +25,11 @@ fn arrive(engine: &mut Engine, at: u64, job: &SimJob) -> JobId {
 }
 
 /// Runs the jobs to the end; every start, with its time and its reason's levels.
-fn run(config: &Config, jobs: &[SimJob], serve: &dyn Fn(&mut Engine) -> Vec<Start>) -> Vec<(u64, Start)> {
+fn run(
+    config: &Config,
+    jobs: &[SimJob],
+    serve: &dyn Fn(&mut Engine) -> Vec<Start>,
+) -> Vec<(u64, Start)> {
     let mut engine = engine(config);
     let mut jobs: Vec<&SimJob> = jobs.iter().collect();
     jobs.sort_by_key(|job| std::cmp::Reverse(job.at));
@@ -117,7 +127,11 @@ fn ranks_come_before_the_order_and_none_never_starts() {
     };
     let starts = offer_all(&mut engine, &mut rank);
     let served: Vec<&str> = starts.iter().map(|start| engine.queue(start.queue).name).collect();
-    assert_eq!(served, ["c", "c", "c", "b"], "a has no rank, and c the lower one; then the node is full");
+    assert_eq!(
+        served,
+        ["c", "c", "c", "b"],
+        "a has no rank, and c the lower one; then the node is full"
+    );
 }
 
 #[test]

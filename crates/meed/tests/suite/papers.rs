@@ -1,4 +1,5 @@
-//! The papers' tables, cell by cell: ICS'14 Table 1 (= TSC'18 Table 1), CloudCom'14 Table I and Fig. 1.
+//! The papers' tables, cell by cell: ICS'14 Table 1 (= TSC'18 Table 1), CloudCom'14 Table I and
+//! Fig. 1.
 
 use crate::common::*;
 use meed::*;
@@ -9,10 +10,11 @@ type Cells = [i64; 5];
 /// Runs two users of equal share with tasks of one slot and one second; a row for each second.
 fn table(root: &Policy, capacity: u64, demands: &[[u64; 2]], counted: bool) -> Vec<[Cells; 2]> {
     let config = slots_config(capacity, root, &["a", "b"]);
-    let users =
-        [engine(&config).find_queue("a"), engine(&config).find_queue("b")].map(|id| id.expect("declared"));
-    let job =
-        |(second, row): (usize, &[u64; 2])| [0, 1].map(|i| unit_job(users[i], second as u64 * S, row[i]));
+    let users = [engine(&config).find_queue("a"), engine(&config).find_queue("b")]
+        .map(|id| id.expect("declared"));
+    let job = |(second, row): (usize, &[u64; 2])| {
+        [0, 1].map(|i| unit_job(users[i], second as u64 * S, row[i]))
+    };
     let mut world = World::new(&config, demands.iter().enumerate().flat_map(job).collect());
     let (mut rows, mut totals) = (Vec::new(), [0, 0]);
     for new in demands {
@@ -22,8 +24,11 @@ fn table(root: &Policy, capacity: u64, demands: &[[u64; 2]], counted: bool) -> V
             let view = engine.queue(users[i]);
             let held = (view.held.get(0) / 1000) as i64;
             let before = totals[i];
-            totals[i] =
-                if counted { (engine.charged(users[i], micros(now)) / 1000.0) as i64 } else { before + held };
+            totals[i] = if counted {
+                (engine.charged(users[i], micros(now)) / 1000.0) as i64
+            } else {
+                before + held
+            };
             let share = (view.share.get(0) / 1000) as i64;
             [new[i] as i64, view.waiting as i64 + held, totals[i] - before, totals[i], held - share]
         });
@@ -32,7 +37,13 @@ fn table(root: &Policy, capacity: u64, demands: &[[u64; 2]], counted: bool) -> V
     rows
 }
 
-fn check(name: &str, policy: &Policy, capacity: u64, demands: &[[u64; 2]], expected: &[[Cells; 2]]) {
+fn check(
+    name: &str,
+    policy: &Policy,
+    capacity: u64,
+    demands: &[[u64; 2]],
+    expected: &[[Cells; 2]],
+) {
     let counted = policy.discount != 1000;
     assert_eq!(table(policy, capacity, demands, counted), expected, "{name}");
 }
@@ -121,7 +132,8 @@ fn memoryless_sharing_rewards_a_lie() {
         let jobs = ids.iter().zip(demands).map(|(&id, demand)| unit_job(id, 0, demand)).collect();
         let mut world = World::new(&config, jobs);
         world.step();
-        let got: Vec<u64> = ids.iter().map(|&id| world.shadow.engine.queue(id).held.get(0) / 1000).collect();
+        let got: Vec<u64> =
+            ids.iter().map(|&id| world.shadow.engine.queue(id).held.get(0) / 1000).collect();
         assert_eq!(got, expected, "{name}");
     }
 }

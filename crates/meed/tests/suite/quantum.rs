@@ -1,5 +1,5 @@
-//! The adaptive quantum through the whole engine (ICS'14 Fig. 3, TSC'18 Fig. 4): what a task is charged when it
-//! starts shows which quantum it was handed.
+//! The adaptive quantum through the whole engine (ICS'14 Fig. 3, TSC'18 Fig. 4): what a task is
+//! charged when it starts shows which quantum it was handed.
 
 use crate::common::shadow::Ev;
 use crate::common::*;
@@ -15,8 +15,8 @@ enum Act {
 }
 use Act::{Add, End, Submit};
 
-/// Root with Q_0 = 10 s, refreshed each second. Rows: second, what happens, and the quantum in seconds that a
-/// submitted task was charged.
+/// Root with Q_0 = 10 s, refreshed each second. Rows: second, what happens, and the quantum in
+/// seconds that a submitted task was charged.
 fn check(name: &str, config: &Config, rows: &[(u64, Act, f64)]) {
     let (mut engine, mut running) = (engine(config), Vec::new());
     for (second, act, expected) in rows {
@@ -37,7 +37,10 @@ fn check(name: &str, config: &Config, rows: &[(u64, Act, f64)]) {
                 let before = engine.charged(queue, micros(now));
                 engine.decide(false, |start| running.push(start.allocation));
                 let quantum = (engine.charged(queue, micros(now)) - before) / 1000.0;
-                assert!((quantum - expected).abs() < 1e-9, "{name}: {quantum} not {expected} at {second} s");
+                assert!(
+                    (quantum - expected).abs() < 1e-9,
+                    "{name}: {quantum} not {expected} at {second} s"
+                );
             }
         }
     }
@@ -98,7 +101,8 @@ fn a_queue_that_comes_later_may_bring_adaptive_quanta() {
     let mut config = slots_config(9, &policy("long-term"), &["old"]);
     config.queues[0].policy = policy("fifo");
     check("fixed root", &config, &[(0, Submit("old"), 1.0)]);
-    // The parent's rule decides what its children are charged, so only below the new queue it matters.
+    // The parent's rule decides what its children are charged, so only below the new queue it
+    // matters.
     check(
         "adaptive below",
         &config,

@@ -34,13 +34,19 @@ fn configurations() {
             |c| c.kinds = ResourceKinds::default(),
             "policy of queue `root`: there is no resource number 0 to measure fairness in",
         ),
-        (|c| c.measured = 1, "policy of queue `root`: there is no resource number 1 to measure fairness in"),
+        (
+            |c| c.measured = 1,
+            "policy of queue `root`: there is no resource number 1 to measure fairness in",
+        ),
         (|c| add(c, "b"), "queue `b` is declared twice"),
         (|c| add(c, "b."), "queue name `b.` has an empty part; write `parent.child`"),
         (|c| add(c, ""), "queue name `` has an empty part; write `parent.child`"),
         (|c| add(c, "q.r"), "queue `q.r`: its parent `q` is not declared before it"),
         (|c| c.queues[2].weight = 0, "queue `b`: weight must be above 0 and at most 1000000"),
-        (|c| c.queues[2].weight = MAX_WEIGHT + 1, "queue `b`: weight must be above 0 and at most 1000000"),
+        (
+            |c| c.queues[2].weight = MAX_WEIGHT + 1,
+            "queue `b`: weight must be above 0 and at most 1000000",
+        ),
         (
             |c| (c.queues[2].min, c.queues[2].max) = (Some(slots(2)), Some(slots(1))),
             "queue `b`: minimum share of `kind0` is above its maximum",
@@ -59,9 +65,13 @@ fn configurations() {
         ),
         (
             |c| c.queues[2].min = Some(Resources::new(&[MAX_AMOUNT + 1])),
-            "queue `b`, minimum share: amount of `kind0` exceeds 9007199254740992 of its smallest unit",
+            "queue `b`, minimum share: amount of `kind0` exceeds 9007199254740992 of its smallest \
+             unit",
         ),
-        (|c| c.nodes[0].capacity = Resources::new(&[1, 1]), "node `n`: 2 amounts for 1 resource kinds"),
+        (
+            |c| c.nodes[0].capacity = Resources::new(&[1, 1]),
+            "node `n`: 2 amounts for 1 resource kinds",
+        ),
         (
             |c| c.nodes[0].capacity = slots(0),
             "node `n`: capacity must be above zero in at least one resource",
@@ -73,7 +83,10 @@ fn configurations() {
             |c| c.nodes.push(node("m", Resources::new(&[MAX_AMOUNT]))),
             "the cluster's total of `kind0` exceeds 9007199254740992 of its smallest unit",
         ),
-        (|c| c.queues[1].policy.discount = 1001, "policy of queue `p.a`: discount must lie between 0 and 1"),
+        (
+            |c| c.queues[1].policy.discount = 1001,
+            "policy of queue `p.a`: discount must lie between 0 and 1",
+        ),
     ]);
 }
 
@@ -102,7 +115,8 @@ fn policies() {
     for (change, expected) in rows {
         let mut config = sound();
         change(&mut config.root);
-        let error = Engine::new(config, Box::new(FirstFit::new(1))).err().map(|error| error.to_string());
+        let error =
+            Engine::new(config, Box::new(FirstFit::new(1))).err().map(|error| error.to_string());
         assert_eq!(error, Some(format!("policy of queue `root`: {expected}")));
     }
 }
@@ -112,15 +126,22 @@ fn kinds_of_resources() {
     let kind = |name: &str| (name.to_owned(), Unit::Bytes);
     for (given, expected) in [
         (vec![], "a cluster has 1 to 7 resource kinds, not 0"),
-        ((0..8).map(|i| kind(&i.to_string())).collect(), "a cluster has 1 to 7 resource kinds, not 8"),
+        (
+            (0..8).map(|i| kind(&i.to_string())).collect(),
+            "a cluster has 1 to 7 resource kinds, not 8",
+        ),
         (vec![kind("a"), kind("a")], "resource names must be distinct and not empty: `a`"),
         (vec![kind("")], "resource names must be distinct and not empty: ``"),
     ] {
-        assert_eq!(ResourceKinds::new(given).err().map(|error| error.to_string()).as_deref(), Some(expected));
+        assert_eq!(
+            ResourceKinds::new(given).err().map(|error| error.to_string()).as_deref(),
+            Some(expected)
+        );
     }
 }
 
-/// An engine at second 5 whose `p.a` runs a task and `b` is being removed; its ids and stale handles.
+/// An engine at second 5 whose `p.a` runs a task and `b` is being removed; its ids and stale
+/// handles.
 struct Scene {
     engine: Engine,
     a: QueueId,
@@ -138,7 +159,8 @@ fn scene() -> Scene {
     config.queues[1].max = Some(slots(4));
     config.queues.push(queue("gone", 1000, policy("fifo")));
     let mut engine = engine(&config);
-    let [p, a, b, gone] = ["p", "p.a", "b", "gone"].map(|name| engine.find_queue(name).expect("declared"));
+    let [p, a, b, gone] =
+        ["p", "p.a", "b", "gone"].map(|name| engine.find_queue(name).expect("declared"));
     let mut send = |second: u64, event: Ev| event.send(&mut engine, second * S).expect("sound");
     let job_of = |effect: Effect| match effect {
         Effect::Job(job) => job,
@@ -149,25 +171,37 @@ fn scene() -> Scene {
     send(1, job(b, 1, slots(1)));
     send(1, Ev::QueueRemoved(b));
     send(1, Ev::QueueRemoved(gone));
-    let Effect::Node(left) = send(2, Ev::NodeJoined(node("m", slots(1)))) else { panic!("a node joins") };
+    let Effect::Node(left) = send(2, Ev::NodeJoined(node("m", slots(1)))) else {
+        panic!("a node joins")
+    };
     send(2, Ev::NodeLeft(left));
     let mut first = None;
     engine.advance(secs(3)).expect("time goes on");
-    engine.decide(false, |start| first = first.or((start.job == dead_job).then_some(start.allocation)));
+    engine.decide(false, |start| {
+        first = first.or((start.job == dead_job).then_some(start.allocation))
+    });
     let dead_task = first.expect("it started");
     Ev::Ended(dead_task).send(&mut engine, 5 * S).expect("it runs");
     Scene { engine, a, p, b, gone, job: job_id, dead_job, dead_task, left }
 }
 
 fn job(queue: QueueId, count: u32, demand: Resources) -> Ev {
-    Ev::Job { queue, weight: 1000, groups: vec![TaskGroup::new(count, demand)], open: false, max_attempts: 0 }
+    Ev::Job {
+        queue,
+        weight: 1000,
+        groups: vec![TaskGroup::new(count, demand)],
+        open: false,
+        max_attempts: 0,
+    }
 }
 
 #[test]
 fn events() {
     let Scene { mut engine, a, p, b, gone, job: live, dead_job, dead_task, left } = scene();
-    let empty = |queue| Ev::Job { queue, weight: 1000, groups: vec![], open: false, max_attempts: 0 };
-    let weighted = |weight| Ev::Job { queue: a, weight, groups: vec![], open: true, max_attempts: 0 };
+    let empty =
+        |queue| Ev::Job { queue, weight: 1000, groups: vec![], open: false, max_attempts: 0 };
+    let weighted =
+        |weight| Ev::Job { queue: a, weight, groups: vec![], open: true, max_attempts: 0 };
     let max = TaskGroup::new(u32::MAX, slots(1));
     let tasks = |job, groups| Ev::Tasks { job, groups, open: false };
     let below_b = queue("b.c", 1000, policy("fifo"));
@@ -177,7 +211,8 @@ fn events() {
         (
             4,
             job(a, 1, slots(1)),
-            "event at 4000000 us comes after the engine has seen 5000000 us; events must not go back in time",
+            "event at 4000000 us comes after the engine has seen 5000000 us; events must not go \
+             back in time",
         ),
         (5, job(gone, 1, slots(1)), "there is no such queue"),
         (5, job(QueueId::ROOT, 1, slots(1)), "there is no such queue"),
@@ -192,7 +227,11 @@ fn events() {
         (5, Ev::Ended(dead_task), "there is no such running task (it has ended, or never ran)"),
         (5, Ev::Failed(dead_task), "there is no such running task (it has ended, or never ran)"),
         (5, Ev::NodeLeft(left), "there is no such node (it has left, or never joined)"),
-        (5, Ev::NodeChanged(left, slots(1)), "there is no such node (it has left, or never joined)"),
+        (
+            5,
+            Ev::NodeChanged(left, slots(1)),
+            "there is no such node (it has left, or never joined)",
+        ),
         (5, empty(a), "a job needs at least one task"),
         (5, job(a, 0, slots(1)), "a job needs at least one task"),
         (5, job(a, 1, slots(0)), "a task must ask for some amount of at least one resource"),
@@ -204,15 +243,27 @@ fn events() {
         ),
         (5, tasks(live, vec![max]), "a job can have at most 4294967295 tasks"),
         (5, weighted(0), "queue `of the job`: weight must be above 0 and at most 1000000"),
-        (5, Ev::JobChanged(live, 0), "queue `of the job`: weight must be above 0 and at most 1000000"),
+        (
+            5,
+            Ev::JobChanged(live, 0),
+            "queue `of the job`: weight must be above 0 and at most 1000000",
+        ),
         (5, Ev::NodeJoined(node("n", slots(1))), "node `n` is declared twice"),
         (
             5,
             Ev::NodeChanged(NodeId::clone(&engine.node_ids().next().expect("one")), slots(0)),
             "node `n`: capacity must be above zero in at least one resource",
         ),
-        (5, Ev::QueueAdded(below_b), "queue `b.c` cannot lie below `b`: that queue takes jobs itself"),
-        (5, Ev::QueueChanged(a, min(5)), "queue `p.a`: minimum share of `kind0` is above its maximum"),
+        (
+            5,
+            Ev::QueueAdded(below_b),
+            "queue `b.c` cannot lie below `b`: that queue takes jobs itself",
+        ),
+        (
+            5,
+            Ev::QueueChanged(a, min(5)),
+            "queue `p.a`: minimum share of `kind0` is above its maximum",
+        ),
     ] {
         let answer = event.send(&mut engine, second * S).map_err(|error| error.to_string());
         assert_eq!(answer, Err(expected.to_owned()), "{event:?}");
@@ -227,8 +278,14 @@ fn events() {
 fn demands_that_no_node_could_hold() {
     let mut config = slots_config(10, &policy("fair"), &["a"]);
     for (nodes, expected) in [
-        (vec![node("n", slots(10))], "which no node of this cluster could hold; the largest has kind0 10"),
-        (vec![], "which no node of this cluster could hold; the largest has nothing: it has no nodes"),
+        (
+            vec![node("n", slots(10))],
+            "which no node of this cluster could hold; the largest has kind0 10",
+        ),
+        (
+            vec![],
+            "which no node of this cluster could hold; the largest has nothing: it has no nodes",
+        ),
     ] {
         config.nodes = nodes;
         let mut engine = engine(&config);

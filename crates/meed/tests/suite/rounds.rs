@@ -1,7 +1,8 @@
-//! Rounds and newcomers by hand: ICS'14 Eq. 12 to 16, rounds of 10 s, tasks of one slot, quantum of a second.
+//! Rounds and newcomers by hand: ICS'14 Eq. 12 to 16, rounds of 10 s, tasks of one slot, quantum of
+//! a second.
 //!
-//! Queue `a` runs one task from the start for ever, so at second t of a round it is charged t; what `b` is charged
-//! beyond its own tasks is what it was topped up with.
+//! Queue `a` runs one task from the start for ever, so at second t of a round it is charged t; what
+//! `b` is charged beyond its own tasks is what it was topped up with.
 
 use crate::common::shadow::{Ev, Shadow};
 use crate::common::*;
@@ -43,7 +44,13 @@ fn check(case: &Case) {
     let mut shadow = Shadow::new(&config);
     let [a, b] = ["a", "b"].map(|name| shadow.engine.find_queue(name).expect("declared"));
     let groups = vec![TaskGroup::new(1, slots(1))];
-    let job = |queue| Ev::Job { queue, weight: 1000, groups: groups.clone(), open: false, max_attempts: 0 };
+    let job = |queue| Ev::Job {
+        queue,
+        weight: 1000,
+        groups: groups.clone(),
+        open: false,
+        max_attempts: 0,
+    };
     shadow.apply(0, &job(a)).expect("sound");
     shadow.decide(0);
     let mut ends: Vec<(u64, AllocationId)> = Vec::new();
@@ -59,7 +66,11 @@ fn check(case: &Case) {
         shadow.engine.advance(micros(now)).expect("time goes on");
         for (_, expected) in case.charged.iter().filter(|(at, _)| *at == second) {
             let got = shadow.engine.charged(b, micros(now)) / 1000.0;
-            assert!((got - expected).abs() < 1e-9, "{}: {got} not {expected} at {second}", case.name);
+            assert!(
+                (got - expected).abs() < 1e-9,
+                "{}: {got} not {expected} at {second}",
+                case.name
+            );
         }
     }
 }
@@ -76,7 +87,16 @@ fn rounds_forget_and_straddling_tasks_count_from_the_start() {
         Case {
             name: "Eq. 15, straddling",
             tasks: &[(8, 13)],
-            charged: &[(8, 1.0), (9, 1.0), (10, 1.0), (11, 1.0), (12, 2.0), (13, 3.0), (19, 3.0), (20, 0.0)],
+            charged: &[
+                (8, 1.0),
+                (9, 1.0),
+                (10, 1.0),
+                (11, 1.0),
+                (12, 2.0),
+                (13, 3.0),
+                (19, 3.0),
+                (20, 0.0),
+            ],
             ..PLAIN
         },
         Case {
@@ -85,7 +105,12 @@ fn rounds_forget_and_straddling_tasks_count_from_the_start() {
             charged: &[(19, 9.0), (20, 1.0), (23, 3.0), (24, 4.0), (30, 0.0)],
             ..PLAIN
         },
-        Case { name: "ends with the round", tasks: &[(8, 10)], charged: &[(9, 1.0), (10, 0.0)], ..PLAIN },
+        Case {
+            name: "ends with the round",
+            tasks: &[(8, 10)],
+            charged: &[(9, 1.0), (10, 0.0)],
+            ..PLAIN
+        },
         Case {
             name: "forever",
             memory: Memory::Forever,
@@ -102,18 +127,48 @@ fn rounds_forget_and_straddling_tasks_count_from_the_start() {
 fn newcomers_are_topped_up_once_a_round() {
     let bird = Case { newcomer: Newcomer::EarlyBird, ..PLAIN };
     for case in [
-        Case { name: "Eq. 14, one: arrives in the round", tasks: &[(14, 15)], charged: &[(14, 5.0)], ..bird },
-        Case { name: "and is topped up once", tasks: &[(14, 15), (17, 18)], charged: &[(18, 6.0)], ..bird },
-        Case { name: "Eq. 14, two: straddles", tasks: &[(8, 12), (15, 16)], charged: &[(16, 3.0)], ..bird },
-        Case { name: "Eq. 14, three: first task", tasks: &[(1, 3), (15, 16)], charged: &[(15, 6.0)], ..bird },
+        Case {
+            name: "Eq. 14, one: arrives in the round",
+            tasks: &[(14, 15)],
+            charged: &[(14, 5.0)],
+            ..bird
+        },
+        Case {
+            name: "and is topped up once",
+            tasks: &[(14, 15), (17, 18)],
+            charged: &[(18, 6.0)],
+            ..bird
+        },
+        Case {
+            name: "Eq. 14, two: straddles",
+            tasks: &[(8, 12), (15, 16)],
+            charged: &[(16, 3.0)],
+            ..bird
+        },
+        Case {
+            name: "Eq. 14, three: first task",
+            tasks: &[(1, 3), (15, 16)],
+            charged: &[(15, 6.0)],
+            ..bird
+        },
         Case {
             name: "a task that ends at t^s does not straddle",
             tasks: &[(8, 10), (15, 16)],
             charged: &[(15, 6.0), (16, 6.0)],
             ..bird
         },
-        Case { name: "each round anew", tasks: &[(1, 3), (15, 16), (27, 28)], charged: &[(27, 8.0)], ..bird },
-        Case { name: "at the same instant", tasks: &[(0, 1)], charged: &[(0, 1.0), (1, 1.0)], ..bird },
+        Case {
+            name: "each round anew",
+            tasks: &[(1, 3), (15, 16), (27, 28)],
+            charged: &[(27, 8.0)],
+            ..bird
+        },
+        Case {
+            name: "at the same instant",
+            tasks: &[(0, 1)],
+            charged: &[(0, 1.0), (1, 1.0)],
+            ..bird
+        },
         Case { name: "zero", tasks: &[(14, 15)], charged: &[(14, 1.0)], ..PLAIN },
     ] {
         check(&case);

@@ -1,5 +1,5 @@
-//! Every decision equals a plain scan's over charges counted up by definition: random trees, policies, weights,
-//! bounds, kinds and nodes. The comparison itself is in `common::verify`.
+//! Every decision equals a plain scan's over charges counted up by definition: random trees,
+//! policies, weights, bounds, kinds and nodes. The comparison itself is in `common::verify`.
 
 use crate::common::dice::dice;
 use crate::common::*;

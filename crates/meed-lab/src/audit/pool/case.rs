@@ -1,6 +1,8 @@
-//! A pool of servers and users whose tasks never end; what some of them claim, or who leaves. Drawn, changed, mended.
+//! A pool of servers and users whose tasks never end; what some of them claim, or who leaves.
+//! Drawn, changed, mended.
 //!
-//! Amounts are small whole numbers; `scale` multiplies what servers have, so that tasks become finer against them.
+//! Amounts are small whole numbers; `scale` multiplies what servers have, so that tasks become
+//! finer against them.
 
 use meed_workload::generate::Stream;
 use serde::{Deserialize, Serialize};
@@ -44,7 +46,10 @@ impl PoolCase {
 
     /// What server `server` has of each resource, scaled.
     pub(super) fn capacity(&self, server: usize) -> Vec<f64> {
-        self.servers[server].iter().map(|&amount| f64::from(amount) * f64::from(self.scale)).collect()
+        self.servers[server]
+            .iter()
+            .map(|&amount| f64::from(amount) * f64::from(self.scale))
+            .collect()
     }
 
     /// What the pool has of each resource, before scaling.
@@ -71,7 +76,8 @@ impl PoolCase {
     /// A random case.
     pub(super) fn draw(property: PoolProperty, dice: &mut Stream) -> PoolCase {
         let kinds = if dice.below(4) == 0 { 3 } else { 2 };
-        let amounts = |dice: &mut Stream, most: u32| (0..kinds).map(|_| between(dice, 1, most)).collect();
+        let amounts =
+            |dice: &mut Stream, most: u32| (0..kinds).map(|_| between(dice, 1, most)).collect();
         let servers = 1 + dice.below(MOST_SERVERS);
         let users = 2 + dice.below(MOST_USERS - 1);
         let servers = (0..servers).map(|_| amounts(dice, MOST[0])).collect();
@@ -121,21 +127,26 @@ impl PoolCase {
         new
     }
 
-    /// Makes a case sound again: what the property is about, every amount within its bounds, every task on some server.
+    /// Makes a case sound again: what the property is about, every amount within its bounds, every
+    /// task on some server.
     pub(super) fn mend(&mut self, property: PoolProperty) {
         if property == PoolProperty::SingleServerDrf {
             self.servers.truncate(1);
         }
         let most = if property == PoolProperty::SingleResource { 1 } else { KINDS.len() };
-        let rows =
-            self.servers.iter_mut().chain(&mut self.users).chain(self.claims.iter_mut().map(|c| &mut c.1));
+        let rows = self
+            .servers
+            .iter_mut()
+            .chain(&mut self.users)
+            .chain(self.claims.iter_mut().map(|c| &mut c.1));
         for row in rows {
             row.truncate(most);
             row.iter_mut().for_each(|amount| *amount = (*amount).clamp(1, LARGEST));
         }
         self.scale = self.scale.max(1);
         let servers = self.servers.clone();
-        for demand in self.users.iter_mut().chain(self.claims.iter_mut().map(|claim| &mut claim.1)) {
+        for demand in self.users.iter_mut().chain(self.claims.iter_mut().map(|claim| &mut claim.1))
+        {
             let over = |server: &&Vec<u32>| {
                 demand
                     .iter()
@@ -197,7 +208,8 @@ impl PoolCase {
         if self.kinds() > 2 {
             add(&|new| {
                 let rows = new.servers.iter_mut().chain(&mut new.users);
-                rows.chain(new.claims.iter_mut().map(|claim| &mut claim.1)).for_each(|row| row.truncate(2));
+                rows.chain(new.claims.iter_mut().map(|claim| &mut claim.1))
+                    .for_each(|row| row.truncate(2));
             });
         }
         add(&|new| new.scale = 1);
@@ -206,7 +218,8 @@ impl PoolCase {
             for kind in 0..self.kinds() {
                 (0..self.servers.len())
                     .for_each(|i| add(&|new| new.servers[i][kind] = less(new.servers[i][kind])));
-                (0..self.users.len()).for_each(|i| add(&|new| new.users[i][kind] = less(new.users[i][kind])));
+                (0..self.users.len())
+                    .for_each(|i| add(&|new| new.users[i][kind] = less(new.users[i][kind])));
                 (0..self.claims.len())
                     .for_each(|i| add(&|new| new.claims[i].1[kind] = less(new.claims[i].1[kind])));
             }
@@ -218,17 +231,21 @@ impl PoolCase {
         self.users.remove(user);
         self.claims.retain(|(who, _)| *who != user);
         self.claims.iter_mut().for_each(|(who, _)| *who -= usize::from(*who > user));
-        self.leaver = self.leaver.filter(|gone| *gone != user).map(|gone| gone - usize::from(gone > user));
+        self.leaver =
+            self.leaver.filter(|gone| *gone != user).map(|gone| gone - usize::from(gone > user));
     }
 
     /// Whether it can be evaluated: as it comes from a file.
     pub(super) fn is_sound(&self) -> bool {
         let kinds = self.kinds();
-        let rows = self.servers.iter().chain(&self.users).chain(self.claims.iter().map(|claim| &claim.1));
+        let rows =
+            self.servers.iter().chain(&self.users).chain(self.claims.iter().map(|claim| &claim.1));
         let users = self.users.len();
         (1..=KINDS.len()).contains(&kinds)
             && (1..=26).contains(&users)
-            && rows.into_iter().all(|row| row.len() == kinds && row.iter().any(|&amount| amount > 0))
+            && rows
+                .into_iter()
+                .all(|row| row.len() == kinds && row.iter().any(|&amount| amount > 0))
             && self.claims.iter().all(|(user, _)| *user < users)
             && self.leaver.is_none_or(|user| user < users)
             && self.scale > 0
@@ -245,7 +262,9 @@ impl PoolCase {
 
     /// What a reader has to take in.
     pub(super) fn size(&self) -> (usize, u64) {
-        let rows = || self.servers.iter().chain(&self.users).chain(self.claims.iter().map(|claim| &claim.1));
+        let rows = || {
+            self.servers.iter().chain(&self.users).chain(self.claims.iter().map(|claim| &claim.1))
+        };
         let sum: u64 = rows().flatten().map(|&amount| u64::from(amount)).sum();
         (rows().map(Vec::len).sum(), sum + u64::from(self.scale))
     }

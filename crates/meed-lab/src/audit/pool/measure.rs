@@ -1,4 +1,5 @@
-//! From what was decided to a property's value: the formulas of [`super::property`], the same in search and replay.
+//! From what was decided to a property's value: the formulas of [`super::property`], the same in
+//! search and replay.
 
 use meed_level::{Policy, Problem, Server, User, allocate};
 
@@ -61,7 +62,11 @@ pub(super) struct Judged {
 }
 
 /// Runs a case under the policy and judges it.
-pub(super) fn judge(property: PoolProperty, case: &PoolCase, words: &str) -> Result<Judged, AuditError> {
+pub(super) fn judge(
+    property: PoolProperty,
+    case: &PoolCase,
+    words: &str,
+) -> Result<Judged, AuditError> {
     let honest = of_case(case, false, words)?;
     let other = if property.deviates() { Some(of_case(case, true, words)?) } else { None };
     let lack = value(property, case, &honest, other.as_ref())?;
@@ -77,7 +82,12 @@ pub(super) fn value(
 ) -> Result<Lack, AuditError> {
     let users = 0..case.users.len();
     let has = |user: usize| total(honest, user);
-    let lack = |user: usize, could: f64| Lack { user, has: has(user), could, rounding: rounding(case, user) };
+    let lack = |user: usize, could: f64| Lack {
+        user,
+        has: has(user),
+        could,
+        rounding: rounding(case, user),
+    };
     let all: Vec<Lack> = match property {
         PoolProperty::EnvyFreeness => users.flat_map(|user| envies(case, honest, user)).collect(),
         PoolProperty::Pareto => {
@@ -85,12 +95,17 @@ pub(super) fn value(
             users.map(one).collect::<Result<_, AuditError>>()?
         }
         PoolProperty::GroupStrategyProofness => return Ok(coalition(case, honest, other)),
-        PoolProperty::StrongSharingIncentive => users.map(|user| lack(user, by_server(case, user))).collect(),
+        PoolProperty::StrongSharingIncentive => {
+            users.map(|user| lack(user, by_server(case, user))).collect()
+        }
         PoolProperty::WeakSharingIncentive => {
-            let partitions =
-                [as_proved(case, honest), users.clone().map(|user| by_server(case, user)).collect()];
-            let worst = partitions
-                .map(|could| worst(could.iter().enumerate().map(|(user, could)| lack(user, *could))));
+            let partitions = [
+                as_proved(case, honest),
+                users.clone().map(|user| by_server(case, user)).collect(),
+            ];
+            let worst = partitions.map(|could| {
+                worst(could.iter().enumerate().map(|(user, could)| lack(user, *could)))
+            });
             return Ok(if worst[1].excess() < worst[0].excess() { worst[1] } else { worst[0] });
         }
         PoolProperty::SingleServerDrf | PoolProperty::SingleResource | PoolProperty::Bottleneck => {
@@ -123,7 +138,9 @@ fn total(counts: &Counts, user: usize) -> f64 {
 /// Dominant share of one task.
 fn dominant(case: &PoolCase, demand: &[u32]) -> f64 {
     let parts = demand.iter().zip(case.totals());
-    parts.map(|(&need, total)| f64::from(need) / (total as f64 * f64::from(case.scale))).fold(0.0, f64::max)
+    parts
+        .map(|(&need, total)| f64::from(need) / (total as f64 * f64::from(case.scale)))
+        .fold(0.0, f64::max)
 }
 
 /// e_i.
@@ -157,8 +174,10 @@ fn envies(case: &PoolCase, counts: &Counts, user: usize) -> Vec<Lack> {
         let here = |count: u64| whole_tasks(demand, held, count);
         let could: u64 = counts[other].iter().map(|&count| here(count)).sum();
         // One task of the other's less, where that takes most.
-        let less =
-            counts[other].iter().filter(|count| **count > 0).map(|&count| here(count) - here(count - 1));
+        let less = counts[other]
+            .iter()
+            .filter(|count| **count > 0)
+            .map(|&count| here(count) - here(count - 1));
         let rounding = less.max().unwrap_or(0) as f64;
         Lack { user, has: total(counts, user), could: could as f64, rounding }
     };
@@ -174,11 +193,13 @@ fn by_server(case: &PoolCase, user: usize) -> f64 {
     (0..case.servers.len()).map(part).sum()
 }
 
-/// Tasks that each user has in the equal partition of Prop. 5's proof: what it has (no more than 1/n of the pool, of any
-/// resource), and of what is left on each server the part of what it lacks of 1/n.
+/// Tasks that each user has in the equal partition of Prop. 5's proof: what it has (no more than
+/// 1/n of the pool, of any resource), and of what is left on each server the part of what it lacks
+/// of 1/n.
 fn as_proved(case: &PoolCase, counts: &Counts) -> Vec<f64> {
     let (n, kinds) = (case.users.len() as f64, case.kinds());
-    let totals: Vec<f64> = case.totals().iter().map(|&total| total as f64 * f64::from(case.scale)).collect();
+    let totals: Vec<f64> =
+        case.totals().iter().map(|&total| total as f64 * f64::from(case.scale)).collect();
     let kept: Vec<f64> = (0..case.users.len())
         .map(|user| {
             let share = total(counts, user) * dominant(case, &case.users[user]);
@@ -193,7 +214,8 @@ fn as_proved(case: &PoolCase, counts: &Counts) -> Vec<f64> {
     let free = |server: usize, r: usize| {
         (case.capacity(server)[r] - users().map(|user| held(user, server, r)).sum::<f64>()).max(0.0)
     };
-    let left: Vec<f64> = (0..kinds).map(|r| servers().map(|server| free(server, r)).sum()).collect();
+    let left: Vec<f64> =
+        (0..kinds).map(|r| servers().map(|server| free(server, r)).sum()).collect();
     let of = |user: usize| -> f64 {
         let lacks = |r: usize| {
             let has: f64 = servers().map(|server| held(user, server, r)).sum();
@@ -212,7 +234,8 @@ fn as_proved(case: &PoolCase, counts: &Counts) -> Vec<f64> {
 fn coalition(case: &PoolCase, honest: &Counts, lying: Option<&Counts>) -> Lack {
     let gain = |(user, claim): &(usize, Vec<u32>)| {
         let held = lying.map(|lying| lying[*user].as_slice()).unwrap_or_default();
-        let useful: u64 = held.iter().map(|&count| whole_tasks(&case.users[*user], claim, count)).sum();
+        let useful: u64 =
+            held.iter().map(|&count| whole_tasks(&case.users[*user], claim, count)).sum();
         Lack {
             user: *user,
             has: total(honest, *user),
@@ -224,12 +247,14 @@ fn coalition(case: &PoolCase, honest: &Counts, lying: Option<&Counts>) -> Lack {
     all.reduce(|a, b| if b.excess() < a.excess() { b } else { a }).unwrap_or_default()
 }
 
-/// The most that the user could run with nobody else having less, were tasks divisible. By the exact long-term level: a
-/// past that is larger than any share lets all others have theirs first.
+/// The most that the user could run with nobody else having less, were tasks divisible. By the
+/// exact long-term level: a past that is larger than any share lets all others have theirs first.
 fn most(case: &PoolCase, counts: &Counts, user: usize) -> Result<f64, AuditError> {
     const LATE: f64 = 4.0;
     let mut problem = problem(case);
-    for (number, other) in problem.users.iter_mut().enumerate().filter(|(number, _)| *number != user) {
+    for (number, other) in
+        problem.users.iter_mut().enumerate().filter(|(number, _)| *number != user)
+    {
         other.tasks = Some(total(counts, number));
     }
     problem.users[user].used = LATE;

@@ -1,5 +1,6 @@
-//! The properties of DRFH Sec. 3.3 and 4.5, put to the test for whole tasks on unequal servers: how often a greedy policy
-//! misses each, by how much at worst, and the case that shows it (`meed audit --pool`).
+//! The properties of DRFH Sec. 3.3 and 4.5, put to the test for whole tasks on unequal servers: how
+//! often a greedy policy misses each, by how much at worst, and the case that shows it (`meed audit
+//! --pool`).
 //!
 //! | module | what |
 //! |---|---|
@@ -10,8 +11,9 @@
 //! | `search` | known and random cases, climbs, finer tasks, the worst made small |
 //! | `page`, `replay` | the report; counterexamples as files |
 //!
-//! All users want more than there is and nothing runs: what is decided at that instant is the allocation. Past usage is
-//! not part of it, so `long-term-drf` is judged as it begins. The exact policies are judged by tests of `meed-level`.
+//! All users want more than there is and nothing runs: what is decided at that instant is the
+//! allocation. Past usage is not part of it, so `long-term-drf` is judged as it begins. The exact
+//! policies are judged by tests of `meed-level`.
 
 pub mod case;
 mod measure;

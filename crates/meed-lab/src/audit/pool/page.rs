@@ -15,10 +15,13 @@ pub fn pool_summary(audit: &PoolAudit) -> Page {
         table(
             audit,
             &format!(
-                "Tasks {} times finer: cases in which somebody lacks more than whole tasks explain [%]",
+                "Tasks {} times finer: cases in which somebody lacks more than whole tasks explain \
+                 [%]",
                 audit.fine
             ),
-            &|cell| Shown::Number(100.0 * f64::from(cell.showed_fine) / f64::from(cell.trials.max(1))),
+            &|cell| {
+                Shown::Number(100.0 * f64::from(cell.showed_fine) / f64::from(cell.trials.max(1)))
+            },
         ),
         table(audit, "Worst counterexample found", &worst),
     ];
@@ -26,10 +29,12 @@ pub fn pool_summary(audit: &PoolAudit) -> Page {
         title: "Property audit of greedy policies".to_owned(),
         lead: vec![
             format!(
-                "{} random pools of 1 to 4 unequal servers and 2 to 4 users for each property and policy, seed {}.",
+                "{} random pools of 1 to 4 unequal servers and 2 to 4 users for each property and \
+                 policy, seed {}.",
                 audit.trials, audit.seed
             ),
-            "A value is the part of the tasks that a user could have that it lacks; whole tasks alone make some of it. \
+            "A value is the part of the tasks that a user could have that it lacks; whole tasks \
+             alone make some of it. \
              \"none found\" proves nothing. docs/properties.md says what is measured."
                 .to_owned(),
         ],
@@ -86,7 +91,9 @@ fn heat(audit: &PoolAudit) -> HeatMap {
         let cell = find(audit, property, policy)?;
         Some(100.0 * cell.mean_fine)
     };
-    let row = |&property: &PoolProperty| audit.policies.iter().map(|policy| rate(property, policy)).collect();
+    let row = |&property: &PoolProperty| {
+        audit.policies.iter().map(|policy| rate(property, policy)).collect()
+    };
     HeatMap {
         title: format!("Mean lack of the worst user, tasks {} times finer", audit.fine),
         caption: "What stays here does not come from whole tasks.".to_owned(),
@@ -102,7 +109,8 @@ fn heat(audit: &PoolAudit) -> HeatMap {
 
 fn of_property(audit: &PoolAudit, property: PoolProperty) -> Section {
     let row = property.row();
-    let cells: Vec<&PoolCell> = audit.cells.iter().filter(|cell| cell.property == property).collect();
+    let cells: Vec<&PoolCell> =
+        audit.cells.iter().filter(|cell| cell.property == property).collect();
     let mut blocks = vec![
         Block::Text(format!("Value: {}.", row.means)),
         Block::Note(format!("For divisible tasks under DRFH (TPDS'15): {}.", row.paper)),
@@ -139,7 +147,8 @@ fn details(cells: &[&PoolCell]) -> Table {
     ];
     let row = |cell: &&PoolCell| {
         let found = cell.counterexample.as_ref();
-        let part = |value: Option<f64>| value.map_or(Shown::Empty, |value| Shown::Number(100.0 * value));
+        let part =
+            |value: Option<f64>| value.map_or(Shown::Empty, |value| Shown::Number(100.0 * value));
         vec![
             Shown::Text(spaced(&cell.policy)),
             Shown::Number(f64::from(cell.trials)),

@@ -1,6 +1,7 @@
 //! The properties of DRFH Sec. 3.3 and 4.5, for whole tasks placed by a greedy policy.
 //!
-//! n_i: the tasks that user i runs; m_i: those that it could have, which is what differs between the rows.
+//! n_i: the tasks that user i runs; m_i: those that it could have, which is what differs between
+//! the rows.
 //!
 //! > value = max over users i of 1 - n_i / m_i  (of a coalition: the least, for all have to gain)
 //!
@@ -16,10 +17,11 @@
 //! | bottleneck fairness | the same, where all need most of the same resource | e_i |
 //! | population monotonicity | n_i before another user left | 2 e_i |
 //!
-//! > e_i = k sum over users j of d_j / d_i + max over j of d_j / d_i,  d_j the dominant share of one task of j, k the servers
+//! > e_i = k sum over users j of d_j / d_i + max over j of d_j / d_i,  d_j the dominant share of
+//! > one task of j, k the servers
 //!
-//! On each server divisible tasks may leave a part of a task of every user, which whole ones cannot; and at each start
-//! somebody is up to one task ahead.
+//! On each server divisible tasks may leave a part of a task of every user, which whole ones
+//! cannot; and at each start somebody is up to one task ahead.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +69,8 @@ pub const POOL_PROPERTIES: &[PoolRow] = &[
         property: PoolProperty::EnvyFreeness,
         name: "envy-freeness",
         title: "envy-freeness",
-        means: "of the tasks that a user would run with another's allocation, those that it does not",
+        means: "of the tasks that a user would run with another's allocation, those that it does \
+            not",
         paper: "proved, Prop. 1",
     },
     PoolRow {
@@ -81,21 +84,24 @@ pub const POOL_PROPERTIES: &[PoolRow] = &[
         property: PoolProperty::GroupStrategyProofness,
         name: "group-strategy-proofness",
         title: "group strategy-proofness",
-        means: "of the tasks that lying brings each member of a coalition, those that honesty does not",
+        means: "of the tasks that lying brings each member of a coalition, those that honesty does \
+            not",
         paper: "proved, Prop. 3",
     },
     PoolRow {
         property: PoolProperty::StrongSharingIncentive,
         name: "strong-sharing-incentive",
         title: "strong sharing incentive",
-        means: "of the tasks that an equal part of every server would serve, those that the policy does not",
+        means: "of the tasks that an equal part of every server would serve, those that the policy \
+            does not",
         paper: "does not hold, Prop. 4; proved for per-server DRF",
     },
     PoolRow {
         property: PoolProperty::WeakSharingIncentive,
         name: "weak-sharing-incentive",
         title: "weak sharing incentive",
-        means: "of the tasks that the better of two equal partitions would serve, those that the policy does not",
+        means: "of the tasks that the better of two equal partitions would serve, those that the \
+            policy does not",
         paper: "proved, Prop. 5",
     },
     PoolRow {
@@ -109,21 +115,24 @@ pub const POOL_PROPERTIES: &[PoolRow] = &[
         property: PoolProperty::SingleResource,
         name: "single-resource",
         title: "single-resource fairness",
-        means: "of the tasks of the max-min fair allocation of the only resource, those that the policy does not give",
+        means: "of the tasks of the max-min fair allocation of the only resource, those that the \
+            policy does not give",
         paper: "proved, Prop. 7",
     },
     PoolRow {
         property: PoolProperty::Bottleneck,
         name: "bottleneck",
         title: "bottleneck fairness",
-        means: "of the tasks of the max-min fair allocation of the common bottleneck, those that the policy does not give",
+        means: "of the tasks of the max-min fair allocation of the common bottleneck, those that \
+            the policy does not give",
         paper: "proved, Prop. 8",
     },
     PoolRow {
         property: PoolProperty::PopulationMonotonicity,
         name: "population-monotonicity",
         title: "population monotonicity",
-        means: "of the tasks that a user ran before another left, those that it does not run afterwards",
+        means: "of the tasks that a user ran before another left, those that it does not run \
+            afterwards",
         paper: "proved, Prop. 9",
     },
 ];

@@ -1,5 +1,6 @@
-//! Counterexamples of a pool as files, and files evaluated again: `honest.toml`, `deviating.toml` where a coalition lies
-//! or a user leaves, and `case.json`. [`replay_pool`] decides the scenarios anew and measures by the formulas of the search.
+//! Counterexamples of a pool as files, and files evaluated again: `honest.toml`, `deviating.toml`
+//! where a coalition lies or a user leaves, and `case.json`. [`replay_pool`] decides the scenarios
+//! anew and measures by the formulas of the search.
 
 use std::path::{Path, PathBuf};
 
@@ -83,8 +84,11 @@ fn write_one(cell: &PoolCell, found: &PoolCounterexample, place: &Path) -> Resul
 }
 
 fn remarks(cell: &PoolCell, found: &PoolCounterexample, file: &str) -> Vec<String> {
-    let mut lines =
-        vec![format!("A counterexample to {}, under --policy {}.", cell.property.row().title, cell.policy)];
+    let mut lines = vec![format!(
+        "A counterexample to {}, under --policy {}.",
+        cell.property.row().title,
+        cell.policy
+    )];
     lines.extend(found.story.iter().cloned());
     lines.extend([
         format!("meed simulate {file} --policy {}", cell.policy),
@@ -96,8 +100,9 @@ fn remarks(cell: &PoolCell, found: &PoolCounterexample, file: &str) -> Vec<Strin
 
 /// Whether a `case.json` is of a pool.
 pub fn is_pool_case(file: &Path) -> bool {
-    let value =
-        std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    let value = std::fs::read(file)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     value.is_some_and(|value| value["pool"] == true)
 }
 
@@ -115,7 +120,9 @@ pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
     let mut sound = case.case.clone();
     sound.mend(property);
     if !case.case.is_sound() || !sound.is_of(property) {
-        return Err(wrong("its `case` has no servers or users, or rows of different lengths".to_owned()));
+        return Err(wrong(
+            "its `case` has no servers or users, or rows of different lengths".to_owned(),
+        ));
     }
     let folder = file.parent().unwrap_or(Path::new("."));
     let run = |scenario: &Path| {
@@ -123,7 +130,11 @@ pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
         let counts = decide(&path.display().to_string(), &read(&path)?, &case.policy)?;
         let same = counts.len() == case.case.users.len()
             && counts.iter().all(|row| row.len() == case.case.servers.len());
-        if same { Ok(counts) } else { Err(wrong(format!("{} has other users or servers", path.display()))) }
+        if same {
+            Ok(counts)
+        } else {
+            Err(wrong(format!("{} has other users or servers", path.display())))
+        }
     };
     let honest = run(&case.honest)?;
     let other = case.deviating.as_deref().map(run).transpose()?;

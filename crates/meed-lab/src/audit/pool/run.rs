@@ -45,7 +45,11 @@ fn write(out: &mut String, case: &PoolCase, deviating: bool) -> std::fmt::Result
         writeln!(out, "\n[[queue]]\nname = \"{name}\"")?;
         let Some(demand) = demand else { continue };
         let mut needs = demand.iter().map(|&amount| u64::from(amount));
-        writeln!(out, "\n[[job]]\nqueue = \"{name}\"\ntasks = {}\nduration = \"1h\"", enough(case, demand))?;
+        writeln!(
+            out,
+            "\n[[job]]\nqueue = \"{name}\"\ntasks = {}\nduration = \"1h\"",
+            enough(case, demand)
+        )?;
         writeln!(out, "demand = {{ {} }}", amounts(&mut needs))?;
     }
     writeln!(out, "\n[run]\nuntil = \"1min\"")
@@ -55,19 +59,23 @@ fn write(out: &mut String, case: &PoolCase, deviating: bool) -> std::fmt::Result
 fn enough(case: &PoolCase, demand: &[u32]) -> u64 {
     let on = |server: &Vec<u32>| {
         let parts = demand.iter().zip(server).filter(|(need, _)| **need > 0);
-        let tasks = parts.map(|(&need, &have)| u64::from(have) * u64::from(case.scale) / u64::from(need));
+        let tasks =
+            parts.map(|(&need, &have)| u64::from(have) * u64::from(case.scale) / u64::from(need));
         tasks.min().unwrap_or(0)
     };
     case.servers.iter().map(on).sum::<u64>() + 1
 }
 
-/// What the policy `words` decides for a scenario's text. A task that the policy could never start runs nowhere.
+/// What the policy `words` decides for a scenario's text. A task that the policy could never start
+/// runs nowhere.
 pub(super) fn decide(name: &str, text: &str, words: &str) -> Result<Counts, AuditError> {
     let scenario = Scenario::parse(name, text, Path::new("."), &[], OnBadLine::Stop)?;
     let mut setup = scenario.setup(words, SEED)?;
     if setup.partitioned {
-        let (file, what) =
-            (format!("--policy {words}"), "a pool of unequal servers has no static shares".to_owned());
+        let (file, what) = (
+            format!("--policy {words}"),
+            "a pool of unequal servers has no static shares".to_owned(),
+        );
         return Err(AuditError::Case { file, what });
     }
     let (users, servers) = (setup.config.queues.len(), setup.config.nodes.len());

@@ -1,8 +1,10 @@
-//! The search: known and random cases, climbs from the worst, finer tasks, and the worst made small.
+//! The search: known and random cases, climbs from the worst, finer tasks, and the worst made
+//! small.
 //!
-//! The random cases of a property are the same for every policy, so that rates and means compare; each counts twice, with
-//! tasks as drawn and with tasks [`FINE`] times finer. Random numbers come from streams named after property and place in
-//! the search. Cost: about 3 trials + 300 judgements of one or two decisions and a few exact solutions each.
+//! The random cases of a property are the same for every policy, so that rates and means compare;
+//! each counts twice, with tasks as drawn and with tasks [`FINE`] times finer. Random numbers come
+//! from streams named after property and place in the search. Cost: about 3 trials + 300 judgements
+//! of one or two decisions and a few exact solutions each.
 
 use meed_workload::generate::Stream;
 
@@ -47,7 +49,10 @@ pub(super) fn classics(property: PoolProperty) -> Vec<PoolCase> {
     }
     if property == PoolProperty::GroupStrategyProofness {
         // Of slots that hold more than a task, a task of twice the size takes no more than one.
-        all.push(PoolCase { claims: vec![(0, vec![2, 2])], ..case(&[[32, 32]], &[[1, 1], [1, 1]]) });
+        all.push(PoolCase {
+            claims: vec![(0, vec![2, 2])],
+            ..case(&[[32, 32]], &[[1, 1], [1, 1]])
+        });
     }
     all.retain(|case| case.is_of(property));
     all
@@ -59,7 +64,8 @@ pub(super) fn search(
     words: &str,
     options: &PoolOptions,
 ) -> Result<PoolCell, AuditError> {
-    let stream = |what: &str| Stream::new(options.seed, &format!("pool {} {what}", property.row().name));
+    let stream =
+        |what: &str| Stream::new(options.seed, &format!("pool {} {what}", property.row().name));
     let judge = |case: &PoolCase| judge(property, case, words);
     let finer = |case: &PoolCase| judge(&PoolCase { scale: FINE, ..case.clone() });
     let mut cell = PoolCell {
@@ -75,7 +81,8 @@ pub(super) fn search(
         counterexample: None,
     };
     let mut fine = Vec::new();
-    let drawn = (0..options.trials).map(|i| PoolCase::draw(property, &mut stream(&format!("case {i}"))));
+    let drawn =
+        (0..options.trials).map(|i| PoolCase::draw(property, &mut stream(&format!("case {i}"))));
     let known = classics(property);
     let mut all = Vec::new();
     for case in &known {
@@ -138,10 +145,13 @@ pub(super) fn search(
 
 /// The largest excess first; equal ones by their case, for a result that depends on nothing else.
 fn sort(judged: &mut [Judged]) {
-    judged.sort_by(|a, b| b.lack.excess().total_cmp(&a.lack.excess()).then_with(|| a.case.cmp(&b.case)));
+    judged.sort_by(|a, b| {
+        b.lack.excess().total_cmp(&a.lack.excess()).then_with(|| a.case.cmp(&b.case))
+    });
 }
 
-/// A smaller case that keeps most of the excess: the first simplification that does is taken, until none does.
+/// A smaller case that keeps most of the excess: the first simplification that does is taken, until
+/// none does.
 pub(super) fn shrink(
     property: PoolProperty,
     found: Judged,
@@ -183,10 +193,18 @@ fn story(property: PoolProperty, judged: &Judged) -> Vec<String> {
         lines.push(format!("Server {}: {}.", number + 1, words(server, case.scale)));
     }
     for (user, demand) in case.users.iter().enumerate() {
-        lines.push(format!("{} has tasks of {}, without end.", PoolCase::name(user), words(demand, 1)));
+        lines.push(format!(
+            "{} has tasks of {}, without end.",
+            PoolCase::name(user),
+            words(demand, 1)
+        ));
     }
     for (user, claim) in &case.claims {
-        lines.push(format!("The lie: {} claims tasks of {}.", PoolCase::name(*user), words(claim, 1)));
+        lines.push(format!(
+            "The lie: {} claims tasks of {}.",
+            PoolCase::name(*user),
+            words(claim, 1)
+        ));
     }
     if let Some(gone) = case.leaver {
         lines.push(format!("{} leaves.", PoolCase::name(gone)));

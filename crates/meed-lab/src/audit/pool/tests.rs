@@ -23,7 +23,8 @@ fn case(servers: &[[u32; 2]], users: &[[u32; 2]]) -> PoolCase {
     }
 }
 
-/// TPDS'15 Fig. 2 to 4 with whole tasks: six each where each server decides by itself, ten each under best fit.
+/// TPDS'15 Fig. 2 to 4 with whole tasks: six each where each server decides by itself, ten each
+/// under best fit.
 #[test]
 fn the_papers_example_in_whole_tasks() {
     let figure = &classics(PoolProperty::Pareto)[0];
@@ -42,7 +43,8 @@ fn values_by_hand() {
         //
         (PoolProperty::StrongSharingIncentive, figure_2.clone(), "per-server-drf", 6.0, 6.0),
         (PoolProperty::Pareto, figure_2.clone(), "drfh", 10.0, 10.0),
-        // One server of 12 and 12: four tasks each. Claiming <2, 2> a has three, which hold three of its own.
+        // One server of 12 and 12: four tasks each. Claiming <2, 2> a has three, which hold three
+        // of its own.
         (PoolProperty::GroupStrategyProofness, lies(&[(0, [2, 2])]), "drfh", 4.0, 3.0),
         // 12 of one resource for tasks of 1 and of 2: half each.
         (PoolProperty::SingleServerDrf, case(&[[12, 12]], &[[1, 1], [2, 2]]), "drfh", 6.0, 6.0),
@@ -69,7 +71,8 @@ fn values_by_hand() {
     assert!(lack.has == 60.0 && lack.could > 100.0 && lack.violates(), "{lack:?}");
 }
 
-/// What users could have is measured from the decisions alone: made up ones show every property's failure.
+/// What users could have is measured from the decisions alone: made up ones show every property's
+/// failure.
 #[test]
 fn bad_allocations_violate_every_property() {
     let fair = case(&[[48, 48]], &[[1, 1], [1, 1]]);
@@ -105,7 +108,8 @@ fn known_failures_are_found_and_what_must_hold_is_not_missed() {
     assert!(found("per-server-drf", PoolProperty::Pareto));
     assert!(found("drf", PoolProperty::Pareto));
     assert!(found("slots", PoolProperty::SingleServerDrf));
-    // On one server the bound in `property` is a proof: progressive filling stops at most so much early.
+    // On one server the bound in `property` is a proof: progressive filling stops at most so much
+    // early.
     for words in ["drf", "drfh", "long-term-drf", "per-server-drf"] {
         assert!(!found(words, PoolProperty::SingleServerDrf), "{words}");
     }
@@ -128,14 +132,18 @@ fn files_give_the_same_number_again() {
             (again.value, again.written, again.tolerance),
             (found.value, found.value, found.tolerance)
         );
-        assert_eq!((again.property, &again.policy, &again.user), (cell.property, &cell.policy, &found.user));
+        assert_eq!(
+            (again.property, &again.policy, &again.user),
+            (cell.property, &cell.policy, &found.user)
+        );
         assert_eq!(folder.join("deviating.toml").is_file(), cell.property.deviates());
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
-    let options = options(&["drfh", "slots"], &[PoolProperty::Pareto, PoolProperty::EnvyFreeness], 4);
+    let options =
+        options(&["drfh", "slots"], &[PoolProperty::Pareto, PoolProperty::EnvyFreeness], 4);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| serde_json::to_string(&run(&options)).unwrap())

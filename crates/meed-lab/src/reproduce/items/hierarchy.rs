@@ -46,7 +46,8 @@ fn allocations(policy: &str, count: u32) -> Result<Vec<[i64; 4]>, ReproduceError
 /// Fig. 2.
 pub(super) fn naive_walk(_: &Context) -> Result<Outcome, ReproduceError> {
     let rows = allocations("long-term", 45)?;
-    let printed = PRINTED.iter().flat_map(|&(from, to, row)| (from..to).map(move |minute| (minute, row)));
+    let printed =
+        PRINTED.iter().flat_map(|&(from, to, row)| (from..to).map(move |minute| (minute, row)));
     let wrong: Vec<usize> =
         printed.filter(|&(minute, row)| rows[minute] != row).map(|(minute, _)| minute).collect();
     let until_27 = |user: usize| rows[..27].iter().map(|row| row[user]).sum::<i64>().to_string();
@@ -79,7 +80,9 @@ pub(super) fn naive_walk(_: &Context) -> Result<Outcome, ReproduceError> {
     };
     let chart = LineChart {
         title: "The naive walk".to_owned(),
-        caption: "Between unit 27 and 35 the group of A and B gets nothing, and so B, which has used least of all, starves.".to_owned(),
+        caption: "Between unit 27 and 35 the group of A and B gets nothing, and so B, which has \
+            used least of all, starves."
+            .to_owned(),
         x: "unit of time".to_owned(),
         y: "allocation (slots)".to_owned(),
         lines: (0..4).map(line).collect(),
@@ -94,12 +97,14 @@ pub(super) fn starts(text: &str, policy: &str) -> Result<Vec<Value>, ReproduceEr
     let options = Options { policies: vec![policy.to_owned()], strict: true, ..Options::default() };
     let mut log = Vec::new();
     simulate(&scenario, &options, Some(&mut log), &mut Unwatched)?;
-    let lines =
-        log.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let lines = log
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     Ok(lines.filter(|line| line.get("start").is_some()).collect())
 }
 
-/// The worked choice of Sec. 5.2.1: totals 200, 10, 50, 60; the walk takes G2 (110 < 210), then C (50 < 60).
+/// The worked choice of Sec. 5.2.1: totals 200, 10, 50, 60; the walk takes G2 (110 < 210), then C
+/// (50 < 60).
 pub(super) fn worked_choice(_: &Context) -> Result<Outcome, ReproduceError> {
     let starts = starts(&figure_2(), "long-term")?;
     let first = starts.iter().find(|line| line["t"].as_f64() == Some(27.0 * 60.0));
@@ -107,7 +112,12 @@ pub(super) fn worked_choice(_: &Context) -> Result<Outcome, ReproduceError> {
         let level = &first?["start"]["reason"]["levels"][number];
         // A slot-minute is 1000 thousandths x 60 million microseconds.
         let units = |key: &str| Some((level[key]["value"].as_f64()? / 60e9).round() as i64);
-        Some(format!("{} ({} < {})", level["chosen"].as_str()?, units("key")?, units("runner_up_key")?))
+        Some(format!(
+            "{} ({} < {})",
+            level["chosen"].as_str()?,
+            units("key")?,
+            units("runner_up_key")?
+        ))
     };
     let words = [level(0), level(1)].map(|level| level.unwrap_or_default()).join(", then ");
     let printed = "G2 (110 < 210), then G2.C (50 < 60)";
@@ -121,7 +131,8 @@ pub(super) fn worked_choice(_: &Context) -> Result<Outcome, ReproduceError> {
     Ok(Outcome { checks: vec![check], ..Outcome::default() })
 }
 
-/// Theorem 1: with `t_wait` = 0 H-LTRF serves as the single level does, with infinity as the naive walk.
+/// Theorem 1: with `t_wait` = 0 H-LTRF serves as the single level does, with infinity as the naive
+/// walk.
 pub(super) fn theorem_1(context: &Context) -> Result<Outcome, ReproduceError> {
     let mut equal = [0u64; 2];
     for seed in 0..context.seeds {
@@ -131,8 +142,11 @@ pub(super) fn theorem_1(context: &Context) -> Result<Outcome, ReproduceError> {
         let sequence = |text: &str, policy: &str| {
             Ok::<_, ReproduceError>(starts(text, policy)?.iter().map(served).collect::<Vec<_>>())
         };
-        equal[0] += u64::from(sequence(&tree, "long-term,t_wait=0")? == sequence(&flat, "long-term")?);
-        equal[1] += u64::from(sequence(&tree, "long-term,t_wait=100000h")? == sequence(&tree, "long-term")?);
+        equal[0] +=
+            u64::from(sequence(&tree, "long-term,t_wait=0")? == sequence(&flat, "long-term")?);
+        equal[1] += u64::from(
+            sequence(&tree, "long-term,t_wait=100000h")? == sequence(&tree, "long-term")?,
+        );
     }
     let check = |what: &str, equal: u64| Check {
         what: what.to_owned(),
@@ -150,7 +164,8 @@ pub(super) fn theorem_1(context: &Context) -> Result<Outcome, ReproduceError> {
             check("t_wait beyond the run against the naive walk", equal[1]),
         ],
         assumptions: vec![
-            "Algorithm 2 writes wait > t_wait; the theorem needs wait >= t_wait, which is what runs here."
+            "Algorithm 2 writes wait > t_wait; the theorem needs wait >= t_wait, which is what \
+             runs here."
                 .to_owned(),
         ],
         ..Outcome::default()

@@ -183,7 +183,12 @@ pub const ITEMS: &[Item] = &[
         source: "JAS (TCC'18) Fig. 4, Eq. 2, 3",
         run: jas::figure_4,
     },
-    Item { id: "jas-fig5", title: "JAS loses locality", source: "JAS (TCC'18) Fig. 5", run: jas::figure_5 },
+    Item {
+        id: "jas-fig5",
+        title: "JAS loses locality",
+        source: "JAS (TCC'18) Fig. 5",
+        run: jas::figure_5,
+    },
     Item {
         id: "jas-fig6",
         title: "Each job type alone, 10 GB",

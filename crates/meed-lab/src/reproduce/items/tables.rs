@@ -1,4 +1,5 @@
-//! The two-user tables: ICS'14 Table 1 (TSC'18 Table 1 has its first two parts) and CloudCom'14 Table I.
+//! The two-user tables: ICS'14 Table 1 (TSC'18 Table 1 has its first two parts) and CloudCom'14
+//! Table I.
 
 use meed_report::page::{Block, Cell, Table};
 
@@ -85,8 +86,9 @@ pub(super) fn cloudcom(_: &Context) -> Result<Outcome, ReproduceError> {
 }
 
 fn outcome(parts: &[Part], times: u32) -> Result<Outcome, ReproduceError> {
-    let jobs =
-        (0..).zip(DEMANDS).flat_map(|(minute, row)| [0, 1].map(|user| (minute, user, row[user] * times)));
+    let jobs = (0..)
+        .zip(DEMANDS)
+        .flat_map(|(minute, row)| [0, 1].map(|user| (minute, user, row[user] * times)));
     let text = unit_scenario(100 * times, &["A", "B"], jobs);
     let mut outcome = Outcome::default();
     for part in parts {
@@ -113,7 +115,12 @@ fn measure(part: &Part, text: &str) -> Result<Vec<[Cells; 2]>, ReproduceError> {
 }
 
 fn check(part: &Part, measured: &[[Cells; 2]]) -> Check {
-    let pairs = part.printed.as_flattened().as_flattened().iter().zip(measured.as_flattened().as_flattened());
+    let pairs = part
+        .printed
+        .as_flattened()
+        .as_flattened()
+        .iter()
+        .zip(measured.as_flattened().as_flattened());
     let wrong = pairs.filter(|(printed, measured)| printed != measured).count();
     let totals = |rows: &[[Cells; 2]]| {
         let last = rows[rows.len() - 1];
@@ -133,7 +140,8 @@ fn check(part: &Part, measured: &[[Cells; 2]]) -> Check {
 
 fn table(part: &Part, measured: &[[Cells; 2]]) -> Table {
     let names = ["demand", "allocation", "total", "preempt"];
-    let columns = ["A", "B"].iter().flat_map(|user| names.iter().map(move |name| format!("{user}: {name}")));
+    let columns =
+        ["A", "B"].iter().flat_map(|user| names.iter().map(move |name| format!("{user}: {name}")));
     let cell = |(printed, measured): (&i64, &i64)| match printed == measured {
         true => Cell::Number(*measured as f64),
         false => Cell::Text(format!("{measured} (paper: {printed})")),

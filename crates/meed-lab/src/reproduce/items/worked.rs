@@ -1,7 +1,7 @@
 //! Small worked examples: tables of users and minutes.
 //!
-//! The state during minute m is read half way through it: the scenario is run until then, and the last sample shows
-//! what each queue wants and holds. Runs are tiny, and nothing is interpolated.
+//! The state during minute m is read half way through it: the scenario is run until then, and the
+//! last sample shows what each queue wants and holds. Runs are tiny, and nothing is interpolated.
 
 use std::path::Path;
 
@@ -43,7 +43,11 @@ pub(super) struct Seen {
 }
 
 /// Each queue in each of the first `minutes` minutes under `policy`: rows are minutes.
-pub(super) fn minutes(text: &str, policy: &str, minutes: u32) -> Result<Vec<Vec<Seen>>, ReproduceError> {
+pub(super) fn minutes(
+    text: &str,
+    policy: &str,
+    minutes: u32,
+) -> Result<Vec<Vec<Seen>>, ReproduceError> {
     let row = |minute: u32| {
         let until = format!("{}s", 60 * minute + 30);
         let record = &run(text, &[policy], Some(&until))?[0];
@@ -85,7 +89,8 @@ pub(super) fn unit_scenario(
     for (minute, queue, tasks) in jobs.filter(|&(_, _, tasks)| tasks > 0) {
         let _ = write!(
             text,
-            "[[job]]\nqueue = \"{}\"\nsubmit = \"{minute}min\"\ntasks = {tasks}\nduration = \"1min\"\ndemand = {{ slot = 1 }}\n",
+            "[[job]]\nqueue = \"{}\"\nsubmit = \"{minute}min\"\ntasks = {tasks}\nduration = \
+             \"1min\"\ndemand = {{ slot = 1 }}\n",
             queues[queue]
         );
     }

@@ -1,15 +1,17 @@
 //! The equations of one step of [`super`], reduced to the prices.
 //!
-//! With theta = g / z, D_i = sum_k theta_ik, and right sides r (users), R (servers), t (reduced costs), the step solves
+//! With theta = g / z, D_i = sum_k theta_ik, and right sides r (users), R (servers), t (reduced
+//! costs), the step solves
 //!
 //! ```text
 //! M dp - v dt = f          M = sum_i (diag_k(theta_ik) - theta_i theta_i^T / D_i) x d_i d_i^T + diag(s / p)
 //! -v dp - w dt = e         v = sum_i theta_ik d_ir b_i / D_i,   w = sum_i b_i^2 / D_i + z_t / t
 //! ```
 //!
-//! and with dt eliminated, (M + v v^T / w) dp = f - v e / w. M alone comes close to singular where all servers are used up
-//! (raising all prices alike costs nothing), v v^T is what fixes the price level. The point starts dual feasible and every
-//! step keeps it so; the dual residuals are left out, for what rounding makes of them would be divided by w.
+//! and with dt eliminated, (M + v v^T / w) dp = f - v e / w. M alone comes close to singular where
+//! all servers are used up (raising all prices alike costs nothing), v v^T is what fixes the price
+//! level. The point starts dual feasible and every step keeps it so; the dual residuals are left
+//! out, for what rounding makes of them would be divided by w.
 
 use super::{Inside, Program};
 
@@ -62,7 +64,10 @@ impl System {
             let theta = &mut self.theta[user * servers..][..servers];
             let shares = &point.shares[user * servers..][..servers];
             let reduced = &point.reduced[user * servers..][..servers];
-            theta.iter_mut().zip(shares.iter().zip(reduced)).for_each(|(theta, (g, z))| *theta = g / z);
+            theta
+                .iter_mut()
+                .zip(shares.iter().zip(reduced))
+                .for_each(|(theta, (g, z))| *theta = g / z);
             let sum: f64 = theta.iter().sum();
             self.sums[user] = sum;
             let demand = program.demand(user);
@@ -85,8 +90,12 @@ impl System {
                     add(&mut blocks[block * packed..][..packed], &outer, -weight * other);
                     block += 1;
                 }
-                let others: f64 =
-                    theta.iter().enumerate().filter(|(k, _)| *k != row).map(|(_, theta)| theta).sum();
+                let others: f64 = theta
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, _)| *k != row)
+                    .map(|(_, theta)| theta)
+                    .sum();
                 add(&mut blocks[block * packed..][..packed], &outer, weight * others);
                 block += 1;
             }
@@ -102,7 +111,8 @@ impl System {
         for row in 0..rows {
             for column in 0..=row {
                 let (k, l) = (row / kinds, column / kinds);
-                let (high, low) = ((row % kinds).max(column % kinds), (row % kinds).min(column % kinds));
+                let (high, low) =
+                    ((row % kinds).max(column % kinds), (row % kinds).min(column % kinds));
                 let block = k * (k + 1) / 2 + l;
                 let level = self.border[row] * self.border[column] / self.corner;
                 self.factor[row * rows + column] =
@@ -110,7 +120,8 @@ impl System {
             }
             // A server without the resource: nobody who demands it comes here, and its price stays.
             let free = point.free[row];
-            self.factor[row * rows + row] += if free > 0.0 { free / point.prices[row] } else { 1.0 };
+            self.factor[row * rows + row] +=
+                if free > 0.0 { free / point.prices[row] } else { 1.0 };
         }
         debug_assert_eq!(rows, servers * kinds);
     }
@@ -124,15 +135,17 @@ impl System {
         target: f64,
     ) -> Option<Deltas> {
         let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
-        let wanted =
-            |a: f64, b: f64, pick: &dyn Fn(&Deltas) -> f64| target - a * b - predictor.map_or(0.0, pick);
+        let wanted = |a: f64, b: f64, pick: &dyn Fn(&Deltas) -> f64| {
+            target - a * b - predictor.map_or(0.0, pick)
+        };
         // h: what shares change by when neither values nor prices do.
         let mut h = vec![0.0; users * servers];
         let mut offsets = vec![0.0; users];
         let mut right: Vec<f64> = (0..kinds * servers)
             .map(|row| {
                 let used_up = point.prices[row] <= 0.0;
-                let wanted = wanted(point.free[row], point.prices[row], &|d| d.free[row] * d.prices[row]);
+                let wanted =
+                    wanted(point.free[row], point.prices[row], &|d| d.free[row] * d.prices[row]);
                 if used_up {
                     0.0
                 } else {
@@ -158,13 +171,19 @@ impl System {
             edge += total * missing / self.sums[user];
             for server in 0..servers {
                 let pair = user * servers + server;
-                let moved = point.shares[pair] + h[pair] + self.theta[pair] * missing / self.sums[user];
+                let moved =
+                    point.shares[pair] + h[pair] + self.theta[pair] * missing / self.sums[user];
                 let row = &mut right[server * kinds..][..kinds];
                 row.iter_mut().zip(demand).for_each(|(row, demand)| *row += demand * moved);
             }
         }
-        (0..kinds * servers).filter(|&row| point.prices[row] <= 0.0).for_each(|row| right[row] = 0.0);
-        right.iter_mut().zip(&self.border).for_each(|(right, border)| *right -= border * edge / self.corner);
+        (0..kinds * servers)
+            .filter(|&row| point.prices[row] <= 0.0)
+            .for_each(|row| right[row] = 0.0);
+        right
+            .iter_mut()
+            .zip(&self.border)
+            .for_each(|(right, border)| *right -= border * edge / self.corner);
         substitute(&self.factor, &mut right);
         let factor = -(edge + dot(&self.border, &right)) / self.corner;
         let deltas = self.unfold(program, point, (h, offsets), right, factor, (predictor, target));
@@ -213,14 +232,16 @@ impl System {
             })
             .collect();
         let product = point.slack * (point.factor + factor);
-        let slack = (target - product - predictor.map_or(0.0, |d| d.factor * d.slack)) / point.factor;
+        let slack =
+            (target - product - predictor.map_or(0.0, |d| d.factor * d.slack)) / point.factor;
         Deltas { shares, free, factor, values, reduced, prices, slack }
     }
 }
 
 impl Deltas {
     fn is_finite(&self) -> bool {
-        self.factor.is_finite() && self.prices.iter().chain(&self.values).all(|value| value.is_finite())
+        self.factor.is_finite()
+            && self.prices.iter().chain(&self.values).all(|value| value.is_finite())
     }
 }
 
@@ -232,8 +253,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Replaces the lower half of a matrix by its Cholesky factor. A pivot that rounding has eaten up becomes so large that
-/// its unknown stays zero in this step.
+/// Replaces the lower half of a matrix by its Cholesky factor. A pivot that rounding has eaten up
+/// becomes so large that its unknown stays zero in this step.
 fn cholesky(matrix: &mut [f64], rows: usize) {
     let largest = (0..rows).map(|row| matrix[row * rows + row]).fold(0.0, f64::max);
     for row in 0..rows {

@@ -30,7 +30,8 @@ pub enum LogError {
         /// What is wrong and what would be right.
         what: String,
     },
-    /// It is not said which of several runs, jobs or queues is meant, or none of that name is there.
+    /// It is not said which of several runs, jobs or queues is meant, or none of that name is
+    /// there.
     #[error("{file} {what}")]
     Which {
         /// The file.

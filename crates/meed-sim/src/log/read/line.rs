@@ -1,4 +1,5 @@
-//! One line of a log: from JSON to what it tells. Cost: lines of kinds that nobody wants are only skipped over.
+//! One line of a log: from JSON to what it tells. Cost: lines of kinds that nobody wants are only
+//! skipped over.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -73,7 +74,8 @@ pub(crate) struct Wrong {
 impl<'a> Line<'a> {
     pub(crate) fn parse(bytes: &'a [u8], wanted: &[What]) -> Result<Line<'a>, Wrong> {
         let mut json = serde_json::Deserializer::from_slice(bytes);
-        let line = json.deserialize_map(LineVisitor { wanted }).and_then(|line| json.end().map(|()| line));
+        let line =
+            json.deserialize_map(LineVisitor { wanted }).and_then(|line| json.end().map(|()| line));
         line.map_err(|error| Wrong {
             what: format!(
                 "not a line of a log: {}; such lines are like {{\"t\":60.0,\"end\":{{..}}}}",
@@ -146,7 +148,9 @@ fn content<'de, A: MapAccess<'de>>(what: What, map: &mut A) -> Result<Content<'d
         What::Run => Content::Run(Box::new(map.next_value()?)),
         What::Arrive | What::Refuse => Content::Arrive(Box::new(map.next_value()?)),
 
-        What::Start | What::End | What::Fail | What::Lost | What::Stop => Content::Task(map.next_value()?),
+        What::Start | What::End | What::Fail | What::Lost | What::Stop => {
+            Content::Task(map.next_value()?)
+        }
         What::Change => Content::Change(Box::new(map.next_value()?)),
         What::JobEnd => Content::JobEnd(map.next_value()?),
         What::Finish | What::Other => {
@@ -266,11 +270,14 @@ struct QueueChangeLine {
 }
 
 /// Tells `null` (no bound from now on) from what is missing (the bound stays).
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<AmountsLine>>, D::Error> {
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<AmountsLine>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// The whole job as it was submitted at `t`, and how it was caused if the end of another did. `queue` numbers queues.
+/// The whole job as it was submitted at `t`, and how it was caused if the end of another did.
+/// `queue` numbers queues.
 pub(crate) fn job_of(
     line: ArriveLine<'_>,
     t: Time,
@@ -288,7 +295,9 @@ pub(crate) fn job_of(
         None => None,
         Some(pause) => Some(Cause {
             pause: pause.span().map_err(named("pause_s"))?,
-            not_before: time(&line.not_before_s).map_err(named("not_before_s"))?.unwrap_or(Time::ZERO),
+            not_before: time(&line.not_before_s)
+                .map_err(named("not_before_s"))?
+                .unwrap_or(Time::ZERO),
         }),
     };
     if cause.is_some() && line.chain.is_none() {
@@ -319,13 +328,15 @@ fn group_of(group: &GroupIn, kinds: &ResourceKinds) -> Result<TaskGroup, String>
     Ok(TaskGroup { stage: group.stage, count: group.tasks, demand, duration, constraints })
 }
 
-/// What is changed; `None` where the change follows from others, and for kinds that this reader does not know.
+/// What is changed; `None` where the change follows from others, and for kinds that this reader
+/// does not know.
 pub(crate) fn change_of(line: ChangeLine, kinds: &ResourceKinds) -> Result<Option<Change>, String> {
     let given = [
         line.node_joins.map(|node| node_of(&node, kinds).map(Change::NodeJoins)),
         line.node_leaves.map(|name| Ok(Change::NodeLeaves(name))),
         line.node_resized.map(|node| {
-            let capacity = amounts_of(&node.capacity, kinds, 0).map_err(|why| format!("capacity: {why}"))?;
+            let capacity =
+                amounts_of(&node.capacity, kinds, 0).map_err(|why| format!("capacity: {why}"))?;
             Ok(Change::NodeResized(node.name, capacity))
         }),
         line.queue.map(|queue| queue_change(queue, kinds)),
@@ -342,8 +353,9 @@ pub(crate) fn change_of(line: ChangeLine, kinds: &ResourceKinds) -> Result<Optio
 fn queue_change(line: QueueChangeLine, kinds: &ResourceKinds) -> Result<Change, String> {
     let weight = line.weight.map(|weight| weight.parts(1000, meed::MAX_WEIGHT)).transpose();
     let bound = |what: &str, given: Option<Option<AmountsLine>>, missing: u64| {
-        let read =
-            |bound: Option<AmountsLine>| bound.map(|bound| amounts_of(&bound, kinds, missing)).transpose();
+        let read = |bound: Option<AmountsLine>| {
+            bound.map(|bound| amounts_of(&bound, kinds, missing)).transpose()
+        };
         given.map(read).transpose().map_err(|why| format!("{what}: {why}"))
     };
     let change = QueueChange {

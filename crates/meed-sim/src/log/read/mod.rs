@@ -1,9 +1,11 @@
 //! Reading logs back: strictly, line by line, compressed or not.
 //!
-//! What a reader does not know (kinds of lines, fields) it passes over; what it knows must be right, or the file, the
-//! line and what would be right are told. A log that ends in the middle (a crash) is good up to there.
+//! What a reader does not know (kinds of lines, fields) it passes over; what it knows must be
+//! right, or the file, the line and what would be right are told. A log that ends in the middle (a
+//! crash) is good up to there.
 //!
-//! Cost: one line in memory. A log may hold several runs; passes over one of them skip the others unread.
+//! Cost: one line in memory. A log may hold several runs; passes over one of them skip the others
+//! unread.
 
 mod error;
 mod line;
@@ -49,8 +51,8 @@ pub struct Run {
 }
 
 impl LogFile {
-    /// Looks through the log at `path` for its runs. What is no ordinary file (a pipe) is kept in memory, for it is
-    /// read more than once.
+    /// Looks through the log at `path` for its runs. What is no ordinary file (a pipe) is kept in
+    /// memory, for it is read more than once.
     pub fn open(path: &Path) -> Result<LogFile, LogError> {
         let file: Arc<str> = path.display().to_string().into();
         let fail = |source| TraceError::Io { action: "read", file: Arc::clone(&file), source };
@@ -58,7 +60,9 @@ impl LogFile {
             return LogFile::of(Origin::path(path));
         }
         let mut bytes = Vec::new();
-        std::fs::File::open(path).and_then(|mut pipe| pipe.read_to_end(&mut bytes)).map_err(fail)?;
+        std::fs::File::open(path)
+            .and_then(|mut pipe| pipe.read_to_end(&mut bytes))
+            .map_err(fail)?;
         LogFile::of(Origin::bytes(&file, bytes))
     }
 
@@ -66,13 +70,22 @@ impl LogFile {
     pub fn of(origin: Origin) -> Result<LogFile, LogError> {
         let mut runs: Vec<Run> = Vec::new();
         let mut reader = Reader::open(&origin, 1, u64::MAX)?;
-        while let Some((line, found)) = reader.find_map(&[What::Run, What::Finish], |line, _, read| {
-            Ok(Some((line, (read.t, read.what, read.run()))))
-        })? {
+        while let Some((line, found)) = reader
+            .find_map(&[What::Run, What::Finish], |line, _, read| {
+                Ok(Some((line, (read.t, read.what, read.run()))))
+            })?
+        {
             match found {
                 (t, What::Run, Some(header)) => {
                     let (number, finished) = (runs.len() + 1, false);
-                    runs.push(Run { number, header, first_line: line, last_line: line, end: t, finished });
+                    runs.push(Run {
+                        number,
+                        header,
+                        first_line: line,
+                        last_line: line,
+                        end: t,
+                        finished,
+                    });
                 }
                 (_, What::Finish, _) => {
                     if let Some(run) = runs.last_mut() {
@@ -92,7 +105,8 @@ impl LogFile {
         match runs.is_empty() {
             true => Err(LogError::whole(
                 origin.name(),
-                "holds no run; a log of `meed simulate --log` begins with a line {\"t\":0.0,\"run\":{..}}",
+                "holds no run; a log of `meed simulate --log` begins with a line \
+                 {\"t\":0.0,\"run\":{..}}",
             )),
             false => Ok(LogFile { origin, runs }),
         }
@@ -119,12 +133,18 @@ impl LogFile {
                 [only] => Ok(only),
                 _ => Err(LogError::Which {
                     file: Arc::clone(self.origin.name()),
-                    what: format!("holds {} runs; choose one with --run: {}", self.runs.len(), list()),
+                    what: format!(
+                        "holds {} runs; choose one with --run: {}",
+                        self.runs.len(),
+                        list()
+                    ),
                 }),
             };
         };
-        let by_name: Vec<&Run> = self.runs.iter().filter(|run| run.header.policy == which).collect();
-        let by_number = || which.parse().ok().and_then(|number: usize| self.runs.get(number.checked_sub(1)?));
+        let by_name: Vec<&Run> =
+            self.runs.iter().filter(|run| run.header.policy == which).collect();
+        let by_number =
+            || which.parse().ok().and_then(|number: usize| self.runs.get(number.checked_sub(1)?));
         let what = match (by_name.as_slice(), by_number()) {
             ([one], _) => return Ok(one),
             ([], Some(run)) => return Ok(run),
@@ -164,11 +184,18 @@ impl Reader {
         for _ in 1..first {
             lines.next_line()?;
         }
-        Ok(Reader { lines, last, good: (0, Time::ZERO), ends: Vec::new(), begun: false, over: false })
+        Ok(Reader {
+            lines,
+            last,
+            good: (0, Time::ZERO),
+            ends: Vec::new(),
+            begun: false,
+            over: false,
+        })
     }
 
-    /// Reads on until `pick` finds something, which is told number, bytes and content of each line of the kinds
-    /// `wanted`. `None` at the end, also where the log was cut short.
+    /// Reads on until `pick` finds something, which is told number, bytes and content of each line
+    /// of the kinds `wanted`. `None` at the end, also where the log was cut short.
     pub(crate) fn find_map<T>(
         &mut self,
         wanted: &[What],
@@ -187,13 +214,15 @@ impl Reader {
                     Ok(line) => {
                         let (t, begins) = (line.t, line.what == What::Run);
                         if !begins && !self.begun && line.what != What::Other {
-                            let what = "stands before any line `run`, with which a run begins".to_owned();
+                            let what =
+                                "stands before any line `run`, with which a run begins".to_owned();
                             return Err(self.wrong(before + 1, what));
                         }
                         let (ended, after) = (self.begun && begins, self.begun && !begins);
                         self.begun |= begins;
                         if after && t < self.good.1 {
-                            let what = format!("t is {t}, after {} in the line before", self.good.1);
+                            let what =
+                                format!("t is {t}, after {} in the line before", self.good.1);
                             return Err(self.wrong(before + 1, what));
                         }
                         if ended {
@@ -213,7 +242,9 @@ impl Reader {
                 },
             };
             // A crash in the middle of a line leaves a piece of JSON at the very end.
-            if wrong.cut && matches!(self.lines.next_line(), Ok(None) | Err(TraceError::Truncated { .. })) {
+            if wrong.cut
+                && matches!(self.lines.next_line(), Ok(None) | Err(TraceError::Truncated { .. }))
+            {
                 break;
             }
             return Err(self.wrong(before + 1, wrong.what));

@@ -54,10 +54,11 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
         0 => Err("a block must hold at least one byte".to_owned()),
         bytes => Ok(bytes),
     })?;
-    let seek_penalty = optional(place, &raw.seek_penalty, "seek_penalty", |raw| match thousandths(raw)? {
-        penalty @ 0..=100_000 => Ok(penalty as u32),
-        _ => Err(format!("{} must be 0 to 100", raw.text())),
-    })?;
+    let seek_penalty =
+        optional(place, &raw.seek_penalty, "seek_penalty", |raw| match thousandths(raw)? {
+            penalty @ 0..=100_000 => Ok(penalty as u32),
+            _ => Err(format!("{} must be 0 to 100", raw.text())),
+        })?;
     let nodes = machines.len() as u32;
     let replicas = match &raw.replicas {
         None => REPLICAS.min(nodes),
@@ -78,7 +79,12 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
         block_bytes: block.unwrap_or(BLOCK_BYTES),
         replicas,
         seek_penalty: seek_penalty.unwrap_or(SEEK_PENALTY),
-        uplink_bytes_per_s: optional(place, &raw.uplink_bytes_per_s, "uplink_bytes_per_s", bandwidth)?,
+        uplink_bytes_per_s: optional(
+            place,
+            &raw.uplink_bytes_per_s,
+            "uplink_bytes_per_s",
+            bandwidth,
+        )?,
         start_up: start_up.unwrap_or(micros(START_UP_MICROS)),
         output_copies: whole(place, &raw.output_copies, "output_copies", 1, 1000)?.unwrap_or(1),
     })
@@ -87,9 +93,13 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
 /// A disk's or a link's.
 pub(super) fn bandwidth(raw: &Quantity) -> Result<u64, String> {
     match bytes(raw)? {
-        0 => Err("a bandwidth of zero: nothing would ever be read; it must be above zero".to_owned()),
+        0 => {
+            Err("a bandwidth of zero: nothing would ever be read; it must be above zero".to_owned())
+        }
         bytes @ 1..=MAX_BANDWIDTH => Ok(bytes),
-        _ => Err(format!("{} is more than 1000 TB a second, the most that is possible", raw.text())),
+        _ => {
+            Err(format!("{} is more than 1000 TB a second, the most that is possible", raw.text()))
+        }
     }
 }
 
@@ -105,7 +115,10 @@ type Nodes = (Vec<Machine>, Vec<SpeedChange>);
 
 fn machines(raw: &[toml::Spanned<Node>], place: &Place<'_>) -> Result<Nodes, ScenarioError> {
     if raw.is_empty() {
-        return Err(place.whole("has no nodes; add [[mapreduce.node]] with count, cores, disk_bytes_per_s and network_bytes_per_s"));
+        return Err(place.whole(
+            "has no nodes; add [[mapreduce.node]] with count, cores, \
+            disk_bytes_per_s and network_bytes_per_s",
+        ));
     }
     let racked = raw.iter().filter(|entry| entry.get_ref().rack.is_some()).count();
     let (mut machines, mut changes) = (Vec::new(), Vec::new());
@@ -154,7 +167,8 @@ fn machine(raw: &Node, rack: u32) -> Result<Machine, String> {
         speeds: Speeds {
             core: raw.speed.as_ref().map_or(Ok(1000), speed).map_err(key("speed"))?,
             disk_bytes_per_s: bandwidth(&raw.disk_bytes_per_s).map_err(key("disk_bytes_per_s"))?,
-            network_bytes_per_s: bandwidth(&raw.network_bytes_per_s).map_err(key("network_bytes_per_s"))?,
+            network_bytes_per_s: bandwidth(&raw.network_bytes_per_s)
+                .map_err(key("network_bytes_per_s"))?,
         },
         rack,
         map_slots: slots(raw.map_slots, MAP_SLOTS).map_err(key("map_slots"))?,
@@ -183,8 +197,11 @@ fn later(raw: &Node) -> Result<Vec<SpeedChange>, String> {
                 .transpose()
                 .map_err(key("network_bytes_per_s"))?,
         };
-        let changes =
-            [change.core.is_some(), change.disk_bytes_per_s.is_some(), change.network_bytes_per_s.is_some()];
+        let changes = [
+            change.core.is_some(),
+            change.disk_bytes_per_s.is_some(),
+            change.network_bytes_per_s.is_some(),
+        ];
         if !changes.contains(&true) {
             return Err(", change: give speed, disk_bytes_per_s or network_bytes_per_s".to_owned());
         }

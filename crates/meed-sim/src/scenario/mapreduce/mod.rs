@@ -98,12 +98,15 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
         }
     }
     if let Some(rate) = &raw.run.fail_rate {
-        return Err(
-            place.error(rate.span(), "fail_rate means nothing beside [mapreduce]: tasks do not fail there")
-        );
+        return Err(place.error(
+            rate.span(),
+            "fail_rate means nothing beside [mapreduce]: tasks do not fail there",
+        ));
     }
     if raw.run.max_attempts.is_some() {
-        return Err(place.whole("max_attempts means nothing beside [mapreduce]: tasks do not fail there"));
+        return Err(
+            place.whole("max_attempts means nothing beside [mapreduce]: tasks do not fail there")
+        );
     }
     Ok(())
 }
@@ -117,7 +120,11 @@ fn plan(raw: &RawMapReduce, load: Load, place: &Place<'_>) -> Result<MapReducePl
 }
 
 /// What the rules compare with.
-fn limits(raw: &raw::MapReduce, cluster: &Cluster, place: &Place<'_>) -> Result<Limits, ScenarioError> {
+fn limits(
+    raw: &raw::MapReduce,
+    cluster: &Cluster,
+    place: &Place<'_>,
+) -> Result<Limits, ScenarioError> {
     let disks = cluster.machines.iter().map(|machine| u128::from(machine.speeds.disk_bytes_per_s));
     let mean = (disks.sum::<u128>() / cluster.machines.len() as u128) as u64;
     let busy = optional(place, &raw.overload_cpu, "overload_cpu", |raw| match thousandths(raw)? {
@@ -162,7 +169,9 @@ fn optional<T, R>(
     read: impl Fn(&R) -> Result<T, String>,
 ) -> Result<Option<T>, ScenarioError> {
     let Some(raw) = raw else { return Ok(None) };
-    read(raw.get_ref()).map(Some).map_err(|why| place.error(raw.span(), format!("mapreduce, {key}: {why}")))
+    read(raw.get_ref())
+        .map(Some)
+        .map_err(|why| place.error(raw.span(), format!("mapreduce, {key}: {why}")))
 }
 
 /// A whole number between two bounds.
@@ -214,8 +223,8 @@ impl Scenario {
         }
     }
 
-    /// What a run of the MapReduce world under the policy `words` starts from, without samples; `None` when the scenario
-    /// is of the other world.
+    /// What a run of the MapReduce world under the policy `words` starts from, without samples;
+    /// `None` when the scenario is of the other world.
     pub fn mapreduce_setup(&self, words: &str, seed: u64) -> Result<Option<Setup>, ScenarioError> {
         let Some(world) = &self.mapreduce else { return Ok(None) };
         let plan = self.plan(words)?;
@@ -239,6 +248,8 @@ impl Scenario {
     pub(super) fn check_rule(&self, rule: &'static Rule) -> Result<(), String> {
         let Some(world) = &self.mapreduce else { return Ok(()) };
         let slots = world.cluster.machines.iter().map(|machine| machine.map_slots).collect();
-        meed::classes::Classes::new(rule, world.limits, slots).map(|_| ()).map_err(|why| why.to_string())
+        meed::classes::Classes::new(rule, world.limits, slots)
+            .map(|_| ())
+            .map_err(|why| why.to_string())
     }
 }

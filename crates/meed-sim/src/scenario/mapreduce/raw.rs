@@ -1,4 +1,5 @@
-//! A scenario of the MapReduce world as it is written, before anything is checked (docs/mapreduce.md).
+//! A scenario of the MapReduce world as it is written, before anything is checked
+//! (docs/mapreduce.md).
 
 use std::collections::BTreeMap;
 
@@ -121,7 +122,10 @@ pub(super) struct Request {
 
 /// One size for all jobs, or a range to draw from.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged, expecting = "expected an amount of bytes, as in \"10GB\", or a range [smallest, largest]")]
+#[serde(
+    untagged,
+    expecting = "expected an amount of bytes, as in \"10GB\", or a range [smallest, largest]"
+)]
 pub(super) enum Input {
     Same(Quantity),
     Between([Quantity; 2]),

@@ -1,4 +1,5 @@
-//! The jobs of a MapReduce scenario: their types, jobs one by one, and requests that submit several at once.
+//! The jobs of a MapReduce scenario: their types, jobs one by one, and requests that submit several
+//! at once.
 
 use std::borrow::Cow;
 
@@ -51,7 +52,10 @@ enum Next {
 }
 
 /// The known types, and those of the scenario, which may change known ones.
-pub(super) fn kinds(raw: &[Spanned<raw::Kind>], place: &Place<'_>) -> Result<Vec<Kind>, ScenarioError> {
+pub(super) fn kinds(
+    raw: &[Spanned<raw::Kind>],
+    place: &Place<'_>,
+) -> Result<Vec<Kind>, ScenarioError> {
     let mut kinds = KINDS.to_vec();
     for (number, entry) in raw.iter().enumerate() {
         let name = &entry.get_ref().name;
@@ -60,8 +64,11 @@ pub(super) fn kinds(raw: &[Spanned<raw::Kind>], place: &Place<'_>) -> Result<Vec
         }
         let known = kinds.iter().position(|kind| kind.name == *name);
         let base = known.map_or_else(|| plain(name), |known| kinds[known].clone());
-        let kind =
-            at(place, entry, kind(entry.get_ref(), base).map_err(|why| format!("kind `{name}`, {why}")))?;
+        let kind = at(
+            place,
+            entry,
+            kind(entry.get_ref(), base).map_err(|why| format!("kind `{name}`, {why}")),
+        )?;
         match known {
             Some(known) => kinds[known] = kind,
             None => kinds.push(kind),
@@ -101,7 +108,11 @@ fn kind(raw: &raw::Kind, base: Kind) -> Result<Kind, String> {
     };
     Ok(Kind {
         map_read: ratio("map_read", &raw.map_read, base.map_read)?,
-        map_cpu_micros_per_mb: cpu("map_cpu_per_mb", &raw.map_cpu_per_mb, base.map_cpu_micros_per_mb)?,
+        map_cpu_micros_per_mb: cpu(
+            "map_cpu_per_mb",
+            &raw.map_cpu_per_mb,
+            base.map_cpu_micros_per_mb,
+        )?,
         map_output: ratio("map_output", &raw.map_output, base.map_output)?,
         shuffle: ratio("shuffle", &raw.shuffle, base.shuffle)?,
         reduce_cpu_micros_per_mb: cpu(
@@ -114,10 +125,14 @@ fn kind(raw: &raw::Kind, base: Kind) -> Result<Kind, String> {
             None => base.reduces,
             Some(Quantity::Text(word)) if word == "slots" => Reduces::Slots,
             Some(Quantity::Whole(count)) => Reduces::Count(
-                between(*count, 0, meed_workload::MAX_TASKS).map_err(|why| format!("reduces: {why}"))?,
+                between(*count, 0, meed_workload::MAX_TASKS)
+                    .map_err(|why| format!("reduces: {why}"))?,
             ),
             Some(other) => {
-                return Err(format!("reduces: {} is neither a whole number nor \"slots\"", other.text()));
+                return Err(format!(
+                    "reduces: {} is neither a whole number nor \"slots\"",
+                    other.text()
+                ));
             }
         },
         name: base.name,
@@ -168,7 +183,9 @@ fn find_kind(name: &str, kinds: &[Kind]) -> Result<usize, String> {
     kinds.iter().position(|kind| kind.name == name).ok_or_else(|| {
         let names: Vec<&str> = kinds.iter().map(|kind| &*kind.name).collect();
         let near = did_you_mean(name, names.iter().copied()).unwrap_or_default();
-        format!("unknown kind `{name}`; known are {}. {near}", names.join(", ")).trim_end().to_owned()
+        format!("unknown kind `{name}`; known are {}. {near}", names.join(", "))
+            .trim_end()
+            .to_owned()
     })
 }
 
@@ -196,7 +213,8 @@ fn job(raw: &raw::Job, number: usize, kinds: &[Kind]) -> Result<Entry, String> {
         kinds: vec![find_kind(&raw.kind, kinds).map_err(in_words)?],
         input: [input, input],
         shuffled: false,
-        at: Time::ZERO.saturating_add(time("submit", &raw.submit).map_err(in_words)?.unwrap_or(Span::ZERO)),
+        at: Time::ZERO
+            .saturating_add(time("submit", &raw.submit).map_err(in_words)?.unwrap_or(Span::ZERO)),
         count: count(raw.count).map_err(in_words)?,
         // Several equal jobs of one table come at once.
         next: Next::Every(Span::ZERO),
@@ -210,34 +228,47 @@ fn request(raw: &raw::Request, number: usize, kinds: &[Kind]) -> Result<Entry, S
     let in_words = |why: String| format!("request `{name}`: {why}");
     let input = match &raw.input {
         Input::Same(input) => [size(input).map_err(in_words)?; 2],
-        Input::Between([low, high]) => [size(low).map_err(in_words)?, size(high).map_err(in_words)?],
+        Input::Between([low, high]) => {
+            [size(low).map_err(in_words)?, size(high).map_err(in_words)?]
+        }
     };
     if input[0] > input[1] {
-        return Err(in_words("input: the smallest stands first, as in [\"5GB\", \"100GB\"]".to_owned()));
+        return Err(in_words(
+            "input: the smallest stands first, as in [\"5GB\", \"100GB\"]".to_owned(),
+        ));
     }
     let shuffled = match raw.order.as_deref() {
         None | Some("random") => true,
         Some("given") => false,
-        Some(other) => return Err(in_words(format!("order `{other}` is not one of random, given"))),
+        Some(other) => {
+            return Err(in_words(format!("order `{other}` is not one of random, given")));
+        }
     };
     let numbers = match &raw.kinds {
         None => (0..KINDS.len()).collect(),
-        Some(names) if names.is_empty() => return Err(in_words("kinds: at least one is needed".to_owned())),
-        Some(names) => {
-            names.iter().map(|name| find_kind(name, kinds)).collect::<Result<_, _>>().map_err(in_words)?
+        Some(names) if names.is_empty() => {
+            return Err(in_words("kinds: at least one is needed".to_owned()));
         }
+        Some(names) => names
+            .iter()
+            .map(|name| find_kind(name, kinds))
+            .collect::<Result<_, _>>()
+            .map_err(in_words)?,
     };
-    let next =
-        match (time("every", &raw.every).map_err(in_words)?, time("pause", &raw.pause).map_err(in_words)?) {
-            (Some(_), Some(_)) => {
-                return Err(in_words(
-                    "`every` says when requests come, `pause` how long after the end of the last; give one"
-                        .to_owned(),
-                ));
-            }
-            (Some(every), None) => Next::Every(every),
-            (None, pause) => Next::AfterTheLast(pause.unwrap_or(Span::ZERO)),
-        };
+    let next = match (
+        time("every", &raw.every).map_err(in_words)?,
+        time("pause", &raw.pause).map_err(in_words)?,
+    ) {
+        (Some(_), Some(_)) => {
+            return Err(in_words(
+                "`every` says when requests come, `pause` how long after the end of the last; \
+                     give one"
+                    .to_owned(),
+            ));
+        }
+        (Some(every), None) => Next::Every(every),
+        (None, pause) => Next::AfterTheLast(pause.unwrap_or(Span::ZERO)),
+    };
     Ok(Entry {
         queue: raw.queue.clone(),
         kinds: numbers,
@@ -252,7 +283,8 @@ fn request(raw: &raw::Request, number: usize, kinds: &[Kind]) -> Result<Entry, S
 }
 
 impl Workload {
-    /// The requests, with everything drawn from `seed`; the same under every policy. `load` divides times of submission.
+    /// The requests, with everything drawn from `seed`; the same under every policy. `load` divides
+    /// times of submission.
     pub(super) fn requests(&self, seed: u64, kinds: &[Kind], load: Load) -> Vec<Request> {
         let mut requests: Vec<Request> = Vec::new();
         for entry in &self.entries {
@@ -263,7 +295,9 @@ impl Workload {
                     _ => format!("{}-{number}", entry.name),
                 };
                 let begin = match entry.next {
-                    Next::AfterTheLast(pause) if number > 0 => Begin::After(requests.len() - 1, pause),
+                    Next::AfterTheLast(pause) if number > 0 => {
+                        Begin::After(requests.len() - 1, pause)
+                    }
                     Next::AfterTheLast(_) => Begin::At(load.submit(entry.at)),
                     Next::Every(every) => {
                         let micros = every.as_micros().saturating_mul(u64::from(number));

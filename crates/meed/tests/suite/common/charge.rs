@@ -1,4 +1,5 @@
-//! The slow twin's charges, by definition: a sum over all tasks that ever ran, computed anew at each look.
+//! The slow twin's charges, by definition: a sum over all tasks that ever ran, computed anew at
+//! each look.
 
 use super::model::{Model, Task};
 use meed::*;
@@ -14,9 +15,11 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// Whether this one comes before `other` by value alone. The test's amounts are small enough to multiply.
+    /// Whether this one comes before `other` by value alone. The test's amounts are small enough to
+    /// multiply.
     pub(crate) fn cmp_value(&self, other: &Ratio) -> std::cmp::Ordering {
-        let product = |a: u128, b: u64| a.checked_mul(u128::from(b)).expect("test amounts are small");
+        let product =
+            |a: u128, b: u64| a.checked_mul(u128::from(b)).expect("test amounts are small");
         let values = product(self.amount, other.weight).cmp(&product(other.amount, self.weight));
         self.tier.cmp(&other.tier).then(values)
     }
@@ -33,7 +36,8 @@ pub(crate) fn rate(scalar: &Scalar, demand: &Resources, node_weight: u32) -> u64
         Scalar::Kind(kind) => u128::from(demand.get(*kind)),
         Scalar::Priced(prices) => {
             let parts = demand.as_slice().iter().zip(prices);
-            parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum::<u128>() >> 32
+            parts.map(|(&amount, &price)| u128::from(amount) * u128::from(price)).sum::<u128>()
+                >> 32
         }
     };
     (plain * u128::from(node_weight) / 1000) as u64
@@ -73,7 +77,10 @@ impl Model {
         match &policy.scalar {
             Scalar::Dominant => {
                 let kinds = 0..self.share(0).kinds();
-                kinds.map(|kind| self.parts(kind, of_scalar(&Scalar::Kind(kind)))).max().unwrap_or(0)
+                kinds
+                    .map(|kind| self.parts(kind, of_scalar(&Scalar::Kind(kind))))
+                    .max()
+                    .unwrap_or(0)
             }
             scalar => of_scalar(scalar),
         }
@@ -86,7 +93,8 @@ impl Model {
         self.parts(there, u128::from(pool.get(there)))
     }
 
-    /// Parts of the pool that an amount of one kind is: of their least common multiple, by schoolbook.
+    /// Parts of the pool that an amount of one kind is: of their least common multiple, by
+    /// schoolbook.
     fn parts(&self, kind: usize, amount: u128) -> u128 {
         parts_of(&self.pool, kind, amount)
     }
@@ -109,9 +117,11 @@ impl Model {
 
 /// Parts of `pool` that an amount of one kind is.
 fn parts_of(pool: &Resources, kind: usize, amount: u128) -> u128 {
-    let there = || pool.as_slice().iter().map(|&amount| u128::from(amount)).filter(|&amount| amount > 0);
+    let there =
+        || pool.as_slice().iter().map(|&amount| u128::from(amount)).filter(|&amount| amount > 0);
     let largest = there().max().unwrap_or(1);
-    let parts = (1..).map(|times| times * largest).find(|parts| there().all(|amount| parts % amount == 0));
+    let parts =
+        (1..).map(|times| times * largest).find(|parts| there().all(|amount| parts % amount == 0));
     match pool.get(kind) {
         0 => 0,
         capacity => amount * parts.expect("there is one") / u128::from(capacity),
@@ -134,8 +144,9 @@ impl Model {
         let mut held = vec![0u128; self.share(0).kinds()];
         for task in tasks {
             let weight = self.nodes[task.node].spec.weight;
-            (0..held.len())
-                .for_each(|kind| held[kind] += u128::from(rate(&Scalar::Kind(kind), &task.demand, weight)));
+            (0..held.len()).for_each(|kind| {
+                held[kind] += u128::from(rate(&Scalar::Kind(kind), &task.demand, weight))
+            });
         }
         held.iter().enumerate().map(|(kind, &amount)| self.parts(kind, amount)).collect()
     }
@@ -143,7 +154,9 @@ impl Model {
     fn is_rescaled(&self, q: usize) -> bool {
         let dominant = |q: usize| {
             let policy = &self.queues[q].spec.policy;
-            policy.scalar == Scalar::Dominant && policy.measure == Measure::Allocation && !policy.per_server
+            policy.scalar == Scalar::Dominant
+                && policy.measure == Measure::Allocation
+                && !policy.per_server
         };
         let by_server = self.queues[0].spec.policy.per_server;
         !by_server
@@ -152,12 +165,15 @@ impl Model {
             && self.queues[q].parent.is_some_and(dominant)
     }
 
-    /// Parts that count for `q` among its siblings: those of its ready children at the level of the least of them.
+    /// Parts that count for `q` among its siblings: those of its ready children at the level of the
+    /// least of them.
     fn rescaled(&self, q: usize, ready: &[usize]) -> Vec<u128> {
         if !self.is_rescaled(q) {
             // Node weights are the ledgers' business; what a queue holds is held whatever the node.
             let held = self.held(q);
-            return (0..held.kinds()).map(|kind| self.parts(kind, u128::from(held.get(kind)))).collect();
+            return (0..held.kinds())
+                .map(|kind| self.parts(kind, u128::from(held.get(kind))))
+                .collect();
         }
         let leads = |&c: &usize| ready.iter().any(|&leaf| self.is_below(leaf, c));
         let children: Vec<(Vec<u128>, u64)> = self
@@ -173,8 +189,8 @@ impl Model {
             .min_by(|a, b| (share(&a.0) * u128::from(b.1)).cmp(&(share(&b.0) * u128::from(a.1))));
         let Some((least, least_weight)) = least else { return sum };
         for (parts, weight) in children.iter().filter(|_| share(least) > 0) {
-            let factor =
-                ((share(least) * u128::from(*weight)) << 40) / (share(parts) * u128::from(*least_weight));
+            let factor = ((share(least) * u128::from(*weight)) << 40)
+                / (share(parts) * u128::from(*least_weight));
             (0..sum.len()).for_each(|kind| sum[kind] += (parts[kind] * factor) >> 40);
         }
         sum
@@ -204,12 +220,16 @@ impl Model {
         for cut in cuts.windows(2).filter(|cut| cut[0] >= from && cut[0] < cut[1]) {
             let holds = |task: &&&Task| match task.end {
                 Some(end) => task.start <= cut[0] && cut[0] < end,
-                None => task.start <= cut[0] && (cut[0] < now || cut[0] < begin(task) + quantum(policy)),
+                None => {
+                    task.start <= cut[0] && (cut[0] < now || cut[0] < begin(task) + quantum(policy))
+                }
             };
             let held: u64 = tasks.iter().filter(holds).map(|task| self.rate_of(task, policy)).sum();
-            let share = shares.iter().rev().find(|(at, _)| *at <= cut[0]).map_or(0, |(_, share)| *share);
+            let share =
+                shares.iter().rev().find(|(at, _)| *at <= cut[0]).map_or(0, |(_, share)| *share);
             let within = held.min(share);
-            let counted = u128::from(within) * 1000 + u128::from(held - within) * u128::from(policy.discount);
+            let counted =
+                u128::from(within) * 1000 + u128::from(held - within) * u128::from(policy.discount);
             sum += counted * u128::from(cut[1] - cut[0]);
         }
         sum
@@ -217,7 +237,8 @@ impl Model {
 
     /// f_i of a queue by its parent's policy, PAR included.
     pub(crate) fn queue_charge(&self, q: usize, policy: &Policy) -> u128 {
-        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect();
+        let tasks: Vec<&Task> =
+            self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect();
         self.used(policy, &tasks, &self.queues[q].shares) + self.queues[q].counts.pseudo
     }
 
@@ -239,7 +260,8 @@ impl Model {
         match &policy.scalar {
             Scalar::Dominant => {
                 let kinds = 0..amounts.kinds();
-                kinds.map(|kind| self.parts(kind, u128::from(amounts.get(kind)))).max().unwrap_or(0) as u64
+                kinds.map(|kind| self.parts(kind, u128::from(amounts.get(kind)))).max().unwrap_or(0)
+                    as u64
             }
             scalar => rate(scalar, amounts, 1000),
         }
@@ -251,7 +273,12 @@ impl Model {
         let held = self.scalar_held(self.running().filter(below), policy);
         let min = spec.min.map_or(0, |min| self.bound(policy, &min));
         if held < min {
-            return Ratio { tier: Tier::BelowMinimum, amount: u128::from(held), weight: min, unit: 1.0 };
+            return Ratio {
+                tier: Tier::BelowMinimum,
+                amount: u128::from(held),
+                weight: min,
+                unit: 1.0,
+            };
         }
         if policy.per_server {
             return self.key_on_server(q);
@@ -301,7 +328,8 @@ impl Model {
             let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
             let round = round_start(policy, now);
             if round > self.queues[q].counts.round {
-                let any = self.tasks.iter().any(|t| self.is_below(t.queue, q) && straddles(t, round));
+                let any =
+                    self.tasks.iter().any(|t| self.is_below(t.queue, q) && straddles(t, round));
                 let counts = &mut self.queues[q].counts;
                 (counts.round, counts.pseudo, counts.since) = (round, 0, any.then_some(round));
             }
@@ -320,11 +348,14 @@ impl Model {
         let parent = self.queues[q].parent.expect("not the root");
         let policy = self.queues[parent].spec.policy.clone();
         let since = self.queues[q].counts.since;
-        let active =
-            |&o: &usize| self.waiting(o) > 0 || self.running().any(|task| self.is_below(task.queue, o));
+        let active = |&o: &usize| {
+            self.waiting(o) > 0 || self.running().any(|task| self.is_below(task.queue, o))
+        };
         let earlier = |&o: &usize| self.queues[o].counts.since.is_some_and(|at| Some(at) < since);
-        let others = self.children(parent).into_iter().filter(|&o| o != q).filter(active).filter(earlier);
-        let rows = others.map(|o| (self.queue_charge(o, &policy), self.queues[o].spec.weight)).collect();
+        let others =
+            self.children(parent).into_iter().filter(|&o| o != q).filter(active).filter(earlier);
+        let rows =
+            others.map(|o| (self.queue_charge(o, &policy), self.queues[o].spec.weight)).collect();
         self.queues[q].counts.pseudo = pseudo(&policy, self.queues[q].spec.weight, rows);
     }
 
@@ -332,7 +363,8 @@ impl Model {
         let queue = self.jobs[job].queue;
         let policy = self.queues[queue].spec.policy.clone();
         let since = self.jobs[job].counts.since;
-        let active = |&o: &usize| self.job_waiting(o) > 0 || self.running().any(|task| task.job == o);
+        let active =
+            |&o: &usize| self.job_waiting(o) > 0 || self.running().any(|task| task.job == o);
         let earlier = |&o: &usize| self.jobs[o].counts.since.is_some_and(|at| Some(at) < since);
         let ours = |&o: &usize| o != job && self.jobs[o].alive && self.jobs[o].queue == queue;
         let others = (0..self.jobs.len()).filter(ours).filter(active).filter(earlier);

@@ -1,4 +1,5 @@
-//! Random configurations and jobs from a list of numbers, so that a failing case shrinks to few and small ones.
+//! Random configurations and jobs from a list of numbers, so that a failing case shrinks to few and
+//! small ones.
 
 use super::{S, SimJob, kinds, node, queue, span};
 use meed::*;
@@ -79,7 +80,8 @@ impl Dice {
         policy
     }
 
-    /// Nested queue names, parents first, with the leaves in the order of their names `l0`, `l1`, ...
+    /// Nested queue names, parents first, with the leaves in the order of their names `l0`, `l1`,
+    /// ...
     pub(crate) fn tree(&mut self) -> Vec<(String, bool)> {
         let leaves = 1 + self.below(6);
         let depth = 1 + self.below(4);
@@ -108,7 +110,12 @@ impl Dice {
             let mut spec = node(&format!("n{index}"), dice.amounts(kinds, 12));
             spec.weight = dice.pick(&[1000, 1000, 1500, 300]);
             spec.labels = dice
-                .pick(&[&[][..], &[("zone", "a")], &[("zone", "b")], &[("zone", "a"), ("disk", "ssd")]])
+                .pick(&[
+                    &[][..],
+                    &[("zone", "a")],
+                    &[("zone", "b")],
+                    &[("zone", "a"), ("disk", "ssd")],
+                ])
                 .iter()
                 .map(|&(name, value)| (name.to_owned(), value.to_owned()))
                 .collect();
@@ -131,7 +138,12 @@ impl Dice {
                 spec.min = Some(self.amounts(kind_count, 3));
             }
             if self.below(4) == 0 {
-                let most = self.amounts(kind_count, 12).as_slice().iter().map(|a| a + 3).collect::<Vec<_>>();
+                let most = self
+                    .amounts(kind_count, 12)
+                    .as_slice()
+                    .iter()
+                    .map(|a| a + 3)
+                    .collect::<Vec<_>>();
                 spec.max = Some(Resources::new(&most));
             }
             queues.push(spec);
@@ -145,12 +157,15 @@ impl Dice {
         }
     }
 
-    /// Up to `most` jobs for the leaves of `config`; only demands that some node can hold and no maximum forbids.
+    /// Up to `most` jobs for the leaves of `config`; only demands that some node can hold and no
+    /// maximum forbids.
     pub(crate) fn jobs(&mut self, config: &Config, most: u64) -> Vec<SimJob> {
-        let has_child =
-            |q: &QueueSpec| config.queues.iter().any(|o| o.name.starts_with(&format!("{}.", q.name)));
+        let has_child = |q: &QueueSpec| {
+            config.queues.iter().any(|o| o.name.starts_with(&format!("{}.", q.name)))
+        };
         let ids: Vec<QueueId> = super::engine(config).queue_ids().skip(1).collect();
-        let leaves: Vec<usize> = (0..ids.len()).filter(|&i| !has_child(&config.queues[i])).collect();
+        let leaves: Vec<usize> =
+            (0..ids.len()).filter(|&i| !has_child(&config.queues[i])).collect();
         let (count, mut jobs, mut at) = (self.below(most + 1), Vec::new(), 0);
         for _ in 0..count {
             at += self.pick(&[0, 0, S, 2 * S, S / 3, 7 * S]);
@@ -159,14 +174,16 @@ impl Dice {
                 let name = &config.queues[leaf].name;
                 *name == q.name || name.starts_with(&format!("{}.", q.name))
             };
-            let maxima: Vec<Resources> = config.queues.iter().filter(on_path).filter_map(|q| q.max).collect();
+            let maxima: Vec<Resources> =
+                config.queues.iter().filter(on_path).filter_map(|q| q.max).collect();
             let mut groups = Vec::new();
             for _ in 0..1 + self.below(2) {
                 let demand = self.amounts(config.kinds.len(), 4);
                 let fits = config.nodes.iter().any(|node| demand.fits_in(&node.capacity))
                     && maxima.iter().all(|max| demand.fits_in(max));
-                let tasks =
-                    (0..1 + self.below(4)).map(|_| self.pick(&[S, 2 * S, S / 2, 5 * S, 0, 9 * S])).collect();
+                let tasks = (0..1 + self.below(4))
+                    .map(|_| self.pick(&[S, 2 * S, S / 2, 5 * S, 0, 9 * S]))
+                    .collect();
                 if fits {
                     groups.push((demand, tasks));
                 }

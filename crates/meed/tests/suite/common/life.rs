@@ -27,8 +27,14 @@ impl Model {
             let first = self.jobs[job].groups.iter().map(|g| g.count).sum();
             let (retries, constraints) =
                 (Vec::new(), group.constraints.as_deref().cloned().unwrap_or_default());
-            let group =
-                Group { demand: group.demand, constraints, first, count: group.count, next: 0, retries };
+            let group = Group {
+                demand: group.demand,
+                constraints,
+                first,
+                count: group.count,
+                next: 0,
+                retries,
+            };
             self.jobs[job].groups.push(group);
         }
     }
@@ -65,7 +71,10 @@ impl Model {
         assert_eq!(taken, (start.task, start.failures), "task number and failures");
         let demand = group.demand;
         let node = start.node.index();
-        assert!(self.nodes[node].up && demand.fits_in(&self.free(node)), "{start:?} overloads its node");
+        assert!(
+            self.nodes[node].up && demand.fits_in(&self.free(node)),
+            "{start:?} overloads its node"
+        );
         assert!(self.is_allowed(job, start.group as usize, node), "{start:?} breaks a constraint");
         for &q in &self.path(leaf) {
             let mut held = self.held(q);
@@ -103,7 +112,8 @@ impl Model {
     }
 
     fn wait_again(&mut self, task: usize, failures: u16) {
-        let (job, group, number) = (self.tasks[task].job, self.tasks[task].group, self.tasks[task].number);
+        let (job, group, number) =
+            (self.tasks[task].job, self.tasks[task].group, self.tasks[task].number);
         self.begin_to_wait(self.jobs[job].queue);
         self.jobs[job].groups[group].retries.push((number, failures));
     }

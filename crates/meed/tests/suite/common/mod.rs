@@ -1,4 +1,5 @@
-//! The smallest world there can be: jobs with known durations, run to the end, every decision checked by the twin.
+//! The smallest world there can be: jobs with known durations, run to the end, every decision
+//! checked by the twin.
 
 pub(crate) mod charge;
 pub(crate) mod dice;
@@ -54,7 +55,9 @@ pub(crate) fn node(name: &str, capacity: Resources) -> NodeSpec {
 /// One node of `n` slots; queues of weight one with fifo leaves; all parents ordered by `root`.
 pub(crate) fn slots_config(n: u64, root: &Policy, names: &[&str]) -> Config {
     let is_parent = |name: &str| names.iter().any(|other| other.starts_with(&format!("{name}.")));
-    let spec = |name: &&str| queue(name, 1000, if is_parent(name) { root.clone() } else { policy("fifo") });
+    let spec = |name: &&str| {
+        queue(name, 1000, if is_parent(name) { root.clone() } else { policy("fifo") })
+    };
     Config {
         kinds: kinds(1),
         measured: 0,
@@ -64,7 +67,8 @@ pub(crate) fn slots_config(n: u64, root: &Policy, names: &[&str]) -> Config {
     }
 }
 
-/// With two kinds of resources it places by best fit, otherwise, and where each server decides by itself, by first fit.
+/// With two kinds of resources it places by best fit, otherwise, and where each server decides by
+/// itself, by first fit.
 pub(crate) fn engine(config: &Config) -> Engine {
     let place: Box<dyn Placement> = match config.kinds.len() {
         2 if !config.root.per_server => Box::new(BestFit::new(2)),
@@ -127,10 +131,17 @@ impl World {
         }
         while let Some(job) = self.jobs.get(self.next_job).filter(|job| job.at == now).cloned() {
             self.next_job += 1;
-            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup::new(tasks.len() as u32, *demand);
+            let group = |(demand, tasks): &(Resources, Vec<u64>)| {
+                TaskGroup::new(tasks.len() as u32, *demand)
+            };
             let groups = job.groups.iter().map(group).collect();
-            let event =
-                Ev::Job { queue: job.queue, weight: job.weight, groups, open: false, max_attempts: 0 };
+            let event = Ev::Job {
+                queue: job.queue,
+                weight: job.weight,
+                groups,
+                open: false,
+                max_attempts: 0,
+            };
             self.shadow.apply(now, &event).expect("a sound job");
             self.durations.push(job.groups.iter().flat_map(|(_, tasks)| tasks.clone()).collect());
         }
@@ -147,7 +158,8 @@ impl World {
     pub(crate) fn started(&self, queue: QueueId, from: u64, to: u64) -> Vec<u64> {
         let at = |second: u64| {
             let starts = self.shadow.model.tasks.iter();
-            let here = starts.filter(|task| task.queue == queue.index() && task.start == second * S);
+            let here =
+                starts.filter(|task| task.queue == queue.index() && task.start == second * S);
             here.map(|task| task.demand.get(0) / 1000).sum()
         };
         (from..to).map(at).collect()

@@ -1,5 +1,5 @@
-//! The slow twin's state: everything that happened, kept as it came. No sums, no heaps: what is needed is counted
-//! up again each time.
+//! The slow twin's state: everything that happened, kept as it came. No sums, no heaps: what is
+//! needed is counted up again each time.
 
 use super::shadow::Ev;
 use meed::*;
@@ -14,7 +14,8 @@ pub(crate) struct Queue {
     pub(crate) counts: Counts,
     pub(crate) waits_since: u64,
     pub(crate) entitled: u128,
-    /// Dominant shares held, and what of those wanted its part would have served: shares of the pool x microsecond.
+    /// Dominant shares held, and what of those wanted its part would have served: shares of the
+    /// pool x microsecond.
     pub(crate) dominant: (f64, f64),
     pub(crate) borrowed: u128,
     pub(crate) lent: f64,
@@ -114,7 +115,10 @@ impl Model {
 
     fn parent_of(&self, name: &str) -> usize {
         let Some((above, _)) = name.rsplit_once('.') else { return 0 };
-        self.queues.iter().position(|q| q.spec.name == above && !q.removed).expect("its parent is there")
+        self.queues
+            .iter()
+            .position(|q| q.spec.name == above && !q.removed)
+            .expect("its parent is there")
     }
 
     fn add_queue(&mut self, spec: QueueSpec, parent: Option<usize>, kinds: usize) {
@@ -177,7 +181,9 @@ impl Model {
 
     pub(crate) fn held(&self, q: usize) -> Resources {
         let mut held = Resources::zero(self.share(0).kinds());
-        self.running().filter(|task| self.is_below(task.queue, q)).for_each(|task| held.add(&task.demand));
+        self.running()
+            .filter(|task| self.is_below(task.queue, q))
+            .for_each(|task| held.add(&task.demand));
         held
     }
 
@@ -198,7 +204,8 @@ impl Model {
     fn demand_of(&self, q: usize, kind: usize) -> u128 {
         let jobs = self.jobs.iter().filter(|job| job.alive && job.queue == q);
         let groups = jobs.flat_map(|job| &job.groups);
-        let waits: u128 = groups.map(|g| u128::from(g.waiting()) * u128::from(g.demand.get(kind))).sum();
+        let waits: u128 =
+            groups.map(|g| u128::from(g.waiting()) * u128::from(g.demand.get(kind))).sum();
         let running = self.running().filter(|task| task.queue == q);
         waits + running.map(|task| u128::from(task.demand.get(kind))).sum::<u128>()
     }
@@ -214,7 +221,8 @@ impl Model {
             let mut parts = vec![Resources::zero(whole.kinds()); children.len()];
             let sum: u128 = children.iter().map(|&c| u128::from(self.queues[c].spec.weight)).sum();
             for kind in 0..whole.kinds() {
-                let quota = |c: usize| u128::from(whole.get(kind)) * u128::from(self.queues[c].spec.weight);
+                let quota =
+                    |c: usize| u128::from(whole.get(kind)) * u128::from(self.queues[c].spec.weight);
                 for (part, &c) in parts.iter_mut().zip(&children) {
                     part.as_mut_slice()[kind] = (quota(c) / sum) as u64;
                 }
@@ -230,7 +238,8 @@ impl Model {
         }
     }
 
-    /// Top-ups of dominant shares are told in parts of the pool: of the last one that was not empty.
+    /// Top-ups of dominant shares are told in parts of the pool: of the last one that was not
+    /// empty.
     fn change_parts(&mut self) {
         if self.share(0).is_zero() {
             return;
@@ -261,10 +270,15 @@ impl Model {
 
     /// What a leaf is entitled to in the measured kind; parents and removed queues are nobody.
     pub(crate) fn leaf_share(&self, q: usize) -> u64 {
-        if self.is_leaf(q) && !self.queues[q].removed { self.share(q).get(self.measured) } else { 0 }
+        if self.is_leaf(q) && !self.queues[q].removed {
+            self.share(q).get(self.measured)
+        } else {
+            0
+        }
     }
 
-    /// The dominant share that a leaf holds, and the one that its part of the pool would serve of what it wants.
+    /// The dominant share that a leaf holds, and the one that its part of the pool would serve of
+    /// what it wants.
     fn dominant(&self, q: usize) -> (f64, f64) {
         let total = self.share(0);
         if !self.is_leaf(q) || self.queues[q].removed {
@@ -295,7 +309,10 @@ impl Model {
         }
         let all: Vec<usize> = (1..self.queues.len()).collect();
         let own = |q: usize| {
-            self.running().filter(move |t| t.queue == q).map(|t| t.demand.get(self.measured)).sum::<u64>()
+            self.running()
+                .filter(move |t| t.queue == q)
+                .map(|t| t.demand.get(self.measured))
+                .sum::<u64>()
         };
         let rows: Vec<(u64, u64)> = all.iter().map(|&q| (self.leaf_share(q), own(q))).collect();
         let unused: u64 = rows.iter().map(|(share, held)| share.saturating_sub(*held)).sum();

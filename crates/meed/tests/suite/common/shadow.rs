@@ -52,7 +52,8 @@ pub(crate) struct Shadow {
     /// The same engine, not asked for reasons: it wakes fewer leaves, and decides the same.
     silent: Engine,
     pub(crate) model: Model,
-    /// Looks at each decision before it is taken over; whatever it says, node room and maxima are checked.
+    /// Looks at each decision before it is taken over; whatever it says, node room and maxima are
+    /// checked.
     pub(crate) judge: fn(&mut Model, &Start),
 }
 
@@ -87,8 +88,12 @@ impl Shadow {
         let mut silent = Vec::new();
         self.silent.advance(micros(now)).expect("time goes on");
         self.silent.decide(false, |start| silent.push(start));
-        let plain = |start: &Start| (start.allocation, start.job, start.task, start.queue, start.node);
-        assert!(starts.iter().map(plain).eq(silent.iter().map(plain)), "{starts:?} are not {silent:?}");
+        let plain =
+            |start: &Start| (start.allocation, start.job, start.task, start.queue, start.node);
+        assert!(
+            starts.iter().map(plain).eq(silent.iter().map(plain)),
+            "{starts:?} are not {silent:?}"
+        );
         self.model.check_nothing_missed();
         self.model.check(&mut self.engine, now);
         starts

@@ -28,7 +28,11 @@ impl Model {
                 let first = with_room.next()?;
                 let demand = &self.jobs[job].groups[group].demand;
                 Some(with_room.fold(first, |best, node| {
-                    if fits_better(demand, &self.free(node), &self.free(best)) { node } else { best }
+                    if fits_better(demand, &self.free(node), &self.free(best)) {
+                        node
+                    } else {
+                        best
+                    }
                 }))
             }
             true => self.server().filter(has_room),
@@ -40,7 +44,8 @@ impl Model {
         self.nodes[node].up && fits && self.is_allowed(job, group, node)
     }
 
-    /// The server whose turn it is where each decides on its own: the first on which something may start.
+    /// The server whose turn it is where each decides on its own: the first on which something may
+    /// start.
     pub(crate) fn server(&self) -> Option<usize> {
         let groups = |job: usize| (0..self.jobs[job].groups.len()).map(move |group| (job, group));
         let all: Vec<(usize, usize)> = (0..self.jobs.len()).flat_map(groups).collect();
@@ -54,10 +59,12 @@ impl Model {
         (0..self.nodes.len()).find(|&node| all.iter().any(|group| may(node, group)))
     }
 
-    /// Whether labels allow the node, and no task of the job that wants a node of its own runs there.
+    /// Whether labels allow the node, and no task of the job that wants a node of its own runs
+    /// there.
     pub(crate) fn is_allowed(&self, job: usize, group: usize, node: usize) -> bool {
         let constraints = &self.jobs[job].groups[group].constraints;
-        let wants_own = |task: &Task| self.jobs[task.job].groups[task.group].constraints.distinct_nodes;
+        let wants_own =
+            |task: &Task| self.jobs[task.job].groups[task.group].constraints.distinct_nodes;
         let taken = |task: &Task| task.job == job && task.node == node && wants_own(task);
         constraints.allow(&self.nodes[node].spec.labels)
             && !(constraints.distinct_nodes && self.running().any(taken))
@@ -75,7 +82,8 @@ impl Model {
         self.queues[0].spec.policy.blocked == Blocked::Wait
     }
 
-    /// Whether a group can start now; under `Blocked::Wait` one that fits nowhere is in the order as well.
+    /// Whether a group can start now; under `Blocked::Wait` one that fits nowhere is in the order
+    /// as well.
     fn is_candidate(&self, number: usize, group_number: usize) -> bool {
         let job = &self.jobs[number];
         let group = &job.groups[group_number];
@@ -87,20 +95,27 @@ impl Model {
 
     fn candidates(&self, leaf: usize) -> Vec<(usize, usize)> {
         let ours = (0..self.jobs.len()).filter(|&job| self.jobs[job].queue == leaf);
-        let groups = ours.flat_map(|job| (0..self.jobs[job].groups.len()).map(move |group| (job, group)));
+        let groups =
+            ours.flat_map(|job| (0..self.jobs[job].groups.len()).map(move |group| (job, group)));
         groups.filter(|&(job, group)| self.is_candidate(job, group)).collect()
     }
 
     /// Leaves of which something can start.
     pub(crate) fn ready(&self) -> Vec<usize> {
-        (1..self.queues.len()).filter(|&q| self.is_leaf(q) && !self.candidates(q).is_empty()).collect()
+        (1..self.queues.len())
+            .filter(|&q| self.is_leaf(q) && !self.candidates(q).is_empty())
+            .collect()
     }
 
     /// The children of `parent` in order of their keys; ties to the one declared first.
     fn order(&self, parent: usize, ready: &[usize]) -> Vec<(usize, Ratio)> {
         let leads = |&c: &usize| ready.iter().any(|&leaf| self.is_below(leaf, c));
-        let mut order: Vec<(usize, Ratio)> =
-            self.children(parent).into_iter().filter(leads).map(|c| (c, self.queue_key(c))).collect();
+        let mut order: Vec<(usize, Ratio)> = self
+            .children(parent)
+            .into_iter()
+            .filter(leads)
+            .map(|c| (c, self.queue_key(c)))
+            .collect();
         order.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
         order
     }
@@ -118,7 +133,8 @@ impl Model {
     fn walk(&self) -> Option<(usize, Option<u64>)> {
         let ready = self.ready();
         if let Some(t_wait) = self.queues[0].spec.policy.t_wait {
-            let mut leaves: Vec<(usize, Ratio)> = ready.iter().map(|&q| (q, self.guard_key(q))).collect();
+            let mut leaves: Vec<(usize, Ratio)> =
+                ready.iter().map(|&q| (q, self.guard_key(q))).collect();
             leaves.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
             if let Some(&(leaf, _)) = leaves.first() {
                 let waited = self.now - self.queues[leaf].waits_since;
@@ -134,16 +150,27 @@ impl Model {
         Some((at, None))
     }
 
-    /// Compares a decision with the scan's: leaf, job, group, node, and the keys that the reason names.
+    /// Compares a decision with the scan's: leaf, job, group, node, and the keys that the reason
+    /// names.
     pub(crate) fn check_order(&mut self, start: &Start) {
         self.refresh_counts();
         let (leaf, starved) = self.walk().expect("something can start");
         assert_eq!(start.queue.index(), leaf, "leaf, at {} us: {start:?}", self.now);
         let ((job, group), node) = self.pick(leaf);
-        assert_eq!((self.job(start.job), start.group as usize), (job, group), "group, at {} us", self.now);
+        assert_eq!(
+            (self.job(start.job), start.group as usize),
+            (job, group),
+            "group, at {} us",
+            self.now
+        );
         assert_eq!(Some(start.node.index()), node, "node, at {} us", self.now);
         let reason = start.reason.as_ref().expect("asked for");
-        assert_eq!(reason.starved_for.map(Span::as_micros), starved, "the guard, at {} us", self.now);
+        assert_eq!(
+            reason.starved_for.map(Span::as_micros),
+            starved,
+            "the guard, at {} us",
+            self.now
+        );
         if starved.is_some() {
             return;
         }
@@ -157,18 +184,28 @@ impl Model {
     fn check_choice(&self, choice: &Choice, ready: &[usize]) {
         let order = self.order(choice.among.index(), ready);
         assert_eq!(choice.chosen.index(), order[0].0);
-        assert_eq!((choice.key.tier, choice.key.value), (order[0].1.tier, order[0].1.as_f64()), "{choice:?}");
+        assert_eq!(
+            (choice.key.tier, choice.key.value),
+            (order[0].1.tier, order[0].1.as_f64()),
+            "{choice:?}"
+        );
         let Some((id, key)) = choice.runner_up else {
             assert_eq!(order.len(), 1, "a runner-up is missing: {choice:?}");
             return;
         };
-        // The runner-up wants something, has the key that is shown, and nobody that is ready stands before it.
+        // The runner-up wants something, has the key that is shown, and nobody that is ready stands
+        // before it.
         let shown = self.queue_key(id.index());
         assert!(self.waiting(id.index()) > 0, "{choice:?}");
         assert_eq!((key.tier, key.value), (shown.tier, shown.as_f64()), "runner-up of {choice:?}");
-        let before =
-            |row: &&(usize, Ratio)| row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less;
-        assert_eq!(order[1..].iter().find(before).map(|row| row.0), None, "stands before {choice:?}");
+        let before = |row: &&(usize, Ratio)| {
+            row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less
+        };
+        assert_eq!(
+            order[1..].iter().find(before).map(|row| row.0),
+            None,
+            "stands before {choice:?}"
+        );
     }
 
     /// After `decide` nothing that waits may fit, unless the policy is to wait for a large one.
@@ -176,7 +213,11 @@ impl Model {
         self.refresh_counts();
         let Some((leaf, _)) = self.walk() else { return };
         let ((job, group), node) = self.pick(leaf);
-        assert_eq!(node, None, "group {group} of job {job} in queue {leaf} fits, at {} us", self.now);
+        assert_eq!(
+            node, None,
+            "group {group} of job {job} in queue {leaf} fits, at {} us",
+            self.now
+        );
     }
 
     /// What the engine shows equals what is counted up from the log.
@@ -202,7 +243,12 @@ impl Model {
         for (row, queue) in lending.iter().zip(&self.queues[1..]) {
             assert_eq!(row.borrowed, queue.borrowed, "borrowed by {}", queue.spec.name);
             let close = 2.0 + queue.lent * 1e-9;
-            assert!((row.lent as f64 - queue.lent).abs() <= close, "lent {} not {}", row.lent, queue.lent);
+            assert!(
+                (row.lent as f64 - queue.lent).abs() <= close,
+                "lent {} not {}",
+                row.lent,
+                queue.lent
+            );
         }
     }
 
@@ -225,8 +271,9 @@ impl Model {
         for kind in 0..view.held.kinds() {
             let lasted = |end: Option<u64>, start: u64| u128::from(end.unwrap_or(self.now) - start);
             let ours = self.tasks.iter().filter(|task| task.queue == q);
-            let used: u128 =
-                ours.map(|task| u128::from(task.demand.get(kind)) * lasted(task.end, task.start)).sum();
+            let used: u128 = ours
+                .map(|task| u128::from(task.demand.get(kind)) * lasted(task.end, task.start))
+                .sum();
             assert_eq!(integrals.usage[kind], used, "usage of {name}, kind {kind}");
         }
         assert_eq!(integrals.entitled, self.queues[q].entitled, "entitled: {name}");
@@ -241,7 +288,10 @@ impl Model {
         let near = |got: u128, expected: f64| {
             // Parts are rounded, a millionth of a millionth of the pool; so are sums of floats.
             let close = 4.0 * now.as_micros() as f64 + 1e-9 * expected;
-            assert!((got as f64 - expected).abs() <= close, "dominant of {name}: {got} is not {expected}");
+            assert!(
+                (got as f64 - expected).abs() <= close,
+                "dominant of {name}: {got} is not {expected}"
+            );
         };
         near(integrals.dominant_used, dominant.0);
         near(integrals.dominant_entitled, dominant.1);

@@ -1,10 +1,12 @@
-//! How far greedy placement stays below the exact optimum (TPDS'15 Sec. 5.2: "a fairly good approximation", not measured
-//! there).
+//! How far greedy placement stays below the exact optimum (TPDS'15 Sec. 5.2: "a fairly good
+//! approximation", not measured there).
 //!
-//! Users with endless tasks fill an empty pool: progressive filling by dominant shares, one task after the other, each put
-//! where the placement says, until nothing fits. Against that stands the fluid optimum for the same users, demands and servers
-//! (`meed-level`): its level is the largest minimum of dominant shares that any scheduler could reach, with divisible tasks.
-//! So the gap has two parts, whole tasks and the placement; pools with tasks a tenth as large show how they share it.
+//! Users with endless tasks fill an empty pool: progressive filling by dominant shares, one task
+//! after the other, each put where the placement says, until nothing fits. Against that stands the
+//! fluid optimum for the same users, demands and servers (`meed-level`): its level is the largest
+//! minimum of dominant shares that any scheduler could reach, with divisible tasks. So the gap has
+//! two parts, whole tasks and the placement; pools with tasks a tenth as large show how they share
+//! it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -76,7 +78,8 @@ const FAMILIES: [Family; 4] = [
 const LARGEST: f64 = 1000.0;
 const KINDS: [&str; 2] = ["cpu", "memory"];
 
-/// What a placement reaches: the poorest user's dominant share, and the mean utilisation, over those of the optimum.
+/// What a placement reaches: the poorest user's dominant share, and the mean utilisation, over
+/// those of the optimum.
 #[derive(Clone, Copy)]
 struct Reached {
     share: f64,
@@ -93,7 +96,10 @@ pub(in super::super) fn gap(context: &Context) -> Result<Outcome, ReproduceError
             draws.iter().map(|draw| of(&draw[placement])).collect()
         };
         for (place, placement) in PLACEMENTS.into_iter().enumerate() {
-            let what = format!("{}: least dominant share under {placement}, of the optimum's", family.name);
+            let what = format!(
+                "{}: least dominant share under {placement}, of the optimum's",
+                family.name
+            );
             let spread = |values: Vec<f64>| {
                 let runs = values.len();
                 Spread::of(values, runs, "%")
@@ -123,14 +129,18 @@ pub(in super::super) fn gap(context: &Context) -> Result<Outcome, ReproduceError
         outcome.blocks.push(chart("utilisation, mean of CPU and memory", |reached| reached.used));
     }
     outcome.assumptions = vec![
-        "a task takes of CPU and of memory, each for itself, between a tenth and the whole of the family's largest part of the \
-         largest server (0.3 or 0.03), evenly on a logarithmic scale; users have equal weights and endless tasks; an empty \
+        "a task takes of CPU and of memory, each for itself, between a tenth and the whole of the \
+         family's largest part of the \
+         largest server (0.3 or 0.03), evenly on a logarithmic scale; users have equal weights and \
+         endless tasks; an empty \
          pool is filled once"
             .to_owned(),
-        "random pools: 50 servers of four kinds, each with 0.3 to 1 of CPU and of memory, 10 users. Google's mix: 1,000 \
+        "random pools: 50 servers of four kinds, each with 0.3 to 1 of CPU and of memory, 10 \
+         users. Google's mix: 1,000 \
          servers drawn from Table 1, 50 users"
             .to_owned(),
-        "the optimum's utilisation is that of its whole allocation (users that can rise above the level do); greedy filling \
+        "the optimum's utilisation is that of its whole allocation (users that can rise above the \
+         level do); greedy filling \
          goes on likewise"
             .to_owned(),
     ];
@@ -154,7 +164,8 @@ impl Family {
         Ok(reached)
     }
 
-    /// Everything a whole number of thousandths of a natural unit, so that the engine and the optimum see the same.
+    /// Everything a whole number of thousandths of a natural unit, so that the engine and the
+    /// optimum see the same.
     fn draw(&self, seed: u64) -> Problem {
         let mut stream = Stream::new(seed, self.name);
         let whole = |part: f64| (part * LARGEST * LARGEST).round() / LARGEST;
@@ -178,7 +189,12 @@ impl Family {
             used: 0.0,
         };
         let resources = KINDS.map(str::to_owned).to_vec();
-        Problem { resources, servers, users: (0..self.users).map(user).collect(), slots_per_server: 14.0 }
+        Problem {
+            resources,
+            servers,
+            users: (0..self.users).map(user).collect(),
+            slots_per_server: 14.0,
+        }
     }
 
     fn google_servers(&self, stream: &mut Stream) -> Vec<Server> {
@@ -202,13 +218,15 @@ fn shares(problem: &Problem, tasks: &[f64]) -> (f64, f64) {
     let share = |user: &User, tasks: f64, kind: usize| tasks * user.demand[kind] / totals[kind];
     let users = || problem.users.iter().zip(tasks);
     let dominant = users().map(|(user, tasks)| share(user, *tasks, 0).max(share(user, *tasks, 1)));
-    let used = (0..2).map(|kind| users().map(|(user, tasks)| share(user, *tasks, kind)).sum::<f64>());
+    let used =
+        (0..2).map(|kind| users().map(|(user, tasks)| share(user, *tasks, kind)).sum::<f64>());
     (dominant.fold(f64::INFINITY, f64::min), used.sum::<f64>() / 2.0)
 }
 
 /// The pool as a scenario in which everybody has more tasks than fit.
 fn text(problem: &Problem) -> String {
-    let mut text = "[cluster]\nresources = [\"cpu\", { name = \"memory\", unit = \"milli\" }]\n".to_owned();
+    let mut text =
+        "[cluster]\nresources = [\"cpu\", { name = \"memory\", unit = \"milli\" }]\n".to_owned();
     let mut put = |line: std::fmt::Arguments<'_>| text.write_fmt(line).expect("a string takes all");
     for server in &problem.servers {
         let (count, cpu, memory) = (server.count, server.capacity[0], server.capacity[1]);
@@ -221,7 +239,8 @@ fn text(problem: &Problem) -> String {
         let (name, cpu, memory) = (&user.name, user.demand[0], user.demand[1]);
         let tasks = (totals[0] / cpu).min(totals[1] / memory).ceil() + 1.0;
         put(format_args!(
-            "[[queue]]\nname = \"{name}\"\n[[job]]\nqueue = \"{name}\"\ntasks = {tasks}\nduration = \"1h\"\n\
+            "[[queue]]\nname = \"{name}\"\n[[job]]\nqueue = \"{name}\"\ntasks = {tasks}\nduration \
+             = \"1h\"\n\
              demand = {{ cpu = {cpu}, memory = {memory} }}\n"
         ));
     }
@@ -230,7 +249,12 @@ fn text(problem: &Problem) -> String {
 }
 
 /// How many tasks of each user a placement fits in.
-fn filled(text: &str, placement: &str, seed: u64, problem: &Problem) -> Result<Vec<f64>, ReproduceError> {
+fn filled(
+    text: &str,
+    placement: &str,
+    seed: u64,
+    problem: &Problem,
+) -> Result<Vec<f64>, ReproduceError> {
     let scenario = Scenario::parse("an empty pool", text, Path::new(""), &[], OnBadLine::Stop)?;
     let policies = vec![format!("drf,placement={placement}")];
     let options = Options { policies, seed: Some(seed), series_points: 0, strict: true };

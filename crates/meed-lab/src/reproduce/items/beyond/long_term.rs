@@ -1,8 +1,8 @@
 //! Memoryless DRFH (`drfh`) against long-term DRFH (`long-term-drf`): who gains, who loses.
 //!
-//! rho is of accumulated dominant shares (docs/simulator.md): what a user held of the pool over time, over what its equal
-//! part could have served of what it wanted. Users are put into classes by what they hold under `drfh`, the same classes for
-//! all policies.
+//! rho is of accumulated dominant shares (docs/simulator.md): what a user held of the pool over
+//! time, over what its equal part could have served of what it wanted. Users are put into classes
+//! by what they hold under `drfh`, the same classes for all policies.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ use meed_workload::OnBadLine;
 use super::super::drfh::trace::{BEST_FIT, Google, LONG_TERM, NEEDED};
 use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
 
-/// Policies, memoryless first, and what they are called. The last forgets: half of what was used counts no more after so
-/// long, a third of Google's 19.65 h, and a week of wagap's three months.
+/// Policies, memoryless first, and what they are called. The last forgets: half of what was used
+/// counts no more after so long, a third of Google's 19.65 h, and a week of wagap's three months.
 const GOOGLE: Policies = [
     (BEST_FIT, "drfh"),
     (LONG_TERM, "long-term-drf"),
@@ -59,7 +59,8 @@ pub(in super::super) fn google(context: &Context) -> Result<Outcome, ReproduceEr
 /// On wagap-2013, as it is and with a higher load.
 pub(in super::super) fn wagap(context: &Context) -> Result<Outcome, ReproduceError> {
     let Some([trace, machines]) = context.traces.as_deref().and_then(find) else {
-        let needed = "MetaCentrum-wagap-2013.mwf (compressed or not) and .machines (swf/ or the folder itself) in the folder \
+        let needed = "MetaCentrum-wagap-2013.mwf (compressed or not) and .machines (swf/ or the \
+            folder itself) in the folder \
                       of --traces or MEED_TRACES";
         return Ok(Outcome::skipped("sharing loss over dominant shares", "not printed", needed));
     };
@@ -73,7 +74,8 @@ pub(in super::super) fn wagap(context: &Context) -> Result<Outcome, ReproduceErr
     }
     outcome.assumptions = vec![
         format!("\"loaded\": jobs come {LOADED} times as fast, and take as long as ever"),
-        "every user has weight 1; tasks of one job start one by one; properties that the machines file does not tell are \
+        "every user has weight 1; tasks of one job start one by one; properties that the machines \
+         file does not tell are \
          passed over (docs/traces.md)"
             .to_owned(),
     ];
@@ -101,30 +103,43 @@ fn wagap_runs(trace: &Path, machines: &Path, load: f64) -> Result<Vec<RunRecord>
 /// The log and the machines, below `swf` or in the folder itself.
 fn find(folder: &Path) -> Option<[PathBuf; 2]> {
     let file = |names: &[&str]| {
-        let places = names.iter().flat_map(|name| [folder.join("swf").join(name), folder.join(name)]);
+        let places =
+            names.iter().flat_map(|name| [folder.join("swf").join(name), folder.join(name)]);
         let found = places.into_iter().find(|path| path.is_file())?;
         // Scenarios look for files beside themselves; these have no place.
         Some(std::path::absolute(&found).unwrap_or(found))
     };
-    let log = ["", ".xz", ".gz", ".zst"].map(|ending| format!("MetaCentrum-wagap-2013.mwf{ending}"));
+    let log =
+        ["", ".xz", ".gz", ".zst"].map(|ending| format!("MetaCentrum-wagap-2013.mwf{ending}"));
     Some([file(&log.each_ref().map(String::as_str))?, file(&["MetaCentrum-wagap-2013.machines"])?])
 }
 
 /// Checks, tables and charts of three runs of one workload.
 fn compare(workload: &str, policies: &Policies, runs: [&RunRecord; 3]) -> Outcome {
-    let called =
-        |what: &str| if workload.is_empty() { what.to_owned() } else { format!("{what} ({workload})") };
-    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+    let called = |what: &str| {
+        if workload.is_empty() { what.to_owned() } else { format!("{what} ({workload})") }
+    };
+    let number =
+        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     let all = |of: fn(&RunRecord) -> Option<f64>| runs.map(|run| number(of(run)));
     let omega = "rho over accumulated dominant shares; the sum of what falls short of 1";
-    let check =
-        |what: &str, values: [String; 3], remark: &str| three(&called(what), policies, values, remark);
+    let check = |what: &str, values: [String; 3], remark: &str| {
+        three(&called(what), policies, values, remark)
+    };
     let checks = vec![
         check("sharing loss Omega", all(|run| Some(run.dominant_omega)), omega),
         check("users with rho below 1", runs.map(|run| below(run).to_string()), ""),
-        check("rho of the median user", all(|run| quantile(run, |queue| queue.dominant_rho, 0.5)), ""),
+        check(
+            "rho of the median user",
+            all(|run| quantile(run, |queue| queue.dominant_rho, 0.5)),
+            "",
+        ),
         check("Jain's index of rho", all(|run| run.dominant_jain), ""),
-        check("mean wait of a task (h)", all(|run| run.mean_wait_s.map(hours)), "tasks that have started"),
+        check(
+            "mean wait of a task (h)",
+            all(|run| run.mean_wait_s.map(hours)),
+            "tasks that have started",
+        ),
         check(
             "longest wait of the median user (h)",
             all(|run| quantile(run, |queue| queue.longest_wait_s, 0.5).map(hours)),
@@ -137,7 +152,11 @@ fn compare(workload: &str, policies: &Policies, runs: [&RunRecord; 3]) -> Outcom
         ),
     ];
     let blocks = vec![
-        Block::Table(classes(&called("Who gains, who loses: medians over users of a class"), policies, runs)),
+        Block::Table(classes(
+            &called("Who gains, who loses: medians over users of a class"),
+            policies,
+            runs,
+        )),
         over_time(&called("Sharing loss over time"), policies, runs),
         sorted_rho(&called("rho of all users"), policies, runs),
     ];
@@ -170,7 +189,8 @@ fn nearest(mut values: Vec<f64>, part: f64) -> Option<f64> {
     values.get(rank.clamp(1, values.len().max(1)) - 1).copied()
 }
 
-/// Users with demand by what they held under the first run: the dominant share of their usage, lightest first.
+/// Users with demand by what they held under the first run: the dominant share of their usage,
+/// lightest first.
 fn by_use(run: &RunRecord) -> Vec<usize> {
     let used = |kind: &str| run.queues.iter().map(|queue| queue.usage[kind]).sum::<f64>();
     // The pool's capacity x time, up to a factor that is the same for all: used over utilisation.
@@ -178,7 +198,8 @@ fn by_use(run: &RunRecord) -> Vec<usize> {
         part if part > 0.0 => used(kind) / part,
         _ => f64::INFINITY,
     };
-    let scales: Vec<(&String, f64)> = run.utilization.keys().map(|kind| (kind, scale(kind))).collect();
+    let scales: Vec<(&String, f64)> =
+        run.utilization.keys().map(|kind| (kind, scale(kind))).collect();
     let share = |user: usize| {
         scales.iter().map(|(kind, scale)| run.queues[user].usage[*kind] / scale).fold(0.0, f64::max)
     };
@@ -198,7 +219,10 @@ fn classes(caption: &str, policies: &Policies, runs: [&RunRecord; 3]) -> Table {
         from = to;
         for (run, (_, policy)) in runs.iter().zip(policies) {
             let median = |of: fn(&QueueRecord) -> Option<f64>| {
-                let value = nearest(members.iter().filter_map(|user| of(&run.queues[*user])).collect(), 0.5);
+                let value = nearest(
+                    members.iter().filter_map(|user| of(&run.queues[*user])).collect(),
+                    0.5,
+                );
                 value.map_or(Cell::Empty, Cell::Number)
             };
             let rhos = || members.iter().filter_map(|user| run.queues[*user].dominant_rho);
@@ -260,7 +284,8 @@ fn sorted_rho(title: &str, policies: &Policies, runs: [&RunRecord; 3]) -> Block 
     };
     Block::Lines(LineChart {
         title: title.to_owned(),
-        caption: "Users in order of rho, for each line on its own. Below 0 a user got less than its part."
+        caption: "Users in order of rho, for each line on its own. Below 0 a user got less than \
+            its part."
             .to_owned(),
         x: "users (%)".to_owned(),
         y: "log10 of rho".to_owned(),

@@ -1,4 +1,5 @@
-//! What the papers leave open, measured: long-term against memoryless DRFH, and greedy placement against the optimum.
+//! What the papers leave open, measured: long-term against memoryless DRFH, and greedy placement
+//! against the optimum.
 
 mod gap;
 mod long_term;

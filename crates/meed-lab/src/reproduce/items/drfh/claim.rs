@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn three_quarters_of_the_runs_decide() {
-        let claim = Claim { what: "w", paper: "1", unit: "", agrees: (0.5, 1.5), otherwise: "because" };
+        let claim =
+            Claim { what: "w", paper: "1", unit: "", agrees: (0.5, 1.5), otherwise: "because" };
         for (values, verdict) in [
             (vec![1.0], Verdict::Agrees),
             (vec![1.0, 1.0, 0.5, 2.0], Verdict::Agrees),

@@ -1,4 +1,5 @@
-//! The papers' worked examples: exactly (divisible tasks, `meed-level`), and as whole tasks in the simulator.
+//! The papers' worked examples: exactly (divisible tasks, `meed-level`), and as whole tasks in the
+//! simulator.
 
 use std::fmt::Write as _;
 
@@ -33,7 +34,11 @@ pub(in super::super) fn section_2(_: &Context) -> Result<Outcome, ReproduceError
                 "at most 2",
                 format!("at most {}", tasks(&most)),
             ),
-            same("the same in the simulator", "at most 2", format!("at most {}", whole(&alone, "drfh")?)),
+            same(
+                "the same in the simulator",
+                "at most 2",
+                format!("at most {}", whole(&alone, "drfh")?),
+            ),
         ],
         ..Outcome::default()
     })
@@ -46,8 +51,9 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
     let drfh = allocate(&problem, Policy::Drfh)?;
     let on_servers = |allocation: &Allocation| {
         let server = |served: &Vec<(usize, f64)>| {
-            let of =
-                |user: usize| served.iter().find(|(who, _)| *who == user).map_or(0.0, |(_, tasks)| *tasks);
+            let of = |user: usize| {
+                served.iter().find(|(who, _)| *who == user).map_or(0.0, |(_, tasks)| *tasks)
+            };
             format!("{} and {}", fraction(of(0)), fraction(of(1)))
         };
         allocation.servers.iter().map(server).collect::<Vec<_>>().join("; ")
@@ -60,7 +66,11 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
             same("tasks of both users, DRFH (Fig. 4)", "10 and 10", tasks(&drfh)),
             same("on server 1; on server 2", "10 and 0; 0 and 10", on_servers(&drfh)),
             same("dominant share g", "5/7", shares(&drfh)),
-            same("whole tasks, `drfh` (best fit), in the simulator", "10 and 10", whole(&problem, "drfh")?),
+            same(
+                "whole tasks, `drfh` (best fit), in the simulator",
+                "10 and 10",
+                whole(&problem, "drfh")?,
+            ),
         ],
         ..Outcome::default()
     };
@@ -76,7 +86,8 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
 pub(in super::super) fn proposition_4(_: &Context) -> Result<Outcome, ReproduceError> {
     let problem = known::proposition_4();
     let drfh = allocate(&problem, Policy::Drfh)?;
-    // Tasks over those on an equal part of every server, so its share there is the share here over that ratio.
+    // Tasks over those on an equal part of every server, so its share there is the share here over
+    // that ratio.
     let ratio = strong_sharing(&problem, &drfh)[1];
     Ok(Outcome {
         checks: vec![
@@ -91,11 +102,14 @@ pub(in super::super) fn proposition_4(_: &Context) -> Result<Outcome, ReproduceE
     })
 }
 
-/// Sec. 5.2: two servers have room for a task of (1/10, 1/30) of the pool; what is left of it has no room for one.
+/// Sec. 5.2: two servers have room for a task of (1/10, 1/30) of the pool; what is left of it has
+/// no room for one.
 pub(in super::super) fn equation_9(_: &Context) -> Result<Outcome, ReproduceError> {
     let demand = [1.0 / 10.0, 1.0 / 30.0];
-    let misfits = [[1.0 / 5.0, 1.0 / 15.0], [1.0 / 8.0, 1.0 / 4.0]].map(|free| known::misfit(&demand, &free));
-    // In 120ths of the pool. The better server comes second, so that first fit would take the other.
+    let misfits =
+        [[1.0 / 5.0, 1.0 / 15.0], [1.0 / 8.0, 1.0 / 4.0]].map(|free| known::misfit(&demand, &free));
+    // In 120ths of the pool. The better server comes second, so that first fit would take the
+    // other.
     let text = "[cluster]\nresources = [\"cpu\", { name = \"memory\", unit = \"milli\" }]\n\
         [[cluster.node]]\nname = \"server-2\"\ncapacity = { cpu = 15, memory = 30 }\n\
         [[cluster.node]]\nname = \"server-1\"\ncapacity = { cpu = 24, memory = 8 }\n\
@@ -105,7 +119,11 @@ pub(in super::super) fn equation_9(_: &Context) -> Result<Outcome, ReproduceErro
         [[job]]\nqueue = \"i\"\nduration = \"1h\"\ndemand = { cpu = 12, memory = 4 }\n";
     let placed = |policy: &str| -> Result<String, ReproduceError> {
         let starts = starts(text, policy)?;
-        Ok(starts.first().and_then(|line| line["start"]["node"].as_str()).unwrap_or_default().to_owned())
+        Ok(starts
+            .first()
+            .and_then(|line| line["start"]["node"].as_str())
+            .unwrap_or_default()
+            .to_owned())
     };
     Ok(Outcome {
         checks: vec![
@@ -127,10 +145,16 @@ pub(in super::super) fn economic_fig_4(_: &Context) -> Result<Outcome, Reproduce
     let problem = known::economic_figure_4();
     let whole = whole(&problem, "drf")?;
     let exact = allocate(&problem, Policy::Drf)?;
-    let share = whole.split(' ').next().and_then(|tasks| tasks.parse::<f64>().ok()).unwrap_or(f64::NAN) * 2.0;
+    let share =
+        whole.split(' ').next().and_then(|tasks| tasks.parse::<f64>().ok()).unwrap_or(f64::NAN)
+            * 2.0;
     Ok(Outcome {
         checks: vec![
-            same("dominant share of both, whole tasks in the simulator", "26/40", format!("{share}/40")),
+            same(
+                "dominant share of both, whole tasks in the simulator",
+                "26/40",
+                format!("{share}/40"),
+            ),
             same("their tasks", "13 and 13", whole),
             Check::beyond(
                 "dominant share of both with divisible tasks",
@@ -159,15 +183,17 @@ fn tasks(allocation: &Allocation) -> String {
 
 /// One where they are all the same.
 fn shares(allocation: &Allocation) -> String {
-    let mut all: Vec<String> = allocation.users.iter().map(|user| fraction(user.dominant_share)).collect();
+    let mut all: Vec<String> =
+        allocation.users.iter().map(|user| fraction(user.dominant_share)).collect();
     all.dedup();
     all.join(" and ")
 }
 
 /// What a value is as a fraction of small numbers, else as a decimal.
 fn fraction(value: f64) -> String {
-    let small =
-        (1..=100u32).map(f64::from).find(|below| (value * below - (value * below).round()).abs() < 1e-9);
+    let small = (1..=100u32)
+        .map(f64::from)
+        .find(|below| (value * below - (value * below).round()).abs() < 1e-9);
     match small {
         Some(1.0) => format!("{}", value.round() + 0.0),
         Some(below) => format!("{}/{below}", (value * below).round()),
@@ -175,9 +201,11 @@ fn fraction(value: f64) -> String {
     }
 }
 
-/// How many whole tasks each user runs at once when all have more than fits, under a policy in the simulator.
+/// How many whole tasks each user runs at once when all have more than fits, under a policy in the
+/// simulator.
 fn whole(problem: &Problem, policy: &str) -> Result<String, ReproduceError> {
-    let mut text = "[cluster]\nresources = [\"cpu\", { name = \"memory\", unit = \"milli\" }]\n".to_owned();
+    let mut text =
+        "[cluster]\nresources = [\"cpu\", { name = \"memory\", unit = \"milli\" }]\n".to_owned();
     let put = |text: &mut String, line: std::fmt::Arguments<'_>| {
         text.write_fmt(line).expect("a string takes all that is written");
     };
@@ -187,7 +215,8 @@ fn whole(problem: &Problem, policy: &str) -> Result<String, ReproduceError> {
         put(
             &mut text,
             format_args!(
-                "[[cluster.node]]\ncount = {count}\ncapacity = {{ cpu = {cpu}, memory = {memory} }}\n"
+                "[[cluster.node]]\ncount = {count}\ncapacity = {{ cpu = {cpu}, memory = {memory} \
+                 }}\n"
             ),
         );
     }
@@ -196,7 +225,8 @@ fn whole(problem: &Problem, policy: &str) -> Result<String, ReproduceError> {
         put(
             &mut text,
             format_args!(
-                "[[queue]]\nname = \"{name}\"\n[[job]]\nqueue = \"{name}\"\ntasks = 1000\nduration = \"1h\"\n\
+                "[[queue]]\nname = \"{name}\"\n[[job]]\nqueue = \"{name}\"\ntasks = 1000\nduration \
+                 = \"1h\"\n\
                  demand = {{ cpu = {cpu}, memory = {memory} }}\n"
             ),
         );
@@ -215,9 +245,13 @@ mod tests {
 
     #[test]
     fn fractions() {
-        for (value, words) in
-            [(12.0 / 25.0, "12/25"), (5.0 / 3.0, "5/3"), (10.0, "10"), (1e-17, "0"), (0.123_456, "0.1235")]
-        {
+        for (value, words) in [
+            (12.0 / 25.0, "12/25"),
+            (5.0 / 3.0, "5/3"),
+            (10.0, "10"),
+            (1e-17, "0"),
+            (0.123_456, "0.1235"),
+        ] {
             assert_eq!(fraction(value), words);
         }
     }

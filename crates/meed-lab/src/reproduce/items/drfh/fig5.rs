@@ -1,10 +1,12 @@
-//! TPDS'15 Fig. 5: three users on 100 servers; user 2 joins at 200 s, user 3 at 500 s, user 1 leaves at 1080 s.
+//! TPDS'15 Fig. 5: three users on 100 servers; user 2 joins at 200 s, user 3 at 500 s, user 1
+//! leaves at 1080 s.
 //!
-//! The servers of the figure are not printed, but much is known of them: drawn from Table 1, they have 52.75 CPUs and 51.32
-//! units of memory; user 1 alone gets 62 % of the memory and 40 % of the CPUs, which are 106 whole tasks; and users 1 and 2
-//! get 44 %. Of all compositions of 100 servers of Table 1 (with the capacities that ClusterData2011 publishes, 0.4995 where
-//! the table rounds to 0.50) that fit the first four, [`POOL`] is the likeliest draw on which best fit gives the fifth. So
-//! only what happens with three users is not put in. Other draws are measured beside it.
+//! The servers of the figure are not printed, but much is known of them: drawn from Table 1, they
+//! have 52.75 CPUs and 51.32 units of memory; user 1 alone gets 62 % of the memory and 40 % of the
+//! CPUs, which are 106 whole tasks; and users 1 and 2 get 44 %. Of all compositions of 100 servers
+//! of Table 1 (with the capacities that ClusterData2011 publishes, 0.4995 where the table rounds to
+//! 0.50) that fit the first four, [`POOL`] is the likeliest draw on which best fit gives the fifth.
+//! So only what happens with three users is not put in. Other draws are measured beside it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -35,23 +37,28 @@ const POOL: [(f64, f64, f64); 6] = [
 const TASKS: [(f64, f64); 3] = [(200.0, 300.0), (500.0, 100.0), (100.0, 300.0)];
 /// When each joins, in seconds.
 const JOINS: [f64; 3] = [0.0, 200.0, 500.0];
-/// How many tasks each has. User 1: what it runs until 1080 s at the printed shares, with tasks of 10 s: 106 at once for
-/// 200 s, 44 % for 300 s, 26 % for 580 s. When the others end is not printed: about 1400 and 1500 s here.
+/// How many tasks each has. User 1: what it runs until 1080 s at the printed shares, with tasks of
+/// 10 s: 106 at once for 200 s, 44 % for 300 s, 26 % for 580 s. When the others end is not printed:
+/// about 1400 and 1500 s here.
 const COUNTS: [u32; 3] = [6959, 4400, 5500];
 
 /// Samples of a run.
 const SAMPLES: usize = 800;
 
-/// Who is there, from when to when shares are read: 30 s after somebody came, when the tasks that ran then are over.
+/// Who is there, from when to when shares are read: 30 s after somebody came, when the tasks that
+/// ran then are over.
 const PHASES: [(usize, f64, f64); 3] = [(1, 30.0, 200.0), (2, 230.0, 500.0), (3, 530.0, 950.0)];
 
 const fn share(what: &'static str, paper: &'static str, agrees: (f64, f64)) -> Claim {
     Claim { what, paper, unit: "%", agrees, otherwise: MORE }
 }
 
-const MORE: &str = "best fit packs the three users' tasks more tightly here than in the paper, on each of ten compositions \
-    of servers tried that fit 62 % and 40 % (27 to 31 %), also when nobody is served before the poorest \
-    (`when_blocked = \"wait\"`). How long tasks take, and what runs when two end at one instant, is not printed";
+const MORE: &str = "best fit packs the three users' tasks more tightly here than in the paper, on \
+    each of ten compositions \
+    of servers tried that fit 62 % and 40 % (27 to 31 %), also when nobody is served before the \
+    poorest \
+    (`when_blocked = \"wait\"`). How long tasks take, and what runs when two end at one instant, \
+    is not printed";
 
 const ALONE: Claim = share("share of user 1 alone", "62 %", (61.0, 63.0));
 const CPU: Claim = share("of the CPUs, then", "40 %", (39.0, 41.0));
@@ -62,14 +69,16 @@ const APART: Claim = Claim {
     paper: "precisely the DRFH allocation at all times",
     unit: "percentage points",
     agrees: (0.0, 1.0),
-    otherwise: "a task of user 2 is nearly one percent of the pool, and one that fits nowhere is passed over",
+    otherwise: "a task of user 2 is nearly one percent of the pool, and one that fits nowhere is \
+        passed over",
 };
 const LEAVES: Claim = Claim {
     what: "when user 1 has ended",
     paper: "1080 s",
     unit: "s",
     agrees: (1050.0, 1110.0),
-    otherwise: "it has as many tasks as the printed shares would end by then, and more than 26 % while there are three",
+    otherwise: "it has as many tasks as the printed shares would end by then, and more than 26 % \
+        while there are three",
 };
 
 /// What a run shows.
@@ -82,7 +91,8 @@ struct Seen {
 
 pub(in super::super) fn figure_5(context: &Context) -> Result<Outcome, ReproduceError> {
     let (seen, record) = run_of(&servers(), totals(), context.first_seed)?;
-    let on_pool = over_seeds(context, |seed| run_of(&servers(), totals(), seed).map(|(seen, _)| seen))?;
+    let on_pool =
+        over_seeds(context, |seed| run_of(&servers(), totals(), seed).map(|(seen, _)| seen))?;
     let of = |read: fn(&Seen) -> f64| on_pool.iter().map(read).collect::<Vec<f64>>();
     let drawn = over_seeds(context, |seed| {
         let text = format!("machines = {{ mix = \"google\", count = 100, seed = {seed} }}\n");
@@ -101,13 +111,18 @@ pub(in super::super) fn figure_5(context: &Context) -> Result<Outcome, Reproduce
         let runs = values.len();
         Measured::Spread(Spread::of(values, runs, "%"))
     };
-    let remark = "the figure is one draw, with more memory than most: 51.32 units against 47 in the mean";
+    let remark =
+        "the figure is one draw, with more memory than most: 51.32 units against 47 in the mean";
     checks.push(Check::beyond(
         "share of user 1 alone, on other draws",
         spread(|seen| seen.shares[0][0]),
         remark,
     ));
-    checks.push(Check::beyond("of users 1 and 2", spread(|seen| mean(&seen.shares[1][..2])), remark));
+    checks.push(Check::beyond(
+        "of users 1 and 2",
+        spread(|seen| mean(&seen.shares[1][..2])),
+        remark,
+    ));
     checks.push(Check::beyond("of all three", spread(|seen| mean(&seen.shares[2])), remark));
     Ok(Outcome {
         checks,
@@ -118,11 +133,15 @@ pub(in super::super) fn figure_5(context: &Context) -> Result<Outcome, Reproduce
 
 fn assumptions() -> Vec<String> {
     vec![
-        "the servers are 100 of Table 1 that have 52.75 CPUs and 51.32 units of memory and on which user 1 alone gets 62 % and \
-         40 %, and users 1 and 2 get 44 %; of all such, the likeliest draw: 66 of (0.5, 0.4995), 15 of (0.5, 0.2493), 11 of \
-         (0.5, 0.749), 6 of (1, 1), one of (0.25, 0.2498), one of (0.5, 0.1241). So these figures are put in; 26 % is not"
+        "the servers are 100 of Table 1 that have 52.75 CPUs and 51.32 units of memory and on \
+         which user 1 alone gets 62 % and \
+         40 %, and users 1 and 2 get 44 %; of all such, the likeliest draw: 66 of (0.5, 0.4995), \
+         15 of (0.5, 0.2493), 11 of \
+         (0.5, 0.749), 6 of (1, 1), one of (0.25, 0.2498), one of (0.5, 0.1241). So these figures \
+         are put in; 26 % is not"
             .to_owned(),
-        "tasks take 5 to 15 s, uniformly; the paper does not say. User 1 has 6,959 of them, which is what it would run \
+        "tasks take 5 to 15 s, uniformly; the paper does not say. User 1 has 6,959 of them, which \
+         is what it would run \
          until 1080 s at the printed shares"
             .to_owned(),
     ]
@@ -141,7 +160,8 @@ fn servers() -> String {
     let mut text = String::new();
     for (count, cpu, memory) in POOL {
         let capacity = format!("capacity = {{ cpu = {cpu}, memory = {memory} }}");
-        writeln!(text, "[[cluster.node]]\ncount = {count}\n{capacity}").expect("a string takes all");
+        writeln!(text, "[[cluster.node]]\ncount = {count}\n{capacity}")
+            .expect("a string takes all");
     }
     text
 }
@@ -158,14 +178,17 @@ fn drawn_totals(cluster: &str) -> Result<[f64; 2], ReproduceError> {
 }
 
 fn text(cluster: &str) -> String {
-    let mut text =
-        format!("[cluster]\nresources = [\"cpu\", {{ name = \"memory\", unit = \"milli\" }}]\n{cluster}");
+    let mut text = format!(
+        "[cluster]\nresources = [\"cpu\", {{ name = \"memory\", unit = \"milli\" }}]\n{cluster}"
+    );
     for (user, (cpu, memory)) in TASKS.into_iter().enumerate() {
         let (name, at, tasks) = (user + 1, JOINS[user], COUNTS[user]);
         write!(
             text,
-            "[[queue]]\nname = \"user-{name}\"\n[[generator]]\nqueue = \"user-{name}\"\narrivals = {{ at = [{at}] }}\n\
-             jobs = 1\ntasks = {tasks}\nduration = {{ uniform = [5, 15] }}\ndemand = {{ cpu = {cpu}, memory = {memory} }}\n"
+            "[[queue]]\nname = \"user-{name}\"\n[[generator]]\nqueue = \"user-{name}\"\narrivals = \
+             {{ at = [{at}] }}\n\
+             jobs = 1\ntasks = {tasks}\nduration = {{ uniform = [5, 15] }}\ndemand = {{ cpu = \
+             {cpu}, memory = {memory} }}\n"
         )
         .expect("a string takes all");
     }
@@ -174,8 +197,12 @@ fn text(cluster: &str) -> String {
 
 fn run_of(cluster: &str, totals: [f64; 2], seed: u64) -> Result<(Seen, RunRecord), ReproduceError> {
     let scenario = Scenario::parse("Fig. 5", &text(cluster), Path::new(""), &[], OnBadLine::Stop)?;
-    let options =
-        Options { policies: vec!["drfh".to_owned()], seed: Some(seed), series_points: SAMPLES, strict: true };
+    let options = Options {
+        policies: vec!["drfh".to_owned()],
+        seed: Some(seed),
+        series_points: SAMPLES,
+        strict: true,
+    };
     let record = simulate(&scenario, &options, None, &mut Unwatched)?.runs.remove(0);
     let seen = read(&record, totals);
     Ok((seen, record))
@@ -196,7 +223,8 @@ fn read(record: &RunRecord, totals: [f64; 2]) -> Seen {
         mean(&values[range])
     };
     let all = [0, 1, 2].map(|user| shares(record, user, totals));
-    let phase = |(_, from, to): (usize, f64, f64)| [0, 1, 2].map(|user| within(&all[user], from, to));
+    let phase =
+        |(_, from, to): (usize, f64, f64)| [0, 1, 2].map(|user| within(&all[user], from, to));
     let cpu: Vec<f64> = record.series.utilization["cpu"].iter().map(|used| used * 100.0).collect();
     let last = (0..times.len()).rfind(|&i| record.series.queues[0].demand[i] > 0.0);
     Seen {
@@ -209,9 +237,9 @@ fn read(record: &RunRecord, totals: [f64; 2]) -> Seen {
 fn apart(seen: &Seen) -> f64 {
     let differences = (1..3).map(|phase| {
         let present = &seen.shares[phase][..PHASES[phase].0];
-        let (low, high) = present
-            .iter()
-            .fold((f64::INFINITY, 0.0f64), |(low, high), share| (low.min(*share), high.max(*share)));
+        let (low, high) = present.iter().fold((f64::INFINITY, 0.0f64), |(low, high), share| {
+            (low.min(*share), high.max(*share))
+        });
         high - low
     });
     differences.fold(0.0, f64::max)
@@ -228,13 +256,15 @@ fn chart(record: &RunRecord, totals: [f64; 2]) -> LineChart {
         y: shares(record, user, totals).into_iter().map(Some).collect(),
         ..Line::default()
     };
-    let marks = [(200.0, "user 2 joins"), (500.0, "user 3 joins"), (1080.0, "user 1 leaves (paper)")];
+    let marks =
+        [(200.0, "user 2 joins"), (500.0, "user 3 joins"), (1080.0, "user 1 leaves (paper)")];
     let levels = [(62.0, "62 %"), (44.0, "44 %"), (26.0, "26 %")];
     let mark = |(at, label): (f64, &str)| Mark { at, label: label.to_owned() };
     LineChart {
         title: "Global dominant shares".to_owned(),
-        caption: "One run under best-fit DRFH: the first seed. Level marks are the paper's figures."
-            .to_owned(),
+        caption:
+            "One run under best-fit DRFH: the first seed. Level marks are the paper's figures."
+                .to_owned(),
         x: "time (s)".to_owned(),
         y: "dominant share (%)".to_owned(),
         lines: (0..3).map(line).collect(),
@@ -260,10 +290,20 @@ fn table(seen: &Seen) -> Result<Table, ReproduceError> {
         ])
     };
     Ok(Table {
-        caption: "Mean dominant shares in one run (%), and the level that divisible tasks could have: whole tasks waste \
+        caption: "Mean dominant shares in one run (%), and the level that divisible tasks could \
+            have: whole tasks waste \
                   most of the difference, for two in three servers hold one task of user 1 or none"
             .to_owned(),
-        columns: ["from, to", "user 1", "user 2", "user 3", "divisible tasks"].map(str::to_owned).to_vec(),
+        columns: [
+            "from, to",
+            "user 1",
+            "user 2",
+            "user 3",
+            "divisible \
+            tasks",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         rows: PHASES.iter().enumerate().map(row).collect::<Result<_, ReproduceError>>()?,
     })
 }

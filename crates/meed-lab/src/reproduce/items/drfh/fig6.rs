@@ -1,4 +1,5 @@
-//! TPDS'15 Fig. 6: CPU and memory utilisation over time under best fit, first fit and slots, on Google's trace.
+//! TPDS'15 Fig. 6: CPU and memory utilisation over time under best fit, first fit and slots, on
+//! Google's trace.
 
 use meed_report::page::{Block, Line, LineChart};
 use meed_sim::record::RunRecord;
@@ -27,7 +28,8 @@ const OVER_SLOTS: [Claim; 2] = [
     },
 ];
 
-const SAME: &str = "tasks of the trace are small against its servers, and six times more is asked for than there is: whatever is \
+const SAME: &str = "tasks of the trace are small against its servers, and six times more is asked \
+    for than there is: whatever is \
     left free somewhere, some task fits, so first fit fills the servers as well";
 
 const OVER_FIRST_FIT: [Claim; 2] = [
@@ -48,7 +50,8 @@ const OVER_FIRST_FIT: [Claim; 2] = [
 ];
 
 const AT_ALL_TIMES: Claim = Claim {
-    what: "part of all samples in which best fit uses no less CPU and no less memory than first fit",
+    what: "part of all samples in which best fit uses no less CPU and no less memory than first \
+        fit",
     paper: "1: at all times",
     unit: "",
     agrees: (0.95, 1.0),
@@ -61,8 +64,9 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
     };
     let runs = google.runs([BEST_FIT, FIRST_FIT, SLOTS])?;
     let [best, first, slots] = runs.each_ref().map(|run| run.as_ref());
-    let over =
-        |other: &RunRecord, kind: usize| best.utilization[KINDS[kind]] / other.utilization[KINDS[kind]];
+    let over = |other: &RunRecord, kind: usize| {
+        best.utilization[KINDS[kind]] / other.utilization[KINDS[kind]]
+    };
     let mut checks = vec![OVER_SLOTS[0].of(over(slots, 0)), OVER_SLOTS[1].of(over(slots, 1))];
     checks.extend([OVER_FIRST_FIT[0].of(over(first, 0)), OVER_FIRST_FIT[1].of(over(first, 1))]);
     checks.push(AT_ALL_TIMES.of(no_less(best, first)));
@@ -85,7 +89,8 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
     Ok(Outcome { checks, assumptions: google.assumptions(), blocks })
 }
 
-/// In which part of the samples `one` uses no less of either than `other`; a thousandth less is no less.
+/// In which part of the samples `one` uses no less of either than `other`; a thousandth less is no
+/// less.
 fn no_less(one: &RunRecord, other: &RunRecord) -> f64 {
     let samples = one.series.t_s.len().min(other.series.t_s.len());
     // Policies end at the same instant, but sample at different ones: the one before counts.

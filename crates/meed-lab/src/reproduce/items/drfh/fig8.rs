@@ -1,4 +1,5 @@
-//! TPDS'15 Fig. 8: tasks completed over tasks submitted, for each user, under best-fit DRFH and under slots.
+//! TPDS'15 Fig. 8: tasks completed over tasks submitted, for each user, under best-fit DRFH and
+//! under slots.
 
 use meed_report::page::{Block, Line, LineChart};
 use meed_sim::record::RunRecord;
@@ -7,7 +8,8 @@ use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
 use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
 
-const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever waits even a second does not \
+const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever \
+    waits even a second does not \
     complete it by then, under either policy: one task in seven is such. Without them see below";
 
 const NO_WORSE: Claim = Claim {
@@ -29,12 +31,14 @@ const ALL_DONE: Claim = Claim {
 /// The same two without the tasks that are cut by the trace's end.
 const KNOWN_NO_WORSE: Claim = Claim {
     what: "the first without tasks that still ran at the trace's end",
-    otherwise: "slots share tasks, not dominant shares: who asks for much of one resource holds more under slots",
+    otherwise: "slots share tasks, not dominant shares: who asks for much of one resource holds \
+        more under slots",
     ..NO_WORSE
 };
 const KNOWN_ALL_DONE: Claim = Claim {
     what: "the second without them",
-    otherwise: "most users of the slice ask for little, and nearly nine in ten have all tasks completed under slots as well; the \
+    otherwise: "most users of the slice ask for little, and nearly nine in ten have all tasks \
+        completed under slots as well; the \
         paper has over 900 users, and a whole day",
     ..ALL_DONE
 };
@@ -62,11 +66,13 @@ pub(in super::super) fn figure_8(context: &Context) -> Result<Outcome, Reproduce
     ] {
         let runs = google.runs([BEST_FIT, SLOTS])?;
         let [best, slots] = runs.each_ref().map(|run| ratios(run, &google.submitted));
-        let users: Vec<(f64, f64)> = best.iter().zip(&slots).filter_map(|(a, b)| (*a).zip(*b)).collect();
+        let users: Vec<(f64, f64)> =
+            best.iter().zip(&slots).filter_map(|(a, b)| (*a).zip(*b)).collect();
         let part = |holds: fn(&&(f64, f64)) -> bool| {
             100.0 * users.iter().filter(holds).count() as f64 / users.len().max(1) as f64
         };
-        let done = |ratios: &[Option<f64>]| ratios.iter().flatten().filter(|ratio| **ratio >= 1.0).count();
+        let done =
+            |ratios: &[Option<f64>]| ratios.iter().flatten().filter(|ratio| **ratio >= 1.0).count();
         let words = format!("{} and {} of {}", done(&best), done(&slots), users.len());
         outcome.checks.extend([
             claims[0].of(part(|(best, slots)| best >= slots)),

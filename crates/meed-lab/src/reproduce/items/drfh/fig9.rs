@@ -1,5 +1,6 @@
-//! TPDS'15 Fig. 9: strong sharing incentive, measured. Each user's tasks on a dedicated cloud (k / n servers, rounded up and
-//! drawn at random, for it alone) against the shared 2,000 servers under best-fit DRFH.
+//! TPDS'15 Fig. 9: strong sharing incentive, measured. Each user's tasks on a dedicated cloud (k /
+//! n servers, rounded up and drawn at random, for it alone) against the shared 2,000 servers under
+//! best-fit DRFH.
 
 use std::sync::Arc;
 
@@ -16,8 +17,10 @@ use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread
 /// Draws of dedicated clouds, at most: each is as much work as a run of the whole trace.
 const DRAWS: u64 = 3;
 
-const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever waits even a second does not \
-    complete it by then; in a dedicated cloud what fits starts at once. Without such tasks see below";
+const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever \
+    waits even a second does not \
+    complete it by then; in a dedicated cloud what fits starts at once. Without such tasks see \
+    below";
 
 const FEWER: Claim = Claim {
     what: "users with fewer tasks finished under DRFH than in a dedicated cloud",
@@ -53,11 +56,21 @@ pub(in super::super) fn figure_9(context: &Context) -> Result<Outcome, Reproduce
     };
     let mut outcome = Outcome { assumptions: google.assumptions(), ..Outcome::default() };
     for (google, claims, title) in [
-        (&google, [FEWER, SLIGHTLY], "Task completion ratio of users, shared and in dedicated clouds"),
-        (&known, [KNOWN_FEWER, KNOWN_SLIGHTLY], "The same without tasks that still ran at the trace's end"),
+        (
+            &google,
+            [FEWER, SLIGHTLY],
+            "Task completion ratio of users, shared and in dedicated clouds",
+        ),
+        (
+            &known,
+            [KNOWN_FEWER, KNOWN_SLIGHTLY],
+            "The same without tasks that still ran at the trace's end",
+        ),
     ] {
         let draws = draws(context, google)?;
-        let of = |read: fn(&[(f64, f64)]) -> f64| draws.iter().map(|pairs| read(pairs)).collect::<Vec<f64>>();
+        let of = |read: fn(&[(f64, f64)]) -> f64| {
+            draws.iter().map(|pairs| read(pairs)).collect::<Vec<f64>>()
+        };
         let more = of(|pairs| part(pairs, |(shared, alone)| shared > alone));
         let runs = more.len();
         outcome.checks.extend([
@@ -67,16 +80,20 @@ pub(in super::super) fn figure_9(context: &Context) -> Result<Outcome, Reproduce
         ]);
         let column = |of: fn(&(f64, f64)) -> f64| draws[0].iter().map(of).collect::<Vec<f64>>();
         let (shared, alone) = (column(|pair| pair.0), column(|pair| pair.1));
-        outcome.blocks.push(sorted(title, &[("DRFH, shared", &shared), ("dedicated clouds", &alone)]));
+        outcome
+            .blocks
+            .push(sorted(title, &[("DRFH, shared", &shared), ("dedicated clouds", &alone)]));
     }
     outcome.assumptions.push(format!(
-        "a dedicated cloud is as many servers as there are servers for each user, rounded up, drawn for each user anew, so \
+        "a dedicated cloud is as many servers as there are servers for each user, rounded up, \
+         drawn for each user anew, so \
          clouds of different users may have the same server; at most {DRAWS} draws"
     ));
     Ok(outcome)
 }
 
-/// Of each draw: for each user, the part of its tasks completed in the shared cluster, and in its dedicated cloud.
+/// Of each draw: for each user, the part of its tasks completed in the shared cluster, and in its
+/// dedicated cloud.
 fn draws(context: &Context, google: &Google) -> Result<Vec<Vec<(f64, f64)>>, ReproduceError> {
     let shared = ratios(&google.runs([BEST_FIT])?[0], &google.submitted);
     let (jobs, nodes) = (jobs_of_users(google)?, google.nodes()?);
@@ -125,7 +142,8 @@ fn dedicated(nodes: &[NodeSpec], count: usize, user: usize, seed: u64) -> Vec<No
     drawn.into_iter().map(|node| nodes[node].clone()).collect()
 }
 
-/// The part of the user's tasks that its dedicated cloud completes; `None` for users that submit nothing.
+/// The part of the user's tasks that its dedicated cloud completes; `None` for users that submit
+/// nothing.
 fn alone(
     google: &Google,
     user: usize,
@@ -136,8 +154,11 @@ fn alone(
     if submitted == 0 {
         return Ok(None);
     }
-    let source =
-        Jobs { queue: vec![google.source().queues()[user].clone()], jobs: Arc::clone(jobs), next: 0 };
+    let source = Jobs {
+        queue: vec![google.source().queues()[user].clone()],
+        jobs: Arc::clone(jobs),
+        next: 0,
+    };
     let run = google.alone(user, nodes, Box::new(source))?;
     Ok(run.queues.first().map(|queue| queue.tasks as f64 / submitted as f64))
 }

@@ -1,4 +1,5 @@
-//! DRFH: the paper's examples and its trace-driven evaluation (Wang, Liang, Li, IEEE TPDS 2015; Tang et al. 2014, Fig. 4).
+//! DRFH: the paper's examples and its trace-driven evaluation (Wang, Liang, Li, IEEE TPDS 2015;
+//! Tang et al. 2014, Fig. 4).
 //!
 //! | file | what |
 //! |---|---|

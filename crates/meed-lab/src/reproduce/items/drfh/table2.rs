@@ -19,9 +19,12 @@ const POLICIES: [&str; 5] = [
     "slots,slots_per_server=20",
 ];
 
-const OTHERWISE: &str = "here a server has as many slots as its scarcer resource allows, and a task takes as many as its \
-    larger demand needs, on one server; the paper does not say how it cuts servers that are not the largest, nor what \
-    becomes of tasks that are larger than a slot. Most of the trace's tasks ask for less than a slot of either size, and \
+const OTHERWISE: &str = "here a server has as many slots as its scarcer resource allows, and a \
+    task takes as many as its \
+    larger demand needs, on one server; the paper does not say how it cuts servers that are not \
+    the largest, nor what \
+    becomes of tasks that are larger than a slot. Most of the trace's tasks ask for less than a \
+    slot of either size, and \
     how much is lost depends on which tasks run, so on the day and on the users";
 
 const BEST: Claim = Claim {
@@ -53,10 +56,11 @@ pub(in super::super) fn table_2(context: &Context) -> Result<Outcome, ReproduceE
         return Ok(Outcome::skipped(BEST.what, BEST.paper, NEEDED));
     };
     let runs = google.runs(POLICIES)?;
-    let used = runs.each_ref().map(|run| ["cpu", "memory"].map(|kind| 100.0 * run.utilization[kind]));
+    let used =
+        runs.each_ref().map(|run| ["cpu", "memory"].map(|kind| 100.0 * run.utilization[kind]));
     let drfh = &google.runs([BEST_FIT])?[0];
-    let best =
-        (0..PRINTED.len()).max_by(|&a, &b| (used[a][0] + used[a][1]).total_cmp(&(used[b][0] + used[b][1])));
+    let best = (0..PRINTED.len())
+        .max_by(|&a, &b| (used[a][0] + used[a][1]).total_cmp(&(used[b][0] + used[b][1])));
     let best = best.map_or(f64::NAN, |row| f64::from(PRINTED[row].0));
     let row = |(printed, used): (&(u32, f64, f64), &[f64; 2])| {
         vec![
@@ -68,15 +72,17 @@ pub(in super::super) fn table_2(context: &Context) -> Result<Outcome, ReproduceE
         ]
     };
     let table = Table {
-        caption: "Utilisation under slots, in percent of the servers' CPUs and memory over the whole run"
-            .to_owned(),
+        caption:
+            "Utilisation under slots, in percent of the servers' CPUs and memory over the whole run"
+                .to_owned(),
         columns: ["slots of the largest server", "CPU, paper", "CPU", "memory, paper", "memory"]
             .map(str::to_owned)
             .to_vec(),
         rows: PRINTED.iter().zip(&used).map(row).collect(),
     };
-    let under_drfh =
-        ["cpu", "memory"].map(|kind| format!("{:.1} %", 100.0 * drfh.utilization[kind])).join(" and ");
+    let under_drfh = ["cpu", "memory"]
+        .map(|kind| format!("{:.1} %", 100.0 * drfh.utilization[kind]))
+        .join(" and ");
     Ok(Outcome {
         checks: vec![
             BEST.of(best),

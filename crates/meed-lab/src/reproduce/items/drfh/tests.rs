@@ -1,4 +1,5 @@
-//! Each item once: the verdicts that users see, and on a small trace made here, all that is read off the real one.
+//! Each item once: the verdicts that users see, and on a small trace made here, all that is read
+//! off the real one.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -27,7 +28,12 @@ pub(in super::super) fn check_blocks(outcome: &Outcome) {
         if let Block::Lines(chart) = block {
             assert!(!chart.lines.is_empty(), "{}", chart.title);
             for line in &chart.lines {
-                assert!(line.x.len() == line.y.len() && line.x.is_sorted(), "{}: {}", chart.title, line.name);
+                assert!(
+                    line.x.len() == line.y.len() && line.x.is_sorted(),
+                    "{}: {}",
+                    chart.title,
+                    line.name
+                );
             }
         }
     }
@@ -46,9 +52,15 @@ fn fig5() {
 #[test]
 fn without_a_trace_the_items_on_it_say_so() {
     let context = Context::new(None, 1, 1);
-    for id in
-        ["drfh-table2", "drfh-fig6", "drfh-fig7", "drfh-fig8", "drfh-fig9", "beyond-google", "beyond-wagap"]
-    {
+    for id in [
+        "drfh-table2",
+        "drfh-fig6",
+        "drfh-fig7",
+        "drfh-fig8",
+        "drfh-fig9",
+        "beyond-google",
+        "beyond-wagap",
+    ] {
         let outcome = outcome(id, &context);
         assert_eq!((outcome.checks.len(), outcome.verdict()), (1, Verdict::Skipped), "{id}");
         assert!(
@@ -58,14 +70,17 @@ fn without_a_trace_the_items_on_it_say_so() {
     }
 }
 
-/// Two hours: user `a` asks for wide tasks that hold a quarter of a largest server for an hour, more than 2,000 servers have;
-/// `b` for one job of two small ones, `c` for one that never ends, `d` for tasks a slot and a bit large.
+/// Two hours: user `a` asks for wide tasks that hold a quarter of a largest server for an hour,
+/// more than 2,000 servers have; `b` for one job of two small ones, `c` for one that never ends,
+/// `d` for tasks a slot and a bit large.
 pub(in super::super) fn small_trace() -> tempfile::TempDir {
     let mut rows: Vec<(u64, String)> = Vec::new();
     let mut task = |from: u64, to: Option<u64>, job: u64, task: u64, user: &str, request: &str| {
         let mut row = |minute: u64, event: u32| {
-            let line =
-                format!("{},,{job},{task},,{event},{user},1,4,{request},0.0001,0", minute * 60_000_000);
+            let line = format!(
+                "{},,{job},{task},,{event},{user},1,4,{request},0.0001,0",
+                minute * 60_000_000
+            );
             rows.push((minute, line));
         };
         row(from, 0);
@@ -106,14 +121,16 @@ fn items_on_a_small_trace() {
     check_blocks(&fig7);
     assert!(value(&fig7.checks[1]).is_finite(), "{:#?}", fig7.checks);
 
-    // The task that never ends is as long as the trace, so it ends with it where it starts at once; nobody else waits long.
+    // The task that never ends is as long as the trace, so it ends with it where it starts at once;
+    // nobody else waits long.
     let fig8 = outcome("drfh-fig8", &context);
     check_blocks(&fig8);
     assert_eq!(value(&fig8.checks[0]), 100.0, "{:#?}", fig8.checks);
     let Measured::Words(words) = &fig8.checks[2].measured else { panic!("words") };
     assert!(words.ends_with("of 4"), "{words}");
 
-    // 500 servers for each of four users: they hold all of user a's tasks at a time that they can hold.
+    // 500 servers for each of four users: they hold all of user a's tasks at a time that they can
+    // hold.
     let fig9 = outcome("drfh-fig9", &context);
     check_blocks(&fig9);
     assert!((0.0..=100.0).contains(&value(&fig9.checks[0])), "{:#?}", fig9.checks);

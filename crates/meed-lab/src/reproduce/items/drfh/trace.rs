@@ -1,8 +1,10 @@
-//! Google's trace on 2,000 servers (TPDS'15 Sec. 6.2, 6.3): read once, and each policy run once, for all items.
+//! Google's trace on 2,000 servers (TPDS'15 Sec. 6.2, 6.3): read once, and each policy run once,
+//! for all items.
 //!
-//! The paper takes 24 h of demand; what a user of Meed has may be less (the slice that our figures are from is 19.65 h), so
-//! runs last as long as the trace, at most 24 h: what would have ended later counts as not ended, and a task that still ran
-//! when the trace ended is as long as it was known to be.
+//! The paper takes 24 h of demand; what a user of Meed has may be less (the slice that our figures
+//! are from is 19.65 h), so runs last as long as the trace, at most 24 h: what would have ended
+//! later counts as not ended, and a task that still ran when the trace ended is as long as it was
+//! known to be.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +34,8 @@ pub(in super::super) const LONG_TERM: &str = "long-term-drf";
 pub(in super::super) const SLOTS: &str = "slots,slots_per_server=14";
 
 /// What is needed, in words.
-pub(in super::super) const NEEDED: &str = "Google's task_events (google2011/task_events*.csv, compressed or not) in the folder of --traces or MEED_TRACES";
+pub(in super::super) const NEEDED: &str = "Google's task_events (google2011/task_events*.csv, \
+    compressed or not) in the folder of --traces or MEED_TRACES";
 
 /// What items share: the trace, and the runs so far.
 #[derive(Clone, Default)]
@@ -67,8 +70,11 @@ impl Google {
         Google::in_place(context, &context.shared.whole, GoogleUnfinished::UntilEnd)
     }
 
-    /// The same without the tasks that still ran when the trace ended: how long the others take is known.
-    pub(in super::super) fn known(context: &Context) -> Result<Option<Arc<Google>>, ReproduceError> {
+    /// The same without the tasks that still ran when the trace ended: how long the others take is
+    /// known.
+    pub(in super::super) fn known(
+        context: &Context,
+    ) -> Result<Option<Arc<Google>>, ReproduceError> {
         Google::in_place(context, &context.shared.known, GoogleUnfinished::Drop)
     }
 
@@ -86,11 +92,20 @@ impl Google {
         Ok(Some(Arc::clone(place.insert(google))))
     }
 
-    fn read(path: &Path, seed: u64, unfinished: GoogleUnfinished) -> Result<Google, ReproduceError> {
+    fn read(
+        path: &Path,
+        seed: u64,
+        unfinished: GoogleUnfinished,
+    ) -> Result<Google, ReproduceError> {
         let kinds = vec![("cpu".to_owned(), Unit::Milli), ("memory".to_owned(), Unit::Milli)];
         let kinds = ResourceKinds::new(kinds)?;
         let assumptions = GoogleAssumptions { unfinished, ..GoogleAssumptions::default() };
-        let trace = Arc::new(GoogleTrace::read(&Origin::path(path), &kinds, &assumptions, OnBadLine::Skip)?);
+        let trace = Arc::new(GoogleTrace::read(
+            &Origin::path(path),
+            &kinds,
+            &assumptions,
+            OnBadLine::Skip,
+        )?);
         let mut source = GoogleSource::new(Arc::clone(&trace));
         let text = text(source.queues(), seed);
         let mut submitted = vec![0; source.queues().len()];
@@ -99,7 +114,8 @@ impl Google {
                 job.groups.iter().map(|group| u64::from(group.count)).sum::<u64>();
         }
         let end = trace.end().min(Time::from_micros(24 * 3_600_000_000).unwrap_or(Time::MAX));
-        let scenario = Scenario::parse("Google's trace", &text, Path::new(""), &[], OnBadLine::Skip)?;
+        let scenario =
+            Scenario::parse("Google's trace", &text, Path::new(""), &[], OnBadLine::Skip)?;
         Ok(Google { trace, scenario, end, seed, submitted, runs: Mutex::default() })
     }
 
@@ -127,7 +143,8 @@ impl Google {
             let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
             runs.get(words).map(Arc::clone)
         };
-        let missing: Vec<&str> = policies.iter().copied().filter(|words| known(words).is_none()).collect();
+        let missing: Vec<&str> =
+            policies.iter().copied().filter(|words| known(words).is_none()).collect();
         let made: Vec<Arc<RunRecord>> =
             missing.par_iter().map(|words| self.run_now(words)).collect::<Result<_, _>>()?;
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,8 +191,10 @@ impl Google {
                 self.seed
             ),
             format!(
-                "runs last {:.2} h, as the trace does, at most the paper's 24 h; the paper's 24 h are not named, so it may \
-                 be another day. A task that still ran at the trace's end takes as long as was known; of those that \
+                "runs last {:.2} h, as the trace does, at most the paper's 24 h; the paper's 24 h \
+                 are not named, so it may \
+                 be another day. A task that still ran at the trace's end takes as long as was \
+                 known; of those that \
                  were evicted or failed the last run counts",
                 self.hours()
             ),
@@ -189,7 +208,10 @@ fn find(folder: &Path) -> Option<PathBuf> {
     let in_folder = |folder: PathBuf| {
         let entries = std::fs::read_dir(folder).ok()?;
         let is_it = |path: &PathBuf| {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
             name.starts_with("task_events") && name.contains(".csv") && path.is_file()
         };
         entries.filter_map(Result::ok).map(|entry| entry.path()).filter(is_it).min()

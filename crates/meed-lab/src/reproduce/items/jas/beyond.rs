@@ -11,8 +11,10 @@ const MOST_SEEDS: u64 = 10;
 
 /// Five requests instead of ten.
 fn world(label: &'static str, nodes: [(u32, Nodes); 3]) -> World {
-    let nodes =
-        nodes.into_iter().filter(|(count, _)| *count > 0).map(|(count, nodes)| Nodes { count, ..nodes });
+    let nodes = nodes
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, nodes)| Nodes { count, ..nodes });
     let mut world = World::new(label, nodes.collect());
     world.workload = world.workload.replace("count = 10", "count = 5");
     world
@@ -29,8 +31,12 @@ const fn network(nodes: Nodes, network_mb_s: f64) -> Nodes {
 }
 
 /// All parts a quarter as fast.
-const SLOW: Nodes =
-    Nodes { speed: 0.25, disk_mb_s: FOUR.disk_mb_s / 4.0, network_mb_s: FOUR.network_mb_s / 4.0, ..FOUR };
+const SLOW: Nodes = Nodes {
+    speed: 0.25,
+    disk_mb_s: FOUR.disk_mb_s / 4.0,
+    network_mb_s: FOUR.network_mb_s / 4.0,
+    ..FOUR
+};
 
 /// Unequal disks and networks.
 pub(in super::super) fn unequal(context: &Context) -> Result<Outcome, ReproduceError> {
@@ -39,7 +45,10 @@ pub(in super::super) fn unequal(context: &Context) -> Result<Outcome, ReproduceE
         world("equal nodes (4 cores, 60 MB/s)", thirds([FOUR; 3])),
         world("cores 2, 4, 8", thirds([Nodes::third(2), FOUR, Nodes::third(8)])),
         world("disks 30, 60, 120 MB/s", thirds([disk(FOUR, 30.0), FOUR, disk(FOUR, 120.0)])),
-        world("networks 12.5, 125, 1250 MB/s", thirds([network(FOUR, 12.5), FOUR, network(FOUR, 1250.0)])),
+        world(
+            "networks 12.5, 125, 1250 MB/s",
+            thirds([network(FOUR, 12.5), FOUR, network(FOUR, 1250.0)]),
+        ),
         world(
             "many cores, fast disk",
             thirds([disk(Nodes::third(2), 30.0), FOUR, disk(Nodes::third(8), 120.0)]),
@@ -124,8 +133,10 @@ struct Shown {
 
 fn heat(shown: &Shown, worlds: &[World], runs: &[(&'static str, Seen)]) -> Block {
     let median = |world: &World, i: usize| {
-        let values =
-            runs.iter().filter(|(label, _)| *label == world.label).map(|(_, seen)| (shown.of)(seen)[i]);
+        let values = runs
+            .iter()
+            .filter(|(label, _)| *label == world.label)
+            .map(|(_, seen)| (shown.of)(seen)[i]);
         Some(Spread::of(values.collect(), 0, "").five[2])
     };
     Block::Heat(HeatMap {
@@ -136,14 +147,18 @@ fn heat(shown: &Shown, worlds: &[World], runs: &[(&'static str, Seen)]) -> Block
         value: shown.value.to_owned(),
         x_labels: CHOICES.iter().map(|choice| choice.name.to_owned()).collect(),
         y_labels: worlds.iter().map(|world| world.label.to_owned()).collect(),
-        values: worlds.iter().map(|world| (0..CHOICES.len()).map(|i| median(world, i)).collect()).collect(),
+        values: worlds
+            .iter()
+            .map(|world| (0..CHOICES.len()).map(|i| median(world, i)).collect())
+            .collect(),
         middle: shown.middle,
     })
 }
 
 pub(super) fn assumptions() -> Vec<String> {
     vec![
-        "99 nodes with four map slots and one reduce slot each; requests of all eight job types as for jas-fig8. Work per byte: docs/mapreduce.md."
+        "99 nodes with four map slots and one reduce slot each; requests of all eight job types as \
+         for jas-fig8. Work per byte: docs/mapreduce.md."
             .to_owned(),
     ]
 }

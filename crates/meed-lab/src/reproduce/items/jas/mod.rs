@@ -1,4 +1,5 @@
-//! Class-aware placement (JAS: Hsieh et al., IEEE TCC 2018): the paper's examples and its evaluation, and what lies beyond it.
+//! Class-aware placement (JAS: Hsieh et al., IEEE TCC 2018): the paper's examples and its
+//! evaluation, and what lies beyond it.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,7 +1,8 @@
-//! Fig. 8, 9, 11 and 12: how long a request takes, and how many maps find their block, under each rule.
+//! Fig. 8, 9, 11 and 12: how long a request takes, and how many maps find their block, under each
+//! rule.
 //!
-//! Improvements are 1 - T / T of the other rule, T the mean time of ten requests, as in Fig. 8b. Bounds: the printed
-//! range and five points on either side, set before anything was run.
+//! Improvements are 1 - T / T of the other rule, T the mean time of ten requests, as in Fig. 8b.
+//! Bounds: the printed range and five points on either side, set before anything was run.
 
 use meed_report::page::{Block, SpreadChart, SpreadRow};
 
@@ -29,8 +30,10 @@ pub(super) const BY_ENVIRONMENT: Groups<&'static str> = Groups {
     caption: "A row for each environment, over all seeds.",
 };
 
-const WHY_LOCAL: &str = "our JAS takes a job's blocks in order, wherever they lie (Fig. 5), which finds one in 33 with three replicas \
-    on 99 nodes. The paper's JAS must have kept Hadoop's preference for local blocks within a job in part; with all of it, \
+const WHY_LOCAL: &str = "our JAS takes a job's blocks in order, wherever they lie (Fig. 5), which \
+    finds one in 33 with three replicas \
+    on 99 nodes. The paper's JAS must have kept Hadoop's preference for local blocks within a job \
+    in part; with all of it, \
     JAS is as local as Hadoop (chart)";
 
 /// Percent.
@@ -61,9 +64,12 @@ const fn points(
     Claim { chart, what, paper, unit: "points", reference: None, agrees, otherwise }
 }
 
-const WHY_TIME: &str = "likely because Hadoop leaves less idle here: each node has a disk of its own, maps of the next job fill the \
-    slots beside the reduces of the last, and cores are busy for most of the time in Environment 1, so that there is \
-    little to gain. In the paper 99 machines share four partitions, where I/O-bound tasks of all nodes disturb each \
+const WHY_TIME: &str = "likely because Hadoop leaves less idle here: each node has a disk of its \
+    own, maps of the next job fill the \
+    slots beside the reduces of the last, and cores are busy for most of the time in Environment \
+    1, so that there is \
+    little to gain. In the paper 99 machines share four partitions, where I/O-bound tasks of all \
+    nodes disturb each \
     other. No variant of our assumptions gives all the printed figures (jas-study)";
 
 pub(super) const CLAIMS: [Claim; 11] = [
@@ -78,7 +84,8 @@ pub(super) const CLAIMS: [Claim; 11] = [
         unit: "",
         reference: None,
         agrees: (1.0, f64::INFINITY),
-        otherwise: "on unequal nodes JAS reads so much from other nodes' disks that it loses more than JASL does by waiting for \
+        otherwise: "on unequal nodes JAS reads so much from other nodes' disks that it loses more \
+            than JASL does by waiting for \
                     local blocks",
     },
     Claim {
@@ -88,7 +95,8 @@ pub(super) const CLAIMS: [Claim; 11] = [
         unit: "",
         reference: None,
         agrees: (1.0, 5.0),
-        otherwise: "JAS is seldom slower on equal nodes, and often on unequal ones, where it reads from \
+        otherwise: "JAS is seldom slower on equal nodes, and often on unequal ones, where it reads \
+            from \
                     other nodes' disks",
     },
     Claim {
@@ -98,7 +106,8 @@ pub(super) const CLAIMS: [Claim; 11] = [
         unit: "",
         reference: None,
         agrees: (1.0, 5.0),
-        otherwise: "the two are nearly equal in our world, so that about half of the requests go either way",
+        otherwise: "the two are nearly equal in our world, so that about half of the requests go \
+            either way",
     },
     points("locality of JASL above that of JAS", "25 to 30 %", (20.0, 35.0), WHY_LOCAL),
     points("locality of JASL above that of Hadoop", "enhanced", (0.0, f64::INFINITY), ""),
@@ -145,7 +154,9 @@ pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<Outcome, Re
     let (mut checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
     let mut blocks = vec![
         by_rule("Mean time of a request (Fig. 8a, 11)", "s", &runs, |seen| seen.request_s),
-        by_rule("Maps with their block on their node (Fig. 9, 12)", "%", &runs, |seen| seen.locality),
+        by_rule("Maps with their block on their node (Fig. 9, 12)", "%", &runs, |seen| {
+            seen.locality
+        }),
     ];
     let (beside, more) = between_environments(&runs);
     checks.extend(beside);
@@ -163,7 +174,8 @@ const BESIDE: [Claim; 2] = [
         unit: "%",
         reference: None,
         agrees: (0.0, 20.0),
-        otherwise: "nodes of Environment 2 really have 4.7 times the cores here, and half of the job types compute most of the \
+        otherwise: "nodes of Environment 2 really have 4.7 times the cores here, and half of the \
+            job types compute most of the \
                     time. In the paper all machines share 84 processors, in both environments",
     },
     Claim {
@@ -173,7 +185,8 @@ const BESIDE: [Claim; 2] = [
         unit: "points",
         reference: None,
         agrees: (1.0, f64::INFINITY),
-        otherwise: "we find locality about the same: faster nodes are given more tasks, but JASL makes them wait for local \
+        otherwise: "we find locality about the same: faster nodes are given more tasks, but JASL \
+            makes them wait for local \
                     blocks all the same, and Eq. 6 seldom lets data move",
     },
 ];
@@ -209,7 +222,12 @@ fn not_printed(runs: &[(&'static str, Seen)]) -> Vec<Check> {
     checks
 }
 
-fn by_rule(title: &str, unit: &str, runs: &[(&'static str, Seen)], value: fn(&Seen) -> [f64; 7]) -> Block {
+fn by_rule(
+    title: &str,
+    unit: &str,
+    runs: &[(&'static str, Seen)],
+    value: fn(&Seen) -> [f64; 7],
+) -> Block {
     let mut labels: Vec<&str> = runs.iter().map(|(label, _)| *label).collect();
     labels.dedup();
     let row = |label: &str, i: usize| {
@@ -221,7 +239,8 @@ fn by_rule(title: &str, unit: &str, runs: &[(&'static str, Seen)], value: fn(&Se
     let rows = labels.iter().flat_map(|label| (0..CHOICES.len()).map(move |i| (*label, i)));
     Block::Spreads(SpreadChart {
         title: title.to_owned(),
-        caption: "Ten requests of all eight job types, over all seeds. Delay scheduling and JAS with local blocks first are \
+        caption: "Ten requests of all eight job types, over all seeds. Delay scheduling and JAS \
+            with local blocks first are \
                   not in the paper."
             .to_owned(),
         x: unit.to_owned(),

@@ -16,7 +16,8 @@ const SORTS: [&str; 2] = ["terasort", "radix-sort"];
 /// One job of a type alone on the 99 equal nodes.
 fn alone(kind: &'static str, gigabytes: u32) -> World {
     let workload = format!(
-        "[[mapreduce.job]]\nqueue = \"all\"\nkind = \"{kind}\"\ninput = \"{gigabytes}GB\"\n[[queue]]\nname = \"all\"\n"
+        "[[mapreduce.job]]\nqueue = \"all\"\nkind = \"{kind}\"\ninput = \
+         \"{gigabytes}GB\"\n[[queue]]\nname = \"all\"\n"
     );
     World { workload, ..World::new(kind, vec![Nodes::third(1); 3]) }
 }
@@ -30,13 +31,23 @@ fn times<const N: usize>(
     choices: [Choice; N],
 ) -> Result<Times<N>, ReproduceError> {
     let worlds: Vec<World> = KINDS.iter().map(|kind| alone(known(&kind.name), gigabytes)).collect();
-    sweep(context, MOST_SEEDS, &worlds, &choices, |runs| std::array::from_fn(|i| runs[i].request_s()))
+    sweep(context, MOST_SEEDS, &worlds, &choices, |runs| {
+        std::array::from_fn(|i| runs[i].request_s())
+    })
 }
 
 /// The name of a type of the table, for as long as the program runs.
 fn known(name: &str) -> &'static str {
-    const NAMES: [&str; 8] =
-        ["pi", "wordcount", "terasort", "grep", "inverted-index", "radix-sort", "self-join", "k-means"];
+    const NAMES: [&str; 8] = [
+        "pi",
+        "wordcount",
+        "terasort",
+        "grep",
+        "inverted-index",
+        "radix-sort",
+        "self-join",
+        "k-means",
+    ];
     NAMES.into_iter().find(|known| *known == name).expect("the paper's eight types")
 }
 
@@ -73,8 +84,11 @@ fn claim(
 pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, ReproduceError> {
     let times = times(context, 10, [HADOOP, DJASL])?;
     let by_seed = |kinds: &dyn Fn(&str) -> bool, i: usize, fold: fn(f64, f64) -> f64| -> Vec<f64> {
-        let rows: Vec<Vec<f64>> =
-            KINDS.iter().filter(|kind| kinds(&kind.name)).map(|kind| of(&times, &kind.name, i)).collect();
+        let rows: Vec<Vec<f64>> = KINDS
+            .iter()
+            .filter(|kind| kinds(&kind.name))
+            .map(|kind| of(&times, &kind.name, i))
+            .collect();
         (0..rows[0].len())
             .map(|seed| rows.iter().map(|row| row[seed]).reduce(fold).unwrap_or(f64::NAN))
             .collect()
@@ -89,8 +103,10 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
             ratio(by_seed(&is_sort, i, f64::min), by_seed(&|kind| !is_sort(kind), i, f64::max)),
             |ratio| ratio > 1.0,
             "agreeing runs, above 1",
-            "with our work per byte the sorts are not the longest: pi and k-means compute most, and 10 GB over 99 disks of their \
-             own are soon read and written. On partitions that all nodes share sorting may well be the longest",
+            "with our work per byte the sorts are not the longest: pi and k-means compute most, \
+             and 10 GB over 99 disks of their \
+             own are soon read and written. On partitions that all nodes share sorting may well be \
+             the longest",
         ));
         checks.push(claim(
             format!("self-join over the shortest other job, {rule}"),
@@ -101,7 +117,8 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
             ),
             |ratio| ratio < 1.0,
             "agreeing runs, below 1",
-            "by our work per byte grep, which writes nothing, is the shortest; self-join moves half of its data through the \
+            "by our work per byte grep, which writes nothing, is the shortest; self-join moves \
+             half of its data through the \
              shuffle",
         ));
     }
@@ -124,7 +141,8 @@ pub(in super::super) fn figure_7(context: &Context) -> Result<Outcome, Reproduce
     let check = |i: usize| {
         let of_size = |times: &Times<1>, kind: &str| of(times, kind, 0);
         let ratios = KINDS.iter().flat_map(|kind| {
-            let (small, large) = (of_size(&times[i], &kind.name), of_size(&times[i + 1], &kind.name));
+            let (small, large) =
+                (of_size(&times[i], &kind.name), of_size(&times[i + 1], &kind.name));
             large.into_iter().zip(small).map(|(large, small)| large / small).collect::<Vec<_>>()
         });
         claim(

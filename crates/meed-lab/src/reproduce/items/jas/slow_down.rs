@@ -4,7 +4,9 @@ use meed_report::page::{Block, Line, LineChart, Mark};
 use meed_sim::mapreduce::MapReduceRecord;
 
 use super::beyond::assumptions;
-use super::worlds::{Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, NETWORK_MB_S, Nodes, Run, World, sweep};
+use super::worlds::{
+    Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, NETWORK_MB_S, Nodes, Run, World, sweep,
+};
 use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
 
 const CHOICES: [Choice; 6] = [HADOOP, DELAY, DMR, JAS, JASL, DJASL];
@@ -23,7 +25,8 @@ const SLOWER: usize = 33;
 const NOTICED: f64 = 0.75;
 
 fn world() -> World {
-    let mut world = World::new("slow-down", vec![Nodes { count: 66, ..Nodes::third(4) }, Nodes::third(4)]);
+    let mut world =
+        World::new("slow-down", vec![Nodes { count: 66, ..Nodes::third(4) }, Nodes::third(4)]);
     let change = format!(
         "[[mapreduce.node.change]]\nat = {AT_S:?}\nspeed = 0.25\ndisk_bytes_per_s = \"15MB\"\n\
          network_bytes_per_s = \"{}MB\"\n",
@@ -57,18 +60,22 @@ fn parts(record: &MapReduceRecord) -> [std::ops::Range<usize>; 2] {
     [0..all - SLOWER, all - SLOWER..all]
 }
 
-/// Seconds from the change until the slower nodes have few slots of the class; `None` when they never do.
+/// Seconds from the change until the slower nodes have few slots of the class; `None` when they
+/// never do.
 fn noticed(record: &MapReduceRecord, cpu: bool) -> Option<f64> {
     let [others, slower] = parts(record);
-    let few =
-        |at: f64| slots(record, slower.clone(), cpu, at) <= NOTICED * slots(record, others.clone(), cpu, at);
+    let few = |at: f64| {
+        slots(record, slower.clone(), cpu, at) <= NOTICED * slots(record, others.clone(), cpu, at)
+    };
     changes(record).into_iter().find(|at| *at > AT_S && few(*at)).map(|at| at - AT_S)
 }
 
 /// Mean time of the requests that were submitted after the change.
 fn after_s(run: &Run) -> f64 {
-    let times = run.world().requests.iter().filter(|request| request.submit_s.is_some_and(|at| at >= AT_S));
-    let times: Vec<f64> = times.filter_map(|request| Some(request.end_s? - request.submit_s?)).collect();
+    let times =
+        run.world().requests.iter().filter(|request| request.submit_s.is_some_and(|at| at >= AT_S));
+    let times: Vec<f64> =
+        times.filter_map(|request| Some(request.end_s? - request.submit_s?)).collect();
     times.iter().sum::<f64>() / times.len() as f64
 }
 
@@ -77,27 +84,33 @@ pub(in super::super) fn slow_down(context: &Context) -> Result<Outcome, Reproduc
     let world = world();
     let runs = sweep(context, MOST_SEEDS, std::slice::from_ref(&world), &CHOICES, |runs| {
         let after: Vec<f64> = runs.iter().map(after_s).collect();
-        let noticed = [I_JASL, I_DJASL].map(|i| [true, false].map(|cpu| noticed(runs[i].world(), cpu)));
+        let noticed =
+            [I_JASL, I_DJASL].map(|i| [true, false].map(|cpu| noticed(runs[i].world(), cpu)));
         (after, noticed)
     })?;
     let mut checks = Vec::new();
     for (rule, name) in ["JASL", "DJASL"].into_iter().enumerate() {
         for (class, of) in ["CPU", "I/O"].into_iter().enumerate() {
-            let values: Vec<f64> = runs.iter().filter_map(|(_, seen)| seen.1[rule][class]).collect();
+            let values: Vec<f64> =
+                runs.iter().filter_map(|(_, seen)| seen.1[rule][class]).collect();
             let seen = values.len();
             let measured = match seen {
                 0 => Measured::Words(format!("never, in {} runs", runs.len())),
                 _ => Measured::Spread(Spread::of(values, seen, "s")),
             };
             checks.push(Check::beyond(
-                format!("how long until slower nodes have at most three quarters of the others' {of} slots, {name}"),
+                format!(
+                    "how long until slower nodes have at most three quarters of the others' \
+                    {of} slots, {name}"
+                ),
                 measured,
                 &format!("it came so far in {seen} of {} runs", runs.len()),
             ));
         }
     }
     for (i, choice) in CHOICES.iter().enumerate().skip(1) {
-        let values: Vec<f64> = runs.iter().map(|(_, seen)| 100.0 * (1.0 - seen.0[i] / seen.0[0])).collect();
+        let values: Vec<f64> =
+            runs.iter().map(|(_, seen)| 100.0 * (1.0 - seen.0[i] / seen.0[0])).collect();
         let gains = values.iter().filter(|value| **value > 0.0).count();
         checks.push(Check::beyond(
             format!("requests after the change: {} against Hadoop, less time", choice.name),
@@ -108,7 +121,8 @@ pub(in super::super) fn slow_down(context: &Context) -> Result<Outcome, Reproduc
     let typical = world.run(&DJASL, context.first_seed, 0)?;
     let mut assumptions = assumptions();
     assumptions.push(format!(
-        "Ten requests on 99 nodes of four cores; after {AT_S} s, about half way, 33 of them are a quarter as fast: cores, disk \
+        "Ten requests on 99 nodes of four cores; after {AT_S} s, about half way, 33 of them are a \
+         quarter as fast: cores, disk \
          and network."
     ));
     Ok(Outcome { checks, assumptions, blocks: vec![chart(typical.world())] })

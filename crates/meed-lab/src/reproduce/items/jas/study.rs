@@ -1,6 +1,8 @@
-//! Which verdicts of Fig. 8 to 12 hang on what we assume: work, disks, networks, data, and how requests follow each other.
+//! Which verdicts of Fig. 8 to 12 hang on what we assume: work, disks, networks, data, and how
+//! requests follow each other.
 //!
-//! One assumption at a time is varied, the others stay. Three requests instead of ten, so that it stays affordable.
+//! One assumption at a time is varied, the others stay. Three requests instead of ten, so that it
+//! stays affordable.
 
 use meed_report::page::{Block, Cell, HeatMap, Table};
 
@@ -21,8 +23,14 @@ const VARIANTS: [Variant; 16] = [
     Variant { name: "as assumed", change: |_| {} },
     Variant { name: "CPU work halved", change: |world| each(world, |nodes| nodes.speed *= 2.0) },
     Variant { name: "CPU work doubled", change: |world| each(world, |nodes| nodes.speed *= 0.5) },
-    Variant { name: "disks half as fast", change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.5) },
-    Variant { name: "disks twice as fast", change: |world| each(world, |nodes| nodes.disk_mb_s *= 2.0) },
+    Variant {
+        name: "disks half as fast",
+        change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.5),
+    },
+    Variant {
+        name: "disks twice as fast",
+        change: |world| each(world, |nodes| nodes.disk_mb_s *= 2.0),
+    },
     Variant {
         name: "disks a tenth as fast (shared)",
         change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.1),
@@ -106,20 +114,27 @@ pub(in super::super) fn study(context: &Context) -> Result<Outcome, ReproduceErr
         } else {
             ("differs with", differ)
         };
-        let names = if shorter.1.is_empty() { "no variant".to_owned() } else { shorter.1.join("; ") };
+        let names =
+            if shorter.1.is_empty() { "no variant".to_owned() } else { shorter.1.join("; ") };
         Check {
             what: format!("verdict on: {}", what(claim)),
             paper: claim.paper.to_owned(),
-            measured: Measured::Words(format!("agrees in {} of {} variants", agree.len(), done.len())),
+            measured: Measured::Words(format!(
+                "agrees in {} of {} variants",
+                agree.len(),
+                done.len()
+            )),
             verdict: Verdict::Measured,
             reason: Some(format!("{} {names}", shorter.0)),
         }
     };
     let checks = CLAIMS.iter().enumerate().map(check).collect();
-    let blocks = (0..environments().len()).flat_map(|at| [heat(&done, at), table(&done, at)]).collect();
+    let blocks =
+        (0..environments().len()).flat_map(|at| [heat(&done, at), table(&done, at)]).collect();
     let mut assumptions = assumptions();
     assumptions.push(
-        "Each variant changes one thing. CPU work halved is cores of double speed. \"Shared\" disks are near what 99 virtual \
+        "Each variant changes one thing. CPU work halved is cores of double speed. \"Shared\" \
+         disks are near what 99 virtual \
          machines on four partitions get. \"Learned anew\" is a fresh cluster for each request."
             .to_owned(),
     );
@@ -136,7 +151,11 @@ fn reading(name: &'static str, runs: &[(&'static str, Seen)]) -> Done {
         };
         (0..CLAIMS.len()).map(of).collect()
     });
-    Done { name, verdicts: checks.iter().map(|check| check.verdict).collect(), medians: medians.collect() }
+    Done {
+        name,
+        verdicts: checks.iter().map(|check| check.verdict).collect(),
+        medians: medians.collect(),
+    }
 }
 
 /// What the claim is about, here with fewer requests.
@@ -166,7 +185,8 @@ fn heat(done: &[Done], at: usize) -> Block {
 
 fn table(done: &[Done], at: usize) -> Block {
     let row = |done: &Done| {
-        let numbers = done.medians[at].iter().map(|value| Cell::Number((value * 10.0).round() / 10.0));
+        let numbers =
+            done.medians[at].iter().map(|value| Cell::Number((value * 10.0).round() / 10.0));
         std::iter::once(Cell::Text(done.name.to_owned())).chain(numbers).collect()
     };
     let heading = |claim: &Claim| match claim.unit {

@@ -1,4 +1,5 @@
-//! Many tenants under an order policy and a rule of placement: fair over time, and balanced in space?
+//! Many tenants under an order policy and a rule of placement: fair over time, and balanced in
+//! space?
 
 use std::fmt::Write as _;
 
@@ -42,12 +43,20 @@ const READINGS: [(&str, &str); 6] = [
     ("how unevenly cores are used: deviation over mean of the nodes", ""),
 ];
 
-/// 24 tenants: three for each job type, each of which submits jobs one after the other, with pauses; two of each three
-/// large ones now and then, one small ones often.
+/// 24 tenants: three for each job type, each of which submits jobs one after the other, with
+/// pauses; two of each three large ones now and then, one small ones often.
 fn world() -> World {
     let mut workload = String::new();
-    let kinds =
-        ["pi", "wordcount", "terasort", "grep", "inverted-index", "radix-sort", "self-join", "k-means"];
+    let kinds = [
+        "pi",
+        "wordcount",
+        "terasort",
+        "grep",
+        "inverted-index",
+        "radix-sort",
+        "self-join",
+        "k-means",
+    ];
     for (number, kind) in kinds.iter().flat_map(|kind| [kind; 3]).enumerate() {
         let (input, count, pause) = match number % 3 {
             0 => (["1GB", "5GB"], 20, "30s"),
@@ -57,7 +66,8 @@ fn world() -> World {
         write!(
             workload,
             "[[queue]]\nname = \"{kind}-{size}\"\n[[mapreduce.request]]\nname = \"{kind}-{size}\"\n\
-             queue = \"{kind}-{size}\"\nkinds = [\"{kind}\"]\ninput = {input:?}\ncount = {count}\npause = \"{pause}\"\n\
+             queue = \"{kind}-{size}\"\nkinds = [\"{kind}\"]\ninput = {input:?}\ncount = \
+             {count}\npause = \"{pause}\"\n\
              at = {at}\n",
             size = ["small", "medium", "large"][number % 3],
             at = 10 * number,
@@ -88,8 +98,9 @@ fn read(run: &Run) -> [f64; READINGS.len()] {
 /// Many tenants.
 pub(in super::super) fn tenants(context: &Context) -> Result<Outcome, ReproduceError> {
     let worlds = [world()];
-    let runs =
-        sweep(context, MOST_SEEDS, &worlds, &CHOICES, |runs| runs.iter().map(read).collect::<Vec<_>>())?;
+    let runs = sweep(context, MOST_SEEDS, &worlds, &CHOICES, |runs| {
+        runs.iter().map(read).collect::<Vec<_>>()
+    })?;
     let of = |choice: usize, reading: usize| -> Vec<f64> {
         runs.iter().map(|(_, seen)| seen[choice][reading]).collect()
     };
@@ -118,7 +129,9 @@ pub(in super::super) fn tenants(context: &Context) -> Result<Outcome, ReproduceE
             x_labels: RULES.map(str::to_owned).to_vec(),
             y_labels: ORDERS.map(str::to_owned).to_vec(),
             values: (0..ORDERS.len())
-                .map(|order| (0..RULES.len()).map(|rule| median(order * RULES.len() + rule)).collect())
+                .map(|order| {
+                    (0..RULES.len()).map(|rule| median(order * RULES.len() + rule)).collect()
+                })
                 .collect(),
             middle: None,
         })
@@ -126,8 +139,10 @@ pub(in super::super) fn tenants(context: &Context) -> Result<Outcome, ReproduceE
     let blocks = READINGS.iter().enumerate().map(heat).collect();
     let mut assumptions = assumptions();
     assumptions.push(
-        "24 tenants of equal weight on the nodes of Environment 2, three for each job type: small jobs (1 to 5 GB) often, \
-         medium ones (10 to 40 GB), large ones (40 to 100 GB) seldom; each submits its next job some time after the last has \
+        "24 tenants of equal weight on the nodes of Environment 2, three for each job type: small \
+         jobs (1 to 5 GB) often, \
+         medium ones (10 to 40 GB), large ones (40 to 100 GB) seldom; each submits its next job \
+         some time after the last has \
          ended. Shares are of map slots."
             .to_owned(),
     );

@@ -24,11 +24,15 @@ fn check(id: &str, verdicts: &str) {
     for check in &outcome.checks {
         if let Measured::Spread(spread) = &check.measured {
             let five = spread.five;
-            assert!(five.is_sorted() && five.iter().all(|value| value.is_finite()), "{}", check.what);
+            assert!(
+                five.is_sorted() && five.iter().all(|value| value.is_finite()),
+                "{}",
+                check.what
+            );
             assert!(spread.agreeing <= spread.runs, "{}", check.what);
         }
-        let said =
-            check.verdict != Verdict::Differs || check.reason.as_deref().is_some_and(|why| why.len() > 30);
+        let said = check.verdict != Verdict::Differs
+            || check.reason.as_deref().is_some_and(|why| why.len() > 30);
         assert!(said, "{}: no reason", check.what);
     }
     assert!(!outcome.assumptions.is_empty(), "{id}");

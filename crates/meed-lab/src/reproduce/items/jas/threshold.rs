@@ -12,9 +12,11 @@ const THRESHOLDS: [u32; 5] = [100, 200, 300, 400, 500];
 const MOST_SEEDS: u64 = 10;
 
 /// Five requests, each of five WordCount and five TeraSort in random order; sizes as elsewhere.
-const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \"100GB\"]\ncount = 5\nkinds = [\
+const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \
+    \"100GB\"]\ncount = 5\nkinds = [\
     \"wordcount\", \"wordcount\", \"wordcount\", \"wordcount\", \"wordcount\", \
-    \"terasort\", \"terasort\", \"terasort\", \"terasort\", \"terasort\"]\n[[queue]]\nname = \"all\"\n";
+    \"terasort\", \"terasort\", \"terasort\", \"terasort\", \"terasort\"]\n[[queue]]\nname = \
+    \"all\"\n";
 
 const CLAIMS: [Claim; 2] = [
     Claim {
@@ -24,7 +26,8 @@ const CLAIMS: [Claim; 2] = [
         unit: "heartbeats",
         reference: Some((300.0, 300.0)),
         agrees: (300.0, 300.0),
-        otherwise: "no threshold is best in most runs: the times differ by a few percent, as much as from seed to seed. Slots hardly change \
+        otherwise: "no threshold is best in most runs: the times differ by a few percent, as much \
+            as from seed to seed. Slots hardly change \
                     once a long job has been measured",
     },
     Claim {
@@ -57,16 +60,19 @@ pub(in super::super) fn figure_10(context: &Context) -> Result<Outcome, Reproduc
         ..LineChart::default()
     };
     for environment in environments() {
-        let worlds: Vec<World> = THRESHOLDS.iter().map(|threshold| world(&environment, *threshold)).collect();
+        let worlds: Vec<World> =
+            THRESHOLDS.iter().map(|threshold| world(&environment, *threshold)).collect();
         let runs = sweep(context, MOST_SEEDS, &worlds, &[DJASL], |runs| {
             runs[0].record.mean_job_s.unwrap_or(f64::NAN)
         })?;
         let times: Vec<f64> = runs.into_iter().map(|(_, time)| time).collect();
         let seeds = times.len() / THRESHOLDS.len();
         for seed in 0..seeds {
-            let of_seed = || (0..THRESHOLDS.len()).map(|i| (THRESHOLDS[i], times[i * seeds + seed]));
+            let of_seed =
+                || (0..THRESHOLDS.len()).map(|i| (THRESHOLDS[i], times[i * seeds + seed]));
             let by_time = |a: &(u32, f64), b: &(u32, f64)| a.1.total_cmp(&b.1);
-            let (Some(best), Some(worst)) = (of_seed().min_by(by_time), of_seed().max_by(by_time)) else {
+            let (Some(best), Some(worst)) = (of_seed().min_by(by_time), of_seed().max_by(by_time))
+            else {
                 continue;
             };
             values.push((environment.label, [Some(f64::from(best.0)), Some(worst.1 / best.1)]));
@@ -80,12 +86,16 @@ pub(in super::super) fn figure_10(context: &Context) -> Result<Outcome, Reproduc
 }
 
 fn line<'a>(name: &str, by_threshold: impl Iterator<Item = &'a [f64]>) -> Line {
-    let fives: Vec<[f64; 5]> = by_threshold.map(|times| Spread::of(times.to_vec(), 0, "").five).collect();
+    let fives: Vec<[f64; 5]> =
+        by_threshold.map(|times| Spread::of(times.to_vec(), 0, "").five).collect();
     Line {
         name: name.to_owned(),
         x: THRESHOLDS.map(f64::from).to_vec(),
         y: fives.iter().map(|five| Some(five[2])).collect(),
-        band: Some((fives.iter().map(|five| five[0]).collect(), fives.iter().map(|five| five[4]).collect())),
+        band: Some((
+            fives.iter().map(|five| five[0]).collect(),
+            fives.iter().map(|five| five[4]).collect(),
+        )),
         ..Line::default()
     }
 }

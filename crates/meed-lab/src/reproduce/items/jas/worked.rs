@@ -1,11 +1,12 @@
-//! Fig. 2 to 5: which task goes where in clusters of two and three nodes, by the rules and the engine that all runs use.
+//! Fig. 2 to 5: which task goes where in clusters of two and three nodes, by the rules and the
+//! engine that all runs use.
 
 use meed::classes::capability::Capability;
 use meed::classes::locality::NodeTimes;
 use meed::classes::{Class, Classes, Limits, Load, Remote, Rule, SlotKind, TaskReport};
 use meed::{
-    Config, Effect, Engine, Event, JobId, JobSpec, NodeId, NodeSpec, Policy, QueueSpec, ResourceKinds,
-    Resources, Span, TaskGroup, Time, Unit, place,
+    Config, Effect, Engine, Event, JobId, JobSpec, NodeId, NodeSpec, Policy, QueueSpec,
+    ResourceKinds, Resources, Span, TaskGroup, Time, Unit, place,
 };
 use meed_report::page::{Block, Cell, Table};
 
@@ -22,7 +23,8 @@ const LIMITS: Limits = Limits {
     local_wait: Span::ZERO,
 };
 
-/// A JobTracker with its TaskTrackers, without time: heartbeats come when they are called for, and no task ends.
+/// A JobTracker with its TaskTrackers, without time: heartbeats come when they are called for, and
+/// no task ends.
 struct Bench {
     engine: Engine,
     classes: Classes,
@@ -42,10 +44,18 @@ impl Bench {
     fn new(rule: &str, slots: &[u32]) -> Result<Bench, ReproduceError> {
         let fifo = Policy::preset("fifo").expect("a preset");
         let node = |(number, slots): (usize, &u32)| {
-            NodeSpec::new(format!("TaskTracker{}", number + 1), Resources::new(&[u64::from(*slots) * SLOT]))
+            NodeSpec::new(
+                format!("TaskTracker{}", number + 1),
+                Resources::new(&[u64::from(*slots) * SLOT]),
+            )
         };
-        let queue =
-            QueueSpec { name: "all".to_owned(), weight: 1000, min: None, max: None, policy: fifo.clone() };
+        let queue = QueueSpec {
+            name: "all".to_owned(),
+            weight: 1000,
+            min: None,
+            max: None,
+            policy: fifo.clone(),
+        };
         let config = Config {
             kinds: ResourceKinds::new(vec![("map".to_owned(), Unit::Milli)])?,
             measured: 0,
@@ -90,7 +100,8 @@ impl Bench {
         });
     }
 
-    /// The heartbeat of a node: what it is given, as "J1t1". `local`: whether a block of the job lies there.
+    /// The heartbeat of a node: what it is given, as "J1t1". `local`: whether a block of the job
+    /// lies there.
     fn heartbeat(&mut self, node: usize, local: &dyn Fn(usize) -> bool) -> Vec<String> {
         self.classes.beat(Load::default());
         let mut got = Vec::new();
@@ -105,7 +116,12 @@ impl Bench {
     }
 
     /// One slot of a node is offered; the number of the job that takes it.
-    fn offer(&mut self, node: usize, kind: SlotKind, local: &dyn Fn(usize) -> bool) -> Option<usize> {
+    fn offer(
+        &mut self,
+        node: usize,
+        kind: SlotKind,
+        local: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
         let (jobs, classes) = (&self.jobs, &self.classes);
         let number = |id: JobId| jobs.iter().position(|job| *job == id);
         let remote = || Remote { holder: 1 - node.min(1), transfer: seconds(1) };
@@ -151,9 +167,12 @@ pub(in super::super) fn figure_3(_: &Context) -> Result<Outcome, ReproduceError>
     let printed = ["J1t1, J1t2, J2t1, J2t2", "J1t3, J1t4, J2t3, J2t4", "J1t5, J1t6, J2t5, J2t6"];
     let loads = ["1 I/O too many", "1 CPU too many", "1 CPU too many, 1 I/O idle"];
     let mut table = Table {
-        caption: "Slots against what each node runs without waiting (Fig. 3): CPU-bound and I/O-bound"
-            .to_owned(),
-        columns: ["node", "capable of", "DMR", "that is", "JAS", "that is"].map(str::to_owned).to_vec(),
+        caption:
+            "Slots against what each node runs without waiting (Fig. 3): CPU-bound and I/O-bound"
+                .to_owned(),
+        columns: ["node", "capable of", "DMR", "that is", "JAS", "that is"]
+            .map(str::to_owned)
+            .to_vec(),
         rows: Vec::new(),
     };
     let jas = slots_by_capability()?;
@@ -164,7 +183,8 @@ pub(in super::super) fn figure_3(_: &Context) -> Result<Outcome, ReproduceError>
         let slots = bench.classes.slots(node);
         let dmr = [slots.cpu, slots.io];
         let what = format!("TaskTracker{} under DMR (Fig. 3)", node + 1);
-        let misprint = "the text has \"three CPU slots and one I/O slot\" for it once; all it says of it then, and its first \
+        let misprint = "the text has \"three CPU slots and one I/O slot\" for it once; all it says \
+            of it then, and its first \
                         half sentence, are of one CPU-bound and three I/O-bound tasks";
         checks.push(same(
             &what,
@@ -183,8 +203,10 @@ pub(in super::super) fn figure_3(_: &Context) -> Result<Outcome, ReproduceError>
         ]);
     }
     let assumptions = vec![
-        "Both jobs are classified already. JAS has measured each node alone with its class: its capability is what Fig. 3 \
-         says that it runs at once. JAS too hands out half of all slots to each class: six CPU slots, where the three nodes \
+        "Both jobs are classified already. JAS has measured each node alone with its class: its \
+         capability is what Fig. 3 \
+         says that it runs at once. JAS too hands out half of all slots to each class: six CPU \
+         slots, where the three nodes \
          run four such tasks without waiting."
             .to_owned(),
     ];
@@ -196,7 +218,8 @@ fn slots_by_capability() -> Result<[[u32; 2]; 3], ReproduceError> {
     let mut bench = Bench::new("jas", &[4; 3])?;
     for (i, class) in Class::ALL.into_iter().enumerate() {
         let job = bench.job(9, class);
-        // Classified by a first task of 10 s; then 600 s of each node, as many tasks as it runs at once.
+        // Classified by a first task of 10 s; then 600 s of each node, as many tasks as it runs at
+        // once.
         for (node, capable) in CAPABILITIES.iter().enumerate() {
             for _ in 0..capable[i] * 600 {
                 bench.ended(job, node, seconds(u64::from(60 / capable[i])), class);
@@ -211,7 +234,8 @@ fn slots_by_capability() -> Result<[[u32; 2]; 3], ReproduceError> {
     }))
 }
 
-/// Who ran which of the nine tasks of Fig. 4, and how long each took, in milliseconds (ours: 30 s of each node).
+/// Who ran which of the nine tasks of Fig. 4, and how long each took, in milliseconds (ours: 30 s
+/// of each node).
 const FIGURE_4: [(u32, u64); 3] = [(3, 10_000), (4, 7_500), (2, 15_000)];
 
 /// Fig. 4: slots from measured times, by Eq. 2 and 3.
@@ -248,14 +272,16 @@ pub(in super::super) fn figure_4(_: &Context) -> Result<Outcome, ReproduceError>
             measured: Measured::Words(inverse.join(", ")),
             verdict: Verdict::Differs,
             reason: Some(
-                "the example prints mean times where Eq. 2 has tasks per second: the slowest node would get the most slots. We \
+                "the example prints mean times where Eq. 2 has tasks per second: the slowest node \
+                 would get the most slots. We \
                  take Eq. 2"
                     .to_owned(),
             ),
         },
     ];
     let assumptions = vec![
-        "Who ran which task is the paper's. The times are ours, for none are in its text: each of r1's three tasks takes 10 s, \
+        "Who ran which task is the paper's. The times are ours, for none are in its text: each of \
+         r1's three tasks takes 10 s, \
          of r2's four 7.5 s, of r3's two 15 s, so that all three work for 30 s."
             .to_owned(),
     ];
@@ -275,15 +301,18 @@ pub(in super::super) fn figure_5(_: &Context) -> Result<Outcome, ReproduceError>
         bench.classes.job_ended(earlier);
         bench.classes.beat(Load::default());
         let slots: Vec<String> = (0..2)
-            .map(|node| format!("{} and {}", bench.classes.slots(node).cpu, bench.classes.slots(node).io))
+            .map(|node| {
+                format!("{} and {}", bench.classes.slots(node).cpu, bench.classes.slots(node).io)
+            })
             .collect();
         // Jobs 1 and 2 of the figure, and one that keeps the I/O slots busy.
         (bench.jobs, bench.given) = (Vec::new(), Vec::new());
         bench.job(4, Class::Cpu);
         bench.job(1, Class::Cpu);
         bench.job(9, Class::Io);
-        let cpu =
-            |tasks: Vec<String>| tasks.into_iter().filter(|task| !task.starts_with("J3")).collect::<Vec<_>>();
+        let cpu = |tasks: Vec<String>| {
+            tasks.into_iter().filter(|task| !task.starts_with("J3")).collect::<Vec<_>>()
+        };
         let first = cpu(bench.heartbeat(0, &|_| true)).join(", ");
         let second = cpu(bench.heartbeat(1, &|job| job != 1)).join(", ");
         given.push((slots.join("; "), first, second));
@@ -302,12 +331,15 @@ pub(in super::super) fn figure_5(_: &Context) -> Result<Outcome, ReproduceError>
             "the same by JASL: J2t1 waits for TaskTracker1 (Algorithm 8; no figure)",
             "J1t4",
             given[1].2.clone(),
-            "both nodes are alike, so Eq. 6 does not hold: the block's way costs more than it gains",
+            "both nodes are alike, so Eq. 6 does not hold: the block's way costs more than it \
+             gains",
         ),
     ];
     let assumptions = vec![
-        "The figure has five CPU slots of eight, though half of all slots is four (Sec. 3.1.2): TaskTracker1 is configured \
-         with five slots here, TaskTracker2 with three. A third job, I/O-bound, keeps the I/O slots busy: Algorithm 5 \
+        "The figure has five CPU slots of eight, though half of all slots is four (Sec. 3.1.2): \
+         TaskTracker1 is configured \
+         with five slots here, TaskTracker2 with three. A third job, I/O-bound, keeps the I/O \
+         slots busy: Algorithm 5 \
          would give them to Job 1 else."
             .to_owned(),
     ];

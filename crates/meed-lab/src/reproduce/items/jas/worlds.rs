@@ -1,7 +1,9 @@
-//! The paper's environments as scenarios of the MapReduce world, and how they are run: over seeds, rules and all cores.
+//! The paper's environments as scenarios of the MapReduce world, and how they are run: over seeds,
+//! rules and all cores.
 //!
-//! Scenarios are made as text, read as any user's file would be (docs/mapreduce.md). What the paper does not give is an
-//! assumption and stands in [`DISK_MB_S`] to [`REQUESTS`]; `study` varies each of them.
+//! Scenarios are made as text, read as any user's file would be (docs/mapreduce.md). What the paper
+//! does not give is an assumption and stands in [`DISK_MB_S`] to [`REQUESTS`]; `study` varies each
+//! of them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,15 +18,18 @@ use rayon::prelude::*;
 
 use crate::reproduce::{Context, ReproduceError};
 
-/// Of a node's disk with one stream. The paper's 99 virtual machines share four partitions; it gives no rate but the
-/// 35 MB/s above which a node counts as overloaded, so a full disk must reach more: 60 MB/s are 46 with four streams.
+/// Of a node's disk with one stream. The paper's 99 virtual machines share four partitions; it
+/// gives no rate but the 35 MB/s above which a node counts as overloaded, so a full disk must reach
+/// more: 60 MB/s are 46 with four streams.
 pub(super) const DISK_MB_S: f64 = 60.0;
 /// Of the link into a node: 1 Gbit/s.
 pub(super) const NETWORK_MB_S: f64 = 125.0;
 /// DIOR, against which jobs are classified: the only disk rate that the paper gives.
 pub(super) const AVERAGE_DISK_MB_S: f64 = 35.0;
-/// Ten requests of all eight types in random order, 5 to 100 GB each (Sec. 4.1), one after the other.
-pub(super) const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \"100GB\"]\ncount = 10\n[[queue]]\nname = \"all\"\n";
+/// Ten requests of all eight types in random order, 5 to 100 GB each (Sec. 4.1), one after the
+/// other.
+pub(super) const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \
+    \"100GB\"]\ncount = 10\n[[queue]]\nname = \"all\"\n";
 
 /// Nodes of one sort.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,8 +61,8 @@ pub(super) struct World {
     pub(super) workload: String,
 }
 
-/// Tables 5 to 7. Environments 3 and 4 are Environment 1 with more memory in the workers, and with a larger master:
-/// neither is in our model, so they are the same world.
+/// Tables 5 to 7. Environments 3 and 4 are Environment 1 with more memory in the workers, and with
+/// a larger master: neither is in our model, so they are the same world.
 pub(super) fn environments() -> Vec<World> {
     [("Environment 1, 3, 4", [1, 1, 1]), ("Environment 2", [2, 4, 8])]
         .map(|(label, cores)| World::new(label, cores.map(Nodes::third).to_vec()))
@@ -67,19 +72,25 @@ pub(super) fn environments() -> Vec<World> {
 /// What all these experiments take for granted.
 pub(super) fn assumptions() -> Vec<String> {
     vec![
-        "What each job type does per byte is not in the paper; ours is in docs/mapreduce.md. Which verdicts hang on it: \
+        "What each job type does per byte is not in the paper; ours is in docs/mapreduce.md. Which \
+         verdicts hang on it: \
          jas-study."
             .to_owned(),
         format!(
-            "Each worker has a disk of its own with {DISK_MB_S} MB/s for one stream, 10 % less for each further one, and a link \
-             of {NETWORK_MB_S} MB/s; blocks are 64 MiB with three replicas. In the paper 99 virtual machines share four \
+            "Each worker has a disk of its own with {DISK_MB_S} MB/s for one stream, 10 % less for \
+             each further one, and a link \
+             of {NETWORK_MB_S} MB/s; blocks are 64 MiB with three replicas. In the paper 99 \
+             virtual machines share four \
              partitions. DIOR is {AVERAGE_DISK_MB_S} MB/s, the one disk rate that is printed."
         ),
-        "Requests follow one after the other: all eight jobs of one are submitted at once, in random order, the next ones when \
-         the last has ended. Sizes are drawn evenly from 5 to 100 GB. What JAS has learned stays from one request to the \
+        "Requests follow one after the other: all eight jobs of one are submitted at once, in \
+         random order, the next ones when \
+         the last has ended. Sizes are drawn evenly from 5 to 100 GB. What JAS has learned stays \
+         from one request to the \
          next (Algorithm 6 sets its tables back with each batch; see jas-study)."
             .to_owned(),
-        "Environments 3 and 4 differ from 1 in memory and in the master only, which our world does not model: they would \
+        "Environments 3 and 4 differ from 1 in memory and in the master only, which our world does \
+         not model: they would \
          give the figures of Environment 1, and are not run again."
             .to_owned(),
     ]
@@ -107,8 +118,8 @@ pub(super) const JAS: Choice = choice("JAS", "fifo,placement=jas");
 pub(super) const JASL: Choice = choice("JASL", "fifo,placement=jasl");
 pub(super) const DJASL: Choice = choice("DJASL", "fifo,placement=djasl");
 
-/// JAS that takes, within the job whose turn it is, a block of the node where there is one, as Hadoop does: the other
-/// reading of "select a task of Job" (Algorithms 4 and 5).
+/// JAS that takes, within the job whose turn it is, a block of the node where there is one, as
+/// Hadoop does: the other reading of "select a task of Job" (Algorithms 4 and 5).
 static JAS_NEAR_RULE: Rule = Rule { name: "jas-near", locality: Locality::First, ..*jas_row() };
 
 const fn jas_row() -> &'static Rule {
@@ -129,12 +140,14 @@ impl World {
 
     /// The scenario as a user would write it.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("[mapreduce]\naverage_disk_bytes_per_s = \"{AVERAGE_DISK_MB_S}MB\"\n");
+        let mut text =
+            format!("[mapreduce]\naverage_disk_bytes_per_s = \"{AVERAGE_DISK_MB_S}MB\"\n");
         for (number, nodes) in self.nodes.iter().enumerate() {
             let Nodes { count, cores, speed, disk_mb_s, network_mb_s } = nodes;
             write!(
                 text,
-                "[[mapreduce.node]]\nname = \"sort{number}\"\ncount = {count}\ncores = {cores}\nspeed = {speed:?}\n\
+                "[[mapreduce.node]]\nname = \"sort{number}\"\ncount = {count}\ncores = \
+                 {cores}\nspeed = {speed:?}\n\
                  disk_bytes_per_s = \"{disk_mb_s}MB\"\nnetwork_bytes_per_s = \"{network_mb_s}MB\"\n"
             )
             .expect("a string takes all that is written");
@@ -147,15 +160,22 @@ impl World {
     }
 
     /// One run; `points` samples over time.
-    pub(super) fn run(&self, choice: &Choice, seed: u64, points: usize) -> Result<Run, ReproduceError> {
-        let setup = self.scenario()?.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
+    pub(super) fn run(
+        &self,
+        choice: &Choice,
+        seed: u64,
+        points: usize,
+    ) -> Result<Run, ReproduceError> {
+        let setup =
+            self.scenario()?.mapreduce_setup(choice.words, seed).map_err(SimulateError::from)?;
         let mut setup = setup.expect("these scenarios are of the MapReduce world");
         setup.strict = true;
         setup.series_points = points;
         if let Some(rule) = choice.instead {
             setup.rule = rule;
         }
-        let record = mapreduce::run(choice.name, setup, &mut Unwatched).map_err(SimulateError::from)?;
+        let record =
+            mapreduce::run(choice.name, setup, &mut Unwatched).map_err(SimulateError::from)?;
         Ok(Run { record })
     }
 }
@@ -192,8 +212,8 @@ impl Run {
     }
 }
 
-/// What `read` sees in the runs of all `choices`, for each world and seed; those of a world follow each other. At most
-/// `most` seeds.
+/// What `read` sees in the runs of all `choices`, for each world and seed; those of a world follow
+/// each other. At most `most` seeds.
 pub(super) fn sweep<T: Send>(
     context: &Context,
     most: u64,
@@ -204,13 +224,17 @@ pub(super) fn sweep<T: Send>(
     let seeds = context.seeds.clamp(1, most);
     let pairs: Vec<(&World, u64)> = worlds
         .iter()
-        .flat_map(|world| (0..seeds).map(move |seed| (world, context.first_seed.wrapping_add(seed))))
+        .flat_map(|world| {
+            (0..seeds).map(move |seed| (world, context.first_seed.wrapping_add(seed)))
+        })
         .collect();
     pairs
         .into_par_iter()
         .map(|(world, seed)| {
-            let runs: Vec<Run> =
-                choices.iter().map(|choice| world.run(choice, seed, 0)).collect::<Result<_, _>>()?;
+            let runs: Vec<Run> = choices
+                .iter()
+                .map(|choice| world.run(choice, seed, 0))
+                .collect::<Result<_, _>>()?;
             Ok((world.label, read(&runs)))
         })
         .collect()

@@ -42,9 +42,11 @@ pub(in crate::reproduce::items) struct Claim {
     pub(in crate::reproduce::items) otherwise: &'static str,
 }
 
-/// The claim, with what each run gave, beside the run's group. Runs in which the number does not exist are left out.
+/// The claim, with what each run gave, beside the run's group. Runs in which the number does not
+/// exist are left out.
 fn check<G: Copy + PartialEq>(claim: &Claim, groups: &Groups<G>, runs: &Values<G>) -> Check {
-    let seen: Vec<(G, f64)> = runs.iter().filter_map(|(group, value)| Some((*group, (*value)?))).collect();
+    let seen: Vec<(G, f64)> =
+        runs.iter().filter_map(|(group, value)| Some((*group, (*value)?))).collect();
     let holds = |value: f64| claim.agrees.0 <= value && value <= claim.agrees.1;
     let agreeing = seen.iter().filter(|(_, value)| holds(*value)).count();
     let verdict = Verdict::of_runs(agreeing, seen.len());
@@ -91,7 +93,8 @@ fn distinct<G: Copy + PartialEq>(runs: &Values<G>) -> Vec<G> {
     groups
 }
 
-/// Checks and charts of all claims; `runs` has a value for each claim, beside the run's factor of task times.
+/// Checks and charts of all claims; `runs` has a value for each claim, beside the run's factor of
+/// task times.
 pub(in crate::reproduce::items) fn check_all<const N: usize>(
     claims: &[Claim; N],
     runs: &[(f64, [Option<f64>; N])],
@@ -108,7 +111,8 @@ pub(in crate::reproduce::items) fn check_groups<G: Copy + PartialEq, const N: us
     let column = |i: usize| -> Vec<(G, Option<f64>)> {
         runs.iter().map(|(group, values)| (*group, values[i])).collect()
     };
-    let checks = claims.iter().enumerate().map(|(i, claim)| check(claim, groups, &column(i))).collect();
+    let checks =
+        claims.iter().enumerate().map(|(i, claim)| check(claim, groups, &column(i))).collect();
     let mut charts: Vec<SpreadChart> = Vec::new();
     for (i, claim) in claims.iter().enumerate() {
         if charts.last().is_none_or(|chart| chart.title != claim.chart) {
@@ -148,7 +152,8 @@ fn rows<G: Copy + PartialEq>(
     distinct(runs).into_iter().filter_map(row).collect()
 }
 
-/// Smallest, first quartile, median, third quartile, largest; quartiles between neighbours by straight lines.
+/// Smallest, first quartile, median, third quartile, largest; quartiles between neighbours by
+/// straight lines.
 pub(in crate::reproduce::items) fn five(values: &[f64]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,9 @@
-//! The papers' experiments as scenarios, and how they are run: over seeds, task times and all cores.
+//! The papers' experiments as scenarios, and how they are run: over seeds, task times and all
+//! cores.
 //!
-//! Scenarios are made as text, read as any user's file would be. Random numbers come from the seed alone, results are
-//! collected in order: the same context gives the same outcome, on however many cores.
+//! Scenarios are made as text, read as any user's file would be. Random numbers come from the seed
+//! alone, results are collected in order: the same context gives the same outcome, on however many
+//! cores.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,9 +16,10 @@ use rayon::prelude::*;
 
 use crate::reproduce::{Context, ReproduceError};
 
-/// Bytes of a container. Two GiB: with them the 107 tasks that Facebook ran at 1,439 s (ICS'14 Fig. 7a) are all but
-/// one of the 108 containers of nine nodes, the drop from 1,019 to 630 that the loss of 76 of them made is what
-/// 76 x 589 s over 108 containers makes (414), and 3.85 of 4 shares (Fig. 4b) is 104 of 108.
+/// Bytes of a container. Two GiB: with them the 107 tasks that Facebook ran at 1,439 s (ICS'14 Fig.
+/// 7a) are all but one of the 108 containers of nine nodes, the drop from 1,019 to 630 that the
+/// loss of 76 of them made is what 76 x 589 s over 108 containers makes (414), and 3.85 of 4 shares
+/// (Fig. 4b) is 104 of 108.
 pub(super) const CONTAINER: f64 = (2u64 << 30) as f64;
 
 /// Task times, as factors of those assumed: half, as assumed, double.
@@ -80,13 +83,17 @@ pub(super) struct Experiment {
     pub(super) samples: usize,
 }
 
-/// Starts of a single-level run: Facebook's submissions count from 0, the others begin to ask for more than their share
-/// at 24 and 28 s (TSC'18 Fig. 6a).
+/// Starts of a single-level run: Facebook's submissions count from 0, the others begin to ask for
+/// more than their share at 24 and 28 s (TSC'18 Fig. 6a).
 pub(super) const SIDE_BY_SIDE: [u64; 4] = [0, 24, 28, 28];
 
 impl Experiment {
     /// The scenario with task times times `scale`.
-    pub(super) fn scenario(&self, context: &Context, scale: f64) -> Result<Scenario, ReproduceError> {
+    pub(super) fn scenario(
+        &self,
+        context: &Context,
+        scale: f64,
+    ) -> Result<Scenario, ReproduceError> {
         let submissions = submissions(context);
         let text = self.text(scale, submissions.as_deref());
         Ok(Scenario::parse("the papers' workloads", &text, Path::new(""), &[], OnBadLine::Stop)?)
@@ -110,7 +117,8 @@ impl Experiment {
         for (i, name) in WORKLOADS.into_iter().enumerate() {
             let queue = self.queue(i);
             let (start, factor) = (self.starts[i], self.factors[i] * scale);
-            // Jobs of a queue share it equally, as in the Hadoop Fair Scheduler, under every policy of the root.
+            // Jobs of a queue share it equally, as in the Hadoop Fair Scheduler, under every policy
+            // of the root.
             put(format_args!("[[queue]]\nname = \"{queue}\"\norder = \"fair\"\n"));
             put(format_args!(
                 "[[workload]]\nname = \"{name}\"\nqueue = \"{queue}\"\nstart = {start}\n\
@@ -118,7 +126,10 @@ impl Experiment {
             ));
             if let Some(file) = submissions.filter(|_| i == FACEBOOK) {
                 // What JSON quotes TOML reads.
-                put(format_args!("submissions = {}\n", serde_json::Value::from(file.to_string_lossy())));
+                put(format_args!(
+                    "submissions = {}\n",
+                    serde_json::Value::from(file.to_string_lossy())
+                ));
             }
         }
         if let Some(until) = self.until_s {
@@ -149,18 +160,23 @@ impl Experiment {
         Ok(simulate(&scenario, &self.options(context.first_seed), None, &mut Unwatched)?)
     }
 
-    /// What `read` sees in each run, with its factor of task times: all seeds of the first factor, then of the next.
+    /// What `read` sees in each run, with its factor of task times: all seeds of the first factor,
+    /// then of the next.
     pub(super) fn sweep<T: Send>(
         &self,
         context: &Context,
         scales: &[f64],
         read: impl Fn(&Comparison, f64) -> T + Sync,
     ) -> Result<Vec<(f64, T)>, ReproduceError> {
-        let scenarios =
-            scales.iter().map(|&scale| self.scenario(context, scale)).collect::<Result<Vec<_>, _>>()?;
+        let scenarios = scales
+            .iter()
+            .map(|&scale| self.scenario(context, scale))
+            .collect::<Result<Vec<_>, _>>()?;
         let seeds = context.seeds.max(1);
         let runs: Vec<(usize, u64)> = (0..scales.len())
-            .flat_map(|scale| (0..seeds).map(move |seed| (scale, context.first_seed.wrapping_add(seed))))
+            .flat_map(|scale| {
+                (0..seeds).map(move |seed| (scale, context.first_seed.wrapping_add(seed)))
+            })
             .collect();
         runs.into_par_iter()
             .map(|(scale, seed)| {
@@ -174,8 +190,8 @@ impl Experiment {
 /// The SWIM sample that the papers take submission times from, if the user has it.
 fn submissions(context: &Context) -> Option<PathBuf> {
     let folder = context.traces.as_ref()?;
-    let names =
-        ["", ".xz", ".gz", ".zst"].map(|ending| format!("FB-2009_samples_24_times_1hr_1.tsv{ending}"));
+    let names = ["", ".xz", ".gz", ".zst"]
+        .map(|ending| format!("FB-2009_samples_24_times_1hr_1.tsv{ending}"));
     let places = names.iter().flat_map(|name| [folder.join("swim").join(name), folder.join(name)]);
     let found = places.into_iter().find(|path| path.is_file())?;
     // Scenarios look for files beside themselves; these have no place.
@@ -186,27 +202,33 @@ fn submissions(context: &Context) -> Option<PathBuf> {
 pub(super) fn assumptions(context: &Context, cluster: Cluster) -> Vec<String> {
     let arrivals = match submissions(context) {
         Some(_) => {
-            "Facebook's submissions are the first 100 of the SWIM sample FB-2009_samples_24_times_1hr_1.tsv; the seed \
+            "Facebook's submissions are the first 100 of the SWIM sample \
+             FB-2009_samples_24_times_1hr_1.tsv; the seed \
              shuffles which job comes when, and draws task times."
         }
         None => {
-            "Facebook's submissions are random, from a log-normal distribution fitted to the SWIM sample \
-             FB-2009_samples_24_times_1hr_1.tsv, which was not found among the traces: its bursts are missing. The seed \
+            "Facebook's submissions are random, from a log-normal distribution fitted to the SWIM \
+             sample \
+             FB-2009_samples_24_times_1hr_1.tsv, which was not found among the traces: its bursts \
+             are missing. The seed \
              draws them, shuffles which job comes when, and draws task times."
         }
     };
     vec![
         format!(
-            "{} containers of 2 GiB on {} nodes; memory is the measured resource. 2 GiB is what ICS'14 Fig. 7 leaves: \
+            "{} containers of 2 GiB on {} nodes; memory is the measured resource. 2 GiB is what \
+             ICS'14 Fig. 7 leaves: \
              107 running tasks in 216 GB.",
             cluster.containers(),
             cluster.nodes
         ),
-        "Task times and sizes that the papers do not give are those of docs/macro-workloads.md; every check is repeated \
+        "Task times and sizes that the papers do not give are those of docs/macro-workloads.md; \
+         every check is repeated \
          with half and with double the times."
             .to_owned(),
         arrivals.to_owned(),
-        "A container is granted the instant that one is free: no application masters, heartbeats or start-up. Jobs of a \
+        "A container is granted the instant that one is free: no application masters, heartbeats \
+         or start-up. Jobs of a \
          queue share it equally."
             .to_owned(),
     ]

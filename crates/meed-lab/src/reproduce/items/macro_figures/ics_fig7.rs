@@ -1,10 +1,13 @@
-//! ICS'14 Fig. 7: accumulated resources under a fixed and under an adaptive task quantum, both starting from 600 s.
+//! ICS'14 Fig. 7: accumulated resources under a fixed and under an adaptive task quantum, both
+//! starting from 600 s.
 
 use meed_sim::record::{Comparison, QueueSeries};
 use meed_workload::macro_workload::Workload;
 
 use super::claim::{Claim, check_all};
-use super::experiment::{Experiment, FACEBOOK, ICS, NAMES, SCALES, SIDE_BY_SIDE, WORKLOADS, assumptions};
+use super::experiment::{
+    Experiment, FACEBOOK, ICS, NAMES, SCALES, SIDE_BY_SIDE, WORKLOADS, assumptions,
+};
 use super::reading::{Reading, chart};
 use crate::reproduce::{Context, Outcome, ReproduceError};
 
@@ -64,7 +67,8 @@ const CLAIMS: [Claim; 5] = [
     },
     Claim {
         chart: "Queues whose quantum has become that of their tasks",
-        what: "queues whose adaptive quantum after an hour lies among the mean times of their tasks",
+        what: "queues whose adaptive quantum after an hour lies among the mean times of their \
+            tasks",
         paper: "each workload has its own (Fig. 7c)",
         unit: "queues",
         reference: Some((4.0, 4.0)),
@@ -83,12 +87,19 @@ pub(in super::super) fn ics_fig7(context: &Context) -> Result<Outcome, Reproduce
         chart(title, "seconds of the whole cluster", lines, &[], &[])
     };
     let quanta = (0..NAMES.len()).filter(|&i| !adaptive.queue(i).quantum_s.is_empty());
-    let quanta =
-        quanta.map(|i| adaptive.line(NAMES[i], &adaptive.queue(i).quantum_s, 1.0, HOUR_S as f64)).collect();
+    let quanta = quanta
+        .map(|i| adaptive.line(NAMES[i], &adaptive.queue(i).quantum_s, 1.0, HOUR_S as f64))
+        .collect();
     let mut blocks = vec![
         accumulated("Accumulated resources, fixed quantum of 600 s", fixed),
         accumulated("Accumulated resources, adaptive quantum from 600 s", adaptive),
-        chart("Adaptive quantum", "s", quanta, &[], &[(11.0, "a Facebook task"), (23.6, "a TPC-H task")]),
+        chart(
+            "Adaptive quantum",
+            "s",
+            quanta,
+            &[],
+            &[(11.0, "a Facebook task"), (23.6, "a TPC-H task")],
+        ),
     ];
     blocks.extend(spreads);
     Ok(Outcome { checks, assumptions: assumptions(context, ICS), blocks })
@@ -107,10 +118,12 @@ fn read(comparison: &Comparison, scale: f64) -> [Option<f64>; 5] {
     ]
 }
 
-/// The sum of all falls of all queues' accumulated resources from `from` on, over the sum of their final values.
+/// The sum of all falls of all queues' accumulated resources from `from` on, over the sum of their
+/// final values.
 fn jumps(run: Reading<'_>, from: f64) -> Option<f64> {
     let after = |i: usize| &run.queue(i).charged[run.index(from)..];
-    let falls = |i: usize| after(i).windows(2).map(|pair| (pair[0] - pair[1]).max(0.0)).sum::<f64>();
+    let falls =
+        |i: usize| after(i).windows(2).map(|pair| (pair[0] - pair[1]).max(0.0)).sum::<f64>();
     let last: f64 = (0..NAMES.len()).filter_map(|i| after(i).last()).sum();
     (last > 0.0).then(|| (0..NAMES.len()).map(falls).sum::<f64>() / last)
 }
@@ -125,15 +138,16 @@ fn largest_fall(run: Reading<'_>, from: f64, span: f64) -> f64 {
     (run.index(from)..times.len()).map(fall).fold(0.0, f64::max)
 }
 
-/// Whether a queue's quantum at the end lies between the shortest and the longest mean time of its stages, with a
-/// quarter to spare on both sides.
+/// Whether a queue's quantum at the end lies between the shortest and the longest mean time of its
+/// stages, with a quarter to spare on both sides.
 fn knows_its_tasks(queue: &QueueSeries, i: usize, scale: f64) -> bool {
     let (Some(quantum), Some(workload)) =
         (queue.quantum_s.last(), WORKLOADS.get(i).and_then(|name| Workload::find(name)))
     else {
         return false;
     };
-    let means = || workload.kinds.iter().flat_map(|kind| kind.stages).map(|stage| stage.mean_s * scale);
+    let means =
+        || workload.kinds.iter().flat_map(|kind| kind.stages).map(|stage| stage.mean_s * scale);
     let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
     (0.75 * least..=1.25 * most).contains(quantum)
 }

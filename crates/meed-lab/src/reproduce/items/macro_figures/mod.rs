@@ -1,4 +1,5 @@
-//! The figures of LTYARN's evaluation, on the macro-workloads made anew (TSC'18 Sec. 7, ICS'14 Sec. 6).
+//! The figures of LTYARN's evaluation, on the macro-workloads made anew (TSC'18 Sec. 7, ICS'14 Sec.
+//! 6).
 //!
 //! | file | what |
 //! |---|---|
@@ -7,8 +8,8 @@
 //! | [`reading`] | numbers and lines off a run's samples |
 //! | the rest | one figure each: an experiment, what is read off a run, and the claims |
 //!
-//! The papers' task times are mostly unknown, so each claim is asked of every seed at half, at the assumed and at
-//! double the times, and counts as agreeing when three quarters of these runs do.
+//! The papers' task times are mostly unknown, so each claim is asked of every seed at half, at the
+//! assumed and at double the times, and counts as agreeing when three quarters of these runs do.
 
 pub(super) mod claim;
 mod experiment;

@@ -71,14 +71,20 @@ impl<'a> Reading<'a> {
     }
 
     /// One line for each workload.
-    pub(super) fn lines(self, unit: f64, until: f64, value: fn(&QueueSeries) -> &[f64]) -> Vec<Line> {
+    pub(super) fn lines(
+        self,
+        unit: f64,
+        until: f64,
+        value: fn(&QueueSeries) -> &[f64],
+    ) -> Vec<Line> {
         (0..NAMES.len()).map(|i| self.line(NAMES[i], value(self.queue(i)), unit, until)).collect()
     }
 
     /// The fairness degrees, for each workload.
     pub(super) fn rhos(self, until: f64) -> Vec<Line> {
         let line = |i: usize| {
-            let points = self.times().iter().copied().zip(self.queue(i).rho.iter().copied()).collect();
+            let points =
+                self.times().iter().copied().zip(self.queue(i).rho.iter().copied()).collect();
             thinned(NAMES[i], points, until)
         };
         (0..NAMES.len()).map(line).collect()

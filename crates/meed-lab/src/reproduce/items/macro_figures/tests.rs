@@ -1,4 +1,5 @@
-//! Each figure once, with one seed and without traces: the verdicts that users see, so that a change of them is noticed.
+//! Each figure once, with one seed and without traces: the verdicts that users see, so that a
+//! change of them is noticed.
 
 use meed_report::page::Block;
 
@@ -38,7 +39,12 @@ fn check(id: &str, verdicts: &str) {
         if let Block::Lines(chart) = block {
             drawn += 1;
             for line in &chart.lines {
-                assert!(line.x.len() == line.y.len() && line.x.len() > 10, "{}: {}", chart.title, line.name);
+                assert!(
+                    line.x.len() == line.y.len() && line.x.len() > 10,
+                    "{}: {}",
+                    chart.title,
+                    line.name
+                );
                 assert!(line.x.is_sorted(), "{}: {}", chart.title, line.name);
             }
         }

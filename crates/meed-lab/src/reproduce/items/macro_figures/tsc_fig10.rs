@@ -1,11 +1,15 @@
-//! TSC'18 Fig. 10: the naive walk starves TPC-H, the starvation guard does not let it (Sec. 7.6, Fig. 9).
+//! TSC'18 Fig. 10: the naive walk starves TPC-H, the starvation guard does not let it (Sec. 7.6,
+//! Fig. 9).
 //!
-//! Facebook runs alone for 15 minutes; then its sibling TPC-H, and Purdue and Spark of the other group, begin.
+//! Facebook runs alone for 15 minutes; then its sibling TPC-H, and Purdue and Spark of the other
+//! group, begin.
 
 use meed_sim::record::Comparison;
 
 use super::claim::{Claim, check_all};
-use super::experiment::{CONTAINER, Experiment, FACEBOOK, PURDUE, SCALES, SPARK, TPC_H, TSC, assumptions};
+use super::experiment::{
+    CONTAINER, Experiment, FACEBOOK, PURDUE, SCALES, SPARK, TPC_H, TSC, assumptions,
+};
 use super::reading::{Reading, chart};
 use crate::reproduce::{Check, Context, Outcome, ReproduceError};
 
@@ -32,12 +36,17 @@ const LONGER: f64 = 3.0;
 /// What the figure shows.
 const SHOWN_S: f64 = 1800.0;
 
-const TOO_LITTLE: &str = "the walk is work-conserving: TPC-H starves only while Group2 asks for the whole cluster. In the \
-    paper it did so for 680 s, which are 80,000 container-seconds; with our task times its first jobs ask for a ninth \
-    of that, and what they leave goes to Group1. With times three times as long (see below) it comes out";
-const NO_MASTERS: &str = "Eq. 7 gives 23.6 / 80 = 0.3 tasks; the paper's 1 to 4 need longer tasks, or count \
+const TOO_LITTLE: &str = "the walk is work-conserving: TPC-H starves only while Group2 asks for \
+    the whole cluster. In the \
+    paper it did so for 680 s, which are 80,000 container-seconds; with our task times its first \
+    jobs ask for a ninth \
+    of that, and what they leave goes to Group1. With times three times as long (see below) it \
+    comes out";
+const NO_MASTERS: &str = "Eq. 7 gives 23.6 / 80 = 0.3 tasks; the paper's 1 to 4 need longer tasks, \
+    or count \
     application masters, which we do not model";
-const SHORT_TASKS: &str = "Eq. 7 gives 23.6 / 10 = 2.4 tasks once they have gathered; they have no time to while \
+const SHORT_TASKS: &str = "Eq. 7 gives 23.6 / 10 = 2.4 tasks once they have gathered; they have no \
+    time to while \
     starvation is short, and half the times give half the tasks";
 
 const fn claims(charts: [&'static str; 4], otherwise: [&'static str; 4]) -> [Claim; 5] {
@@ -110,7 +119,8 @@ const WITH_LONGER: [Claim; 5] = claims(
     [
         "",
         "",
-        "Eq. 7 gives 70.8 / 80 = 0.9 tasks; the paper may count application masters, which we do not model",
+        "Eq. 7 gives 70.8 / 80 = 0.9 tasks; the paper may count application masters, which we do \
+         not model",
         "",
     ],
 );
@@ -147,8 +157,10 @@ pub(in super::super) fn tsc_fig10(context: &Context) -> Result<Outcome, Reproduc
     blocks.extend(more_spreads);
     let mut assumptions = assumptions(context, TSC);
     assumptions.push(
-        "Three times the task times is no free choice: the figure itself asks for it (680 s of a cluster that Group2 alone \
-         fills), and six virtual machines on a node with one disk are slower than the node that the other times are taken \
+        "Three times the task times is no free choice: the figure itself asks for it (680 s of a \
+         cluster that Group2 alone \
+         fills), and six virtual machines on a node with one disk are slower than the node that \
+         the other times are taken \
          from. It is shown beside the assumed times, not instead of them."
             .to_owned(),
     );

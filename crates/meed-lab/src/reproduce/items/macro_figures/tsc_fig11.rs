@@ -2,8 +2,9 @@
 //!
 //! > N_task = T_task / T_wait
 //!
-//! The tree of Fig. 9. TPC-H's tasks take the 23.6 s of Fig. 11a; those of the others three times the assumed, so that
-//! starvation lasts as long as in Fig. 10 and the running tasks have the time to gather.
+//! The tree of Fig. 9. TPC-H's tasks take the 23.6 s of Fig. 11a; those of the others three times
+//! the assumed, so that starvation lasts as long as in Fig. 10 and the running tasks have the time
+//! to gather.
 
 use meed_sim::record::Comparison;
 
@@ -27,8 +28,10 @@ const EXPERIMENT: Experiment = Experiment {
 const SHOWN_S: f64 = 1800.0;
 const WAITS_S: [f64; 3] = [2.0, 4.0, 10.0];
 
-const FREE: &str = "the next task waits for t_wait and then for a container to become free, which takes nearly a second while \
-    118 containers hold tasks of one to three minutes: T_task / (T_wait + that). Eq. 7 leaves it out; it matters when t_wait is short or \
+const FREE: &str = "the next task waits for t_wait and then for a container to become free, which \
+    takes nearly a second while \
+    118 containers hold tasks of one to three minutes: T_task / (T_wait + that). Eq. 7 leaves it \
+    out; it matters when t_wait is short or \
     the other tasks are long";
 
 const fn running(what: &'static str, paper: &'static str, at: f64, agrees: (f64, f64)) -> Claim {
@@ -46,7 +49,12 @@ const fn running(what: &'static str, paper: &'static str, at: f64, agrees: (f64,
 const RUNNING: [Claim; 3] = [
     running("mean running tasks with t_wait = 2", "about 12", 12.0, (9.0, 15.0)),
     running("mean running tasks with t_wait = 4", "about 6", 6.0, (4.5, 7.5)),
-    running("mean running tasks with t_wait = 10", "about 3 (rounded up from 2.4)", 3.0, (1.8, 3.75)),
+    running(
+        "mean running tasks with t_wait = 10",
+        "about 3 (rounded up from 2.4)",
+        3.0,
+        (1.8, 3.75),
+    ),
 ];
 
 const fn law(what: &'static str) -> Claim {
@@ -86,21 +94,24 @@ pub(in super::super) fn tsc_fig11(context: &Context) -> Result<Outcome, Reproduc
         let run = Reading::of(&typical.runs[i]);
         run.line(name, &run.queue(TPC_H).allocation, CONTAINER, SHOWN_S)
     };
-    let lines =
-        [(1, "t_wait = 2 s"), (2, "t_wait = 4 s"), (3, "t_wait = 10 s"), (0, "naive")].map(line).to_vec();
+    let lines = [(1, "t_wait = 2 s"), (2, "t_wait = 4 s"), (3, "t_wait = 10 s"), (0, "naive")]
+        .map(line)
+        .to_vec();
     let levels = [(11.8, "Eq. 7, 2 s"), (5.9, "Eq. 7, 4 s"), (2.4, "Eq. 7, 10 s")];
     let mut blocks = vec![chart("Running tasks of TPC-H", "tasks", lines, &[], &levels)];
     blocks.extend(spreads);
     let mut assumptions = assumptions(context, TSC);
     assumptions.push(
-        "The paper does not say what else ran. Here the tree and the starts of Fig. 10, with TPC-H's tasks of 23.6 s and the \
+        "The paper does not say what else ran. Here the tree and the starts of Fig. 10, with \
+         TPC-H's tasks of 23.6 s and the \
          others' three times as long as assumed, so that starvation lasts."
             .to_owned(),
     );
     Ok(Outcome { checks, assumptions, blocks })
 }
 
-/// Mean running tasks for each t_wait, from when they have gathered until the naive walk would serve TPC-H.
+/// Mean running tasks for each t_wait, from when they have gathered until the naive walk would
+/// serve TPC-H.
 fn read(comparison: &Comparison, scale: f64) -> [Option<f64>; 3] {
     let starved = starved_until(Reading::of(&comparison.runs[0]));
     let steady = OTHERS_S as f64 + 3.0 * TPC_H_TASK_S * scale;

@@ -1,9 +1,12 @@
-//! TSC'18 Fig. 6 (= ICS'14 Fig. 4): demand, allocation and accumulated resources over the first 260 s.
+//! TSC'18 Fig. 6 (= ICS'14 Fig. 4): demand, allocation and accumulated resources over the first 260
+//! s.
 
 use meed_sim::record::Comparison;
 
 use super::claim::{Claim, check_all};
-use super::experiment::{Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions};
+use super::experiment::{
+    Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
+};
 use super::reading::{Reading, chart};
 use crate::reproduce::{Context, Outcome, ReproduceError};
 
@@ -24,8 +27,8 @@ const BURST_FROM_S: f64 = 120.0;
 /// How long the paper follows the burst: 204 to 260 s.
 const BURST_S: f64 = 56.0;
 
-const WORD_COUNT: &str =
-    "our WordCount has more to do than the paper's: 320 maps of 20 s, where about 15 s would end in time";
+const WORD_COUNT: &str = "our WordCount has more to do than the paper's: 320 maps of 20 s, where \
+    about 15 s would end in time";
 const TIMES: &str = "the assumed task times do not give the paper's demand";
 
 const PERIODS: [Claim; 3] = {
@@ -47,13 +50,20 @@ const PERIODS: [Claim; 3] = {
         }
     }
     [
-        period("end of Purdue's first overloaded period", "131 s", 131.0, (92.0, 170.0), WORD_COUNT),
+        period(
+            "end of Purdue's first overloaded period",
+            "131 s",
+            131.0,
+            (92.0, 170.0),
+            WORD_COUNT,
+        ),
         period("end of TPC-H's first overloaded period", "146 s", 146.0, (102.0, 190.0), TIMES),
         period("end of Spark's first overloaded period", "118 s", 118.0, (83.0, 153.0), TIMES),
     ]
 };
 
-const BURST: &str = "Facebook is only served first while it has used least: with half the times its burst is soon over, without the \
+const BURST: &str = "Facebook is only served first while it has used least: with half the times \
+    its burst is soon over, without the \
     SWIM sample large jobs often come before the window, and it has had its part already";
 
 const FLOW: [Claim; 3] = [
@@ -89,8 +99,11 @@ const FLOW: [Claim; 3] = [
 pub(in super::super) fn tsc_fig6(context: &Context) -> Result<Outcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, scale| (periods(run), flow(run, scale)))?;
     // Periods are the workload's own: only the assumed times can fit.
-    let assumed: Vec<_> =
-        runs.iter().filter(|(scale, _)| *scale == 1.0).map(|(scale, read)| (*scale, read.0)).collect();
+    let assumed: Vec<_> = runs
+        .iter()
+        .filter(|(scale, _)| *scale == 1.0)
+        .map(|(scale, read)| (*scale, read.0))
+        .collect();
     let all: Vec<_> = runs.iter().map(|(scale, read)| (*scale, read.1)).collect();
     let (mut checks, mut spreads) = check_all(&PERIODS, &assumed);
     let (more_checks, more_spreads) = check_all(&FLOW, &all);
@@ -103,7 +116,13 @@ pub(in super::super) fn tsc_fig6(context: &Context) -> Result<Outcome, Reproduce
     let level: [(f64, &str); 1] = [(1.0, "share")];
     let mut blocks = vec![
         chart("Demand", "shares", run.lines(share, SHOWN_S, |queue| &queue.demand), &[], &level),
-        chart("Allocation", "shares", run.lines(share, SHOWN_S, |queue| &queue.allocation), &[], &level),
+        chart(
+            "Allocation",
+            "shares",
+            run.lines(share, SHOWN_S, |queue| &queue.allocation),
+            &[],
+            &level,
+        ),
         chart(
             "Accumulated",
             "seconds of the whole cluster",
@@ -133,12 +152,14 @@ fn flow(run: &Comparison, scale: f64) -> [Option<f64>; 3] {
     [apart, held, growth]
 }
 
-/// From when Facebook asks for the whole cluster while Purdue asks for more than its share: the most that it holds, and
-/// how its accumulated resources grow against the others'. Nothing where no such burst comes in the time shown.
+/// From when Facebook asks for the whole cluster while Purdue asks for more than its share: the
+/// most that it holds, and how its accumulated resources grow against the others'. Nothing where no
+/// such burst comes in the time shown.
 fn burst(run: Reading<'_>, scale: f64) -> [Option<f64>; 2] {
     let share = TSC.share();
     let (facebook, purdue) = (run.queue(FACEBOOK), run.queue(PURDUE));
-    let from = run.first(BURST_FROM_S, |i| facebook.demand[i] >= 4.0 * share && purdue.demand[i] > share);
+    let from =
+        run.first(BURST_FROM_S, |i| facebook.demand[i] >= 4.0 * share && purdue.demand[i] > share);
     let Some(from) = from.filter(|from| *from < SHOWN_S) else { return [None; 2] };
     // What runs has to end first: the time to follow the burst grows with task times.
     let range = run.within(from, from + BURST_S * scale.max(1.0));

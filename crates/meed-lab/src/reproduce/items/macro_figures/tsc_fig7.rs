@@ -3,7 +3,9 @@
 use meed_sim::record::{Comparison, RunRecord};
 
 use super::claim::{Claim, check_all};
-use super::experiment::{Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions};
+use super::experiment::{
+    Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
+};
 use super::reading::{Reading, chart};
 use crate::reproduce::{Context, Outcome, ReproduceError};
 
@@ -20,9 +22,12 @@ const EXPERIMENT: Experiment = Experiment {
 /// Sharing loss smaller than this is none: a hundredth of one workload's due.
 const NO_LOSS: f64 = -0.01;
 
-const NO_LATENCY: &str = "likely because nothing delays a grant here: under our fair policy a workload gets its share as soon as tasks end, within seconds, and more \
-    whenever others leave some, so none loses for long. YARN grants containers with heartbeats, after an application \
-    master has started, so chains of short stages (Hive) and applications (Spark) wait anew each time; the fair scheduler \
+const NO_LATENCY: &str = "likely because nothing delays a grant here: under our fair policy a \
+    workload gets its share as soon as tasks end, within seconds, and more \
+    whenever others leave some, so none loses for long. YARN grants containers with heartbeats, \
+    after an application \
+    master has started, so chains of short stages (Hive) and applications (Spark) wait anew each \
+    time; the fair scheduler \
     never makes up for it, long-term fairness does. We model no such latency";
 
 const AS_ABOVE: &str = "as for the mean Omega under fair: containers are granted at once";
@@ -115,7 +120,8 @@ pub(in super::super) fn tsc_fig7(context: &Context) -> Result<Outcome, Reproduce
             run.line("Psi, sharing benefit", &series.psi, 1.0, end(i)),
             run.line("Omega, sharing loss", &series.omega, 1.0, end(i)),
         ];
-        let marks: &[(f64, &str)] = if i == 2 { &[(650.0, "no loss after this in the paper")] } else { &[] };
+        let marks: &[(f64, &str)] =
+            if i == 2 { &[(650.0, "no loss after this in the paper")] } else { &[] };
         blocks.push(chart(
             &format!("Benefit and loss under {name}"),
             "degree",
@@ -137,8 +143,10 @@ pub(in super::super) fn tsc_fig7(context: &Context) -> Result<Outcome, Reproduce
 
 fn read(comparison: &Comparison) -> [Option<f64>; 8] {
     let [alone, fair, long_term] = [0, 1, 2].map(|i| &comparison.runs[i]);
-    let mean = |omega: &[f64]| (!omega.is_empty()).then(|| omega.iter().sum::<f64>() / omega.len() as f64);
-    let gone = |run: &RunRecord| Reading::of(run).last(|i| run.series.omega[i] < NO_LOSS).unwrap_or(0.0);
+    let mean =
+        |omega: &[f64]| (!omega.is_empty()).then(|| omega.iter().sum::<f64>() / omega.len() as f64);
+    let gone =
+        |run: &RunRecord| Reading::of(run).last(|i| run.series.omega[i] < NO_LOSS).unwrap_or(0.0);
     let rho = |run: &RunRecord, queues: &[usize], pick: fn(f64, f64) -> f64| {
         queues.iter().filter_map(|&queue| run.queues[queue].rho).reduce(pick)
     };

@@ -1,7 +1,7 @@
 //! TSC'18 Fig. 8 (= ICS'14 Fig. 6): speed-up over the static partition.
 //!
-//! The papers do not say of what "performance" is measured. Both readings are shown: mean job time, and the time until
-//! the workload's last job has ended.
+//! The papers do not say of what "performance" is measured. Both readings are shown: mean job time,
+//! and the time until the workload's last job has ended.
 
 use meed_report::page::{Block, Cell, Table};
 use meed_sim::record::Comparison;
@@ -23,8 +23,10 @@ const EXPERIMENT: Experiment = Experiment {
     samples: 1500,
 };
 
-const OVERLOADED: &str = "alone on a quarter of the cluster our Facebook and Purdue workloads fall behind their own \
-    submissions, so sharing gains them more than in the paper, where a quarter must nearly have sufficed";
+const OVERLOADED: &str = "alone on a quarter of the cluster our Facebook and Purdue workloads fall \
+    behind their own \
+    submissions, so sharing gains them more than in the paper, where a quarter must nearly have \
+    sufficed";
 
 const AS_ABOVE: &str =
     "as for Facebook's jobs under fair: a quarter of the cluster is not enough for our workloads";
@@ -57,7 +59,12 @@ const fn under_long_term(chart: &'static str, what: &'static str) -> Claim {
     }
 }
 
-const fn ordering(what: &'static str, paper: &'static str, at: f64, otherwise: &'static str) -> Claim {
+const fn ordering(
+    what: &'static str,
+    paper: &'static str,
+    at: f64,
+    otherwise: &'static str,
+) -> Claim {
     Claim {
         chart: "Fair against long-term, by mean job time",
         what,
@@ -113,7 +120,8 @@ const CLAIMS: [Claim; 16] = [
         "Purdue, long-term over fair",
         "1.08",
         1.08,
-        "our Purdue uses more than the others in its 15 minutes, and long-term fairness makes it wait for that",
+        "our Purdue uses more than the others in its 15 minutes, and long-term fairness makes it \
+         wait for that",
     ),
     ordering(
         "TPC-H, long-term over fair",
@@ -134,8 +142,9 @@ pub(in super::super) fn tsc_fig8(context: &Context) -> Result<Outcome, Reproduce
         vec![Cell::Text(NAMES[queue].to_owned()), jobs(1), jobs(2), whole(1), whole(2)]
     };
     let table = Table {
-        caption: "Speed-up over the static partition in one run (first seed, task times as assumed)"
-            .to_owned(),
+        caption:
+            "Speed-up over the static partition in one run (first seed, task times as assumed)"
+                .to_owned(),
         columns: ["workload", "jobs, fair", "jobs, long-term", "whole, fair", "whole, long-term"]
             .map(str::to_owned)
             .to_vec(),
