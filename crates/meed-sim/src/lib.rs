@@ -5,6 +5,7 @@
 //! workload are; [`simulate`] runs it under each policy and returns a [`record::Comparison`]. The
 //! simulator knows time; it decides nothing itself.
 
+pub mod classes;
 pub mod explain;
 pub mod log;
 pub mod mapreduce;

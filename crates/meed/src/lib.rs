@@ -8,7 +8,6 @@
 //! files in `order/`, usage over time in `ledger/`, placements in [`place`], fairness measures in
 //! [`fairness`].
 
-pub mod classes;
 mod cluster;
 pub mod constraints;
 mod decision;

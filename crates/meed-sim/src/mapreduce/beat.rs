@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use meed::classes::{Class, Classes, Load, Pick, Remote, SlotKind, TaskReport};
+use crate::classes::{Class, Classes, Load, Pick, Remote, SlotKind, TaskReport};
 use meed::{Effect, Event, JobId, JobState, Resources, Span, Start, Time};
 
 use super::World;

@@ -34,7 +34,7 @@ pub(super) struct Job {
     pub(super) counts: Counts,
     pub(super) maps_end: Option<Time>,
     pub(super) end: Option<Time>,
-    pub(super) class: Option<meed::classes::Class>,
+    pub(super) class: Option<crate::classes::Class>,
 }
 
 /// Maps started, by distance.

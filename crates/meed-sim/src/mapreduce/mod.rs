@@ -4,7 +4,7 @@
 //! Unlike in [`crate::world`], how long a task runs is not given but follows: each task is a
 //! sequence of phases, and each phase is work at one server that all tasks there share (`sharing`).
 //! Nodes tell at heartbeats what has ended, and ask for work; the engine says which job is served
-//! ([`meed::Engine::offer`]), [`meed::classes`] which maps a slot may run.
+//! ([`meed::Engine::offer`]), [`crate::classes`] which maps a slot may run.
 //!
 //! Files: `sharing` one server; `timers` the next of many; `machines` nodes; `blocks` where input
 //! lies; `kinds` what jobs do; `tasks` phases; `world` the loop; `beat` a heartbeat; `jobs` their

@@ -1,6 +1,6 @@
 //! What a run of the MapReduce world starts from.
 
-use meed::classes::{Limits, Rule};
+use crate::classes::{Limits, Rule};
 use meed::{Config, Span, Time};
 
 use super::World;

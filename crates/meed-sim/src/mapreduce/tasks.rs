@@ -11,7 +11,7 @@
 //!
 //! A phase without work is passed over.
 
-use meed::classes::SlotKind;
+use crate::classes::SlotKind;
 use meed::{AllocationId, Span, Time};
 
 use super::blocks::{Distance, Racks};

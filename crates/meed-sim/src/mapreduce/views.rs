@@ -5,7 +5,7 @@
 //! samples as wanted. What was done is kept as a running sum, so leaving out every other sample
 //! loses nothing of what lies between.
 
-use meed::classes::Class;
+use crate::classes::Class;
 use meed::{Span, Time};
 
 use super::World;

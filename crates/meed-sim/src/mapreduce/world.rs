@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
-use meed::classes::Classes;
+use crate::classes::Classes;
 use meed::{Effect, Event, NodeId, Span, Time};
 use meed_workload::SourceCounts;
 

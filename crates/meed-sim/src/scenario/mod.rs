@@ -23,7 +23,7 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use meed::classes::Rule;
+use crate::classes::Rule;
 use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
 use meed_workload::macro_workload::{MacroSource, MacroSpec};

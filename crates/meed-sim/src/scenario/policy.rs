@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::classes::{RULES, Rule};
+use crate::classes::{RULES, Rule};
 use meed::place::PLACEMENTS;
 use meed::policy::{MAX_HALF_LIFE_MICROS, PRESETS, PRICE_ONE, Preset};
 use meed::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, ResourceKinds, Scalar, Span};

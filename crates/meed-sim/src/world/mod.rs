@@ -121,7 +121,7 @@ pub enum RunError {
     Config(#[from] meed::ConfigError),
     /// A rule of class-aware placement cannot be used.
     #[error("{0}")]
-    Classes(#[from] meed::classes::ClassesError),
+    Classes(#[from] crate::classes::ClassesError),
     /// A change of the scenario cannot be made.
     #[error("change at {at}: {why}")]
     Change {

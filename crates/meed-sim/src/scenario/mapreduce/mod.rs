@@ -4,7 +4,7 @@ mod cluster;
 mod raw;
 mod workload;
 
-use meed::classes::{Limits, Rule};
+use crate::classes::{Limits, Rule};
 use meed::{NodeSpec, ResourceKinds, Resources, Span, Unit};
 use meed_workload::stretch::Load;
 use meed_workload::units::{parse_amount, parse_span};
@@ -248,7 +248,7 @@ impl Scenario {
     pub(super) fn check_rule(&self, rule: &'static Rule) -> Result<(), String> {
         let Some(world) = &self.mapreduce else { return Ok(()) };
         let slots = world.cluster.machines.iter().map(|machine| machine.map_slots).collect();
-        meed::classes::Classes::new(rule, world.limits, slots)
+        crate::classes::Classes::new(rule, world.limits, slots)
             .map(|_| ())
             .map_err(|why| why.to_string())
     }

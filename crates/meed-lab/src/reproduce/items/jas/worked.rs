@@ -1,14 +1,14 @@
 //! Fig. 2 to 5: which task goes where in clusters of two and three nodes, by the rules and the
 //! engine that all runs use.
 
-use meed::classes::capability::Capability;
-use meed::classes::locality::NodeTimes;
-use meed::classes::{Class, Classes, Limits, Load, Remote, Rule, SlotKind, TaskReport};
 use meed::{
     Config, Effect, Engine, Event, JobId, JobSpec, NodeId, NodeSpec, Policy, QueueSpec,
     ResourceKinds, Resources, Span, TaskGroup, Time, Unit, place,
 };
 use meed_report::page::{Block, Cell, Table};
+use meed_sim::classes::capability::Capability;
+use meed_sim::classes::locality::NodeTimes;
+use meed_sim::classes::{Class, Classes, Limits, Load, Remote, Rule, SlotKind, TaskReport};
 
 use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Verdict};
 

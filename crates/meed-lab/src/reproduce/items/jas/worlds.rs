@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use meed::classes::{Locality, RULES, Rule};
+use meed_sim::classes::{Locality, RULES, Rule};
 use meed_sim::mapreduce::MapReduceRecord;
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;

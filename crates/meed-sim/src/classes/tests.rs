@@ -1,8 +1,8 @@
 //! The paper's examples, each rule's choices as rows, and what always holds of slots.
 
 use super::*;
-use crate::place::FirstFit;
-use crate::{
+use meed::place::FirstFit;
+use meed::{
     Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources,
     TaskGroup, Unit,
 };

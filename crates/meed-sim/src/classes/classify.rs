@@ -7,7 +7,7 @@
 //! without division.
 
 use super::{Class, TaskReport};
-use crate::time::MICROS_PER_S;
+use meed::time::MICROS_PER_S;
 
 /// The class of the job of a map task that ran among `at_once` on its node. A task without duration
 /// moves data at once: it is I/O-bound.

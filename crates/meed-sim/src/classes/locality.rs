@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::time::Span;
+use meed::time::Span;
 
 /// Times of one job's map tasks, by node: of all of them for its capability, of local ones in the
 /// paper's LocalityBenefitTable.

@@ -29,10 +29,10 @@ pub use rules::{Locality, RULES, Rule};
 
 use std::collections::BTreeMap;
 
-use crate::spec::JobId;
-use crate::time::{Span, Time};
 use capability::Capability;
 use locality::{NodeTimes, pays};
+use meed::JobId;
+use meed::time::{Span, Time};
 use overload::Overload;
 
 /// What a job strains.

@@ -12,7 +12,7 @@
 //! are whole by largest remainder, at least one for each measured node, and add up to K.
 
 use super::locality::NodeTimes;
-use crate::shares::apportion;
+use meed::shares::apportion;
 
 /// The capabilities of one class.
 #[derive(Clone, Debug)]
