@@ -8,7 +8,8 @@ fn header(schema: u32) -> String {
     let seq = if schema == 1 { "" } else { "\"seq\":0," };
     format!(
         "{{{seq}\"t\":0.0,\"run\":{{\"schema\":{schema},\"policy\":\"fair\",\
-         \"resources\":[\"cpu\"],\"units\":[\"milli\"],\"measured\":\"cpu\",\"placement\":\"first-fit\",\"max_attempts\":4,\
+         \"resources\":[\"cpu\"],\"units\":[\"milli\"],\"measured\":\"cpu\",\
+         \"placement\":\"first-fit\",\"max_attempts\":4,\
          \"root\":{{}},\"nodes\":[],\"queues\":[]}}}}"
     )
 }
