@@ -23,6 +23,7 @@ fn crates_use_only_those_below_them() {
     for (name, below) in [
         ("meed", &[][..]),
         ("meed-config", &["meed"]),
+        ("meed-journal", &["meed", "meed-config"]),
         ("meed-workload", &["meed", "meed-config"]),
         ("meed-sim", &["meed", "meed-config", "meed-workload"]),
         ("meed-report", &["meed-sim"]),

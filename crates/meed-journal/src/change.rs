@@ -1,0 +1,193 @@
+//! Changes of the cluster, the queue tree and the policies; the clock, and marks.
+
+use meed::{Labels, QueueChange, ResourceKinds, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::exact::is_usual;
+use crate::{Amounts, Detail, Keys, Name, exact};
+
+/// A node of which nothing more is to be told.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NodeMark {
+    /// The node.
+    pub name: Name,
+    /// It follows from other records: under `static` each tenant's node follows its share.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub of_share: bool,
+    /// Why, where the world said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl NodeMark {
+    /// Of `name`.
+    pub fn of(name: Name) -> NodeMark {
+        NodeMark { name, of_share: false, why: None }
+    }
+}
+
+/// A node's capacity, or what strangers use of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NodeAmounts {
+    /// The node.
+    pub name: Name,
+    /// From now on.
+    pub capacity: Amounts,
+    /// It follows from other records: under `static` each tenant's node follows its share.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub of_share: bool,
+}
+
+/// What work that is not this scheduler's uses of a node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Strangers {
+    /// The node.
+    pub name: Name,
+    /// In all, from now on.
+    pub used: Amounts,
+}
+
+/// A node has other labels.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Relabelled {
+    /// The node.
+    pub name: Name,
+    /// All its labels from now on.
+    pub labels: Labels,
+}
+
+/// A queue's weight or bounds change; what is missing stays as it was.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct QueueChanged {
+    /// The queue.
+    pub name: Name,
+    /// New weight, in thousandths.
+    #[serde(default, with = "exact::some_thousandths", skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u64>,
+    /// New minimum; `Some(None)`: none from now on.
+    #[serde(
+        default,
+        deserialize_with = "exact::given::deserialize",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub min: Option<Option<Amounts>>,
+    /// New maximum; `Some(None)`: none from now on.
+    #[serde(
+        default,
+        deserialize_with = "exact::given::deserialize",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub max: Option<Option<Amounts>>,
+}
+
+impl QueueChanged {
+    /// The form of `change` of the queue `name`.
+    pub fn of(name: Name, change: &QueueChange, kinds: &ResourceKinds) -> QueueChanged {
+        let min = |bound: &meed::Resources| Amounts::of(bound, kinds);
+        let max = |bound: &meed::Resources| Amounts::of_maximum(bound, kinds);
+        QueueChanged {
+            name,
+            weight: change.weight,
+            min: change.min.as_ref().map(|bound| bound.as_ref().map(min)),
+            max: change.max.as_ref().map(|bound| bound.as_ref().map(max)),
+        }
+    }
+
+    /// The change; in words what is wrong with it.
+    pub fn read(&self, kinds: &ResourceKinds) -> Result<QueueChange, String> {
+        let min = self.min.as_ref().map(|bound| bound.as_ref().map(|b| b.read(kinds)).transpose());
+        let max = self
+            .max
+            .as_ref()
+            .map(|bound| bound.as_ref().map(|b| b.read_maximum(kinds)).transpose());
+        if self.weight.is_some_and(|weight| weight > meed::MAX_WEIGHT) {
+            return Err(format!("weight: at most {}", meed::MAX_WEIGHT / 1000));
+        }
+        Ok(QueueChange {
+            weight: self.weight,
+            min: min.transpose().map_err(|why| format!("min: {why}"))?,
+            max: max.transpose().map_err(|why| format!("max: {why}"))?,
+        })
+    }
+}
+
+/// A queue that takes no more jobs and goes when it is empty.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct QueueMark {
+    /// The queue.
+    pub name: Name,
+}
+
+/// A policy is another from now on; a reload is one record for each that differs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PolicyChanged {
+    /// Whose children it orders; `None`: the root's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Name>,
+    /// In full.
+    pub policy: Keys,
+}
+
+/// The journal is opened again, by a program that goes on with it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Opened {
+    /// Program and version.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
+    /// The wall clock at time 0, in microseconds since 1970-01-01 UTC, from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch_us: Option<u64>,
+}
+
+/// The wall clock stepped: it is told by what it says of the journal's time 0, in microseconds
+/// since 1970-01-01 UTC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ClockStep {
+    /// Before.
+    pub was_us: u64,
+    /// From now on.
+    pub epoch_us: u64,
+}
+
+/// The wall clock at instant `t` of a journal whose time 0 was at `epoch_us`, in microseconds since
+/// 1970-01-01 UTC.
+pub fn wall_micros(epoch_us: u64, t: Time) -> u64 {
+    epoch_us.saturating_add(t.as_micros())
+}
+
+/// Something of the world that is no business of the scheduler's: kept in its place, for the
+/// world's own readers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// What it is about.
+    pub about: Name,
+    /// What the world says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Detail,
+}
+
+/// A state was stored that holds everything up to a record: reading may begin behind it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Sequence number of the last record that it holds.
+    pub through: u64,
+    /// Where it is, where that does not follow from the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+/// Decisions were asked for at this instant, of which no other record tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Decide {}
+
+/// The run is over.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Finish {
+    /// Events that the engine was told.
+    pub events: u64,
+    /// Starts that it decided.
+    pub decisions: u64,
+    /// The world's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Detail,
+}

@@ -1,0 +1,178 @@
+//! Jobs as they come, change and go.
+
+use meed::{Span, Time};
+use meed_config::constraints::ConstraintsForm;
+use serde::{Deserialize, Serialize};
+
+use crate::exact::{is_one, is_usual, one};
+use crate::{Amounts, Detail, JobKey, Name, exact};
+
+/// A job that arrives: all of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Arrival {
+    /// Its leaf queue.
+    pub queue: Name,
+    /// Its key.
+    pub job: JobKey,
+    /// What people call it, where that is not its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<JobKey>,
+    /// Its weight among the jobs of its queue, in thousandths.
+    #[serde(default = "one", with = "exact::thousandths", skip_serializing_if = "is_one")]
+    pub weight: u64,
+    /// The closed chain it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<u32>,
+    /// It came so long after the end of the chain's job before it.
+    #[serde(default, rename = "pause_s", with = "exact", skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Span>,
+    /// But not before this instant.
+    #[serde(
+        default,
+        rename = "not_before_s",
+        with = "exact",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub not_before: Option<Time>,
+    /// Longest run time that it asked for.
+    #[serde(default, rename = "limit_s", with = "exact", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Span>,
+    /// Tasks may be added that no record tells of yet: the job does not end with its last task.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub open: bool,
+    /// Of its first stage.
+    pub groups: Vec<Group>,
+    /// Of the stages to come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Group>,
+    /// All groups as they were submitted, where tasks were cut to a share (`static`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub submitted: Vec<Group>,
+    /// The world's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Detail,
+}
+
+impl Arrival {
+    /// A job of `groups` and nothing else.
+    pub fn new(queue: Name, job: JobKey, groups: Vec<Group>) -> Arrival {
+        Arrival {
+            queue,
+            job,
+            name: None,
+            weight: exact::ONE,
+            chain: None,
+            pause: None,
+            not_before: None,
+            limit: None,
+            open: false,
+            groups,
+            later: Vec::new(),
+            submitted: Vec::new(),
+            detail: None,
+        }
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &JobKey {
+        self.name.as_ref().unwrap_or(&self.job)
+    }
+}
+
+/// Equal tasks of a job.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Group {
+    /// Its stage, where that does not follow from where the group stands.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub stage: u16,
+    /// Number of tasks.
+    pub tasks: u32,
+    /// What each holds while it runs.
+    pub demand: Amounts,
+    /// How long they run: one for all, or one for each. Empty where nobody knows (a live world):
+    /// there the ends tell.
+    #[serde(default, rename = "duration_s", with = "exact", skip_serializing_if = "Vec::is_empty")]
+    pub durations: Vec<Span>,
+    /// Where they may run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Box<ConstraintsForm>>,
+}
+
+/// A job that is refused: all of it, for under another policy or on another cluster it may run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Why.
+    pub why: String,
+    /// The job.
+    pub arrival: Arrival,
+}
+
+/// A job gets more tasks: its next stage begins, or tasks that nobody knew of are added.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TasksAdded {
+    /// The job.
+    pub job: JobKey,
+    /// The stage; 0 where the job has none.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub stage: u16,
+    /// The tasks, numbered on from those before.
+    pub groups: Vec<Group>,
+    /// Still more may be added of which no record tells yet.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub open: bool,
+}
+
+/// A job's weight changes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobChanged {
+    /// The job.
+    pub job: JobKey,
+    /// Its weight from now on, in thousandths.
+    #[serde(with = "exact::thousandths")]
+    pub weight: u64,
+}
+
+/// Somebody asks to cancel a job. What it stops and that it ends are records of their own.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Cancelled {
+    /// The job; `None`: none of that name was alive, and nothing happens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobKey>,
+    /// What it was called by, where that is not its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<JobKey>,
+}
+
+/// A job that is held (none of its tasks starts) or released.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobMark {
+    /// The job.
+    pub job: JobKey,
+    /// Why, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// A job that has ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobEnd {
+    /// The job.
+    pub job: JobKey,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The world's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Detail,
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// All its tasks have ended.
+    Done,
+    /// A task used up its attempts, or a stage could not begin.
+    Failed,
+    /// Somebody cancelled it.
+    Cancelled,
+}

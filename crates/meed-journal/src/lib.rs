@@ -1,0 +1,66 @@
+//! What happened in a world, in order: one [`Record`] for writing and reading.
+//!
+//! A world tells what happens and what is decided as records, each with its number, its time and a
+//! [`Fact`]. A record is a line of JSON (docs/log.md, schema 2); lines of schema 1 are read as the
+//! same records. Simulated and live worlds write the same: what nobody knows yet (how long a task
+//! will run) is missing, and told when it is known.
+//!
+//! Which type do you want?
+//! - to write: [`Writer`], which numbers records; or [`Record::encode`] with a store of your own
+//! - to read: [`Reader`] over any [`LineSource`], or [`Record::decode`] for one line
+//! - to find the runs in a file: [`runs`]
+//!
+//! Identities are the world's own and last for ever: [`JobKey`], [`TaskKey`], and of queues and
+//! nodes the [`Name`].
+//!
+//! ```
+//! use meed::Time;
+//! use meed_journal::*;
+//!
+//! let mut writer = Writer::new(Vec::new());
+//! let header = Header { schema: SCHEMA, world: "server".to_owned(), ..Header::default() };
+//! writer.append(Time::ZERO, &Fact::Run(Box::new(header)))?;
+//! let group = Group { tasks: 2, ..Group::default() };
+//! let job = Arrival::new("physics".into(), "9f1c".into(), vec![group]);
+//! let seq = writer.append(Time::from_secs(1).expect("in range"), &Fact::Arrive(Box::new(job)))?;
+//! assert_eq!(seq, 1);
+//!
+//! let log = writer.into_inner();
+//! let mut reader = Reader::new("a.jsonl".into(), BufLines::new(&log[..]));
+//! let mut jobs = Vec::new();
+//! while let Some((_, record)) = reader.next(&[Kind::Arrive])? {
+//!     if let Fact::Arrive(job) = record.fact {
+//!         jobs.push(job.job.to_string());
+//!     }
+//! }
+//! assert_eq!(jobs, ["9f1c"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod amounts;
+mod change;
+mod exact;
+mod header;
+mod job;
+mod name;
+mod read;
+mod record;
+mod task;
+mod v1;
+mod write;
+
+pub use amounts::Amounts;
+pub use change::*;
+pub use header::{Header, Keys, NodeForm, QueueForm, UnitName};
+pub use job::*;
+pub use name::{JobKey, Name, TaskKey};
+pub use read::{BufLines, Found, LineSource, ReadError, Reader, Run, runs};
+pub use record::{Fact, Kind, Record, Wrong};
+pub use task::*;
+pub use write::Writer;
+
+/// What a world adds of its own: passed on as it is, read by nobody else.
+pub type Detail = Option<Box<serde_json::Value>>;
+
+/// Version of the format that is written.
+pub const SCHEMA: u32 = 2;

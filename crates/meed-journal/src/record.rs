@@ -1,0 +1,327 @@
+//! The record: one fact of a world, with its place in the order and its time.
+//!
+//! > {"seq":17,"t":60.0,"end":{"job":3,"task":0}}
+//!
+//! Its kinds are one table, [`Fact`]: writing, reading and the names in the line come from it.
+//! Invariant: what is written reads back equal, and is then written as the same bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use meed::Time;
+use meed_config::number::{Exact, Number};
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserializer, Serialize, Serializer};
+
+use crate::change::*;
+use crate::job::*;
+use crate::task::*;
+use crate::{Header, Name, NodeForm, QueueForm};
+
+/// One record of a journal.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// Its number in the journal: from 0, without a gap.
+    pub seq: u64,
+    /// When: time since the journal's epoch, which never falls.
+    pub t: Time,
+    /// What.
+    pub fact: Fact,
+}
+
+macro_rules! facts {
+    ($($(#[$doc:meta])* $kind:ident($content:ty) = $word:literal,)+) => {
+        /// What a record tells. At one instant: ends, changes, arrivals, starts.
+        #[derive(Clone, PartialEq, Debug)]
+        #[non_exhaustive]
+        pub enum Fact {
+            $($(#[$doc])* $kind($content),)+
+            /// Of a kind that this version does not know: passed over.
+            Other(Name),
+        }
+
+        /// The kinds of records.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[non_exhaustive]
+        pub enum Kind {
+            $($(#[$doc])* $kind,)+
+            /// Not known to this version.
+            Other,
+        }
+
+        impl Kind {
+            /// All that are known.
+            pub const ALL: &[Kind] = &[$(Kind::$kind),+];
+
+            /// What it is called in a line.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $word,)+
+                    Kind::Other => "",
+                }
+            }
+        }
+
+        impl Fact {
+            /// Its kind.
+            pub fn kind(&self) -> Kind {
+                match self {
+                    $(Fact::$kind(_) => Kind::$kind,)+
+                    Fact::Other(_) => Kind::Other,
+                }
+            }
+
+            fn write<M: SerializeMap>(&self, line: &mut M) -> Result<(), M::Error> {
+                match self {
+                    $(Fact::$kind(content) => line.serialize_entry($word, content),)+
+                    Fact::Other(word) => line.serialize_entry(word, &Decide {}),
+                }
+            }
+
+            fn read<'de, A: MapAccess<'de>>(kind: Kind, map: &mut A) -> Result<Fact, A::Error> {
+                Ok(match kind {
+                    $(Kind::$kind => Fact::$kind(map.next_value()?),)+
+                    Kind::Other => {
+                        map.next_value::<IgnoredAny>()?;
+                        Fact::Other(Name::default())
+                    }
+                })
+            }
+        }
+    };
+}
+
+facts! {
+    /// A run begins: everything that the others do not tell.
+    Run(Box<Header>) = "run",
+    /// The journal is opened again.
+    Open(Opened) = "open",
+    /// The wall clock stepped.
+    Clock(ClockStep) = "clock",
+    /// A job arrives.
+    Arrive(Box<Arrival>) = "arrive",
+    /// A job is refused.
+    Refuse(Box<Refusal>) = "refuse",
+    /// The next stage of a job begins, or tasks are added to it.
+    TasksAdded(TasksAdded) = "tasks_added",
+    /// A job's weight changes.
+    JobChanged(JobChanged) = "job_changed",
+    /// A job is cancelled.
+    JobCancelled(Cancelled) = "job_cancelled",
+    /// A job is held: none of its tasks starts.
+    JobHeld(JobMark) = "job_held",
+    /// A held job is released.
+    JobReleased(JobMark) = "job_released",
+    /// A task starts.
+    Start(Started) = "start",
+    /// A start could not be carried out: undone, charged nothing, no attempt counted.
+    Undone(TaskFact) = "undone",
+    /// A task has ended well.
+    End(TaskFact) = "end",
+    /// A task has failed.
+    Fail(TaskFact) = "fail",
+    /// A task is lost without its fault, as with its node; it waits again.
+    Lost(TaskFact) = "lost",
+    /// A task is taken out of its job, whether it waits or runs.
+    Withdrawn(TaskFact) = "withdrawn",
+    /// A task stops because its job does.
+    Stop(TaskFact) = "stop",
+    /// A task turns out to run on another node.
+    Moved(Moved) = "moved",
+    /// A job has ended.
+    JobEnd(JobEnd) = "job_end",
+    /// A node joins, or comes back.
+    NodeJoins(Box<NodeForm>) = "node_joins",
+    /// A node leaves; its tasks are lost.
+    NodeLeaves(NodeMark) = "node_leaves",
+    /// A node's capacity changes.
+    NodeResized(NodeAmounts) = "node_resized",
+    /// A node takes no new tasks.
+    NodeCordoned(NodeMark) = "node_cordoned",
+    /// A node takes tasks again.
+    NodeUncordoned(NodeMark) = "node_uncordoned",
+    /// A node's labels change.
+    NodeRelabelled(Relabelled) = "node_relabelled",
+    /// What strangers use of a node changes.
+    NodeStrangers(Strangers) = "node_strangers",
+    /// A queue is added.
+    QueueAdded(Box<QueueForm>) = "queue_added",
+    /// A queue's weight or bounds change.
+    QueueChanged(Box<QueueChanged>) = "queue_changed",
+    /// A queue is removed.
+    QueueRemoved(QueueMark) = "queue_removed",
+    /// A queue that was removed comes back, with its history.
+    QueueReturned(Box<QueueForm>) = "queue_returned",
+    /// A policy changes.
+    PolicyChanged(Box<PolicyChanged>) = "policy_changed",
+    /// Decisions were asked for at an instant of which nothing else tells.
+    Decide(Decide) = "decide",
+    /// Something of the world's own.
+    Note(Note) = "note",
+    /// A state was stored.
+    Snapshot(Snapshot) = "snapshot",
+    /// The run is over.
+    Finish(Finish) = "finish",
+}
+
+impl Kind {
+    /// The kind that is called `word` in a line.
+    pub fn of(word: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| kind.word() == word)
+    }
+}
+
+impl Record {
+    /// Appends its line to `line`, without the line break.
+    ///
+    /// ```
+    /// use meed::Time;
+    /// use meed_journal::{Fact, Record, TaskFact, TaskKey};
+    ///
+    /// let task = TaskKey { job: 3.into(), task: 0, attempt: 0 };
+    /// let fact = Fact::End(TaskFact::of(task));
+    /// let record = Record { seq: 17, t: Time::from_secs(60).expect("in range"), fact };
+    /// let mut line = Vec::new();
+    /// record.encode(&mut line);
+    /// assert_eq!(line, br#"{"seq":17,"t":60.0,"end":{"job":3,"task":0}}"#);
+    /// assert_eq!(Record::decode(&line).expect("it was written"), record);
+    /// ```
+    pub fn encode(&self, line: &mut Vec<u8>) {
+        encode(self.seq, self.t, &self.fact, line);
+    }
+
+    /// Reads a line of schema 2.
+    pub fn decode(line: &[u8]) -> Result<Record, Wrong> {
+        let Line { seq, t, fact, .. } = Line::parse(line, None)?;
+        let seq = seq.ok_or_else(|| Wrong { what: Line::NO_SEQ.to_owned(), cut: false })?;
+        let fact = fact.expect("all kinds are wanted");
+        Ok(Record { seq, t, fact })
+    }
+}
+
+/// The same of parts.
+pub(crate) fn encode(seq: u64, t: Time, fact: &Fact, line: &mut Vec<u8>) {
+    let parts = Parts { seq, t, fact };
+    serde_json::to_writer(line, &parts).expect("memory takes all, and keys are text");
+}
+
+struct Parts<'a> {
+    seq: u64,
+    t: Time,
+    fact: &'a Fact,
+}
+
+impl Serialize for Parts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = serializer.serialize_map(None)?;
+        line.serialize_entry("seq", &self.seq)?;
+        line.serialize_entry("t", &Exact::time(self.t))?;
+        self.fact.write(&mut line)?;
+        line.end()
+    }
+}
+
+/// A line that is no record.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct Wrong {
+    /// What is wrong, and what would be right.
+    pub what: String,
+    /// It ends in the middle, as a crash leaves it.
+    pub cut: bool,
+}
+
+/// A line, as far as it was wanted.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) seq: Option<u64>,
+    pub(crate) t: Time,
+    pub(crate) kind: Kind,
+    /// `None` where its kind is not wanted.
+    pub(crate) fact: Option<Fact>,
+}
+
+impl Line {
+    pub(crate) const NO_SEQ: &str = "it has no `seq`, which numbers records from 0 without a gap";
+
+    /// Reads a line of which the kinds `wanted` (`None`: all) are to be understood; a header always
+    /// is.
+    pub(crate) fn parse(bytes: &[u8], wanted: Option<&[Kind]>) -> Result<Line, Wrong> {
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let line =
+            LineSeed { wanted }.deserialize(&mut json).and_then(|line| json.end().map(|()| line));
+        line.map_err(|error| Wrong::of(&error))
+    }
+}
+
+impl Wrong {
+    pub(crate) fn of(error: &serde_json::Error) -> Wrong {
+        let text = error.to_string();
+        // Its line number is that of the piece.
+        let column = format!(" at line {} column {}", error.line(), error.column());
+        let plain = text.strip_suffix(&column).unwrap_or(&text);
+        Wrong {
+            what: format!(
+                "not a line of a log: {plain} (column {}); such lines are like \
+                 {{\"seq\":17,\"t\":60.0,\"end\":{{..}}}}",
+                error.column()
+            ),
+            cut: error.is_eof(),
+        }
+    }
+}
+
+struct LineSeed<'w> {
+    wanted: Option<&'w [Kind]>,
+}
+
+impl<'de> DeserializeSeed<'de> for LineSeed<'_> {
+    type Value = Line;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Line, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for LineSeed<'_> {
+    type Value = Line;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with `seq`, `t` and one more key")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
+        let (mut seq, mut t) = (None, None);
+        let mut found: Option<(Kind, Option<Fact>)> = None;
+        let mut other = None;
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            match (key.as_ref(), Kind::of(&key)) {
+                ("seq", _) => seq = Some(map.next_value()?),
+                ("t", _) => {
+                    let number: Number = map.next_value()?;
+                    t = Some(number.time().map_err(|why| A::Error::custom(format!("t: {why}")))?);
+                }
+                (_, Some(_)) if found.is_some() => {
+                    return Err(A::Error::custom(format!("`{key}` besides another kind of line")));
+                }
+                (_, Some(kind)) => {
+                    let wanted = self.wanted.is_none_or(|wanted| wanted.contains(&kind));
+                    let fact = match wanted || kind == Kind::Run {
+                        true => Some(Fact::read(kind, &mut map)?),
+                        false => map.next_value::<IgnoredAny>().map(|_| None)?,
+                    };
+                    found = Some((kind, fact));
+                }
+                (word, None) => {
+                    other.get_or_insert_with(|| Name::from(word));
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        let t = t.ok_or_else(|| A::Error::missing_field("t"))?;
+        let unknown = || (Kind::Other, Some(Fact::Other(other.unwrap_or_default())));
+        let (kind, fact) = found.unwrap_or_else(unknown);
+        Ok(Line { seq, t, kind, fact })
+    }
+}

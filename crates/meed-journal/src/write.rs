@@ -1,0 +1,57 @@
+//! Writing: records are numbered and go out as whole lines.
+
+use std::io::{self, Write};
+
+use meed::Time;
+
+use crate::Fact;
+use crate::record::encode;
+
+/// Writes records as lines.
+pub struct Writer<W> {
+    out: W,
+    next: u64,
+    /// One line, made before it goes out whole.
+    line: Vec<u8>,
+}
+
+impl<W: Write> Writer<W> {
+    /// A new journal; `out` should be buffered.
+    pub fn new(out: W) -> Writer<W> {
+        Writer::going_on(out, 0)
+    }
+
+    /// A journal that goes on with number `next`.
+    pub fn going_on(out: W, next: u64) -> Writer<W> {
+        Writer { out, next, line: Vec::new() }
+    }
+
+    /// Writes a record and returns its number. A header begins a run: numbers start anew with it.
+    pub fn append(&mut self, t: Time, fact: &Fact) -> io::Result<u64> {
+        if let Fact::Run(_) = fact {
+            self.next = 0;
+        }
+        let seq = self.next;
+        self.line.clear();
+        encode(seq, t, fact, &mut self.line);
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)?;
+        self.next += 1;
+        Ok(seq)
+    }
+
+    /// The number of the next record.
+    pub fn next_seq(&self) -> u64 {
+        self.next
+    }
+
+    /// Passes on what is buffered.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Where it wrote to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
