@@ -130,6 +130,31 @@ impl<'a> Segment<'a> {
         Ok(at)
     }
 
+    /// The one block of which all of the text consists, without a head: visits its records from
+    /// `from` on.
+    pub(crate) fn scan_block(
+        &self,
+        from: Seq,
+        visit: &mut Visit<'_>,
+    ) -> Result<(Header, ControlFlow<()>), StoreError> {
+        match self.block(0, self.first) {
+            Ok((header, start, lines)) if start + lines.len() == self.bytes.len() => {
+                Ok((header, visit_lines(lines, self.first, from, visit)))
+            }
+            other => {
+                let (found, expected) = match other {
+                    Ok((header, ..)) => (
+                        format!("{} bytes", self.bytes.len()),
+                        format!("a block with {} bytes of records", header.bytes),
+                    ),
+                    Err(wrong) => (wrong.found, wrong.expected),
+                };
+                let place = self.place.to_owned();
+                Err(StoreError::Damaged { place, line: 1, offset: 0, found, expected })
+            }
+        }
+    }
+
     /// When the segment was begun, as its first line says.
     pub(crate) fn begun(first_bytes: &[u8]) -> Option<UnixMillis> {
         let mut rest = first_bytes.strip_prefix(SEGMENT)?;
@@ -158,8 +183,9 @@ impl<'a> Segment<'a> {
             return Err(HeadError::Newer(version));
         }
         let found = shown(text);
+        let is_whole = expected.is_some_and(|line| line.strip_suffix(b"\n") == Some(text));
         let expected = format!("the head of a segment that begins with record {}", self.first);
-        let torn = !is_signed(text) && self.unwritten_from(end);
+        let torn = (is_whole || !is_signed(text)) && self.unwritten_from(end);
         Err(HeadError::Wrong(Wrong { found, expected, torn }))
     }
 
@@ -168,7 +194,8 @@ impl<'a> Segment<'a> {
         let end = line_end(self.bytes, offset);
         let text = &self.bytes[offset..end];
         let expected = format!("the block of record {next}");
-        let Some(header) = Header::parse(text).filter(|_| end < self.bytes.len()) else {
+        let is_ended = self.bytes.get(end) == Some(&b'\n');
+        let Some(header) = Header::parse(text).filter(|_| is_ended) else {
             let torn = (Header::parse(text).is_some() || Header::may_begin(text))
                 && self.unwritten_from(end);
             return Err(Wrong { found: shown(text), expected, torn });
