@@ -1,0 +1,311 @@
+//! Segments of JSON lines, and a file for each snapshot.
+//!
+//! | file | what |
+//! |---|---|
+//! | `store.json` | kind and version of the store |
+//! | `lock` | held while the store is open |
+//! | `FIRST.jsonl` | a segment (see `segment`), named after its first record; the last is live |
+//! | `FIRST.jsonl.zst` | a closed segment, compressed |
+//! | `snapshot-SEQ` | a snapshot after record SEQ |
+//! | `*.unfinished` | being written; removed when the store is opened |
+//!
+//! **Invariants.** One unsynced write at a time: a group is one write into the live segment and one
+//! sync. A segment is closed by beginning the next; its last block was synced before. A compressed
+//! segment is durable under its name before the plain one is removed. Snapshots appear by renaming.
+//!
+//! **Room ahead.** Where a group would make the file longer, line feeds behind it are written with
+//! it. Later groups then overwrite them: the length does not change, and a sync need not write the
+//! file system's own journal. A reader of JSON lines passes over empty lines.
+//!
+//! **After a failed sync** the system may hold in memory what it could not write, and show it to
+//! readers. So opening writes the last block once more and syncs, before anybody builds on it.
+
+mod names;
+mod open;
+mod retain;
+mod snapshots;
+mod zst;
+
+use std::sync::Arc;
+
+use crate::block::Group;
+use crate::disk::{Disk, DiskFile, DiskLock, Mode, read_all};
+use crate::error::StoreError;
+use crate::segment::{Segment, Tail, head_line};
+use crate::store::{Retained, Retention, Seq, Snapshot, Store, UnixMillis, Visit};
+
+/// Kind of this store in `store.json`.
+pub(crate) const KIND: &str = "segments";
+
+/// Sizes of a [`FileStore`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileStoreOptions {
+    /// A segment that has this many bytes is closed. 16 MiB.
+    pub segment_bytes: u64,
+    /// Room that is reserved ahead, in bytes, while groups are smaller than a quarter of it. 256
+    /// KiB.
+    pub room_bytes: u64,
+}
+
+impl Default for FileStoreOptions {
+    fn default() -> Self {
+        Self { segment_bytes: 16 << 20, room_bytes: 256 << 10 }
+    }
+}
+
+impl FileStoreOptions {
+    /// With segments of about `bytes`.
+    #[must_use]
+    pub fn segment_bytes(mut self, bytes: u64) -> Self {
+        self.segment_bytes = bytes;
+        self
+    }
+
+    /// With `bytes` of room reserved ahead.
+    #[must_use]
+    pub fn room_bytes(mut self, bytes: u64) -> Self {
+        self.room_bytes = bytes;
+        self
+    }
+}
+
+/// A [`Store`] in plain files: the live segment is text that any tool reads, closed ones are
+/// compressed text.
+#[derive(Debug)]
+pub struct FileStore {
+    disk: Arc<dyn Disk>,
+    options: FileStoreOptions,
+    /// All segments, in order; the live one, if any, is last.
+    segments: Vec<Piece>,
+    live: Option<Live>,
+    group: Group,
+    durable: Seq,
+    /// Numbers of the snapshots, in order.
+    snapshots: Vec<Seq>,
+    /// The failure after which nothing is written.
+    poison: Option<String>,
+    remarks: Vec<String>,
+    _lock: DiskLock,
+}
+
+/// A segment on the disk.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    first: Seq,
+    compressed: bool,
+}
+
+/// The segment that is written to.
+#[derive(Debug)]
+struct Live {
+    file: Box<dyn DiskFile>,
+    name: String,
+    /// Where the next block goes.
+    end: u64,
+    /// Length of the file, with the reserved room.
+    length: u64,
+}
+
+impl FileStore {
+    /// Opens the store in a folder of the file system; makes it when there is none.
+    ///
+    /// # Errors
+    /// A folder that another process uses, that a newer version has written, or that is something
+    /// else; damage in the live segment; what the system says.
+    pub fn open_folder(
+        folder: impl AsRef<std::path::Path>,
+        options: FileStoreOptions,
+    ) -> Result<Self, StoreError> {
+        let folder = folder.as_ref();
+        let disk = crate::disk::RealDisk::new(folder)
+            .map_err(StoreError::io("make", folder.display().to_string()))?;
+        Self::open(Arc::new(disk), options)
+    }
+
+    fn check_writable(&self) -> Result<(), StoreError> {
+        match &self.poison {
+            Some(cause) => Err(StoreError::Poisoned { cause: cause.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes a failure after which nothing is written any more.
+    fn poisoning<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &result {
+            self.poison = Some(error.to_string());
+        }
+        result
+    }
+
+    fn write_group(&mut self, now: UnixMillis) -> Result<(), StoreError> {
+        let first = self.durable.next();
+        let is_full = |live: &Live| live.end >= self.options.segment_bytes;
+        if self.live.as_ref().is_none_or(is_full) {
+            return self.begin_segment(first, now);
+        }
+        let live = self.live.as_mut().expect("there is one, or it was begun above");
+        let (end, length, room) = (live.end, live.length, self.options.room_bytes);
+        let block = self.group.seal(first, now, &[], |bytes| room_ahead(end, length, bytes, room));
+        let place = || self.disk.place(&live.name);
+        live.file.write_at(end, block.bytes).map_err(|e| StoreError::io("write", place())(e))?;
+        live.file.sync().map_err(|e| StoreError::io("sync", place())(e))?;
+        live.end += block.length as u64;
+        live.length = length.max(end + block.bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Begins a segment with the open group.
+    fn begin_segment(&mut self, first: Seq, now: UnixMillis) -> Result<(), StoreError> {
+        let name = names::plain(first);
+        let place = self.disk.place(&name);
+        let head = head_line(first, now);
+        let room = self.options.room_bytes;
+        let block = self.group.seal(first, now, &head, |bytes| room_ahead(0, 0, bytes, room));
+        let (end, length) = (block.length as u64, block.bytes.len() as u64);
+        let write = || {
+            let file = self.disk.open(&name, Mode::New)?;
+            file.write_at(0, block.bytes)?;
+            file.sync()?;
+            self.disk.sync_folder()?;
+            Ok(file)
+        };
+        let file = write().map_err(StoreError::io("begin the segment", place))?;
+        self.live = Some(Live { file, name, end, length });
+        self.segments.push(Piece { first, compressed: false });
+        Ok(())
+    }
+
+    /// The text of a segment, without reserved room where it is the live one.
+    fn text(&self, index: usize) -> Result<(String, Vec<u8>), StoreError> {
+        let piece = self.segments[index];
+        let name = piece.name();
+        let place = self.disk.place(&name);
+        let is_live = index + 1 == self.segments.len();
+        if let (true, Some(live)) = (is_live, &self.live) {
+            let length = usize::try_from(live.end).expect("it was in memory when it was written");
+            let mut bytes = vec![0; length];
+            let read = live.file.read_at(0, &mut bytes);
+            read.map_err(StoreError::io("read", place.clone()))?;
+            return Ok((place, bytes));
+        }
+        let stored = read_all(&*self.disk, &name);
+        let stored = stored.map_err(StoreError::io("read", place.clone()))?;
+        let bytes = if piece.compressed { zst::unpack(&place, &stored)? } else { stored };
+        Ok((place, bytes))
+    }
+
+    /// Checks a closed or live segment whole, visiting its records from `from` on; gives the text's
+    /// sound length, or nothing when the visitor has stopped.
+    fn scan(
+        &self,
+        index: usize,
+        text: (&str, &[u8]),
+        from: Seq,
+        visit: &mut Visit<'_>,
+    ) -> Result<Option<usize>, StoreError> {
+        let first = self.segments[index].first;
+        let (place, bytes) = text;
+        let segment = Segment { place, bytes, first, tail: Tail::Acknowledged };
+        let scanned = segment.scan(from, visit)?;
+        if scanned.stopped {
+            return Ok(None);
+        }
+        let following = self.segments.get(index + 1);
+        let next = following.map_or(self.durable.next(), |piece| piece.first);
+        if scanned.next == next {
+            return Ok(Some(scanned.end));
+        }
+        Err(StoreError::Damaged {
+            place: place.to_owned(),
+            line: bytes[..scanned.end].iter().filter(|byte| **byte == b'\n').count() as u64 + 1,
+            offset: scanned.end as u64,
+            found: format!("the segment ends with record {}", scanned.next.before()),
+            expected: format!("records up to {}: a segment or part of one is gone", next.before()),
+        })
+    }
+}
+
+impl Piece {
+    fn name(self) -> String {
+        if self.compressed { names::compressed(self.first) } else { names::plain(self.first) }
+    }
+}
+
+/// How many line feeds follow a block of `bytes` at `end` of a file of `length` bytes.
+fn room_ahead(end: u64, length: u64, bytes: usize, room: u64) -> usize {
+    let bytes = bytes as u64;
+    if end + bytes <= length || bytes > room / 4 {
+        return 0;
+    }
+    usize::try_from((end + bytes).next_multiple_of(room) - end - bytes).unwrap_or(0)
+}
+
+impl Store for FileStore {
+    fn append(&mut self, records: &[&[u8]]) -> Result<Seq, StoreError> {
+        self.check_writable()?;
+        self.group.push(records)?;
+        Ok(self.durable.plus(self.group.records()))
+    }
+
+    fn commit(&mut self, now: UnixMillis) -> Result<Seq, StoreError> {
+        self.check_writable()?;
+        let records = self.group.records();
+        if records > 0 {
+            let written = self.write_group(now);
+            self.poisoning(written)?;
+            self.durable = self.durable.plus(records);
+            self.group.clear();
+        }
+        Ok(self.durable)
+    }
+
+    fn first(&self) -> Seq {
+        self.segments.first().map_or(self.durable.next(), |piece| piece.first)
+    }
+
+    fn durable(&self) -> Seq {
+        self.durable
+    }
+
+    fn read(&self, from: Seq, visit: &mut Visit<'_>) -> Result<(), StoreError> {
+        let (asked, first, durable) = (from, self.first(), self.durable);
+        if from < first {
+            return Err(StoreError::Forgotten { asked, first });
+        }
+        if from > durable.next() {
+            return Err(StoreError::Ahead { asked, durable });
+        }
+        let begin = self.segments.partition_point(|piece| piece.first <= from).saturating_sub(1);
+        for index in begin..self.segments.len() {
+            let (place, bytes) = self.text(index)?;
+            if self.scan(index, (&place, &bytes), from, visit)?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot(&mut self, seq: Seq, bytes: &[u8]) -> Result<(), StoreError> {
+        self.check_writable()?;
+        let written = self.write_snapshot(seq, bytes);
+        match written {
+            Err(StoreError::Ahead { .. }) => written,
+            _ => self.poisoning(written),
+        }
+    }
+
+    fn last_snapshot(&self) -> Result<Option<Snapshot>, StoreError> {
+        self.read_last_snapshot()
+    }
+
+    fn retain(&mut self, rule: &Retention, now: UnixMillis) -> Result<Retained, StoreError> {
+        self.check_writable()?;
+        let done = self.tidy(rule, now);
+        self.poisoning(done)
+    }
+
+    fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+}
