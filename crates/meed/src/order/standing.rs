@@ -315,7 +315,8 @@ impl Standing {
                 vector.held.sub(kinds);
                 if usage {
                     let end = rule.assumed_end(started, job_quantum);
-                    for ((ledger, share), amount) in vector.ledgers().zip(rate.charged_kinds(kinds)) {
+                    for ((ledger, share), amount) in vector.ledgers().zip(rate.charged_kinds(kinds))
+                    {
                         ledger.end(now, amount, end, rule.ledger_rules(share));
                     }
                 }
