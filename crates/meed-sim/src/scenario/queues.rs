@@ -33,8 +33,9 @@ impl QueuePlan {
     }
 }
 
-/// The declared queues, parents before children, siblings in the order of their declaration.
-/// Parents that are not declared are added with weight 1, each with a warning.
+/// The declared queues in the order of their declaration, which is what ties are broken by; a parent
+/// stands where it, or a queue below it, is first named. Parents that are not declared are added
+/// with weight 1, each with a warning.
 pub(super) fn queues(
     raw: &[Spanned<Queue>],
     kinds: &ResourceKinds,
@@ -101,23 +102,25 @@ pub(super) fn bound(
 }
 
 fn with_parents(plans: Vec<QueuePlan>, warnings: &mut Vec<String>) -> Vec<QueuePlan> {
-    let declared: BTreeSet<String> = plans.iter().map(|plan| plan.name.clone()).collect();
-    let mut added = BTreeSet::new();
-    let mut all = Vec::with_capacity(plans.len());
-    for plan in plans {
-        for (end, _) in plan.name.match_indices('.') {
-            let parent = &plan.name[..end];
-            if !declared.contains(parent) && added.insert(parent.to_owned()) {
-                warnings.push(format!(
-                    "queue `{parent}` is not declared; it is taken as a parent of weight 1"
-                ));
-                all.push(QueuePlan::plain(parent));
+    let order: Vec<String> = plans.iter().map(|plan| plan.name.clone()).collect();
+    let mut declared: BTreeMap<String, QueuePlan> =
+        plans.into_iter().map(|plan| (plan.name.clone(), plan)).collect();
+    let mut placed = BTreeSet::new();
+    let mut all = Vec::with_capacity(order.len());
+    for name in &order {
+        let above = name.match_indices('.').map(|(end, _)| &name[..end]);
+        for part in above.chain([name.as_str()]) {
+            if !placed.insert(part) {
+                continue;
             }
+            all.push(declared.remove(part).unwrap_or_else(|| {
+                warnings.push(format!(
+                    "queue `{part}` is not declared; it is taken as a parent of weight 1"
+                ));
+                QueuePlan::plain(part)
+            }));
         }
-        all.push(plan);
     }
-    // Stable: siblings keep their order, a parent declared after its children moves before them.
-    all.sort_by_key(|plan| plan.name.matches('.').count());
     all
 }
 

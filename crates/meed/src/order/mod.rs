@@ -103,13 +103,16 @@ impl Domain {
         self.is_dominant() && self.rule.measure == Measure::Allocation && !self.policy.per_server
     }
 
-    /// theta * delta of ICS'14 Eq. 9: what a task of `demand` on a node of this weight
-    /// (thousandths) counts.
+    /// What a task of `demand` on a node of this weight (thousandths) holds, and is charged: theta *
+    /// delta of ICS'14 Eq. 9.
     #[inline]
     pub(crate) fn rate(&self, demand: &Resources, node_weight: u32) -> Rate {
         match self.scalar {
             Scalar::Dominant => Rate::vector(demand, node_weight),
-            _ => Rate::scalar(self.scalar.amount(demand, node_weight)),
+            _ => Rate::scalar(
+                self.scalar.amount(demand, 1000),
+                self.scalar.amount(demand, node_weight),
+            ),
         }
     }
 

@@ -24,27 +24,36 @@ pub(crate) struct Terms {
 }
 
 /// What a task counts in a domain: a scalar, or, where dominant shares are compared, an amount of
-/// each kind.
+/// each kind. What it *holds* counts as it is; what it is *charged* counts by the node's weight
+/// (theta * delta of ICS'14 Eq. 9).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    scalar: u64,
+    holds: u64,
+    charged: u64,
     kinds: Option<Resources>,
+    /// In thousandths.
+    node_weight: u32,
 }
 
 impl Rate {
     #[inline]
-    pub(super) fn scalar(amount: u64) -> Rate {
-        Rate { scalar: amount, kinds: None }
+    pub(super) fn scalar(holds: u64, charged: u64) -> Rate {
+        Rate { holds, charged, kinds: None, node_weight: 1000 }
     }
 
     pub(super) fn vector(demand: &Resources, node_weight: u32) -> Rate {
-        let mut kinds = *demand;
-        if node_weight != 1000 {
-            for amount in kinds.as_mut_slice() {
-                *amount = (u128::from(*amount) * u128::from(node_weight) / 1000) as u64;
-            }
-        }
-        Rate { scalar: 0, kinds: Some(kinds) }
+        Rate { holds: 0, charged: 0, kinds: Some(*demand), node_weight }
+    }
+
+    /// What ledgers are charged for each kind.
+    fn charged_kinds(&self, kinds: &Resources) -> impl Iterator<Item = u64> {
+        let weight = self.node_weight;
+        let charged = move |amount: u64| match weight {
+            1000 => amount,
+            _ => (u128::from(amount) * u128::from(weight) / 1000) as u64,
+        };
+        let kinds = *kinds;
+        (0..kinds.kinds()).map(move |kind| charged(kinds.get(kind)))
     }
 }
 
@@ -246,7 +255,7 @@ impl Standing {
         share: u64,
     ) {
         match &rate.kinds {
-            None => self.held += rate.scalar,
+            None => self.held += rate.holds,
             Some(kinds) => self.vector(kinds.kinds()).held.add(kinds),
         }
         if domain.rule.keeps_usage() {
@@ -272,10 +281,10 @@ impl Standing {
         share: u64,
     ) {
         match &rate.kinds {
-            None => self.ledger().start(now, rate.scalar, end, rule.ledger_rules(share)),
+            None => self.ledger().start(now, rate.charged, end, rule.ledger_rules(share)),
             Some(kinds) => {
                 let ledgers = self.vector(kinds.kinds()).ledgers();
-                for ((ledger, share), &amount) in ledgers.zip(kinds.as_slice()) {
+                for ((ledger, share), amount) in ledgers.zip(rate.charged_kinds(kinds)) {
                     ledger.start(now, amount, end, rule.ledger_rules(share));
                 }
             }
@@ -295,10 +304,10 @@ impl Standing {
         let (rule, usage) = (&domain.rule, domain.rule.keeps_usage());
         match &rate.kinds {
             None => {
-                self.held = self.held.checked_sub(rate.scalar).expect("only what is held ends");
+                self.held = self.held.checked_sub(rate.holds).expect("only what is held ends");
                 if usage {
                     let end = rule.assumed_end(started, job_quantum);
-                    self.ledger().end(now, rate.scalar, end, rule.ledger_rules(share));
+                    self.ledger().end(now, rate.charged, end, rule.ledger_rules(share));
                 }
             }
             Some(kinds) => {
@@ -306,7 +315,8 @@ impl Standing {
                 vector.held.sub(kinds);
                 if usage {
                     let end = rule.assumed_end(started, job_quantum);
-                    for ((ledger, share), &amount) in vector.ledgers().zip(kinds.as_slice()) {
+                    for ((ledger, share), amount) in vector.ledgers().zip(rate.charged_kinds(kinds))
+                    {
                         ledger.end(now, amount, end, rule.ledger_rules(share));
                     }
                 }

@@ -9,6 +9,7 @@ mod conservation;
 mod events;
 mod hierarchy;
 mod memory;
+mod node_weights;
 mod offers;
 mod papers;
 mod quantum;

@@ -143,10 +143,7 @@ impl Model {
     fn parts_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>) -> Vec<u128> {
         let mut held = vec![0u128; self.share(0).kinds()];
         for task in tasks {
-            let weight = self.nodes[task.node].spec.weight;
-            (0..held.len()).for_each(|kind| {
-                held[kind] += u128::from(rate(&Scalar::Kind(kind), &task.demand, weight))
-            });
+            (0..held.len()).for_each(|kind| held[kind] += u128::from(task.demand.get(kind)));
         }
         held.iter().enumerate().map(|(kind, &amount)| self.parts(kind, amount)).collect()
     }
@@ -253,7 +250,8 @@ impl Model {
         if policy.scalar == Scalar::Dominant {
             return self.parts_held(tasks).into_iter().max().unwrap_or(0) as u64;
         }
-        tasks.map(|task| self.rate_of(task, policy)).sum()
+        // What is held is held, whatever the weight of the node.
+        tasks.map(|task| rate(&policy.scalar, &task.demand, 1000)).sum()
     }
 
     fn bound(&self, policy: &Policy, amounts: &Resources) -> u64 {
