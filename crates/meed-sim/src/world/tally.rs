@@ -8,7 +8,8 @@ use meed_workload::JobLabel;
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 pub(crate) enum Times {
     Exact(Vec<u64>),
-    Rough(Histogram<u64>),
+    /// With the shortest and the longest, which are exact.
+    Rough { histogram: Histogram<u64>, least: u64, most: u64 },
 }
 
 impl Default for Times {
@@ -27,17 +28,22 @@ fn record(rough: &mut Histogram<u64>, micros: u64) {
 
 impl Times {
     fn add(&mut self, span: Span) {
+        self.add_micros(span.as_micros());
+    }
+
+    fn add_micros(&mut self, micros: u64) {
         match self {
-            Times::Exact(all) if all.len() < KEPT_EXACTLY => all.push(span.as_micros()),
+            Times::Exact(all) if all.len() < KEPT_EXACTLY => all.push(micros),
             Times::Exact(all) => {
-                let mut rough = Histogram::new(2).expect("two digits are a valid precision");
-                for &micros in all.iter() {
-                    record(&mut rough, micros);
-                }
-                record(&mut rough, span.as_micros());
-                *self = Times::Rough(rough);
+                let histogram = Histogram::new(2).expect("two digits are a valid precision");
+                let all = std::mem::take(all);
+                *self = Times::Rough { histogram, least: u64::MAX, most: 0 };
+                all.into_iter().chain([micros]).for_each(|micros| self.add_micros(micros));
             }
-            Times::Rough(rough) => record(rough, span.as_micros()),
+            Times::Rough { histogram, least, most } => {
+                record(histogram, micros);
+                (*least, *most) = ((*least).min(micros), (*most).max(micros));
+            }
         }
     }
 
@@ -54,8 +60,11 @@ impl Times {
                 };
                 percentiles.iter().map(|p| sorted[rank(p) - 1] as f64 / 1e6).collect()
             }
-            Times::Rough(rough) => {
-                percentiles.iter().map(|&p| rough.value_at_percentile(p) as f64 / 1e6).collect()
+            Times::Rough { histogram, least, most } => {
+                // A bucket speaks by its upper end, which may lie beyond the longest of all.
+                let value =
+                    |p: &f64| histogram.value_at_percentile(*p).clamp(*least, *most) as f64 / 1e6;
+                percentiles.iter().map(value).collect()
             }
         }
     }
@@ -154,7 +163,7 @@ mod tests {
         (1..=100).for_each(|s| times.add(seconds(s)));
         assert_eq!(times.percentiles(&[1.0, 50.0, 99.0, 100.0]), [1.0, 50.0, 99.0, 100.0]);
         (0..20_000).for_each(|i| times.add(seconds(1 + i % 100)));
-        assert!(matches!(times, Times::Rough(_)));
+        assert!(matches!(times, Times::Rough { .. }));
         let median = times.percentiles(&[50.0])[0];
         assert!((median - 50.0).abs() < 1.0, "{median}");
     }

@@ -13,9 +13,9 @@ use super::{AFTER_THE_END, MACHINE};
 use crate::error::{BadLines, Problem};
 use crate::fields::{Column, time};
 use crate::generate::Stream;
-use crate::lines::{LINE_LIMIT, Lines};
+use meed_files::lines::{LINE_LIMIT, Lines};
 use crate::machines::{MachineChange, Machines};
-use crate::open::Origin;
+use meed_files::open::Origin;
 use crate::{OnBadLine, TraceError};
 
 /// One configuration of machines.

@@ -12,9 +12,9 @@ use super::assumptions::resolve;
 use super::nodespec::{CLUSTER, CPUS, HOST};
 use crate::error::{BadLines, Problem};
 use crate::fields::Column;
-use crate::lines::{LINE_LIMIT, Lines};
+use meed_files::lines::{LINE_LIMIT, Lines};
 use crate::machines::Machines;
-use crate::open::Origin;
+use meed_files::open::Origin;
 use crate::{OnBadLine, TraceError};
 
 const COLUMNS: std::ops::RangeInclusive<usize> = 5..=6;
