@@ -11,7 +11,7 @@ use meed_level::verify::{Verified, verify};
 use meed_level::{Allocation, POLICIES, Policy, Problem, allocate};
 
 use crate::exit::Failure;
-use crate::output::{check_files, print, remark, write_text};
+use crate::output::{guard, print, remark};
 
 /// Users and servers listed in the table; JSON has all.
 const LISTED: usize = 40;
@@ -42,7 +42,7 @@ pub(crate) struct AllocateArgs {
 pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     let (policy, slots) = policy(&args.policy)?;
     let file = args.json.as_deref().filter(|path| *path != Path::new("-"));
-    check_files(&[("--json", file)], ("input", &args.file))?;
+    let mut files = guard(&[("--json", file)], &[("input", &args.file)])?;
     let mut problem = load(&args.file)?;
     if let Some(slots) = slots {
         problem.slots_per_server = slots;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
     if args.json.is_some() {
         let text = to_json(&problem, policy, &allocation);
         match file {
-            Some(path) => write_text(path, &text)?,
+            Some(path) => files.write_text(path, &text)?,
             None => return print(&text),
         }
     }

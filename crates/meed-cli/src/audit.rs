@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use meed_files::Guard;
 use meed_lab::audit::pool::{
     POOL_POLICIES, POOL_PROPERTIES, PoolOptions, PoolProperty, audit_pool, is_pool_case, pool_page,
     pool_summary, replay_pool, write_pool,
@@ -11,10 +12,10 @@ use meed_lab::audit::{
     AuditError, DEFAULT_POLICIES, DEFAULT_TRIALS, Options, PROPERTIES, Property, Tasks, audit,
     page, replay, summary_page, write_counterexamples,
 };
-use meed_report::page::{Page, to_text, write_html};
+use meed_report::page::{Page, to_html, to_text};
 
 use crate::exit::Failure;
-use crate::output::{check_files, print, table_options, write_text};
+use crate::output::{guard, print, table_options};
 use crate::watch;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -82,14 +83,12 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     if let Some(case) = &args.case {
         return again(case);
     }
-    check_files(
-        &[("--json", args.json.as_deref()), ("--report", args.report.as_deref())],
-        ("", Path::new("")),
-    )?;
-    if args.pool { pool(args) } else { tenants(args) }
+    let outputs = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
+    let mut files = guard(&outputs, &[])?;
+    if args.pool { pool(args, &mut files) } else { tenants(args, &mut files) }
 }
 
-fn tenants(args: &AuditArgs) -> Result<(), Failure> {
+fn tenants(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
     let options = options(args)?;
     let bar = watch::bar(args.quiet, 1, "{bar:24} {pos} of {len} half searches, {elapsed}");
     let result = audit(&options, &|done, of| {
@@ -99,15 +98,15 @@ fn tenants(args: &AuditArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     let result = result?;
     if let Some(folder) = &args.out {
-        write_counterexamples(&result, folder)?;
+        write_counterexamples(&result, folder, files)?;
     }
     if let Some(path) = &args.report {
-        write_html(&page(&result)?, path)?;
+        files.write_text(path, &to_html(&page(&result)?))?;
     }
-    tell(args, &json(&result), &summary_page(&result))
+    tell(args, &json(&result), &summary_page(&result), files)
 }
 
-fn pool(args: &AuditArgs) -> Result<(), Failure> {
+fn pool(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
     let policies = match args.policy.is_empty() {
         true => POOL_POLICIES.map(str::to_owned).to_vec(),
         false => args.policy.clone(),
@@ -123,19 +122,19 @@ fn pool(args: &AuditArgs) -> Result<(), Failure> {
     bar.finish_and_clear();
     let result = result?;
     if let Some(folder) = &args.out {
-        write_pool(&result, folder)?;
+        write_pool(&result, folder, files)?;
     }
     if let Some(path) = &args.report {
-        write_html(&pool_page(&result), path)?;
+        files.write_text(path, &to_html(&pool_page(&result)))?;
     }
-    tell(args, &json(&result), &pool_summary(&result))
+    tell(args, &json(&result), &pool_summary(&result), files)
 }
 
 /// JSON where it is asked for, and the tables.
-fn tell(args: &AuditArgs, json: &str, summary: &Page) -> Result<(), Failure> {
+fn tell(args: &AuditArgs, json: &str, summary: &Page, files: &mut Guard) -> Result<(), Failure> {
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => return print(json),
-        Some(path) => write_text(path, json)?,
+        Some(path) => files.write_text(path, json)?,
         None => {}
     }
     if args.quiet { Ok(()) } else { print(&to_text(summary, &table_options())) }
@@ -210,6 +209,7 @@ impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Failure {
         match error {
             AuditError::Simulate(error) => error.into(),
+            AuditError::Write(error) => error.into(),
             AuditError::Run(error) => error.into(),
             AuditError::Load(error) => error.into(),
             AuditError::Trace(error) => error.into(),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use meed_report::WriteError;
+use meed_files::{FileError, GuardError};
 use meed_sim::SimulateError;
 use meed_sim::log::read::LogError;
 use meed_sim::replay::ReplayError;
@@ -39,6 +39,20 @@ impl Failure {
         let _ = writeln!(std::io::stderr(), "meed: {sentence}");
         ExitCode::from(code)
     }
+}
+
+/// What clap says of a command line, in our form; help and version are no failure.
+pub(crate) fn of_command_line(error: &clap::Error) -> Failure {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let sentence = match text.strip_prefix("error: ") {
+        Some(sentence) => sentence.trim_end().to_owned(),
+        // The whole help: nothing was given.
+        None => format!("a command is missing\n\n{}", text.trim_end()),
+    };
+    Failure::Usage(sentence)
 }
 
 impl From<ScenarioError> for Failure {
@@ -109,8 +123,20 @@ impl From<SimulateError> for Failure {
     }
 }
 
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Failure {
-        Failure::File(error.to_string())
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        let sentence = error.to_string();
+        if error.is_refusal() { Failure::File(sentence) } else { Failure::Input(sentence) }
+    }
+}
+
+impl From<GuardError> for Failure {
+    fn from(error: GuardError) -> Failure {
+        match error {
+            GuardError::File(error) => error.into(),
+            GuardError::Input { .. } | GuardError::Twice { .. } => {
+                Failure::Usage(error.to_string())
+            }
+        }
     }
 }

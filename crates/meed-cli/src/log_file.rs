@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use meed_workload::create::Output;
+use meed_files::{Guard, Output};
 
 use crate::exit::Failure;
 
@@ -11,8 +11,8 @@ use crate::exit::Failure;
 pub(crate) struct LogFile(BufWriter<Output>);
 
 impl LogFile {
-    pub(crate) fn create(path: &Path) -> Result<LogFile, Failure> {
-        Ok(LogFile(BufWriter::with_capacity(1 << 16, Output::create(path)?)))
+    pub(crate) fn create(path: &Path, files: &mut Guard) -> Result<LogFile, Failure> {
+        Ok(LogFile(BufWriter::with_capacity(1 << 16, files.create(path)?)))
     }
 
     pub(crate) fn writer(&mut self) -> &mut dyn Write {

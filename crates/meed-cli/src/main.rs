@@ -24,10 +24,21 @@ use clap::{CommandFactory, Parser};
 use exit::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
+    refuse_large_files_by_an_error();
+    match Cli::try_parse().map_err(|error| exit::of_command_line(&error)).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// A file that grows beyond the limit of its owner (`ulimit -f`) ends the program with SIGXFSZ
+/// unless somebody takes the signal; then the write fails like any other, and is told.
+fn refuse_large_files_by_an_error() {
+    #[cfg(unix)]
+    {
+        let taken = std::sync::Arc::default();
+        // Where it cannot be taken the system ends the program as before.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, taken);
     }
 }
 

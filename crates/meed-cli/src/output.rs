@@ -4,8 +4,9 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use meed_files::Guard;
 use meed_report::TableOptions;
-use meed_workload::create::Output;
+use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 
@@ -24,80 +25,33 @@ pub(crate) fn remark(text: &str) {
     let _ = writeln!(std::io::stderr(), "meed: {text}");
 }
 
-/// Whether every result has a file of its own that can be written, and none would overwrite
-/// `input`, which is a `what`: told before a long run rather than after it. `outputs` are the
-/// options with their files.
-pub(crate) fn check_files(
+/// The guard of a command's files. It reads `inputs`, each of which is a `what`; `outputs` are the
+/// options with their files. That every output can be written, and none is an input or another
+/// output, is told before a long run rather than after it.
+pub(crate) fn guard(
     outputs: &[(&str, Option<&Path>)],
-    (what, input): (&str, &Path),
-) -> Result<(), Failure> {
-    let given: Vec<(&str, &Path)> =
-        outputs.iter().filter_map(|&(option, path)| Some((option, path?))).collect();
-    for (i, &(option, path)) in given.iter().enumerate() {
-        if path == Path::new("-") {
-            if option == "--json" {
-                continue;
-            }
+    inputs: &[(&str, &Path)],
+) -> Result<Guard, Failure> {
+    let mut guard = Guard::new();
+    for &(what, input) in inputs {
+        guard.reads(what, input)?;
+    }
+    for &(option, path) in outputs {
+        let Some(path) = path else { continue };
+        if path != Path::new("-") {
+            guard.writes(option, path)?;
+        } else if option != "--json" {
             return Err(Failure::Usage(format!(
                 "{option} goes to a file; only --json can go to standard output (-)"
             )));
         }
-        if let Some((other, _)) = given[..i].iter().find(|(_, earlier)| same_file(earlier, path)) {
-            return Err(Failure::Usage(format!(
-                "{other} and {option} name the same file {}",
-                path.display()
-            )));
-        }
-        if same_file(path, input) {
-            return Err(Failure::Usage(format!(
-                "{option} would overwrite the {what} {}",
-                path.display()
-            )));
-        }
-        // Made beside its place and dropped again, which leaves what was there. A pipe is opened
-        // once only.
-        if path.metadata().map_or(true, |found| found.is_file() || found.is_dir()) {
-            drop(Output::create(path)?);
-        }
     }
-    Ok(())
+    Ok(guard)
 }
 
-/// Whether none of `outputs` would overwrite a file that is read: as [`check_files`], for files
-/// known later.
-pub(crate) fn check_inputs<'a>(
-    outputs: &[(&str, Option<&Path>)],
-    inputs: impl IntoIterator<Item = &'a Path>,
-) -> Result<(), Failure> {
-    for input in inputs {
-        let hit = outputs.iter().find(|(_, path)| path.is_some_and(|path| same_file(path, input)));
-        if let Some((option, _)) = hit {
-            return Err(Failure::Usage(format!(
-                "{option} would overwrite the input {}",
-                input.display()
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether two names mean one file, also by way of links and of folders.
-pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
-    let real = |path: &Path| {
-        // What is not there yet has a folder that is.
-        path.canonicalize().ok().or_else(|| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
-        })
-    };
-    a == b || real(a).is_some_and(|a| real(b) == Some(a))
-}
-
-/// Writes a whole file.
-pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut out = Output::create(path)?;
-    out.write_all(text.as_bytes()).map_err(|error| out.failure(error))?;
-    Ok(out.finish()?)
+/// The files that a scenario names are read as well: none may be an output.
+pub(crate) fn reads_of(guard: &mut Guard, scenario: &Scenario) -> Result<(), Failure> {
+    Ok(scenario.input_files().iter().try_for_each(|path| guard.reads("input", path))?)
 }
 
 /// Width and colour of the terminal, or of what stands in for one.

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meed_sim::replay::{Difference, Recording, ReplayOptions, replay, verify};
+use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 use crate::log_file::LogFile;
-use crate::output::{check_files, check_inputs, print, remark};
+use crate::output::{guard, print, remark};
 use crate::simulate::{SERIES_POINTS, show};
 use crate::watch::Terminal;
 
@@ -64,8 +65,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         ("--report", args.report.as_deref()),
         ("--log", args.log.as_deref()),
     ];
-    check_files(&outputs, ("log", &args.log_file))?;
-    check_inputs(&outputs, args.cluster.as_deref())?;
+    let mut inputs = vec![("log", args.log_file.as_path())];
+    inputs.extend(args.cluster.as_deref().map(|path| ("cluster", path)));
+    let named = args.cluster.as_deref().map_or_else(Vec::new, Scenario::files_named_in);
+    inputs.extend(named.iter().map(|path| ("input", path.as_path())));
+    let mut files = guard(&outputs, &inputs)?;
     let recording = Recording::open(&args.log_file, args.run.as_deref())?;
     if args.verify {
         return check(args, &recording);
@@ -77,7 +81,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         sets: args.sets.clone(),
         series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
     };
-    let mut log = args.log.as_deref().map(LogFile::create).transpose()?;
+    let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;
     let mut watch = Terminal::new(args.quiet);
     let result = replay(&recording, &options, log.as_mut().map(LogFile::writer), &mut watch);
     watch.finish();
@@ -86,12 +90,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         replayed.remarks.iter().for_each(|words| remark(words));
     }
     if let Some(path) = &args.report {
-        meed_report::write_html(&replayed.comparison, path)?;
+        files.write_text(path, &meed_report::to_html(&replayed.comparison))?;
     }
     if let Some(log) = log {
         log.finish()?;
     }
-    show(&replayed.comparison, args.json.as_deref(), args.report.as_deref(), args.quiet)
+    let (json, report) = (args.json.as_deref(), args.report.as_deref());
+    show(&replayed.comparison, json, report, args.quiet, &mut files)
 }
 
 fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {

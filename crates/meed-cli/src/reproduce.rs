@@ -6,10 +6,10 @@ use clap::Args;
 use meed_lab::reproduce::{
     Context, Done, ITEMS, ReproduceError, page, select, summary_page, to_json,
 };
-use meed_report::page::{to_text, write_html};
+use meed_report::page::{to_html, to_text};
 
 use crate::exit::Failure;
-use crate::output::{check_files, print, table_options, write_text};
+use crate::output::{guard, print, table_options};
 use crate::watch;
 
 /// Examples of `--help`.
@@ -57,10 +57,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         return list();
     }
     let items = select(&args.ids).map_err(|unknown| unknown_item(&unknown))?;
-    check_files(
-        &[("--json", args.json.as_deref()), ("--report", args.report.as_deref())],
-        ("", Path::new("")),
-    )?;
     // Set but empty is not set.
     let named =
         || std::env::var_os("MEED_TRACES").filter(|name| !name.is_empty()).map(PathBuf::from);
@@ -71,6 +67,9 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             folder.display()
         )));
     }
+    let outputs = [("--json", args.json.as_deref()), ("--report", args.report.as_deref())];
+    let inputs: Vec<_> = traces.iter().map(|folder| ("trace below", folder.as_path())).collect();
+    let mut files = guard(&outputs, &inputs)?;
     let context = Context::new(traces, args.seeds, args.seed);
     let bar = watch::bar(args.quiet, items.len() as u64, "{bar:24} {pos}/{len} {msg}");
     let mut done: Vec<Done> = Vec::new();
@@ -81,12 +80,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     if let Some(path) = &args.report {
-        write_html(&page(&done, &context), path)?;
+        files.write_text(path, &to_html(&page(&done, &context)))?;
     }
     let json = || to_json(&done, &context);
     match args.json.as_deref() {
         Some(path) if path == Path::new("-") => return print(&json()),
-        Some(path) => write_text(path, &json())?,
+        Some(path) => files.write_text(path, &json())?,
         None => {}
     }
     match args.quiet {

@@ -1,7 +1,8 @@
 //! `meed simulate`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use meed_files::Guard;
 use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
 use meed_sim::{Options, simulate};
@@ -10,7 +11,7 @@ use meed_workload::OnBadLine;
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
 use crate::log_file::LogFile;
-use crate::output::{check_files, check_inputs, print, remark, table_options};
+use crate::output::{guard, print, reads_of, remark, table_options};
 use crate::watch::Terminal;
 
 /// Samples over time when a result is written that shows them.
@@ -22,10 +23,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         ("--report", args.report.as_deref()),
         ("--log", args.log.as_deref()),
     ];
-    check_files(&outputs, ("scenario", &args.scenario))?;
+    let mut files = guard(&outputs, &[("scenario", &args.scenario)])?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let scenario = Scenario::load_any(&args.scenario, &args.sets, on_bad_line)?;
-    check_inputs(&outputs, scenario.input_files().iter().map(PathBuf::as_path))?;
+    reads_of(&mut files, &scenario)?;
     if !args.quiet {
         scenario.warnings.iter().for_each(|warning| remark(warning));
     }
@@ -40,18 +41,18 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
         strict: args.strict,
     };
-    let mut log = args.log.as_deref().map(LogFile::create).transpose()?;
+    let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;
     let mut watch = Terminal::new(args.quiet);
     let result = simulate(&scenario, &options, log.as_mut().map(LogFile::writer), &mut watch);
     watch.finish();
     let comparison = result?;
     if let Some(path) = &args.report {
-        meed_report::write_html(&comparison, path)?;
+        files.write_text(path, &meed_report::to_html(&comparison))?;
     }
     if let Some(log) = log {
         log.finish()?;
     }
-    show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet)
+    show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet, &mut files)
 }
 
 /// Writes a comparison where it was asked for; on the terminal unless it goes there as JSON or
@@ -61,10 +62,11 @@ pub(crate) fn show(
     json: Option<&Path>,
     report: Option<&Path>,
     quiet: bool,
+    files: &mut Guard,
 ) -> Result<(), Failure> {
     match json {
         Some(path) if path == Path::new("-") => return print(&meed_report::to_json(comparison)),
-        Some(path) => meed_report::write_json(comparison, path)?,
+        Some(path) => meed_report::write_json(comparison, files.create(path)?)?,
         None => {}
     }
     if quiet {

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use meed_files::Guard;
 use meed_lab::sweep::{self, Grid, Journal, JournalError, Request, Results, SweepError};
 use meed_report::page;
 use meed_workload::OnBadLine;
-use meed_workload::create::Output;
 
 use crate::exit::Failure;
-use crate::output::{check_files, check_inputs, print, remark, same_file, table_options};
+use crate::output::{guard, print, reads_of, remark, table_options};
 use crate::watch;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -73,7 +73,7 @@ pub(crate) struct SweepArgs {
 }
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
-    check_outputs(args)?;
+    let mut files = outputs(args)?;
     let grid = Grid::prepare(&Request {
         scenario: args.scenario.clone(),
         sets: args.sets.clone(),
@@ -83,9 +83,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         first_seed: args.seed,
         strict: args.strict,
     })?;
-    let outputs = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
-    let inputs = grid.scenarios.iter().flat_map(|scenario| scenario.input_files());
-    check_inputs(&outputs, inputs.map(PathBuf::as_path))?;
+    grid.scenarios.iter().try_for_each(|scenario| reads_of(&mut files, scenario))?;
     if !args.quiet {
         remarks(&grid);
     }
@@ -101,21 +99,28 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     }
     let template = "{bar:24} {pos} of {len} points, {elapsed} gone, {eta} to go";
     let bar = watch::bar(args.quiet, grid.points.len() as u64, template);
-    let results = sweep::run(&grid, journal, args.threads, &|done| bar.set_position(done as u64));
+    let threads = threads(args.threads, grid.points.len(), args.quiet);
+    let results = sweep::run(&grid, journal, threads, &|done| bar.set_position(done as u64));
     bar.finish_and_clear();
-    write(args, &grid, &results?)
+    write(args, &grid, &results?, &mut files)
 }
 
-fn write(args: &SweepArgs, grid: &Grid, results: &Results) -> Result<(), Failure> {
+fn write(
+    args: &SweepArgs,
+    grid: &Grid,
+    results: &Results,
+    files: &mut Guard,
+) -> Result<(), Failure> {
     if let Some(out) = &args.out {
-        let mut file = Output::create(out)?;
+        let mut file = files.create(out)?;
         results.write_csv(&mut file).map_err(|why| file.failure(why))?;
         file.finish()?;
     }
     if let Some(path) = &args.report {
         let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
         let assumed = grid.scenarios[0].source(grid.seeds[0], on_bad_line)?.assumptions();
-        page::write_html(&sweep::page::page(grid, results, &assumed), path)?;
+        let report = page::to_html(&sweep::page::page(grid, results, &assumed));
+        files.write_text(path, &report)?;
     }
     if args.json {
         return print(&results.to_json());
@@ -132,6 +137,25 @@ fn write(args: &SweepArgs, grid: &Grid, results: &Results) -> Result<(), Failure
     Ok(())
 }
 
+/// More threads than points have nothing to do, and more than some for each core only cost memory.
+const THREADS_PER_CORE: usize = 4;
+
+/// How many of the threads `asked` for are of use; 0 is one per core.
+fn threads(asked: usize, points: usize, quiet: bool) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let useful = (cores * THREADS_PER_CORE).min(points.max(1));
+    if asked <= useful {
+        return asked;
+    }
+    if !quiet {
+        remark(&format!(
+            "--threads {asked}: {useful} are used; there are {points} points, and {cores} cores, \
+             which serve at most {THREADS_PER_CORE} threads each"
+        ));
+    }
+    useful
+}
+
 fn remarks(grid: &Grid) {
     grid.scenarios[0].warnings.iter().for_each(|warning| remark(warning));
     if grid.seeds.len() > 1 && !grid.scenarios.iter().any(|scenario| scenario.is_random()) {
@@ -146,25 +170,14 @@ fn journal_of(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// As [`check_files`], and for the journal, which is a file beside the results.
-fn check_outputs(args: &SweepArgs) -> Result<(), Failure> {
-    let outputs = [("--out", args.out.as_deref()), ("--report", args.report.as_deref())];
-    check_files(&outputs, ("scenario", &args.scenario))?;
-    let Some(out) = &args.out else { return Ok(()) };
-    let journal = journal_of(out);
-    if same_file(&journal, &args.scenario) {
-        return Err(Failure::Usage(format!(
-            "--out would overwrite the scenario {}",
-            out.display()
-        )));
+/// The guard of the files; the journal is one, which the sweep opens by itself.
+fn outputs(args: &SweepArgs) -> Result<Guard, Failure> {
+    let given = [("--out", args.out.as_deref()), ("--report", args.report.as_deref())];
+    let mut files = guard(&given, &[("scenario", &args.scenario)])?;
+    if let Some(out) = &args.out {
+        files.claim("the journal of --out", &journal_of(out))?;
     }
-    match &args.report {
-        Some(report) if same_file(&journal, report) => Err(Failure::Usage(format!(
-            "--out and --report name the same file {}",
-            report.display()
-        ))),
-        _ => Ok(()),
-    }
+    Ok(files)
 }
 
 impl From<SweepError> for Failure {

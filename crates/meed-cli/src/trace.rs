@@ -7,13 +7,12 @@ use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 use meed_sim::scenario::Scenario;
 use meed_workload::convert::convert;
-use meed_workload::create::Output;
 use meed_workload::inspect::{Quantiles, Summary, inspect};
 use meed_workload::{JobSource, OnBadLine};
 
 use crate::args::{TraceCommand, TraceOptions};
 use crate::exit::Failure;
-use crate::output::{print, remark};
+use crate::output::{guard, print, reads_of, remark};
 
 pub(crate) fn run(command: &TraceCommand) -> Result<(), Failure> {
     match command {
@@ -119,17 +118,32 @@ fn tables(summary: &Summary) -> String {
     format!("{text}\n{spread}\n\n{load}\n\n{queues}\n{more}")
 }
 
+/// Decimals that are shown of what is known exactly: seconds to the microsecond.
+const DECIMALS: usize = 6;
+/// Digits of a percentile that mean something: the histogram keeps three.
+const DIGITS: usize = 4;
+
 fn row(name: &str, quantiles: &Quantiles) -> Vec<String> {
-    let number = |value: Option<f64>| {
-        value
-            .map_or("-".to_owned(), |value| format!("{:.6}", value))
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned()
+    let exact = |value: Option<f64>| number(value, |_| DECIMALS);
+    let rough = |value: Option<f64>| match value == quantiles.min || value == quantiles.max {
+        true => exact(value),
+        false => number(value, |value| {
+            let before = format!("{:.0}", value.abs()).trim_start_matches('0').len();
+            DIGITS.saturating_sub(before).min(DECIMALS)
+        }),
     };
-    let values =
-        [quantiles.min, quantiles.mean, quantiles.p50, quantiles.p90, quantiles.p99, quantiles.max];
-    std::iter::once(name.to_owned()).chain(values.map(number)).collect()
+    let Quantiles { min, mean, p50, p90, p99, max } = *quantiles;
+    let cells = [exact(min), exact(mean), rough(p50), rough(p90), rough(p99), exact(max)];
+    std::iter::once(name.to_owned()).chain(cells).collect()
+}
+
+fn number(value: Option<f64>, decimals: impl Fn(f64) -> usize) -> String {
+    let Some(value) = value else { return "-".to_owned() };
+    let text = format!("{:.*}", decimals(value), value);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 fn table(header: &[&str]) -> Table {
@@ -147,8 +161,10 @@ fn write(
     options: &TraceOptions,
     seed: Option<u64>,
 ) -> Result<(), Failure> {
+    let mut files = guard(&[("the output", Some(output))], &[("input", input)])?;
     let (scenario, mut source) = open(input, options, seed)?;
-    let file = Output::create(output)?;
+    reads_of(&mut files, &scenario)?;
+    let file = files.create(output)?;
     let name = file.name().to_string();
     let buffered = BufWriter::with_capacity(1 << 16, file);
     let (buffered, counts) = convert(source.as_mut(), scenario.kinds(), buffered, &name)?;

@@ -7,7 +7,12 @@ use meed_workload::JobLabel;
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 #[derive(Clone, Debug)]
-pub struct Times(Kept);
+pub struct Times {
+    kept: Kept,
+    /// The shortest and the longest, in microseconds: exact, also where the rest is rough.
+    least: u64,
+    most: u64,
+}
 
 #[derive(Clone, Debug)]
 enum Kept {
@@ -17,7 +22,7 @@ enum Kept {
 
 impl Default for Times {
     fn default() -> Times {
-        Times(Kept::Exact(Vec::new()))
+        Times { kept: Kept::Exact(Vec::new()), least: u64::MAX, most: 0 }
     }
 }
 
@@ -31,21 +36,23 @@ fn record(rough: &mut Histogram<u64>, micros: u64) {
 
 impl Times {
     fn add(&mut self, span: Span) {
-        match &mut self.0 {
-            Kept::Exact(all) if all.len() < KEPT_EXACTLY => all.push(span.as_micros()),
-            Kept::Exact(_) => record(self.rough(), span.as_micros()),
-            Kept::Rough(rough) => record(rough, span.as_micros()),
+        self.add_micros(span.as_micros());
+    }
+
+    fn add_micros(&mut self, micros: u64) {
+        (self.least, self.most) = (self.least.min(micros), self.most.max(micros));
+        match &mut self.kept {
+            Kept::Exact(all) if all.len() < KEPT_EXACTLY => all.push(micros),
+            Kept::Exact(_) => record(self.rough(), micros),
+            Kept::Rough(rough) => record(rough, micros),
         }
     }
 
     /// Adds those of `other`: the same as if each had been added by itself.
     fn add_all(&mut self, other: &Times) {
-        match &other.0 {
-            Kept::Exact(all) => {
-                for &micros in all {
-                    self.add(Span::from_micros(micros).expect("it was a span"));
-                }
-            }
+        (self.least, self.most) = (self.least.min(other.least), self.most.max(other.most));
+        match &other.kept {
+            Kept::Exact(all) => all.iter().for_each(|&micros| self.add_micros(micros)),
             Kept::Rough(theirs) => {
                 self.rough().add(theirs).expect("the histogram grows as far as times go");
             }
@@ -54,14 +61,14 @@ impl Times {
 
     /// The histogram, from now on.
     fn rough(&mut self) -> &mut Histogram<u64> {
-        if let Kept::Exact(all) = &self.0 {
+        if let Kept::Exact(all) = &self.kept {
             let mut rough = Histogram::new(2).expect("two digits are a valid precision");
             for &micros in all {
                 record(&mut rough, micros);
             }
-            self.0 = Kept::Rough(rough);
+            self.kept = Kept::Rough(rough);
         }
-        match &mut self.0 {
+        match &mut self.kept {
             Kept::Rough(rough) => rough,
             Kept::Exact(_) => unreachable!("it has just become one"),
         }
@@ -70,7 +77,7 @@ impl Times {
     /// Values in seconds at `percentiles`, ascending, by the nearest rank; empty when there are
     /// none.
     pub fn percentiles(&self, percentiles: &[f64]) -> Vec<f64> {
-        match &self.0 {
+        match &self.kept {
             Kept::Exact(all) if all.is_empty() => Vec::new(),
             Kept::Exact(all) => {
                 let mut sorted = all.clone();
@@ -81,7 +88,11 @@ impl Times {
                 percentiles.iter().map(|p| sorted[rank(p) - 1] as f64 / 1e6).collect()
             }
             Kept::Rough(rough) => {
-                percentiles.iter().map(|&p| rough.value_at_percentile(p) as f64 / 1e6).collect()
+                // A bucket speaks by its upper end, which may lie beyond the longest of all.
+                let value = |p: &f64| {
+                    rough.value_at_percentile(*p).clamp(self.least, self.most) as f64 / 1e6
+                };
+                percentiles.iter().map(value).collect()
             }
         }
     }
@@ -216,7 +227,7 @@ mod tests {
         (1..=100).for_each(|s| times.add(seconds(s)));
         assert_eq!(times.percentiles(&[1.0, 50.0, 99.0, 100.0]), [1.0, 50.0, 99.0, 100.0]);
         (0..20_000).for_each(|i| times.add(seconds(1 + i % 100)));
-        assert!(matches!(times.0, Kept::Rough(_)));
+        assert!(matches!(times.kept, Kept::Rough(_)));
         let median = times.percentiles(&[50.0])[0];
         assert!((median - 50.0).abs() < 1.0, "{median}");
     }

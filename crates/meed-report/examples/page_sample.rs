@@ -6,14 +6,15 @@ mod sample;
 
 use std::path::PathBuf;
 
+use meed_files::Guard;
 use meed_report::TableOptions;
-use meed_report::page::{to_text, write_html};
+use meed_report::page::{to_html, to_text};
 
 #[expect(clippy::print_stdout, reason = "the example shows the page as text")]
-fn main() -> Result<(), meed_report::WriteError> {
+fn main() -> Result<(), meed_files::GuardError> {
     let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
     let page = sample::everything();
-    write_html(&page, &dir.join("page.html"))?;
+    Guard::new().write_text(&dir.join("page.html"), &to_html(&page))?;
     for width in [72, 110] {
         println!("{width} columns\n\n{}", to_text(&page, &TableOptions { width, color: false }));
     }

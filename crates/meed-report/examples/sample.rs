@@ -6,10 +6,11 @@ mod common;
 
 use std::path::PathBuf;
 
-use meed_report::{TableOptions, summary_table, write_html, write_json};
+use meed_files::Guard;
+use meed_report::{TableOptions, summary_table, to_html, write_json};
 
 #[expect(clippy::print_stdout, reason = "the example shows the tables")]
-fn main() -> Result<(), meed_report::WriteError> {
+fn main() -> Result<(), meed_files::GuardError> {
     let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
     let samples = [
         ("four", common::four_tenants()),
@@ -21,8 +22,9 @@ fn main() -> Result<(), meed_report::WriteError> {
         ("mapreduce", common::mapreduce::placed(99, 240, &common::mapreduce::RULES)),
     ];
     for (name, comparison) in samples {
-        write_html(&comparison, &dir.join(format!("{name}.html")))?;
-        write_json(&comparison, &dir.join(format!("{name}.json")))?;
+        let mut files = Guard::new();
+        files.write_text(&dir.join(format!("{name}.html")), &to_html(&comparison))?;
+        write_json(&comparison, files.create(&dir.join(format!("{name}.json")))?)?;
         for width in [80, 120] {
             println!("{name}, {width} columns\n");
             println!("{}", summary_table(&comparison, &TableOptions { width, color: false }));

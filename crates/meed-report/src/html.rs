@@ -5,12 +5,9 @@
 //! The data stand in a `<script type="application/json">` and reach the page only as text, never as
 //! markup. A content security policy forbids the page every request.
 
-use std::path::Path;
-
 use meed_driver::record::Comparison;
 
 use crate::embed;
-use crate::file::{WriteError, write_whole};
 use crate::shell::{self, escape};
 use crate::table::{TableOptions, summary_table};
 
@@ -47,9 +44,4 @@ pub fn to_html(comparison: &Comparison) -> String {
         "text" => escape(&summary_table(comparison, &TableOptions { width: 120, color: false })),
         _ => String::new(),
     })
-}
-
-/// Writes [`to_html`] to a file, whole or not at all.
-pub fn write_html(comparison: &Comparison, path: &Path) -> Result<(), WriteError> {
-    write_whole(path, |out| out.write_all(to_html(comparison).as_bytes()))
 }

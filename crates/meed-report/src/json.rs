@@ -1,10 +1,9 @@
 //! The JSON output: the record as it is, on one line. Its fields are described in docs/json.md.
 
-use std::path::Path;
+use std::io::Write;
 
 use meed_driver::record::Comparison;
-
-use crate::file::{WriteError, write_whole};
+use meed_files::{FileError, Output};
 
 /// The record as JSON on one line, with a newline at its end. A float that is not finite becomes
 /// `null`.
@@ -15,11 +14,10 @@ pub fn to_json(comparison: &Comparison) -> String {
 }
 
 /// Writes [`to_json`] to a file, whole or not at all.
-pub fn write_json(comparison: &Comparison, path: &Path) -> Result<(), WriteError> {
-    write_whole(path, |out| {
-        serde_json::to_writer(&mut *out, comparison)?;
-        out.write_all(b"\n")
-    })
+pub fn write_json(comparison: &Comparison, mut out: Output) -> Result<(), FileError> {
+    let written = serde_json::to_writer(&mut out, comparison).map_err(std::io::Error::from);
+    written.and_then(|()| out.write_all(b"\n")).map_err(|error| out.failure(error))?;
+    out.finish()
 }
 
 /// Serialising a record to memory has no way to fail: its keys are strings and memory does no input

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`summary_table`] | the terminal: policies compared, then tenants |
 //! | [`to_json`], [`write_json`] | programs: the record as it is (docs/json.md) |
-//! | [`to_html`], [`write_html`] | a browser, also offline: interactive plots, tables, explanations |
+//! | [`to_html`] | a browser, also offline: interactive plots, tables, explanations |
 //! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
 //! This crate shows what a [`meed_driver::record::Comparison`] holds and computes nothing else than
@@ -13,7 +13,6 @@
 //! bytes.
 
 mod embed;
-mod file;
 mod html;
 mod json;
 mod number;
@@ -24,7 +23,6 @@ mod table;
 mod tenants;
 mod words;
 
-pub use file::WriteError;
-pub use html::{to_html, write_html};
+pub use html::to_html;
 pub use json::{to_json, write_json};
 pub use table::{TableOptions, summary_table};

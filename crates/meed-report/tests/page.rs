@@ -5,12 +5,10 @@
 #[path = "common/page.rs"]
 mod sample;
 
-use std::fs;
-
 use meed_report::TableOptions;
 use meed_report::page::{
     Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table,
-    to_html, to_text, write_html,
+    to_html, to_text,
 };
 use sample::{HOSTILE, everything};
 use serde_json::Value;
@@ -285,14 +283,4 @@ fn control_characters_do_not_reach_the_terminal() {
     (page.title, page.sections[0].title) = (evil.into(), evil.into());
     let text = text(&page, 80);
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
-}
-
-#[test]
-fn the_file_is_whole_and_its_place_is_named_when_it_cannot_be() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("page.html");
-    write_html(&everything(), &path).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), to_html(&everything()));
-    let error = write_html(&everything(), &dir.path().join("no/page.html")).unwrap_err();
-    assert!(error.to_string().contains("no/page.html"), "{error}");
 }

@@ -14,7 +14,7 @@ use common::{
     two_hostile, without_series,
 };
 use meed_driver::record::Comparison;
-use meed_report::{TableOptions, summary_table, to_html, to_json, write_html, write_json};
+use meed_report::{TableOptions, summary_table, to_html, to_json, write_json};
 use serde_json::Value;
 
 fn table(comparison: &Comparison, width: usize) -> String {
@@ -264,47 +264,9 @@ fn the_same_record_gives_the_same_bytes() {
 }
 
 #[test]
-fn files_are_whole_or_absent() {
+fn the_file_holds_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
-    let c = nothing_ended();
     let path = dir.path().join("out.json");
-    fs::write(&path, "old").unwrap();
-    write_json(&c, &path).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), to_json(&c));
-    write_html(&c, &dir.path().join("out.html")).unwrap();
-    assert_eq!(fs::read_to_string(dir.path().join("out.html")).unwrap(), to_html(&c));
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left behind");
-}
-
-#[test]
-fn an_unwritable_place_is_named_with_its_cause() {
-    let dir = tempfile::tempdir().unwrap();
-    let missing = dir.path().join("no/such/out.json");
-    let error = write_json(&nothing_ended(), &missing).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("cannot write") && text.contains("no/such/out.json"), "{text}");
-    assert!(text.contains("there is no directory"), "{text}");
-    let error = write_html(&nothing_ended(), dir.path()).unwrap_err();
-    assert!(error.to_string().contains("directory"), "{error}");
-}
-
-#[cfg(unix)]
-#[test]
-fn links_and_permissions_are_kept() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    let dir = tempfile::tempdir().unwrap();
-    let (real, link) = (dir.path().join("real.json"), dir.path().join("link.json"));
-    fs::write(&real, "old").unwrap();
-    fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
-    symlink(&real, &link).unwrap();
-    write_json(&nothing_ended(), &link).unwrap();
-    assert!(link.is_symlink());
-    assert_eq!(fs::read_to_string(&real).unwrap(), to_json(&nothing_ended()));
-    assert_ne!(
-        fs::metadata(&real).unwrap().permissions().mode() & 0o044,
-        0,
-        "others may read it as before"
-    );
-    write_json(&nothing_ended(), std::path::Path::new("/dev/null")).unwrap();
-    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    write_json(&nothing_ended(), meed_files::Guard::new().create(&path).unwrap()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), to_json(&nothing_ended()));
 }

@@ -81,13 +81,8 @@ struct Wrong {
 impl<'a> Segment<'a> {
     /// Visits all records from number `from` on; checks all blocks up to the last that is needed.
     pub(crate) fn scan(&self, from: Seq, visit: &mut Visit<'_>) -> Result<Scanned, StoreError> {
-        let mut at = Scanned {
-            next: self.first,
-            end: 0,
-            last_write: 0,
-            torn: None,
-            stopped: false,
-        };
+        let mut at =
+            Scanned { next: self.first, end: 0, last_write: 0, torn: None, stopped: false };
         let mut line = 1;
         let head = match self.head() {
             Ok(length) => length,

@@ -11,75 +11,16 @@
 //! can jump to it.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
+
+use meed_files::FileError;
 
 /// Why a trace cannot be read, made or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The operating system refused.
-    #[error("cannot {action} {file}: {source}")]
-    Io {
-        /// What was tried: "open", "read", "write".
-        action: &'static str,
-        /// The file.
-        file: Arc<str>,
-        /// What the operating system says.
-        source: io::Error,
-    },
-    /// Compressed data ends in the middle.
-    #[error(
-        "{file}: its {format} data is cut short (good up to line {line}); fetch or compress the \
-         file again"
-    )]
-    Truncated {
-        /// The file.
-        file: Arc<str>,
-        /// Name of the compression.
-        format: &'static str,
-        /// Last whole line.
-        line: u64,
-    },
-    /// Compressed data does not decompress.
-    #[error(
-        "{file}: its {format} data is damaged after line {line} ({source}); fetch or compress the \
-         file again"
-    )]
-    Damaged {
-        /// The file.
-        file: Arc<str>,
-        /// Name of the compression.
-        format: &'static str,
-        /// Last whole line.
-        line: u64,
-        /// What the decompressor says.
-        source: io::Error,
-    },
-    /// Compressed so that decompressing it takes too much memory.
-    #[error(
-        "{file}: decompressing it takes more than {limit_mb} MB; compress it again, with zstd \
-         --long={window_log} at most"
-    )]
-    Window {
-        /// The file.
-        file: Arc<str>,
-        /// The limit.
-        limit_mb: u64,
-        /// The same as a power of two, in bytes.
-        window_log: u32,
-    },
-    /// A line that is too long to be one.
-    #[error(
-        "{file}:{line}: a line without end (no line break within {limit} bytes); is this a trace?"
-    )]
-    EndlessLine {
-        /// The file.
-        file: Arc<str>,
-        /// The line.
-        line: u64,
-        /// The limit, in bytes.
-        limit: usize,
-    },
+    /// The file cannot be read or written, or is none of the kind.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// There is nothing to run.
     #[error("{file}: no jobs: {why}")]
     NoJobs {
@@ -136,7 +77,7 @@ impl TraceError {
 
     /// Whether the file itself could not be read or written, whatever is in it.
     pub fn is_file(&self) -> bool {
-        matches!(self, TraceError::Io { .. })
+        matches!(self, TraceError::File(error) if error.is_refusal())
     }
 
     /// Whether a single line is at fault, not the file.

@@ -1,10 +1,12 @@
-//! Which format a trace file has, told by its name: `.swf`, `.mwf`, `.tsv` (SWIM), `.jsonl`, `.csv`
+//! Which format a trace file has, told by its name, and by its beginning where the name does not
+//! tell (a pipe): `.swf`, `.mwf`, `.tsv` (SWIM), `.jsonl`, `.csv`
 //! with `task_events` in its name or its folder's (Google), any other `.csv` (Philly); compressed
 //! or not.
 
 use std::path::Path;
 
-use crate::TraceError;
+use crate::philly::rows::NAMES as COLUMNS;
+use crate::{Origin, TraceError};
 
 /// The trace formats that can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +25,33 @@ pub enum TraceFormat {
     Canonical,
 }
 
+/// Every format by the name that scenarios give it.
+const NAMES: [(&str, TraceFormat); 6] = [
+    ("swf", TraceFormat::Swf),
+    ("mwf", TraceFormat::Mwf),
+    ("google", TraceFormat::Google),
+    ("swim", TraceFormat::Swim),
+    ("philly", TraceFormat::Philly),
+    ("meed", TraceFormat::Canonical),
+];
+
 impl TraceFormat {
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<TraceFormat> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
+    }
+
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        let row = NAMES.iter().find(|(_, format)| *format == self);
+        row.expect("every format has a row").0
+    }
+
+    /// All names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// Told by the name of the file, without the ending of a compression.
     pub fn of_name(path: &Path) -> Result<TraceFormat, TraceError> {
         let name =
@@ -48,6 +76,51 @@ impl TraceFormat {
     }
 }
 
+/// Plain bytes at the beginning of a file that are looked at to tell its format.
+const BEGINNING: u64 = 64 << 10;
+
+impl TraceFormat {
+    /// Told by the name, else by the content.
+    pub fn of_file(path: &Path) -> Result<TraceFormat, TraceError> {
+        TraceFormat::of_name(path).or_else(|unnamed| {
+            let start = Origin::path(path).beginning(BEGINNING)?;
+            TraceFormat::of_content(&start).ok_or(unnamed)
+        })
+    }
+
+    /// Told by the first line that holds data: numbers between blanks (18 are SWF, 21 columns MWF),
+    /// an object of JSON with our version, a row of Google's table, a header of Philly's, or six
+    /// columns between tabs.
+    pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
+        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+        let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let line = lines.find(|line| !matches!(line, [] | [b';', ..]))?;
+        let blanks = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let numbers = blanks.clone().filter(|word| is_number(word)).count();
+        let commas = || line.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+        match (blanks.count(), numbers) {
+            (18, 18) => Some(TraceFormat::Swf),
+            (21, 18..) => Some(TraceFormat::Mwf),
+            _ if line.starts_with(b"{") => {
+                let ours = String::from_utf8_lossy(line).contains("\"meed_trace\"");
+                ours.then_some(TraceFormat::Canonical)
+            }
+            _ if commas().count() == 13 && commas().next().is_some_and(is_number) => {
+                Some(TraceFormat::Google)
+            }
+            _ if COLUMNS.iter().all(|name| commas().any(|found| found == name.as_bytes())) => {
+                Some(TraceFormat::Philly)
+            }
+            _ if line.split(|byte| *byte == b'\t').count() == 6 => Some(TraceFormat::Swim),
+            _ => None,
+        }
+    }
+}
+
+fn is_number(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|text| text.parse::<f64>().is_ok())
+}
+
 /// Whether the file or its folder is named after this `table` of Google's traces:
 /// `task_events/part-00000-of-00500.csv.gz`.
 pub fn is_google(path: &Path, table: &str) -> bool {
@@ -61,6 +134,30 @@ pub fn is_google(path: &Path, table: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contents_tell_formats() {
+        let swf = "; Version: 2\n\n  1 0 0 5 2 -1 -1 2 5 -1 1 3 1 1 1 1 -1 -1\n";
+        let mwf = "1 0 0 5 2 -1 -1 2 5 -1 1 3 1 1 1 1 -1 -1 {1,2} q 1:ppn=2\n";
+        let google = "0,,3418309,0,,0,user,3,9,0.125,0.07446,0.0004244,0\n";
+        let rows: &[(&str, Option<TraceFormat>)] = &[
+            (swf, Some(TraceFormat::Swf)),
+            (mwf, Some(TraceFormat::Mwf)),
+            (google, Some(TraceFormat::Google)),
+            ("job0\t0\t1\t5\t0\t0\n", Some(TraceFormat::Swim)),
+            ("{\"meed_trace\":1,\"resources\":{}}\n", Some(TraceFormat::Canonical)),
+            ("{\"t\":0.0,\"run\":{}}\n", None),
+            ("[cluster]\nresources = [\"cpu\"]\n", None),
+            ("# a scenario\n", None),
+            ("; only a header\n", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(TraceFormat::of_content(text.as_bytes()), *expected, "{text}");
+        }
+        let philly = COLUMNS.join(",") + "\n";
+        assert_eq!(TraceFormat::of_content(philly.as_bytes()), Some(TraceFormat::Philly));
+    }
 
     #[test]
     fn names_tell_formats() {

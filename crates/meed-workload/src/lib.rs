@@ -10,7 +10,7 @@
 //!   [`inline`]; several sources at once: [`merge`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
 //! - a source whose submissions come faster or slower: [`stretch`](mod@stretch)
-//! - below all of them: [`open`], [`create`], [`lines`], [`error`]
+//! - below all of them: the files of [`meed_files`], and [`error`]
 //!
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
 //! equal input and settings give equal jobs on every machine (integers and software floating point
@@ -20,7 +20,6 @@
 
 pub mod canonical;
 pub mod convert;
-pub mod create;
 pub mod error;
 mod fields;
 pub mod format;
@@ -29,12 +28,10 @@ pub mod google;
 pub mod inline;
 pub mod inspect;
 mod job;
-pub mod lines;
 pub mod machines;
 pub mod macro_workload;
 pub mod merge;
 pub mod mwf;
-pub mod open;
 pub mod philly;
 mod records;
 mod source;
@@ -44,5 +41,5 @@ pub mod swim;
 
 pub use error::{BadLine, OnBadLine, TraceError};
 pub use job::{Durations, Job, JobLabel, MAX_TASKS, TaskGroup};
-pub use open::Origin;
+pub use meed_files::Origin;
 pub use source::{Cause, JobSource, SourceCounts};

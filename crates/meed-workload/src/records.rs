@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{BadLines, Problem, no_jobs};
-use crate::lines::Lines;
 use crate::{BadLine, OnBadLine, SourceCounts, TraceError};
+use meed_files::lines::Lines;
 
 pub(crate) struct Records {
     pub(crate) lines: Lines,
@@ -13,17 +13,38 @@ pub(crate) struct Records {
     pub(crate) read: u64,
     /// Records left out by an assumption.
     pub(crate) ignored: u64,
+    ended: bool,
+}
+
+/// The same for a reader that counts for itself.
+pub(crate) fn end(lines: &Lines, bad: &mut BadLines) -> Result<(), TraceError> {
+    let input = lines.input();
+    if !input.trailing() {
+        return Ok(());
+    }
+    let format = input.compression().name();
+    let what = format!("bytes that are none of it follow the end of its {format} data");
+    bad.note(input.name(), lines.number() + 1, Problem::line(what))
 }
 
 impl Records {
     pub(crate) fn new(lines: Lines, on_bad_line: OnBadLine) -> Records {
-        Records { lines, bad: BadLines::new(on_bad_line), read: 0, ignored: 0 }
+        Records { lines, bad: BadLines::new(on_bad_line), read: 0, ignored: 0, ended: false }
     }
 
     /// Notes that the line read last is wrong; an error where that stops the reading.
     pub(crate) fn note(&mut self, problem: Problem) -> Result<(), TraceError> {
         let name = Arc::clone(self.lines.input().name());
         self.bad.note(&name, self.lines.number(), problem)
+    }
+
+    /// The file has ended. What follows the end of compressed data is passed over, as gzip does, but
+    /// not in silence.
+    pub(crate) fn end(&mut self) -> Result<(), TraceError> {
+        match std::mem::replace(&mut self.ended, true) {
+            true => Ok(()),
+            false => end(&self.lines, &mut self.bad),
+        }
     }
 
     /// Counts of a source that has handed out so many jobs.

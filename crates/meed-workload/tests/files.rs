@@ -1,16 +1,14 @@
-//! Files as they are in the wild: compressed, cut short, damaged, empty, endless; and files being
-//! written.
+//! Files as they are in the wild: compressed, cut short, damaged, empty, endless.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::fs;
-use std::io::{BufRead, Cursor, Read, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use meed::{ResourceKinds, Unit};
-use meed_workload::create::Output;
-use meed_workload::lines::Lines;
-use meed_workload::open::{Compression, Input};
+use meed_files::FileError;
+use meed_files::lines::Lines;
+use meed_files::open::Input;
 use meed_workload::swim::{SwimAssumptions, SwimSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
@@ -83,7 +81,7 @@ fn cut_and_damaged_files_say_so() {
         for keep in [whole.len() / 100, whole.len() / 2, whole.len() - 3] {
             let error = count(whole[..keep].to_vec()).unwrap_err();
             assert!(
-                matches!(error, TraceError::Truncated { .. }),
+                matches!(error, TraceError::File(FileError::Truncated { .. })),
                 "{name} cut at {keep}: {error:?}"
             );
             let message = error.to_string();
@@ -101,7 +99,7 @@ fn cut_and_damaged_files_say_so() {
         // Damage may also decompress to something that is no line; either way it is noticed, and
         // where.
         assert!(
-            matches!(error, TraceError::Damaged { .. })
+            matches!(error, TraceError::File(FileError::Damaged { .. }))
                 && message.contains(&format!("its {name} data is damaged after line"))
                 || error.is_bad_line(),
             "{name}: {message}"
@@ -152,7 +150,7 @@ fn a_line_without_end_is_an_error_and_eats_no_memory() {
     assert!(taken.load(std::sync::atomic::Ordering::Relaxed) < 2 << 20);
 }
 
-fn lines_of(bytes: &[u8], limit: usize) -> Result<Vec<Vec<u8>>, TraceError> {
+fn lines_of(bytes: &[u8], limit: usize) -> Result<Vec<Vec<u8>>, FileError> {
     let mut lines = Lines::new(Origin::bytes("t", bytes).open().unwrap(), limit);
     let mut all = Vec::new();
     while let Some(line) = lines.next_line()? {
@@ -180,7 +178,7 @@ fn lines_end_as_they_like() {
     }
     for bytes in ["123456789\n", "123456789", "a\n123456789\n"] {
         assert!(
-            matches!(lines_of(bytes.as_bytes(), 8), Err(TraceError::EndlessLine { .. })),
+            matches!(lines_of(bytes.as_bytes(), 8), Err(FileError::EndlessLine { .. })),
             "{bytes}"
         );
     }
@@ -216,60 +214,5 @@ fn a_failing_disk_is_no_truncated_file() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, TraceError::Io { action: "read", .. }), "{error:?}");
-}
-
-#[test]
-fn written_files_are_whole_or_not_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = swim(5_000);
-    for (name, compression) in [
-        ("a.jsonl", Compression::Plain),
-        ("a.gz", Compression::Gzip),
-        ("a.zst", Compression::Zstd),
-        ("a.xz", Compression::Xz),
-    ] {
-        let path = folder.path().join(name);
-        let mut output = Output::create(&path).unwrap();
-        output.write_all(text.as_bytes()).unwrap();
-        assert!(!path.exists(), "{name} is there before it is whole");
-        output.finish().unwrap();
-        let mut input = Origin::path(&path).open().unwrap();
-        assert_eq!(input.compression(), compression);
-        let mut back = String::new();
-        input.reader().read_to_string(&mut back).unwrap();
-        assert_eq!(back, text);
-
-        // Given up: what was there before stays, and nothing else is left.
-        let mut output = Output::create(&path).unwrap();
-        output.write_all(b"half").unwrap();
-        drop(output);
-        assert_eq!(Origin::path(&path).open().unwrap().reader().lines().count(), 5_000);
-    }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
-    let nowhere = folder.path().join("no").join("a.gz");
-    let message = Output::create(&nowhere).err().unwrap().to_string();
-    assert!(message.starts_with(&format!("cannot write {}: ", nowhere.display())), "{message}");
-}
-
-#[cfg(unix)]
-#[test]
-fn links_and_permissions_survive_a_rewrite() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = tempfile::tempdir().unwrap();
-    let (target, link) = (folder.path().join("target"), folder.path().join("link"));
-    fs::write(&target, "old").unwrap();
-    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
-    symlink(&target, &link).unwrap();
-    let mut output = Output::create(&link).unwrap();
-    output.write_all(b"new").unwrap();
-    output.finish().unwrap();
-    assert_eq!(fs::read_to_string(&target).unwrap(), "new");
-    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
-    // A device is written to, not replaced.
-    let mut output = Output::create("/dev/null").unwrap();
-    output.write_all(b"gone").unwrap();
-    output.finish().unwrap();
-    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    assert!(matches!(error, FileError::Io { action: "read", .. }), "{error:?}");
 }

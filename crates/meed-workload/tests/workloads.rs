@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use meed::{ResourceKinds, Resources, Span, Time, Unit};
+use meed_files::Guard;
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::convert::convert;
-use meed_workload::create::Output;
 use meed_workload::generate::{Arrivals, Dist, Generator, GeneratorSpec, Limit, Per, StageSpec};
 use meed_workload::inline::Inline;
 use meed_workload::inspect::{Quantiles, inspect};
@@ -55,7 +55,7 @@ fn a_generated_workload_survives_every_file_format() {
     assert_eq!(expected.len(), 400);
     for name in ["w.jsonl", "w.jsonl.gz", "w.jsonl.zst", "w.jsonl.xz"] {
         let path = folder.path().join(name);
-        let output = Output::create(&path).unwrap();
+        let output = Guard::new().create(&path).unwrap();
         let (output, counts) = convert(&mut workload(), &kinds(), output, name).unwrap();
         output.finish().unwrap();
         assert_eq!(counts.jobs, 400);

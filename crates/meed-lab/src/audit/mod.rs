@@ -105,6 +105,9 @@ pub enum AuditError {
     /// A run failed, or a policy's words are wrong.
     #[error(transparent)]
     Simulate(#[from] meed_sim::SimulateError),
+    /// A file cannot be written, or is one that another output goes to.
+    #[error(transparent)]
+    Write(#[from] meed_files::GuardError),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] meed_sim::world::RunError),

@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use meed_files::Guard;
 use meed_sim::scenario::{STATIC, Scenario};
 use meed_sim::{Options, Unwatched, simulate};
 use meed_workload::OnBadLine;
-use meed_workload::create::Output;
 use serde::{Deserialize, Serialize};
 
 use super::AuditError;
@@ -53,9 +53,15 @@ pub struct Replayed {
 }
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
-pub fn write_counterexamples(audit: &Audit, folder: &Path) -> Result<Vec<PathBuf>, AuditError> {
+pub fn write_counterexamples(
+    audit: &Audit,
+    folder: &Path,
+    files: &mut Guard,
+) -> Result<Vec<PathBuf>, AuditError> {
     let found = audit.cells.iter().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?)));
-    write_each(folder, found, folder_name, write_one)
+    write_each(folder, found, folder_name, |cell, found, place| {
+        write_one(cell, found, place, files)
+    })
 }
 
 /// Writes every counterexample by `write` into a folder of its own, which `name` calls, and returns
@@ -64,7 +70,7 @@ pub(super) fn write_each<'a, C: 'a, F: 'a>(
     folder: &Path,
     found: impl Iterator<Item = (&'a C, &'a F)>,
     name: impl Fn(&C) -> String,
-    write: impl Fn(&C, &F, &Path) -> Result<(), AuditError>,
+    mut write: impl FnMut(&C, &F, &Path) -> Result<(), AuditError>,
 ) -> Result<Vec<PathBuf>, AuditError> {
     let mut written = Vec::new();
     for (cell, found) in found {
@@ -91,12 +97,15 @@ pub(super) fn folder_name(cell: &Cell) -> String {
     format!("{}-{}-{tasks}", cell.property.row().name, plain(&cell.policy))
 }
 
-fn write_one(cell: &Cell, found: &Counterexample, place: &Path) -> Result<(), AuditError> {
+fn write_one(
+    cell: &Cell,
+    found: &Counterexample,
+    place: &Path,
+    files: &mut Guard,
+) -> Result<(), AuditError> {
     let lies = cell.property.row().against == Against::Lie;
-    let write = |name: &str, text: &str| -> Result<(), AuditError> {
-        let mut out = Output::create(place.join(name))?;
-        std::io::Write::write_all(&mut out, text.as_bytes()).map_err(|cause| out.failure(cause))?;
-        Ok(out.finish()?)
+    let mut write = |name: &str, text: &str| -> Result<(), AuditError> {
+        Ok(files.write_text(&place.join(name), text)?)
     };
     write("honest.toml", &Draft::of(&found.case, false).text(&remarks(cell, found, false)))?;
     if lies {

@@ -187,7 +187,8 @@ fn files_give_the_same_number_again() {
         "long-term,round=10min",
     ];
     let audit = run(&options(&policies, &ALL, &[Tasks::Unit, Tasks::Whole], 4));
-    let folders = write_counterexamples(&audit, folder.path()).unwrap();
+    let folders =
+        write_counterexamples(&audit, folder.path(), &mut meed_files::Guard::new()).unwrap();
     let found: Vec<_> =
         audit.cells.iter().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?))).collect();
     assert_eq!(folders.len(), found.len());

@@ -1,13 +1,10 @@
 //! A page as one HTML file. Words and tables are written here and need no script; charts are places
 //! that the script fills from the embedded data, and that say so without it.
 
-use std::fmt::Write;
-use std::path::Path;
-
 use super::{Badge, Block, Cell, Page, Section, Table, Tone, data};
-use crate::file::{WriteError, write_whole};
 use crate::number;
 use crate::shell::{self, escape};
+use std::fmt::Write;
 
 const TEMPLATE: &str = include_str!("../../assets/page.html");
 const LOOK: &str = include_str!("../../assets/page.css");
@@ -45,11 +42,6 @@ pub fn to_html(page: &Page) -> String {
         "data" => data::data(page),
         _ => String::new(),
     })
-}
-
-/// Writes [`to_html`] to a file, whole or not at all.
-pub fn write_html(page: &Page, path: &Path) -> Result<(), WriteError> {
-    write_whole(path, |out| out.write_all(to_html(page).as_bytes()))
 }
 
 fn body(page: &Page) -> String {

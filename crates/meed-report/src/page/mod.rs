@@ -13,7 +13,7 @@ mod data;
 mod html;
 mod text;
 
-pub use html::{to_html, write_html};
+pub use html::to_html;
 pub use text::to_text;
 
 /// The whole page.

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use crate::classes::Rule;
 use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
 use meed_config::words::did_you_mean;
+use meed_files::{FileError, Origin};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
 use meed_workload::macro_workload::{MacroSource, MacroSpec};
 use meed_workload::merge::Merge;
@@ -102,22 +103,22 @@ pub(crate) struct Plan {
 const DEFAULT_ATTEMPTS: u16 = 4;
 
 impl Scenario {
-    /// Reads the file, with `--set KEY=VALUE` changes applied before anything is checked.
+    /// Reads the file, compressed or not, with `--set KEY=VALUE` changes applied before anything is checked.
     pub fn load(
         path: &Path,
         sets: &[String],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|why| match why.kind() {
-            std::io::ErrorKind::InvalidData => {
-                Place { file: &file, text: "" }.whole("is not text in UTF-8")
-            }
-            _ => ScenarioError {
+        let place = Place { file: &file, text: "" };
+        let bytes = Origin::path(path).whole().map_err(|why| match why {
+            FileError::Io { source, .. } => LoadError::from(ScenarioError {
                 unreadable: true,
-                ..Place { file: &file, text: "" }.whole(format!("cannot be read: {why}"))
-            },
+                ..place.whole(format!("cannot be read: {source}"))
+            }),
+            damaged => TraceError::from(damaged).into(),
         })?;
+        let text = String::from_utf8(bytes).map_err(|_| place.whole("is not text in UTF-8"))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         Scenario::parse(&file, &text, folder, sets, on_bad_line)
     }
@@ -459,6 +460,13 @@ impl Scenario {
     /// Files that it reads besides its own: the trace, machines, submission times.
     pub fn input_files(&self) -> &[PathBuf] {
         &self.inputs
+    }
+
+    /// The same of the scenario file at `path`, unread otherwise; none where it is no scenario.
+    pub fn files_named_in(path: &Path) -> Vec<PathBuf> {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        toml::from_str(&text).map_or_else(|_| Vec::new(), |raw| inputs(&raw, folder))
     }
 
     /// Whether another seed gives another run.

@@ -19,18 +19,14 @@ const ASSUMED_SLOTS: u64 = 1000;
 const GPUS_PER_SERVER: u64 = 8;
 
 impl Scenario {
-    /// Whether `path` is named like a trace rather than like a scenario.
-    pub fn is_trace(path: &Path) -> bool {
-        TraceFormat::of_name(path).is_ok()
-    }
-
-    /// A scenario file or a trace, by its name.
+    /// A scenario file or a trace: by its name, and by its beginning where the name does not tell
+    /// (`/dev/stdin`).
     pub fn load_any(
         path: &Path,
         sets: &[String],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        match Scenario::is_trace(path) {
+        match is_trace(path, sets) {
             true => Scenario::of_trace(path, sets, on_bad_line),
             false => Scenario::load(path, sets, on_bad_line),
         }
@@ -42,10 +38,17 @@ impl Scenario {
         sets: &[String],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        let Cluster { resources, nodes, note } = cluster_for(path)?;
+        let format = match format_set(sets) {
+            Some(set) => set,
+            None => TraceFormat::of_file(path)?,
+        };
+        let Cluster { resources, nodes, note } = cluster_for(path, format)?;
         let trace = toml::Value::String(path.display().to_string());
-        let text =
+        let mut text =
             format!("[cluster]\nresources = [{resources}]\n{nodes}\n[trace]\nfile = {trace}\n");
+        if TraceFormat::of_name(path).ok() != Some(format) {
+            text += &format!("format = \"{}\"\n", format.name());
+        }
         let mut scenario =
             Scenario::parse(&path.display().to_string(), &text, Path::new(""), sets, on_bad_line)?;
         if !sets.iter().any(|set| set.starts_with("cluster.")) {
@@ -53,6 +56,30 @@ impl Scenario {
         }
         Ok(scenario)
     }
+}
+
+/// Where the name of a file does not tell, this much of it is looked at.
+const BEGINNING: u64 = 64 << 10;
+
+fn is_trace(path: &Path, sets: &[String]) -> bool {
+    if TraceFormat::of_name(path).is_ok() {
+        return true;
+    }
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        return false;
+    }
+    // What cannot be read is said by who reads it.
+    let Ok(start) = Origin::path(path).beginning(BEGINNING) else { return false };
+    let looks_like_scenario = || String::from_utf8_lossy(&start).contains("[cluster");
+    TraceFormat::of_content(&start).is_some()
+        || format_set(sets).is_some() && !looks_like_scenario()
+}
+
+/// The format that a `--set trace.format=...` names.
+fn format_set(sets: &[String]) -> Option<TraceFormat> {
+    let value = |set: &String| set.strip_prefix("trace.format=").map(str::to_owned);
+    let value = sets.iter().filter_map(value).next_back()?;
+    TraceFormat::named(value.trim_matches('"'))
 }
 
 /// A cluster as TOML, and what was assumed about it.
@@ -86,9 +113,9 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
     names.iter().map(|name| trace.with_file_name(name)).find(|path| path.is_file())
 }
 
-fn cluster_for(path: &Path) -> Result<Cluster, TraceError> {
+fn cluster_for(path: &Path, format: TraceFormat) -> Result<Cluster, TraceError> {
     let how = "change it with --set cluster.node.0.capacity";
-    match TraceFormat::of_name(path)? {
+    match format {
         TraceFormat::Swf => {
             let kinds = one_kind("cpu");
             let queues = Vec::new();
@@ -97,19 +124,22 @@ fn cluster_for(path: &Path) -> Result<Cluster, TraceError> {
             // Opened for its header only; the first job's queue being unknown is no concern here.
             let known =
                 SwfSource::with_queues(&origin, &kinds, &assumptions, OnBadLine::Skip, queues);
-            let processors = match known {
-                Ok(source) => source.header().processors(),
-                Err(_) => SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?
-                    .header()
-                    .processors(),
+            let source = match known {
+                Ok(source) => source,
+                Err(_) => SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?,
             };
-            let note = match processors {
+            let header = source.header();
+            let wrong = || match header.processors_field() {
+                Some((key, value)) => {
+                    format!("the header's {key} is `{value}`, which is no number above 0")
+                }
+                None => "the header names no MaxProcs".to_owned(),
+            };
+            let note = match header.processors() {
                 Some(_) => None,
-                None => Some(format!(
-                    "the header names no MaxProcs; {ASSUMED_SLOTS} cpu are assumed, {how}.cpu=N"
-                )),
+                None => Some(format!("{}; {ASSUMED_SLOTS} cpu are assumed, {how}.cpu=N", wrong())),
             };
-            let capacity = format!("cpu = {}", processors.unwrap_or(ASSUMED_SLOTS));
+            let capacity = format!("cpu = {}", header.processors().unwrap_or(ASSUMED_SLOTS));
             Ok(Cluster::pool("\"cpu\"", capacity, note))
         }
         TraceFormat::Mwf => Ok(match machines_beside(path) {

@@ -80,18 +80,11 @@ impl TracePlan {
     ) -> Result<TracePlan, String> {
         let path = folder.join(&raw.file);
         let format = match raw.format.as_deref() {
-            None => TraceFormat::of_name(&path).map_err(|why| why.to_string())?,
-            Some("swf") => TraceFormat::Swf,
-            Some("mwf") => TraceFormat::Mwf,
-            Some("google") => TraceFormat::Google,
-            Some("swim") => TraceFormat::Swim,
-            Some("philly") => TraceFormat::Philly,
-            Some("meed") => TraceFormat::Canonical,
-            Some(other) => {
-                return Err(format!(
-                    "trace format `{other}` is not one of swf, mwf, google, swim, philly, meed"
-                ));
-            }
+            None => TraceFormat::of_file(&path).map_err(|why| why.to_string())?,
+            Some(name) => TraceFormat::named(name).ok_or_else(|| {
+                let known = TraceFormat::names().collect::<Vec<_>>().join(", ");
+                format!("trace format `{name}` is not one of {known}")
+            })?,
         };
         let reader = match format {
             TraceFormat::Swf => Reader::Swf(swf(raw)?),

@@ -1,8 +1,8 @@
 //! Log lines of the world: names for numbers, built only when there is a log.
 
 use meed::{JobId, QueueId, Rejected, ResourceKinds, Start};
-use meed_driver::{LiveJob, Task};
 use meed_config::constraints::ConstraintsForm;
+use meed_driver::{LiveJob, Task};
 use meed_workload::{Cause, Job, TaskGroup};
 
 use super::desk::Desk;

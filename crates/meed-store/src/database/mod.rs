@@ -73,8 +73,7 @@ impl DatabaseStore {
         let names = disk.list().map_err(StoreError::io("read", disk.place("")))?;
         let is_new = names.iter().all(|name| name != FILE);
         let beside = format!("{FILE}{UNFINISHED}");
-        let (name, mode) =
-            if is_new { (&*beside, Mode::New) } else { (FILE, Mode::Existing) };
+        let (name, mode) = if is_new { (&*beside, Mode::New) } else { (FILE, Mode::Existing) };
         let file = disk.open(name, mode).map_err(StoreError::io("open", place.clone()))?;
         let (backend, mark) =
             Backend::new(&disk, file).map_err(StoreError::io("write", place.clone()))?;

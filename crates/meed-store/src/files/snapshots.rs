@@ -26,8 +26,7 @@ impl FileStore {
         let Some(&seq) = self.snapshots.last() else { return Ok(None) };
         let name = names::snapshot(seq);
         let place = self.disk.place(&name);
-        let stored =
-            read_all(&*self.disk, &name).map_err(StoreError::io("read", place.clone()))?;
+        let stored = read_all(&*self.disk, &name).map_err(StoreError::io("read", place.clone()))?;
         open(place, seq, stored).map(Some)
     }
 }

@@ -98,8 +98,7 @@ impl Image {
     pub(super) fn put(&mut self, name: &str, content: &[u8]) {
         let id = self.new_file();
         let content = Arc::new(content.to_vec());
-        self.files[id] =
-            Content { durable: content.clone(), seen: content, unsynced: Vec::new() };
+        self.files[id] = Content { durable: content.clone(), seen: content, unsynced: Vec::new() };
         self.names.insert(name.to_owned(), id);
         self.sync_folder();
     }

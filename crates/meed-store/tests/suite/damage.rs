@@ -93,9 +93,8 @@ fn the_error_says_where_and_what() {
     disk.flip(name, place * 8 + 32);
     let error = kind.open(&disk).unwrap_err().to_string();
     let block = text.windows(8).position(|bytes| bytes == b"{\"block\"").unwrap();
-    let expected = format!(
-        "disk/{name}, line 2, byte {block}: damaged: records 1 to 2 with checksum "
-    );
+    let expected =
+        format!("disk/{name}, line 2, byte {block}: damaged: records 1 to 2 with checksum ");
     assert!(error.starts_with(&expected), "{error}");
 }
 

@@ -12,12 +12,12 @@ use super::json::{Entries, GroupLine, Header, JobLine};
 use super::{LINE_LIMIT, VERSION};
 use crate::error::{Problem, no_jobs};
 use crate::fields::{out_of_order, span, time};
-use crate::lines::Lines;
-use crate::open::Origin;
 use crate::records::Records;
 use crate::{
     BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
 };
+use meed_files::lines::Lines;
+use meed_files::open::Origin;
 
 const WANTED: &str = "after the header, every line is a job as docs/trace-format.md describes it";
 
@@ -97,7 +97,10 @@ impl CanonicalSource {
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
         loop {
-            let Some(line) = self.records.lines.next_line()? else { return Ok(None) };
+            let Some(line) = self.records.lines.next_line()? else {
+                self.records.end()?;
+                return Ok(None);
+            };
             if line.trim_ascii().is_empty() {
                 continue;
             }

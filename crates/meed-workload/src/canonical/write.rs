@@ -11,10 +11,11 @@ use meed_config::decimal::write_scaled;
 use super::read::unit_name;
 use super::{LINE_LIMIT, VERSION};
 use crate::{Durations, Job, JobLabel, TaskGroup, TraceError};
+use meed_files::FileError;
 
 /// Writes jobs, in order of submission, to anything that takes bytes.
 ///
-/// To a file: [`crate::create::Output`], whose `finish` is the caller's to call.
+/// To a file: [`meed_files::create::Output`], whose `finish` is the caller's to call.
 pub struct CanonicalWriter<W> {
     out: W,
     name: Arc<str>,
@@ -103,7 +104,7 @@ impl<W: Write> CanonicalWriter<W> {
     }
 
     fn failure(&self, source: io::Error) -> TraceError {
-        TraceError::Io { action: "write", file: Arc::clone(&self.name), source }
+        FileError::Io { action: "write", file: Arc::clone(&self.name), source }.into()
     }
 
     fn compose(&mut self, job: &Job) -> std::fmt::Result {

@@ -13,10 +13,10 @@ use super::{AFTER_THE_END, MACHINE};
 use crate::error::{BadLines, Problem};
 use crate::fields::{Column, time};
 use crate::generate::Stream;
-use crate::lines::{LINE_LIMIT, Lines};
 use crate::machines::{MachineChange, Machines};
-use crate::open::Origin;
 use crate::{OnBadLine, TraceError};
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 
 /// One configuration of machines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

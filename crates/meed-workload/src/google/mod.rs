@@ -32,12 +32,12 @@ pub use machines::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events}
 
 use crate::error::BadLines;
 use crate::fields::{span, time};
-use crate::lines::{LINE_LIMIT, Lines};
-use crate::open::Origin;
 use crate::records::Records;
 use crate::{
     BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
 };
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 use row::{EVENTS, Request, Rows};
 use table::{Batch, JobEntry, Table, Task};
 

@@ -235,7 +235,7 @@ impl Rows {
                 self.records.note(problem)?;
             }
         }
-        Ok(())
+        self.records.end()
     }
 }
 

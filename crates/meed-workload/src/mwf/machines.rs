@@ -12,10 +12,10 @@ use super::assumptions::resolve;
 use super::nodespec::{CLUSTER, CPUS, HOST};
 use crate::error::{BadLines, Problem};
 use crate::fields::Column;
-use crate::lines::{LINE_LIMIT, Lines};
 use crate::machines::Machines;
-use crate::open::Origin;
 use crate::{OnBadLine, TraceError};
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 
 const COLUMNS: std::ops::RangeInclusive<usize> = 5..=6;
 const NUMBER: Column = Column(1, "number");

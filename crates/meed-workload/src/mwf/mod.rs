@@ -28,12 +28,12 @@ pub use assumptions::{MwfAssumptions, MwfProperties, MwfQueues};
 pub use machines::read_machines;
 
 use crate::error::Problem;
-use crate::lines::{LINE_LIMIT, Lines};
-use crate::open::Origin;
 use crate::records::Records;
 use crate::{
     BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
 };
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 use rows::{Row, Rows, Rules};
 
 /// Jobs of an MWF file.

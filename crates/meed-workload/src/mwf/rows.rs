@@ -134,7 +134,10 @@ impl Rows {
 
     pub(super) fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
         loop {
-            let Some(line) = self.records.lines.next_line()? else { return Ok(None) };
+            let Some(line) = self.records.lines.next_line()? else {
+                self.records.end()?;
+                return Ok(None);
+            };
             let line = line.trim_ascii();
             if matches!(line, [] | [b';', ..]) {
                 continue;

@@ -14,7 +14,7 @@
 //! published: 4 MB), and one sort.
 
 mod assumptions;
-mod rows;
+pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 use std::vec::IntoIter;
@@ -24,11 +24,11 @@ use meed::{MAX_MICROS, ResourceKinds, Span, Time};
 pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
 
 use crate::error::{BadLines, no_jobs};
-use crate::lines::{LINE_LIMIT, Lines};
-use crate::open::Origin;
 use crate::{
     BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
 };
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 use rows::{Row, Rows};
 
 /// Jobs of a Philly file.

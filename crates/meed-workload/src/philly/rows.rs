@@ -9,11 +9,11 @@ use meed_config::words::suggest;
 use super::PhillyShape;
 use crate::error::{BadLines, Problem};
 use crate::fields::{Column, span, time};
-use crate::lines::Lines;
 use crate::{MAX_TASKS, TraceError};
+use meed_files::lines::Lines;
 
 /// The columns that are read, by the names that the header must give.
-const NAMES: [&str; 4] = ["vc", "arrival_s", "gpus", "duration_s"];
+pub(crate) const NAMES: [&str; 4] = ["vc", "arrival_s", "gpus", "duration_s"];
 /// Longest name of a virtual cluster, in bytes.
 const MAX_NAME: usize = 200;
 /// Most columns of a line that are looked at.
@@ -51,7 +51,10 @@ impl Rows {
         let mut header = None;
         loop {
             let number = lines.number() + 1;
-            let Some(line) = lines.next_line()? else { return Ok(read) };
+            let Some(line) = lines.next_line()? else {
+                crate::records::end(&lines, &mut read.bad)?;
+                return Ok(read);
+            };
             let line = line.trim_ascii();
             if line.is_empty() {
                 continue;

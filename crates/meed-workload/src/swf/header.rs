@@ -49,9 +49,13 @@ impl SwfHeader {
 
     /// Processors of the machine (`MaxProcs`, else `MaxNodes`): the size of a default cluster.
     pub fn processors(&self) -> Option<u64> {
-        self.number("MaxProcs")
-            .or_else(|| self.number("MaxNodes"))
-            .filter(|processors| *processors > 0)
+        let above_0 = |key| self.number(key).filter(|number| *number > 0);
+        above_0("MaxProcs").or_else(|| above_0("MaxNodes"))
+    }
+
+    /// The field that [`SwfHeader::processors`] looks at, where it is there: name and value.
+    pub fn processors_field(&self) -> Option<(&'static str, &str)> {
+        ["MaxProcs", "MaxNodes"].into_iter().find_map(|key| Some((key, self.get(key)?)))
     }
 
     /// Nodes of the machine (`MaxNodes`).

@@ -25,12 +25,12 @@ pub use assumptions::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfSh
 pub use header::SwfHeader;
 
 use crate::error::Problem;
-use crate::lines::{LINE_LIMIT, Lines};
-use crate::open::Origin;
 use crate::records::Records;
 use crate::{
     BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
 };
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 use rows::{Row, Rows, Rules};
 
 /// Jobs of an SWF file.
@@ -39,6 +39,8 @@ pub struct SwfSource {
     rules: Rules,
     words: Vec<String>,
     queues: Vec<String>,
+    /// The queues by name, where they were given: which number means which is found out by and by.
+    names: BTreeMap<String, u32>,
     /// Queue of a number in the queue's column, for those seen.
     numbers: BTreeMap<Option<u64>, u32>,
     /// Read ahead, so that a file without jobs is found out at once.
@@ -93,8 +95,12 @@ impl SwfSource {
         let records = Records::new(Lines::new(origin.open()?, LINE_LIMIT), on_bad_line);
         let rows = Rows::new(records, rules.clone());
         let words = rules.words(kinds);
+        let names = match numbers.is_empty() {
+            true => queues.iter().zip(0..).map(|(name, number)| (name.clone(), number)).collect(),
+            false => BTreeMap::new(),
+        };
         let mut source =
-            SwfSource { rows, rules, words, queues, numbers, next: None, handed_out: 0 };
+            SwfSource { rows, rules, words, queues, names, numbers, next: None, handed_out: 0 };
         source.next = source.read_job()?;
         if source.next.is_none() {
             return Err(source.rows.records.no_jobs("an SWF file has 18 numbers a line"));
@@ -122,12 +128,12 @@ impl SwfSource {
             return Ok(*queue);
         }
         let name = self.rules.queue_name(row.key);
-        let Some(queue) = self.queues.iter().position(|known| *known == name) else {
+        let Some(&queue) = self.names.get(&name) else {
             let hint = suggest(&name, self.queues.iter().map(String::as_str));
             return Err(Problem::line(format!("unknown queue \"{name}\"; {hint}")));
         };
-        self.numbers.insert(row.key, queue as u32);
-        Ok(queue as u32)
+        self.numbers.insert(row.key, queue);
+        Ok(queue)
     }
 }
 

@@ -16,13 +16,13 @@ pub use assumptions::{SwimAssumptions, TenantSplit};
 
 use crate::error::Problem;
 use crate::fields::{Column, out_of_order, time};
-use crate::lines::{LINE_LIMIT, Lines};
-use crate::open::Origin;
 use crate::records::Records;
 use crate::{
     BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
 };
 use assumptions::Dealer;
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 
 const COLUMNS: usize = 6;
 const JOB: Column = Column(1, "job id");
@@ -75,7 +75,10 @@ impl SwimSource {
 
     fn read_job(&mut self) -> Result<Option<Job>, TraceError> {
         loop {
-            let Some(line) = self.records.lines.next_line()? else { return Ok(None) };
+            let Some(line) = self.records.lines.next_line()? else {
+                self.records.end()?;
+                return Ok(None);
+            };
             if line.trim_ascii().is_empty() {
                 continue;
             }

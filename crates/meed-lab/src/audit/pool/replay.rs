@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use meed_workload::create::Output;
+use meed_files::Guard;
 use serde::{Deserialize, Serialize};
 
 use super::case::PoolCase;
@@ -49,9 +49,15 @@ pub struct PoolReplayed {
 }
 
 /// Writes every counterexample into a folder of its own below `folder`, and returns these.
-pub fn write_pool(audit: &PoolAudit, folder: &Path) -> Result<Vec<PathBuf>, AuditError> {
+pub fn write_pool(
+    audit: &PoolAudit,
+    folder: &Path,
+    files: &mut Guard,
+) -> Result<Vec<PathBuf>, AuditError> {
     let found = audit.cells.iter().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?)));
-    write_each(folder, found, folder_name, write_one)
+    write_each(folder, found, folder_name, |cell, found, place| {
+        write_one(cell, found, place, files)
+    })
 }
 
 /// `pool-pareto-drf-placement-worst-fit`.
@@ -59,11 +65,14 @@ pub(super) fn folder_name(cell: &PoolCell) -> String {
     format!("pool-{}-{}", cell.property.row().name, plain(&cell.policy))
 }
 
-fn write_one(cell: &PoolCell, found: &PoolCounterexample, place: &Path) -> Result<(), AuditError> {
-    let write = |name: &str, text: &str| -> Result<(), AuditError> {
-        let mut out = Output::create(place.join(name))?;
-        std::io::Write::write_all(&mut out, text.as_bytes()).map_err(|cause| out.failure(cause))?;
-        Ok(out.finish()?)
+fn write_one(
+    cell: &PoolCell,
+    found: &PoolCounterexample,
+    place: &Path,
+    files: &mut Guard,
+) -> Result<(), AuditError> {
+    let mut write = |name: &str, text: &str| -> Result<(), AuditError> {
+        Ok(files.write_text(&place.join(name), text)?)
     };
     let deviates = cell.property.deviates();
     write("honest.toml", &text(&found.case, false, &remarks(cell, found, "honest.toml")))?;

@@ -120,7 +120,7 @@ fn files_give_the_same_number_again() {
     let folder = tempfile::tempdir().unwrap();
     let all: Vec<PoolProperty> = POOL_PROPERTIES.iter().map(|row| row.property).collect();
     let audit = run(&options(&["drf", "per-server-drf", "slots"], &all, 12));
-    let folders = write_pool(&audit, folder.path()).unwrap();
+    let folders = write_pool(&audit, folder.path(), &mut meed_files::Guard::new()).unwrap();
     let found: Vec<_> =
         audit.cells.iter().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?))).collect();
     assert!(folders.len() == found.len() && found.len() >= 6, "only {}", found.len());

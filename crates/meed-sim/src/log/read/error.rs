@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use meed_files::FileError;
 use meed_workload::TraceError;
 
 use crate::scenario::ScenarioError;
@@ -11,7 +12,7 @@ use crate::scenario::ScenarioError;
 pub enum LogError {
     /// The file cannot be read.
     #[error(transparent)]
-    File(#[from] TraceError),
+    File(#[from] FileError),
     /// A line is wrong.
     #[error("{file}:{line}: {what}")]
     Line {
@@ -53,7 +54,7 @@ impl LogError {
 impl From<LogError> for TraceError {
     fn from(error: LogError) -> TraceError {
         match error {
-            LogError::File(error) => error,
+            LogError::File(error) => error.into(),
             LogError::Line { file, line, what } => TraceError::Header { file, line, why: what },
             LogError::Whole { file, what } | LogError::Which { file, what } => {
                 TraceError::Settings { what: file.to_string(), why: what }

@@ -10,13 +10,12 @@
 mod error;
 mod line;
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use meed::Time;
-use meed_workload::lines::Lines;
-use meed_workload::{Origin, TraceError};
+use meed_files::lines::Lines;
+use meed_files::{FileError, Origin};
 
 pub use error::LogError;
 pub(crate) use line::{Content, Line, TaskLine, What, change_of, job_of};
@@ -51,19 +50,9 @@ pub struct Run {
 }
 
 impl LogFile {
-    /// Looks through the log at `path` for its runs. What is no ordinary file (a pipe) is kept in
-    /// memory, for it is read more than once.
+    /// Looks through the log at `path` for its runs.
     pub fn open(path: &Path) -> Result<LogFile, LogError> {
-        let file: Arc<str> = path.display().to_string().into();
-        let fail = |source| TraceError::Io { action: "read", file: Arc::clone(&file), source };
-        if !std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-            return LogFile::of(Origin::path(path));
-        }
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)
-            .and_then(|mut pipe| pipe.read_to_end(&mut bytes))
-            .map_err(fail)?;
-        LogFile::of(Origin::bytes(&file, bytes))
+        LogFile::of(Origin::path(path))
     }
 
     /// The same of `origin`.
@@ -206,7 +195,7 @@ impl Reader {
             let wrong = match self.lines.next_line() {
                 Ok(None) => break,
                 // Good up to there: what a crash leaves of a compressed log.
-                Err(TraceError::Truncated { .. }) => break,
+                Err(FileError::Truncated { .. }) => break,
                 Err(error) => return Err(error.into()),
                 Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
                 Ok(Some(bytes)) => match Line::parse(bytes, wanted) {
@@ -243,7 +232,7 @@ impl Reader {
             };
             // A crash in the middle of a line leaves a piece of JSON at the very end.
             if wrong.cut
-                && matches!(self.lines.next_line(), Ok(None) | Err(TraceError::Truncated { .. }))
+                && matches!(self.lines.next_line(), Ok(None) | Err(FileError::Truncated { .. }))
             {
                 break;
             }

@@ -8,7 +8,7 @@
 use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
 
-use crate::TraceError;
+use crate::FileError;
 use crate::open::Input;
 
 /// Longest line of a trace with one short record per line.
@@ -50,7 +50,7 @@ impl Lines {
     }
 
     /// The next line without its line break; `None` at the end.
-    pub fn next_line(&mut self) -> Result<Option<&[u8]>, TraceError> {
+    pub fn next_line(&mut self) -> Result<Option<&[u8]>, FileError> {
         let taken = std::mem::take(&mut self.taken);
         self.input.plain.consume(taken);
         let Some(found) = self.find()? else { return Ok(None) };
@@ -63,7 +63,7 @@ impl Lines {
                 match self.input.plain.fill_buf() {
                     Ok(buffer) => &buffer[..length],
                     Err(source) => {
-                        return Err(TraceError::Io {
+                        return Err(FileError::Io {
                             action: "read",
                             file: Arc::clone(&self.input.name),
                             source,
@@ -78,7 +78,7 @@ impl Lines {
         Ok(Some(line.strip_prefix(mark).unwrap_or(line)))
     }
 
-    fn find(&mut self) -> Result<Option<Found>, TraceError> {
+    fn find(&mut self) -> Result<Option<Found>, FileError> {
         self.joined.clear();
         loop {
             let buffer = match self.input.plain.fill_buf() {
@@ -95,7 +95,7 @@ impl Lines {
             };
             // The line break itself is not counted.
             if self.joined.len() + piece.len() > self.limit + usize::from(ended) {
-                return Err(TraceError::EndlessLine {
+                return Err(FileError::EndlessLine {
                     file: Arc::clone(self.input.name()),
                     line: self.number + 1,
                     limit: self.limit,

@@ -1,20 +1,28 @@
-//! Opening a trace: a path (or bytes in memory) becomes a buffered stream of plain bytes.
+//! Opening a file: a path (or bytes in memory) becomes a buffered stream of plain bytes.
 //!
 //! Compression is told by content, never by name: gzip (several members too), zstd (windows up to
 //! 2^27, as `zstd --long=27` makes them) and xz (several streams too) are decompressed, everything
-//! else is passed on.
+//! else is passed on. What follows the end of gzip data is passed over, as gzip itself does, and
+//! told ([`Input::trailing`]).
+//!
+//! A pipe, or a device, is read once and kept, so that it too can be opened again.
 //!
 //! Invariant: a failure of the disk, an end in the middle and damaged data stay distinguishable
 //! ([`Input::failure`]). Cost: constant memory (the decompressor's window, at most 128 MiB for
 //! zstd, plus buffers of 320 KiB).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::TraceError;
+use flate2::bufread::GzDecoder;
+use liblzma::bufread::XzDecoder;
+
+use crate::FileError;
+use crate::members::Members;
 
 /// Compressed bytes are read in pieces of this size.
 const READ_BUFFER: usize = 64 << 10;
@@ -23,7 +31,7 @@ const PLAIN_BUFFER: usize = 256 << 10;
 /// Largest zstd window, as a power of two. More would let a small file ask for gigabytes.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
-/// Where a trace comes from; it can be opened more than once.
+/// Where bytes come from; it can be opened more than once.
 #[derive(Clone, Debug)]
 pub struct Origin {
     name: Arc<str>,
@@ -54,36 +62,91 @@ impl Origin {
     }
 
     /// Opens it from the beginning.
-    pub fn open(&self) -> Result<Input, TraceError> {
-        let fail = |source| TraceError::Io { action: "open", file: Arc::clone(&self.name), source };
+    pub fn open(&self) -> Result<Input, FileError> {
+        let fail = |source| FileError::Io { action: "open", file: Arc::clone(&self.name), source };
         match &self.place {
             Place::Path(path) => {
+                if let Some(kept) = kept(path).map_err(fail)? {
+                    return self.of_bytes(kept);
+                }
                 let file = File::open(path).map_err(fail)?;
                 let meta = file.metadata().map_err(fail)?;
                 if meta.is_dir() {
                     return Err(fail(io::Error::from(io::ErrorKind::IsADirectory)));
                 }
-                // Pipes and devices have no length: no progress for them.
-                let total = meta.is_file().then_some(meta.len());
-                Input::new(Arc::clone(&self.name), Box::new(file), total)
+                Input::new(Arc::clone(&self.name), Box::new(file), Some(meta.len()))
             }
-            Place::Bytes(bytes) => {
-                let total = bytes.len() as u64;
-                Input::new(
-                    Arc::clone(&self.name),
-                    Box::new(Cursor::new(Arc::clone(bytes))),
-                    Some(total),
-                )
-            }
+            Place::Bytes(bytes) => self.of_bytes(Arc::clone(bytes)),
+        }
+    }
+
+    fn of_bytes(&self, bytes: Arc<[u8]>) -> Result<Input, FileError> {
+        let total = bytes.len() as u64;
+        Input::new(Arc::clone(&self.name), Box::new(Cursor::new(bytes)), Some(total))
+    }
+
+    /// The plain bytes at the beginning, at most `most` of them: to tell what is in the file.
+    pub fn beginning(&self, most: u64) -> Result<Vec<u8>, FileError> {
+        let mut input = self.open()?;
+        let mut start = Vec::new();
+        let read = input.reader().take(most).read_to_end(&mut start);
+        match read {
+            // Where only the rest is missing or damaged the reader of the file will say so.
+            Err(error) if start.is_empty() => Err(input.failure(error, 0)),
+            _ => Ok(start),
+        }
+    }
+
+    /// All plain bytes.
+    pub fn whole(&self) -> Result<Vec<u8>, FileError> {
+        let mut input = self.open()?;
+        let mut bytes = Vec::new();
+        match input.reader().read_to_end(&mut bytes) {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(input.failure(error, 0)),
         }
     }
 }
 
+/// Longest pipe that is kept, as it comes (compressed or not).
+const PIPE_LIMIT: u64 = 1 << 30;
+
+/// What has come through pipes so far, by name.
+static PIPES: Mutex<BTreeMap<PathBuf, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
+
+/// The bytes of a pipe or a device; `None` for a file. They come once, but a trace is read several
+/// times (for its header, its queues, each policy), so they are kept while the program runs.
+fn kept(path: &Path) -> io::Result<Option<Arc<[u8]>>> {
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {}
+        _ => return Ok(None),
+    }
+    let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = pipes.get(path) {
+        return Ok(Some(Arc::clone(bytes)));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(PIPE_LIMIT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > PIPE_LIMIT {
+        let why = format!(
+            "it is no ordinary file, so it is kept in memory, and {} MiB do not suffice; write it \
+             to a file first",
+            PIPE_LIMIT >> 20
+        );
+        return Err(io::Error::other(why));
+    }
+    let bytes: Arc<[u8]> = bytes.into();
+    pipes.insert(path.to_owned(), Arc::clone(&bytes));
+    Ok(Some(bytes))
+}
+
 /// What the reader below the decompressor has seen.
 #[derive(Debug, Default)]
-struct Watch {
+pub(crate) struct Watch {
     read: AtomicU64,
     failed: AtomicBool,
+    /// Whether bytes that are no compressed data follow those that are.
+    pub(crate) trailing: AtomicBool,
 }
 
 /// Counts what is read from the file, and remembers when the file itself failed.
@@ -156,7 +219,7 @@ impl Compression {
     }
 }
 
-/// An opened trace: plain bytes to read, and what is needed to speak of it.
+/// An opened file: plain bytes to read, and what is needed to speak of it.
 pub struct Input {
     pub(crate) name: Arc<str>,
     compression: Compression,
@@ -171,10 +234,10 @@ impl Input {
         name: Arc<str>,
         inner: Box<dyn Read + Send>,
         total: Option<u64>,
-    ) -> Result<Input, TraceError> {
+    ) -> Result<Input, FileError> {
         let watch = Arc::new(Watch::default());
         let counted = Counted { inner, watch: Arc::clone(&watch) };
-        let (start, raw) = peek(counted).map_err(|source| TraceError::Io {
+        let (start, raw) = peek(counted).map_err(|source| FileError::Io {
             action: "read",
             file: Arc::clone(&name),
             source,
@@ -184,11 +247,11 @@ impl Input {
             Compression::Plain => Box::new(BufReader::with_capacity(PLAIN_BUFFER, raw)),
             Compression::Gzip => {
                 let raw = BufReader::with_capacity(READ_BUFFER, raw);
-                buffered(flate2::bufread::MultiGzDecoder::new(raw))
+                buffered(Members::<_, GzDecoder<_>>::new(raw, Arc::clone(&watch)))
             }
             Compression::Xz => {
                 let raw = BufReader::with_capacity(READ_BUFFER, raw);
-                buffered(liblzma::bufread::XzDecoder::new_multi_decoder(raw))
+                buffered(Members::<_, XzDecoder<_>>::new(raw, Arc::clone(&watch)))
             }
             Compression::Zstd => {
                 let raw = BufReader::with_capacity(READ_BUFFER, raw);
@@ -196,7 +259,7 @@ impl Input {
                     decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                     Ok(decoder)
                 });
-                buffered(decoder.map_err(|source| TraceError::Io {
+                buffered(decoder.map_err(|source| FileError::Io {
                     action: "read",
                     file: Arc::clone(&name),
                     source,
@@ -216,12 +279,17 @@ impl Input {
         self.compression
     }
 
-    /// Fraction of the (compressed) file that has been read, 0 to 1; unknown for pipes.
+    /// Fraction of the (compressed) file that has been read, 0 to 1, where its length is known.
     pub fn progress(&self) -> Option<f64> {
         let total = self.total?;
         let read = self.watch.read.load(Relaxed);
         // A file may grow while it is read.
         Some(if total == 0 { 1.0 } else { (read as f64 / total as f64).min(1.0) })
+    }
+
+    /// Whether bytes that are no compressed data followed the compressed data; known at the end.
+    pub fn trailing(&self) -> bool {
+        self.watch.trailing.load(Relaxed)
     }
 
     /// The plain bytes.
@@ -230,24 +298,24 @@ impl Input {
     }
 
     /// The error for a failed read, after `line` whole lines.
-    pub fn failure(&self, source: io::Error, line: u64) -> TraceError {
+    pub fn failure(&self, source: io::Error, line: u64) -> FileError {
         let file = Arc::clone(&self.name);
         let format = self.compression.name();
         if self.compression == Compression::Plain || self.watch.failed.load(Relaxed) {
-            TraceError::Io { action: "read", file, source }
+            FileError::Io { action: "read", file, source }
         } else if source.kind() == io::ErrorKind::UnexpectedEof {
-            TraceError::Truncated { file, format, line }
+            FileError::Truncated { file, format, line }
         } else if self.compression == Compression::Zstd
             && source.to_string().contains("too much memory")
         {
             // zstd has a code for this, which its binding turns into words.
-            TraceError::Window {
+            FileError::Window {
                 file,
                 limit_mb: 1 << (ZSTD_WINDOW_LOG - 20),
                 window_log: ZSTD_WINDOW_LOG,
             }
         } else {
-            TraceError::Damaged { file, format, line, source }
+            FileError::Damaged { file, format, line, source }
         }
     }
 }
