@@ -11,7 +11,6 @@
 mod cluster;
 pub mod constraints;
 mod decision;
-mod demand_list;
 mod engine;
 mod error;
 mod event;
@@ -22,7 +21,6 @@ pub mod place;
 pub mod policy;
 mod quantum;
 pub mod resources;
-mod shapes;
 pub mod shares;
 mod slab;
 mod spec;
