@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use meed::Time;
+use meed_config::units::parse_span;
 use meed_sim::explain::{Subject, explain};
 use meed_sim::replay::Recording;
-use meed_workload::units::parse_span;
 
 use crate::exit::Failure;
 use crate::explain_words::words;

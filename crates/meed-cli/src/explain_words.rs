@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use meed::{ResourceKinds, Span, Unit};
+use meed_config::units::{format_amount, format_span};
 use meed_sim::explain::{AtIs, Bound, Explanation, Level, Obstacle};
-use meed_workload::units::{format_amount, format_span};
 
 /// Children that are listed at a level.
 const LISTED: usize = 8;

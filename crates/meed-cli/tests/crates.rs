@@ -22,11 +22,15 @@ fn dependencies(name: &str) -> Vec<String> {
 fn crates_use_only_those_below_them() {
     for (name, below) in [
         ("meed", &[][..]),
-        ("meed-workload", &["meed"]),
-        ("meed-sim", &["meed", "meed-workload"]),
+        ("meed-config", &["meed"]),
+        ("meed-workload", &["meed", "meed-config"]),
+        ("meed-sim", &["meed", "meed-config", "meed-workload"]),
         ("meed-report", &["meed-sim"]),
-        ("meed-level", &[]),
-        ("meed-lab", &["meed", "meed-workload", "meed-sim", "meed-level", "meed-report"]),
+        ("meed-level", &["meed-config"]),
+        (
+            "meed-lab",
+            &["meed", "meed-config", "meed-workload", "meed-sim", "meed-level", "meed-report"],
+        ),
     ] {
         let used = dependencies(name);
         let ours: Vec<&String> = used.iter().filter(|used| used.starts_with("meed")).collect();

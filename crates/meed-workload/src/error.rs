@@ -204,16 +204,6 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Longest piece of a trace that a message quotes, in bytes.
-const QUOTE_LIMIT: usize = 40;
-
-/// A value as messages quote it: printable, and short however long the value is.
-pub(crate) fn quote(value: &[u8]) -> String {
-    let cut = &value[..value.len().min(QUOTE_LIMIT)];
-    let dots = if cut.len() < value.len() { "..." } else { "" };
-    format!("\"{}{dots}\"", cut.escape_ascii())
-}
-
 /// How many messages of skipped lines are kept.
 pub const KEPT_MESSAGES: usize = 5;
 
@@ -280,22 +270,6 @@ pub(crate) fn no_jobs(
     TraceError::NoJobs { file: Arc::clone(file), why }
 }
 
-/// `; did you mean "..."?` when a known name is close to `given`, else the names to choose from.
-pub(crate) fn suggest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.collect();
-    let near = known
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(given, name), *name))
-        .filter(|(distance, name)| *distance <= name.len().max(given.len()).div_ceil(3))
-        .min_by_key(|(distance, _)| *distance);
-    match near {
-        Some((_, name)) => format!("did you mean \"{name}\"?"),
-        None if known.is_empty() => "none are known".to_owned(),
-        None if known.len() <= 10 => format!("known are {}", known.join(", ")),
-        None => format!("known are {} and {} more", known[..10].join(", "), known.len() - 10),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,18 +290,5 @@ mod tests {
         let stop = BadLines::new(OnBadLine::Stop).note(&file, 7, Problem::line("odd")).unwrap_err();
         assert_eq!(stop.to_string(), "a.swf:7: odd");
         assert!(stop.is_bad_line());
-    }
-
-    #[test]
-    fn quotes_are_short_and_printable() {
-        assert_eq!(quote(b"a\xffb\n"), r#""a\xffb\n""#);
-        assert_eq!(quote(&[b'x'; 1000]).len(), QUOTE_LIMIT + 5);
-    }
-
-    #[test]
-    fn suggestions_are_near_or_a_list() {
-        let known = ["cpu", "memory", "gpu"];
-        assert_eq!(suggest("memry", known.into_iter()), "did you mean \"memory\"?");
-        assert_eq!(suggest("network", known.into_iter()), "known are cpu, memory, gpu");
     }
 }

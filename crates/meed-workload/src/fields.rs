@@ -1,11 +1,12 @@
 //! Fields of the column formats (SWF, SWIM), from bytes, with messages that say which column.
 
 use meed::{MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Span, Time, Unit};
+use meed_config::decimal::{NumberError, Rounding, parse_scaled};
+use meed_config::units::format_span;
+use meed_config::words::{quote, suggest};
 
 use crate::TraceError;
-use crate::decimal::{NumberError, Rounding, parse_scaled};
-use crate::error::{Problem, quote, suggest};
-use crate::units::format_span;
+use crate::error::Problem;
 
 /// A column: its number from 1 and its name.
 #[derive(Clone, Copy)]

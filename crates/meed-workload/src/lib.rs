@@ -9,7 +9,6 @@
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
-//! - text to quantities and back: [`units`]
 //! - a source whose submissions come faster or slower: [`stretch`](mod@stretch)
 //! - below all of them: [`open`], [`create`], [`lines`], [`error`]
 //!
@@ -20,10 +19,8 @@
 //! ended).
 
 pub mod canonical;
-pub mod constraints;
 pub mod convert;
 pub mod create;
-mod decimal;
 pub mod error;
 mod fields;
 pub mod format;
@@ -44,7 +41,6 @@ mod source;
 pub mod stretch;
 pub mod swf;
 pub mod swim;
-pub mod units;
 
 pub use error::{BadLine, OnBadLine, TraceError};
 pub use job::{Durations, Job, JobLabel, MAX_TASKS, TaskGroup};

@@ -4,6 +4,48 @@
 //! it what happens with [`Engine::apply`], and carries out what [`Engine::decide`] says. The engine
 //! is a deterministic state machine without I/O, clock, threads or randomness.
 //!
+//! Two tenants share one node of two slots. `ads` uses both while `search` wants nothing; when
+//! `search` comes back, it is served first until it has had as much:
+//!
+//! ```
+//! use meed::{Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds};
+//! use meed::{Effect, MICROS_PER_S, Resources, TaskGroup, Time, Unit, place::FirstFit};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kinds = ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?;
+//! let long_term = Policy::preset("long-term").ok_or("a preset")?;
+//! let queue = |name: &str| QueueSpec {
+//!     name: name.to_owned(), weight: 1000, min: None, max: None, policy: long_term.clone(),
+//! };
+//! let config = Config {
+//!     kinds, measured: 0, root: long_term.clone(),
+//!     queues: vec![queue("ads"), queue("search")],
+//!     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+//! };
+//! let mut engine = Engine::new(config, Box::new(FirstFit::new(1)))?;
+//! let (ads, search) = (engine.find_queue("ads"), engine.find_queue("search"));
+//!
+//! // At 0 s `ads` sends four tasks of one slot each; two of them start.
+//! let tasks = [TaskGroup::new(4, Resources::new(&[1000]))];
+//! let job = |queue| JobSpec { queue, weight: 1000, groups: &tasks, open: false, max_attempts: 1 };
+//! engine.apply(Time::ZERO, Event::JobArrived(job(ads.ok_or("ads")?)))?;
+//! let mut running = Vec::new();
+//! engine.decide(false, |start| running.push(start));
+//! assert_eq!(running.len(), 2);
+//!
+//! // At 100 s both end, and `search` has come: it has used nothing, so both slots are its.
+//! let now = Time::from_micros(100 * MICROS_PER_S).ok_or("in range")?;
+//! for ended in running.drain(..) {
+//!     let effect = engine.apply(now, Event::TaskEnded(ended.allocation))?;
+//!     assert!(matches!(effect, Effect::Ended { .. }));
+//! }
+//! engine.apply(now, Event::JobArrived(job(search.ok_or("search")?)))?;
+//! engine.decide(false, |start| running.push(start));
+//! assert!(running.iter().all(|start| Some(start.queue) == search) && running.len() == 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Where to find what: the policies that users name are rows of [`policy::PRESETS`], their keys
 //! files in `order/`, usage over time in `ledger/`, placements in [`place`], fairness measures in
 //! [`fairness`].

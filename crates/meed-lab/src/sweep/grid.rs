@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use meed::Measure;
 use meed::policy::PRESETS;
+use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 use rayon::prelude::*;
 
@@ -268,9 +269,7 @@ fn target(name: &str) -> Result<Target, String> {
         return Ok(Target::Scenario(name.to_owned()));
     }
     let known = || SHORT.iter().map(|(short, ..)| *short).chain(POLICY_KEYS);
-    let near = known().map(|known| (strsim::damerau_levenshtein(name, known), known)).min();
-    let near = near.filter(|(distance, _)| *distance <= 1 + name.chars().count() / 3);
-    let near = near.map_or(String::new(), |(_, known)| format!("did you mean `{known}`? "));
+    let near = did_you_mean(name, known()).map_or(String::new(), |near| format!("{near} "));
     let all: Vec<&str> = known().collect();
     Err(format!(
         "unknown setting `{name}`; {near}Known are {}, and any key of the scenario with its table, \

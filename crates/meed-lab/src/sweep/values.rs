@@ -7,7 +7,7 @@
 //! 0.5..2 step 0.5,4  both
 //! ```
 
-use meed_workload::units::parse_span;
+use meed_config::units::parse_span;
 
 /// Most values of one setting.
 const MAX_VALUES: usize = 10_000;

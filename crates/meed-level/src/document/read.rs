@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use meed_config::words::{did_you_mean, with_hint};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
@@ -180,7 +181,7 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
         }
         if let Some((unknown, _)) = user.demand.0.iter().find(|(name, _)| !resources.contains(name))
         {
-            let known = near(unknown, resources.iter().map(String::as_str))
+            let known = did_you_mean(unknown, resources.iter().map(String::as_str))
                 .unwrap_or_else(|| format!("the servers have {}", resources.join(", ")));
             return Err(InputError::UnknownResource {
                 user: user.name.clone(),
@@ -206,21 +207,4 @@ fn problem(raw: RawProblem) -> Result<Problem, InputError> {
     };
     problem.check()?;
     Ok(problem)
-}
-
-/// "did you mean `x`?" for the known word that is near enough.
-fn near<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let near = known.map(|word| (strsim::damerau_levenshtein(unknown, word), word)).min()?;
-    (near.0 <= 1 + unknown.chars().count() / 3).then(|| format!("did you mean `{}`?", near.1))
-}
-
-/// Adds to a message about an unknown word the expected one that is nearest.
-fn with_hint(message: &str) -> String {
-    let message: String = message.chars().take(1000).collect();
-    let mut words = message.split('`').skip(1).step_by(2);
-    let unknown = words.next().filter(|_| message.starts_with("unknown"));
-    match unknown.and_then(|unknown| near(unknown, words)) {
-        Some(hint) => format!("{message}; {hint}"),
-        None => message,
-    }
 }

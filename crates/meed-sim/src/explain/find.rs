@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use meed::{Span, Time};
+use meed_config::words::{did_you_mean, slips};
 use meed_workload::JobLabel;
 
 use crate::log::read::{Content, LogError, What};
 use crate::replay::Recording;
-use crate::scenario::did_you_mean;
 
 /// A job of the record, and its waits.
 #[derive(Clone, Debug)]
@@ -219,8 +219,7 @@ fn unknown_job(recording: &Recording, words: &str) -> Result<String, LogError> {
     reader.find_map(&[What::Arrive, What::Refuse], |_, _, line| {
         if let Content::Arrive(arrive) = line.content {
             let label = arrive.job.0.to_string();
-            let far = strsim::damerau_levenshtein(own, &label);
-            if far <= 1 + own.chars().count() / 3
+            if let Some(far) = slips(own, &label)
                 && near.as_ref().is_none_or(|(best, _)| far < *best)
             {
                 near = Some((far, format!("{}/{label}", arrive.queue)));

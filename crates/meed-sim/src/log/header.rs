@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use meed::{Labels, MAX_AMOUNT, ResourceKinds, Resources, Unit};
+use meed_config::number::{Exact, Number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use super::{Exact, Number};
 
 /// Policy keys, as in a scenario (docs/scenario.md).
 pub(crate) type Keys = Map<String, Value>;

@@ -5,10 +5,10 @@
 //! needed to run its workload again. It is written as it happens ([`Log`]) and read back strictly
 //! ([`read`]).
 //!
-//! Invariant: amounts and times survive the way to a file and back to the unit (`number`).
+//! Invariant: amounts and times survive the way to a file and back to the unit
+//! ([`meed_config::number`]).
 
 mod header;
-mod number;
 pub mod read;
 mod write;
 
@@ -16,7 +16,6 @@ pub use header::Header;
 pub(crate) use header::{
     AmountsLine, BoundsLine, Keys, NodeLine, QueueLine, amounts_line, bounds_line,
 };
-pub(crate) use number::{Exact, Number};
 pub use write::Log;
 pub(crate) use write::{
     Amounts, Arrive, DurationsLine, GroupLine, Key, Label, Level, ReasonLine, Record, Refuse,

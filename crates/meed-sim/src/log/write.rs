@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use meed::{KeyValue, ResourceKinds, Resources, Span, Tier, Time};
-use meed_workload::constraints::ConstraintsForm;
+use meed_config::constraints::ConstraintsForm;
+use meed_config::number::Exact;
 use meed_workload::{Cause, Durations, JobLabel};
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-use super::{BoundsLine, Exact, Header, amounts_line, bounds_line};
+use super::{BoundsLine, Header, amounts_line, bounds_line};
 use crate::world::Change;
 
 /// Where a run logs.

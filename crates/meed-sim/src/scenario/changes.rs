@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use meed::{NodeSpec, QueueChange, ResourceKinds, Time};
+use meed_config::words::did_you_mean;
 use toml::Spanned;
 
 use super::cluster::{amounts, at, node_group, weight};
-use super::error::{Place, ScenarioError, did_you_mean};
+use super::error::{Place, ScenarioError};
 use super::jobs::span;
 use super::queues::QueuePlan;
 use super::queues::bound;

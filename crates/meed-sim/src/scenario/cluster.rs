@@ -1,10 +1,11 @@
 //! The cluster of a scenario: resource kinds, nodes, amounts.
 
 use meed::{NodeSpec, ResourceKinds, Resources, Unit};
-use meed_workload::units::parse_amount;
+use meed_config::units::parse_amount;
+use meed_config::words::did_you_mean;
 use toml::Spanned;
 
-use super::error::{Place, ScenarioError, did_you_mean};
+use super::error::{Place, ScenarioError};
 use super::raw::{Amounts, Cluster, Node, Quantity, Resource};
 
 /// Most nodes that one scenario can declare.
@@ -183,7 +184,7 @@ pub(super) fn fits_some(
     }
     let words = |amounts: &Resources| {
         let word = |kind: usize| {
-            let amount = meed_workload::units::format_amount(amounts.get(kind), kinds.unit(kind));
+            let amount = meed_config::units::format_amount(amounts.get(kind), kinds.unit(kind));
             format!("{} {amount}", kinds.name(kind))
         };
         (0..kinds.len())

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use meed_config::words::with_hint;
+
 /// A scenario that cannot be run: file, line, what is wrong and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
@@ -61,30 +63,10 @@ impl Place<'_> {
 
     /// A TOML error, with what is near to an unknown word.
     pub(super) fn toml(&self, error: &toml::de::Error) -> ScenarioError {
-        let message = error.message().to_owned();
-        let what = match hint(&message) {
-            Some(hint) => format!("{message}; {hint}"),
-            None => message,
-        };
+        let what = with_hint(error.message());
         match error.span() {
             Some(span) => self.error(span, what),
             None => self.whole(what),
         }
     }
-}
-
-/// Names the expected word that is nearest to an unknown one, from serde's message about it.
-fn hint(message: &str) -> Option<String> {
-    let mut words = message.split('`').skip(1).step_by(2);
-    let unknown = words.next().filter(|_| message.starts_with("unknown"))?;
-    did_you_mean(unknown, words)
-}
-
-/// "did you mean `x`?" for the known word that is near enough.
-pub(crate) fn did_you_mean<'a>(
-    unknown: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> Option<String> {
-    let near = known.map(|word| (strsim::damerau_levenshtein(unknown, word), word)).min()?;
-    (near.0 <= 1 + unknown.chars().count() / 3).then(|| format!("did you mean `{}`?", near.1))
 }

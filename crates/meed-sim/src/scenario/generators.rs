@@ -1,7 +1,7 @@
 //! Generators of a scenario: synthetic jobs, open or closed.
 
 use meed::{ResourceKinds, Time};
-use meed_workload::constraints::ConstraintsForm;
+use meed_config::constraints::ConstraintsForm;
 use meed_workload::generate::{self, Dist, GeneratorSpec, Limit, Per, StageSpec, Weighted};
 use toml::Spanned;
 

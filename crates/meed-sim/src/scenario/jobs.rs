@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use meed::{Constraints, ResourceKinds, Span, Time};
-use meed_workload::constraints::ConstraintsForm;
+use meed_config::constraints::ConstraintsForm;
+use meed_config::units::parse_span;
 use meed_workload::inline::Inline;
 use meed_workload::stretch::Load;
-use meed_workload::units::parse_span;
 use meed_workload::{
     Cause, Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError,
 };

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use crate::classes::Rule;
 use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
+use meed_config::words::did_you_mean;
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
 use meed_workload::macro_workload::{MacroSource, MacroSpec};
 use meed_workload::merge::Merge;
@@ -35,7 +36,6 @@ use crate::slots::Slots;
 use crate::world::{NewPlacement, StopAt, TimedChange};
 use error::Place;
 pub use error::ScenarioError;
-pub(crate) use error::did_you_mean;
 use jobs::InlineJobs;
 pub use policy::{SLOTS, STATIC};
 use queues::{Names, QueuePlan};
@@ -512,7 +512,7 @@ fn measured(
 ) -> Result<usize, ScenarioError> {
     let Some(resource) = &raw.resource else { return Ok(0) };
     kinds.find(resource.get_ref()).ok_or_else(|| {
-        let near = error::did_you_mean(resource.get_ref(), kinds.names()).unwrap_or_default();
+        let near = did_you_mean(resource.get_ref(), kinds.names()).unwrap_or_default();
         place.error(resource.span(), format!("fairness is measured in an unknown resource; {near}"))
     })
 }

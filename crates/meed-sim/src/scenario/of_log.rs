@@ -11,19 +11,20 @@ use meed::policy::Policy;
 use meed::{
     Config, MAX_AMOUNT, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Resources, Time, Unit,
 };
+use meed_config::number::{Exact, Number};
+use meed_config::words::did_you_mean;
 use meed_workload::OnBadLine;
 use toml_edit::DocumentMut;
 
 use super::cluster;
-use super::error::{Place, ScenarioError, did_you_mean};
+use super::error::{Place, ScenarioError};
 use super::jobs::InlineJobs;
 use super::machines;
 use super::queues::{self, QueuePlan};
 use super::raw::{PolicyKeys, RawScenario};
 use super::{Load, Plan, Scenario, measured, run_options, set};
 use crate::log::{
-    AmountsLine, BoundsLine, Exact, Header, Keys, NodeLine, Number, QueueLine, amounts_line,
-    bounds_line,
+    AmountsLine, BoundsLine, Header, Keys, NodeLine, QueueLine, amounts_line, bounds_line,
 };
 use crate::record::SCHEMA;
 use crate::world::StopAt;

@@ -6,10 +6,11 @@ use crate::classes::{RULES, Rule};
 use meed::place::PLACEMENTS;
 use meed::policy::{MAX_HALF_LIFE_MICROS, PRESETS, PRICE_ONE, Preset};
 use meed::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, ResourceKinds, Scalar, Span};
-use meed_workload::units::{format_span, parse_span};
+use meed_config::units::{format_span, parse_span};
+use meed_config::words::did_you_mean;
 use toml::Spanned;
 
-use super::error::{Place, ScenarioError, did_you_mean};
+use super::error::{Place, ScenarioError};
 use super::raw::{PolicyKeys, Quantity};
 
 /// The name of the static partition, which is no order: each tenant runs alone.

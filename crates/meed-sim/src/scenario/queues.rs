@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{ResourceKinds, Resources};
+use meed_config::words::did_you_mean;
 use toml::Spanned;
 
 use super::cluster::{amounts, at, weight};
@@ -153,7 +154,7 @@ impl<'a> Names<'a> {
     /// Whether jobs can go to `name`: it is declared, and nothing lies below it.
     pub(super) fn check_leaf(&self, name: &str) -> Result<(), String> {
         if !self.all.contains(name) {
-            let near = super::error::did_you_mean(name, self.all.iter().copied());
+            let near = did_you_mean(name, self.all.iter().copied());
             let near = near.map(|near| format!("; {near}")).unwrap_or_default();
             return Err(format!("unknown queue `{name}`{near}"));
         }

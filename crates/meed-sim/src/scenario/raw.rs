@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meed_workload::constraints::ConstraintsForm;
+use meed_config::constraints::ConstraintsForm;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 

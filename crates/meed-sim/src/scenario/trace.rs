@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use meed::{ResourceKinds, Unit};
+use meed_config::units::parse_amount;
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
 use meed_workload::google::{
@@ -15,7 +16,6 @@ use meed_workload::swf::{
     SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
 };
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
-use meed_workload::units::parse_amount;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
 use super::cluster::amounts;

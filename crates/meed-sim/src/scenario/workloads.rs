@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use meed::{ResourceKinds, Time};
+use meed_config::words::did_you_mean;
 use meed_workload::Origin;
 use meed_workload::macro_workload::{Flow, MacroSpec, WORKLOADS, Workload, read_submissions};
 use toml::Spanned;
 
 use super::LoadError;
 use super::cluster::{at, demand};
-use super::error::{Place, did_you_mean};
+use super::error::Place;
 use super::jobs::span;
 use super::raw;
 

@@ -1,7 +1,7 @@
 //! Log lines of the world: names for numbers, built only when there is a log.
 
 use meed::{AllocationId, JobId, QueueId, Rejected, ResourceKinds, Start};
-use meed_workload::constraints::ConstraintsForm;
+use meed_config::constraints::ConstraintsForm;
 use meed_workload::{Cause, Job, TaskGroup};
 
 use super::{LiveTask, RunError, World};

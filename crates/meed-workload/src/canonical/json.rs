@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use meed_config::constraints::ConstraintsForm;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-
-use crate::constraints::ConstraintsForm;
 
 /// The header line.
 #[derive(Deserialize)]

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Time, Unit};
+use meed_config::constraints::ConstraintsForm;
+use meed_config::decimal::{NumberError, Rounding, parse_scaled};
+use meed_config::words::{quote, suggest};
 
 use super::json::{Entries, GroupLine, Header, JobLine};
 use super::{LINE_LIMIT, VERSION};
-use crate::constraints::ConstraintsForm;
-use crate::decimal::{NumberError, Rounding, parse_scaled};
-use crate::error::{Problem, no_jobs, quote, suggest};
+use crate::error::{Problem, no_jobs};
 use crate::fields::{out_of_order, span, time};
 use crate::lines::Lines;
 use crate::open::Origin;

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use meed::{MICROS_PER_S, ResourceKinds, Time};
+use meed_config::constraints::ConstraintsForm;
+use meed_config::decimal::write_scaled;
 
 use super::read::unit_name;
 use super::{LINE_LIMIT, VERSION};
-use crate::constraints::ConstraintsForm;
-use crate::decimal::write_scaled;
 use crate::{Durations, Job, JobLabel, TaskGroup, TraceError};
 
 /// Writes jobs, in order of submission, to anything that takes bytes.

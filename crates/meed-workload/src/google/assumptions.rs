@@ -1,9 +1,9 @@
 //! What the reader of Google's traces assumes where they leave a choice. Every choice can be set.
 
 use meed::{ResourceKinds, Resources, Span, Unit};
+use meed_config::units::format_span;
 
 use crate::TraceError;
-use crate::units::format_span;
 
 /// Which tasks share a queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meed::{Labels, MAX_MICROS, NodeSpec, ResourceKinds, Resources, Unit};
+use meed_config::decimal::{Rounding, parse_scaled};
 
 use super::{AFTER_THE_END, MACHINE};
-use crate::decimal::{Rounding, parse_scaled};
 use crate::error::{BadLines, Problem};
 use crate::fields::{Column, time};
 use crate::generate::Stream;

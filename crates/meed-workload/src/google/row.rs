@@ -1,9 +1,9 @@
 //! Rows of task_events: one line, its 13 columns, checked.
 
 use meed::MAX_MICROS;
+use meed_config::decimal::{NumberError, Rounding, parse_scaled, parse_short};
 
 use crate::TraceError;
-use crate::decimal::{NumberError, Rounding, parse_scaled, parse_short};
 use crate::error::Problem;
 use crate::fields::Column;
 use crate::records::Records;

@@ -22,11 +22,12 @@ mod rows;
 use std::collections::BTreeMap;
 
 use meed::{Constraints, ResourceKinds, Resources, Unit};
+use meed_config::words::suggest;
 
 pub use assumptions::{MwfAssumptions, MwfProperties, MwfQueues};
 pub use machines::read_machines;
 
-use crate::error::{Problem, suggest};
+use crate::error::Problem;
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
 use crate::records::Records;

@@ -7,11 +7,11 @@
 //! with that many processors.
 
 use meed::Constraints;
+use meed_config::decimal::parse_short;
+use meed_config::words::quote;
 
 use super::MwfProperties;
 use crate::MAX_TASKS;
-use crate::decimal::parse_short;
-use crate::error::quote;
 
 /// Label of the cluster that a node belongs to.
 pub(super) const CLUSTER: &str = "cluster";

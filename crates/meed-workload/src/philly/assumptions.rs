@@ -1,11 +1,11 @@
 //! What the Philly reader assumes where the file leaves a choice. Every choice can be set.
 
 use meed::{ResourceKinds, Span, Unit};
+use meed_config::words::suggest;
 
 use super::rows::Row;
 use super::{PhillyOffsets, last_of_each};
 use crate::TraceError;
-use crate::error::suggest;
 use crate::fields::pick_kind;
 
 /// How the clocks of the virtual clusters are laid over each other.

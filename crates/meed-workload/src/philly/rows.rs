@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meed::{MAX_AMOUNT, Resources, Span, Time, Unit};
+use meed_config::words::suggest;
 
 use super::PhillyShape;
-use crate::error::{BadLines, Problem, suggest};
+use crate::error::{BadLines, Problem};
 use crate::fields::{Column, span, time};
 use crate::lines::Lines;
 use crate::{MAX_TASKS, TraceError};

@@ -19,11 +19,12 @@ mod rows;
 use std::collections::BTreeMap;
 
 use meed::ResourceKinds;
+use meed_config::words::suggest;
 
 pub use assumptions::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 pub use header::SwfHeader;
 
-use crate::error::{Problem, suggest};
+use crate::error::Problem;
 use crate::lines::{LINE_LIMIT, Lines};
 use crate::open::Origin;
 use crate::records::Records;

@@ -4,11 +4,11 @@
 //! choices: say so beside every figure.
 
 use meed::{ResourceKinds, Resources, Span};
+use meed_config::units::{format_amount, format_span};
 
 use crate::TraceError;
 use crate::fields::one_of_first;
 use crate::generate::{Stream, sum_weights};
-use crate::units::{format_amount, format_span};
 
 /// How jobs are split over the tenants.
 #[derive(Clone, PartialEq, Eq, Debug)]

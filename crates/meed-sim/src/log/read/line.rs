@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use meed::{QueueChange, ResourceKinds, Time};
-use meed_workload::constraints::ConstraintsForm;
+use meed_config::constraints::ConstraintsForm;
+use meed_config::number::Number;
 use meed_workload::{Cause, Durations, Job, JobLabel, TaskGroup};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::super::{AmountsLine, Header, NodeLine, Number};
+use super::super::{AmountsLine, Header, NodeLine};
 use crate::scenario::of_log::{amounts_of, node_of};
 use crate::world::Change;
 

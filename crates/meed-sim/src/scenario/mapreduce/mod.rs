@@ -6,8 +6,8 @@ mod workload;
 
 use crate::classes::{Limits, Rule};
 use meed::{NodeSpec, ResourceKinds, Resources, Span, Unit};
+use meed_config::units::{parse_amount, parse_span};
 use meed_workload::stretch::Load;
-use meed_workload::units::{parse_amount, parse_span};
 use toml::Spanned;
 
 use super::error::{Place, ScenarioError};

@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 
 use meed::{Span, Time};
+use meed_config::words::did_you_mean;
 use meed_workload::generate::Stream;
 use meed_workload::stretch::Load;
 use toml::Spanned;
 
 use super::super::cluster::at;
-use super::super::error::{Place, ScenarioError, did_you_mean};
+use super::super::error::{Place, ScenarioError};
 use super::super::raw::Quantity;
 use super::raw::{self, Input, MapReduce};
 use super::{between, bytes, span, thousandths};

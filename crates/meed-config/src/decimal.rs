@@ -10,7 +10,7 @@ const MAX_DIGITS: u32 = 22;
 
 /// What is wrong with a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NumberError {
+pub enum NumberError {
     /// Not a decimal number.
     NotANumber,
     /// Below zero.
@@ -23,7 +23,7 @@ pub(crate) enum NumberError {
 
 /// What to do with digits below the smallest unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Rounding {
+pub enum Rounding {
     /// They are an error.
     Exact,
     /// Round to the nearest, half up.
@@ -32,7 +32,7 @@ pub(crate) enum Rounding {
 
 /// A decimal number: `mantissa` x 10^`exponent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Decimal {
+pub struct Decimal {
     negative: bool,
     mantissa: u128,
     exponent: i32,
@@ -40,7 +40,7 @@ pub(crate) struct Decimal {
 
 impl Decimal {
     /// The number that `text` begins with, and what follows it.
-    pub(crate) fn parse_prefix(text: &[u8]) -> Option<(Decimal, &[u8])> {
+    pub fn parse_prefix(text: &[u8]) -> Option<(Decimal, &[u8])> {
         let (negative, mut rest) = match text {
             [b'-', rest @ ..] => (true, rest),
             [b'+', rest @ ..] => (false, rest),
@@ -77,12 +77,7 @@ impl Decimal {
     }
 
     /// This number times `scale` (at most 2^50), as a whole number of at most `limit`.
-    pub(crate) fn scaled(
-        self,
-        scale: u64,
-        limit: u64,
-        rounding: Rounding,
-    ) -> Result<u64, NumberError> {
+    pub fn scaled(self, scale: u64, limit: u64, rounding: Rounding) -> Result<u64, NumberError> {
         if self.mantissa == 0 {
             return Ok(0);
         }
@@ -131,7 +126,7 @@ fn parse_exponent(text: &[u8]) -> Option<(i32, &[u8])> {
 }
 
 /// All of `text` as a number, times `scale`, as a whole number of at most `limit`.
-pub(crate) fn parse_scaled(
+pub fn parse_scaled(
     text: &[u8],
     scale: u64,
     limit: u64,
@@ -150,7 +145,7 @@ pub(crate) fn parse_scaled(
 
 /// A whole number of one to eighteen digits and nothing else: by far the most common field.
 #[inline]
-pub(crate) fn parse_short(text: &[u8]) -> Option<u64> {
+pub fn parse_short(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 18 {
         return None;
     }
@@ -162,11 +157,7 @@ pub(crate) fn parse_short(text: &[u8]) -> Option<u64> {
 
 /// `amount` / `scale` in decimal digits, exact, without a needless point or trailing zeros; `scale`
 /// is a power of 10.
-pub(crate) fn write_scaled(
-    out: &mut impl std::fmt::Write,
-    amount: u64,
-    scale: u64,
-) -> std::fmt::Result {
+pub fn write_scaled(out: &mut impl std::fmt::Write, amount: u64, scale: u64) -> std::fmt::Result {
     write!(out, "{}", amount / scale)?;
     let (mut fraction, mut digits) = (amount % scale, scale.ilog10() as usize);
     if fraction == 0 {

@@ -12,7 +12,7 @@ use std::fmt::{self, Write};
 use meed::{MAX_AMOUNT, MAX_MICROS, Span, Unit};
 
 use crate::decimal::{Decimal, NumberError, Rounding, write_scaled};
-use crate::error::{quote, suggest};
+use crate::words::{quote, suggest};
 
 /// Why a text is no duration or amount: a sentence for the user.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! Numbers of the log: whole smallest units, written in natural units, and read back to the unit.
+//! Numbers of JSON that lose nothing: whole smallest units, written in natural units, and read back to the unit.
 //!
 //! A double holds n / scale so that rounding finds n again for n below 2^51 (two roundings of 2^-53
 //! each are then less than half a unit): such numbers are plain JSON numbers. Larger ones (71
@@ -7,30 +7,34 @@
 use std::fmt;
 
 use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S, Span, Time, Unit};
-use meed_workload::units::{parse_amount, parse_span};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
+
+use crate::units::{parse_amount, parse_span};
 
 /// Below this a quotient of two whole numbers is exact enough.
 const SURE: u64 = 1 << 51;
 
 /// A whole number of smallest units, to be written in natural units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Exact {
+pub struct Exact {
     smallest: u64,
     scale: u64,
 }
 
 impl Exact {
-    pub(crate) fn time(time: Time) -> Exact {
+    /// A time, in seconds since the start.
+    pub fn time(time: Time) -> Exact {
         Exact { smallest: time.as_micros(), scale: MICROS_PER_S }
     }
 
-    pub(crate) fn span(span: Span) -> Exact {
+    /// A duration, in seconds.
+    pub fn span(span: Span) -> Exact {
         Exact { smallest: span.as_micros(), scale: MICROS_PER_S }
     }
 
-    pub(crate) fn amount(amount: u64, unit: Unit) -> Exact {
+    /// An amount of a resource counted in `unit`.
+    pub fn amount(amount: u64, unit: Unit) -> Exact {
         Exact { smallest: amount, scale: unit.scale() }
     }
 }
@@ -50,11 +54,14 @@ impl Serialize for Exact {
     }
 }
 
-/// A number as it stands in a log.
+/// A number as it stands in JSON: as such, or as text.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Number {
+pub enum Number {
+    /// A whole number.
     Whole(u64),
+    /// A number with a point or an exponent.
     Fraction(f64),
+    /// A number, with a unit or without, as text.
     Text(String),
 }
 
@@ -89,7 +96,7 @@ impl Number {
     }
 
     /// Seconds.
-    pub(crate) fn span(&self) -> Result<Span, String> {
+    pub fn span(&self) -> Result<Span, String> {
         let micros = match self {
             Number::Text(text) => return parse_span(text).map_err(|why| why.to_string()),
             number => number.smallest(MICROS_PER_S, MAX_MICROS)?,
@@ -98,12 +105,13 @@ impl Number {
     }
 
     /// Seconds since the start.
-    pub(crate) fn time(&self) -> Result<Time, String> {
+    /// A time, in seconds since the start.
+    pub fn time(&self) -> Result<Time, String> {
         self.span().map(|span| Time::ZERO.saturating_add(span))
     }
 
     /// An amount in natural units.
-    pub(crate) fn amount(&self, unit: Unit) -> Result<u64, String> {
+    pub fn amount(&self, unit: Unit) -> Result<u64, String> {
         match self {
             Number::Text(text) => parse_amount(text, unit).map_err(|why| why.to_string()),
             number => number.smallest(unit.scale(), MAX_AMOUNT),
@@ -111,7 +119,7 @@ impl Number {
     }
 
     /// A plain number (a weight, a chance) as a whole number of parts, `parts` to one.
-    pub(crate) fn parts(&self, parts: u64, most: u64) -> Result<u64, String> {
+    pub fn parts(&self, parts: u64, most: u64) -> Result<u64, String> {
         self.smallest(parts, most)
     }
 }
