@@ -7,7 +7,7 @@ use super::ready::Bucket;
 use crate::decision::KeyValue;
 use crate::order::Tier;
 use crate::order::key::Key;
-use crate::policy::{Measure, Policy, Scalar};
+use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, QueueId};
 use crate::time::{Span, Time};
@@ -186,20 +186,11 @@ impl Engine {
     }
 
     fn natural(&self, parent: QueueId, key: &Key) -> f64 {
-        let (domain, kind) = (self.books.domain(parent), self.key_kind(parent));
-        let mut scale = self.kinds.unit(kind).scale() as f64;
-        if domain.is_dominant() {
-            // Parts of the pool in one unit of the kind.
-            scale *= domain.pool.whole() as f64 / self.room.total().get(kind).max(1) as f64;
+        if key.tier() == Tier::BelowMinimum {
+            return key.value();
         }
-        let rule = &domain.rule;
-        match (key.tier(), rule.measure) {
-            (Tier::BelowMinimum, _) | (_, Measure::Arrival) => key.value(),
-            // Weights are in thousandths: a thousand of them is a weight of 1.
-            (_, Measure::Allocation) => key.value() * 1000.0 / scale,
-            // Charges are in thousandths of a unit x microsecond, which cancels those of the
-            // weight.
-            (_, Measure::Usage) => key.value() / scale / 1e6 / rule.clock.inflation(self.now),
-        }
+        let kind = self.key_kind(parent);
+        let (scale, total) = (self.kinds.unit(kind).scale(), self.room.total().get(kind));
+        self.books.domain(parent).natural(key.value(), self.now, scale, total)
     }
 }
