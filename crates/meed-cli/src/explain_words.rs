@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use meed::policy::{KeyUnit, Preset};
 use meed::{ResourceKinds, Span, Unit};
 use meed_config::units::{format_amount, format_span};
 use meed_sim::explain::{AtIs, Bound, Explanation, Level, Obstacle};
@@ -216,20 +217,8 @@ impl Words<'_> {
 
     fn level(&mut self, level: &Level) {
         let among = if level.among.is_empty() { "the root" } else { &level.among };
-        let unit = match level.order {
-            "long-term" => format!("{} charged per weight 1", level.resource),
-            "fair" => format!("{} held per weight 1", level.resource),
-            "drf" => format!("dominant share per weight 1, told as {} held", level.resource),
-            "per-server-drf" => format!(
-                "what is held on each server by itself; here the share of the pool per weight 1, \
-                 told as {} held",
-                level.resource
-            ),
-            "long-term-drf" => {
-                format!("dominant share used per weight 1, told as {} charged", level.resource)
-            }
-            _ => "arrival number of its oldest waiting job".to_owned(),
-        };
+        let preset = Preset::find(level.order);
+        let unit = preset.map_or(String::new(), |preset| preset.key.replace("{}", &level.resource));
         self.line(&format!(
             "\nOrder below {among}: {}, by {unit}; the smallest is served",
             level.order
@@ -241,10 +230,10 @@ impl Words<'_> {
             if index >= LISTED && index != place {
                 continue;
             }
-            let key = |key: f64| match level.order {
-                "long-term" | "long-term-drf" => self.used(&level.resource, key),
-                "fair" | "drf" | "per-server-drf" => self.amount(&level.resource, key),
-                _ => format!("{key}"),
+            let key = |key: f64| match preset.map(|preset| preset.measure.info().unit) {
+                Some(KeyUnit::AmountSeconds) => self.used(&level.resource, key),
+                Some(KeyUnit::Amount) => self.amount(&level.resource, key),
+                Some(KeyUnit::Number) | None => format!("{key}"),
             };
             let by = |child_key: f64| {
                 if child.below_min {

@@ -288,3 +288,16 @@ fn relative_links_lead_somewhere() {
     }
     assert!(broken.is_empty(), "{broken:#?}");
 }
+
+/// Whoever adds a policy is told here which places speak of it by name.
+#[test]
+fn every_policy_has_a_page_and_is_named_by_the_help() {
+    let help = String::from_utf8(meed(&["simulate", "--help"]).stdout).unwrap();
+    let words: BTreeSet<&str> =
+        help.split(|letter: char| letter == ',' || letter.is_whitespace()).collect();
+    for preset in meed::policy::PRESETS {
+        let name = preset.name;
+        assert!(words.contains(name), "the help of --policy does not name `{name}`");
+        assert!(read(format!("docs/policies/{name}.md")).contains(name));
+    }
+}

@@ -53,7 +53,6 @@
 mod cluster;
 pub mod constraints;
 mod decision;
-mod demand_list;
 mod engine;
 mod error;
 mod event;
@@ -64,7 +63,6 @@ pub mod place;
 pub mod policy;
 mod quantum;
 pub mod resources;
-mod shapes;
 pub mod shares;
 mod slab;
 mod spec;

@@ -19,6 +19,59 @@ pub enum Measure {
     Usage,
 }
 
+/// In what the keys of a measure are told to people, per weight 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyUnit {
+    /// A plain number.
+    Number,
+    /// An amount of a resource.
+    Amount,
+    /// An amount of a resource x seconds.
+    AmountSeconds,
+}
+
+/// What is to be known of a measure besides the formula of its key: what help, explanations and
+/// sweeps say of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MeasureInfo {
+    /// In what its keys are told.
+    pub unit: KeyUnit,
+    /// Whether it keeps ledgers of use over time. All others remember nothing.
+    pub keeps_usage: bool,
+    /// Keys of a policy, as users write them, that it reads; what else they write changes nothing.
+    pub reads: &'static [&'static str],
+}
+
+impl Measure {
+    /// What is to be known of it.
+    pub const fn info(self) -> &'static MeasureInfo {
+        match self {
+            Measure::Arrival => {
+                &MeasureInfo { unit: KeyUnit::Number, keeps_usage: false, reads: &[] }
+            }
+            Measure::Allocation => {
+                &MeasureInfo { unit: KeyUnit::Amount, keeps_usage: false, reads: &["resource"] }
+            }
+            Measure::Usage => &MeasureInfo {
+                unit: KeyUnit::AmountSeconds,
+                keeps_usage: true,
+                reads: &[
+                    "resource",
+                    "memory",
+                    "round",
+                    "half_life",
+                    "newcomer",
+                    "discount",
+                    "quantum",
+                    "quantum_initial",
+                    "quantum_interval",
+                    "t_wait",
+                ],
+            },
+        }
+    }
+}
+
 /// How long usage is remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Memory {
@@ -132,30 +185,41 @@ pub struct Preset {
     pub placement: &'static str,
     /// One line for `--help`.
     pub about: &'static str,
+    /// What a key is, in words, where one is explained; `{}` stands for the resource it is told in.
+    pub key: &'static str,
 }
 
 /// The policies that users can name.
 pub const PRESETS: &[Preset] = &[
-    Preset { name: "fifo", about: "first come, first served", ..Preset::of(Measure::Arrival) },
+    Preset {
+        name: "fifo",
+        about: "first come, first served",
+        key: "arrival number of its oldest waiting job",
+        ..Preset::of(Measure::Arrival)
+    },
     Preset {
         name: "fair",
         about: "memoryless weighted max-min (MLRF)",
+        key: "{} held per weight 1",
         ..Preset::of(Measure::Allocation)
     },
     Preset {
         name: "long-term",
         about: "long-term resource fairness (LTRF)",
+        key: "{} charged per weight 1",
         ..Preset::of(Measure::Usage)
     },
     Preset {
         name: "drf",
         about: "dominant resource fairness: dominant shares over the pool",
+        key: "dominant share per weight 1, told as {} held",
         dominant: true,
         ..Preset::of(Measure::Allocation)
     },
     Preset {
         name: "drfh",
         about: "DRF on unequal servers: dominant shares over the pool, placed by best fit",
+        key: "dominant share per weight 1, told as {} held",
         dominant: true,
         placement: "best-fit",
         ..Preset::of(Measure::Allocation)
@@ -163,6 +227,8 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: "per-server-drf",
         about: "DRF on each server by itself: the naive extension to unequal servers",
+        key: "what is held on each server by itself; here the share of the pool per weight 1, \
+              told as {} held",
         dominant: true,
         per_server: true,
         ..Preset::of(Measure::Allocation)
@@ -170,6 +236,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: "long-term-drf",
         about: "long-term fairness of dominant shares, placed by best fit",
+        key: "dominant share used per weight 1, told as {} charged",
         dominant: true,
         placement: "best-fit",
         ..Preset::of(Measure::Usage)
@@ -185,6 +252,7 @@ impl Preset {
             per_server: false,
             placement: "first-fit",
             about: "",
+            key: "",
         }
     }
 
@@ -269,7 +337,7 @@ impl Policy {
             Quantum::Adaptive { interval, .. } => positive(interval, "quantum interval"),
             Quantum::Fixed(_) => None,
         };
-        let guard = (self.t_wait.is_some() && self.measure != Measure::Usage)
+        let guard = (self.t_wait.is_some() && !self.measure.info().keeps_usage)
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
         memory.or(scalar).or(discount).or(interval).or(guard).or_else(|| self.problem_per_server())
     }
@@ -324,6 +392,21 @@ impl Scalar {
             plain
         } else {
             (u128::from(plain) * u128::from(node_weight) / 1000) as u64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_says_what_it_is() {
+        for preset in PRESETS {
+            assert!(!preset.name.is_empty() && !preset.about.is_empty(), "{}", preset.name);
+            let told_in = preset.measure.info().unit != KeyUnit::Number;
+            assert!(!preset.key.is_empty(), "`{}`: what is its key, in words?", preset.name);
+            assert_eq!(preset.key.contains("{}"), told_in, "`{}`: {}", preset.name, preset.key);
         }
     }
 }

@@ -8,8 +8,7 @@
 
 use std::path::PathBuf;
 
-use meed::Measure;
-use meed::policy::PRESETS;
+use meed::policy::Preset;
 use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 use rayon::prelude::*;
@@ -362,6 +361,5 @@ fn digits(mut combination: usize, axes: &[Axis]) -> Vec<usize> {
 /// along such an axis.
 pub(super) fn is_memoryless(policy: &str) -> bool {
     let name = policy.split(',').next().unwrap_or_default();
-    name == STATIC
-        || PRESETS.iter().any(|preset| preset.name == name && preset.measure != Measure::Usage)
+    name == STATIC || Preset::find(name).is_some_and(|preset| !preset.measure.info().keeps_usage)
 }

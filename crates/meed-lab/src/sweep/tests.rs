@@ -456,3 +456,13 @@ fn the_best_the_worst_and_how_many_are_alike() {
     assert_eq!(extremes(&groups[1..2], 0, Better::More), None);
     assert_eq!((groups[0].mean(0), groups[0].range(0)), (Some(2.0), Some((1.0, 3.0))));
 }
+
+/// Whoever adds a measure is told here that a key it reads cannot be swept.
+#[test]
+fn every_key_that_a_measure_reads_can_be_an_axis() {
+    for preset in meed::policy::PRESETS {
+        for key in preset.measure.info().reads {
+            assert!(grid::POLICY_KEYS.contains(key), "{}: {key}", preset.name);
+        }
+    }
+}

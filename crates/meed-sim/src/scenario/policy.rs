@@ -145,7 +145,7 @@ impl PolicyKeys {
         policy.t_wait = match &self.t_wait {
             // Only long-term fairness starves in the hierarchy; the key stays in the file for its
             // runs.
-            Some(_) if policy.measure != Measure::Usage => None,
+            Some(_) if !policy.measure.info().keeps_usage => None,
             Some(t_wait) if t_wait.get_ref().text() == "never" => None,
             Some(t_wait) => Some(span(place, t_wait, "t_wait")?),
             None => None,

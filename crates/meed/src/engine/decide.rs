@@ -5,13 +5,13 @@
 //! again, and the walk goes on with the next: whatever can start does (work conservation), unless
 //! the root's policy says to wait.
 
-use super::{Engine, NO_PLACE};
+use super::Engine;
+use super::room::ShapeId;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::shapes::ShapeId;
-use crate::spec::{NodeId, QueueId};
+use crate::spec::{JobId, NodeId, QueueId};
 
 /// What a leaf would start.
 enum Candidate {
@@ -28,21 +28,21 @@ impl Engine {
     /// with its reason, which costs a second look at every heap on the way.
     pub fn decide(&mut self, explain: bool, on: impl FnMut(Start)) {
         self.decide_all(explain, on);
-        self.forget_fresh();
+        self.room.forget_fresh();
     }
 
     fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
-        self.sift_fresh();
+        self.room.sift_fresh();
         if self.servers.is_some() {
             return self.decide_by_server(explain, on);
         }
-        while self.any_startable() {
+        while self.room.any_startable() {
             self.wake_next(explain);
             self.settle();
             let mut reason = explain.then(|| Reason {
                 levels: Vec::new(),
                 starved_for: None,
-                place: self.place.why(),
+                place: self.room.why(),
             });
             let Some(leaf) = self.choose_leaf(reason.as_mut()) else { return };
             let (slot, node) = match self.choose_group(leaf) {
@@ -53,7 +53,7 @@ impl Engine {
                     continue;
                 }
             };
-            if let Some(start) = self.place_group(leaf, slot, node, reason) {
+            if let Some(start) = self.place_group(slot, node, reason) {
                 on(start);
             }
         }
@@ -63,57 +63,26 @@ impl Engine {
     /// or marks its shape blocked when it fits on no node.
     fn place_group(
         &mut self,
-        leaf: QueueId,
         slot: u32,
         node: Option<NodeId>,
         reason: Option<Reason>,
     ) -> Option<Start> {
-        let group = &self.groups[slot as usize];
-        let (job, number, shape) = (group.job, group.number, group.shape);
-        let demand = self.shapes[shape].demand;
-        let node = node.or_else(|| self.find_or_block(shape))?;
-        let (allocation, task, failures) = self.start(slot, node);
-        self.sift(node);
-        // Seen now it spares a walk that would only end in not finding a node.
-        if !self.place.may_fit(&demand) {
-            self.shapes.block(shape);
-        }
-        let reason = reason.map(Box::new);
-        Some(Start { allocation, job, task, group: number, queue: leaf, node, failures, reason })
-    }
-
-    /// A node for tasks of this shape.
-    #[inline]
-    pub(super) fn find_node(&mut self, shape: ShapeId) -> Option<NodeId> {
-        if !self.is_open(shape) {
-            return None;
-        }
-        let blocked = self.shapes.is_blocked(shape);
-        let shape = &self.shapes[shape];
-        let allowed = self.rules.allowed(&shape.key, &self.jobs);
-        match blocked {
-            true => self.place.find_among(&shape.demand, allowed, &self.fresh),
-            false => self.place.find(&shape.demand, allowed),
-        }
-    }
-
-    /// The same; where there is none the shape is blocked.
-    #[inline]
-    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeId> {
-        let found = self.find_node(shape);
-        if found.is_none() {
-            self.shapes.block(shape);
-        }
-        found
+        let shape = self.work.group(slot).shape;
+        let node = node.or_else(|| self.room.find_or_block(shape))?;
+        let start = self.start(slot, None, node, reason);
+        self.room.sift(node);
+        self.room.block_if_full(shape);
+        Some(start)
     }
 
     /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the
     /// policy is to wait for them) and stay within the maximum shares.
     #[inline]
     pub(super) fn startable_shape(&self, leaf: QueueId, bucket: usize) -> Option<ShapeId> {
-        let bucket = &self.queues[leaf.index()].buckets[bucket];
-        let open = !bucket.groups.is_empty() && (self.waits || self.is_open_bucket(bucket));
-        (open && self.capped_by(leaf, bucket.shape).is_none()).then_some(bucket.shape)
+        let bucket = &self.ready.buckets(leaf)[bucket];
+        let (shape, demand) = (bucket.shape(), bucket.demand());
+        let open = !bucket.is_empty() && (self.waits || self.room.is_open_for(shape, demand));
+        (open && self.books.capped_by(&self.tree, leaf, demand).is_none()).then_some(shape)
     }
 
     /// The leaf whose turn it is.
@@ -136,7 +105,7 @@ impl Engine {
                     runner_up,
                 });
             }
-            if self.queues[child.index()].children.is_empty() {
+            if !self.tree.is_parent(child) {
                 return Some(child);
             }
             at = child;
@@ -147,34 +116,33 @@ impl Engine {
     #[inline]
     pub(super) fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
         loop {
-            let (stored, id) = self.queues[parent.index()].demanding.peek()?;
-            let key = self.queue_key(parent, QueueId(id));
+            let (stored, child) = self.ready.first(parent)?;
+            let key = self.queue_key(child);
             if key == stored {
-                return Some((key, QueueId(id)));
+                return Some((key, child));
             }
-            self.queues[parent.index()].demanding.update(key, id, &mut self.queue_places);
+            debug_assert!(stored < key, "a key fell between events (see `order`)");
+            self.ready.update(parent, child, key);
         }
     }
 
     fn runner_up(&mut self, parent: QueueId) -> Option<(QueueId, KeyValue)> {
         loop {
-            let (stored, id) = self.queues[parent.index()].demanding.peek_second()?;
-            let key = self.queue_key(parent, QueueId(id));
+            let (stored, child) = self.ready.second(parent)?;
+            let key = self.queue_key(child);
             if key == stored {
-                return Some((QueueId(id), self.shown(parent, &key)));
+                return Some((child, self.shown(parent, &key)));
             }
-            self.queues[parent.index()].demanding.update(key, id, &mut self.queue_places);
+            self.ready.update(parent, child, key);
         }
     }
 
     #[inline]
-    pub(super) fn queue_key(&mut self, parent: QueueId, child: QueueId) -> Key {
-        if let Some(key) = self.rescaled_key(parent, child) {
+    pub(super) fn queue_key(&mut self, child: QueueId) -> Key {
+        if let Some(key) = self.rescaled_key(child) {
             return key;
         }
-        let domain = &self.domains[self.queues[parent.index()].domain];
-        let queue = &mut self.queues[child.index()];
-        queue.standing.key(self.now, domain, &queue.terms)
+        self.books.key(self.now, child)
     }
 
     /// The best waiting group of the leaf among those whose shape is not known to be blocked and
@@ -184,20 +152,20 @@ impl Engine {
         let mut node = None;
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be
         // quadratic.
-        let probes = !self.waits && self.queues[leaf.index()].buckets.len() > 1;
-        for i in 0..self.queues[leaf.index()].buckets.len() {
+        let probes = !self.waits && self.ready.buckets(leaf).len() > 1;
+        for i in 0..self.ready.buckets(leaf).len() {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };
             let Some(candidate) = self.least_group(leaf, i) else { continue };
             if best.is_none_or(|(key, _)| candidate.0 < key) {
                 if probes {
-                    let Some(found) = self.find_or_block(shape) else { continue };
+                    let Some(found) = self.room.find_or_block(shape) else { continue };
                     node = Some(found);
                 }
                 best = Some(candidate);
             }
         }
         match best {
-            Some((_, slot)) if !self.is_open(self.groups[slot as usize].shape) => Candidate::Wait,
+            Some((_, slot)) if !self.room.is_open(self.work.group(slot).shape) => Candidate::Wait,
             Some((_, slot)) => Candidate::Group(slot, node),
             None => Candidate::Nothing,
         }
@@ -206,109 +174,68 @@ impl Engine {
     #[inline]
     pub(super) fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
         loop {
-            let (stored, slot) = self.queues[leaf.index()].buckets[bucket].groups.peek()?;
+            let (stored, slot) = self.ready.first_group(leaf, bucket)?;
             let key = self.group_key(slot);
             if key == stored {
                 return Some((key, slot));
             }
-            self.queues[leaf.index()].buckets[bucket].groups.update(
-                key,
-                slot,
-                &mut self.group_places,
-            );
+            debug_assert!(stored < key, "a key fell between events (see `order`)");
+            self.ready.update_in(leaf, bucket, slot, key);
         }
     }
 
-    /// The queue on the path whose maximum share a task of this shape would exceed.
+    /// The key of a group in its leaf: that of its job, then its position in the job.
     #[inline]
-    pub(super) fn capped_by(&self, leaf: QueueId, shape: ShapeId) -> Option<QueueId> {
-        if !self.has_maximums {
-            return None;
-        }
-        let mut at = Some(leaf);
-        while let Some(id) = at {
-            let queue = &self.queues[id.index()];
-            if let Some(max) = &queue.max {
-                let mut with = queue.held;
-                with.add(&self.shapes[shape].demand);
-                if !with.fits_in(max) {
-                    return Some(id);
-                }
-            }
-            at = queue.parent;
-        }
-        None
+    pub(super) fn group_key(&mut self, slot: u32) -> Key {
+        let group = self.work.group(slot);
+        self.books.group_key(self.now, group.job, group.number)
     }
 
     /// Nothing of the leaf fits: takes it out of the walk until one of the reasons is gone.
     pub(super) fn park(&mut self, leaf: QueueId) {
         let mut least: Option<Resources> = None;
-        for i in 0..self.queues[leaf.index()].buckets.len() {
-            let bucket = &self.queues[leaf.index()].buckets[i];
-            let shape = bucket.shape;
-            if bucket.groups.is_empty() {
+        for i in 0..self.ready.buckets(leaf).len() {
+            let bucket = &self.ready.buckets(leaf)[i];
+            if bucket.is_empty() {
                 continue;
             }
-            match self.capped_by(leaf, shape) {
-                Some(queue) => {
-                    self.queues[queue.index()].rest.capped.insert(leaf);
-                }
-                None => match &mut least {
-                    Some(least) => least.lower(&bucket.demand),
-                    None => least = Some(bucket.demand),
-                },
+            match (self.books.capped_by(&self.tree, leaf, bucket.demand()), &mut least) {
+                (Some(queue), _) => self.ready.wait_for_maximum(queue, leaf),
+                (None, Some(least)) => least.lower(bucket.demand()),
+                (None, none) => *none = Some(*bucket.demand()),
             }
         }
         let bound = self.bound_of(leaf);
-        self.parked.set(leaf, least.as_ref(), bound);
-        self.queues[leaf.index()].parked = true;
-        self.leave_heaps(leaf);
+        self.ready.park(&self.tree, leaf, least.as_ref(), bound);
+        self.left_heaps(leaf);
     }
 
     /// Puts the leaves below their maximum shares back into the walk.
     pub(super) fn wake(&mut self) {
-        while let Some(leaf) = self.woken.pop() {
+        while let Some(leaf) = self.ready.next_woken() {
             self.wake_leaf(leaf);
         }
     }
 
     pub(super) fn wake_leaf(&mut self, leaf: QueueId) {
-        if self.queues[leaf.index()].parked {
-            self.unpark(leaf);
-            if self.queues[leaf.index()].waiting > 0 {
-                self.join_heaps(leaf);
-            }
+        if self.ready.unpark(leaf) && self.ready.waiting(leaf) > 0 {
+            self.join_heaps(leaf);
         }
-    }
-
-    fn unpark(&mut self, leaf: QueueId) {
-        self.queues[leaf.index()].parked = false;
-        self.parked.set(leaf, None, f64::INFINITY);
     }
 
     /// A leaf has `tasks` more to start.
     pub(super) fn add_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
-        let now = self.now;
-        let queue = &mut self.queues[leaf.index()];
-        if queue.waiting == 0 {
-            queue.waits_since = now;
-        }
-        queue.waiting += tasks;
-        if queue.parked {
-            self.unpark(leaf);
-        }
+        self.ready.add_waiting(self.now, leaf, tasks);
+        self.ready.unpark(leaf);
         self.join_heaps(leaf);
     }
 
     /// A leaf has `tasks` fewer to start.
     pub(super) fn sub_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
-        let queue = &mut self.queues[leaf.index()];
-        queue.waiting = queue.waiting.checked_sub(tasks).expect("only waiting tasks leave");
-        if queue.waiting == 0 {
-            if queue.parked {
-                self.unpark(leaf);
-            }
-            self.leave_heaps(leaf);
+        if self.ready.sub_waiting(leaf, tasks) {
+            self.ready.unpark(leaf);
+            self.ready.remove(&self.tree, leaf);
+            self.left_heaps(leaf);
         }
     }
 
@@ -316,12 +243,12 @@ impl Engine {
     /// heaps.
     fn join_heaps(&mut self, leaf: QueueId) {
         let mut at = leaf;
-        while let Some(parent) = self.queues[at.index()].parent {
-            if self.queue_places[at.index()] != NO_PLACE {
+        while let Some(parent) = self.tree[at].parent() {
+            if self.ready.is_in_heap(at) {
                 break;
             }
-            let key = self.queue_key(parent, at);
-            self.queues[parent.index()].demanding.push(key, at.0, &mut self.queue_places);
+            let key = self.queue_key(at);
+            self.ready.insert(parent, at, key);
             at = parent;
         }
         self.rekey_rescaled(leaf);
@@ -330,20 +257,8 @@ impl Engine {
         }
     }
 
-    /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
-    /// leave their heaps.
-    fn leave_heaps(&mut self, leaf: QueueId) {
-        let mut at = leaf;
-        while let Some(parent) = self.queues[at.index()].parent {
-            if self.queue_places[at.index()] == NO_PLACE {
-                break;
-            }
-            self.queues[parent.index()].demanding.remove(at.0, &mut self.queue_places);
-            if !self.queues[parent.index()].demanding.is_empty() {
-                break;
-            }
-            at = parent;
-        }
+    /// The leaf has left its parent's heap.
+    fn left_heaps(&mut self, leaf: QueueId) {
         self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);
@@ -352,22 +267,40 @@ impl Engine {
 
     /// A queue's key has changed, perhaps fallen.
     pub(super) fn rekey(&mut self, queue: QueueId) {
-        let Some(parent) = self.queues[queue.index()].parent else { return };
-        if self.queue_places[queue.index()] != NO_PLACE {
-            let key = self.queue_key(parent, queue);
-            self.queues[parent.index()].demanding.update(key, queue.0, &mut self.queue_places);
-        } else if self.queues[queue.index()].parked {
+        let Some(parent) = self.tree[queue].parent() else { return };
+        if self.ready.is_in_heap(queue) {
+            let key = self.queue_key(queue);
+            self.ready.update(parent, queue, key);
+        } else if self.ready.is_parked(queue) {
             let bound = self.bound_of(queue);
-            self.parked.set_bound(queue, bound);
+            self.ready.set_bound(queue, bound);
         }
     }
-}
 
-impl Engine {
+    /// A job's key may have fallen: brings its groups' keys up to date.
+    pub(super) fn rekey_job(&mut self, id: JobId) {
+        let Some(job) = self.work.job(id) else { return };
+        for &slot in job.groups() {
+            if !self.ready.is_listed(slot) {
+                continue;
+            }
+            let group = self.work.group(slot);
+            let key = self.books.group_key(self.now, id, group.number);
+            self.ready.update_group(job.queue, slot, group.shape, key);
+        }
+    }
+
+    /// The job waits, or no more: brings the keys up to date of queues that are ordered by arrival.
+    pub(super) fn update_arrivals(&mut self, id: JobId, waits: bool) {
+        for queue in self.books.update_arrivals(&self.tree, id, waits) {
+            self.rekey(queue);
+        }
+    }
+
     /// A key among the children of `parent` as decisions tell it.
     pub(super) fn shown(&self, parent: QueueId, key: &Key) -> KeyValue {
         let unit = match key.tier() {
-            Tier::Ordinary => self.domain(parent).unit_of_key(),
+            Tier::Ordinary => self.books.domain(parent).unit_of_key(),
             Tier::BelowMinimum => 1.0,
         };
         KeyValue { tier: key.tier(), value: key.value() * unit }

@@ -3,10 +3,11 @@
 //! groups), for each call.
 
 use super::Engine;
+use super::ready::Bucket;
 use crate::decision::KeyValue;
+use crate::order::Tier;
 use crate::order::key::Key;
-use crate::order::{Terms, Tier};
-use crate::policy::{Measure, Policy, Scalar};
+use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, QueueId};
 use crate::time::{Span, Time};
@@ -61,34 +62,33 @@ pub struct GuardView {
 impl Engine {
     /// How `queue` orders its children.
     pub fn policy(&self, queue: QueueId) -> &Policy {
-        self.domain(queue).policy()
+        self.books.domain(queue).policy()
     }
 
     /// Whether a node is up: it has joined and not left.
     pub fn is_up(&self, node: NodeId) -> bool {
-        self.cluster.nodes[node.index()].up
+        self.room.node(node).is_some_and(|node| node.up)
     }
 
     /// Running tasks of a job; 0 where it is no more.
     pub fn running_of(&self, job: JobId) -> u64 {
-        self.jobs.get(job).map_or(0, |job| u64::from(job.running))
+        self.work.job(job).map_or(0, |job| u64::from(job.running()))
     }
 
     /// Minimum and maximum share of a queue.
     pub fn bounds(&self, queue: QueueId) -> (Option<Resources>, Option<Resources>) {
-        let queue = &self.queues[queue.index()];
-        (queue.rest.min, queue.max.as_deref().copied())
+        (self.tree[queue].min(), self.tree[queue].max().copied())
     }
 
     /// Since when a leaf waits: the later of its last service and the moment its demand began.
     pub fn waits_since(&self, leaf: QueueId) -> Time {
-        self.queues[leaf.index()].waits_since
+        self.ready.waits_since(leaf)
     }
 
     /// The resource whose units the keys among the children of `queue` are in: the one counted, or
     /// the dearest; for dominant shares the measured one, of which they are told as an amount.
     pub fn key_kind(&self, queue: QueueId) -> usize {
-        match &self.domain(queue).scalar {
+        match &self.books.domain(queue).scalar {
             Scalar::Kind(kind) => *kind,
             // The first of the dearest.
             Scalar::Priced(prices) => {
@@ -102,17 +102,12 @@ impl Engine {
     /// The children of `parent` below which tasks wait, in the order in which they would be served
     /// at this instant.
     pub fn children_in_order(&self, parent: QueueId) -> Vec<ChildView> {
-        let domain = self.domain(parent);
-        let waiting =
-            self.queues[parent.index()].children.iter().filter(|child| self.waits_below(**child));
-        let mut all: Vec<(Key, QueueId)> = waiting
-            .map(|&child| {
-                let queue = &self.queues[child.index()];
-                let rescaled = self.rescaled_key(parent, child);
-                let own = || queue.standing.clone().key(self.now, domain, &queue.terms);
-                (rescaled.unwrap_or_else(own), child)
-            })
-            .collect();
+        let children = self.tree[parent].children().iter().copied();
+        let waiting = children.filter(|&child| self.waits_below(child));
+        let key = |child| {
+            self.rescaled_key(child).unwrap_or_else(|| self.books.key_seen(self.now, child))
+        };
+        let mut all: Vec<(Key, QueueId)> = waiting.map(|child| (key(child), child)).collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         let view = |(key, queue): (Key, QueueId)| ChildView {
             queue,
@@ -125,21 +120,24 @@ impl Engine {
 
     /// The waiting task groups of `leaf`, best first.
     pub fn groups_in_order(&self, leaf: QueueId) -> Vec<GroupView> {
-        let slots =
-            self.queues[leaf.index()].buckets.iter().flat_map(|bucket| bucket.groups.iter());
-        let mut all: Vec<(Key, u32)> =
-            slots.map(|&(_, slot)| (self.group_key_now(leaf, slot), slot)).collect();
+        let slots = self.ready.buckets(leaf).iter().flat_map(Bucket::groups);
+        let key = |slot| {
+            let group = self.work.group(slot);
+            self.books.group_key_seen(self.now, group.job, group.number)
+        };
+        let mut all: Vec<(Key, u32)> = slots.map(|slot| (key(slot), slot)).collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         let view = |(key, slot): (Key, u32)| {
-            let group = &self.groups[slot as usize];
+            let group = self.work.group(slot);
+            let demand = self.room.demand(group.shape);
             GroupView {
                 job: group.job,
                 group: group.number,
                 waiting: group.waiting(),
-                demand: self.shapes[group.shape].demand,
+                demand: *demand,
                 key: self.shown(leaf, &key),
                 natural: self.natural(leaf, &key),
-                capped_by: self.capped_by(leaf, group.shape),
+                capped_by: self.books.capped_by(&self.tree, leaf, demand),
             }
         };
         all.into_iter().map(view).collect()
@@ -147,23 +145,19 @@ impl Engine {
 
     /// Whether constraints let tasks of a group run on `node`.
     pub fn allows(&self, group: &GroupView, node: NodeId) -> bool {
-        let Some(job) = self.jobs.get(group.job) else { return false };
-        let mut groups = job.groups.iter().map(|&slot| &self.groups[slot as usize]);
+        let Some(job) = self.work.job(group.job) else { return false };
+        let mut groups = job.groups().iter().map(|&slot| self.work.group(slot));
         let Some(found) = groups.find(|found| found.number == group.group) else { return false };
-        self.rules.allowed(&self.shapes[found.shape].key, &self.jobs).contains(node)
+        self.room.allows(found.shape, node)
     }
 
     /// The starvation guard, where the root's policy has one.
     pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
         let guard = self.guard.as_ref()?;
-        let key = |leaf: QueueId| {
-            let (standing, terms) = (&guard.standings[leaf.index()], &guard.terms[leaf.index()]);
-            standing.clone().key(self.now, &guard.domain, terms)
-        };
+        let key = |leaf: QueueId| guard.key_seen(self.now, leaf);
         let mine = key(leaf);
-        let others =
-            self.queue_ids().filter(|&other| other != leaf && self.queues[other.index()].is_leaf());
-        let walked = others.filter(|other| self.queues[other.index()].waiting > 0);
+        let others = self.queue_ids().filter(|&other| other != leaf && self.tree[other].is_leaf());
+        let walked = others.filter(|&other| self.ready.waiting(other) > 0);
         let mut before: Vec<(Key, QueueId)> =
             walked.map(|other| (key(other), other)).filter(|(other, _)| *other < mine).collect();
         before.sort_unstable_by_key(|(key, _)| *key);
@@ -174,50 +168,29 @@ impl Engine {
         })
     }
 
-    fn group_key_now(&self, leaf: QueueId, slot: u32) -> Key {
-        let group = &self.groups[slot as usize];
-        let (job, domain) = (&self.jobs[group.job], self.domain(leaf));
-        let tie = (job.arrival, group.number);
-        if domain.rule.measure == Measure::Arrival {
-            return Key::new(Tier::Ordinary, u128::from(job.arrival), 1, tie);
-        }
-        let terms = Terms { weight: job.weight, min: 0, share: u64::MAX, tie };
-        job.standing.clone().key(self.now, domain, &terms)
-    }
-
     fn waits_below(&self, queue: QueueId) -> bool {
-        let at = &self.queues[queue.index()];
-        at.waiting > 0 || at.children.iter().any(|child| self.waits_below(*child))
+        let children = self.tree[queue].children();
+        self.ready.waiting(queue) > 0 || children.iter().any(|&child| self.waits_below(child))
     }
 
     fn all_parked(&self, queue: QueueId) -> bool {
-        let at = &self.queues[queue.index()];
-        match at.children.is_empty() {
+        let children = self.tree[queue].children();
+        match children.is_empty() {
             // The walk may not have come to it yet.
             true => !self.may_start(queue),
-            false => at
-                .children
+            false => children
                 .iter()
-                .filter(|child| self.waits_below(**child))
-                .all(|child| self.all_parked(*child)),
+                .filter(|&&child| self.waits_below(child))
+                .all(|&child| self.all_parked(child)),
         }
     }
 
     fn natural(&self, parent: QueueId, key: &Key) -> f64 {
-        let (domain, kind) = (self.domain(parent), self.key_kind(parent));
-        let mut scale = self.kinds.unit(kind).scale() as f64;
-        if domain.is_dominant() {
-            // Parts of the pool in one unit of the kind.
-            scale *= domain.pool.whole() as f64 / self.cluster.total.get(kind).max(1) as f64;
+        if key.tier() == Tier::BelowMinimum {
+            return key.value();
         }
-        let rule = &domain.rule;
-        match (key.tier(), rule.measure) {
-            (Tier::BelowMinimum, _) | (_, Measure::Arrival) => key.value(),
-            // Weights are in thousandths: a thousand of them is a weight of 1.
-            (_, Measure::Allocation) => key.value() * 1000.0 / scale,
-            // Charges are in thousandths of a unit x microsecond, which cancels those of the
-            // weight.
-            (_, Measure::Usage) => key.value() / scale / 1e6 / rule.clock.inflation(self.now),
-        }
+        let kind = self.key_kind(parent);
+        let (scale, total) = (self.kinds.unit(kind).scale(), self.room.total().get(kind));
+        self.books.domain(parent).natural(key.value(), self.now, scale, total)
     }
 }

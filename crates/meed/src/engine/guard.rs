@@ -9,20 +9,22 @@
 //! since a parent's may differ. Cost: one more heap and ledger update for each start and end, only
 //! where t_wait is set.
 
-use super::queues::Queue;
+use super::books::Used;
+use super::tree::Tree;
 use super::{Engine, NO_PLACE};
 use crate::order::heap::Heap;
 use crate::order::key::Key;
-use crate::order::{Domain, Standing, Terms};
+use crate::order::{Domain, Pool, Standing, Terms};
 use crate::policy::Policy;
+use crate::resources::Resources;
 use crate::spec::QueueId;
 use crate::time::{Span, Time};
 
 pub(super) struct Guard {
     t_wait: Span,
-    pub(super) domain: Domain,
-    pub(super) standings: Vec<Standing>,
-    pub(super) terms: Vec<Terms>,
+    domain: Domain,
+    standings: Vec<Standing>,
+    terms: Vec<Terms>,
     demanding: Heap,
     places: Vec<u32>,
 }
@@ -52,13 +54,69 @@ impl Guard {
         self.places.push(NO_PLACE);
     }
 
-    pub(super) fn share_out(&mut self, now: Time, queues: &[Queue]) {
-        for (index, queue) in queues.iter().enumerate() {
-            let terms = &mut self.terms[index];
-            terms.weight = queue.terms.weight;
-            terms.share =
-                self.standings[index].set_share(now, &self.domain, terms.share, &queue.rest.share);
+    pub(super) fn share_out(&mut self, now: Time, tree: &Tree, total: &Resources) {
+        if self.domain.is_dominant() && !total.is_zero() {
+            self.domain.pool = Pool::new(total);
         }
+        for (queue, row) in tree.iter() {
+            let terms = &mut self.terms[queue.index()];
+            terms.weight = row.weight();
+            let standing = &mut self.standings[queue.index()];
+            terms.share = standing.set_share(now, &self.domain, terms.share, row.share());
+        }
+    }
+
+    /// A task starts, with its job's quantum.
+    pub(super) fn start(&mut self, now: Time, used: &Used<'_>, quantum: Span) {
+        let rate = self.domain.rate(used.demand, used.node_weight);
+        let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
+        self.standings[leaf].start(now, &rate, quantum, &self.domain, share);
+    }
+
+    /// A task that was started at `started` ends.
+    pub(super) fn end(&mut self, now: Time, used: &Used<'_>, started: (Time, Span)) {
+        let rate = self.domain.rate(used.demand, used.node_weight);
+        let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
+        self.standings[leaf].end(now, &rate, started, &self.domain, share);
+        self.rekey(now, used.queue);
+    }
+
+    /// When the clock alone next changes something.
+    pub(super) fn next_chore(&self) -> Option<Time> {
+        self.domain.rule.next_chore().filter(|_| self.domain.rule.keeps_usage())
+    }
+
+    /// Rounds begin, landmarks move, as in `books::chores`; [`Engine::rekey_guard`] comes next.
+    pub(super) fn chores<'a>(
+        &mut self,
+        now: Time,
+        running: impl Iterator<Item = (Used<'a>, (Time, Span))>,
+    ) {
+        if self.domain.rule.enter_round(now) {
+            let rule = self.domain.rule;
+            for standing in &mut self.standings {
+                standing.forget(rule.round_start);
+            }
+            for (used, (started, quantum)) in running {
+                let rate = self.domain.rate(used.demand, used.node_weight);
+                let leaf = used.queue.index();
+                let (end, share) = (rule.assumed_end(started, quantum), self.terms[leaf].share);
+                self.standings[leaf].charge_from(rule.round_start, &rate, end, &rule, share);
+            }
+        }
+        for step in self.domain.rule.clock.steps(now) {
+            let rule = self.domain.rule;
+            for (standing, terms) in self.standings.iter_mut().zip(&self.terms) {
+                standing.move_landmark(&step, &rule, terms.share);
+            }
+            self.domain.rule.clock = rule.clock.at_landmark(step.landmark);
+        }
+    }
+
+    /// The key of `leaf`, read in a copy.
+    pub(super) fn key_seen(&self, now: Time, leaf: QueueId) -> Key {
+        let (standing, terms) = (&self.standings[leaf.index()], &self.terms[leaf.index()]);
+        standing.clone().key(now, &self.domain, terms)
     }
 
     pub(super) fn key(&mut self, now: Time, leaf: QueueId) -> Key {
@@ -110,7 +168,7 @@ impl Engine {
                 self.park(leaf);
                 continue;
             }
-            let waited = self.now.saturating_since(self.queues[leaf.index()].waits_since);
+            let waited = self.now.saturating_since(self.ready.waits_since(leaf));
             // ">=": Theorem 1 at t_wait = 0 needs it; Algorithm 2 prints ">".
             return (waited >= t_wait).then_some((leaf, waited));
         }
@@ -122,10 +180,10 @@ impl Engine {
         if self.waits {
             return self.may_start(leaf);
         }
-        for i in 0..self.queues[leaf.index()].buckets.len() {
+        for i in 0..self.ready.buckets(leaf).len() {
             if self
                 .startable_shape(leaf, i)
-                .is_some_and(|shape| self.find_or_block(shape).is_some())
+                .is_some_and(|shape| self.room.find_or_block(shape).is_some())
             {
                 return true;
             }

@@ -14,98 +14,69 @@
 //! want nodes of their own are looked at one by one within their leaf, and hierarchical `drf`
 //! (`rescale`) and `per-server-drf` (`per_server`) look at all queues.
 
+mod books;
 mod chores;
 mod decide;
 mod explain;
-mod fresh;
 mod guard;
 mod jobs;
-mod least_tree;
 mod nodes;
 mod offer;
-mod parked;
 mod per_server;
 mod played;
 mod queues;
+mod ready;
 mod rescale;
-mod rules;
-mod shares;
+mod room;
+mod share_out;
 mod tasks;
+mod tree;
 mod view;
+mod wake;
+mod work;
 
 pub use explain::{ChildView, GroupView, GuardView};
-pub(crate) use rules::RulesId;
 pub use view::QueueView;
 
-use std::collections::BTreeMap;
-
-use crate::cluster::Cluster;
 use crate::error::{ConfigError, Rejected};
 use crate::event::{Effect, Event};
-use crate::fairness::Meter;
-use crate::order::Domain;
 use crate::order::heap::ABSENT;
 use crate::place::Placement;
-use crate::policy::Quantum;
+use crate::policy::{Blocked, Quantum};
 use crate::quantum::QuantumUpdater;
 use crate::resources::ResourceKinds;
-use crate::shapes::Shapes;
-use crate::slab::Slab;
-use crate::spec::{AllocationMark, Config, JobId, JobMark, NodeId, QueueId};
+use crate::spec::Config;
 use crate::time::Time;
+use books::Books;
 use guard::Guard;
-use jobs::{Group, Job};
-use parked::Parked;
 use per_server::Servers;
-use queues::Queue;
-use rules::Rules;
-use tasks::Running;
+use ready::Ready;
+use room::Room;
+use tree::Tree;
+use work::Work;
 
 /// See the module.
 pub struct Engine {
     kinds: ResourceKinds,
     now: Time,
-    cluster: Cluster,
-    place: Box<dyn Placement>,
-    shapes: Shapes,
-    rules: Rules,
-    /// In order of declaration; the root is first. Removed ones stay as tombstones.
-    queues: Vec<Queue>,
-    /// How queues order their children; one for all queues of equal policies.
-    domains: Vec<Domain>,
-    /// Live queues by full name.
-    names: BTreeMap<String, QueueId>,
-    /// Where each queue stands in its parent's heap.
-    queue_places: Vec<u32>,
-    jobs: Slab<JobMark, Job>,
-    /// Arrival number of the next job.
-    arrivals: u64,
-    groups: Vec<Group>,
-    unused_groups: Vec<u32>,
-    /// Where each group stands in its leaf's bucket.
-    group_places: Vec<u32>,
-    running: Slab<AllocationMark, Running>,
+    /// Whose child is who, with what share.
+    tree: Tree,
+    /// What there is to do, and what is being done.
+    work: Work,
+    /// What fits where.
+    room: Room,
+    /// Who has used what.
+    books: Books,
+    /// Who may be asked.
+    ready: Ready,
+    /// Who is served out of turn, if the root's policy says so.
     guard: Option<Guard>,
     /// What is held on each server, where each decides on its own.
     servers: Option<Servers>,
-    meter: Meter,
-    quanta: Option<QuantumUpdater>,
-    /// Live jobs of which a task has ended since the last refresh of the quanta.
-    learners: Vec<JobId>,
-    /// When the clock alone next changes something.
-    next_chore: Time,
-    /// Whether any queue has a maximum share, and whether any is ordered by arrival: what nobody
-    /// has costs nothing.
-    has_maximums: bool,
-    orders_by_arrival: bool,
-    /// Whether a parent may stand by its children rescaled.
+    /// Whether a parent may stand by its children rescaled: what nobody has costs nothing.
     rescales: bool,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
-    parked: Parked,
-    woken: Vec<QueueId>,
-    /// Nodes that have got room since the last decisions; see `fresh`.
-    fresh: Vec<NodeId>,
 }
 
 impl Engine {
@@ -131,43 +102,28 @@ impl Engine {
                 format!("there is no resource number {} to measure fairness in", config.measured);
             return Err(ConfigError::Policy { queue: "root".to_owned(), problem });
         }
+        let root = Engine::root_spec(&config.root, kinds.len())?;
         let mut engine = Engine {
             now: Time::ZERO,
-            cluster: Cluster::new(kinds.len()),
-            place,
-            shapes: Shapes::default(),
-            rules: Rules::default(),
-            queues: Vec::new(),
-            domains: Vec::new(),
-            names: BTreeMap::new(),
-            queue_places: Vec::new(),
-            jobs: Slab::new(),
-            arrivals: 0,
-            groups: Vec::new(),
-            unused_groups: Vec::new(),
-            group_places: Vec::new(),
-            running: Slab::new(),
+            tree: Tree::new(&root, kinds.len()),
+            work: Work::new(),
+            room: Room::new(kinds.len(), place),
+            books: Books::new(config.measured, kinds.len(), quanta),
+            ready: Ready::new(kinds.len()),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
             servers: config.root.per_server.then(Servers::default),
-            meter: Meter::new(config.measured, kinds.len()),
-            quanta,
-            learners: Vec::new(),
-            next_chore: Time::MAX,
-            has_maximums: false,
-            orders_by_arrival: false,
             rescales: false,
-            waits: config.root.blocked == crate::policy::Blocked::Wait,
-            parked: Parked::new(kinds.len()),
-            woken: Vec::new(),
-            fresh: Vec::new(),
+            waits: config.root.blocked == Blocked::Wait,
             kinds,
         };
-        engine.add_root(&config.root)?;
-        for spec in config.queues {
+        let pool = engine.room.total();
+        engine.books.add_queue(engine.now, None, &root.policy, root.weight, pool);
+        engine.ready.add_queue();
+        for spec in &config.queues {
             engine.insert_queue(spec)?;
         }
         for spec in config.nodes {
-            engine.insert_node(spec)?;
+            engine.room.join(spec, &engine.kinds)?;
         }
         engine.check_minimums(None)?;
         engine.share_out();
@@ -206,7 +162,7 @@ impl Engine {
             return Err(Rejected::TimeWentBack { given_us, now_us });
         }
         self.now = now;
-        if now >= self.next_chore {
+        if now >= self.books.next_chore() {
             self.do_chores();
         }
         Ok(())

@@ -7,19 +7,8 @@ use crate::resources::Resources;
 use crate::spec::{AllocationId, NodeId, NodeSpec};
 
 impl Engine {
-    /// Adds a node without sharing out anew.
-    pub(super) fn insert_node(&mut self, spec: NodeSpec) -> Result<NodeId, ConfigError> {
-        self.cluster.check(&spec, &self.kinds)?;
-        let (capacity, labels) = (spec.capacity, spec.labels.clone());
-        let node = self.cluster.join(spec);
-        self.rules.node_joins(node, &labels);
-        self.place.set_pool(&self.cluster.total);
-        self.place.set_free(node, &capacity);
-        Ok(node)
-    }
-
     pub(super) fn node_joined(&mut self, spec: NodeSpec) -> Result<NodeId, Rejected> {
-        let node = self.insert_node(spec)?;
+        let node = self.room.join(spec, &self.kinds)?;
         self.capacity_changed(node);
         Ok(node)
     }
@@ -28,8 +17,7 @@ impl Engine {
         self.live_node(node)?;
         // Nothing may start there while its tasks are put back.
         let lost = self.lose_from(node, |_| true);
-        self.cluster.leave(node);
-        self.place.leave(node);
+        self.room.leave(node);
         self.capacity_changed(node);
         Ok(lost)
     }
@@ -42,12 +30,12 @@ impl Engine {
         let before = self.live_node(node)?;
         check_dimensions("a node", &capacity, &self.kinds)?;
         if capacity.is_zero() {
-            let node = self.cluster.nodes[node.index()].spec.name.clone();
+            let node = self.room.spec(node).name.clone();
             return Err(ConfigError::EmptyNode { node }.into());
         }
-        self.cluster.check_total(&capacity, &before, &self.kinds)?;
+        self.room.check_total(&capacity, &before, &self.kinds)?;
         let mut used = before;
-        used.sub(&self.cluster.free(node));
+        used.sub(&self.room.free(node));
         // Where all that runs there still fits, nobody has to be asked: worlds that set slots do so
         // for every node.
         let mut room = capacity;
@@ -61,13 +49,13 @@ impl Engine {
                 !fits
             }),
         };
-        self.cluster.resize(node, capacity);
+        self.room.resize(node, capacity);
         self.capacity_changed(node);
         Ok(lost)
     }
 
     fn live_node(&self, node: NodeId) -> Result<Resources, Rejected> {
-        match self.cluster.nodes.get(node.index()) {
+        match self.room.node(node) {
             Some(node) if node.up => Ok(node.spec.capacity),
             _ => Err(Rejected::UnknownNode),
         }
@@ -80,10 +68,11 @@ impl Engine {
         node: NodeId,
         mut pick: impl FnMut(&Resources) -> bool,
     ) -> Vec<AllocationId> {
-        let mut here: Vec<_> = self.running.iter().filter(|(_, task)| task.node == node).collect();
-        here.sort_by_key(|(allocation, task)| (task.age(), *allocation));
+        let mut here: Vec<_> =
+            self.work.all_running().filter(|(_, task)| task.node == node).collect();
+        here.sort_by_key(|(allocation, task)| (task.started, *allocation));
         let demands =
-            here.iter().map(|(allocation, task)| (*allocation, self.shapes[task.shape()].demand));
+            here.iter().map(|(allocation, task)| (*allocation, *self.room.demand(task.shape)));
         let lost: Vec<AllocationId> =
             demands.filter(|(_, demand)| pick(demand)).map(|(at, _)| at).collect();
         for &allocation in &lost {
@@ -94,11 +83,7 @@ impl Engine {
 
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeId) {
-        let free = self.cluster.free(node);
-        self.place.set_free(node, &free);
-        self.place.set_pool(&self.cluster.total);
-        let (rules, cluster) = (&self.rules, &self.cluster);
-        self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
+        self.room.capacity_changed(node);
         self.unblock(node);
         self.share_out();
         self.wake();

@@ -16,6 +16,7 @@
 //! does not grow with the number of nodes.
 
 use super::Engine;
+use super::ready::Bucket;
 use crate::decision::{Choice, Reason, Start};
 use crate::order::key::Key;
 use crate::spec::{JobId, NodeId, QueueId};
@@ -51,7 +52,7 @@ impl Engine {
         rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
         accept: &mut dyn FnMut(JobId, u32) -> bool,
     ) -> Option<Start> {
-        if !self.cluster.nodes.get(node.index())?.up {
+        if !self.room.node(node)?.up {
             return None;
         }
         let mut passed_over: Vec<(JobId, u32)> = Vec::new();
@@ -69,23 +70,12 @@ impl Engine {
             let leaf = self.choose_among(&able, reason.as_mut())?;
             let groups = &able.iter().find(|able| able.leaf == leaf)?.groups;
             let slot = groups.iter().copied().min_by_key(|&slot| self.group_key(slot))?;
-            let (job, group) = (self.groups[slot as usize].job, self.groups[slot as usize].number);
+            let (job, group) = (self.work.group(slot).job, self.work.group(slot).number);
             if !accept(job, group) {
                 passed_over.push((job, group));
                 continue;
             }
-            let (allocation, task, failures) = self.start(slot, node);
-            let reason = reason.map(Box::new);
-            return Some(Start {
-                allocation,
-                job,
-                task,
-                group,
-                queue: leaf,
-                node,
-                failures,
-                reason,
-            });
+            return Some(self.start(slot, None, node, reason));
         }
     }
 
@@ -97,10 +87,10 @@ impl Engine {
         while let Some(queue) = queues.pop() {
             // Only what wants something, and is not set apart because it fits nowhere, stands in
             // the heaps.
-            queues.extend(self.queues[queue.index()].demanding.iter().map(|&(_, id)| QueueId(id)));
+            queues.extend(self.ready.demanding(queue));
             let mut here = Able { leaf: queue, groups: Vec::new() };
             for slot in self.fitting(queue, node) {
-                let group = &self.groups[slot as usize];
+                let group = self.work.group(slot);
                 let Some(rank) = rank(group.job, group.number).filter(|&rank| rank <= best) else {
                     continue;
                 };
@@ -120,15 +110,12 @@ impl Engine {
 
     /// Waiting groups of a leaf whose tasks fit the node and its maximum shares.
     fn fitting(&self, leaf: QueueId, node: NodeId) -> impl Iterator<Item = u32> {
-        let free = self.cluster.free(node);
-        let buckets = self.queues[leaf.index()].buckets.iter().filter(move |bucket| {
-            let shape = &self.shapes[bucket.shape];
-            !bucket.groups.is_empty()
-                && shape.demand.fits_in(&free)
-                && self.rules.allowed(&shape.key, &self.jobs).contains(node)
-                && self.capped_by(leaf, bucket.shape).is_none()
+        let buckets = self.ready.buckets(leaf).iter().filter(move |bucket| {
+            !bucket.is_empty()
+                && self.room.fits(bucket.shape(), bucket.demand(), node)
+                && self.books.capped_by(&self.tree, leaf, bucket.demand()).is_none()
         });
-        buckets.flat_map(|bucket| bucket.groups.iter().map(|&(_, slot)| slot))
+        buckets.flat_map(Bucket::groups)
     }
 
     /// The leaf whose turn it is among `able`.
@@ -141,12 +128,12 @@ impl Engine {
         }
         let mut edges = self.edges_to(able);
         let mut at = QueueId::ROOT;
-        while !self.queues[at.index()].children.is_empty() {
+        while self.tree.is_parent(at) {
             let mut keys: Vec<(Key, QueueId)> = Vec::new();
             edges.retain(|&(parent, child)| {
                 let ours = parent == at;
                 if ours {
-                    keys.push((self.queue_key(parent, child), child));
+                    keys.push((self.queue_key(child), child));
                 }
                 !ours
             });
@@ -171,7 +158,7 @@ impl Engine {
         let mut edges = Vec::new();
         for able in able {
             let mut at = able.leaf;
-            while let Some(parent) = self.queues[at.index()].parent {
+            while let Some(parent) = self.tree[at].parent() {
                 edges.push((parent, at));
                 at = parent;
             }
@@ -186,7 +173,7 @@ impl Engine {
         let guard = self.guard.as_mut()?;
         let least =
             able.iter().map(|able| able.leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;
-        let waited = self.now.saturating_since(self.queues[least.index()].waits_since);
+        let waited = self.now.saturating_since(self.ready.waits_since(least));
         (waited >= guard.t_wait()).then_some((least, waited))
     }
 }

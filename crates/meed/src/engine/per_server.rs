@@ -21,11 +21,12 @@
 use std::collections::BTreeMap;
 
 use super::Engine;
+use super::room::ShapeId;
+use super::tree::Tree;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::key::Key;
 use crate::order::{Pool, Tier};
 use crate::resources::Resources;
-use crate::shapes::ShapeId;
 use crate::spec::{NodeId, QueueId};
 
 /// What queues hold, server by server.
@@ -40,6 +41,26 @@ impl Servers {
             self.held.resize_with(node.index() + 1, BTreeMap::new);
         }
         &mut self.held[node.index()]
+    }
+
+    /// A task of `leaf` holds `demand` on `node` from now on.
+    pub(super) fn hold(&mut self, tree: &Tree, leaf: QueueId, node: NodeId, demand: &Resources) {
+        let on = self.on(node);
+        for (queue, _) in tree.up(leaf) {
+            on.entry(queue).or_insert_with(|| Resources::zero(demand.kinds())).add(demand);
+        }
+    }
+
+    /// It holds it no more.
+    pub(super) fn let_go(&mut self, tree: &Tree, leaf: QueueId, node: NodeId, demand: &Resources) {
+        let on = self.on(node);
+        for (queue, _) in tree.up(leaf) {
+            let held = on.get_mut(&queue).expect("what is let go was held");
+            held.sub(demand);
+            if held.is_zero() {
+                on.remove(&queue);
+            }
+        }
     }
 
     fn held(&self, node: NodeId, queue: QueueId) -> Option<&Resources> {
@@ -58,74 +79,25 @@ const WHY: &str = "each server by itself: the first in order with room for what 
     holds least of it";
 
 impl Engine {
-    /// The queues from below the root down to `leaf`, and what all hold on `node`; `None` where
-    /// servers do not decide.
-    #[inline]
-    fn books_on(
-        &mut self,
-        leaf: QueueId,
-        node: NodeId,
-    ) -> Option<(impl Iterator<Item = QueueId> + use<>, &mut BTreeMap<QueueId, Resources>)> {
-        self.servers.as_ref()?;
-        let path = self.path(leaf).into_iter();
-        Some((path, self.servers.as_mut()?.on(node)))
-    }
-
-    /// A task of `leaf` holds `demand` on `node` from now on.
-    #[inline]
-    pub(super) fn hold_on_server(&mut self, leaf: QueueId, node: NodeId, demand: &Resources) {
-        let Some((path, on)) = self.books_on(leaf, node) else { return };
-        for queue in path {
-            on.entry(queue).or_insert_with(|| Resources::zero(demand.kinds())).add(demand);
-        }
-    }
-
-    /// It holds it no more.
-    #[inline]
-    pub(super) fn let_go_on_server(&mut self, leaf: QueueId, node: NodeId, demand: &Resources) {
-        let Some((path, on)) = self.books_on(leaf, node) else { return };
-        for queue in path {
-            let held = on.get_mut(&queue).expect("what is let go was held");
-            held.sub(demand);
-            if held.is_zero() {
-                on.remove(&queue);
-            }
-        }
-    }
-
     /// Starts tasks while any can start, server by server.
     pub(super) fn decide_by_server(&mut self, explain: bool, mut on: impl FnMut(Start)) {
         // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they
         // help is woken, and what fits there is opened.
         self.wake_next(true);
-        self.forget_fresh();
-        while self.shapes.any_startable() {
+        self.room.forget_fresh();
+        while self.room.any_open() {
             self.settle();
             let Some(node) = self.next_server() else { return };
-            let whole = Pool::new(&self.cluster.nodes[node.index()].spec.capacity);
+            let whole = Pool::new(&self.room.spec(node).capacity);
             let turn = Turn { node, whole };
             loop {
                 let mut levels = Vec::new();
-                let Some((leaf, slot)) = self.least_on(&turn, QueueId::ROOT, &mut levels) else {
-                    break;
-                };
-                let group = &self.groups[slot as usize];
-                let (job, number) = (group.job, group.number);
-                let (allocation, task, failures) = self.start(slot, node);
+                let Some(slot) = self.least_on(&turn, QueueId::ROOT, &mut levels) else { break };
                 let reason = explain.then(|| {
                     levels.reverse();
-                    Box::new(Reason { levels, starved_for: None, place: WHY })
+                    Reason { levels, starved_for: None, place: WHY }
                 });
-                on(Start {
-                    allocation,
-                    job,
-                    task,
-                    group: number,
-                    queue: leaf,
-                    node,
-                    failures,
-                    reason,
-                });
+                on(self.start(slot, None, node, reason));
             }
         }
     }
@@ -135,17 +107,16 @@ impl Engine {
     fn next_server(&mut self) -> Option<NodeId> {
         let mut seen: BTreeMap<ShapeId, Option<NodeId>> = BTreeMap::new();
         let mut first = None;
-        for leaf in (1..self.queues.len() as u32).map(QueueId) {
-            let row = &self.queues[leaf.index()];
-            if !row.children.is_empty() || row.waiting == 0 || row.parked {
+        for leaf in (1..self.tree.len() as u32).map(QueueId) {
+            if self.ready.waiting(leaf) == 0 || self.ready.is_parked(leaf) {
                 continue;
             }
             let mut any = false;
-            for i in 0..self.queues[leaf.index()].buckets.len() {
+            for i in 0..self.ready.buckets(leaf).len() {
                 let Some(shape) = self.startable_shape(leaf, i) else { continue };
                 let found = match seen.get(&shape) {
                     Some(&found) => found,
-                    None => self.find_or_block(shape),
+                    None => self.room.find_or_block(shape),
                 };
                 seen.insert(shape, found);
                 if let Some(node) = found {
@@ -160,25 +131,17 @@ impl Engine {
         first
     }
 
-    /// The leaf and the group that the server serves next among what is below `parent`; the choices
-    /// on the way, the lowest first.
-    fn least_on(
-        &mut self,
-        turn: &Turn,
-        parent: QueueId,
-        levels: &mut Vec<Choice>,
-    ) -> Option<(QueueId, u32)> {
-        let children: Vec<u32> =
-            self.queues[parent.index()].demanding.iter().map(|&(_, child)| child).collect();
-        let mut rows: Vec<(Key, QueueId)> = children
-            .into_iter()
-            .map(|child| (self.key_on(turn, parent, QueueId(child)), QueueId(child)))
-            .collect();
+    /// The group that the server serves next among what is below `parent`; the choices on the way,
+    /// the lowest first.
+    fn least_on(&mut self, turn: &Turn, parent: QueueId, levels: &mut Vec<Choice>) -> Option<u32> {
+        let children: Vec<QueueId> = self.ready.demanding(parent).collect();
+        let mut rows: Vec<(Key, QueueId)> =
+            children.into_iter().map(|child| (self.key_on(turn, parent, child), child)).collect();
         rows.sort_unstable_by_key(|row| row.0);
         for (place, &(key, child)) in rows.iter().enumerate() {
-            let found = match self.queues[child.index()].children.is_empty() {
-                true => self.group_on(turn, child).map(|slot| (child, slot)),
-                false => self.least_on(turn, child, levels),
+            let found = match self.tree.is_parent(child) {
+                true => self.least_on(turn, child, levels),
+                false => self.group_on(turn, child),
             };
             if found.is_some() {
                 let runner_up = rows
@@ -193,19 +156,19 @@ impl Engine {
     }
 
     fn key_on(&mut self, turn: &Turn, parent: QueueId, child: QueueId) -> Key {
-        let key = self.queue_key(parent, child);
-        if key.tier() == Tier::BelowMinimum || !self.domain(parent).policy().per_server {
+        let key = self.queue_key(child);
+        if key.tier() == Tier::BelowMinimum || !self.books.domain(parent).policy().per_server {
             return key;
         }
         let held = self.servers.as_ref().and_then(|servers| servers.held(turn.node, child));
-        let terms = &self.queues[child.index()].terms;
+        let terms = self.books.terms(child);
         let share = held.map_or(0, |held| turn.whole.share(held));
         Key::new(Tier::Ordinary, share, terms.weight, terms.tie)
     }
 
     /// As decisions tell it: a part of the server per weight 1, where it is by itself.
     fn shown_on(&self, turn: &Turn, parent: QueueId, key: &Key) -> KeyValue {
-        if key.tier() == Tier::BelowMinimum || !self.domain(parent).policy().per_server {
+        if key.tier() == Tier::BelowMinimum || !self.books.domain(parent).policy().per_server {
             return self.shown(parent, key);
         }
         KeyValue { tier: key.tier(), value: key.value() * (1000.0 / turn.whole.whole() as f64) }
@@ -214,12 +177,9 @@ impl Engine {
     /// The best waiting group of `leaf` of which a task may start on the server.
     fn group_on(&mut self, turn: &Turn, leaf: QueueId) -> Option<u32> {
         let mut best: Option<(Key, u32)> = None;
-        for i in 0..self.queues[leaf.index()].buckets.len() {
+        for i in 0..self.ready.buckets(leaf).len() {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };
-            let shape = &self.shapes[shape];
-            let fits = shape.demand.fits_in(&self.cluster.free(turn.node))
-                && self.rules.allowed(&shape.key, &self.jobs).contains(turn.node);
-            if !fits {
+            if !self.room.fits(shape, self.room.demand(shape), turn.node) {
                 continue;
             }
             let Some(candidate) = self.least_group(leaf, i) else { continue };

@@ -16,26 +16,18 @@ impl Engine {
         task: u32,
         node: NodeId,
     ) -> Result<Start, Rejected> {
-        let live = self.jobs.get(job).ok_or(Rejected::UnknownJob)?;
-        let up = self
-            .cluster
-            .nodes
-            .get(node.index())
-            .filter(|node| node.up)
-            .ok_or(Rejected::UnknownNode)?;
-        let name = up.spec.name.clone();
-        let (queue, groups) = (live.queue, live.groups.clone());
-        let wanted = groups.into_iter().find(|&slot| self.groups[slot as usize].may_take(task));
+        let live = self.work.job(job).ok_or(Rejected::UnknownJob)?;
+        let up = self.room.node(node).filter(|node| node.up).ok_or(Rejected::UnknownNode)?;
+        let mut groups = live.groups().iter().copied();
+        let wanted = groups.find(|&slot| self.work.group(slot).may_take(task));
         let slot = wanted.ok_or(Rejected::UnknownTask)?;
-        let group = &mut self.groups[slot as usize];
-        if !self.shapes[group.shape].demand.fits_in(&self.cluster.free(node)) {
-            return Err(Rejected::NoRoom { node: name });
+        let shape = self.work.group(slot).shape;
+        if !self.room.demand(shape).fits_in(&self.room.free(node)) {
+            return Err(Rejected::NoRoom { node: up.spec.name.clone() });
         }
-        if !self.rules.allowed(&self.shapes[group.shape].key, &self.jobs).contains(node) {
-            return Err(Rejected::NodeNotAllowed { node: name });
+        if !self.room.allows(shape, node) {
+            return Err(Rejected::NodeNotAllowed { node: up.spec.name.clone() });
         }
-        let (group, failures) = (group.number, group.take_task(task));
-        let allocation = self.start_taken(slot, node, task, failures);
-        Ok(Start { allocation, job, task, group, queue, node, failures, reason: None })
+        Ok(self.start(slot, Some(task), node, None))
     }
 }

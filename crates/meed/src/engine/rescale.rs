@@ -32,38 +32,35 @@ impl Engine {
     /// Whether `queue` stands in its parent by the rescaled amounts of its children.
     #[inline]
     pub(super) fn is_rescaled(&self, queue: QueueId) -> bool {
-        let row = &self.queues[queue.index()];
-        let above = row.parent.is_some_and(|parent| self.domain(parent).rescales());
-        above && !row.children.is_empty() && self.domain(queue).rescales()
+        let row = &self.tree[queue];
+        let above = row.parent().is_some_and(|parent| self.books.domain(parent).rescales());
+        above && !row.children().is_empty() && self.books.domain(queue).rescales()
     }
 
     /// The key of a rescaled parent; `None` for all other queues.
-    pub(super) fn rescaled_key(&self, parent: QueueId, queue: QueueId) -> Option<Key> {
+    pub(super) fn rescaled_key(&self, queue: QueueId) -> Option<Key> {
         if !self.rescales || !self.is_rescaled(queue) {
             return None;
         }
         let parts = self.rescaled(queue);
         let share = parts.iter().copied().max().unwrap_or(0);
-        let row = &self.queues[queue.index()];
-        Some(row.standing.key_of_share(share, &self.domain(parent).pool, &row.terms))
+        Some(self.books.key_of_share(queue, share))
     }
 
     /// Parts of each kind that count for `queue`.
     fn rescaled(&self, queue: QueueId) -> [u128; MAX_KINDS] {
         if !self.is_rescaled(queue) {
-            let held = &self.queues[queue.index()].held;
+            let above = self.tree[queue].parent().unwrap_or(QueueId::ROOT);
             // All domains that compare dominant shares have the same pool.
-            return self
-                .domain(self.queues[queue.index()].parent.unwrap_or(QueueId::ROOT))
-                .pool
-                .parts(held);
+            return self.books.domain(above).pool.parts(self.books.held(queue));
         }
-        let children = self.queues[queue.index()].demanding.iter().map(|&(_, id)| QueueId(id));
-        let rows: Vec<([u128; MAX_KINDS], u128, u64)> = children
+        let rows: Vec<([u128; MAX_KINDS], u128, u64)> = self
+            .ready
+            .demanding(queue)
             .map(|child| {
                 let parts = self.rescaled(child);
                 let share = parts.iter().copied().max().unwrap_or(0);
-                (parts, share, self.queues[child.index()].terms.weight)
+                (parts, share, self.books.terms(child).weight)
             })
             .collect();
         let by_ratio = |a: &&(_, u128, u64), b: &&(_, u128, u64)| {
@@ -90,20 +87,20 @@ impl Engine {
             return;
         }
         if !self.waits {
-            for shape in self.shapes.startable() {
-                self.find_or_block(shape);
+            for shape in self.room.startable() {
+                self.room.find_or_block(shape);
             }
         }
-        for leaf in (1..self.queues.len() as u32).map(QueueId) {
-            let row = &self.queues[leaf.index()];
-            if row.children.is_empty() && row.waiting > 0 && !row.parked && !self.may_start(leaf) {
+        for leaf in (1..self.tree.len() as u32).map(QueueId) {
+            let walked = self.ready.waiting(leaf) > 0 && !self.ready.is_parked(leaf);
+            if walked && !self.may_start(leaf) {
                 self.park(leaf);
             }
         }
     }
 
     pub(super) fn may_start(&self, leaf: QueueId) -> bool {
-        (0..self.queues[leaf.index()].buckets.len())
+        (0..self.ready.buckets(leaf).len())
             .any(|bucket| self.startable_shape(leaf, bucket).is_some())
     }
 
@@ -115,7 +112,7 @@ impl Engine {
             return;
         }
         let mut at = leaf;
-        while let Some(parent) = self.queues[at.index()].parent {
+        while let Some(parent) = self.tree[at].parent() {
             if at != leaf {
                 self.rekey(at);
             }

@@ -7,8 +7,15 @@
 //! A child's amount is a scalar, or, for dominant shares, a vector (`dominant`): [`Rate`] is
 //! either.
 //!
-//! To add a measure: a variant of `Measure`, a file here with its key, an arm in [`Standing::key`],
-//! a row in `policy::PRESETS`.
+//! To add a measure: a variant of `Measure` with its row in `Measure::info` and a preset in
+//! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm in
+//! [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
+//!
+//! The law of keys: **between two events of a child its key never falls.** It may rise with time,
+//! and when a task of it starts; whatever makes it fall (an end, a round, a change of weights) is an
+//! event, after which the engine reads the key anew (`Engine::rekey`). Heaps keep lower bounds and
+//! certify only the smallest (`heap`), so a key that falls by the clock alone would be served too
+//! late. The engine asserts it in debug builds wherever it reads a key again.
 
 mod dominant;
 mod fair;
@@ -125,6 +132,24 @@ impl Domain {
             // Weights are in thousandths, and so are charges.
             (true, Measure::Allocation) => 1000.0 / self.pool.whole() as f64,
             (true, Measure::Usage) => 1.0 / (self.pool.whole() as f64 * 1e6),
+        }
+    }
+
+    /// The ratio of a key in natural units per weight 1 (`MeasureInfo::unit`), at `now`: `scale`
+    /// smallest units are one of the kind it is told in, of which the cluster has `total`.
+    pub(crate) fn natural(&self, ratio: f64, now: Time, scale: u64, total: u64) -> f64 {
+        let mut scale = scale as f64;
+        if self.is_dominant() {
+            // Parts of the pool in one unit of the kind.
+            scale *= self.pool.whole() as f64 / total.max(1) as f64;
+        }
+        match self.rule.measure {
+            Measure::Arrival => ratio,
+            // Weights are in thousandths: a thousand of them is a weight of 1.
+            Measure::Allocation => ratio * 1000.0 / scale,
+            // Charges are in thousandths of a unit x microsecond, which cancels those of the
+            // weight.
+            Measure::Usage => ratio / scale / 1e6 / self.rule.clock.inflation(now),
         }
     }
 

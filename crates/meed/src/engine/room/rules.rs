@@ -7,18 +7,16 @@
 
 use std::collections::BTreeMap;
 
-use super::jobs::Job;
+use super::shapes::ShapeKey;
 use crate::cluster::{Cluster, in_words};
 use crate::constraints::{Constraints, LabelValues, Labels};
 use crate::error::Rejected;
-use crate::place::{Allowed, NodeSet};
+use crate::place::{Allowed, NodeSet, Taken};
 use crate::resources::{ResourceKinds, Resources};
-use crate::shapes::ShapeKey;
-use crate::slab::Slab;
-use crate::spec::{JobId, JobMark, NodeId, TaskGroup};
+use crate::spec::{JobId, NodeId, TaskGroup};
 
 /// Number of a set of rules.
-pub(crate) type RulesId = u32;
+pub(super) type RulesId = u32;
 
 /// All sets of rules that tasks have had.
 #[derive(Default)]
@@ -67,19 +65,15 @@ impl Rules {
         }
     }
 
-    /// The nodes that tasks of a shape may run on.
+    /// The nodes that tasks of a shape may run on; `taken` by the slot of the job.
     #[inline]
-    pub(super) fn allowed<'a>(
-        &'a self,
-        key: &ShapeKey,
-        jobs: &'a Slab<JobMark, Job>,
-    ) -> Allowed<'a> {
+    pub(super) fn allowed<'a>(&'a self, key: &ShapeKey, taken: &'a [Taken]) -> Allowed<'a> {
         if key.rules.is_none() && key.distinct.is_none() {
             return Allowed::ANY;
         }
         Allowed {
             eligible: self.nodes(key.rules),
-            taken: key.distinct.and_then(|job| jobs.get(job)).map(|job| &job.taken),
+            taken: key.distinct.and_then(|job| taken.get(job.slot())),
         }
     }
 

@@ -5,37 +5,37 @@
 //! per waiting tenant.
 //!
 //! Invariant: a shape that is not marked blocked may fit; one that is marked fits on no node, but
-//! perhaps on one of those that have got room since the last decisions (`engine::fresh`): in a
+//! perhaps on one of those that have got room since the last decisions (`fresh`): in a
 //! saturated cluster what an end frees is taken by the first that fits, and all others stay marked
 //! as they were. Cost: interning is one ordered look-up per task group; whether a node has room for
 //! a blocked shape that is waited for is asked of a [`DemandList`].
 
 use std::collections::BTreeMap;
 
-use crate::demand_list::DemandList;
-use crate::engine::RulesId;
+use super::demand_list::DemandList;
+use super::rules::RulesId;
 use crate::resources::Resources;
 use crate::spec::JobId;
 
 /// What decides where a task can run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct ShapeKey {
-    pub(crate) demand: Resources,
+pub(super) struct ShapeKey {
+    pub(super) demand: Resources,
     /// Rules about labels.
-    pub(crate) rules: Option<RulesId>,
+    pub(super) rules: Option<RulesId>,
     /// The job whose tasks are to run on nodes of their own: such a job has shapes of its own.
-    pub(crate) distinct: Option<JobId>,
+    pub(super) distinct: Option<JobId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ShapeId(u32);
 
 #[derive(Debug)]
-pub(crate) struct Shape {
-    pub(crate) demand: Resources,
-    pub(crate) key: ShapeKey,
+pub(super) struct Shape {
+    pub(super) demand: Resources,
+    pub(super) key: ShapeKey,
     /// Whether the largest nodes ever seen could hold it; refreshed when the cluster changes.
-    pub(crate) possible: bool,
+    pub(super) possible: bool,
     /// Task groups of this shape that are alive.
     groups: u64,
     /// Tasks of this shape that wait.
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
 }
 
 #[derive(Default)]
-pub(crate) struct Shapes {
+pub(super) struct Shapes {
     shapes: Vec<Shape>,
     unused: Vec<ShapeId>,
     by_key: BTreeMap<ShapeKey, ShapeId>,
@@ -58,13 +58,13 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     /// Whether tasks of this demand without constraints are known, and possible.
-    pub(crate) fn known_possible(&self, demand: &Resources) -> bool {
+    pub(super) fn known_possible(&self, demand: &Resources) -> bool {
         self.find(&ShapeKey { demand: *demand, rules: None, distinct: None })
             .is_some_and(|id| self[id].possible)
     }
 
     /// The shape of this key, held once more. The cluster could hold it: the caller has asked.
-    pub(crate) fn hold(&mut self, key: &ShapeKey) -> ShapeId {
+    pub(super) fn hold(&mut self, key: &ShapeKey) -> ShapeId {
         let id = match self.find(key) {
             Some(id) => id,
             None => self.add(key),
@@ -105,7 +105,7 @@ impl Shapes {
     }
 
     /// Lets go of a shape held by [`Shapes::hold`].
-    pub(crate) fn release(&mut self, id: ShapeId) {
+    pub(super) fn release(&mut self, id: ShapeId) {
         let shape = self.get_mut(id);
         shape.groups -= 1;
         if shape.groups > 0 {
@@ -117,14 +117,14 @@ impl Shapes {
         self.unused.push(id);
     }
 
-    pub(crate) fn add_waiting(&mut self, id: ShapeId, tasks: u64) {
+    pub(super) fn add_waiting(&mut self, id: ShapeId, tasks: u64) {
         let shape = self.get_mut(id);
         let is_first = shape.waiting == 0 && tasks > 0;
         shape.waiting += tasks;
         self.startable += usize::from(is_first);
     }
 
-    pub(crate) fn sub_waiting(&mut self, id: ShapeId, tasks: u64) {
+    pub(super) fn sub_waiting(&mut self, id: ShapeId, tasks: u64) {
         let shape = self.get_mut(id);
         shape.waiting = shape.waiting.checked_sub(tasks).expect("only waiting tasks leave");
         if tasks == 0 || shape.waiting > 0 {
@@ -138,22 +138,22 @@ impl Shapes {
     }
 
     /// Whether a task waits whose shape is not blocked.
-    pub(crate) fn any_startable(&self) -> bool {
+    pub(super) fn any_startable(&self) -> bool {
         self.startable > 0
     }
 
     /// Shapes that have waiting tasks and are not known to fit nowhere.
-    pub(crate) fn startable(&self) -> Vec<ShapeId> {
+    pub(super) fn startable(&self) -> Vec<ShapeId> {
         let ids = self.by_key.values().copied();
         ids.filter(|&id| self[id].waiting > 0 && !self[id].blocked).collect()
     }
 
-    pub(crate) fn is_blocked(&self, id: ShapeId) -> bool {
+    pub(super) fn is_blocked(&self, id: ShapeId) -> bool {
         self[id].blocked
     }
 
     /// No node has room for this shape now.
-    pub(crate) fn block(&mut self, id: ShapeId) {
+    pub(super) fn block(&mut self, id: ShapeId) {
         let shape = &mut self.shapes[id.0 as usize];
         if shape.waiting > 0 && !shape.blocked {
             shape.blocked = true;
@@ -167,7 +167,7 @@ impl Shapes {
     }
 
     /// Whether a task waits whose shape is blocked, would fit into `free` and is allowed there.
-    pub(crate) fn any_blocked_fits(
+    pub(super) fn any_blocked_fits(
         &self,
         free: &Resources,
         allowed: impl Fn(&ShapeKey) -> bool,
@@ -177,7 +177,7 @@ impl Shapes {
 
     /// A node has `free`: the shapes of waiting tasks that fit and are allowed there are blocked no
     /// more.
-    pub(crate) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) {
+    pub(super) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) {
         let mut fitting = Vec::new();
         self.blocked.any_fitting(free, |id| {
             fitting.extend(allowed(&self[ShapeId(id)].key).then_some(ShapeId(id)));
@@ -191,7 +191,7 @@ impl Shapes {
     }
 
     /// The cluster has changed: asks anew which shapes it could ever hold.
-    pub(crate) fn refresh_possible(&mut self, possible: impl Fn(&ShapeKey) -> bool) {
+    pub(super) fn refresh_possible(&mut self, possible: impl Fn(&ShapeKey) -> bool) {
         // Constrained tasks are asked for anew each time.
         let open = |key: &ShapeKey| key.rules.is_none() && key.distinct.is_none();
         for id in

@@ -51,7 +51,7 @@ const FEW: usize = 16;
 const NEAR: usize = 32;
 
 /// The bound of a leaf that is to be woken before all others.
-pub(super) const AT_ONCE: f64 = f64::NEG_INFINITY;
+pub(in crate::engine) const AT_ONCE: f64 = f64::NEG_INFINITY;
 
 /// What leaves are put in order by: [`likeness`], and the leaf's number, stirred: those that are
 /// alike often come in the order of their numbers, and would all ask for the places at one end.
@@ -70,7 +70,7 @@ fn position(key: &Key) -> f64 {
 }
 
 /// A float that is not above the position of any key that is at least this one.
-pub(super) fn bound(key: &Key) -> f64 {
+pub(in crate::engine) fn bound(key: &Key) -> f64 {
     const MARGIN: f64 = 1.0 / (1u64 << 48) as f64;
     let position = position(key);
     position - position.abs() * MARGIN

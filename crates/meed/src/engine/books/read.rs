@@ -1,0 +1,82 @@
+//! What the books tell those who look: copies and sums, nothing that changes anything.
+
+use super::Books;
+use crate::fairness::{Integrals, Lending};
+use crate::ledger::CHARGE_ONE;
+use crate::order::key::Key;
+use crate::policy::Measure;
+use crate::resources::Resources;
+use crate::spec::{JobId, QueueId};
+use crate::time::{Span, Time};
+
+use super::super::tree::Tree;
+
+impl Books {
+    /// The key of `queue` among its siblings, as [`Books::key`] tells it.
+    pub(in crate::engine) fn key_seen(&self, now: Time, queue: QueueId) -> Key {
+        let account = &self.accounts[queue.index()];
+        account.standing.clone().key(now, self.domain_above(queue), &account.terms)
+    }
+
+    /// The key of a group, as [`Books::group_key`] tells it.
+    pub(in crate::engine) fn group_key_seen(&self, now: Time, job: JobId, number: u32) -> Key {
+        let account = self.jobs[job.slot()].as_ref().expect("the job is alive");
+        let domain = self.domain(account.queue);
+        let terms = account.terms(number);
+        match domain.rule.measure {
+            Measure::Arrival => account.arrival_key(&terms),
+            _ => account.standing.clone().key(now, domain, &terms),
+        }
+    }
+
+    /// A leaf's integrals up to `now`, which is not before the last event.
+    pub(in crate::engine) fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
+        self.meter.integrals(now, leaf.index())
+    }
+
+    /// The kind that fairness is measured in.
+    pub(in crate::engine) fn measured(&self) -> usize {
+        self.meter.kind()
+    }
+
+    /// What each of `leaves` has lent and borrowed.
+    pub(in crate::engine) fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
+        let leaves: Vec<usize> = leaves.iter().map(|leaf| leaf.index()).collect();
+        self.meter.lending(now, &leaves)
+    }
+
+    /// A queue's time quantum now.
+    pub(in crate::engine) fn quantum(&self, queue: QueueId) -> Option<Span> {
+        self.quanta.as_ref().map(|quanta| quanta.queue(queue))
+    }
+
+    /// What a queue's ledger holds against it; its plain use where the policy keeps no ledger. In
+    /// smallest units x seconds.
+    pub(in crate::engine) fn charged(
+        &self,
+        tree: &Tree,
+        queue: QueueId,
+        now: Time,
+        total: &Resources,
+    ) -> f64 {
+        if tree[queue].parent().is_none() {
+            return 0.0;
+        }
+        let (domain, account) = (self.domain_above(queue), &self.accounts[queue.index()]);
+        if !domain.rule.keeps_usage() {
+            return self.plain_use(tree, queue, now);
+        }
+        let mut charge = account.standing.charge_ahead(now, domain, account.terms.share) as f64;
+        if domain.is_dominant() {
+            // A share of the pool, as an amount of the measured kind.
+            charge *= total.get(self.measured()) as f64 / domain.pool.whole() as f64;
+        }
+        charge / CHARGE_ONE as f64 / 1e6 / domain.rule.clock.inflation(now)
+    }
+
+    fn plain_use(&self, tree: &Tree, queue: QueueId, now: Time) -> f64 {
+        let children = tree[queue].children();
+        let below: f64 = children.iter().map(|&child| self.plain_use(tree, child, now)).sum();
+        below + self.integrals(queue, now).usage[self.measured()] as f64 / 1e6
+    }
+}

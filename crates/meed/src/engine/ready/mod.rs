@@ -1,0 +1,326 @@
+//! Who may be asked: the heaps of what wants something, level by level down to the task groups of a
+//! leaf, and the leaves that are out of them because nothing of them fits.
+//!
+//! It keeps keys and compares them; what they are made of, and what fits, is told by the caller.
+//! Keys that are stored are lower bounds of the true ones (`order::heap`).
+//!
+//! Invariant: a leaf with waiting tasks is in its parent's heap, or parked; a parent is in its own
+//! parent's heap as long as its heap is not empty. Cost: O(log children) for each change.
+
+mod least_tree;
+mod parked;
+
+pub(super) use parked::{AT_ONCE, bound};
+
+use std::collections::BTreeSet;
+
+use super::room::ShapeId;
+use super::tree::Tree;
+use crate::order::heap::{ABSENT, Heap};
+use crate::order::key::Key;
+use crate::resources::Resources;
+use crate::spec::QueueId;
+use crate::time::Time;
+use parked::Parked;
+
+/// What of one queue wants something.
+struct Row {
+    /// Child queues that want something.
+    demanding: Heap,
+    /// Waiting task groups of a leaf, by the shape of their tasks.
+    buckets: Vec<Bucket>,
+    /// Waiting tasks of a leaf.
+    waiting: u64,
+    /// The later of a leaf's last service and the moment its demand began.
+    waits_since: Time,
+    /// Nothing of the leaf fits now: it is out of its parent's heap until it is woken.
+    parked: bool,
+    /// Leaves below that wait for this queue to fall below its maximum share.
+    capped: Option<Box<BTreeSet<QueueId>>>,
+}
+
+/// Waiting groups of one shape, best first by the leaf's policy.
+pub(super) struct Bucket {
+    shape: ShapeId,
+    /// The shape's, at hand.
+    demand: Resources,
+    groups: Heap,
+}
+
+impl Bucket {
+    pub(super) fn shape(&self) -> ShapeId {
+        self.shape
+    }
+
+    pub(super) fn demand(&self) -> &Resources {
+        &self.demand
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Slots of the groups, in no order.
+    pub(super) fn groups(&self) -> impl Iterator<Item = u32> + '_ {
+        self.groups.iter().map(|&(_, slot)| slot)
+    }
+}
+
+/// See the module.
+pub(super) struct Ready {
+    /// By number of the queue.
+    rows: Vec<Row>,
+    /// Where each queue stands in its parent's heap.
+    places: Vec<u32>,
+    /// Where each group stands in its leaf's bucket.
+    group_places: Vec<u32>,
+    parked: Parked,
+    /// Leaves to be put back into the walk: a maximum share has room.
+    woken: Vec<QueueId>,
+}
+
+impl Ready {
+    /// Without queues.
+    pub(super) fn new(kinds: usize) -> Ready {
+        Ready {
+            rows: Vec::new(),
+            places: Vec::new(),
+            group_places: Vec::new(),
+            parked: Parked::new(kinds),
+            woken: Vec::new(),
+        }
+    }
+
+    pub(super) fn add_queue(&mut self) {
+        self.rows.push(Row {
+            demanding: Heap::default(),
+            buckets: Vec::new(),
+            waiting: 0,
+            waits_since: Time::ZERO,
+            parked: false,
+            capped: None,
+        });
+        self.places.push(ABSENT);
+    }
+
+    /// Waiting tasks of a leaf.
+    #[inline]
+    pub(super) fn waiting(&self, leaf: QueueId) -> u64 {
+        self.rows[leaf.index()].waiting
+    }
+
+    #[inline]
+    pub(super) fn waits_since(&self, leaf: QueueId) -> Time {
+        self.rows[leaf.index()].waits_since
+    }
+
+    #[inline]
+    pub(super) fn is_parked(&self, leaf: QueueId) -> bool {
+        self.rows[leaf.index()].parked
+    }
+
+    /// Whether it stands in its parent's heap.
+    #[inline]
+    pub(super) fn is_in_heap(&self, queue: QueueId) -> bool {
+        self.places[queue.index()] != ABSENT
+    }
+
+    /// Children of `parent` that want something, in no order.
+    pub(super) fn demanding(&self, parent: QueueId) -> impl Iterator<Item = QueueId> + '_ {
+        self.rows[parent.index()].demanding.iter().map(|&(_, child)| QueueId(child))
+    }
+
+    /// The demanding child with the smallest stored key.
+    #[inline]
+    pub(super) fn first(&self, parent: QueueId) -> Option<(Key, QueueId)> {
+        let (key, child) = self.rows[parent.index()].demanding.peek()?;
+        Some((key, QueueId(child)))
+    }
+
+    /// The next after it.
+    pub(super) fn second(&self, parent: QueueId) -> Option<(Key, QueueId)> {
+        let (key, child) = self.rows[parent.index()].demanding.peek_second()?;
+        Some((key, QueueId(child)))
+    }
+
+    /// Puts `queue` into its parent's heap.
+    pub(super) fn insert(&mut self, parent: QueueId, queue: QueueId, key: Key) {
+        self.rows[parent.index()].demanding.push(key, queue.0, &mut self.places);
+    }
+
+    /// Stores a new key of `queue`, which is in its parent's heap.
+    #[inline]
+    pub(super) fn update(&mut self, parent: QueueId, queue: QueueId, key: Key) {
+        self.rows[parent.index()].demanding.update(key, queue.0, &mut self.places);
+    }
+
+    /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
+    /// leave their heaps.
+    pub(super) fn remove(&mut self, tree: &Tree, leaf: QueueId) {
+        for (at, parent) in tree.up(leaf) {
+            if !self.is_in_heap(at) {
+                break;
+            }
+            let heap = &mut self.rows[parent.index()].demanding;
+            heap.remove(at.0, &mut self.places);
+            if !heap.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// The leaf has `tasks` more to start.
+    pub(super) fn add_waiting(&mut self, now: Time, leaf: QueueId, tasks: u64) {
+        let row = &mut self.rows[leaf.index()];
+        if row.waiting == 0 {
+            row.waits_since = now;
+        }
+        row.waiting += tasks;
+    }
+
+    /// The leaf has `tasks` fewer to start; whether none is left.
+    pub(super) fn sub_waiting(&mut self, leaf: QueueId, tasks: u64) -> bool {
+        let row = &mut self.rows[leaf.index()];
+        row.waiting = row.waiting.checked_sub(tasks).expect("only waiting tasks leave");
+        row.waiting == 0
+    }
+
+    /// A task of the leaf starts.
+    pub(super) fn served(&mut self, now: Time, leaf: QueueId) {
+        self.rows[leaf.index()].waits_since = now;
+    }
+}
+
+/// The task groups of a leaf.
+impl Ready {
+    #[inline]
+    pub(super) fn buckets(&self, leaf: QueueId) -> &[Bucket] {
+        &self.rows[leaf.index()].buckets
+    }
+
+    /// Whether a group stands in its leaf's bucket.
+    #[inline]
+    pub(super) fn is_listed(&self, slot: u32) -> bool {
+        self.group_places.get(slot as usize).is_some_and(|&place| place != ABSENT)
+    }
+
+    /// Puts a waiting group that is not listed into its leaf's bucket.
+    pub(super) fn list(
+        &mut self,
+        leaf: QueueId,
+        slot: u32,
+        shape: ShapeId,
+        demand: &Resources,
+        key: Key,
+    ) {
+        if slot as usize >= self.group_places.len() {
+            self.group_places.resize(slot as usize + 1, ABSENT);
+        }
+        let buckets = &mut self.rows[leaf.index()].buckets;
+        let bucket = match buckets.iter().position(|bucket| bucket.shape == shape) {
+            Some(found) => found,
+            None => {
+                buckets.push(Bucket { shape, demand: *demand, groups: Heap::default() });
+                buckets.len() - 1
+            }
+        };
+        // An empty bucket may be of a shape that is gone, whose number another has now.
+        buckets[bucket].demand = *demand;
+        buckets[bucket].groups.push(key, slot, &mut self.group_places);
+    }
+
+    /// Takes a group that no longer waits out of its bucket; empty buckets go when there are many.
+    pub(super) fn unlist(&mut self, leaf: QueueId, slot: u32, shape: ShapeId) {
+        const KEPT: usize = 4;
+        let buckets = &mut self.rows[leaf.index()].buckets;
+        let found = buckets
+            .iter()
+            .position(|bucket| bucket.shape == shape)
+            .expect("a waiting group is listed");
+        buckets[found].groups.remove(slot, &mut self.group_places);
+        if buckets[found].groups.is_empty() && buckets.len() > KEPT {
+            buckets.swap_remove(found);
+        }
+    }
+
+    /// Stores a new key of a listed group.
+    pub(super) fn update_group(&mut self, leaf: QueueId, slot: u32, shape: ShapeId, key: Key) {
+        let buckets = &mut self.rows[leaf.index()].buckets;
+        if let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.shape == shape) {
+            bucket.groups.update(key, slot, &mut self.group_places);
+        }
+    }
+
+    /// The group of a bucket with the smallest stored key.
+    #[inline]
+    pub(super) fn first_group(&self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
+        self.rows[leaf.index()].buckets[bucket].groups.peek()
+    }
+
+    /// Stores a new key of a group in that bucket.
+    #[inline]
+    pub(super) fn update_in(&mut self, leaf: QueueId, bucket: usize, slot: u32, key: Key) {
+        self.rows[leaf.index()].buckets[bucket].groups.update(key, slot, &mut self.group_places);
+    }
+}
+
+/// Leaves that are out of the walk.
+impl Ready {
+    /// Nothing of the leaf fits: it waits for no less than `least` of each kind (`None`: for no
+    /// room), and is woken by a key of `bound` or above.
+    pub(super) fn park(
+        &mut self,
+        tree: &Tree,
+        leaf: QueueId,
+        least: Option<&Resources>,
+        bound: f64,
+    ) {
+        self.parked.set(leaf, least, bound);
+        self.rows[leaf.index()].parked = true;
+        self.remove(tree, leaf);
+    }
+
+    /// The leaf is parked no more, if it was.
+    pub(super) fn unpark(&mut self, leaf: QueueId) -> bool {
+        let was = std::mem::take(&mut self.rows[leaf.index()].parked);
+        if was {
+            self.parked.set(leaf, None, f64::INFINITY);
+        }
+        was
+    }
+
+    /// The key of a parked leaf that waits for room has changed.
+    pub(super) fn set_bound(&mut self, leaf: QueueId, bound: f64) {
+        self.parked.set_bound(leaf, bound);
+    }
+
+    /// Of the parked leaves that one of `rooms` helps the one with the smallest key, below `below`;
+    /// see [`Parked::first_helped`].
+    pub(super) fn first_helped(
+        &self,
+        rooms: &[Resources],
+        below: Option<Key>,
+        key_of: impl FnMut(QueueId) -> Option<Key>,
+    ) -> Option<(Key, QueueId)> {
+        self.parked.first_helped(rooms, below, key_of)
+    }
+
+    /// The parked leaf waits for `queue` to fall below its maximum share.
+    pub(super) fn wait_for_maximum(&mut self, queue: QueueId, leaf: QueueId) {
+        self.rows[queue.index()].capped.get_or_insert_default().insert(leaf);
+    }
+
+    /// `queue` may be below its maximum share: whoever waited for that is to be woken.
+    #[inline]
+    pub(super) fn below_maximum(&mut self, queue: QueueId) {
+        if let Some(capped) = self.rows[queue.index()].capped.take() {
+            self.woken.extend(*capped);
+        }
+    }
+
+    /// The next leaf to be woken.
+    #[inline]
+    pub(super) fn next_woken(&mut self) -> Option<QueueId> {
+        self.woken.pop()
+    }
+}

@@ -1,0 +1,248 @@
+//! What fits where: the nodes and what is free on them, the placement that picks among them, the
+//! label rules of tasks, and the shapes of tasks that are known to fit nowhere now.
+//!
+//! It knows demands and jobs' nodes of their own, but neither queues nor order: who comes first is
+//! not asked here. Room that came free since the last decisions is looked at in `fresh`.
+//!
+//! Invariant: the placement and the shapes hear of every change of what is free on a node.
+
+mod demand_list;
+mod fresh;
+mod rules;
+mod shapes;
+
+pub(super) use shapes::ShapeId;
+
+use crate::cluster::{Cluster, Node};
+use crate::error::{ConfigError, Rejected};
+use crate::place::{Allowed, Placement, Taken};
+use crate::resources::{ResourceKinds, Resources};
+use crate::spec::{JobId, NodeId, NodeSpec, TaskGroup};
+use rules::{Rules, check_possible};
+use shapes::{ShapeKey, Shapes};
+
+/// See the module.
+pub(super) struct Room {
+    cluster: Cluster,
+    place: Box<dyn Placement>,
+    shapes: Shapes,
+    rules: Rules,
+    /// Nodes that tasks hold which want a node of their own, by the slot of their job.
+    taken: Vec<Taken>,
+    /// Nodes that have got room since the last decisions; see `fresh`.
+    fresh: Vec<NodeId>,
+}
+
+impl Room {
+    /// Without nodes.
+    pub(super) fn new(kinds: usize, place: Box<dyn Placement>) -> Room {
+        Room {
+            cluster: Cluster::new(kinds),
+            place,
+            shapes: Shapes::default(),
+            rules: Rules::default(),
+            taken: Vec::new(),
+            fresh: Vec::new(),
+        }
+    }
+
+    /// A node, with what it is and whether it is up.
+    pub(super) fn node(&self, node: NodeId) -> Option<&Node> {
+        self.cluster.nodes.get(node.index())
+    }
+
+    /// A node that the engine knows.
+    pub(super) fn spec(&self, node: NodeId) -> &NodeSpec {
+        &self.cluster.nodes[node.index()].spec
+    }
+
+    /// Nodes that were ever seen.
+    pub(super) fn nodes(&self) -> usize {
+        self.cluster.nodes.len()
+    }
+
+    /// Capacity of all nodes that are up.
+    pub(super) fn total(&self) -> &Resources {
+        &self.cluster.total
+    }
+
+    pub(super) fn free(&self, node: NodeId) -> Resources {
+        self.cluster.free(node)
+    }
+
+    /// delta of Eq. 9, in thousandths.
+    #[inline]
+    pub(super) fn weight(&self, node: NodeId) -> u32 {
+        self.cluster.weight(node)
+    }
+
+    pub(super) fn join(
+        &mut self,
+        spec: NodeSpec,
+        kinds: &ResourceKinds,
+    ) -> Result<NodeId, ConfigError> {
+        self.cluster.check(&spec, kinds)?;
+        let (capacity, labels) = (spec.capacity, spec.labels.clone());
+        let node = self.cluster.join(spec);
+        self.rules.node_joins(node, &labels);
+        self.place.set_pool(&self.cluster.total);
+        self.place.set_free(node, &capacity);
+        Ok(node)
+    }
+
+    /// An empty node leaves; [`Room::capacity_changed`] comes next.
+    pub(super) fn leave(&mut self, node: NodeId) {
+        self.cluster.leave(node);
+        self.place.leave(node);
+    }
+
+    /// Whether all nodes together stay within bounds when `more` replaces `less`.
+    pub(super) fn check_total(
+        &self,
+        more: &Resources,
+        less: &Resources,
+        kinds: &ResourceKinds,
+    ) -> Result<(), ConfigError> {
+        self.cluster.check_total(more, less, kinds)
+    }
+
+    /// Gives `node` another capacity, which what runs there fits; [`Room::capacity_changed`] comes
+    /// next.
+    pub(super) fn resize(&mut self, node: NodeId, capacity: Resources) {
+        self.cluster.resize(node, capacity);
+    }
+
+    /// What is free, what all nodes hold, and what is possible, after `node` changed.
+    pub(super) fn capacity_changed(&mut self, node: NodeId) {
+        self.place.set_free(node, &self.cluster.free(node));
+        self.place.set_pool(&self.cluster.total);
+        let (rules, cluster) = (&self.rules, &self.cluster);
+        self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
+    }
+
+    /// Whether a node that was ever seen could hold a task of `group` when empty; why not.
+    pub(super) fn check_possible(
+        &self,
+        group: &TaskGroup,
+        kinds: &ResourceKinds,
+    ) -> Result<(), Rejected> {
+        // Most tasks are like others before them.
+        if group.constraints.is_none() && self.shapes.known_possible(&group.demand) {
+            return Ok(());
+        }
+        check_possible(group, &self.cluster, kinds)
+    }
+
+    /// The shape of tasks of `group`, held until [`Room::release_shape`].
+    pub(super) fn hold_shape(&mut self, group: &TaskGroup, job: JobId) -> ShapeId {
+        let key = self.rules.key(group, job, &self.cluster);
+        self.shapes.hold(&key)
+    }
+
+    pub(super) fn release_shape(&mut self, shape: ShapeId) {
+        self.shapes.release(shape);
+    }
+
+    #[inline]
+    pub(super) fn demand(&self, shape: ShapeId) -> &Resources {
+        &self.shapes[shape].demand
+    }
+
+    /// `tasks` more of this shape wait.
+    pub(super) fn add_waiting(&mut self, shape: ShapeId, tasks: u64) {
+        self.shapes.add_waiting(shape, tasks);
+    }
+
+    /// `tasks` of this shape wait no more, and do not run either.
+    pub(super) fn sub_waiting(&mut self, shape: ShapeId, tasks: u64) {
+        self.shapes.sub_waiting(shape, tasks);
+    }
+
+    /// A task that waited starts: takes its room.
+    #[inline]
+    pub(super) fn start(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+        let row = &self.shapes[shape];
+        if row.key.distinct.is_some() {
+            if job.slot() >= self.taken.len() {
+                self.taken.resize(job.slot() + 1, Taken::new());
+            }
+            assert!(self.taken[job.slot()].insert(node), "a node of its own is nobody else's");
+        }
+        let free = self.cluster.take(node, &row.demand);
+        self.place.set_free(node, &free);
+        self.shapes.sub_waiting(shape, 1);
+    }
+
+    /// A task runs no more: gives its room back. Who that helps is asked next.
+    #[inline]
+    pub(super) fn end(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+        let row = &self.shapes[shape];
+        if row.key.distinct.is_some() {
+            self.taken[job.slot()].remove(&node);
+        }
+        let free = self.cluster.give_back(node, &row.demand);
+        self.place.set_free(node, &free);
+    }
+
+    /// The nodes that tasks of a shape may run on.
+    #[inline]
+    fn allowed(&self, key: &ShapeKey) -> Allowed<'_> {
+        self.rules.allowed(key, &self.taken)
+    }
+
+    /// Whether constraints let tasks of this shape run on `node`.
+    #[inline]
+    pub(super) fn allows(&self, shape: ShapeId, node: NodeId) -> bool {
+        self.allowed(&self.shapes[shape].key).contains(node)
+    }
+
+    /// Whether a task of this shape, which asks for `demand`, could start on `node` now.
+    #[inline]
+    pub(super) fn fits(&self, shape: ShapeId, demand: &Resources, node: NodeId) -> bool {
+        self.cluster.has_room(node, demand) && self.allows(shape, node)
+    }
+
+    /// A node for tasks of this shape.
+    #[inline]
+    fn find(&mut self, shape: ShapeId) -> Option<NodeId> {
+        if !self.is_open(shape) {
+            return None;
+        }
+        let blocked = self.shapes.is_blocked(shape);
+        let shape = &self.shapes[shape];
+        let allowed = self.rules.allowed(&shape.key, &self.taken);
+        match blocked {
+            true => self.place.find_among(&shape.demand, allowed, &self.fresh),
+            false => self.place.find(&shape.demand, allowed),
+        }
+    }
+
+    /// The same; where there is none the shape is blocked.
+    #[inline]
+    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeId> {
+        let found = self.find(shape);
+        if found.is_none() {
+            self.shapes.block(shape);
+        }
+        found
+    }
+
+    /// A task of this shape has started: marks the shape blocked where a quick look says that no
+    /// second one fits. Seen now it spares a walk that would only end in not finding a node.
+    #[inline]
+    pub(super) fn block_if_full(&mut self, shape: ShapeId) {
+        if !self.place.may_fit(&self.shapes[shape].demand) {
+            self.shapes.block(shape);
+        }
+    }
+
+    /// Why the placement picks as it does.
+    pub(super) fn why(&self) -> &'static str {
+        self.place.why()
+    }
+
+    /// Shapes that have waiting tasks and are not known to fit nowhere.
+    pub(super) fn startable(&self) -> Vec<ShapeId> {
+        self.shapes.startable()
+    }
+}

@@ -1,0 +1,253 @@
+//! The queue tree: who is whose child, by what name, weight and bounds, and each queue's share.
+//!
+//! It knows nothing of what queues have used or want. Rows are never taken away: a removed queue
+//! stays as a tombstone, so numbers are never used again. Cost: O(1) for a step up; sharing out is
+//! O(queues), and clusters and trees change rarely.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use crate::fairness::dominant::WHOLE;
+use crate::resources::Resources;
+use crate::shares::apportion;
+use crate::spec::{QueueId, QueueSpec, Weight};
+
+/// One queue. What a walk needs stands here; the rest lies apart.
+pub(super) struct Row {
+    parent: Option<QueueId>,
+    children: Vec<QueueId>,
+    weight: Weight,
+    /// Live jobs of a leaf.
+    jobs: u64,
+    draining: bool,
+    removed: bool,
+    max: Option<Box<Resources>>,
+    rest: Box<Rest>,
+}
+
+/// What is seldom needed of a queue.
+struct Rest {
+    name: String,
+    min: Option<Resources>,
+    /// S_i in every kind.
+    share: Resources,
+    /// The part of the pool that its weight gives, of [`WHOLE`].
+    part: u64,
+}
+
+/// See the module.
+pub(super) struct Tree {
+    kinds: usize,
+    /// In order of declaration; the root is first.
+    rows: Vec<Row>,
+    /// Live queues by full name.
+    names: BTreeMap<String, QueueId>,
+    /// Whether any queue has a maximum share: what nobody has costs nothing.
+    has_maximums: bool,
+}
+
+impl Row {
+    fn new(parent: Option<QueueId>, spec: &QueueSpec, kinds: usize) -> Row {
+        let (name, share) = (spec.name.clone(), Resources::zero(kinds));
+        Row {
+            parent,
+            children: Vec::new(),
+            weight: spec.weight,
+            jobs: 0,
+            draining: false,
+            removed: false,
+            max: spec.max.map(Box::new),
+            rest: Box::new(Rest { name, min: spec.min, share, part: 0 }),
+        }
+    }
+
+    pub(super) fn parent(&self) -> Option<QueueId> {
+        self.parent
+    }
+
+    pub(super) fn children(&self) -> &[QueueId] {
+        &self.children
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.rest.name
+    }
+
+    pub(super) fn weight(&self) -> Weight {
+        self.weight
+    }
+
+    pub(super) fn min(&self) -> Option<Resources> {
+        self.rest.min
+    }
+
+    pub(super) fn max(&self) -> Option<&Resources> {
+        self.max.as_deref()
+    }
+
+    pub(super) fn share(&self) -> &Resources {
+        &self.rest.share
+    }
+
+    pub(super) fn part(&self) -> u64 {
+        self.rest.part
+    }
+
+    pub(super) fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining
+    }
+
+    pub(super) fn is_removed(&self) -> bool {
+        self.removed
+    }
+
+    /// Whether it has no children and may take jobs; never the root.
+    pub(super) fn is_leaf(&self) -> bool {
+        self.children.is_empty() && self.parent.is_some()
+    }
+}
+
+impl std::ops::Index<QueueId> for Tree {
+    type Output = Row;
+    #[inline]
+    fn index(&self, queue: QueueId) -> &Row {
+        &self.rows[queue.index()]
+    }
+}
+
+impl Tree {
+    /// The root alone.
+    pub(super) fn new(root: &QueueSpec, kinds: usize) -> Tree {
+        Tree {
+            kinds,
+            rows: vec![Row::new(None, root, kinds)],
+            names: BTreeMap::new(),
+            has_maximums: false,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn get(&self, queue: QueueId) -> Option<&Row> {
+        self.rows.get(queue.index())
+    }
+
+    /// All queues in order of declaration, the root first, removed ones too.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (QueueId, &Row)> {
+        self.rows.iter().enumerate().map(|(index, row)| (QueueId(index as u32), row))
+    }
+
+    /// The live queue called `name`.
+    pub(super) fn find(&self, name: &str) -> Option<QueueId> {
+        self.names.get(name).copied()
+    }
+
+    pub(super) fn has_maximums(&self) -> bool {
+        self.has_maximums
+    }
+
+    #[inline]
+    pub(super) fn is_parent(&self, queue: QueueId) -> bool {
+        !self[queue].children.is_empty()
+    }
+
+    /// `queue` and all above it but the root, each with its parent.
+    #[inline]
+    pub(super) fn up(&self, queue: QueueId) -> impl Iterator<Item = (QueueId, QueueId)> + '_ {
+        let mut at = queue;
+        std::iter::from_fn(move || {
+            let (child, parent) = (at, self[at].parent?);
+            at = parent;
+            Some((child, parent))
+        })
+    }
+
+    /// Queues from just below the root down to `leaf`.
+    pub(super) fn path(&self, leaf: QueueId) -> SmallVec<[QueueId; 8]> {
+        let mut path: SmallVec<[QueueId; 8]> = self.up(leaf).map(|(queue, _)| queue).collect();
+        path.reverse();
+        path
+    }
+
+    /// Adds a queue below `parent`, without sharing out anew.
+    pub(super) fn add(&mut self, parent: QueueId, spec: &QueueSpec) -> QueueId {
+        let id = QueueId(self.rows.len() as u32);
+        self.rows[parent.index()].children.push(id);
+        self.names.insert(spec.name.clone(), id);
+        self.has_maximums |= spec.max.is_some();
+        self.rows.push(Row::new(Some(parent), spec, self.kinds));
+        id
+    }
+
+    pub(super) fn set_weight(&mut self, queue: QueueId, weight: Weight) {
+        self.rows[queue.index()].weight = weight;
+    }
+
+    /// Gives `queue` other bounds; what they were.
+    pub(super) fn set_bounds(
+        &mut self,
+        queue: QueueId,
+        min: Option<Resources>,
+        max: Option<Resources>,
+    ) -> (Option<Resources>, Option<Resources>) {
+        let row = &mut self.rows[queue.index()];
+        let before = (row.rest.min, row.max.take().map(|max| *max));
+        (row.rest.min, row.max) = (min, max.map(Box::new));
+        self.has_maximums |= max.is_some();
+        before
+    }
+
+    pub(super) fn add_job(&mut self, leaf: QueueId) {
+        self.rows[leaf.index()].jobs += 1;
+    }
+
+    /// A job of `leaf` is gone; whether the queue was only waiting for that to go itself.
+    pub(super) fn remove_job(&mut self, leaf: QueueId) -> bool {
+        let row = &mut self.rows[leaf.index()];
+        row.jobs -= 1;
+        row.draining && row.jobs == 0
+    }
+
+    /// `queue` takes no more jobs.
+    pub(super) fn drain(&mut self, queue: QueueId) {
+        self.rows[queue.index()].draining = true;
+    }
+
+    /// Takes a queue without jobs out of the tree; its parent.
+    pub(super) fn remove(&mut self, queue: QueueId) -> Option<QueueId> {
+        let row = &mut self.rows[queue.index()];
+        (row.removed, row.draining) = (true, false);
+        self.names.remove(&row.rest.name);
+        let parent = row.parent?;
+        self.rows[parent.index()].children.retain(|&child| child != queue);
+        Some(parent)
+    }
+
+    /// S_i of all queues, level by level down the tree, of `total`.
+    pub(super) fn share_out(&mut self, total: &Resources) {
+        (self.rows[0].rest.share, self.rows[0].rest.part) = (*total, WHOLE);
+        for parent in 0..self.rows.len() {
+            let row = &self.rows[parent];
+            if row.removed || row.children.is_empty() {
+                continue;
+            }
+            let (children, share, part) = (row.children.clone(), row.rest.share, row.rest.part);
+            let weights: Vec<u64> = children.iter().map(|&child| self[child].weight).collect();
+            for (child, part) in children.iter().zip(apportion(part, &weights)) {
+                self.rows[child.index()].rest.part = part;
+            }
+            for kind in 0..self.kinds {
+                for (child, part) in children.iter().zip(apportion(share.get(kind), &weights)) {
+                    self.rows[child.index()].rest.share.as_mut_slice()[kind] = part;
+                }
+            }
+        }
+    }
+}

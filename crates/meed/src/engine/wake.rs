@@ -1,0 +1,129 @@
+//! Whom room that has come free helps.
+//!
+//! Of the parked leaves that fresh nodes help (`room::fresh`) the one whose turn it is is woken,
+//! before each walk (`ready::parked`): the others would come after it. Cost of a walk in a deep
+//! backlog: a question to the tree of parked leaves, and one to the list of blocked demands.
+
+use smallvec::SmallVec;
+
+use super::Engine;
+use super::books::Books;
+use super::ready::{AT_ONCE, Ready, bound};
+use super::room::Room;
+use super::tree::Tree;
+use crate::order::key::Key;
+use crate::resources::Resources;
+use crate::spec::{NodeId, QueueId};
+
+/// What room does for a parked leaf.
+enum Helped {
+    Starts,
+    /// Something fits, but not below a maximum share.
+    Capped,
+    Not,
+}
+
+impl Engine {
+    /// `node` has got room: what was found to fit nowhere may fit there.
+    #[inline]
+    pub(super) fn unblock(&mut self, node: NodeId) {
+        if !self.room.freshen(node) {
+            while let Some(leaf) = self.first_helped(&[node], None) {
+                self.wake_leaf(leaf);
+            }
+            self.room.open_shapes(node);
+        }
+    }
+
+    /// Before a walk: wakes the parked leaf whose turn it is among those that fresh nodes help,
+    /// unless somebody in the walk comes before it. With `all` it wakes all that they help, for
+    /// runners-up are told as well.
+    pub(super) fn wake_next(&mut self, all: bool) {
+        if self.room.fresh().is_empty() {
+            return;
+        }
+        let nodes: SmallVec<[NodeId; 8]> = self.room.fresh().into();
+        let below = if all { None } else { self.least_child(QueueId::ROOT).map(|(key, _)| key) };
+        while let Some(leaf) = self.first_helped(&nodes, below) {
+            self.wake_leaf(leaf);
+            if !all {
+                break;
+            }
+        }
+    }
+
+    /// Whether a parked leaf is woken whenever it can start something: where its own key does not
+    /// tell its turn, or where it counts in the keys of others.
+    fn wakes_at_once(&self, leaf: QueueId) -> bool {
+        self.tree[leaf].parent() != Some(QueueId::ROOT) || self.all_wake_at_once()
+    }
+
+    fn all_wake_at_once(&self) -> bool {
+        self.guard.is_some() || self.rescales
+    }
+
+    /// What a parked leaf's key is told by.
+    pub(super) fn bound_of(&mut self, leaf: QueueId) -> f64 {
+        match self.wakes_at_once(leaf) {
+            true => AT_ONCE,
+            false => bound(&self.queue_key(leaf)),
+        }
+    }
+
+    /// Of the parked leaves that `nodes` help the one with the smallest key, if that is below
+    /// `below`; those that wake at once are woken.
+    fn first_helped(&mut self, nodes: &[NodeId], below: Option<Key>) -> Option<QueueId> {
+        let rooms: SmallVec<[Resources; 1]> =
+            nodes.iter().map(|&node| self.room.free(node)).collect();
+        let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
+        let (mut at_once, mut capped) = (Vec::new(), Vec::new());
+        let (now, all_at_once) = (self.now, self.all_wake_at_once());
+        let (tree, room, books, ready) = (&self.tree, &self.room, &mut self.books, &self.ready);
+        let found = ready.first_helped(&rooms, below, |leaf| {
+            match starts_on(tree, room, books, ready, leaf, nodes) {
+                Helped::Starts => {}
+                Helped::Not => return None,
+                Helped::Capped => {
+                    capped.push(leaf);
+                    return None;
+                }
+            }
+            if all_at_once || tree[leaf].parent() != Some(QueueId::ROOT) {
+                at_once.push(leaf);
+                return None;
+            }
+            // Its own: where parents are rescaled all wake at once.
+            let key = books.key(now, leaf);
+            looked_at.push((leaf, bound(&key)));
+            Some(key)
+        });
+        // Keys that rise with time have risen.
+        looked_at.iter().for_each(|&(leaf, bound)| self.ready.set_bound(leaf, bound));
+        // It waits for its maximum share now.
+        capped.into_iter().for_each(|leaf| self.park(leaf));
+        at_once.into_iter().for_each(|leaf| self.wake_leaf(leaf));
+        found.map(|(_, leaf)| leaf)
+    }
+}
+
+/// Whether something of `leaf` fits on one of `nodes`, and may start.
+fn starts_on(
+    tree: &Tree,
+    room: &Room,
+    books: &Books,
+    ready: &Ready,
+    leaf: QueueId,
+    nodes: &[NodeId],
+) -> Helped {
+    let mut helped = Helped::Not;
+    for bucket in ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
+        if !nodes.iter().any(|&node| room.fits(bucket.shape(), bucket.demand(), node)) {
+            continue;
+        }
+        if books.capped_by(tree, leaf, bucket.demand()).is_none() {
+            return Helped::Starts;
+        }
+        helped = Helped::Capped;
+    }
+    helped
+}

@@ -1,0 +1,255 @@
+//! Jobs, their groups of equal tasks, and the tasks that run: what there is to do, and what is
+//! being done.
+//!
+//! Waiting tasks are counters: a job of a million equal tasks costs what a job of one does. Tasks
+//! of one job that ask for different amounts are different groups. It knows no order, no ledger and
+//! no node's room.
+
+use smallvec::SmallVec;
+
+use super::room::ShapeId;
+use crate::slab::Slab;
+use crate::spec::{AllocationId, AllocationMark, JobId, JobMark, NodeId, QueueId};
+use crate::time::{Span, Time};
+
+/// A job that is alive.
+pub(super) struct Job {
+    pub(super) queue: QueueId,
+    pub(super) open: bool,
+    pub(super) max_attempts: u16,
+    groups: SmallVec<[u32; 2]>,
+    /// Tasks handed out numbers so far.
+    tasks: u32,
+    waiting: u64,
+    running: u32,
+}
+
+impl Job {
+    pub(super) fn new(queue: QueueId, open: bool, max_attempts: u16) -> Job {
+        let groups = SmallVec::new();
+        Job { queue, open, max_attempts, groups, tasks: 0, waiting: 0, running: 0 }
+    }
+
+    /// Slots of its groups.
+    pub(super) fn groups(&self) -> &[u32] {
+        &self.groups
+    }
+
+    pub(super) fn tasks(&self) -> u32 {
+        self.tasks
+    }
+
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    pub(super) fn running(&self) -> u32 {
+        self.running
+    }
+}
+
+/// Equal tasks of one job.
+pub(super) struct Group {
+    pub(super) job: JobId,
+    /// Position among the job's groups.
+    pub(super) number: u32,
+    pub(super) shape: ShapeId,
+    first_task: u32,
+    count: u32,
+    /// Tasks from here on have never been started.
+    next: u32,
+    /// Tasks to be tried again, with the number of their failures, the largest number first.
+    retries: Vec<(u32, u16)>,
+}
+
+impl Group {
+    pub(super) fn waiting(&self) -> u64 {
+        u64::from(self.count - self.next) + self.retries.len() as u64
+    }
+
+    /// Takes the next task: its number in the job, and how often it has failed.
+    fn take(&mut self) -> (u32, u16) {
+        if let Some(retry) = self.retries.pop() {
+            return retry;
+        }
+        self.next += 1;
+        (self.first_task + self.next - 1, 0)
+    }
+
+    /// Whether task number `task` of the job may be next: a retry, or the first that has never been
+    /// started.
+    pub(super) fn may_take(&self, task: u32) -> bool {
+        self.retries.iter().any(|&(waiting, _)| waiting == task)
+            || self.next < self.count && self.first_task + self.next == task
+    }
+
+    /// Takes a task that may be next; how often it has failed.
+    fn take_task(&mut self, task: u32) -> u16 {
+        match self.retries.iter().position(|&(waiting, _)| waiting == task) {
+            Some(place) => self.retries.remove(place).1,
+            None => {
+                self.next += 1;
+                0
+            }
+        }
+    }
+
+    fn put_back(&mut self, task: u32, failures: u16) {
+        // The smallest number last: it is tried first.
+        let place = self.retries.partition_point(|&(waiting, _)| waiting > task);
+        self.retries.insert(place, (task, failures));
+    }
+}
+
+/// A task that runs.
+#[derive(Clone, Copy)]
+pub(super) struct Running {
+    pub(super) job: JobId,
+    pub(super) queue: QueueId,
+    /// Slot of its group.
+    pub(super) group: u32,
+    pub(super) task: u32,
+    pub(super) failures: u16,
+    pub(super) node: NodeId,
+    pub(super) shape: ShapeId,
+    pub(super) started: Time,
+    /// Its job's quantum when it started.
+    pub(super) quantum: Span,
+}
+
+/// See the module.
+pub(super) struct Work {
+    jobs: Slab<JobMark, Job>,
+    groups: Vec<Group>,
+    unused_groups: Vec<u32>,
+    running: Slab<AllocationMark, Running>,
+}
+
+impl Work {
+    pub(super) fn new() -> Work {
+        Work {
+            jobs: Slab::new(),
+            groups: Vec::new(),
+            unused_groups: Vec::new(),
+            running: Slab::new(),
+        }
+    }
+
+    pub(super) fn job(&self, id: JobId) -> Option<&Job> {
+        self.jobs.get(id)
+    }
+
+    #[inline]
+    pub(super) fn group(&self, slot: u32) -> &Group {
+        &self.groups[slot as usize]
+    }
+
+    pub(super) fn running(&self, id: AllocationId) -> Option<&Running> {
+        self.running.get(id)
+    }
+
+    /// All jobs that are alive, in order of slot.
+    pub(super) fn job_ids(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.jobs.iter().map(|(id, _)| id)
+    }
+
+    pub(super) fn live_jobs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// All tasks that run, in order of slot.
+    pub(super) fn all_running(&self) -> impl Iterator<Item = (AllocationId, &Running)> {
+        self.running.iter()
+    }
+
+    pub(super) fn running_tasks(&self) -> usize {
+        self.running.len()
+    }
+
+    pub(super) fn add_job(&mut self, job: Job) -> JobId {
+        self.jobs.insert(job)
+    }
+
+    pub(super) fn set_open(&mut self, id: JobId, open: bool) {
+        self.jobs[id].open = open;
+    }
+
+    /// Removes a job without waiting or running tasks. Its groups can be read until
+    /// [`Work::free_groups`] gives their slots to others.
+    pub(super) fn remove_job(&mut self, id: JobId) -> Job {
+        let job = self.jobs.remove(id).expect("a job is removed once");
+        assert!(job.waiting == 0 && job.running == 0, "a job that ends has no tasks left");
+        job
+    }
+
+    pub(super) fn free_groups(&mut self, job: &Job) {
+        self.unused_groups.extend(&job.groups);
+    }
+
+    /// `count` tasks more of the job wait, as a group of their own; its slot.
+    pub(super) fn add_group(&mut self, id: JobId, shape: ShapeId, count: u32) -> u32 {
+        let job = &mut self.jobs[id];
+        let group = Group {
+            job: id,
+            number: job.groups.len() as u32,
+            shape,
+            first_task: job.tasks,
+            count,
+            next: 0,
+            retries: Vec::new(),
+        };
+        job.tasks += count;
+        job.waiting += u64::from(count);
+        let slot = match self.unused_groups.pop() {
+            Some(slot) => {
+                self.groups[slot as usize] = group;
+                slot
+            }
+            None => {
+                self.groups.push(group);
+                self.groups.len() as u32 - 1
+            }
+        };
+        job.groups.push(slot);
+        slot
+    }
+
+    /// A task of the group is to start: the next, or `task` where one is asked for that may be. Its
+    /// number, and how often it has failed.
+    #[inline]
+    pub(super) fn take(&mut self, slot: u32, task: Option<u32>) -> (u32, u16) {
+        let group = &mut self.groups[slot as usize];
+        let job = &mut self.jobs[group.job];
+        (job.waiting, job.running) = (job.waiting - 1, job.running + 1);
+        match task {
+            Some(task) => (task, group.take_task(task)),
+            None => group.take(),
+        }
+    }
+
+    pub(super) fn start(&mut self, task: Running) -> AllocationId {
+        self.running.insert(task)
+    }
+
+    /// The task runs no more.
+    pub(super) fn end(&mut self, id: AllocationId) -> Running {
+        let task = self.running.remove(id).expect("checked by the caller");
+        self.jobs[task.job].running -= 1;
+        task
+    }
+
+    /// A task that ran waits again.
+    pub(super) fn put_back(&mut self, task: &Running, failures: u16) {
+        self.groups[task.group as usize].put_back(task.task, failures);
+        self.jobs[task.job].waiting += 1;
+    }
+
+    /// The group's waiting tasks are wanted no more; how many they were.
+    pub(super) fn forget_waiting(&mut self, slot: u32) -> u64 {
+        let group = &mut self.groups[slot as usize];
+        let tasks = group.waiting();
+        (group.next, group.retries) = (group.count, Vec::new());
+        self.jobs[group.job].waiting -= tasks;
+        tasks
+    }
+}
