@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use meed_sim::record::Comparison;
+use meed_driver::record::Comparison;
 
 use crate::file::{WriteError, write_whole};
 

@@ -8,7 +8,7 @@
 //! | [`to_html`], [`write_html`] | a browser, also offline: interactive plots, tables, explanations |
 //! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
-//! This crate shows what a [`meed_sim::record::Comparison`] holds and computes nothing else than
+//! This crate shows what a [`meed_driver::record::Comparison`] holds and computes nothing else than
 //! layout, order and quantiles across tenants. It reads no clock: the same record gives the same
 //! bytes.
 

@@ -2,7 +2,7 @@
 //! there is.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table, TableStyle};
-use meed_sim::record::{Comparison, QueueRecord, RunRecord};
+use meed_driver::record::{Comparison, QueueRecord, RunRecord};
 
 use crate::number::{Scale, count};
 use crate::tenants::{by_rho, quantile, sorted};

@@ -1,6 +1,6 @@
 //! Order and quantiles across tenants.
 
-use meed_sim::record::RunRecord;
+use meed_driver::record::RunRecord;
 
 /// Indices of the run's tenants by rising rho; tenants without a rho (no demand) are left out. Ties
 /// keep the order of declaration.

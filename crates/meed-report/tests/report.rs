@@ -13,8 +13,8 @@ use common::{
     Lcg, POLICIES, comparison, four_tenants, many_tenants, month_of_six_policies, nothing_ended,
     two_hostile, without_series,
 };
+use meed_driver::record::Comparison;
 use meed_report::{TableOptions, summary_table, to_html, to_json, write_html, write_json};
-use meed_sim::record::Comparison;
 use serde_json::Value;
 
 fn table(comparison: &Comparison, width: usize) -> String {

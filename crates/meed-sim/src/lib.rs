@@ -9,13 +9,11 @@ pub mod classes;
 pub mod explain;
 pub mod log;
 pub mod mapreduce;
-mod outcome;
-pub mod record;
 pub mod replay;
 pub mod scenario;
-mod series;
 mod simulate;
 mod slots;
 pub mod world;
 
+pub use meed_driver::record;
 pub use simulate::{DEFAULT_POLICIES, Options, SimulateError, Unwatched, Watch, run_one, simulate};

@@ -7,10 +7,9 @@ use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::log::Log;
 use crate::mapreduce;
-use crate::outcome::record;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
-use crate::world::{Failures, Progress, RunError, Setup, World};
+use crate::world::{Failures, Progress, RunError, Setup, run};
 
 /// How a scenario is run.
 #[derive(Clone, Debug)]
@@ -209,9 +208,9 @@ pub fn run_one(
     setup: Setup<'_>,
     watch: &mut dyn Watch,
 ) -> Result<RunRecord, RunError> {
-    let finished = World::new(setup)?.run(&mut |progress| watch.goes_on(progress))?;
-    watch.skipped(policy, &finished.bad_lines);
-    Ok(record(policy, finished))
+    let ran = run(policy, setup, None, &mut |progress| watch.goes_on(progress))?;
+    watch.skipped(policy, &ran.bad_lines);
+    Ok(ran.record)
 }
 
 /// Mean job time alone on the share over mean job time here (TSC'18 Fig. 8), where the static

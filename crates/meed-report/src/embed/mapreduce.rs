@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use meed_sim::mapreduce::{
+use meed_driver::record::Comparison;
+use meed_driver::record::mapreduce::{
     JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
 };
-use meed_sim::record::Comparison;
 
 use super::digits;
 

@@ -7,7 +7,7 @@ mod mapreduce;
 
 use std::collections::BTreeMap;
 
-use meed_sim::record::{
+use meed_driver::record::{
     Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
 };
 use serde::ser::{Serialize, Serializer};

@@ -1,10 +1,10 @@
 //! Synthetic runs on nodes that contend: a few requests of jobs, nodes of three kinds, slots that
 //! some rules change.
 
-use meed_sim::mapreduce::{
+use meed_driver::record::Comparison;
+use meed_driver::record::mapreduce::{
     JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
 };
-use meed_sim::record::Comparison;
 
 use super::{Lcg, comparison};
 

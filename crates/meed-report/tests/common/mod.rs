@@ -11,7 +11,7 @@ pub(crate) mod mapreduce;
 
 use std::collections::BTreeMap;
 
-use meed_sim::record::{
+use meed_driver::record::{
     Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, SCHEMA, Series,
 };
 

@@ -1,8 +1,8 @@
 //! Runs on nodes that contend, as a user gets them: columns of the table, and the nodes' part of
 //! the report.
 
+use meed_driver::record::mapreduce::SlotChange;
 use meed_report::to_html;
-use meed_sim::mapreduce::SlotChange;
 use serde_json::Value;
 
 use super::common::four_tenants;

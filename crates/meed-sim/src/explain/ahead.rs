@@ -2,30 +2,30 @@
 
 use std::ops::ControlFlow;
 
-use meed::JobId;
+use meed::{JobId, QueueId};
 
 use super::Forecast;
-use crate::world::{RunError, World};
+use crate::world::{Desk, RunError, World};
 
-/// Goes on without arrivals and changes until all that waits now (of `job`, or of the queue) has
-/// started, or nothing happens any more. Cost: that of the run until then.
-pub(super) fn forecast(
-    world: &mut World<'_>,
-    queue: &str,
-    job: Option<(u32, JobId)>,
+/// Goes on without arrivals and changes until all that waits now (of `job`, or of the leaf `queue`)
+/// has started, or nothing happens any more. Cost: that of the run until then.
+pub(super) fn forecast<D: Desk>(
+    world: &mut World<'_, D>,
+    queue: QueueId,
+    job: Option<(D::At, JobId)>,
 ) -> Result<Forecast, RunError> {
     let mut forecast = Forecast { first_start_s: None, all_started_s: None };
-    let Some(tree_queue) = world.parts().tree().find_queue(queue) else { return Ok(forecast) };
     world.leave_alone();
-    let started = |world: &World<'_>| world.tally().queues[tree_queue.index()].waits;
-    let waiting = |world: &World<'_>| match job {
+    let started = |world: &World<'_, D>| world.desk().tally(queue).waits;
+    let waiting = |world: &World<'_, D>| match job {
         // A job that is gone waits no more, but it was not served either.
-        Some((part, id)) => {
-            world.waiting(part, id).map(|waits| waits.map_or(0, |waits| waits.tasks))
+        Some((at, id)) => {
+            let live = world.desk().driver(at).job(id)?;
+            Some(live.waiting().map_or(0, |waits| waits.tasks))
         }
         None => {
-            let (part, leaf) = world.parts().route(tree_queue)?;
-            Some(world.parts().engines[part as usize].queue(leaf).waiting)
+            let (engine, leaf) = world.desk().leaf(queue)?;
+            Some(engine.queue(leaf).waiting)
         }
     };
     let (before, mut left) = (started(world), waiting(world).unwrap_or(0));

@@ -8,18 +8,22 @@
 
 mod ahead;
 mod find;
-mod state;
 
-use meed::{QueueId, Span, Time};
+use std::ops::ControlFlow;
+
+use meed::{Span, Time};
+use meed_driver::explain::{self as now, Standing};
 use serde::Serialize;
 
-pub use state::{Ahead, Bound, Child, GuardState, Leaf, Level, Obstacle, QueueState};
+pub use meed_driver::explain::{
+    Ahead, Bound, Child, GuardState, Leaf, Level, Obstacle, QueueState,
+};
 
 use crate::log::Log;
 use crate::log::read::LogError;
 use crate::record::SCHEMA;
 use crate::replay::{Compare, Difference, Recording, ReplayError};
-use crate::world::World;
+use crate::world::{Desk, RunError, Script, World};
 use find::Found;
 
 /// Whose waiting is to be explained.
@@ -137,7 +141,15 @@ pub fn explain(
         remarks.push(format!("the run was over at {}; this is its end", recording.run.end));
     }
     let at = at.min(recording.run.end);
-    let (mut world, differs) = at_instant(recording, at)?;
+    // The world that is compared logs; the one that is looked at, and left alone afterwards, does
+    // not.
+    let differs = differs(recording, at)?;
+    let script = differs.as_ref().map(|_| recording.script()).transpose()?;
+    let setup = recording.recorded_setup(0, Log::off())?;
+    let seen = match setup.partitioned {
+        true => look(World::partitioned(setup)?, script, at, &queue, job.as_ref())?,
+        false => look(World::whole(setup)?, script, at, &queue, job.as_ref())?,
+    };
     if let Some(difference) = &differs {
         remarks.push(format!(
             "{}:{}: this Meed decides otherwise; the state is that of the record, played back",
@@ -145,16 +157,12 @@ pub fn explain(
             difference.line
         ));
     }
-    let mut told = state::tell(&world, &queue, job.as_ref());
-    if told.gone {
+    if seen.is_none() {
         remarks.push(format!("queue `{queue}` is gone by then"));
     }
+    let (told, forecast) = seen.unwrap_or_default();
     let recorded =
         found.iter().flat_map(|job| job.starts.iter().copied()).filter(|start| *start > at).min();
-    let forecast = match told.waits.filter(|_| !told.gone) {
-        Some(_) => Some(ahead::forecast(&mut world, &queue, told.job)?),
-        None => None,
-    };
     let seconds = |time: Time| time.as_secs_f64();
     Ok(Explanation {
         schema: SCHEMA,
@@ -176,7 +184,7 @@ pub fn explain(
         waiting_tasks: told.waits.map_or(0, |waits| waits.tasks),
         waiting_since_s: told.waits.map(|waits| seconds(waits.since)),
         state: told.state,
-        levels: std::mem::take(&mut told.levels),
+        levels: told.levels,
         guard: told.guard,
         leaf: told.leaf,
         obstacles: told.obstacles,
@@ -224,40 +232,50 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
     }
 }
 
-/// The run up to `at`, everything at that instant included; and where its decisions part from the
-/// record.
-fn at_instant(
-    recording: &Recording,
+/// How `queue`, or `job` of it, stands in the world at `at`, everything at that instant included,
+/// and when what waits would be served; `None` where the queue is gone. `script` decides where this
+/// program does not decide as recorded.
+fn look<'a, D: Desk>(
+    mut world: World<'a, D>,
+    script: Option<Script<'a>>,
     at: Time,
-) -> Result<(World<'static>, Option<Difference>), ReplayError> {
-    // The world that is compared logs; the one that is looked at, and left alone afterwards, does
-    // not.
-    let decisions = differs(recording, at)?;
-    let mut world = recording.world(0, Log::off())?;
-    if decisions.is_some() {
-        world.follow(recording.script()?);
-    }
-    world.begin()?;
-    world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(()))?;
+    queue: &str,
+    job: Option<&Found>,
+) -> Result<Option<(Standing, Option<Forecast>)>, RunError> {
+    world.begin(script)?;
+    world.run_to(at, &mut |_| ControlFlow::Continue(()))?;
     world.rest_until(at)?;
-    Ok((world, decisions))
+    let Some(leaf) = world.desk().tree().find_queue(queue) else { return Ok(None) };
+    let alive = job.and_then(|job| world.find_job(queue, &job.label, job.arrived));
+    let subject = match job {
+        Some(_) => now::Subject::Job(alive.map(|(_, id)| id)),
+        None => now::Subject::Queue,
+    };
+    let Some(standing) = world.desk().standing(leaf, subject) else { return Ok(None) };
+    let forecast = match standing.waits {
+        Some(_) => Some(ahead::forecast(&mut world, leaf, alive)?),
+        None => None,
+    };
+    Ok(Some((standing, forecast)))
 }
 
+/// Where this program's decisions up to `at` part from the record.
 fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, ReplayError> {
     let compare = Compare::new(&recording.log, &recording.run, None)?;
     let mut writer = compare.clone();
     let mut log = Log::to(&mut writer);
-    log.header(&recording.run.header).map_err(crate::world::RunError::Log)?;
-    let mut world = recording.world(0, log)?;
-    let ran =
-        world.begin().and_then(|()| world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(())));
+    log.header(&recording.run.header).map_err(RunError::Log)?;
+    let setup = recording.recorded_setup(0, log)?;
+    let ran = match setup.partitioned {
+        true => begin_and_run(World::partitioned(setup)?, at),
+        false => begin_and_run(World::whole(setup)?, at),
+    };
     let (_, decisions) = compare.verdict(false)?;
     ran?;
     Ok(decisions)
 }
 
-/// Whether `queue` is the leaf that `world` knows by that name.
-fn route(world: &World<'_>, queue: &str) -> Option<(u32, QueueId)> {
-    let parts = world.parts();
-    parts.route(parts.tree().find_queue(queue)?)
+fn begin_and_run<D: Desk>(mut world: World<'_, D>, at: Time) -> Result<(), RunError> {
+    world.begin(None)?;
+    world.run_to(at, &mut |_| ControlFlow::Continue(()))
 }

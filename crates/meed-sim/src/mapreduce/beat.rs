@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 
 use crate::classes::{Class, Classes, Load, Pick, Remote, SlotKind, TaskReport};
-use meed::{Effect, Event, JobId, JobState, Resources, Span, Start, Time};
+use meed::{JobState, Resources, Span, Start, Time};
+use meed_driver::LiveJob;
 
 use super::World;
 use super::blocks::{Distance, Taken};
@@ -78,23 +79,24 @@ fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
 
 impl World {
     pub(super) fn heartbeat(&mut self, node: usize) {
-        let had = self.tally.events;
+        let had = self.events();
         for task in std::mem::take(&mut self.nodes[node].ended) {
             self.report_end(task);
         }
         let load = self.load(node);
         if self.classes.beat(load) {
             self.slots_changed();
-        } else if self.tally.events > had {
+        } else if self.events() > had {
             self.follow_slots(node);
         }
         if self.waiting_maps + self.waiting_reduces > 0 {
-            // Offers are made now, also where nothing has ended since the last event.
-            let now = self.now;
-            self.parts.engines[0].advance(now).expect("heartbeats come in order of time");
             self.fill_maps(node);
             self.fill_reduces(node);
         }
+    }
+
+    fn events(&self) -> u64 {
+        self.driver.counted().totals.events
     }
 
     /// What the node did since its last heartbeat.
@@ -116,7 +118,7 @@ impl World {
     fn report_end(&mut self, number: u32) {
         let task = self.tasks.remove(number);
         let job = &self.jobs[task.job as usize];
-        let (queue, id) = (job.queue, job.id.expect("it was accepted"));
+        let id = job.id.expect("it was accepted");
         let node = &mut self.nodes[task.node as usize];
         match task.work {
             Work::Map { work, slot, distance, .. } => {
@@ -134,12 +136,8 @@ impl World {
             }
             Work::Reduce(_) => node.reduces -= 1,
         }
-        self.tally.task_ended(queue);
-        let effect = self.apply(Event::TaskEnded(task.allocation)).expect("a running task can end");
-        let Effect::Ended { state, .. } = effect else {
-            unreachable!("an end's effect is `Ended`")
-        };
-        match (state, task.work) {
+        let ended = self.driver.task_ended(self.now, task.allocation);
+        match (ended.expect("a running task can end").state, task.work) {
             (JobState::Active, _) => {}
             (JobState::Drained, _) => self.maps_ended(task.job),
             (_, Work::Map { .. }) => {
@@ -179,13 +177,9 @@ impl World {
         }
         let reduce_slots = node.reduce_slots;
         self.nodes[number].capacity = wanted;
-        let now = self.now;
-        self.capacity.pass(now, self.parts.tree().capacity());
         let capacity = Resources::new(&[u64::from(wanted) * 1000, u64::from(reduce_slots) * 1000]);
-        let effect = self.apply(Event::NodeChanged(self.node_ids[number], capacity));
-        let Ok(Effect::Lost(lost)) = effect else {
-            unreachable!("slots are bounded, and a node has some")
-        };
+        let lost = self.driver.node_changed(self.now, self.node_ids[number], capacity);
+        let lost = lost.expect("slots are bounded, and a node has some");
         assert!(lost.is_empty(), "what runs keeps its slot");
     }
 
@@ -201,14 +195,12 @@ impl World {
     }
 
     fn offer_map(&mut self, number: usize, kind: SlotKind) -> Option<Start> {
-        let (numbers, racks, cluster, now) =
-            (&self.job_numbers, &self.racks, &self.cluster, self.now);
+        let (racks, cluster, now) = (&self.racks, &self.cluster, self.now);
         // The engine asks one after the other; both look at the same jobs.
         let shared = RefCell::new((&mut self.classes, &mut self.jobs));
-        let mut rank = |id: JobId, group: u32| {
+        let mut rank = |live: &LiveJob<u32>, group: u32| {
             let (classes, jobs) = &mut *shared.borrow_mut();
-            let blocks =
-                jobs[numbers[id.slot()] as usize].blocks.as_mut().filter(|_| group == MAPS)?;
+            let blocks = jobs[live.detail as usize].blocks.as_mut().filter(|_| group == MAPS)?;
             let local = blocks.has_local(number);
             let remote = || {
                 let holder =
@@ -218,32 +210,32 @@ impl World {
                     transfer: transfer(cluster.block_bytes, &cluster.machines[number]),
                 }
             };
-            classes.rank(number, kind, id, local, remote)
+            classes.rank(number, kind, live.id(), local, remote)
         };
-        let mut accept = |id: JobId, _: u32| {
+        let mut accept = |live: &LiveJob<u32>, _: u32| {
             let (classes, jobs) = &mut *shared.borrow_mut();
-            let blocks = jobs[numbers[id.slot()] as usize].blocks.as_mut();
-            classes.accepts(now, id, blocks.is_some_and(|blocks| blocks.has_local(number)))
+            let blocks = jobs[live.detail as usize].blocks.as_mut();
+            classes.accepts(now, live.id(), blocks.is_some_and(|blocks| blocks.has_local(number)))
         };
-        self.parts.engines[0].offer_if(self.node_ids[number], false, &mut rank, &mut accept)
+        self.driver
+            .offer(now, self.node_ids[number], false, &mut rank, &mut accept)
+            .expect("heartbeats come in order of time")
     }
 
     fn start_map(&mut self, number: usize, slot: SlotKind, start: &Start) {
-        let job_number = self.job_numbers[start.job.slot()];
+        let job_number = self.number_of(start);
         let job = &mut self.jobs[job_number as usize];
         let taken = take_block(job, number, self.classes.pick(), &self.racks);
         let plan = &self.requests[job.request].jobs[job.number];
         let before = u64::from(taken.block) * self.cluster.block_bytes;
         let bytes = self.cluster.block_bytes.min(plan.input_bytes - before);
         let work = self.kinds[plan.kind].map(bytes);
-        let (queue, waited) = (job.queue, self.now - job.ready(MAPS));
         let node = &mut self.nodes[number];
         node.occupied[index(slot)] += 1;
         node.counts.maps += 1;
         node.counts.local += u64::from(taken.distance == Distance::Local);
         self.waiting_maps -= 1;
         let work = Work::Map { work, slot, holder: taken.holder, distance: taken.distance };
-        self.tally.task_started(queue, waited);
         self.begin_task(job_number, number, start, work);
     }
 
@@ -251,24 +243,26 @@ impl World {
         while self.waiting_reduces > 0
             && self.nodes[number].reduces < self.nodes[number].reduce_slots
         {
-            let mut rank = |_: JobId, group: u32| (group == REDUCES).then_some(0);
-            let Some(start) = self.parts.engines[0].offer(self.node_ids[number], false, &mut rank)
-            else {
-                break;
-            };
-            let job_number = self.job_numbers[start.job.slot()];
+            let mut rank = |_: &LiveJob<u32>, group: u32| (group == REDUCES).then_some(0);
+            let node = self.node_ids[number];
+            let offered = self.driver.offer(self.now, node, false, &mut rank, &mut |_, _| true);
+            let Some(start) = offered.expect("heartbeats come in order of time") else { break };
+            let job_number = self.number_of(&start);
             let job = &mut self.jobs[job_number as usize];
             job.waiting_reduces -= 1;
             let plan = &self.requests[job.request].jobs[job.number];
             let copies = self.cluster.output_copies;
             let work = self.kinds[plan.kind].reduce(plan.input_bytes, job.reduces, copies);
-            let (queue, waited) = (job.queue, self.now - job.ready(REDUCES));
             self.nodes[number].reduces += 1;
             self.nodes[number].counts.reduces += 1;
             self.waiting_reduces -= 1;
-            self.tally.task_started(queue, waited);
             self.begin_task(job_number, number, &start, Work::Reduce(work));
         }
+    }
+
+    /// Number of the job of which a task starts.
+    fn number_of(&self, start: &Start) -> u32 {
+        self.driver.job(start.job).expect("a live job starts").detail
     }
 
     fn begin_task(&mut self, job: u32, node: usize, start: &Start, work: Work) {

@@ -1,6 +1,7 @@
 //! Jobs are submitted, their reduces begin when their maps have ended, they end.
 
-use meed::{Effect, Event, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
+use meed::{JobId, JobSpec, Resources, TaskGroup, Time};
+use meed_workload::JobLabel;
 use meed_workload::generate::Stream;
 
 use super::World;
@@ -24,7 +25,6 @@ pub(super) struct Job {
     pub(super) request: usize,
     /// Number within its request.
     pub(super) number: usize,
-    pub(super) queue: QueueId,
     pub(super) submit: Time,
     /// Empty when the last has been taken.
     pub(super) blocks: Option<Blocks>,
@@ -43,13 +43,6 @@ pub(super) struct Counts {
     pub(super) maps: u64,
     pub(super) local: u64,
     pub(super) rack: u64,
-}
-
-impl Job {
-    /// Since when its tasks of that group could have started.
-    pub(super) fn ready(&self, group: u32) -> Time {
-        if group == MAPS { self.submit } else { self.maps_end.unwrap_or(self.submit) }
-    }
 }
 
 /// What is known of a request while the run goes on.
@@ -83,13 +76,13 @@ impl World {
                 self.cluster.machines.iter().map(|machine| machine.reduce_slots).sum()
             }
         };
-        let tree = self.parts.tree();
+        let tree = self.driver.engine();
         let queue = tree.find_queue(&plan.queue).expect("the scenario's reader checks names");
+        let slot = self.jobs.len() as u32;
         let mut job = Job {
             id: None,
             request,
             number,
-            queue,
             submit: self.now,
             blocks: None,
             reduces,
@@ -99,32 +92,25 @@ impl World {
             end: None,
             class: None,
         };
-        let arrived =
-            tree.check_tasks(queue, &[group(reduces.max(1), REDUCE_DEMAND)]).and_then(|()| {
-                let groups = [group(maps, MAP_DEMAND)];
-                let open = reduces > 0;
-                let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
-                self.apply(Event::JobArrived(spec))
-            });
-        let slot = self.jobs.len() as u32;
+        let reduce = [group(reduces.max(1), REDUCE_DEMAND)];
+        let arrived = tree.check_tasks(queue, &reduce).and_then(|()| {
+            let groups = [group(maps, MAP_DEMAND)];
+            let open = reduces > 0;
+            let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
+            let row = || (JobLabel::Name(plan.name.as_str().into()), slot);
+            self.driver.job_arrived(self.now, spec, row)
+        });
         match arrived {
-            Ok(Effect::Job(id)) => {
-                let plan = &self.requests[request].jobs[number];
+            Ok(id) => {
                 let mut stream = Stream::new(self.seed, &format!("blocks of {}", plan.name));
                 job.blocks =
                     Some(Blocks::place(maps, self.cluster.replicas, &self.racks, &mut stream));
                 job.id = Some(id);
-                if self.job_numbers.len() <= id.slot() {
-                    self.job_numbers.resize(id.slot() + 1, u32::MAX);
-                }
-                self.job_numbers[id.slot()] = slot;
                 self.live += 1;
                 self.waiting_maps += u64::from(maps);
                 self.classes.job_arrived(id);
             }
-            Ok(_) => unreachable!("an arrival's effect is `Job`"),
             Err(why) if self.strict => {
-                let plan = &self.requests[request].jobs[number];
                 return Err(RunError::Refused {
                     job: plan.name.clone(),
                     queue: plan.queue.clone(),
@@ -132,7 +118,7 @@ impl World {
                 });
             }
             Err(_) => {
-                self.tally.refused += 1;
+                self.driver.job_refused();
                 self.request_shrinks(request);
             }
         }
@@ -151,8 +137,9 @@ impl World {
             return;
         }
         let groups = [group(reduces, REDUCE_DEMAND)];
-        let event = Event::TasksAdded { job: id, groups: &groups, open: false };
-        self.apply(event).expect("it was looked at when the job arrived, and nothing has changed");
+        self.driver
+            .tasks_added(now, id, &groups, false)
+            .expect("it was looked at when the job arrived, and nothing has changed");
         self.waiting_reduces += u64::from(reduces);
     }
 
@@ -165,8 +152,7 @@ impl World {
         job.class = self.classes.class(id);
         self.classes.job_ended(id);
         self.live -= 1;
-        let (queue, took, request) = (job.queue, now - job.submit, job.request);
-        self.tally.job_ended(queue, took, true);
+        let request = job.request;
         self.request_shrinks(request);
     }
 

@@ -2,13 +2,15 @@
 
 use crate::classes::{Limits, Rule};
 use meed::{Config, Span, Time};
+use meed_driver::{Ending, outcome};
 
 use super::World;
 use super::kinds::Kind;
 use super::machines::{Machine, SpeedChange};
+use super::world::Finished;
+use crate::Watch;
 use crate::record::RunRecord;
 use crate::world::{NewPlacement, RunError, StopAt};
-use crate::{Watch, outcome};
 
 /// The machines and how they are shared.
 #[derive(Clone, Debug)]
@@ -98,8 +100,10 @@ pub struct Setup {
 /// Runs one setup to its end. `policy` names the run in its record.
 pub fn run(policy: &str, setup: Setup, watch: &mut dyn Watch) -> Result<RunRecord, RunError> {
     let world = World::new(setup)?;
-    let (finished, mapreduce) = world.run(&mut |progress| watch.goes_on(progress))?;
-    let mut record = outcome::record(policy, finished);
+    let Finished { mut driver, end, sampler, record: mapreduce } =
+        world.run(&mut |progress| watch.goes_on(progress))?;
+    let mut record = outcome(policy, &mut driver, Ending { end, sampler, jobs: Vec::new() })
+        .map_err(|why| RunError::Change { at: end, why })?;
     record.mapreduce = Some(Box::new(mapreduce));
     Ok(record)
 }

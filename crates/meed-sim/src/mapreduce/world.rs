@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use crate::classes::Classes;
-use meed::{Effect, Event, NodeId, Span, Time};
-use meed_workload::SourceCounts;
+use meed::{NodeId, Span, Time};
+use meed_driver::{Driver, Sampler};
 
 use super::beat::Node;
 use super::blocks::Racks;
@@ -21,15 +21,14 @@ use super::record::MapReduceRecord;
 use super::setup::{Begin, Cluster, Request, Setup};
 use super::tasks::Tasks;
 use super::views::Views;
-use crate::outcome::CapacityTime;
-use crate::series::Sampler;
-use crate::world::{Finished, Parts, Progress, RunError, StopAt, Tally};
+use crate::world::{Progress, RunError, StopAt};
 
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
 pub(crate) struct World {
-    pub(super) parts: Parts,
+    /// Keeps of each live job its number in `jobs`.
+    pub(super) driver: Driver<u32>,
     pub(super) classes: Classes,
     pub(super) rule: &'static str,
     pub(super) cluster: Cluster,
@@ -44,8 +43,6 @@ pub(crate) struct World {
     pub(super) due: BTreeSet<(Time, usize)>,
     /// In order of submission.
     pub(super) jobs: Vec<Job>,
-    /// Number of the job in each slot of the engine's.
-    pub(super) job_numbers: Vec<u32>,
     /// Jobs that have not ended.
     pub(super) live: usize,
     pub(super) waiting_maps: u64,
@@ -58,8 +55,6 @@ pub(crate) struct World {
     beat: u64,
     pub(super) heartbeats: u64,
     pub(super) slot_settings: u64,
-    pub(super) capacity: CapacityTime,
-    pub(super) tally: Tally,
     stop: StopAt,
     pub(super) seed: u64,
     pub(super) strict: bool,
@@ -68,14 +63,21 @@ pub(crate) struct World {
     pub(super) now: Time,
 }
 
+/// What a run leaves.
+pub(super) struct Finished {
+    pub(super) driver: Driver<u32>,
+    pub(super) end: Time,
+    pub(super) sampler: Option<Sampler>,
+    pub(super) record: MapReduceRecord,
+}
+
 impl World {
     pub(crate) fn new(setup: Setup) -> Result<World, RunError> {
         let cluster = setup.cluster;
-        let parts = Parts::whole(setup.config, setup.placement, setup.seed)?;
+        let place = (setup.placement)(setup.config.kinds.len(), setup.seed);
+        let driver = Driver::new(setup.config, place)?;
         let map_slots = cluster.machines.iter().map(|machine| machine.map_slots).collect();
         let classes = Classes::new(setup.rule, setup.limits, map_slots)?;
-        let mut tally = Tally::default();
-        tally.for_queues(parts.tree().queue_ids().len());
         let points = setup.series_points;
         let due =
             setup.requests.iter().enumerate().filter_map(|(number, request)| match request.begin {
@@ -95,11 +97,11 @@ impl World {
                 .enumerate()
                 .map(|(i, machine)| Node::new(i, machine, &classes))
                 .collect(),
-            node_ids: parts.tree().node_ids().collect(),
-            sampler: (points > 0).then(|| Sampler::new(points, &parts)),
+            node_ids: driver.engine().node_ids().collect(),
+            sampler: (points > 0).then(|| Sampler::new(points, &driver)),
             views: (points > 0)
                 .then(|| Views::new(points, cluster.machines.len(), cluster.heartbeat)),
-            parts,
+            driver,
             classes,
             rule: setup.rule.name,
             kinds: setup.kinds,
@@ -107,7 +109,6 @@ impl World {
             request_states: vec![RequestState::default(); setup.requests.len()],
             requests: setup.requests,
             jobs: Vec::new(),
-            job_numbers: Vec::new(),
             live: 0,
             waiting_maps: 0,
             waiting_reduces: 0,
@@ -118,8 +119,6 @@ impl World {
             beat: 0,
             heartbeats: 0,
             slot_settings: 0,
-            capacity: CapacityTime::default(),
-            tally,
             stop: setup.stop,
             seed: setup.seed,
             strict: setup.strict,
@@ -128,10 +127,10 @@ impl World {
     }
 
     /// Runs to the end.
-    pub(crate) fn run(
+    pub(super) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(Finished, MapReduceRecord), RunError> {
+    ) -> Result<Finished, RunError> {
         let mut instants = 0u64;
         while let Some(at) = self.next_instant().filter(|&at| at <= self.stop.at) {
             self.sample_until(at);
@@ -141,7 +140,7 @@ impl World {
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
                 let word = Progress {
                     now: at,
-                    jobs_ended: self.tally.jobs_ended,
+                    jobs_ended: self.driver.counted().totals.jobs_ended,
                     fraction: self.fraction(),
                 };
                 if progress(word).is_break() {
@@ -155,7 +154,7 @@ impl World {
     /// Jobs that have ended, of all that are planned.
     fn fraction(&self) -> Option<f64> {
         let planned: usize = self.requests.iter().map(|request| request.jobs.len()).sum();
-        Some(self.tally.jobs_ended as f64 / planned.max(1) as f64)
+        Some(self.driver.counted().totals.jobs_ended as f64 / planned.max(1) as f64)
     }
 
     /// The next instant at which something happens; `None` when nothing is left to do.
@@ -235,15 +234,10 @@ impl World {
         }
     }
 
-    pub(super) fn apply(&mut self, event: Event<'_>) -> Result<Effect, meed::Rejected> {
-        self.tally.events += 1;
-        self.parts.engines[0].apply(self.now, event)
-    }
-
     fn sample_until(&mut self, at: Time) {
         if let Some(sampler) = &mut self.sampler {
             while let Some(t) = sampler.due_before(at) {
-                sampler.sample(t, &mut self.parts);
+                sampler.sample(t, &mut self.driver);
             }
         }
         if let Some(mut views) = self.views.take() {
@@ -254,40 +248,18 @@ impl World {
         }
     }
 
-    fn finish(mut self) -> (Finished, MapReduceRecord) {
+    fn finish(mut self) -> Finished {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
-            sampler.last(end, &mut self.parts);
+            sampler.last(end, &mut self.driver);
         }
         let mut views = self.views.take();
         if let Some(views) = &mut views {
             views.last(end, &mut self);
         }
-        self.count_unfinished(end);
-        self.capacity.pass(end, self.parts.tree().capacity());
+        self.driver.finish(end);
         let record = self.record(end, views.as_ref());
-        let finished = Finished {
-            parts: self.parts,
-            tally: self.tally,
-            end,
-            sampler: self.sampler,
-            counts: SourceCounts::default(),
-            bad_lines: Vec::new(),
-            capacity: self.capacity.total(),
-        };
-        (finished, record)
-    }
-
-    /// Jobs that live on at the end, and how long tasks of them have waited.
-    fn count_unfinished(&mut self, end: Time) {
-        for job in self.jobs.iter().filter(|job| job.id.is_some() && job.end.is_none()) {
-            self.tally.unfinished += 1;
-            let since = job.blocks.as_ref().map(|_| job.submit);
-            let since = since.or(job.maps_end.filter(|_| job.waiting_reduces > 0));
-            if let Some(since) = since {
-                self.tally.still_waits(job.queue, end.saturating_since(since));
-            }
-        }
+        Finished { driver: self.driver, end, sampler: self.sampler, record }
     }
 }

@@ -26,11 +26,10 @@ pub(crate) use source::Workload;
 
 use crate::log::Log;
 use crate::log::read::{Content, LogError, LogFile, Run, What};
-use crate::outcome::record;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
 use crate::simulate::{Watch, add_speedups, run_one};
-use crate::world::{Change, Failures, RunError, Script, Setup, TimedChange, Told, World};
+use crate::world::{Change, Failures, RunError, Script, Setup, TimedChange, Told, run};
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
@@ -163,13 +162,13 @@ impl Recording {
     }
 
     /// The recorded run again, from its beginning, logging to `log`.
-    pub(crate) fn world<'a>(
+    pub(crate) fn recorded_setup<'a>(
         &self,
         series_points: usize,
         log: Log<'a>,
-    ) -> Result<World<'a>, ReplayError> {
+    ) -> Result<Setup<'a>, LogError> {
         let (plan, changes) = (self.recorded_plan()?, self.workload.changes.clone());
-        Ok(World::new(self.setup(&self.scenario, plan, changes, series_points, log)?)?)
+        self.setup(&self.scenario, plan, changes, series_points, log)
     }
 
     /// The recorded starts, to be played back.
@@ -205,15 +204,18 @@ impl Recording {
         let mut writer = compare.clone();
         let mut log = Log::to(&mut writer);
         let begun = log.header(&self.run.header).map_err(RunError::Log);
-        let world = self.world(series_points, log)?;
-        let finished = begun.and_then(|()| world.run(&mut |progress| watch.goes_on(progress)));
+        let setup = self.recorded_setup(series_points, log)?;
+        let name = self.column();
+        let ran =
+            begun.and_then(|()| run(&name, setup, None, &mut |progress| watch.goes_on(progress)));
         // A log that cannot be read is told as what it is, not as a log that cannot be written.
-        let (bytes, decisions) = compare.verdict(finished.is_ok() && self.run.finished)?;
-        Ok(Again {
-            record: record(&format!("{} (recorded)", self.policy()), finished?),
-            bytes,
-            decisions,
-        })
+        let (bytes, decisions) = compare.verdict(ran.is_ok() && self.run.finished)?;
+        Ok(Again { record: ran?.record, bytes, decisions })
+    }
+
+    /// What the recorded run is called beside others.
+    fn column(&self) -> String {
+        format!("{} (recorded)", self.policy())
     }
 
     /// The record of what the log says, whoever decided it.
@@ -222,10 +224,10 @@ impl Recording {
         series_points: usize,
         watch: &mut dyn Watch,
     ) -> Result<RunRecord, ReplayError> {
-        let mut world = self.world(series_points, Log::off())?;
-        world.follow(self.script()?);
-        let finished = world.run(&mut |progress| watch.goes_on(progress))?;
-        Ok(record(&format!("{} (recorded)", self.policy()), finished))
+        let setup = self.recorded_setup(series_points, Log::off())?;
+        let script = Some(self.script()?);
+        let ran = run(&self.column(), setup, script, &mut |progress| watch.goes_on(progress))?;
+        Ok(ran.record)
     }
 }
 

@@ -1,11 +1,8 @@
 //! Changes of the cluster and of the queue tree while work runs.
-//!
-//! Under the static partition the master shares out anew and each part's node follows its tenant's
-//! share.
 
-use meed::{AllocationId, Effect, Event, NodeId, NodeSpec, QueueChange, QueueId, Resources, Time};
+use meed::{NodeSpec, QueueChange, Rejected, Resources, Time};
 
-use super::partition::share_node;
+use super::desk::{Desk, Step};
 use super::{RunError, World};
 use crate::log::Record;
 
@@ -35,134 +32,40 @@ pub enum Change {
     JobCancelled(String),
 }
 
-impl World<'_> {
+impl<D: Desk> World<'_, D> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {
-        let at = timed.at;
-        let kinds = self.parts.tree().kinds();
-        self.log.write(at, || Record::Change { change: &timed.change, kinds, of_share: false })?;
-        self.capacity.pass(at, self.parts.tree().capacity());
-        if let Change::JobCancelled(label) = &timed.change {
+        let TimedChange { at, change } = timed;
+        let kinds = self.desk.tree().kinds();
+        self.log.write(at, || Record::Change { change: &change, kinds, of_share: false })?;
+        if let Change::JobCancelled(label) = &change {
             return self.cancel_labelled(label);
         }
-        if let Change::QueueRemoved(name) = &timed.change
-            && self.parts.is_partitioned()
-        {
-            let queue = self.queue_named(name).map_err(|why| RunError::Change { at, why })?;
-            return self.remove_partitioned(queue);
-        }
-        let event = self.event_of(timed.change).map_err(|why| RunError::Change { at, why })?;
-        self.parts.touch_all();
-        let effect = self.apply(0, event).map_err(|why| RunError::Change { at, why })?;
-        if let Effect::Lost(lost) = effect {
-            self.lose(0, &lost)?;
-        }
-        if self.parts.is_partitioned() { self.follow_shares() } else { Ok(()) }
+        let steps = self.desk.change(at, change);
+        self.follow(steps)
     }
 
-    fn event_of(&self, change: Change) -> Result<Event<'static>, meed::Rejected> {
-        Ok(match change {
-            Change::NodeJoins(spec) => Event::NodeJoined(spec),
-            Change::NodeLeaves(name) => Event::NodeLeft(self.node_named(&name)?),
-            Change::NodeResized(name, capacity) => {
-                Event::NodeChanged(self.node_named(&name)?, capacity)
+    /// Tells what follows from a change or an end.
+    pub(super) fn follow(
+        &mut self,
+        steps: Result<Vec<Step<D::At>>, Rejected>,
+    ) -> Result<(), RunError> {
+        let now = self.now;
+        for step in steps.map_err(|why| RunError::Change { at: now, why })? {
+            if let Some(change) = &step.follows {
+                let kinds = self.desk.tree().kinds();
+                self.log.write(now, || Record::Change { change, kinds, of_share: true })?;
             }
-            Change::Queue(name, change) => Event::QueueChanged(self.queue_named(&name)?, change),
-            Change::QueueRemoved(name) => Event::QueueRemoved(self.queue_named(&name)?),
-            Change::JobCancelled(_) => unreachable!("jobs are found by their label"),
-        })
-    }
-
-    fn node_named(&self, name: &str) -> Result<NodeId, meed::Rejected> {
-        let tree = self.parts.tree();
-        // The latest of that name: a node may leave and come back.
-        tree.node_ids()
-            .rev()
-            .find(|&id| tree.node(id).0.name == name)
-            .ok_or(meed::Rejected::UnknownNode)
-    }
-
-    fn queue_named(&self, name: &str) -> Result<QueueId, meed::Rejected> {
-        self.parts.tree().find_queue(name).ok_or(meed::Rejected::UnknownQueue)
+            for task in &step.lost {
+                self.log_task(step.at, task, None, "lost")?;
+            }
+        }
+        Ok(())
     }
 
     fn cancel_labelled(&mut self, label: &str) -> Result<(), RunError> {
-        let live = (0..)
-            .zip(&self.jobs)
-            .flat_map(|(part, jobs)| jobs.iter().flatten().map(move |job| (part, job)));
-        let ours = live.filter(|(_, job)| job.label.to_string() == label);
-        match ours.min_by_key(|(_, job)| job.number).map(|(part, job)| (part, job.id)) {
-            Some((part, id)) => self.cancel(part, id),
-            None => Ok(()),
-        }
-    }
-
-    /// Removes a tenant that is alone on its share: at once, or when its last job has ended.
-    fn remove_partitioned(&mut self, queue: QueueId) -> Result<(), RunError> {
-        let Some((part, _)) = self.parts.route(queue) else {
-            let why = meed::Rejected::HasChildren {
-                queue: self.parts.tree().queue(queue).name.to_owned(),
-            };
-            return Err(RunError::Change { at: self.now, why });
-        };
-        self.parts.drain(part);
-        self.let_removed_go(part, queue)
-    }
-
-    /// Where `queue` is to go and has no job left, its share goes to the others.
-    pub(super) fn let_removed_go(&mut self, part: u32, queue: QueueId) -> Result<(), RunError> {
-        if !self.parts.is_draining(part)
-            || self.parts.engines[part as usize].live_jobs() > 0
-            || self.parts.tree().queue(queue).removed
-        {
-            return Ok(());
-        }
-        let at = self.now;
-        self.apply(0, Event::QueueRemoved(queue)).map_err(|why| RunError::Change { at, why })?;
-        self.follow_shares()
-    }
-
-    /// Tasks that run no more wait again from now on.
-    fn lose(&mut self, part: u32, lost: &[AllocationId]) -> Result<(), RunError> {
-        let now = self.now;
-        for task in self.take_tasks(part, lost) {
-            self.live_mut(part, task.job).again.get_or_insert_default().insert(task.task, now);
-            self.log_task(&task, "lost")?;
-        }
-        Ok(())
-    }
-
-    /// Gives each tenant's node its share anew.
-    fn follow_shares(&mut self) -> Result<(), RunError> {
-        for id in self.parts.tree().queue_ids() {
-            let Some((part, _)) = self.parts.route(id) else { continue };
-            let (view, engine) = (self.parts.tree().queue(id), &self.parts.engines[part as usize]);
-            let share =
-                if view.removed { Resources::zero(view.share.kinds()) } else { *view.share };
-            if share == *engine.capacity() {
-                continue;
-            }
-            let spec = share_node(view.name, share);
-            // The part's only node: it leaves with its last unit, and a new one joins when there is
-            // a share again.
-            let node = engine.node_ids().next_back().filter(|_| !engine.capacity().is_zero());
-            let (change, event) = match node {
-                None => (Change::NodeJoins(spec.clone()), Event::NodeJoined(spec)),
-                Some(node) if share.is_zero() => {
-                    (Change::NodeLeaves(spec.name), Event::NodeLeft(node))
-                }
-                Some(node) => {
-                    (Change::NodeResized(spec.name, share), Event::NodeChanged(node, share))
-                }
-            };
-            let (at, kinds) = (self.now, self.parts.tree().kinds());
-            self.log.write(at, || Record::Change { change: &change, kinds, of_share: true })?;
-            self.parts.touch(part);
-            if let Effect::Lost(lost) =
-                self.apply(part, event).map_err(|why| RunError::Change { at, why })?
-            {
-                self.lose(part, &lost)?;
-            }
-        }
-        Ok(())
+        let live = self.desk.drivers().flat_map(|(at, one)| one.jobs().map(move |job| (at, job)));
+        let ours = live.filter(|(_, job)| job.label().to_string() == label);
+        let first = ours.min_by_key(|(_, job)| job.detail.number).map(|(at, job)| (at, job.id()));
+        first.map_or(Ok(()), |(at, id)| self.cancel(at, id))
     }
 }

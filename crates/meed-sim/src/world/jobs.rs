@@ -1,42 +1,29 @@
 //! Jobs arrive, their stages begin, their tasks are looked up.
 
-use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span, Time};
-use meed_workload::{Cause, Job, TaskGroup};
+use meed::{JobId, JobSpec, QueueId, Rejected, Span};
+use meed_workload::{Cause, Job, JobLabel, TaskGroup};
 use smallvec::SmallVec;
 
-use super::partition::fit_to_share;
-use super::{KeptJob, LiveJob, RunError, World};
+use super::desk::{Desk, Fitted};
+use super::{Planned, RunError, World};
 
-impl LiveJob {
-    fn new(
-        id: JobId,
-        queue: QueueId,
-        job: Job,
-        now: Time,
-        number: u64,
-        luck: u64,
-        first_stage: usize,
-    ) -> LiveJob {
-        LiveJob {
-            id,
-            label: job.label,
-            queue,
-            submit: now,
+impl Planned {
+    fn new(job: Job, number: u64, luck: u64, first_stage: usize) -> (JobLabel, Planned) {
+        let planned = Planned {
+            weight: job.weight,
             chain: job.chain,
             number,
             luck,
             first_tasks: first_tasks(&job.groups),
-            unstarted: tasks_of(&job.groups[..first_stage]),
             groups: job.groups,
             told: first_stage,
-            ready: now,
-            again: None,
-        }
+        };
+        (job.label, planned)
     }
 
-    pub(super) fn to_keep(&self, ended: Option<Time>) -> KeptJob {
-        let (queue, label, tasks) = (self.queue, self.label.clone(), tasks_of(&self.groups));
-        KeptJob { queue, label, submit: self.submit, ended, tasks }
+    /// How many tasks it has, in all its stages.
+    pub(super) fn tasks(&self) -> u64 {
+        self.groups.iter().map(|group| u64::from(group.count)).sum()
     }
 
     /// How long task number `task` (over all groups), which is in `group`, runs.
@@ -77,52 +64,20 @@ fn first_tasks(groups: &[TaskGroup]) -> SmallVec<[u32; 2]> {
     groups.iter().map(first).collect()
 }
 
-fn tasks_of(groups: &[TaskGroup]) -> u64 {
-    groups.iter().map(|group| u64::from(group.count)).sum()
-}
-
-impl World<'_> {
+impl<D: Desk> World<'_, D> {
     pub(super) fn arrive(&mut self, job: Job, cause: Option<Cause>) -> Result<(), RunError> {
         let number = self.jobs_arrived;
         self.jobs_arrived += 1;
-        let queue = self.queues[job.queue as usize];
-        let routed = queue.filter(|&queue| !self.parts.tree().is_removed(queue));
-        let Some((queue, (part, leaf))) =
-            routed.and_then(|queue| Some((queue, self.parts.route(queue)?)))
-        else {
-            // The scenario's reader checks names, so this is a queue that was removed meanwhile, or
-            // a parent.
-            let why = match queue {
-                Some(queue) if !self.parts.tree().is_removed(queue) => {
-                    Rejected::NotALeaf { queue: self.parts.tree().queue(queue).name.to_owned() }
-                }
-                _ => Rejected::UnknownQueue,
-            };
-            return self.refuse(job, cause, why);
+        let (at, queue, leaf) = match self.where_to(job.queue) {
+            Ok(found) => found,
+            Err(why) => return self.refuse(job, cause, why),
         };
-        if self.parts.is_draining(part) {
-            let queue = self.parts.tree().queue(queue).name.to_owned();
-            return self.refuse(job, cause, Rejected::Draining { queue });
-        }
         let luck = self.failures.luck(self.arrivals.queue_name(job.queue), &job.label);
-        let (job, submitted) = match self.parts.is_partitioned() {
-            false => (job, None),
-            true => {
-                let share = *self.parts.engines[part as usize].capacity();
-                match fit_to_share(job.clone(), &share) {
-                    Some(cut) if cut == job => (job, None),
-                    Some(cut) => (cut, Some(job)),
-                    None => {
-                        let why = Rejected::FitsNoNode {
-                            demand: "some of a resource".to_owned(),
-                            largest: "nothing of it".to_owned(),
-                        };
-                        return self.refuse(job, cause, why);
-                    }
-                }
-            }
+        let Fitted { job, submitted } = match self.desk.fit(at, leaf, job) {
+            Ok(fitted) => fitted,
+            Err((job, why)) => return self.refuse(job, cause, why),
         };
-        if let Err(why) = self.check_later_stages(part, leaf, &job) {
+        if let Err(why) = self.check_later_stages(at, leaf, &job) {
             return self.refuse(submitted.unwrap_or(job), cause, why);
         }
         let (first_stage, open) = stage_from(&job.groups, 0);
@@ -134,68 +89,63 @@ impl World<'_> {
             open,
             max_attempts: self.max_attempts,
         };
-        self.parts.touch(part);
-        match self.apply(part, Event::JobArrived(spec)) {
-            Ok(Effect::Job(id)) => {
-                self.log_arrival(queue, &job, cause, submitted.as_ref())?;
-                self.keep(
-                    part,
-                    id,
-                    LiveJob::new(id, queue, job, self.now, number, luck, first_stage),
-                );
+        let mut job = Some(job);
+        let row = || Planned::new(job.take().expect("once"), number, luck, first_stage);
+        match self.desk.driver_mut(at).job_arrived(self.now, spec, row) {
+            Ok(id) => self.log_arrival(at, id, queue, cause, submitted.as_ref()),
+            Err(why) => {
+                let job = submitted.or(job).expect("a job that is refused is not taken");
+                self.refuse(job, cause, why)
             }
-            Ok(_) => unreachable!("an arrival's effect is `Job`"),
-            Err(why) => return self.refuse(submitted.unwrap_or(job), cause, why),
         }
-        Ok(())
+    }
+
+    /// Who serves the source's queue of that number, and what it is in the tree and there.
+    fn where_to(&self, queue: u32) -> Result<(D::At, QueueId, QueueId), Rejected> {
+        let tree = self.desk.tree();
+        // The scenario's reader checks names, so the queue may only have been removed meanwhile, or
+        // be a parent.
+        let known = self.queues[queue as usize].filter(|&queue| !tree.is_removed(queue));
+        let queue = known.ok_or(Rejected::UnknownQueue)?;
+        let not_a_leaf = || Rejected::NotALeaf { queue: tree.queue(queue).name.to_owned() };
+        let (at, leaf) = self.desk.route(queue).ok_or_else(not_a_leaf)?;
+        Ok((at, queue, leaf))
     }
 
     /// A stage that could never run refuses the job when it arrives, not when its first stages have
     /// run.
-    fn check_later_stages(&self, part: u32, leaf: QueueId, job: &Job) -> Result<(), Rejected> {
+    fn check_later_stages(&self, at: D::At, leaf: QueueId, job: &Job) -> Result<(), Rejected> {
         let (first_stage, more) = stage_from(&job.groups, 0);
         if !more {
             return Ok(());
         }
-        self.parts.engines[part as usize].check_tasks(leaf, &told(&job.groups[first_stage..]))
+        self.desk.driver(at).engine().check_tasks(leaf, &told(&job.groups[first_stage..]))
     }
 
-    fn keep(&mut self, part: u32, id: JobId, live: LiveJob) {
-        let jobs = &mut self.jobs[part as usize];
-        match jobs.get_mut(id.slot()) {
-            Some(slot) => *slot = Some(live),
-            // Slots are dense: a new one is always the next.
-            None => jobs.push(Some(live)),
-        }
-    }
-
-    pub(super) fn begin_stage(&mut self, part: u32, id: JobId) -> Result<(), RunError> {
-        let now = self.now;
-        let Some(live) = self.jobs[part as usize][id.slot()].as_mut() else { return Ok(()) };
-        let first = live.told;
-        let (last, open) = stage_from(&live.groups, first);
-        let groups = told(&live.groups[first..last]);
-        (live.told, live.ready, live.unstarted) = (last, now, tasks_of(&live.groups[first..last]));
-        self.parts.touch(part);
-        match self.apply(part, Event::TasksAdded { job: id, groups: &groups, open }) {
-            Ok(_) => self.log_stage(part, id, first, last),
+    pub(super) fn begin_stage(&mut self, at: D::At, id: JobId) -> Result<(), RunError> {
+        let driver = self.desk.driver_mut(at);
+        let Some(live) = driver.job_mut(id) else { return Ok(()) };
+        let first = live.detail.told;
+        let (last, open) = stage_from(&live.detail.groups, first);
+        let groups = told(&live.detail.groups[first..last]);
+        live.detail.told = last;
+        match driver.tasks_added(self.now, id, &groups, open) {
+            Ok(()) => self.log_stage(at, id, first, last),
             // The cluster has changed since the job came, and its queue's maximum may have: the job
             // fails.
-            Err(_) => self.cancel(part, id),
+            Err(_) => self.cancel(at, id),
         }
     }
 
     /// Ends a job that cannot go on.
-    pub(super) fn cancel(&mut self, part: u32, id: JobId) -> Result<(), RunError> {
-        self.parts.touch(part);
-        match self.apply(part, Event::JobCancelled(id)) {
-            Ok(Effect::Lost(stopped)) => {
-                self.log_stopped(part, &stopped)?;
-                self.end_job(part, id, false)
-            }
-            Ok(_) => unreachable!("a cancellation's effect is `Lost`"),
-            Err(_) => Ok(()),
+    pub(super) fn cancel(&mut self, at: D::At, id: JobId) -> Result<(), RunError> {
+        let Ok(cancelled) = self.desk.driver_mut(at).job_cancelled(self.now, id) else {
+            return Ok(());
+        };
+        for task in &cancelled.stopped {
+            self.log_task(at, task, Some(&cancelled.job), "stop")?;
         }
+        self.job_gone(at, cancelled.job, false)
     }
 
     fn refuse(&mut self, job: Job, cause: Option<Cause>, why: Rejected) -> Result<(), RunError> {
@@ -204,7 +154,7 @@ impl World<'_> {
             let queue = self.arrivals.queue_name(source_queue).to_owned();
             return Err(RunError::Refused { job: job.label.to_string(), queue, why });
         }
-        self.tally.refused += 1;
+        self.desk.refused();
         self.log_refusal(source_queue, &job, cause, &why)?;
         if let Some(chain) = job.chain {
             self.arrivals.chain_ended(chain, now);

@@ -1,36 +1,36 @@
 //! Log lines of the world: names for numbers, built only when there is a log.
 
-use meed::{AllocationId, JobId, QueueId, Rejected, ResourceKinds, Start};
+use meed::{JobId, QueueId, Rejected, ResourceKinds, Start};
 use meed_config::constraints::ConstraintsForm;
+use meed_driver::{LiveJob, Task};
 use meed_workload::{Cause, Job, TaskGroup};
 
-use super::{LiveTask, RunError, World};
+use super::desk::Desk;
+use super::{Planned, RunError, World};
 use crate::log::{
     Amounts, Arrive, DurationsLine, GroupLine, Key, Label, Level, ReasonLine, Record, Refuse,
     Seconds, Started, TaskAt, Terms,
 };
 
-impl World<'_> {
+impl<D: Desk> World<'_, D> {
     /// `submitted` is the job before it was cut to a share, where it was.
     pub(super) fn log_arrival(
         &mut self,
+        at: D::At,
+        id: JobId,
         queue: QueueId,
-        job: &Job,
         cause: Option<Cause>,
         submitted: Option<&Job>,
     ) -> Result<(), RunError> {
-        let tree = self.parts.tree();
+        let (tree, driver) = (self.desk.tree(), self.desk.driver(at));
         self.log.write(self.now, || {
-            let (kinds, first) = (tree.kinds(), job.groups[0].stage);
-            let now = job
-                .groups
-                .iter()
-                .position(|group| group.stage != first)
-                .unwrap_or(job.groups.len());
+            let (kinds, live) = (tree.kinds(), driver.job(id).expect("it has just come"));
+            let job = &live.detail;
+            let now = job.told;
             let submitted = submitted.map_or(&[][..], |job| &job.groups);
             Record::Arrive(Arrive {
                 queue: tree.queue(queue).name,
-                job: Label(&job.label),
+                job: Label(live.label()),
                 stage: 0,
                 terms: Terms { weight: job.weight, chain: job.chain, cause },
                 groups: group_lines(&job.groups[..now], kinds),
@@ -49,7 +49,7 @@ impl World<'_> {
         why: &Rejected,
     ) -> Result<(), RunError> {
         let queue = self.arrivals.queue_name(queue);
-        let tree = self.parts.tree();
+        let tree = self.desk.tree();
         self.log.write(self.now, || {
             Record::Refuse(Refuse {
                 queue,
@@ -64,20 +64,21 @@ impl World<'_> {
 
     pub(super) fn log_stage(
         &mut self,
-        part: u32,
+        at: D::At,
         id: JobId,
         first: usize,
         last: usize,
     ) -> Result<(), RunError> {
-        let (tree, jobs) = (self.parts.tree(), &self.jobs[part as usize]);
+        let tree = self.desk.tree();
         self.log.write(self.now, || {
-            let live = jobs[id.slot()].as_ref().expect("its stage has just begun");
+            let live = self.desk.driver(at).job(id).expect("its stage has just begun");
+            let all = &live.detail.groups;
             Record::Arrive(Arrive {
-                queue: tree.queue(live.queue).name,
-                job: Label(&live.label),
-                stage: live.groups[first].stage,
+                queue: self.desk.queue_name(at, live.queue()),
+                job: Label(live.label()),
+                stage: all[first].stage,
                 terms: Terms::default(),
-                groups: live.groups[first..last]
+                groups: all[first..last]
                     .iter()
                     .map(|group| GroupLine { stage: 0, ..group_line(group, tree.kinds()) })
                     .collect(),
@@ -88,23 +89,19 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn log_start(&mut self, part: u32, start: &Start) -> Result<(), RunError> {
-        let engine = &self.parts.engines[part as usize];
-        let jobs = &self.jobs[part as usize];
+    pub(super) fn log_start(&mut self, at: D::At, start: &Start) -> Result<(), RunError> {
+        let driver = self.desk.driver(at);
         self.log.write(self.now, || {
-            let live = jobs[start.job.slot()].as_ref().expect("a live job starts");
-            // Alone on its share a tenant is the only queue.
-            let alone =
-                self.parts.is_partitioned().then(|| self.parts.tree().queue(live.queue).name);
-            let name = |id: QueueId| alone.unwrap_or_else(|| engine.queue(id).name);
+            let live = driver.job(start.job).expect("a live job starts");
+            let name = |id: QueueId| self.desk.queue_name(at, id);
             let reason = start.reason.as_deref();
             let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
             Record::Start(Started {
                 task: TaskAt {
                     queue: name(start.queue),
-                    job: Label(&live.label),
+                    job: Label(live.label()),
                     task: start.task,
-                    node: &engine.node(start.node).0.name,
+                    node: &driver.engine().node(start.node).0.name,
                 },
                 failures: start.failures,
                 reason: ReasonLine {
@@ -125,30 +122,24 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Tasks that end with their job before their time.
-    pub(super) fn log_stopped(
+    /// `gone`: its job, where that lives no more.
+    pub(super) fn log_task(
         &mut self,
-        part: u32,
-        stopped: &[AllocationId],
+        at: D::At,
+        task: &Task,
+        gone: Option<&LiveJob<Planned>>,
+        what: &'static str,
     ) -> Result<(), RunError> {
-        for task in self.take_tasks(part, stopped) {
-            self.log_task(&task, "stop")?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn log_task(&mut self, task: &LiveTask, what: &'static str) -> Result<(), RunError> {
-        let engine = &self.parts.engines[task.part as usize];
-        let (tree, jobs) = (self.parts.tree(), &self.jobs[task.part as usize]);
+        let driver = self.desk.driver(at);
         self.log.write(self.now, || {
-            let live = jobs[task.job.slot()].as_ref().expect("its job is live until it has ended");
+            let live = gone.or_else(|| driver.job(task.job)).expect("its job lives, or has gone");
             Record::Task {
                 what,
                 task: TaskAt {
-                    queue: tree.queue(live.queue).name,
-                    job: Label(&live.label),
+                    queue: self.desk.queue_name(at, live.queue()),
+                    job: Label(live.label()),
                     task: task.task,
-                    node: &engine.node(task.node).0.name,
+                    node: &driver.engine().node(task.node).0.name,
                 },
             }
         })?;

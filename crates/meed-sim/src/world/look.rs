@@ -1,33 +1,20 @@
 //! What those who explain a run may see of it between two instants.
 
 use meed::{JobId, Time};
+use meed_driver::LiveJob;
 use meed_workload::JobLabel;
 
-use super::{LiveJob, Parts, RunError, Tally, World};
+use super::desk::Desk;
+use super::{Planned, RunError, World};
 
-/// Tasks of a job that wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) tasks: u64,
-    /// Since when the first of them has waited.
-    pub(crate) since: Time,
-}
-
-impl World<'_> {
-    pub(crate) fn parts(&self) -> &Parts {
-        &self.parts
-    }
-
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
+impl<D: Desk> World<'_, D> {
+    pub(crate) fn desk(&self) -> &D {
+        &self.desk
     }
 
     /// Lets time pass to `now` without anything happening.
     pub(crate) fn rest_until(&mut self, now: Time) -> Result<(), RunError> {
-        for engine in &mut self.parts.engines {
-            engine.advance(now).map_err(|why| RunError::Change { at: now, why })?;
-        }
-        Ok(())
+        self.desk.advance(now).map_err(|why| RunError::Change { at: now, why })
     }
 
     /// The live job of that queue and label that arrived at `submit`; the first where there are
@@ -37,35 +24,15 @@ impl World<'_> {
         queue: &str,
         label: &JobLabel,
         submit: Time,
-    ) -> Option<(u32, JobId)> {
-        let tree = self.parts.tree();
-        let (part, _) = self.parts.route(tree.find_queue(queue)?)?;
-        let is_it = |live: &&LiveJob| {
-            live.label == *label && live.submit == submit && tree.queue(live.queue).name == queue
+    ) -> Option<(D::At, JobId)> {
+        let (at, _) = self.desk.route(self.desk.tree().find_queue(queue)?)?;
+        let is_it = |live: &&LiveJob<Planned>| {
+            live.label() == label
+                && live.submit() == submit
+                && self.desk.queue_name(at, live.queue()) == queue
         };
-        let found = self.jobs[part as usize]
-            .iter()
-            .flatten()
-            .filter(is_it)
-            .min_by_key(|live| live.number)?;
-        Some((part, found.id))
-    }
-
-    fn live(&self, part: u32, id: JobId) -> Option<&LiveJob> {
-        self.jobs[part as usize].get(id.slot())?.as_ref().filter(|live| live.id == id)
-    }
-
-    /// The label of a live job.
-    pub(crate) fn label(&self, part: u32, id: JobId) -> Option<&JobLabel> {
-        self.live(part, id).map(|live| &live.label)
-    }
-
-    /// What waits of a job; `None` when it is no more.
-    pub(crate) fn waiting(&self, part: u32, id: JobId) -> Option<Option<Waiting>> {
-        let live = self.live(part, id)?;
-        let again = live.again.iter().flat_map(|again| again.values().copied());
-        let tasks = live.unstarted + live.again.as_ref().map_or(0, |again| again.len() as u64);
-        let since = (live.unstarted > 0).then_some(live.ready).into_iter().chain(again).min();
-        Some(since.map(|since| Waiting { tasks, since }))
+        let found =
+            self.desk.driver(at).jobs().filter(is_it).min_by_key(|live| live.detail.number)?;
+        Some((at, found.id()))
     }
 }

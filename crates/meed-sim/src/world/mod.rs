@@ -11,54 +11,47 @@
 
 mod arrivals;
 mod changes;
+mod desk;
 mod ends;
 mod failures;
 mod jobs;
 mod logging;
 mod look;
 mod partition;
+mod run;
 mod script;
 mod setup;
-mod tally;
 
 pub use changes::{Change, TimedChange};
+pub(crate) use desk::Desk;
 pub use failures::Failures;
-pub(crate) use look::Waiting;
+pub(crate) use run::run;
+pub(crate) use setup::NewPlacement;
 pub use setup::{Setup, StopAt};
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
-use meed_workload::{JobLabel, TaskGroup, TraceError};
+use meed::{AllocationId, JobId, JobState, QueueId, Start, Time};
+use meed_driver::{KeptJob, LiveJob, Sampler};
+use meed_workload::{TaskGroup, TraceError};
 use smallvec::SmallVec;
 
 use crate::log::{Log, Record};
-use crate::outcome::CapacityTime;
-use crate::series::Sampler;
 use arrivals::Arrivals;
 use ends::Ends;
-pub(crate) use partition::{NewPlacement, Parts};
 pub(crate) use script::{Script, Told};
-pub(crate) use tally::{KeptJob, Tally};
 
 /// A task that runs.
 #[derive(Clone, Copy)]
-struct LiveTask {
-    part: u32,
+struct Running<At> {
+    at: At,
     allocation: AllocationId,
-    job: JobId,
-    task: u32,
-    node: NodeId,
     fails: bool,
 }
 
-/// A live job: what the engine does not know about it.
-struct LiveJob {
-    id: JobId,
-    label: JobLabel,
-    queue: QueueId,
-    submit: Time,
+/// What this world keeps of a live job.
+pub(crate) struct Planned {
+    weight: u32,
     chain: Option<u32>,
     /// Number in order of arrival.
     number: u64,
@@ -69,25 +62,17 @@ struct LiveJob {
     luck: u64,
     /// Groups told to the engine so far: those of the stages that have begun.
     told: usize,
-    /// When the current stage began to wait.
-    ready: Time,
-    /// Tasks of the begun stages that have never started.
-    unstarted: u64,
-    /// Tasks that wait again, and since when.
-    again: Option<BTreeMap<u32, Time>>,
 }
 
-/// What the run leaves: the engines at rest, and what was counted.
-pub(crate) struct Finished {
-    pub(crate) parts: Parts,
-    pub(crate) tally: Tally,
+/// What the run leaves: the books at rest, and what the world knows besides.
+pub(crate) struct Finished<D> {
+    pub(crate) desk: D,
     pub(crate) end: Time,
     pub(crate) sampler: Option<Sampler>,
+    pub(crate) jobs: Vec<KeptJob>,
     pub(crate) counts: meed_workload::SourceCounts,
     /// Messages about the first lines that were skipped.
     pub(crate) bad_lines: Vec<String>,
-    /// Capacity x time, per kind.
-    pub(crate) capacity: [u128; meed::MAX_KINDS],
 }
 
 /// What the caller is told now and then while a run goes on.
@@ -152,50 +137,52 @@ pub enum RunError {
     },
 }
 
-pub(crate) struct World<'a> {
-    parts: Parts,
+pub(crate) struct World<'a, D: Desk> {
+    desk: D,
     /// Queue of the tree for each queue of the source.
     queues: Vec<Option<QueueId>>,
     ends: Ends,
     arrivals: Arrivals<'a>,
     changes: std::vec::IntoIter<TimedChange>,
     next_change: Option<TimedChange>,
-    /// Live jobs of each part, by slot.
-    jobs: Vec<Vec<Option<LiveJob>>>,
-    /// Running tasks, by the slots of `ends`.
-    tasks: Vec<Option<LiveTask>>,
+    /// Running tasks, by the slots of `ends`; those that were lost or stopped stand there as well.
+    tasks: Vec<Running<D::At>>,
     /// Stages that begin at this instant.
-    next_stages: Vec<(u32, JobId)>,
+    next_stages: Vec<(D::At, JobId)>,
     jobs_arrived: u64,
     failures: Failures,
     max_attempts: u16,
-    capacity: CapacityTime,
     stop: StopAt,
     strict: bool,
-    tally: Tally,
+    /// Jobs one by one, where they are asked for.
+    kept: Option<Vec<KeptJob>>,
     sampler: Option<Sampler>,
     log: Log<'a>,
     /// Decisions that were taken elsewhere, instead of the engine's own.
     script: Option<Script<'a>>,
+    /// What starts at this instant.
+    starts: Vec<(D::At, Start)>,
     now: Time,
 }
 
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
-impl<'a> World<'a> {
-    /// Runs to the end.
+impl<'a, D: Desk> World<'a, D> {
+    /// Runs to the end. With `script`, it decides.
     pub(crate) fn run(
         mut self,
+        script: Option<Script<'a>>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Finished, RunError> {
-        self.begin()?;
+    ) -> Result<Finished<D>, RunError> {
+        self.begin(script)?;
         self.run_to(self.stop.at, progress)?;
         self.finish()
     }
 
-    /// Reads the first job. Before anything else.
-    pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+    /// Reads the first job. Before anything else. With `script`, it decides.
+    pub(crate) fn begin(&mut self, script: Option<Script<'a>>) -> Result<(), RunError> {
+        self.script = script;
         Ok(self.arrivals.fill()?)
     }
 
@@ -216,7 +203,8 @@ impl<'a> World<'a> {
             instants += 1;
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
                 let fraction = self.arrivals.progress();
-                let word = Progress { now: at, jobs_ended: self.tally.jobs_ended, fraction };
+                let jobs = self.desk.drivers().map(|(_, one)| one.counted().totals.jobs_ended);
+                let word = Progress { now: at, jobs_ended: jobs.sum(), fraction };
                 if progress(word).is_break() {
                     return Err(RunError::Stopped { at });
                 }
@@ -228,7 +216,7 @@ impl<'a> World<'a> {
     /// The next instant at which something happens.
     pub(crate) fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         // Ends of tasks that were lost or stopped meanwhile are no instants: nothing happens then.
-        while self.ends.next_slot().is_some_and(|slot| self.tasks[slot as usize].is_none()) {
+        while self.ends.next_slot().is_some_and(|slot| !self.runs(slot)) {
             self.ends.pop();
         }
         let end = self.ends.next_time();
@@ -240,8 +228,8 @@ impl<'a> World<'a> {
     /// Goes through one instant, which is not before the last.
     fn instant(&mut self) -> Result<(), RunError> {
         while let Some(slot) = self.ends.pop_at(self.now) {
-            if let Some(task) = self.tasks[slot as usize].take() {
-                self.end_task(task)?;
+            if self.runs(slot) {
+                self.end_task(self.tasks[slot as usize])?;
             }
         }
         while self.next_change.as_ref().is_some_and(|change| change.at == self.now) {
@@ -250,8 +238,8 @@ impl<'a> World<'a> {
                 self.change(change)?;
             }
         }
-        for (part, job) in std::mem::take(&mut self.next_stages) {
-            self.begin_stage(part, job)?;
+        for (at, job) in std::mem::take(&mut self.next_stages) {
+            self.begin_stage(at, job)?;
         }
         while self.arrivals.next_time() == Some(self.now) {
             let (job, cause) = self.arrivals.pop()?;
@@ -260,119 +248,74 @@ impl<'a> World<'a> {
         self.decide()
     }
 
-    fn end_task(&mut self, task: LiveTask) -> Result<(), RunError> {
-        self.parts.touch(task.part);
-        let event = match task.fails {
-            true => Event::TaskFailed(task.allocation),
-            false => Event::TaskEnded(task.allocation),
+    /// Whether the task of that slot still runs.
+    #[inline]
+    fn runs(&self, slot: u32) -> bool {
+        let task = &self.tasks[slot as usize];
+        self.desk.driver(task.at).runs(task.allocation)
+    }
+
+    fn end_task(&mut self, task: Running<D::At>) -> Result<(), RunError> {
+        let Running { at, allocation, fails } = task;
+        let driver = self.desk.driver_mut(at);
+        let ended = match fails {
+            true => driver.task_failed(self.now, allocation),
+            false => driver.task_ended(self.now, allocation),
         };
-        let effect = self.apply(task.part, event).expect("a running task can end");
-        let Effect::Ended { job, state, stopped } = effect else {
-            unreachable!("an end's effect is `Ended`")
-        };
-        self.log_task(&task, if task.fails { "fail" } else { "end" })?;
-        let now = self.now;
-        let live = self.live_mut(task.part, job);
-        if task.fails {
-            live.again.get_or_insert_default().insert(task.task, now);
-        } else {
-            let queue = live.queue;
-            self.tally.task_ended(queue);
+        let ended = ended.expect("a running task can end");
+        self.log_task(at, &ended.task, ended.gone.as_ref(), if fails { "fail" } else { "end" })?;
+        if ended.state == JobState::Drained {
+            self.next_stages.push((at, ended.task.job));
         }
-        match state {
-            JobState::Active => {}
-            JobState::Drained => self.next_stages.push((task.part, job)),
-            JobState::Done | JobState::Failed => {
-                debug_assert!(state == JobState::Failed || stopped.is_empty());
-                self.log_stopped(task.part, &stopped)?;
-                self.end_job(task.part, job, state == JobState::Done)?;
+        if let Some(job) = ended.gone {
+            debug_assert!(ended.state == JobState::Failed || ended.stopped.is_empty());
+            for task in &ended.stopped {
+                self.log_task(at, task, Some(&job), "stop")?;
             }
+            self.job_gone(at, job, ended.state == JobState::Done)?;
         }
         Ok(())
     }
 
-    /// Takes running tasks out of the table, so that their ends are none; in order of slot.
-    /// O(running tasks): nodes seldom leave, jobs seldom fail.
-    fn take_tasks(&mut self, part: u32, allocations: &[AllocationId]) -> Vec<LiveTask> {
-        if allocations.is_empty() {
-            return Vec::new();
+    /// A job is there no more.
+    fn job_gone(&mut self, at: D::At, job: LiveJob<Planned>, done: bool) -> Result<(), RunError> {
+        let now = self.now;
+        if let Some(kept) = &mut self.kept {
+            kept.push(to_keep(&self.desk, at, &job, done.then_some(now)));
         }
-        let wanted: std::collections::BTreeSet<AllocationId> =
-            allocations.iter().copied().collect();
-        let ours = |task: &mut LiveTask| task.part == part && wanted.contains(&task.allocation);
-        self.tasks.iter_mut().filter_map(|task| task.take_if(ours)).collect()
-    }
-
-    fn apply(&mut self, part: u32, event: Event<'_>) -> Result<Effect, meed::Rejected> {
-        self.tally.events += 1;
-        self.parts.engines[part as usize].apply(self.now, event)
-    }
-
-    fn live_mut(&mut self, part: u32, job: JobId) -> &mut LiveJob {
-        let slot = self.jobs[part as usize][job.slot()].as_mut();
-        slot.expect("a job that the engine knows is live here")
-    }
-
-    fn end_job(&mut self, part: u32, job: JobId, done: bool) -> Result<(), RunError> {
-        let live = self.jobs[part as usize][job.slot()].take().expect("a job ends once");
-        self.tally.job_ended(live.queue, self.now - live.submit, done);
-        if let Some(kept) = &mut self.tally.kept_jobs {
-            kept.push(live.to_keep(done.then_some(self.now)));
+        let queue = self.desk.queue_name(at, job.queue());
+        self.log.write(now, || Record::JobEnd { queue, job: job.label(), done })?;
+        if let Some(chain) = job.detail.chain {
+            self.arrivals.chain_ended(chain, now);
         }
-        let (queue, label) = (live.queue, &live.label);
-        let tree = self.parts.tree();
-        self.log.write(self.now, || Record::JobEnd {
-            queue: tree.queue(queue).name,
-            job: label,
-            done,
-        })?;
-        if let Some(chain) = live.chain {
-            self.arrivals.chain_ended(chain, self.now);
-        }
-        self.let_removed_go(part, live.queue)
+        let steps = self.desk.job_gone(now, at);
+        self.follow(steps)
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
         if self.script.is_some() {
             return self.do_as_told();
         }
-        let explain = self.log.explains();
-        let (mut touched, mut starts) = self.parts.take_buffers();
-        for part in touched.drain(..) {
-            self.parts.engines[part as usize].decide(explain, |start| starts.push(start));
-            for start in starts.drain(..) {
-                self.start_task(part, start)?;
-            }
+        let mut starts = std::mem::take(&mut self.starts);
+        self.desk.decide(self.log.explains(), &mut starts);
+        for (at, start) in starts.drain(..) {
+            self.start_task(at, start)?;
         }
-        self.parts.give_back(touched, starts);
+        self.starts = starts;
         Ok(())
     }
 
-    fn start_task(&mut self, part: u32, start: Start) -> Result<(), RunError> {
-        let now = self.now;
-        let live = self.live_mut(part, start.job);
-        let duration = live.duration(start.group, start.task);
-        let since = live.again.as_mut().and_then(|again| again.remove(&start.task));
-        if since.is_none() {
-            live.unstarted -= 1;
-        }
-        let (queue, luck, ready) = (live.queue, live.luck, since.unwrap_or(live.ready));
-        self.tally.task_started(queue, now - ready);
-        self.log_start(part, &start)?;
-        let attempt = self.failures.run(luck, start.task, start.failures, duration);
-        let slot = self.ends.push(now.saturating_add(attempt.lasts));
-        let task = LiveTask {
-            part,
-            allocation: start.allocation,
-            job: start.job,
-            task: start.task,
-            node: start.node,
-            fails: attempt.fails,
-        };
-        match self.tasks.get_mut(slot as usize) {
-            Some(place) => *place = Some(task),
+    fn start_task(&mut self, at: D::At, start: Start) -> Result<(), RunError> {
+        let job = &self.desk.driver(at).job(start.job).expect("a live job starts").detail;
+        let duration = job.duration(start.group, start.task);
+        let attempt = self.failures.run(job.luck, start.task, start.failures, duration);
+        self.log_start(at, &start)?;
+        let slot = self.ends.push(self.now.saturating_add(attempt.lasts)) as usize;
+        let task = Running { at, allocation: start.allocation, fails: attempt.fails };
+        match self.tasks.get_mut(slot) {
+            Some(place) => *place = task,
             // Slots are dense: a new one is always the next.
-            None => self.tasks.push(Some(task)),
+            None => self.tasks.push(task),
         }
         Ok(())
     }
@@ -380,43 +323,46 @@ impl<'a> World<'a> {
     fn sample_until(&mut self, at: Time) {
         let Some(sampler) = &mut self.sampler else { return };
         while let Some(t) = sampler.due_before(at) {
-            sampler.sample(t, &mut self.parts);
+            sampler.sample(t, &mut self.desk);
         }
     }
 
-    fn finish(mut self) -> Result<Finished, RunError> {
+    fn finish(mut self) -> Result<Finished<D>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
-            sampler.last(end, &mut self.parts);
+            sampler.last(end, &mut self.desk);
         }
-        for live in self.jobs.iter().flatten().flatten() {
-            let first = (live.unstarted > 0).then_some(live.ready);
-            if let Some(since) = first
-                .into_iter()
-                .chain(live.again.iter().flat_map(|again| again.values().copied()))
-                .min()
-            {
-                self.tally.still_waits(live.queue, end.saturating_since(since));
-            }
-            self.tally.unfinished += 1;
-            if let Some(kept) = &mut self.tally.kept_jobs {
-                kept.push(live.to_keep(None));
-            }
+        self.desk.finish(end);
+        if let Some(kept) = &mut self.kept {
+            let desk = &self.desk;
+            let left = desk
+                .drivers()
+                .flat_map(|(at, one)| one.jobs().map(move |job| to_keep(desk, at, job, None)));
+            kept.extend(left);
         }
-        let (events, decisions) = (self.tally.events, self.tally.starts);
+        let totals = self.desk.totals();
+        let (events, decisions) = (totals.events, totals.starts);
         self.log.write(end, || Record::Finish { events, decisions })?;
         self.log.finish()?;
-        self.capacity.pass(end, self.parts.tree().capacity());
-        let counts = self.arrivals.counts();
+        drop(totals);
         Ok(Finished {
-            parts: self.parts,
-            tally: self.tally,
+            desk: self.desk,
             end,
             sampler: self.sampler,
-            counts,
+            jobs: self.kept.unwrap_or_default(),
+            counts: self.arrivals.counts(),
             bad_lines: self.arrivals.bad_lines(),
-            capacity: self.capacity.total(),
         })
+    }
+}
+
+fn to_keep<D: Desk>(desk: &D, at: D::At, job: &LiveJob<Planned>, ended: Option<Time>) -> KeptJob {
+    KeptJob {
+        queue: desk.in_tree(at, job.queue()),
+        label: job.label().clone(),
+        submit: job.submit(),
+        ended,
+        tasks: job.detail.tasks(),
     }
 }

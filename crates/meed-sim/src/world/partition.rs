@@ -1,63 +1,63 @@
-//! One engine over the whole cluster, or (static partition) one per tenant over its share.
+//! The static partition: one driver per tenant over its share, in one virtual time.
 //!
-//! The static partition is what rho and speed-up compare with: each tenant alone on its share,
-//! nothing lent. Its part is one node as large as its share, in smallest units. A task larger than
-//! the share could never run there, though its tenant could run the same work more slowly: it is
-//! given the whole share and runs longer by the ratio (an assumption of ours, docs/simulator.md).
-//! Only where the share of a resource is nothing is the job refused.
+//! It is what rho and speed-up compare with: each tenant alone on its share, nothing lent. Its
+//! driver has one node as large as its share, in smallest units. A task larger than the share could
+//! never run there, though its tenant could run the same work more slowly: it is given the whole
+//! share and runs longer by the ratio (an assumption of ours, docs/simulator.md). Only where the
+//! share of a resource is nothing is the job refused.
 
-use meed::{Config, ConfigError, Engine, NodeSpec, QueueId, QueueSpec, Resources, Span, Start};
+use std::borrow::Cow;
+
+use meed::{
+    Config, ConfigError, Engine, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources,
+    Span, Start, Time,
+};
+use meed_driver::{Books, Driver, QueueTally, Totals};
 use meed_workload::{Durations, Job};
 
-/// The engines of a run.
-pub(crate) struct Parts {
-    /// Knows the whole tree. It schedules unless the run is partitioned; then it only shares out.
-    pub(crate) master: usize,
-    pub(crate) engines: Vec<Engine>,
-    /// Part and queue there of each leaf, by queue index of the master.
-    route: Vec<Option<(u32, QueueId)>>,
+use super::Change;
+use super::desk::{Desk, Fitted, OneDriver, Step, change_one};
+use super::setup::NewPlacement;
+
+/// A driver of the whole tree, which only shares out, and one driver for each leaf.
+pub(crate) struct Partition {
+    master: OneDriver,
+    tenants: Vec<Tenant>,
+    /// Tenant of each queue of the tree; `None` for parents.
+    route: Vec<Option<u32>>,
+    /// Tenants of which something has happened, in order.
     touched: Vec<u32>,
-    is_touched: Vec<bool>,
-    /// Parts whose queue is to go when its last job has ended.
-    draining: Vec<bool>,
-    starts: Vec<Start>,
 }
 
-/// Makes the placement that the run uses.
-pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
+/// A leaf queue that is alone on its share.
+struct Tenant {
+    driver: OneDriver,
+    /// What it is in the tree.
+    leaf: QueueId,
+    /// What it is in its own driver: the only queue.
+    own: QueueId,
+    touched: bool,
+    /// Whether its queue is to go when its last job has ended.
+    draining: bool,
+}
 
-impl Parts {
-    /// One engine for all.
-    pub(crate) fn whole(
+impl Partition {
+    /// The master, and one driver for each leaf.
+    pub(crate) fn new(
         config: Config,
         place: NewPlacement,
         seed: u64,
-    ) -> Result<Parts, ConfigError> {
-        let kinds = config.kinds.len();
-        let engine = Engine::new(config, place(kinds, seed))?;
-        let route =
-            engine.queue_ids().map(|id| engine.queue(id).is_leaf.then_some((0, id))).collect();
-        Ok(Parts::of(vec![engine], route))
-    }
-
-    /// The master, and one engine for each leaf.
-    pub(crate) fn partitioned(
-        config: Config,
-        place: NewPlacement,
-        seed: u64,
-    ) -> Result<Parts, ConfigError> {
+    ) -> Result<Partition, ConfigError> {
         let policies: Vec<_> = config.queues.iter().map(|queue| queue.policy.clone()).collect();
-        let master = Engine::new(config.clone(), place(config.kinds.len(), seed))?;
-        let (mut engines, mut route) = (Vec::new(), Vec::new());
-        let ids: Vec<QueueId> = master.queue_ids().collect();
-        engines.push(master);
-        for id in ids {
-            let view = engines[0].queue(id);
+        let master = OneDriver::new(config.clone(), place(config.kinds.len(), seed))?;
+        let (mut tenants, mut route) = (Vec::new(), Vec::new());
+        for leaf in master.engine().queue_ids() {
+            let view = master.engine().queue(leaf);
             if !view.is_leaf {
                 route.push(None);
                 continue;
             }
-            let policy = policies[id.index() - 1].clone();
+            let policy = policies[leaf.index() - 1].clone();
             let (weight, share) = (view.weight, *view.share);
             let node = share_node(view.name, share);
             // Its full name would ask for its parents, which are not here.
@@ -71,87 +71,199 @@ impl Parts {
                 queues: vec![QueueSpec { name, weight, min: None, max: None, policy }],
                 nodes: if share.is_zero() { Vec::new() } else { vec![node] },
             };
-            let engine = Engine::new(alone, place(config.kinds.len(), seed))?;
-            let queue = engine.queue_ids().nth(1).expect("the only queue");
-            route.push(Some((engines.len() as u32, queue)));
-            engines.push(engine);
+            let driver = OneDriver::new(alone, place(config.kinds.len(), seed))?;
+            let own = driver.engine().queue_ids().nth(1).expect("the only queue");
+            route.push(Some(tenants.len() as u32));
+            tenants.push(Tenant { driver, leaf, own, touched: false, draining: false });
         }
-        Ok(Parts::of(engines, route))
+        Ok(Partition { master, tenants, route, touched: Vec::new() })
     }
 
-    fn of(engines: Vec<Engine>, route: Vec<Option<(u32, QueueId)>>) -> Parts {
-        let (is_touched, draining) = (vec![false; engines.len()], vec![false; engines.len()]);
-        Parts {
-            master: 0,
-            engines,
-            route,
-            touched: Vec::new(),
-            is_touched,
-            draining,
-            starts: Vec::new(),
+    fn tenant(&self, queue: QueueId) -> Option<&Tenant> {
+        self.route[queue.index()].map(|tenant| &self.tenants[tenant as usize])
+    }
+
+    /// A tenant will have something to decide at this instant.
+    fn touch(&mut self, tenant: u32) {
+        if !std::mem::replace(&mut self.tenants[tenant as usize].touched, true) {
+            self.touched.push(tenant);
         }
     }
 
-    /// Whether each tenant runs alone.
-    pub(crate) fn is_partitioned(&self) -> bool {
-        self.engines.len() > 1
+    /// Removes a tenant's queue: at once, or when its last job has ended.
+    fn remove(&mut self, now: Time, name: &str) -> Result<Vec<Step<u32>>, Rejected> {
+        let tree = self.master.engine();
+        let queue = tree.find_queue(name).ok_or(Rejected::UnknownQueue)?;
+        let Some(tenant) = self.route[queue.index()] else {
+            return Err(Rejected::HasChildren { queue: tree.queue(queue).name.to_owned() });
+        };
+        self.tenants[tenant as usize].draining = true;
+        self.job_gone(now, tenant)
     }
 
-    /// The engine that knows the whole tree.
-    pub(crate) fn tree(&self) -> &Engine {
-        &self.engines[self.master]
+    /// Gives each tenant's node its share anew.
+    fn follow_shares(&mut self, now: Time) -> Result<Vec<Step<u32>>, Rejected> {
+        let mut steps = Vec::new();
+        for at in 0..self.tenants.len() as u32 {
+            let Some(change) = self.change_of_share(at) else { continue };
+            self.touch(at);
+            let driver = &mut self.tenants[at as usize].driver;
+            let lost = change_one(driver, now, change.clone())?;
+            steps.push(Step { follows: Some(change), at, lost });
+        }
+        Ok(steps)
     }
 
-    /// Where a leaf of the tree is scheduled; `None` for parents.
-    #[inline]
-    pub(crate) fn route(&self, queue: QueueId) -> Option<(u32, QueueId)> {
-        self.route[queue.index()]
+    /// How a tenant's only node changes where its share has: it leaves with its last unit, and a
+    /// new one joins when there is a share again.
+    fn change_of_share(&self, at: u32) -> Option<Change> {
+        let tenant = &self.tenants[at as usize];
+        let (view, engine) = (self.master.engine().queue(tenant.leaf), tenant.driver.engine());
+        let share = if view.removed { Resources::zero(view.share.kinds()) } else { *view.share };
+        let spec = share_node(view.name, share);
+        match (share == *engine.capacity(), engine.capacity().is_zero(), share.is_zero()) {
+            (true, ..) => None,
+            (false, true, _) => Some(Change::NodeJoins(spec)),
+            (false, false, true) => Some(Change::NodeLeaves(spec.name)),
+            (false, false, false) => Some(Change::NodeResized(spec.name, share)),
+        }
+    }
+}
+
+impl Books for Partition {
+    fn tree(&self) -> &Engine {
+        self.master.engine()
     }
 
-    /// Whether the part's queue takes no more jobs; where one engine serves all, the engine itself
-    /// knows.
-    pub(super) fn is_draining(&self, part: u32) -> bool {
-        self.draining[part as usize]
+    fn leaf(&self, queue: QueueId) -> Option<(&Engine, QueueId)> {
+        self.tenant(queue).map(|tenant| (tenant.driver.engine(), tenant.own))
     }
 
-    pub(super) fn drain(&mut self, part: u32) {
-        self.draining[part as usize] = true;
+    fn lends(&self) -> bool {
+        false
     }
 
-    /// A part will have something to decide at this instant.
-    #[inline]
-    pub(super) fn touch(&mut self, part: u32) {
-        if !std::mem::replace(&mut self.is_touched[part as usize], true) {
-            self.touched.push(part);
+    fn advance(&mut self, now: Time) -> Result<(), Rejected> {
+        let tenants = self.tenants.iter_mut().map(|tenant| &mut tenant.driver);
+        std::iter::once(&mut self.master).chain(tenants).try_for_each(|one| one.advance(now))
+    }
+
+    fn tally(&self, leaf: QueueId) -> &QueueTally {
+        match self.tenant(leaf) {
+            Some(tenant) => tenant.driver.tally(tenant.own),
+            None => self.master.tally(leaf),
         }
     }
 
-    pub(super) fn touch_all(&mut self) {
-        (0..self.engines.len() as u32).for_each(|part| self.touch(part));
+    fn totals(&self) -> Cow<'_, Totals> {
+        let mut all = self.master.totals().into_owned();
+        self.tenants.iter().for_each(|tenant| all.add(&tenant.driver.totals()));
+        Cow::Owned(all)
     }
 
-    /// The touched parts, and a buffer for their decisions.
-    pub(super) fn take_buffers(&mut self) -> (Vec<u32>, Vec<Start>) {
-        for &part in &self.touched {
-            self.is_touched[part as usize] = false;
+    fn capacity_time(&self, now: Time) -> [u128; MAX_KINDS] {
+        self.master.capacity_time(now)
+    }
+}
+
+impl Desk for Partition {
+    type At = u32;
+
+    fn route(&self, queue: QueueId) -> Option<(u32, QueueId)> {
+        let tenant = self.route[queue.index()]?;
+        Some((tenant, self.tenants[tenant as usize].own))
+    }
+
+    fn driver(&self, at: u32) -> &OneDriver {
+        &self.tenants[at as usize].driver
+    }
+
+    fn driver_mut(&mut self, at: u32) -> &mut OneDriver {
+        self.touch(at);
+        &mut self.tenants[at as usize].driver
+    }
+
+    fn drivers(&self) -> impl Iterator<Item = (u32, &OneDriver)> {
+        (0..).zip(self.tenants.iter().map(|tenant| &tenant.driver))
+    }
+
+    /// Alone on its share a tenant is the only queue.
+    fn in_tree(&self, at: u32, _: QueueId) -> QueueId {
+        self.tenants[at as usize].leaf
+    }
+
+    fn fit(&self, at: u32, queue: QueueId, job: Job) -> Result<Fitted, (Job, Rejected)> {
+        let tenant = &self.tenants[at as usize];
+        if tenant.draining {
+            let queue = self.queue_name(at, queue).to_owned();
+            return Err((job, Rejected::Draining { queue }));
         }
-        (std::mem::take(&mut self.touched), std::mem::take(&mut self.starts))
+        match fit_to_share(job.clone(), tenant.driver.engine().capacity()) {
+            Some(cut) if cut == job => Ok(Fitted { job, submitted: None }),
+            Some(cut) => Ok(Fitted { job: cut, submitted: Some(job) }),
+            None => {
+                let (demand, largest) = ("some of a resource", "nothing of it");
+                let (demand, largest) = (demand.to_owned(), largest.to_owned());
+                Err((job, Rejected::FitsNoNode { demand, largest }))
+            }
+        }
     }
 
-    pub(super) fn give_back(&mut self, touched: Vec<u32>, starts: Vec<Start>) {
-        (self.touched, self.starts) = (touched, starts);
+    fn decide(&mut self, explain: bool, starts: &mut Vec<(u32, Start)>) {
+        for at in self.touched.drain(..) {
+            let tenant = &mut self.tenants[at as usize];
+            tenant.touched = false;
+            Driver::decide(&mut tenant.driver, explain, |start| starts.push((at, start)));
+        }
+    }
+
+    fn decided_elsewhere(&mut self) {
+        for at in self.touched.drain(..) {
+            let tenant = &mut self.tenants[at as usize];
+            tenant.touched = false;
+            tenant.driver.decided_elsewhere();
+        }
+    }
+
+    fn change(&mut self, now: Time, change: Change) -> Result<Vec<Step<u32>>, Rejected> {
+        if let Change::QueueRemoved(name) = &change {
+            return self.remove(now, name);
+        }
+        (0..self.tenants.len() as u32).for_each(|at| self.touch(at));
+        change_one(&mut self.master, now, change)?;
+        self.follow_shares(now)
+    }
+
+    /// Where the tenant's queue is to go and has no job left, its share goes to the others.
+    fn job_gone(&mut self, now: Time, at: u32) -> Result<Vec<Step<u32>>, Rejected> {
+        let Tenant { driver, leaf, draining, .. } = &self.tenants[at as usize];
+        if !draining || driver.engine().live_jobs() > 0 || self.master.engine().queue(*leaf).removed
+        {
+            return Ok(Vec::new());
+        }
+        let leaf = *leaf;
+        self.master.queue_removed(now, leaf)?;
+        self.follow_shares(now)
+    }
+
+    fn refused(&mut self) {
+        self.master.job_refused();
+    }
+
+    fn finish(&mut self, end: Time) {
+        self.tenants.iter_mut().for_each(|tenant| tenant.driver.finish(end));
     }
 }
 
 /// The only node of a tenant that is alone on its share.
-pub(crate) fn share_node(queue: &str, share: Resources) -> NodeSpec {
+fn share_node(queue: &str, share: Resources) -> NodeSpec {
     NodeSpec::new(format!("share of {queue}"), share)
 }
 
 /// The job as its tenant alone would run it: tasks larger than `share` are cut to it and last
 /// longer by the ratio. `None` when there is nothing of a resource that it needs, or it would last
 /// beyond all bounds.
-pub(super) fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
+fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
     for group in &mut job.groups {
         // A share is one node without labels: where a task may run means nothing there.
         group.constraints = None;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use meed::Time;
 use meed_workload::JobLabel;
 
+use super::desk::Desk;
 use super::{RunError, World};
 
 /// A start, as a log tells it.
@@ -63,12 +64,7 @@ impl<'a> Script<'a> {
     }
 }
 
-impl<'a> World<'a> {
-    /// Takes all decisions from `script` from now on.
-    pub(crate) fn follow(&mut self, script: Script<'a>) {
-        self.script = Some(script);
-    }
-
+impl<'a, D: Desk> World<'a, D> {
     /// The engine decides from now on, and nothing comes from outside: no arrival, no change.
     pub(crate) fn leave_alone(&mut self) {
         self.script = None;
@@ -78,9 +74,7 @@ impl<'a> World<'a> {
 
     pub(super) fn do_as_told(&mut self) -> Result<(), RunError> {
         // What was touched has been decided elsewhere.
-        let (mut touched, starts) = self.parts.take_buffers();
-        touched.clear();
-        self.parts.give_back(touched, starts);
+        self.desk.decided_elsewhere();
         while let Some(script) = &mut self.script {
             let Some(told) = script.pop_at(self.now)? else { return Ok(()) };
             let file = Arc::clone(&script.file);
@@ -95,22 +89,19 @@ impl<'a> World<'a> {
     /// Starts what is told; in words why that cannot be.
     fn start_told(&mut self, told: &Told) -> Result<(), Result<RunError, String>> {
         let Told { queue, job, task, node, .. } = told;
-        let tree = self.parts.tree();
-        let route = tree.find_queue(queue).and_then(|id| self.parts.route(id));
-        let (part, _) = route.ok_or_else(|| Err(format!("there is no leaf queue `{queue}`")))?;
-        let named =
-            |live: &&super::LiveJob| live.label == *job && tree.queue(live.queue).name == queue;
-        let live = self.jobs[part as usize].iter().flatten().filter(named);
-        let mut jobs: Vec<(u64, meed::JobId)> = live.map(|live| (live.number, live.id)).collect();
+        let route = self.desk.tree().find_queue(queue).and_then(|id| self.desk.route(id));
+        let (at, leaf) = route.ok_or_else(|| Err(format!("there is no leaf queue `{queue}`")))?;
+        let driver = self.desk.driver(at);
+        let named = driver.jobs().filter(|live| live.label() == job && live.queue() == leaf);
+        let mut jobs: Vec<(u64, meed::JobId)> =
+            named.map(|live| (live.detail.number, live.id())).collect();
         jobs.sort_unstable();
-        let engine = &mut self.parts.engines[part as usize];
-        // The latest of that name: a node may leave and come back.
-        let place = engine.node_ids().rev().find(|&id| engine.node(id).0.name == *node);
+        let place = driver.node_named(node);
         let place = place.ok_or_else(|| Err(format!("there is no node `{node}` then")))?;
         let mut why = format!("job {job} of queue `{queue}` is not there then");
         for (_, id) in jobs {
-            match engine.start_as_told(id, *task, place) {
-                Ok(start) => return self.start_task(part, start).map_err(Ok),
+            match self.desk.driver_mut(at).start_as_told(id, *task, place) {
+                Ok(start) => return self.start_task(at, start).map_err(Ok),
                 Err(rejected) => why = format!("job {job}, task {task}: {rejected}"),
             }
         }

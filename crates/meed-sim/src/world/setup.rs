@@ -1,13 +1,17 @@
 //! What a run starts from.
 
 use meed::{Config, Time};
+use meed_driver::{Driver, Sampler};
 use meed_workload::JobSource;
 
 use super::arrivals::Arrivals;
-use super::partition::{NewPlacement, Parts};
-use super::{Failures, RunError, Tally, TimedChange, World};
+use super::desk::{Desk, OneDriver};
+use super::partition::Partition;
+use super::{Failures, RunError, TimedChange, World};
 use crate::log::Log;
-use crate::series::Sampler;
+
+/// Makes the placement that the run uses.
+pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
 
 /// When a run stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,42 +56,50 @@ pub struct Setup<'a> {
     pub log: Log<'a>,
 }
 
-impl<'a> World<'a> {
-    pub(crate) fn new(setup: Setup<'a>) -> Result<World<'a>, RunError> {
-        // One seed for everything that is drawn.
+impl<'a> World<'a, OneDriver> {
+    /// One driver over the whole cluster.
+    pub(crate) fn whole(setup: Setup<'a>) -> Result<World<'a, OneDriver>, RunError> {
+        let (config, kinds) = (setup.config.clone(), setup.config.kinds.len());
+        let place = (setup.placement)(kinds, setup.failures.seed);
+        Ok(World::of(Driver::new(config, place)?, setup))
+    }
+}
+
+impl<'a> World<'a, Partition> {
+    /// Each tenant alone on its share.
+    pub(crate) fn partitioned(setup: Setup<'a>) -> Result<World<'a, Partition>, RunError> {
         let seed = setup.failures.seed;
-        let parts = match setup.partitioned {
-            true => Parts::partitioned(setup.config, setup.placement, seed)?,
-            false => Parts::whole(setup.config, setup.placement, seed)?,
-        };
-        let queues =
-            setup.source.queues().iter().map(|name| parts.tree().find_queue(name)).collect();
-        let mut tally = Tally::default();
-        tally.for_queues(parts.tree().queue_ids().len());
-        tally.kept_jobs = setup.keep_jobs.then(Vec::new);
+        Ok(World::of(Partition::new(setup.config.clone(), setup.placement, seed)?, setup))
+    }
+}
+
+impl<'a, D: Desk> World<'a, D> {
+    fn of(desk: D, setup: Setup<'a>) -> World<'a, D> {
+        let tree = desk.tree();
+        let queues = setup.source.queues().iter().map(|name| tree.find_queue(name)).collect();
         let mut changes = setup.changes.into_iter();
-        let sampler = (setup.series_points > 0).then(|| Sampler::new(setup.series_points, &parts));
-        Ok(World {
-            jobs: parts.engines.iter().map(|_| Vec::new()).collect(),
-            tasks: Vec::new(),
-            parts,
+        let points = setup.series_points;
+        let sampler = (points > 0).then(|| Sampler::new(points, &desk));
+        World {
+            desk,
             queues,
             ends: Default::default(),
             arrivals: Arrivals::new(setup.source),
             next_change: changes.next(),
             changes,
+            tasks: Vec::new(),
             next_stages: Vec::new(),
             jobs_arrived: 0,
             failures: setup.failures,
             max_attempts: setup.max_attempts,
-            capacity: Default::default(),
             stop: setup.stop,
             strict: setup.strict,
-            tally,
+            kept: setup.keep_jobs.then(Vec::new),
             sampler,
             log: setup.log,
             script: None,
+            starts: Vec::new(),
             now: Time::ZERO,
-        })
+        }
     }
 }

@@ -1,15 +1,28 @@
-//! What the books say at this instant, and what stands in the way.
+//! Why: what stands in the way of a job or a queue at this instant, in numbers, read from the books
+//! of now. Nothing is run again, and nothing changes.
+//!
+//! Cost: O(children) at each level on the way to the leaf, O(waiting groups of the leaf), O(nodes)
+//! where it fits nowhere.
 
 use std::collections::BTreeMap;
 
+use meed::fairness::Lending;
 use meed::policy::Preset;
 use meed::{Blocked, Engine, GroupView, JobId, NodeId, QueueId, Resources, Tier};
 use serde::Serialize;
 
-use super::find::Found;
-use super::route;
-use crate::outcome::{leaves, lending};
-use crate::world::{Waiting, World};
+use crate::books::{Books, leaves, lending};
+use crate::driver::Driver;
+use crate::rows::Waiting;
+
+/// What is to be explained.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// What a leaf would start next.
+    Queue,
+    /// A job of the leaf; where it is not alive, only its queue's state is told.
+    Job(Option<JobId>),
+}
 
 /// A queue's books. Amounts of the measured resource unless named.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -166,56 +179,62 @@ pub struct Bound {
     pub most: Option<f64>,
 }
 
-/// Everything that is read from the books.
-pub(super) struct Told {
-    pub(super) gone: bool,
-    pub(super) job: Option<(u32, JobId)>,
-    pub(super) waits: Option<Waiting>,
-    pub(super) running: u64,
-    pub(super) state: QueueState,
-    pub(super) levels: Vec<Level>,
-    pub(super) guard: Option<GuardState>,
-    pub(super) leaf: Option<Leaf>,
-    pub(super) obstacles: Vec<Obstacle>,
+/// How a job or a queue stands at an instant.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Standing {
+    /// What waits of it.
+    #[serde(skip)]
+    pub waits: Option<Waiting>,
+    /// Running tasks of the job.
+    pub running: u64,
+    /// The queue's books.
+    pub state: QueueState,
+    /// The order at each level, from the root down; empty where queues have no order among them.
+    pub levels: Vec<Level>,
+    /// The starvation guard, where there is one.
+    pub guard: Option<GuardState>,
+    /// The order within the leaf, where a job was asked for.
+    pub leaf: Option<Leaf>,
+    /// What stands in the way, the hardest first.
+    pub obstacles: Vec<Obstacle>,
 }
 
 /// Jobs ahead that are named.
 const NAMED: usize = 5;
 
-pub(super) fn tell(world: &World<'_>, queue: &str, found: Option<&Found>) -> Told {
-    let mut told = Told {
-        gone: true,
-        job: None,
-        waits: None,
-        running: 0,
-        state: QueueState::default(),
-        levels: Vec::new(),
-        guard: None,
-        leaf: None,
-        obstacles: Vec::new(),
-    };
-    let Some((part, leaf)) = route(world, queue) else { return told };
-    let (engine, tree) = (&world.parts().engines[part as usize], world.parts().tree());
-    told.gone = false;
-    told.state = books(world, queue, engine, leaf);
-    told.job = found.and_then(|job| world.find_job(queue, &job.label, job.arrived));
-    let groups = engine.groups_in_order(leaf);
+/// How `subject` stands now. `leaf` is a leaf of the tree of `books` that `driver` serves, where it
+/// is called `own`; for a driver by itself they are the same ([`Driver::explain`]).
+pub fn standing<J>(
+    books: &impl Books,
+    driver: &Driver<J>,
+    (leaf, own): (QueueId, QueueId),
+    subject: Subject,
+) -> Standing {
+    let (tree, engine) = (books.tree(), driver.engine());
+    let all = leaves(books);
+    let lent = all
+        .iter()
+        .position(|&id| id == leaf)
+        .map(|place| lending(engine.now(), &all, books)[place]);
+    let mut told =
+        Standing { state: state(books, leaf, lent.unwrap_or_default()), ..Standing::default() };
+    let groups = engine.groups_in_order(own);
     // Of a job its own waiting tasks, of a queue those that come first.
-    let own = match (found, told.job) {
-        (Some(_), None) => None,
-        (Some(_), Some((part, id))) => {
+    let place = match subject {
+        Subject::Job(None) => None,
+        Subject::Job(Some(id)) => {
             told.running = engine.running_of(id);
-            told.waits = world.waiting(part, id).flatten();
+            told.waits = driver.job(id).and_then(|live| live.waiting());
             groups.iter().position(|group| group.job == id)
         }
-        (None, _) => {
-            let since = engine.waits_since(leaf);
+        Subject::Queue => {
+            let since = engine.waits_since(own);
             told.waits =
                 (!groups.is_empty()).then_some(Waiting { tasks: told.state.waiting_tasks, since });
             (!groups.is_empty()).then_some(0)
         }
     };
-    if !world.parts().is_partitioned() {
+    if books.lends() {
         told.levels = levels(tree, leaf);
         told.guard = tree.guard_view(leaf).map(|guard| GuardState {
             t_wait_s: guard.t_wait.as_secs_f64(),
@@ -223,28 +242,31 @@ pub(super) fn tell(world: &World<'_>, queue: &str, found: Option<&Found>) -> Tol
             before: guard.before.iter().map(|&leaf| tree.queue(leaf).name.to_owned()).collect(),
         });
     }
-    let Some(place) = own else { return told };
-    told.leaf = found.map(|_| in_leaf(world, part, engine, leaf, &groups[..place], &groups[place]));
+    let Some(place) = place else { return told };
+    if let Subject::Job(_) = subject {
+        told.leaf = Some(in_leaf(driver, own, &groups[..place], &groups[place]));
+    }
     told.obstacles = obstacles(engine, &groups[place], &told);
     told
 }
 
-fn books(world: &World<'_>, queue: &str, engine: &Engine, leaf: QueueId) -> QueueState {
-    let (parts, now) = (world.parts(), engine.now());
-    let tree = parts.tree();
+/// The books of all leaves now, in order of declaration.
+pub fn queues(books: &impl Books) -> Vec<(QueueId, QueueState)> {
+    let all = leaves(books);
+    let lent = lending(books.tree().now(), &all, books);
+    all.iter().zip(lent).map(|(&leaf, lent)| (leaf, state(books, leaf, lent))).collect()
+}
+
+fn state(books: &impl Books, id: QueueId, lent: Lending) -> QueueState {
+    let Some((engine, leaf)) = books.leaf(id) else { return QueueState::default() };
+    let (tree, now) = (books.tree(), engine.now());
     let (kinds, measured) = (tree.kinds(), tree.measured());
     let scale = kinds.unit(measured).scale() as f64;
-    let all = leaves(parts);
-    let lent = lending(now, &all, parts);
-    let lent = all
-        .iter()
-        .position(|&id| tree.queue(id).name == queue)
-        .map(|i| lent[i])
-        .unwrap_or_default();
     let (view, integrals) = (engine.queue(leaf), engine.integrals(leaf, now));
-    let (weight, share) = tree
-        .find_queue(queue)
-        .map_or((0, 0), |id| (tree.queue(id).weight, tree.queue(id).share.get(measured)));
+    let (weight, share) = match tree.queue(id) {
+        gone if gone.removed => (0, 0),
+        here => (here.weight, here.share.get(measured)),
+    };
     QueueState {
         weight: weight as f64 / 1000.0,
         measured: kinds.name(measured).to_owned(),
@@ -302,14 +324,8 @@ fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
     steps.map(level).collect()
 }
 
-fn in_leaf(
-    world: &World<'_>,
-    part: u32,
-    engine: &Engine,
-    leaf: QueueId,
-    ahead: &[GroupView],
-    own: &GroupView,
-) -> Leaf {
+fn in_leaf<J>(driver: &Driver<J>, leaf: QueueId, ahead: &[GroupView], own: &GroupView) -> Leaf {
+    let engine = driver.engine();
     let mut jobs: Vec<(JobId, u64, Resources)> = Vec::new();
     let mut places: BTreeMap<JobId, usize> = BTreeMap::new();
     for group in ahead.iter().filter(|group| group.job != own.job) {
@@ -322,7 +338,7 @@ fn in_leaf(
         }
     }
     let named = jobs.iter().take(NAMED).map(|(id, waiting, demand)| Ahead {
-        job: world.label(part, *id).map_or(String::new(), ToString::to_string),
+        job: driver.job(*id).map_or(String::new(), |live| live.label().to_string()),
         waiting_tasks: *waiting,
         demand: natural(engine, demand),
     });
@@ -344,7 +360,7 @@ fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
         .collect()
 }
 
-fn obstacles(engine: &Engine, own: &GroupView, told: &Told) -> Vec<Obstacle> {
+fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
     let mut found = Vec::new();
     found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand)));
     let may = |&id: &NodeId| engine.is_up(id) && engine.allows(own, id);

@@ -5,12 +5,14 @@
 //! (core-seconds, byte-seconds), ratios are plain numbers; a value that does not exist (no job
 //! ended, no demand) is `null`.
 
+pub mod mapreduce;
+
 use std::collections::BTreeMap;
 
 use meed_workload::JobLabel;
 use serde::Serialize;
 
-use crate::mapreduce::MapReduceRecord;
+use mapreduce::MapReduceRecord;
 
 /// Version of the JSON output.
 pub const SCHEMA: u32 = 1;

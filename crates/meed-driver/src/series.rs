@@ -9,11 +9,11 @@ use meed::fairness::Integrals;
 use meed::fairness::indices::{sharing_benefit, sharing_loss};
 use meed::{QueueId, Span, Time};
 
+use crate::books::{Books, leaves, lending};
 use crate::record::{QueueSeries, Series};
-use crate::world::Parts;
 
 /// Takes the samples of one run.
-pub(crate) struct Sampler {
+pub struct Sampler {
     wanted: usize,
     interval: Option<Span>,
     next: Time,
@@ -47,8 +47,9 @@ const FEWEST: usize = 60;
 const SHORTEST_INTERVAL_MICROS: u64 = 1000;
 
 impl Sampler {
-    pub(crate) fn new(wanted: usize, parts: &Parts) -> Sampler {
-        let leaves = crate::outcome::leaves(parts);
+    /// At most `wanted` samples, fewer with very many leaves.
+    pub fn new(wanted: usize, books: &impl Books) -> Sampler {
+        let leaves = leaves(books);
         let wanted = wanted.min((LEAF_SAMPLES / leaves.len().max(1)).max(FEWEST));
         Sampler {
             wanted,
@@ -62,7 +63,7 @@ impl Sampler {
 
     /// The next time to sample, when it lies before `at`; what happens at `at` itself is seen by
     /// later samples.
-    pub(crate) fn due_before(&mut self, at: Time) -> Option<Time> {
+    pub fn due_before(&mut self, at: Time) -> Option<Time> {
         if self.interval.is_none() && at > Time::ZERO {
             // An eighth of the time to the second instant, as a power of two of the shortest: fine
             // enough to see the first steps of a run, and soon doubled in a long one.
@@ -73,8 +74,9 @@ impl Sampler {
         (self.next < at).then_some(self.next)
     }
 
-    pub(crate) fn sample(&mut self, t: Time, parts: &mut Parts) {
-        self.note(t, parts);
+    /// Takes the sample of `t`.
+    pub fn sample(&mut self, t: Time, books: &mut impl Books) {
+        self.note(t, books);
         let Some(interval) = self.interval else { return };
         if self.rows.len() > 2 * self.wanted {
             let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
@@ -88,25 +90,23 @@ impl Sampler {
     }
 
     /// The state at the end of the run.
-    pub(crate) fn last(&mut self, end: Time, parts: &mut Parts) {
+    pub fn last(&mut self, end: Time, books: &mut impl Books) {
         if self.times.last() != Some(&end) {
-            self.note(end, parts);
+            self.note(end, books);
         }
     }
 
-    fn note(&mut self, t: Time, parts: &mut Parts) {
+    fn note(&mut self, t: Time, books: &mut impl Books) {
         // Rounds that have begun and quanta that are due: done now or with the next event,
         // decisions are the same.
-        for engine in &mut parts.engines {
-            engine.advance(t).expect("samples are taken in order of time, before the next event");
-        }
+        books.advance(t).expect("samples are taken in order of time, before the next event");
         self.times.push(t);
-        self.rows.push(take(t, &self.leaves, parts));
+        self.rows.push(take(t, &self.leaves, books));
     }
 
     /// The samples in the units of the record.
-    pub(crate) fn series(self, parts: &Parts) -> Series {
-        let tree = parts.tree();
+    pub fn series(self, books: &impl Books) -> Series {
+        let tree = books.tree();
         let (kinds, measured) = (tree.kinds(), tree.measured());
         let scale = kinds.unit(measured).scale() as f64;
         let rhos = |row: &Row| -> Vec<f64> {
@@ -159,13 +159,12 @@ impl Sampler {
     }
 }
 
-fn take(t: Time, leaves: &[QueueId], parts: &Parts) -> Row {
-    let lending = crate::outcome::lending(t, leaves, parts);
-    let mut held = meed::Resources::zero(parts.tree().kinds().len());
+fn take(t: Time, leaves: &[QueueId], books: &impl Books) -> Row {
+    let lending = lending(t, leaves, books);
+    let mut held = meed::Resources::zero(books.tree().kinds().len());
     let mut row = Vec::with_capacity(leaves.len());
     for (&leaf, lent) in leaves.iter().zip(lending) {
-        let (part, queue) = parts.route(leaf).expect("leaves are scheduled");
-        let engine = &parts.engines[part as usize];
+        let (engine, queue) = books.leaf(leaf).expect("it is a leaf");
         held.add(engine.queue(queue).held);
         row.push(Leaf {
             integrals: engine.integrals(queue, t),
@@ -174,5 +173,5 @@ fn take(t: Time, leaves: &[QueueId], parts: &Parts) -> Row {
             quantum: engine.quantum(queue),
         });
     }
-    Row { leaves: row, held, capacity: *parts.tree().capacity() }
+    Row { leaves: row, held, capacity: *books.tree().capacity() }
 }

@@ -1,0 +1,28 @@
+//! Capacity x time of the cluster, which may change.
+
+use meed::{MAX_KINDS, Resources, Time};
+
+/// The integral of a cluster's capacity over time, per resource, exact.
+#[derive(Clone, Debug, Default)]
+pub struct CapacityTime {
+    passed: [u128; MAX_KINDS],
+    at: Time,
+}
+
+impl CapacityTime {
+    /// `capacity` was there since the last call, up to `now`.
+    pub fn pass(&mut self, now: Time, capacity: &Resources) {
+        self.passed = self.until(now, capacity);
+        self.at = now;
+    }
+
+    /// The integral up to `now`, with `capacity` since the last change.
+    pub fn until(&self, now: Time, capacity: &Resources) -> [u128; MAX_KINDS] {
+        let micros = u128::from(now.saturating_since(self.at).as_micros());
+        let mut sums = self.passed;
+        sums.iter_mut()
+            .zip(capacity.as_slice())
+            .for_each(|(sum, &amount)| *sum += u128::from(amount) * micros);
+        sums
+    }
+}

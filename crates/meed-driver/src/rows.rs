@@ -1,0 +1,134 @@
+//! Rows of what lives: jobs, as the engine does not know them, and tasks that run.
+
+use std::collections::BTreeMap;
+
+use meed::{AllocationId, JobId, NodeId, QueueId, Time};
+use meed_workload::JobLabel;
+
+/// A live job: what the engine does not know about it. `J` is what the world keeps of its own.
+#[derive(Clone, Debug)]
+pub struct LiveJob<J> {
+    /// The engine's handle.
+    pub(crate) id: JobId,
+    pub(crate) label: JobLabel,
+    pub(crate) queue: QueueId,
+    pub(crate) submit: Time,
+    /// When the tasks that were added last began to wait.
+    pub(crate) ready: Time,
+    /// Tasks that have never started.
+    pub(crate) unstarted: u64,
+    /// Tasks that wait again, and since when. Boxed away: most jobs have none.
+    pub(crate) again: Option<BTreeMap<u32, Time>>,
+    /// What the world knows besides.
+    pub detail: J,
+}
+
+/// Tasks of a job that wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// How many.
+    pub tasks: u64,
+    /// Since when the first of them has waited.
+    pub since: Time,
+}
+
+impl<J> LiveJob<J> {
+    /// The handle by which verbs know it.
+    pub fn id(&self) -> JobId {
+        self.id
+    }
+
+    /// What the world calls it.
+    pub fn label(&self) -> &JobLabel {
+        &self.label
+    }
+
+    /// Its leaf queue.
+    pub fn queue(&self) -> QueueId {
+        self.queue
+    }
+
+    /// When it arrived.
+    pub fn submit(&self) -> Time {
+        self.submit
+    }
+
+    /// What waits of it.
+    pub fn waiting(&self) -> Option<Waiting> {
+        let again = self.again.iter().flat_map(|again| again.values().copied());
+        let tasks = self.unstarted + self.again.as_ref().map_or(0, |again| again.len() as u64);
+        let since = (self.unstarted > 0).then_some(self.ready).into_iter().chain(again).min();
+        since.map(|since| Waiting { tasks, since })
+    }
+
+    /// Since when a task that starts now has waited.
+    #[inline]
+    pub(crate) fn starts(&mut self, task: u32) -> Time {
+        match self.again.as_mut().and_then(|again| again.remove(&task)) {
+            Some(since) => since,
+            None => {
+                self.unstarted -= 1;
+                self.ready
+            }
+        }
+    }
+
+    pub(crate) fn waits_again(&mut self, task: u32, now: Time) {
+        self.again.get_or_insert_default().insert(task, now);
+    }
+}
+
+/// A task that runs or ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// The engine's handle.
+    pub allocation: AllocationId,
+    /// Its job.
+    pub job: JobId,
+    /// Its number within the job.
+    pub task: u32,
+    /// Where it runs.
+    pub node: NodeId,
+}
+
+/// Rows by the slot of a handle: a new slot is always the next, so the table is dense.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows<T>(Vec<Option<T>>);
+
+impl<T> Default for Rows<T> {
+    fn default() -> Rows<T> {
+        Rows(Vec::new())
+    }
+}
+
+impl<T> Rows<T> {
+    #[inline]
+    pub(crate) fn put(&mut self, slot: usize, row: T) {
+        match self.0.get_mut(slot) {
+            Some(place) => *place = Some(row),
+            None => {
+                debug_assert_eq!(self.0.len(), slot, "a new slot is the next");
+                self.0.push(Some(row));
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, slot: usize) -> Option<&T> {
+        self.0.get(slot)?.as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: usize) -> Option<&mut T> {
+        self.0.get_mut(slot)?.as_mut()
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, slot: usize) -> Option<T> {
+        self.0.get_mut(slot)?.take()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+}

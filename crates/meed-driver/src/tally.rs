@@ -1,0 +1,239 @@
+//! Counts and times per leaf queue and over all of them, kept while a run goes on: constant space
+//! per queue for long runs.
+
+use hdrhistogram::Histogram;
+use meed::{QueueId, Span, Time};
+use meed_workload::JobLabel;
+
+/// Job times: exact while few, a histogram of relative precision 1 % beyond.
+#[derive(Clone, Debug)]
+pub struct Times(Kept);
+
+#[derive(Clone, Debug)]
+enum Kept {
+    Exact(Vec<u64>),
+    Rough(Histogram<u64>),
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        Times(Kept::Exact(Vec::new()))
+    }
+}
+
+/// Job times of one queue that are kept exactly.
+const KEPT_EXACTLY: usize = 4096;
+
+/// Not `saturating_record`, which cuts to the range seen so far instead of growing it.
+fn record(rough: &mut Histogram<u64>, micros: u64) {
+    rough.record(micros).expect("the histogram grows as far as times go");
+}
+
+impl Times {
+    fn add(&mut self, span: Span) {
+        match &mut self.0 {
+            Kept::Exact(all) if all.len() < KEPT_EXACTLY => all.push(span.as_micros()),
+            Kept::Exact(_) => record(self.rough(), span.as_micros()),
+            Kept::Rough(rough) => record(rough, span.as_micros()),
+        }
+    }
+
+    /// Adds those of `other`: the same as if each had been added by itself.
+    fn add_all(&mut self, other: &Times) {
+        match &other.0 {
+            Kept::Exact(all) => {
+                for &micros in all {
+                    self.add(Span::from_micros(micros).expect("it was a span"));
+                }
+            }
+            Kept::Rough(theirs) => {
+                self.rough().add(theirs).expect("the histogram grows as far as times go");
+            }
+        }
+    }
+
+    /// The histogram, from now on.
+    fn rough(&mut self) -> &mut Histogram<u64> {
+        if let Kept::Exact(all) = &self.0 {
+            let mut rough = Histogram::new(2).expect("two digits are a valid precision");
+            for &micros in all {
+                record(&mut rough, micros);
+            }
+            self.0 = Kept::Rough(rough);
+        }
+        match &mut self.0 {
+            Kept::Rough(rough) => rough,
+            Kept::Exact(_) => unreachable!("it has just become one"),
+        }
+    }
+
+    /// Values in seconds at `percentiles`, ascending, by the nearest rank; empty when there are
+    /// none.
+    pub fn percentiles(&self, percentiles: &[f64]) -> Vec<f64> {
+        match &self.0 {
+            Kept::Exact(all) if all.is_empty() => Vec::new(),
+            Kept::Exact(all) => {
+                let mut sorted = all.clone();
+                sorted.sort_unstable();
+                let rank = |p: &f64| {
+                    ((p / 100.0 * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len())
+                };
+                percentiles.iter().map(|p| sorted[rank(p) - 1] as f64 / 1e6).collect()
+            }
+            Kept::Rough(rough) => {
+                percentiles.iter().map(|&p| rough.value_at_percentile(p) as f64 / 1e6).collect()
+            }
+        }
+    }
+}
+
+/// One queue's counts.
+#[derive(Clone, Debug, Default)]
+pub struct QueueTally {
+    /// Jobs that are done.
+    pub jobs: u64,
+    /// Tasks that have ended well.
+    pub tasks: u64,
+    /// Sum of the times of those jobs, from submission to end.
+    pub job_micros: u128,
+    /// These times.
+    pub times: Times,
+    /// Tasks that have started.
+    pub waits: u64,
+    /// Sum of their waits.
+    pub wait_micros: u128,
+    /// The longest of them, and of those that waited at the end.
+    pub longest_wait: Option<Span>,
+}
+
+/// Counts over all queues.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Job times of all queues.
+    pub times: Times,
+    /// Events given to the engine.
+    pub events: u64,
+    /// Tasks started.
+    pub starts: u64,
+    /// Jobs done.
+    pub jobs_ended: u64,
+    /// Jobs refused.
+    pub refused: u64,
+    /// Jobs that failed or were cancelled.
+    pub failed: u64,
+    /// Jobs that were there at the end.
+    pub unfinished: u64,
+}
+
+impl Totals {
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Totals) {
+        self.times.add_all(&other.times);
+        self.events += other.events;
+        self.starts += other.starts;
+        self.jobs_ended += other.jobs_ended;
+        self.refused += other.refused;
+        self.failed += other.failed;
+        self.unfinished += other.unfinished;
+    }
+}
+
+/// All counts.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    queues: Vec<QueueTally>,
+    /// Over all queues.
+    pub totals: Totals,
+}
+
+/// A job that has ended, or that was there at the end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeptJob {
+    /// Its leaf queue.
+    pub queue: QueueId,
+    /// What the world calls it.
+    pub label: JobLabel,
+    /// When it arrived.
+    pub submit: Time,
+    /// When it was done.
+    pub ended: Option<Time>,
+    /// How many tasks it has.
+    pub tasks: u64,
+}
+
+impl Tally {
+    pub(crate) fn for_queues(&mut self, count: usize) {
+        self.queues.resize_with(count, QueueTally::default);
+    }
+
+    /// What was counted of a queue.
+    pub fn queue(&self, queue: QueueId) -> &QueueTally {
+        &self.queues[queue.index()]
+    }
+
+    #[inline]
+    pub(crate) fn task_started(&mut self, queue: QueueId, waited: Span) {
+        self.totals.starts += 1;
+        let queue = &mut self.queues[queue.index()];
+        queue.waits += 1;
+        queue.wait_micros += u128::from(waited.as_micros());
+        queue.longest_wait = queue.longest_wait.max(Some(waited));
+    }
+
+    #[inline]
+    pub(crate) fn task_ended(&mut self, queue: QueueId) {
+        self.queues[queue.index()].tasks += 1;
+    }
+
+    pub(crate) fn job_ended(&mut self, queue: QueueId, took: Span, done: bool) {
+        if !done {
+            self.totals.failed += 1;
+            return;
+        }
+        self.totals.jobs_ended += 1;
+        self.totals.times.add(took);
+        let queue = &mut self.queues[queue.index()];
+        queue.jobs += 1;
+        queue.job_micros += u128::from(took.as_micros());
+        queue.times.add(took);
+    }
+
+    /// A task that has not started by the end of the run.
+    pub(crate) fn still_waits(&mut self, queue: QueueId, waited: Span) {
+        let queue = &mut self.queues[queue.index()];
+        queue.longest_wait = queue.longest_wait.max(Some(waited));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_stay_close_when_times_become_rough() {
+        let mut times = Times::default();
+        let seconds = |s: u64| Span::from_secs(s).expect("in range");
+        (1..=100).for_each(|s| times.add(seconds(s)));
+        assert_eq!(times.percentiles(&[1.0, 50.0, 99.0, 100.0]), [1.0, 50.0, 99.0, 100.0]);
+        (0..20_000).for_each(|i| times.add(seconds(1 + i % 100)));
+        assert!(matches!(times.0, Kept::Rough(_)));
+        let median = times.percentiles(&[50.0])[0];
+        assert!((median - 50.0).abs() < 1.0, "{median}");
+    }
+
+    #[test]
+    fn many_tallies_together_are_one() {
+        for count in [10u64, 3_000, 5_000, 20_000] {
+            let span = |i: u64| Span::from_secs(1 + i * i % 977).expect("in range");
+            let (mut one, mut parts) = (Times::default(), [(); 3].map(|()| Times::default()));
+            for i in 0..count {
+                one.add(span(i));
+                parts[(i % 3) as usize].add(span(i));
+            }
+            let mut all = Times::default();
+            parts.iter().for_each(|part| all.add_all(part));
+            let wanted = [1.0, 25.0, 50.0, 99.0, 100.0];
+            assert_eq!(all.percentiles(&wanted), one.percentiles(&wanted), "{count}");
+        }
+    }
+}

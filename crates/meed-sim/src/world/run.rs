@@ -1,0 +1,47 @@
+//! A run from its setup to its record, whoever serves.
+
+use std::ops::ControlFlow;
+
+use meed_driver::record::RunRecord;
+use meed_driver::{Ending, outcome};
+
+use super::desk::Desk;
+use super::{Finished, Progress, RunError, Script, Setup, World};
+
+/// What the caller is told while the run goes on.
+type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
+
+/// The record of a run, and messages about lines of its input that were skipped.
+pub(crate) struct Ran {
+    pub(crate) record: RunRecord,
+    pub(crate) bad_lines: Vec<String>,
+}
+
+/// Runs to the end. With `script`, it decides.
+pub(crate) fn run<'a>(
+    policy: &str,
+    setup: Setup<'a>,
+    script: Option<Script<'a>>,
+    progress: Watching<'_>,
+) -> Result<Ran, RunError> {
+    match setup.partitioned {
+        true => run_world(policy, World::partitioned(setup)?, script, progress),
+        false => run_world(policy, World::whole(setup)?, script, progress),
+    }
+}
+
+fn run_world<'a, D: Desk>(
+    policy: &str,
+    world: World<'a, D>,
+    script: Option<Script<'a>>,
+    progress: Watching<'_>,
+) -> Result<Ran, RunError> {
+    let Finished { mut desk, end, sampler, jobs, counts, bad_lines } =
+        world.run(script, progress)?;
+    let mut record = outcome(policy, &mut desk, Ending { end, sampler, jobs })
+        .map_err(|why| RunError::Change { at: end, why })?;
+    record.trace_lines = counts.lines;
+    record.skipped_lines = counts.bad;
+    record.ignored_lines = counts.ignored;
+    Ok(Ran { record, bad_lines })
+}
