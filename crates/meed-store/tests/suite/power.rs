@@ -68,7 +68,7 @@ fn again_while_recovering() {
 
 #[test]
 fn at_random_operations_of_long_runs() {
-    let runs = 40 + 60 * crate::kill::seconds();
+    let runs = 40 + 4 * crate::kill::seconds();
     for seed in 0..runs {
         let kind = KINDS[usize::try_from(seed % 4).unwrap()];
         let rounds = if kind == Kind::Database { 4 } else { 25 };
