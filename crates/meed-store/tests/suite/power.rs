@@ -66,6 +66,33 @@ fn again_while_recovering() {
     }
 }
 
+/// And at the first write after a recovery: nothing that was cut off may come back with it.
+#[test]
+fn at_the_first_write_after_a_recovery() {
+    let kind = Kind::Files(1 << 20, 1024);
+    let disk = SimDisk::new();
+    let mut progress = Progress::default();
+    assert!(run(kind, &disk, &[Step::Group(5), Step::Group(1)], &mut progress));
+    disk.power_off_at(disk.operations() + 4);
+    assert!(!run(kind, &disk, &[Step::Group(12)], &mut progress));
+    for left in disk.after_power_loss(60, 1) {
+        let recovering = left.copy();
+        let mut progress = progress.clone();
+        let store = kind.open(&recovering).unwrap();
+        progress.acknowledged = store.durable();
+        drop(store);
+        for further in 1..=3 {
+            let again = left.copy();
+            again.power_off_at(recovering.operations() + further);
+            let mut progress = progress.clone();
+            run(kind, &again, &[Step::Group(7)], &mut progress);
+            for left in again.after_power_loss(60, further) {
+                progress.check(kind, &left);
+            }
+        }
+    }
+}
+
 #[test]
 fn at_random_operations_of_long_runs() {
     let runs = 40 + 4 * crate::kill::seconds();
