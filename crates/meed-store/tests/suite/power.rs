@@ -32,7 +32,7 @@ fn at_each_operation(kind: Kind, steps: &[Step], limit: usize) -> usize {
 #[test]
 fn files_at_each_operation() {
     for kind in KINDS.into_iter().filter(|kind| *kind != Kind::Database) {
-        let checked = at_each_operation(kind, &SMALL, 600);
+        let checked = at_each_operation(kind, &SMALL, 300);
         assert!(checked > 2_000, "{checked}");
     }
 }
