@@ -24,6 +24,7 @@ fn crates_use_only_those_below_them() {
         ("meed", &[][..]),
         ("meed-config", &["meed"]),
         ("meed-journal", &["meed", "meed-config"]),
+        ("meed-store", &[]),
         ("meed-workload", &["meed", "meed-config"]),
         ("meed-sim", &["meed", "meed-config", "meed-workload"]),
         ("meed-report", &["meed-sim"]),

@@ -9,8 +9,8 @@
 //!   segment is plain text for any tool; closed ones are compressed (feature `zstd`, on by default)
 //!   and kept as long as a [`Retention`] says. Damage is always an error that names file, line,
 //!   byte and what was expected. **The one to use.**
-//! - `DatabaseStore` (feature `redb`): one file of an embedded database. More bytes for each commit;
-//!   `docs/decisions/0009-segments-not-a-database.md` says when it may serve all the same.
+//! - `DatabaseStore` (feature `redb`): one file of an embedded database. More work for each commit;
+//!   `docs/decisions/0009-segments-not-a-database.md` compares.
 //!
 //! Both stand on [`Disk`], a narrow layer of files, with what is assumed of it: after a sync what
 //! was written is there, before it anything may be. With the feature `testing` there is a disk
@@ -18,15 +18,17 @@
 //!
 //! # Invariants
 //!
-//! | never | checked by |
-//! |---|---|
-//! | an acknowledged record is lost | `tests/suite/power.rs`: power off at every operation of a small run, with what may be left of unsynced writes, whole, by sectors, cut at any byte; at random ones of long runs, and while recovering. `tests/suite/kill.rs`: processes that are killed |
-//! | a part of a group is found, or a group without the one before | the same |
-//! | half a snapshot is found | the same; snapshots are renamed into place |
-//! | a wrong record is read | `tests/suite/damage.rs`: each bit of each file flipped |
-//! | a torn tail hides damage, or damage passes for a torn tail | `segment.rs` says how they are told apart; `tests/suite/damage.rs` |
-//! | a store goes on after a failed sync | `tests/suite/faults.rs`: each operation fails; what is read after is on the disk |
-//! | two processes write one folder | `tests/suite/folder.rs`; a lock of the system, which dies with its process |
+//! Each with what checks it, in `tests/suite`:
+//!
+//! - No acknowledged record is lost; no part of a group is found, nor a group without the one
+//!   before; no half snapshot. `power.rs`: the power goes off at every operation of a small run, and
+//!   whatever may be left is (writes by sectors, in any order, cut at any byte); at random
+//!   operations of long runs; while recovering, and after. `kill.rs`: processes that are killed.
+//! - No wrong record is read; damage is an error that names its place; no torn tail hides damage.
+//!   `damage.rs`: each bit of each file is flipped. `segment.rs` says how they are told apart.
+//! - After a failed write or sync nothing is acknowledged, and what is read after opening again is
+//!   on the disk. `faults.rs`: each operation fails.
+//! - Two processes never write one folder; newer versions are refused. `folder.rs`.
 //!
 //! No threads, no clock: committing in the background, and the time of each commit, are the
 //! caller's.

@@ -129,6 +129,7 @@ impl<'a> Segment<'a> {
 
     /// The one block of which all of the text consists, without a head: visits its records from
     /// `from` on.
+    #[cfg(feature = "redb")]
     pub(crate) fn scan_block(
         &self,
         from: Seq,
@@ -186,7 +187,7 @@ impl<'a> Segment<'a> {
         Err(HeadError::Wrong(Wrong { found, expected, torn }))
     }
 
-    /// The block that begins at `offset`: its line, and where and what the lines of its records are.
+    /// The block that begins at `offset`: its line, where its records begin, and their lines.
     fn block(&self, offset: usize, next: Seq) -> Result<(Header, usize, &'a [u8]), Wrong> {
         let end = line_end(self.bytes, offset);
         let text = &self.bytes[offset..end];
