@@ -26,6 +26,13 @@ pub(super) struct Deltas {
     pub(super) slack: f64,
 }
 
+/// Products of each variable with its dual one, or changes of them.
+pub(super) struct Products {
+    pub(super) shares: Vec<f64>,
+    pub(super) free: Vec<f64>,
+    pub(super) factor: f64,
+}
+
 /// The reduced equations, assembled and factored at a point.
 pub(super) struct System {
     /// g / z: users x servers; zero where not allowed.
@@ -126,54 +133,48 @@ impl System {
         debug_assert_eq!(rows, servers * kinds);
     }
 
-    /// The direction towards products equal to `target`, corrected by the products of a predictor.
+    /// The direction that changes the products by `wanted`; with `mend` 1 it also takes away what
+    /// totals and capacities lack to equality, with 0 it leaves that as it is.
     pub(super) fn direction(
         &self,
         program: &Program<'_>,
         point: &Inside,
-        predictor: Option<&Deltas>,
-        target: f64,
+        wanted: &Products,
+        mend: f64,
     ) -> Option<Deltas> {
         let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
-        let wanted = |a: f64, b: f64, pick: &dyn Fn(&Deltas) -> f64| {
-            target - a * b - predictor.map_or(0.0, pick)
-        };
         // h: what shares change by when neither values nor prices do.
         let mut h = vec![0.0; users * servers];
         let mut offsets = vec![0.0; users];
         let mut right: Vec<f64> = (0..kinds * servers)
-            .map(|row| {
-                let used_up = point.prices[row] <= 0.0;
-                let wanted =
-                    wanted(point.free[row], point.prices[row], &|d| d.free[row] * d.prices[row]);
-                if used_up {
-                    0.0
-                } else {
-                    wanted / point.prices[row] + point.free[row] - program.capacity[row]
+            .map(|row| match point.prices[row] > 0.0 {
+                true => {
+                    wanted.free[row] / point.prices[row]
+                        + mend * (point.free[row] - program.capacity[row])
                 }
+                false => 0.0,
             })
             .collect();
-        let mut edge = -wanted(point.factor, point.slack, &|d| d.factor * d.slack) / point.factor;
+        let mut edge = -wanted.factor / point.factor;
         for (user, offset) in offsets.iter_mut().enumerate() {
-            let demand = program.demand(user);
-            let total = program.totals[user];
-            let mut missing = total * point.factor;
-            for server in 0..servers {
-                let pair = user * servers + server;
-                if self.theta[pair] == 0.0 {
-                    continue;
-                }
-                let (g, z) = (point.shares[pair], point.reduced[pair]);
-                h[pair] = wanted(g, z, &|d| d.shares[pair] * d.reduced[pair]) / z;
-                missing -= g + h[pair];
+            let (demand, total) = (program.demand(user), program.totals[user]);
+            let pairs = user * servers..(user + 1) * servers;
+            let (theta, shares) = (&self.theta[pairs.clone()], &point.shares[pairs.clone()]);
+            let h = &mut h[pairs.clone()];
+            let changes = wanted.shares[pairs.clone()].iter().zip(&point.reduced[pairs]);
+            let mut missing = mend * total * point.factor;
+            for (((h, (wanted, reduced)), g), theta) in
+                h.iter_mut().zip(changes).zip(shares).zip(theta)
+            {
+                *h = if *theta == 0.0 { 0.0 } else { wanted / reduced };
+                missing -= mend * g + *h;
             }
             *offset = missing;
-            edge += total * missing / self.sums[user];
-            for server in 0..servers {
-                let pair = user * servers + server;
-                let moved =
-                    point.shares[pair] + h[pair] + self.theta[pair] * missing / self.sums[user];
-                let row = &mut right[server * kinds..][..kinds];
+            let each = missing / self.sums[user];
+            edge += total * each;
+            let moved = h.iter().zip(theta).zip(shares);
+            for (((h, theta), g), row) in moved.zip(right.chunks_exact_mut(kinds)) {
+                let moved = mend * g + h + theta * each;
                 row.iter_mut().zip(demand).for_each(|(row, demand)| *row += demand * moved);
             }
         }
@@ -186,7 +187,7 @@ impl System {
             .for_each(|(right, border)| *right -= border * edge / self.corner);
         substitute(&self.factor, &mut right);
         let factor = -(edge + dot(&self.border, &right)) / self.corner;
-        let deltas = self.unfold(program, point, (h, offsets), right, factor, (predictor, target));
+        let deltas = self.unfold(program, point, (h, offsets), right, factor, wanted);
         deltas.is_finite().then_some(deltas)
     }
 
@@ -198,7 +199,7 @@ impl System {
         (mut shares, offsets): (Vec<f64>, Vec<f64>),
         prices: Vec<f64>,
         factor: f64,
-        (predictor, target): (Option<&Deltas>, f64),
+        wanted: &Products,
     ) -> Deltas {
         let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
         let mut reduced = vec![0.0; users * servers];
@@ -206,39 +207,44 @@ impl System {
         let mut costs = vec![0.0; servers];
         for user in 0..users {
             let theta = &self.theta[user * servers..][..servers];
-            for (server, cost) in costs.iter_mut().enumerate() {
-                *cost = dot(program.demand(user), &prices[server * kinds..][..kinds]);
+            let demand = program.demand(user);
+            for (cost, prices) in costs.iter_mut().zip(prices.chunks_exact(kinds)) {
+                *cost = dot(demand, prices);
             }
             let change = offsets[user] + program.totals[user] * factor + dot(theta, &costs);
-            values[user] = change / self.sums[user];
-            for server in 0..servers {
-                let pair = user * servers + server;
-                if theta[server] == 0.0 {
-                    continue;
-                }
-                let rise = costs[server] - values[user];
-                shares[pair] -= theta[server] * rise;
-                reduced[pair] = rise;
+            let value = change / self.sums[user];
+            values[user] = value;
+            let pairs = user * servers..(user + 1) * servers;
+            let pairs = shares[pairs.clone()].iter_mut().zip(&mut reduced[pairs]);
+            for ((theta, cost), (share, reduced)) in theta.iter().zip(&costs).zip(pairs) {
+                let rise = if *theta == 0.0 { 0.0 } else { cost - value };
+                *share -= theta * rise;
+                *reduced = rise;
             }
         }
         let free = (0..kinds * servers)
             .map(|row| match point.prices[row] > 0.0 {
-                true => {
-                    let product = point.free[row] * (point.prices[row] + prices[row]);
-                    (target - product - predictor.map_or(0.0, |d| d.free[row] * d.prices[row]))
-                        / point.prices[row]
-                }
+                true => (wanted.free[row] - point.free[row] * prices[row]) / point.prices[row],
                 false => 0.0,
             })
             .collect();
-        let product = point.slack * (point.factor + factor);
-        let slack =
-            (target - product - predictor.map_or(0.0, |d| d.factor * d.slack)) / point.factor;
+        let slack = (wanted.factor - point.slack * factor) / point.factor;
         Deltas { shares, free, factor, values, reduced, prices, slack }
     }
 }
 
 impl Deltas {
+    /// Becomes the sum of it and parts of another direction, in the primal and dual variables.
+    pub(super) fn add(&mut self, other: &Deltas, primal: f64, dual: f64) {
+        add(&mut self.shares, &other.shares, primal);
+        add(&mut self.free, &other.free, primal);
+        self.factor += primal * other.factor;
+        add(&mut self.values, &other.values, dual);
+        add(&mut self.reduced, &other.reduced, dual);
+        add(&mut self.prices, &other.prices, dual);
+        self.slack += dual * other.slack;
+    }
+
     fn is_finite(&self) -> bool {
         self.factor.is_finite()
             && self.prices.iter().chain(&self.values).all(|value| value.is_finite())
