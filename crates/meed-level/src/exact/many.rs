@@ -27,6 +27,8 @@ use crate::pool::{Class, Pieces, Pool, Solved, Stop};
 
 /// Gap of a program that only serves to come closer.
 const LOOSE: f64 = 1e-3;
+/// What a point lacks at most for the next program to be tight.
+const NEAR: f64 = 0.1;
 /// Gap of the last program: close enough for the point to be made to fit exactly.
 const TIGHT: f64 = 1e-11;
 /// Gap of the last program where that is not enough.
@@ -199,7 +201,7 @@ fn program<'a>(
     capacity: &'a [f64],
     totals: &'a [f64],
 ) -> Program<'a> {
-    Program { demand: &directions.demand, capacity, kinds: pool.kinds(), totals }
+    Program::new(&directions.demand, capacity, pool.kinds(), totals)
 }
 
 /// The search for one round's level.
@@ -286,7 +288,7 @@ impl Search<'_> {
         let from = round.level;
         for above in [1e-2, 1e-4, 1e-6] {
             let inside = self.inside(round.level * (1.0 + above), TIGHTEST);
-            let prices = self.cleaned(&inside);
+            let prices = self.cleaned(&inside, true);
             let level = self.bound(&prices).max(self.floor);
             let close = (level - round.level).abs() <= ACCEPTED * round.level;
             if close || level < round.level {
@@ -316,7 +318,7 @@ impl Search<'_> {
             if as_is.lacking() <= ACCEPTED {
                 return (as_is, inside);
             }
-            let found = self.cleaned(&inside);
+            let found = self.cleaned(&inside, tolerance < LOOSE);
             let next = self.bound(&found).max(self.floor);
             let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
             let from = level;
@@ -336,7 +338,7 @@ impl Search<'_> {
             }
             if tolerance == TIGHT {
                 tolerance = TIGHTEST;
-            } else if lacking < 10.0 * LOOSE || !closer {
+            } else if lacking < NEAR || !closer {
                 tolerance = TIGHT.min(tolerance);
             }
         }
@@ -377,7 +379,7 @@ impl Search<'_> {
 
     /// Prices without those of what is not used up, which are zero in the limit; as they are if
     /// that would prove less.
-    fn cleaned(&self, inside: &Inside) -> Vec<f64> {
+    fn cleaned(&self, inside: &Inside, close: bool) -> Vec<f64> {
         let worth: f64 =
             inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
         let clean = |row: usize| {
@@ -389,6 +391,9 @@ impl Search<'_> {
         let rows = 0..self.capacity.len();
         let cleaned: [Vec<f64>; 2] = [rows.clone().map(clean).collect(), rows.map(large).collect()];
         let clean = cleaned.into_iter().find(|prices| self.bound(prices) <= most).unwrap_or(raw);
+        if !close {
+            return clean;
+        }
         let program = program(self.pool, self.directions, self.capacity, &[]);
         let mut exact = clean.clone();
         fit_prices(&program, &self.served(&program, inside), &mut exact);

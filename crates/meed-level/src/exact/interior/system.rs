@@ -62,9 +62,10 @@ impl System {
     /// Assembles and factors the equations at `point`.
     pub(super) fn assemble(&mut self, program: &Program<'_>, point: &Inside) {
         let (servers, kinds) = (program.servers(), program.kinds);
-        let packed = kinds * (kinds + 1) / 2;
-        let mut blocks = vec![0.0; servers * (servers + 1) / 2 * packed];
-        let mut outer = vec![0.0; packed];
+        let (packed, pairs) = (kinds * (kinds + 1) / 2, servers * (servers + 1) / 2);
+        // By entry of a block, then by pair of servers: long rows for the innermost loop.
+        let mut blocks = vec![0.0; packed * pairs];
+        let mut weights = vec![0.0; pairs];
         self.border.fill(0.0);
         self.corner = point.slack / point.factor;
         for user in 0..program.users() {
@@ -80,31 +81,25 @@ impl System {
             let demand = program.demand(user);
             let total = program.totals[user];
             self.corner += total * total / sum;
-            let mut at = 0;
-            for row in 0..kinds {
-                for column in 0..=row {
-                    outer[at] = demand[row] * demand[column];
-                    at += 1;
-                }
-            }
-            let mut block = 0;
+            let mut pair = 0;
             for row in 0..servers {
                 let weight = theta[row] / sum;
                 for (r, demand) in demand.iter().enumerate() {
                     self.border[row * kinds + r] += weight * demand * total;
                 }
-                for other in &theta[..row] {
-                    add(&mut blocks[block * packed..][..packed], &outer, -weight * other);
-                    block += 1;
+                for (weights, other) in weights[pair..].iter_mut().zip(&theta[..row]) {
+                    *weights = -weight * other;
                 }
-                let others: f64 = theta
-                    .iter()
-                    .enumerate()
-                    .filter(|(k, _)| *k != row)
-                    .map(|(_, theta)| theta)
-                    .sum();
-                add(&mut blocks[block * packed..][..packed], &outer, weight * others);
-                block += 1;
+                pair += row + 1;
+                let others =
+                    theta[..row].iter().sum::<f64>() + theta[row + 1..].iter().sum::<f64>();
+                weights[pair - 1] = weight * others;
+            }
+            let mut entries = blocks.chunks_exact_mut(pairs);
+            for row in 0..kinds {
+                for (column, entry) in (0..=row).zip(&mut entries) {
+                    add(entry, &weights, demand[row] * demand[column]);
+                }
             }
         }
         self.unpack(program, point, &blocks);
@@ -114,16 +109,16 @@ impl System {
     /// Blocks of pairs of servers to the lower half of M + v v^T / w.
     fn unpack(&mut self, program: &Program<'_>, point: &Inside, blocks: &[f64]) {
         let (servers, kinds, rows) = (program.servers(), program.kinds, program.capacity.len());
-        let packed = kinds * (kinds + 1) / 2;
+        let pairs = servers * (servers + 1) / 2;
         for row in 0..rows {
             for column in 0..=row {
                 let (k, l) = (row / kinds, column / kinds);
                 let (high, low) =
                     ((row % kinds).max(column % kinds), (row % kinds).min(column % kinds));
-                let block = k * (k + 1) / 2 + l;
+                let pair = k * (k + 1) / 2 + l;
                 let level = self.border[row] * self.border[column] / self.corner;
                 self.factor[row * rows + column] =
-                    blocks[block * packed + high * (high + 1) / 2 + low] + level;
+                    blocks[(high * (high + 1) / 2 + low) * pairs + pair] + level;
             }
             // A server without the resource: nobody who demands it comes here, and its price stays.
             let free = point.free[row];
