@@ -22,6 +22,8 @@ const PROGRAMS: usize = 40;
 /// Gap at which bundles are looked at, at first, and once they have served for a program.
 const FIRST_GAP: f64 = 1e-2;
 const KNOWN_GAP: f64 = 1e-4;
+/// Gaps between which a point is a good start for the next program.
+const NEAR: (f64, f64) = (1e-2, 1e-4);
 /// How much smaller it becomes while they lose less than it.
 const CLOSER: f64 = 1e-3;
 
@@ -31,6 +33,8 @@ pub(crate) struct Bundles {
     members: Vec<Vec<usize>>,
     /// The gap at which the next program's bundles are looked at.
     gap: f64,
+    /// Where the last program was at the first look.
+    near: Option<Inside>,
 }
 
 impl Bundles {
@@ -44,7 +48,7 @@ impl Bundles {
         let mut order: Vec<usize> = (0..users).collect();
         order.sort_by(|a, b| demands(*a).cmp(demands(*b)));
         let alike = order.chunk_by(|a, b| demands(*a).eq(demands(*b)));
-        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP };
+        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, near: None };
         for group in alike {
             let most = (FIRST * group.len()).div_ceil(users);
             bundles.halve(demand, kinds, group.to_vec(), most);
@@ -54,7 +58,7 @@ impl Bundles {
 
     fn single(users: usize) -> Bundles {
         let members = (0..users).map(|user| vec![user]).collect();
-        Bundles { members, gap: FIRST_GAP }
+        Bundles { members, gap: FIRST_GAP, near: None }
     }
 
     /// At least `most` parts of about equal size, halved where demands differ most.
@@ -93,16 +97,43 @@ impl Bundles {
         self.attempt(program, tolerance).expect("a single user loses nothing")
     }
 
+    /// The next program starts from the beginning: where little has changed but what is used up,
+    /// the last one's prices are a bad start.
+    pub(crate) fn forget(&mut self) {
+        self.near = None;
+    }
+
     /// Solves it with the bundles as they are; `None` when they had to be split.
     fn attempt(&mut self, program: &Program<'_>, tolerance: f64) -> Option<Inside> {
         let single = self.members.len() == program.totals.len();
         let (demand, totals, wanted) = self.sums(program);
         let few = Program { demand: &demand, totals: &totals, ..*program };
-        let mut run = Run::new(&few);
-        let mut gap = if single { tolerance } else { self.gap.max(tolerance) };
+        let mut gap = self.gap.max(tolerance);
+        let mut run = match &self.near {
+            Some(near) => Run::near(&few, near),
+            None => Run::new(&few),
+        };
+        run.solve(NEAR.0);
+        let mut warm = self.near.is_some();
+        if warm && !run.within(NEAR.0) {
+            run = Run::new(&few);
+            run.solve(NEAR.0);
+            warm = false;
+        }
+        if self.near.is_none() || !run.within(NEAR.1) {
+            self.near = Some(run.best().clone());
+        }
         loop {
             run.solve(gap);
+            if warm && !run.within(gap) {
+                self.forget();
+                return None;
+            }
             let inside = run.best();
+            if single && gap > tolerance {
+                gap = tolerance;
+                continue;
+            }
             if single {
                 return Some(self.expand(program, &wanted, &totals, inside));
             }

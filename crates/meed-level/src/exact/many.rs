@@ -216,6 +216,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self) -> Round {
+        self.bundles.forget();
         let (mut round, mut inside) = self.search();
         if self.floor > 0.0 && round.level.is_finite() {
             self.polish(&mut round, &mut inside);
@@ -287,6 +288,7 @@ impl Search<'_> {
     fn polish(&mut self, round: &mut Round, inside: &mut Inside) {
         let from = round.level;
         for above in [1e-2, 1e-4, 1e-6] {
+            self.bundles.forget();
             let inside = self.inside(round.level * (1.0 + above), TIGHTEST);
             let prices = self.cleaned(&inside, true);
             let level = self.bound(&prices).max(self.floor);
@@ -299,6 +301,7 @@ impl Search<'_> {
             }
         }
         if round.level < from * (1.0 - ACCEPTED) {
+            self.bundles.forget();
             *inside = self.inside(round.level, TIGHTEST);
             *round = self.round(round.level, round.level, inside, &round.prices);
         }

@@ -254,6 +254,16 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// The same in four lanes, which need not wait for each other.
+fn long_dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 4];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    for (a, b) in a.iter().zip(b) {
+        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (a, b))| *lane += a * b);
+    }
+    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + dot(a_rest, b_rest)
+}
+
 /// Replaces the lower half of a matrix by its Cholesky factor. A pivot that rounding has eaten up
 /// becomes so large that its unknown stays zero in this step.
 fn cholesky(matrix: &mut [f64], rows: usize) {
@@ -263,9 +273,10 @@ fn cholesky(matrix: &mut [f64], rows: usize) {
         let own = &mut rest[..rows];
         for column in 0..row {
             let other = &before[column * rows..][..rows];
-            own[column] = (own[column] - dot(&own[..column], &other[..column])) / other[column];
+            own[column] =
+                (own[column] - long_dot(&own[..column], &other[..column])) / other[column];
         }
-        let pivot = own[row] - dot(&own[..row], &own[..row]);
+        let pivot = own[row] - long_dot(&own[..row], &own[..row]);
         own[row] = if pivot > 1e-30 * largest { pivot.sqrt() } else { 1e64 };
     }
 }
@@ -275,7 +286,7 @@ fn substitute(factor: &[f64], right: &mut [f64]) {
     let rows = right.len();
     for row in 0..rows {
         let line = &factor[row * rows..][..rows];
-        right[row] = (right[row] - dot(&line[..row], &right[..row])) / line[row];
+        right[row] = (right[row] - long_dot(&line[..row], &right[..row])) / line[row];
     }
     for row in (0..rows).rev() {
         right[row] /= factor[row * rows + row];
