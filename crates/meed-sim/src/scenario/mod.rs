@@ -6,7 +6,6 @@
 
 mod changes;
 pub(crate) mod cluster;
-mod error;
 mod generators;
 mod jobs;
 mod machines;
@@ -24,7 +23,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::classes::Rule;
-use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
+use meed::{Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
+use meed_config::Place;
+pub use meed_config::TextError as ScenarioError;
+use meed_config::nodes::NodeForm;
+use meed_config::policy::{InToml, PolicySpec, SpecError};
+pub use meed_config::policy::{SLOTS, STATIC};
+use meed_config::quantity::amounts as amounts_of;
+use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
 use meed_files::{FileError, Origin};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
@@ -35,12 +41,8 @@ use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::slots::Slots;
 use crate::world::{NewPlacement, StopAt, TimedChange};
-use error::Place;
-pub use error::ScenarioError;
 use jobs::InlineJobs;
-pub use policy::{SLOTS, STATIC};
-use queues::{Names, QueuePlan};
-use raw::{PolicyKeys, RawScenario};
+use raw::RawScenario;
 use toml::Spanned;
 use trace::TracePlan;
 
@@ -57,8 +59,8 @@ pub struct Scenario {
     measured: usize,
     nodes: Vec<NodeSpec>,
     queues: Vec<QueuePlan>,
-    base: PolicyKeys,
-    named: BTreeMap<String, PolicyKeys>,
+    base: PolicySpec,
+    named: BTreeMap<String, PolicySpec>,
     jobs: InlineJobs,
     generators: Vec<GeneratorSpec>,
     workloads: Vec<MacroSpec>,
@@ -162,8 +164,8 @@ impl Scenario {
             warnings,
             measured,
             queues,
-            base: raw.policy.clone(),
-            named: raw.policies.clone(),
+            base: raw.policy.0.clone(),
+            named: named(&raw.policies),
             jobs: InlineJobs::read(&raw.job, load, &kinds, &place)?,
             generators: generators::read(&raw.generator, &kinds, &place)?,
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
@@ -293,7 +295,7 @@ impl Scenario {
         let Some(trace) = &self.trace else { return Ok(()) };
         let source = trace.open(&self.kinds, on_bad_line, None)?;
         self.trace_queues = source.queues().to_vec();
-        queues::add_of_trace(&mut self.queues, &self.trace_queues, &mut self.warnings);
+        meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
         Ok(())
     }
 
@@ -301,16 +303,17 @@ impl Scenario {
     fn check_policies(
         &self,
         queues: &[Spanned<raw::Queue>],
-        node: Option<&Spanned<raw::Node>>,
+        node: Option<&Spanned<NodeForm>>,
         place: &Place<'_>,
     ) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
-            if let Some((placement, what)) = keys.contradiction() {
-                return Err(place.error(placement.span(), what));
+            let at = |why: SpecError| place.spec(&why);
+            if let Some(why) = keys.contradiction() {
+                return Err(at(why));
             }
-            let keys = keys.clone().over(&self.base);
-            let (config, _) = self.config(&keys, place)?;
-            let ((placement, _), kinds) = (self.place(&keys, place)?, config.kinds.len());
+            let keys = keys.over(&self.base);
+            let (config, _) = self.config(&keys, place, &at)?;
+            let ((placement, _), kinds) = (self.place(&keys, place, &at)?, config.kinds.len());
             meed::Engine::new(config, placement(kinds, 0)).map_err(|why| ScenarioError {
                 line: line_of(&why, queues, node, place),
                 ..place.whole(why.to_string())
@@ -323,45 +326,34 @@ impl Scenario {
     /// placement is never asked.
     fn place(
         &self,
-        keys: &PolicyKeys,
+        keys: &PolicySpec,
         place: &Place<'_>,
+        at: &dyn Fn(SpecError) -> ScenarioError,
     ) -> Result<(NewPlacement, Option<&'static Rule>), ScenarioError> {
         if !self.is_mapreduce() {
-            return Ok((keys.placement(place)?, None));
+            return Ok((policy::placement(keys).map_err(at)?.new, None));
         }
-        let rule = keys.rule(place)?;
+        let rule = policy::rule(keys).map_err(at)?;
         self.check_rule(rule).map_err(|why| place.whole(why))?;
         Ok((meed::place::PLACEMENTS[0].new, Some(rule)))
     }
 
     fn config(
         &self,
-        keys: &PolicyKeys,
+        keys: &PolicySpec,
         place: &Place<'_>,
+        at: &dyn Fn(SpecError) -> ScenarioError,
     ) -> Result<(Config, Option<Slots>), ScenarioError> {
-        // Most queues have no keys of their own: one policy is resolved for all of them.
-        let shared = keys.resolve(&self.kinds, place)?;
-        let spec = |plan: &QueuePlan| {
-            let policy = match plan.keys.is_empty() {
-                true => shared.clone(),
-                false => plan.keys.clone().over(keys).resolve(&self.kinds, place)?,
-            };
-            Ok(QueueSpec {
-                name: plan.name.clone(),
-                weight: plan.weight,
-                min: plan.min,
-                max: plan.max,
-                policy,
-            })
-        };
+        let (root, queues) =
+            meed_config::queues::resolve(&self.queues, keys, &self.kinds).map_err(at)?;
         let config = Config {
             kinds: self.kinds.clone(),
             measured: self.measured,
-            root: shared.clone(),
-            queues: self.queues.iter().map(spec).collect::<Result<_, ScenarioError>>()?,
+            root,
+            queues,
             nodes: self.nodes.clone(),
         };
-        match keys.slots(place)? {
+        match keys.slots() {
             None if self.is_mapreduce() && config.root.per_server => Err(place.whole(
                 "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work \
                  one by one",
@@ -382,25 +374,27 @@ impl Scenario {
     pub(crate) fn plan(&self, words: &str) -> Result<Plan, ScenarioError> {
         let choice = policy::choose(words, &self.base, &self.named)?;
         let place = Place { file: &self.file, text: &self.text };
-        // Spans of keys from the command line mean nothing in the file: their messages name no
-        // line.
-        let outside = |error: ScenarioError| match words.contains(',') {
-            true => ScenarioError { file: format!("--policy {words}"), line: None, ..error },
-            false => error,
+        // Keys of the command line stand in no file.
+        let at = |why: SpecError| match (why.span(), words.contains(',')) {
+            (None, true) => policy::outside(words, why.to_string()),
+            _ => place.spec(&why),
         };
-        let (config, slots) = self.config(&choice.keys, &place).map_err(outside)?;
-        let (placement, rule) = self.place(&choice.keys, &place).map_err(outside)?;
+        let outside = |error: ScenarioError| match (error.line, words.contains(',')) {
+            (None, true) => policy::outside(words, error.what),
+            _ => error,
+        };
+        let (config, slots) = self.config(&choice.keys, &place, &at).map_err(outside)?;
+        let (placement, rule) = self.place(&choice.keys, &place, &at).map_err(outside)?;
         if choice.partitioned && rule.is_some() {
             let what = "the static partition means nothing in the MapReduce world: a share of it \
                 has no disks";
-            return Err(ScenarioError {
-                file: format!("--policy {words}"),
-                line: None,
-                ..place.whole(what)
-            });
+            return Err(policy::outside(words, what));
         }
-        let placement_name =
-            rule.map_or_else(|| choice.keys.placement_name(), |rule| rule.name).to_owned();
+        let placement_name = match rule {
+            Some(rule) => rule.name,
+            None => policy::placement(&choice.keys).map_err(at)?.name,
+        };
+        let placement_name = placement_name.to_owned();
         Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots, rule })
     }
 
@@ -499,6 +493,11 @@ impl Scenario {
     }
 }
 
+/// `[policies]`, by their names.
+fn named(policies: &BTreeMap<String, InToml>) -> BTreeMap<String, PolicySpec> {
+    policies.iter().map(|(name, keys)| (name.clone(), keys.0.clone())).collect()
+}
+
 /// Files that a scenario in `folder` names.
 fn inputs(raw: &RawScenario, folder: &Path) -> Vec<PathBuf> {
     let trace = raw.trace.iter().map(|trace| &trace.get_ref().file);
@@ -568,7 +567,7 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, Load, u32),
 fn line_of(
     why: &ConfigError,
     queues: &[Spanned<raw::Queue>],
-    node: Option<&Spanned<raw::Node>>,
+    node: Option<&Spanned<NodeForm>>,
     place: &Place<'_>,
 ) -> Option<usize> {
     let span = match why {
@@ -595,9 +594,8 @@ fn first_line_of_queue(
     kinds: &ResourceKinds,
     place: &Place<'_>,
 ) -> Option<usize> {
-    let is = |amounts: &raw::Amounts| {
-        cluster::amounts(amounts, kinds).is_ok_and(|found| found == *demand)
-    };
+    let is =
+        |amounts: &raw::Amounts| amounts_of(amounts, kinds).is_ok_and(|found| found == *demand);
     let entry = raw.job.iter().find(|entry| {
         let job = entry.get_ref();
         let own = job.demand.as_ref().is_some_and(is);
