@@ -3,6 +3,7 @@
 mod ci;
 mod fuzz;
 mod licences;
+mod scaling;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,8 @@ Chores of the project.
   cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each \
   (default 20)
   cargo xtask fuzz --list                      names of the targets
+  cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
+  holds TEXT) at n, 2n, 4n; needs valgrind
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(),
         Some("fuzz") => fuzz::run(args),
         Some("licences") => licences::run(),
+        Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);
             Ok(())
