@@ -4,6 +4,7 @@ mod ci;
 mod crash;
 mod fuzz;
 mod licences;
+mod scaling;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,8 @@ Chores of the project.
   cargo xtask fuzz --list                      names of the targets
   cargo xtask crash [--seconds N]              power losses and kill -9 of the journal's stores, \
   about N seconds of each (default 60)
+  cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
+  holds TEXT) at n, 2n, 4n; needs valgrind
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::run(args),
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
+        Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);
             Ok(())
