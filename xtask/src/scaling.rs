@@ -164,13 +164,6 @@ const CASES: &[Case] = &[
         args: &["replay", "log.jsonl", "--verify"],
     },
     Case {
-        name: "explain: all queues",
-        n: 500,
-        input: ("in.toml", queues),
-        before: LOG,
-        args: &["explain", "log.jsonl", "--at", "15s"],
-    },
-    Case {
         name: "explain: a queue",
         n: 500,
         input: ("in.toml", queues),

@@ -8,10 +8,12 @@
 //! - text to times and amounts, and back: [`units`]; numbers of JSON that lose nothing: [`number`];
 //!   decimal digits: [`decimal`]
 //! - where a task may run: [`constraints`]
-//! - messages: what is quoted, and which known word is near to an unknown one: [`words`]
+//! - messages: what is quoted, and which known word is near to an unknown one: [`words`]; names as
+//!   they may be shown to people: [`text`]
 
 pub mod constraints;
 pub mod decimal;
 pub mod number;
+pub mod text;
 pub mod units;
 pub mod words;
