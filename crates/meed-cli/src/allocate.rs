@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
+use meed_config::text::clean;
 use meed_level::document::{Format, read, to_json};
 use meed_level::verify::{Verified, verify};
 use meed_level::{Allocation, POLICIES, Policy, Problem, allocate};
 
 use crate::exit::Failure;
-use crate::output::{guard, print, remark};
+use crate::output::{guard, print, print_data, remark};
 
 /// Users and servers listed in the table; JSON has all.
 const LISTED: usize = 40;
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
         let text = to_json(&problem, policy, &allocation);
         match file {
             Some(path) => files.write_text(path, &text)?,
-            None => return print(&text),
+            None => return print_data(&text),
         }
     }
     if args.quiet {
@@ -131,7 +132,8 @@ fn table(
     let entries: &[meed_level::Server] =
         if policy == Policy::Drf { &pool } else { &problem.servers };
     let mut names = vec!["servers".to_owned(), "count".to_owned()];
-    names.extend(problem.resources.iter().map(|resource| format!("{resource} used")));
+    let used = |resource: &String| format!("{} used", clean(resource));
+    names.extend(problem.resources.iter().map(used));
     names.push("users".to_owned());
     let mut servers = columns(&names.iter().map(String::as_str).collect::<Vec<_>>());
     for (number, (server, served)) in
@@ -174,7 +176,7 @@ fn columns(names: &[&str]) -> Table {
 
 fn row(name: &str, cells: impl IntoIterator<Item = String>) -> Vec<Cell> {
     let cells = cells.into_iter().map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
-    std::iter::once(Cell::new(name)).chain(cells).collect()
+    std::iter::once(Cell::new(clean(name))).chain(cells).collect()
 }
 
 fn more(all: usize, what: &str) -> String {

@@ -25,13 +25,23 @@ fn crates_use_only_those_below_them() {
         ("meed-config", &["meed"]),
         ("meed-journal", &["meed", "meed-config"]),
         ("meed-store", &[]),
-        ("meed-workload", &["meed", "meed-config"]),
-        ("meed-sim", &["meed", "meed-config", "meed-workload"]),
-        ("meed-report", &["meed-sim"]),
+        ("meed-workload", &["meed", "meed-config", "meed-files"]),
+        ("meed-driver", &["meed", "meed-workload"]),
+        ("meed-sim", &["meed", "meed-config", "meed-driver", "meed-files", "meed-workload"]),
+        ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
         ("meed-level", &["meed-config"]),
+        ("meed-files", &[]),
         (
             "meed-lab",
-            &["meed", "meed-config", "meed-workload", "meed-sim", "meed-level", "meed-report"],
+            &[
+                "meed",
+                "meed-config",
+                "meed-files",
+                "meed-workload",
+                "meed-sim",
+                "meed-level",
+                "meed-report",
+            ],
         ),
     ] {
         let used = dependencies(name);

@@ -12,7 +12,7 @@
 //! - text to times and amounts, and back: [`units`]; numbers or text, as files hold them:
 //!   [`quantity`]; numbers of JSON that lose nothing: [`number`]; decimal digits: [`decimal`]
 //! - messages: where something is wrong, [`place`]; what is quoted, and which known word is near to
-//!   an unknown one, [`words`]
+//!   an unknown one, [`words`]; names as they may be shown to people, [`text`]
 
 pub mod cluster;
 pub mod constraints;
@@ -23,6 +23,7 @@ pub mod place;
 pub mod policy;
 pub mod quantity;
 pub mod queues;
+pub mod text;
 pub mod units;
 pub mod words;
 

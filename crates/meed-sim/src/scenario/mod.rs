@@ -13,6 +13,7 @@ mod mapreduce;
 pub(crate) mod of_log;
 mod of_trace;
 mod policy;
+mod possible;
 mod queues;
 mod raw;
 mod set;
@@ -184,11 +185,39 @@ impl Scenario {
         };
         scenario.check_workload(&raw, &place)?;
         scenario.end_generators();
+        scenario.check_possible(&raw, &place)?;
         scenario.open_trace(on_bad_line)?;
         scenario.check_names(&raw, &place)?;
         scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         scenario.text = text;
         Ok(scenario)
+    }
+
+    /// Nothing is asked for that can never be.
+    fn check_possible(
+        &mut self,
+        raw: &RawScenario,
+        place: &Place<'_>,
+    ) -> Result<(), ScenarioError> {
+        let mut most = self.capacity();
+        let joins = self.changes.iter().filter_map(|timed| self.joins(timed));
+        joins.for_each(|capacity| most.add(capacity));
+        let entries = raw.queue.iter().map(|entry| (entry.get_ref().name.as_str(), entry));
+        let entries: BTreeMap<_, _> = entries.collect();
+        for queue in &self.queues {
+            let span = entries.get(queue.name.as_str()).map_or(0..0, |entry| entry.span());
+            possible::minimum(&queue.name, queue.min.as_ref(), &most, &self.kinds)
+                .map_err(|what| place.error(span, what))?;
+        }
+        let minimums = self.queues.iter().map(|queue| (queue.name.as_str(), queue.min.as_ref()));
+        self.warnings.extend(possible::sums(minimums, &most, &self.kinds));
+        let allowed = raw.run.most_jobs.unwrap_or(possible::MOST_JOBS);
+        for (entry, spec) in raw.generator.iter().zip(&self.generators) {
+            possible::jobs(spec, allowed).map_err(|what| place.error(entry.span(), what))?;
+            let remark = |what: String| format!("generator `{}`: {what}", spec.stream);
+            self.warnings.extend(spec.cuts().into_iter().map(remark));
+        }
+        Ok(())
     }
 
     /// There is something to run and something to run it on, and every task fits some node.
@@ -466,6 +495,11 @@ impl Scenario {
     /// Whether another seed gives another run.
     pub fn is_random(&self) -> bool {
         !self.generators.is_empty() || self.fail_per_million > 0 || self.is_mapreduce()
+    }
+
+    /// How many queues there are, parents included.
+    pub fn queue_count(&self) -> usize {
+        self.queues.len()
     }
 
     /// Capacity of all nodes at the start.

@@ -285,4 +285,5 @@ pub(super) struct Run {
     pub(super) load: Option<Spanned<f64>>,
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,
+    pub(super) most_jobs: Option<u64>,
 }
