@@ -95,7 +95,7 @@ fn at_the_first_write_after_a_recovery() {
 
 #[test]
 fn at_random_operations_of_long_runs() {
-    let runs = 40 + 4 * crate::kill::seconds();
+    let runs = 16 + 4 * crate::kill::seconds();
     for seed in 0..runs {
         let kind = KINDS[usize::try_from(seed % 4).unwrap()];
         let rounds = if kind == Kind::Database { 4 } else { 25 };
