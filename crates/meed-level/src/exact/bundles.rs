@@ -14,8 +14,8 @@
 use crate::exact::interior::{Inside, Program, Run};
 
 /// As many users are solved as they are.
-const FEW: usize = 160;
-/// Bundles at first.
+const FEW: usize = 48;
+/// Bundles at first: a quarter as many as users, but no more than this.
 const FIRST: usize = 48;
 /// Programs at most; then users are solved as they are.
 const PROGRAMS: usize = 40;
@@ -47,10 +47,11 @@ impl Bundles {
         let demands = |user: usize| demand[user * kinds..][..kinds].iter().map(|d| *d > 0.0);
         let mut order: Vec<usize> = (0..users).collect();
         order.sort_by(|a, b| demands(*a).cmp(demands(*b)));
+        let first = (users / 4).min(FIRST);
         let alike = order.chunk_by(|a, b| demands(*a).eq(demands(*b)));
         let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, near: None };
         for group in alike {
-            let most = (FIRST * group.len()).div_ceil(users);
+            let most = (first * group.len()).div_ceil(users);
             bundles.halve(demand, kinds, group.to_vec(), most);
         }
         bundles
