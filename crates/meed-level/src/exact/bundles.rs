@@ -3,10 +3,11 @@
 //! A *bundle* is a set of users whose totals are spread over the servers in one proportion, so that
 //! it is one user of the program, of demand sum_i b_i d_i / sum_i b_i. What bundles can have, their
 //! users can have. Of the prices p that prove it, each bundle's cost min_k p_k sum_i b_i d_i is at
-//! least that of its users, sum_i b_i min_k p_k d_i, and the *loss* is the difference: prices of the
-//! bundles prove as much for the users when no bundle loses anything, that is, when all users of
-//! each have a cheapest server in common. So bundles that lose are split: by which of two servers is
-//! cheaper, and finer near those to whom both cost the same, where the next prices will lie.
+//! least that of its users, sum_i b_i min_k p_k d_i, and the *loss* is the difference: prices of
+//! the bundles prove as much for the users when no bundle loses anything, that is, when all users
+//! of each have a cheapest server in common. So bundles that lose are split: by which of two
+//! servers is cheaper, and finer near those to whom both cost the same, where the next prices will
+//! lie.
 //!
 //! Bundles stay for the next program, of other totals. Cost: one look at all users for each of
 //! about ten small programs, instead of one in each step of a large one.

@@ -515,7 +515,7 @@ impl Inside {
     }
 }
 
-/// The largest part of itself by which a value above zero falls; in four lanes, for the loop is hot.
+/// The largest part of itself by which a value above zero falls; in four lanes: the loop is hot.
 fn fastest(values: &[f64], steps: &[f64]) -> f64 {
     let falls = |value: f64, step: f64| if value > 0.0 { -step / value } else { 0.0 };
     let mut lanes = [0.0f64; 4];
