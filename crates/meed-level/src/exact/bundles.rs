@@ -3,10 +3,11 @@
 //! A *bundle* is a set of users whose totals are spread over the servers in one proportion, so that
 //! it is one user of the program, of demand sum_i b_i d_i / sum_i b_i. What bundles can have, their
 //! users can have. Of the prices p that prove it, each bundle's cost min_k p_k sum_i b_i d_i is at
-//! least that of its users, sum_i b_i min_k p_k d_i, and the *loss* is the difference: prices of the
-//! bundles prove as much for the users when no bundle loses anything, that is, when all users of
-//! each have a cheapest server in common. So bundles that lose are split: by which of two servers is
-//! cheaper, and finer near those to whom both cost the same, where the next prices will lie.
+//! least that of its users, sum_i b_i min_k p_k d_i, and the *loss* is the difference: prices of
+//! the bundles prove as much for the users when no bundle loses anything, that is, when all users
+//! of each have a cheapest server in common. So bundles that lose are split: by which of two
+//! servers is cheaper, and finer near those to whom both cost the same, where the next prices will
+//! lie.
 //!
 //! Bundles stay for the next program, of other totals. Cost: one look at all users for each of
 //! about ten small programs, instead of one in each step of a large one.
@@ -14,8 +15,8 @@
 use crate::exact::interior::{Inside, Program, Run};
 
 /// As many users are solved as they are.
-const FEW: usize = 160;
-/// Bundles at first.
+const FEW: usize = 48;
+/// Bundles at first: a quarter as many as users, but no more than this.
 const FIRST: usize = 48;
 /// Programs at most; then users are solved as they are.
 const PROGRAMS: usize = 40;
@@ -47,10 +48,11 @@ impl Bundles {
         let demands = |user: usize| demand[user * kinds..][..kinds].iter().map(|d| *d > 0.0);
         let mut order: Vec<usize> = (0..users).collect();
         order.sort_by(|a, b| demands(*a).cmp(demands(*b)));
+        let first = (users / 4).min(FIRST);
         let alike = order.chunk_by(|a, b| demands(*a).eq(demands(*b)));
         let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, near: None };
         for group in alike {
-            let most = (FIRST * group.len()).div_ceil(users);
+            let most = (first * group.len()).div_ceil(users);
             bundles.halve(demand, kinds, group.to_vec(), most);
         }
         bundles
@@ -265,5 +267,59 @@ impl Bundles {
             }
         }
         Inside { shares, ..inside.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers in [0, 1).
+    fn dice(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    /// The twin: every user by itself. Programs one after the other start from the last one's
+    /// bundles and point, with some users gone and others new.
+    #[test]
+    fn bundles_prove_as_much_as_single_users() {
+        let (users, servers) = (400, 6);
+        for (seed, kinds, zeros) in (0..24).map(|n| (n, 3 + n as usize % 2, n % 3 == 0)) {
+            let mut dice = dice(seed);
+            let mut amount = |least: f64| {
+                let value = least + dice();
+                if zeros && dice() < 0.15 { 0.0 } else { value }
+            };
+            let mut capacity: Vec<f64> = (0..servers * kinds).map(|_| amount(0.3)).collect();
+            // Everybody fits on the first.
+            capacity[..kinds].fill(1.0);
+            let mut demand: Vec<f64> = (0..users * kinds).map(|_| amount(0.05)).collect();
+            demand.chunks_mut(kinds).for_each(|demand| demand[0] = demand[0].max(0.01));
+            let mut bundles = Bundles::new(&demand, kinds);
+            assert!(bundles.members.len() < users / 2);
+            for _ in 0..3 {
+                let totals: Vec<f64> = (0..users).map(|_| (5.0 * amount(0.0)).floor()).collect();
+                let program = Program::new(&demand, &capacity, kinds, &totals);
+                let found = bundles.solve(&program, 1e-10);
+                let mut members: Vec<usize> = bundles.members.iter().flatten().copied().collect();
+                members.sort_unstable();
+                assert!(members.into_iter().eq(0..users), "a partition");
+                let (demand, totals, _) = Bundles::single(users).sums(&program);
+                let single = Program::new(&demand, &capacity, kinds, &totals);
+                let mut twin = Run::new(&single);
+                twin.solve(1e-10);
+                let near = |a: f64, b: f64| (a - b).abs() < 1e-8 * b;
+                let twin = twin.best().factor;
+                assert!(near(found.factor, twin), "{seed}: {} or {twin}", found.factor);
+                let worth: f64 = found.prices.iter().zip(&capacity).map(|(p, c)| p * c).sum();
+                let cost: f64 =
+                    (0..totals.len()).map(|u| totals[u] * single.cost(&found.prices, u)).sum();
+                assert!(near(worth / cost, twin), "{seed}: {} is proven, {twin}", worth / cost);
+            }
+        }
     }
 }

@@ -34,8 +34,8 @@ pub(crate) fn fit(program: &Program<'_>, full: &[bool], shares: &mut [f64]) {
     }
 }
 
-/// Changes `prices` (servers x resources) such that all servers that serve a user, by `shares`, cost
-/// it the same: by as little as possible, and those above zero only.
+/// Changes `prices` (servers x resources) such that all servers that serve a user, by `shares`,
+/// cost it the same: by as little as possible, and those above zero only.
 ///
 /// By duality these are the same equations: prices that prove the most are in the null space of
 /// their matrix, and what takes p there solves M dp = -M p.

@@ -21,6 +21,8 @@ mod system;
 
 /// Steps at most; 10 to 30 are usual.
 const STEPS: usize = 120;
+/// Steps from near another program's point at most: a good start needs half as many.
+const NEAR_STEPS: usize = 20;
 /// Steps near the end that get no better at most.
 const PATIENCE: usize = 3;
 /// How far towards the boundary a step goes.
@@ -253,6 +255,7 @@ pub(crate) struct Run<'a> {
     least: f64,
     since: usize,
     steps: usize,
+    most: usize,
     /// Whether capacities and totals are known to hold.
     feasible: bool,
     /// It gets no better.
@@ -272,6 +275,7 @@ impl<'a> Run<'a> {
             least: if nothing { 0.0 } else { f64::INFINITY },
             since: 0,
             steps: 0,
+            most: STEPS,
             feasible: true,
             ended: nothing,
         }
@@ -287,6 +291,7 @@ impl<'a> Run<'a> {
             run.point = program.middle(&other.prices, sum / pairs);
             run.best.clone_from(&run.point);
             run.feasible = false;
+            run.most = NEAR_STEPS;
         }
         run
     }
@@ -311,7 +316,7 @@ impl<'a> Run<'a> {
             }
             // Far from the end the bound may get worse for a while.
             let patience = if self.least < 1e-6 { PATIENCE } else { STEPS };
-            self.ended = self.since > patience || self.steps > STEPS;
+            self.ended = self.since > patience || self.steps > self.most;
         }
     }
 
@@ -510,7 +515,7 @@ impl Inside {
     }
 }
 
-/// The largest part of itself by which a value above zero falls; in four lanes, for the loop is hot.
+/// The largest part of itself by which a value above zero falls; in four lanes: the loop is hot.
 fn fastest(values: &[f64], steps: &[f64]) -> f64 {
     let falls = |value: f64, step: f64| if value > 0.0 { -step / value } else { 0.0 };
     let mut lanes = [0.0f64; 4];

@@ -17,7 +17,10 @@
 //! solved well but the gap's size. What is not used up has a small price at the program's end,
 //! which stops nobody: who stops must be proven not to rise ([`Evidence`]).
 //!
-//! Users of one direction are one user here. Cost: 2 to 6 programs for each round.
+//! Users of one direction are one user here, and users that go to the same servers are one user of
+//! the program ([`super::bundles`]). The last digits come from [`super::fit`], for prices as for
+//! shares: a gap of the program itself would cost more programs, and rounds that are none. Cost: 1
+//! to 4 programs for each round.
 
 use crate::exact::bundles::Bundles;
 use crate::exact::fit::{fit, fit_prices};
