@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
+use meed_config::policy::{Value, Words, unknown_word};
 use meed_level::document::{Format, read, to_json};
 use meed_level::verify::{Verified, verify};
 use meed_level::{Allocation, POLICIES, Policy, Problem, allocate};
@@ -72,24 +73,24 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
 
 /// The policy and, for slots, how many there are in the largest server.
 fn policy(text: &str) -> Result<(Policy, Option<f64>), Failure> {
-    let (name, keys) = text.split_once(',').map_or((text, None), |(name, keys)| (name, Some(keys)));
-    let known = || POLICIES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let wrong = |why: String| Failure::Input(format!("--policy {text}: {why}"));
+    let Words { name, keys } = Words::parse(text).map_err(|why| wrong(why.to_string()))?;
     let policy = Policy::of_name(name).ok_or_else(|| {
-        Failure::Input(format!("--policy {text}: unknown policy `{name}`; known are {}", known()))
+        wrong(unknown_word("policy", name, POLICIES.iter().map(|(name, _)| *name)))
     })?;
-    let Some(keys) = keys else { return Ok((policy, None)) };
-    let wrong = |why: &str| Failure::Input(format!("--policy {text}: {why}"));
-    match keys.split_once('=') {
-        Some(("slots_per_server", value)) if policy == Policy::Slots => {
-            let number =
-                value.parse::<u32>().ok().filter(|number| (1..=1_000_000).contains(number));
-            let number = number.ok_or_else(|| {
-                wrong("slots_per_server must be a whole number from 1 to 1000000")
-            })?;
-            Ok((policy, Some(f64::from(number))))
+    if keys.is_empty() {
+        return Ok((policy, None));
+    }
+    match (policy, keys.names().eq(["slots_per_server"]), keys.get("slots_per_server")) {
+        (Policy::Slots, true, Some(Value::Count(number @ 1..=1_000_000))) => {
+            Ok((policy, Some(f64::from(*number))))
+        }
+        (Policy::Slots, true, _) => {
+            Err(wrong("slots_per_server must be a whole number from 1 to 1000000".to_owned()))
         }
         _ => Err(wrong(
-            "the only key is slots_per_server, of slots, as in slots,slots_per_server=20",
+            "the only key is slots_per_server, of slots, as in slots,slots_per_server=20"
+                .to_owned(),
         )),
     }
 }

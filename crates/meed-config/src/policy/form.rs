@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use toml::Spanned;
 
@@ -37,8 +37,8 @@ impl Form {
         Ok(match self {
             Form::Word => Value::Word(Deserialize::deserialize(from)?),
             Form::Quantity => Value::Quantity(Deserialize::deserialize(from)?),
-            Form::Number => Value::Number(Deserialize::deserialize(from)?),
-            Form::Count => Value::Count(Deserialize::deserialize(from)?),
+            Form::Number => Value::Number(Number::deserialize(from)?.0),
+            Form::Count => Value::Count(Count::deserialize(from)?.0),
             Form::Prices => Value::Prices(Deserialize::deserialize(from)?),
         })
     }
@@ -52,10 +52,61 @@ impl Form {
         Ok(match self {
             Form::Word => given(Deserialize::deserialize(from)?, Value::Word),
             Form::Quantity => given(Deserialize::deserialize(from)?, Value::Quantity),
-            Form::Number => given(Deserialize::deserialize(from)?, Value::Number),
-            Form::Count => given(Deserialize::deserialize(from)?, Value::Count),
+            Form::Number => given(Deserialize::deserialize(from)?, |n: Number| Value::Number(n.0)),
+            Form::Count => given(Deserialize::deserialize(from)?, |n: Count| Value::Count(n.0)),
             Form::Prices => given(Deserialize::deserialize(from)?, Value::Prices),
         })
+    }
+}
+
+/// A plain number. Its own type, so that messages speak of a number and not of `f64`.
+struct Number(f64);
+
+/// A whole number of things, likewise.
+struct Count(u32);
+
+struct Numbers {
+    wanted: &'static str,
+}
+
+impl Visitor<'_> for Numbers {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.wanted)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
+        Ok(number as f64)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<f64, E> {
+        Ok(number as f64)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<f64, E> {
+        Ok(number)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
+        from.deserialize_any(Numbers { wanted: "a number" }).map(Number)
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Count, D::Error> {
+        const WANTED: &str = "a whole number of 0 or more";
+        let number = from.deserialize_any(Numbers { wanted: WANTED })?;
+        let found = match number.fract() == 0.0 {
+            true if (0.0..=f64::from(u32::MAX)).contains(&number) => {
+                return Ok(Count(number as u32));
+            }
+            true => Unexpected::Signed(number as i64),
+            false => Unexpected::Float(number),
+        };
+        Err(D::Error::invalid_value(found, &WANTED))
     }
 }
 

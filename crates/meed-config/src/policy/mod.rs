@@ -164,6 +164,11 @@ impl PolicySpec {
         self.partitioned
     }
 
+    /// Names of the keys that are given.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.given.keys().map(|&row| KEYS[row].name)
+    }
+
     /// What is given for the key of that name.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.given(key).map(|given| &given.value)

@@ -169,8 +169,11 @@ fn what_is_wrong_is_said() {
         ("fair,quantun=1", "unknown key `quantun`, expected one of `order`, `placement`"),
         ("fair,quantun=1", "; did you mean `quantum`?"),
         ("fair,quantum=1,quantum=2", "`quantum` is given twice"),
-        ("fair,discount=much", "discount: invalid type: string \"much\""),
-        ("slots,slots_per_server=-1", "slots_per_server: invalid value: integer `-1`"),
+        ("fair,discount=much", "discount: invalid type: string \"much\", expected a number"),
+        (
+            "slots,slots_per_server=-1",
+            "slots_per_server: invalid value: integer `-1`, expected a whole number",
+        ),
         ("fair,resource=3", "resource: invalid type: integer `3`"),
         ("fair,quantum={a=1}", "quantum: expected a number, or text with a unit"),
         ("order=longterm", "unknown order `longterm`; known are fifo"),

@@ -46,7 +46,7 @@ fn read_keys(parts: &[&str]) -> Result<PolicySpec, SpecError> {
         let (key, value) = (key.trim(), value.trim());
         let row = row(key).ok_or_else(|| SpecError::whole(unknown_key(key)))?;
         let value = read(KEYS[row].form, value).map_err(|why| {
-            let what = format!("{key}: {why}");
+            let what = format!("{key}: {}", why.message());
             SpecError { key: Some(KEYS[row].name), span: None, what }
         })?;
         if spec.given.insert(row, Given { value, span: None }).is_some() {
@@ -63,10 +63,10 @@ fn unknown_key(key: &str) -> String {
 }
 
 /// A value of TOML, or plain text where it is none.
-fn read(form: Form, text: &str) -> Result<Value, SpecError> {
+fn read(form: Form, text: &str) -> Result<Value, toml::de::Error> {
     let value = text.parse::<toml::Value>();
     let value = value.unwrap_or_else(|_| toml::Value::String(text.to_owned()));
-    form.read(value).map_err(|why| SpecError::whole(why.message()))
+    form.read(value)
 }
 
 /// The parts between commas, of which those in the quotes and braces of a value do not count.

@@ -144,6 +144,18 @@ impl Scenario {
             return Ok(mapreduce::parse(file, text)?);
         }
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        Scenario::of_raw(file, raw, text, folder, on_bad_line)
+    }
+
+    /// What `raw` says, which `text` says as well.
+    fn of_raw(
+        file: &str,
+        raw: RawScenario,
+        text: String,
+        folder: &Path,
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
+        let place = Place { file, text: &text };
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         let machines =
             machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;

@@ -7,7 +7,7 @@ use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::policy::InToml;
 pub(super) use meed_config::quantity::{Amounts, Quantity};
 use meed_config::queues::QueueForm;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 /// A queue with the places of what it says.
@@ -38,6 +38,25 @@ pub(super) struct RawScenario {
     pub(super) run: Run,
 }
 
+impl RawScenario {
+    /// A scenario with a cluster and a trace, and nothing else.
+    pub(super) fn of_trace(cluster: Cluster, trace: Spanned<Trace>) -> RawScenario {
+        RawScenario {
+            cluster,
+            trace: Some(trace),
+            fairness: Fairness::default(),
+            policy: InToml::default(),
+            policies: BTreeMap::new(),
+            queue: Vec::new(),
+            job: Vec::new(),
+            generator: Vec::new(),
+            workload: Vec::new(),
+            change: Vec::new(),
+            run: Run::default(),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a [cluster] table")]
 pub(super) struct Cluster {
@@ -48,17 +67,23 @@ pub(super) struct Cluster {
 }
 
 /// Nodes from a file or a published mix, beside those of `node`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table, as in { file = \"log.machines\" } or { mix = \"google\" }"
 )]
 pub(super) struct Machines {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) count: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) draw: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seed: Option<u64>,
 }
 
@@ -199,7 +224,7 @@ pub(super) struct NamedDist {
     pub(super) max: Option<f64>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [trace] table")]
 pub(super) struct Trace {
     pub(super) file: String,
@@ -242,7 +267,7 @@ pub(super) struct Trace {
 }
 
 /// How many tenants, or their names.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged, expecting = "expected a number of tenants, or a list of their names")]
 pub(super) enum Tenants {
     Count(usize),
