@@ -232,7 +232,8 @@ mod tests {
     const TEXT: &str = "[cluster]\nresources = [\"cpu\", \"memory\"]\n[[cluster.node]]\n\
         capacity = { cpu = 4, memory = \"1.5GiB\" }\nlabels = { zone = \"a\" }\n\
         [[queue]]\nname = \"a.b\"\nmin = { cpu = 1 }\npolicy = { round = \"1h\" }\n\
-        [policy]\norder = \"long-term\"\nhalf_life = \"24h\"\nprices = { cpu = 1, memory = 1e-9 }\n";
+        [policy]\norder = \"long-term\"\nhalf_life = \"24h\"\n\
+        prices = { cpu = 1, memory = 1e-9 }\n";
 
     #[test]
     fn what_is_written_reads_back_in_toml_and_json() {

@@ -62,7 +62,8 @@ proptest! {
             _ => false,
         };
         if !spec.given.values().any(|given| infinite(&given.value)) {
-            prop_assert_eq!(serde_json::from_str::<PolicySpec>(&json).unwrap(), spec.clone(), "{}", json);
+            let read: PolicySpec = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(read, spec.clone(), "{}", json);
         }
         if !spec.partitioned {
             let toml = toml::to_string(&spec).unwrap();
@@ -73,7 +74,8 @@ proptest! {
     /// A full description makes the very same policy, also by way of its text.
     #[test]
     fn a_policy_is_what_its_description_says(
-        preset in 0..PRESETS.len(), memory in 0..3u8, length in 1u64..1 << 40, newcomer in 0..3usize,
+        preset in 0..PRESETS.len(), memory in 0..3u8, length in 1u64..1 << 40,
+        newcomer in 0..3usize,
         discount in 0..=1000u32, fixed: bool, wait: bool, guard: bool, scalar in 0..4u8,
         price in 0..=1u64 << 32,
     ) {
