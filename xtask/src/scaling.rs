@@ -128,13 +128,7 @@ const CASES: &[Case] = &[
         before: NONE,
         args: &["simulate", "in.swf"],
     },
-    Case {
-        name: "simulate: log",
-        n: 500,
-        input: ("in.toml", queues),
-        before: NONE,
-        args: LOG,
-    },
+    Case { name: "simulate: log", n: 500, input: ("in.toml", queues), before: NONE, args: LOG },
     Case {
         name: "simulate: JSON",
         n: 500,
@@ -284,7 +278,8 @@ fn measure(program: &Path, folder: &Path, case: &Case, n: usize) -> Result<f64, 
         return Err(format!("{}, n = {n}: {words}", case.name));
     }
     let line = words.lines().find(|line| line.contains("I   refs:") || line.contains("I refs:"));
-    let digits = line.and_then(|line| line.rsplit(' ').next()).map(|number| number.replace(',', ""));
+    let digits =
+        line.and_then(|line| line.rsplit(' ').next()).map(|number| number.replace(',', ""));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| format!("{}: {words}", case.name))
 }
 
@@ -346,9 +341,8 @@ fn google(n: usize) -> String {
 /// Jobs of queues that the header does not have.
 fn strangers(n: usize) -> String {
     let names = (0..n).map(|i| format!("\"queue{i}\"")).collect::<Vec<_>>().join(",");
-    let head = format!(
-        "{{\"meed_trace\":1,\"resources\":{{\"cpu\":\"milli\"}},\"queues\":[{names}]}}\n"
-    );
+    let head =
+        format!("{{\"meed_trace\":1,\"resources\":{{\"cpu\":\"milli\"}},\"queues\":[{names}]}}\n");
     let job = |queue: &str| {
         format!(
             "{{\"submit_s\":0,\"queue\":\"{queue}\",\"tasks\":[{{\"demand\":{{\"cpu\":1}},\
