@@ -30,8 +30,9 @@ pub struct Key {
     pub about: &'static str,
     /// How its value is written.
     pub form: Form,
-    /// Orders of which measures read it; under the others it is passed over.
-    pub measures: &'static [Measure],
+    /// The key among [`meed::policy::MeasureInfo::reads`] with which it is read; none for a key that means
+    /// something under every order.
+    read_with: Option<&'static str>,
     /// Keys of one group are one choice: they are inherited together or not at all.
     pub(super) group: &'static str,
     /// What it makes of the policy: the rows are applied in order. Checks what is given.
@@ -43,16 +44,19 @@ pub struct Key {
 pub(super) type Apply = fn(&PolicySpec, &ResourceKinds, &mut Policy) -> Result<(), SpecError>;
 type Of = fn(&Policy, &ResourceKinds) -> Option<Value>;
 
-const ALL: &[Measure] = &[Measure::Arrival, Measure::Allocation, Measure::Usage];
-const AMOUNTS: &[Measure] = &[Measure::Allocation, Measure::Usage];
-const USAGE: &[Measure] = &[Measure::Usage];
+impl Key {
+    /// Whether orders of this measure read it; the others pass over it.
+    pub fn is_read_by(&self, measure: Measure) -> bool {
+        self.read_with.is_none_or(|key| measure.info().reads.contains(&key))
+    }
+}
 
 /// A key that reads and says nothing: rows are written as what differs from it.
 const PLAIN: Key = Key {
     name: "",
     about: "",
     form: Form::Word,
-    measures: USAGE,
+    read_with: None,
     group: "",
     apply: |_, _, _| Ok(()),
     of: |_, _| None,
@@ -63,7 +67,6 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "order",
         about: "whose turn it is: the measure",
-        measures: ALL,
         group: "order",
         apply: apply::order,
         of: |policy, _| apply::name_of(policy).map(word),
@@ -72,14 +75,13 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "placement",
         about: "on which node a task is placed; of the run, not of a queue",
-        measures: ALL,
         group: "placement",
         ..PLAIN
     },
     Key {
         name: "resource",
         about: "the resource that is counted",
-        measures: AMOUNTS,
+        read_with: Some("resource"),
         group: "counted",
         apply: apply::scalar,
         of: |policy, kinds| match policy.scalar {
@@ -92,7 +94,7 @@ pub const KEYS: &[Key] = &[
         name: "prices",
         about: "what each resource counts, instead of one resource alone",
         form: Form::Prices,
-        measures: AMOUNTS,
+        read_with: Some("resource"),
         group: "counted",
         of: apply::prices_of,
         ..PLAIN
@@ -101,6 +103,7 @@ pub const KEYS: &[Key] = &[
         name: "memory",
         about: "how long usage is remembered: forever, rounds, half-life",
         group: "memory",
+        read_with: Some("memory"),
         apply: apply::memory,
         of: |policy, _| Some(word(apply::memory_of(policy))),
         ..PLAIN
@@ -110,6 +113,7 @@ pub const KEYS: &[Key] = &[
         about: "length of a round",
         form: Form::Quantity,
         group: "memory",
+        read_with: Some("round"),
         of: |policy, _| apply::round_of(policy),
         ..PLAIN
     },
@@ -118,6 +122,7 @@ pub const KEYS: &[Key] = &[
         about: "usage counts half after this time",
         form: Form::Quantity,
         group: "memory",
+        read_with: Some("half_life"),
         of: |policy, _| apply::half_life_of(policy),
         ..PLAIN
     },
@@ -125,6 +130,7 @@ pub const KEYS: &[Key] = &[
         name: "newcomer",
         about: "what a queue that comes later starts with: zero, early-bird, average",
         group: "newcomer",
+        read_with: Some("newcomer"),
         apply: apply::newcomer,
         of: |policy, _| Some(word(apply::newcomer_of(policy))),
         ..PLAIN
@@ -134,24 +140,25 @@ pub const KEYS: &[Key] = &[
         about: "the part of use above the share that counts, 0 to 1",
         form: Form::Number,
         group: "discount",
+        read_with: Some("discount"),
         apply: apply::discount,
         of: |policy, _| Some(Value::Number(f64::from(policy.discount) / 1000.0)),
-        ..PLAIN
     },
     Key {
         name: "quantum",
         about: "how long a running task is assumed to take, or adaptive",
         form: Form::Quantity,
         group: "quantum",
+        read_with: Some("quantum"),
         apply: apply::quantum,
         of: |policy, _| Some(apply::quantum_of(policy)),
-        ..PLAIN
     },
     Key {
         name: "quantum_initial",
         about: "the adaptive quantum at the start",
         form: Form::Quantity,
         group: "quantum_initial",
+        read_with: Some("quantum_initial"),
         of: |policy, _| apply::quantum_times(policy).map(|(initial, _)| apply::time(initial)),
         ..PLAIN
     },
@@ -160,6 +167,7 @@ pub const KEYS: &[Key] = &[
         about: "how often the adaptive quantum is refreshed",
         form: Form::Quantity,
         group: "quantum_interval",
+        read_with: Some("quantum_interval"),
         of: |policy, _| apply::quantum_times(policy).map(|(_, interval)| apply::time(interval)),
         ..PLAIN
     },
@@ -168,14 +176,13 @@ pub const KEYS: &[Key] = &[
         about: "starvation guard: how long a leaf waits at most, or never; of the root",
         form: Form::Quantity,
         group: "t_wait",
+        read_with: Some("t_wait"),
         apply: apply::t_wait,
         of: |policy, _| Some(policy.t_wait.map_or_else(|| text("never"), apply::time)),
-        ..PLAIN
     },
     Key {
         name: "when_blocked",
         about: "when the task whose turn it is fits nowhere: skip it, or wait; of the root",
-        measures: ALL,
         group: "when_blocked",
         apply: apply::when_blocked,
         of: |policy, _| Some(word(apply::when_blocked_of(policy))),
@@ -185,7 +192,6 @@ pub const KEYS: &[Key] = &[
         name: "slots_per_server",
         about: "of `slots`: into how many slots the largest server is cut; of the run",
         form: Form::Count,
-        measures: &[Measure::Allocation],
         group: "slots_per_server",
         apply: apply::slots,
         ..PLAIN

@@ -146,8 +146,22 @@ fn every_key_is_printed_as_it_is_written() {
     let spec: PolicySpec = " long-term , half_life = \"24h\" ,resource='cpu'".parse().unwrap();
     assert_eq!(spec.to_string(), "long-term,resource=cpu,half_life=24h");
     for key in KEYS {
-        assert!(!key.about.is_empty() && !key.measures.is_empty(), "{}", key.name);
+        assert!(!key.about.is_empty(), "{}", key.name);
     }
+    // What a measure reads is a key, and each key is read by some measure.
+    use meed::Measure::{Allocation, Arrival, Usage};
+    for measure in [Arrival, Allocation, Usage] {
+        for name in measure.info().reads {
+            assert!(KEYS.iter().any(|key| key.name == *name && key.is_read_by(measure)), "{name}");
+        }
+    }
+    for key in KEYS {
+        assert!(key.is_read_by(Usage), "{}", key.name);
+    }
+    let read_by =
+        |name, measure| KEYS.iter().any(|key| key.name == name && key.is_read_by(measure));
+    assert!(read_by("prices", Allocation) && !read_by("prices", Arrival));
+    assert!(!read_by("half_life", Allocation) && read_by("when_blocked", Arrival));
 }
 
 #[test]
