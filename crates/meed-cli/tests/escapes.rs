@@ -56,9 +56,10 @@ fn check(folder: &Path, args: &[&str], code: i32) -> String {
 }
 
 fn scenario() -> String {
+    let resource = NASTY.replace("\\n", "");
     format!(
-        "[cluster]\nresources = [\"cpu\", \"r{NASTY}\"]\n[[cluster.node]]\nname = \"n{NASTY}\"\n\
-         capacity = {{ cpu = 2, \"r{NASTY}\" = 2 }}\nlabels = {{ \"l{NASTY}\" = \"v{NASTY}\" }}\n\
+        "[cluster]\nresources = [\"cpu\", \"r{resource}\"]\n[[cluster.node]]\nname = \"n{NASTY}\"\n\
+         capacity = {{ cpu = 2, \"r{resource}\" = 2 }}\nlabels = {{ \"l{NASTY}\" = \"v{NASTY}\" }}\n\
          [[queue]]\nname = \"q{NASTY}\"\nmin = {{ cpu = 2 }}\n[[queue]]\nname = \"b\"\n\
          min = {{ cpu = 2 }}\n[policies.\"p{NASTY}\"]\norder = \"fair\"\n\
          [[job]]\nqueue = \"q{NASTY}\"\nname = \"j{NASTY}\"\ntasks = 5\ndemand = {{ cpu = 1 }}\n\
@@ -116,7 +117,8 @@ fn names_of_a_scenario() {
         ],
         0,
     );
-    check(folder, &["sweep", "s.toml", "--over", &format!("policy=fair,{named}")], 0);
+    check(folder, &["sweep", "s.toml", "-p", &named], 0);
+    check(folder, &["sweep", "s.toml", "--over", &format!("policy=fair,{named}")], 2);
     // Programs get the name as it is.
     let output = meed(folder, &["simulate", "s.toml", "-p", "fair", "--json", "-"]);
     assert!(!output.stdout.contains(&0x1b), "JSON escapes controls");
