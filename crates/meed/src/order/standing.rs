@@ -27,8 +27,8 @@ pub(crate) struct Terms {
 /// each kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    scalar: u64,
-    kinds: Option<Resources>,
+    pub(super) scalar: u64,
+    pub(super) kinds: Option<Resources>,
 }
 
 impl Rate {
@@ -54,13 +54,13 @@ pub(crate) struct Standing {
     /// What it holds now, as a scalar.
     pub(crate) held: u64,
     /// Where the measure is usage; all others do without.
-    books: Option<Box<Ledger>>,
+    pub(super) books: Option<Box<Ledger>>,
     /// Where dominant shares are compared: both of the above, kind by kind.
-    vector: Option<Box<Vector>>,
+    pub(super) vector: Option<Box<Vector>>,
     /// Since when it counts: its (round) arriving time, Eq. 14.
     pub(crate) since: Option<Time>,
     /// Whether it counts since the start of the round only for a task that ran then.
-    straddles: bool,
+    pub(super) straddles: bool,
     /// Whether it has ever had work.
     pub(crate) known: bool,
     /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
@@ -70,11 +70,11 @@ pub(crate) struct Standing {
 impl Standing {
     /// The books, which begin empty. Apart from the rest: jobs of a fifo leaf have none.
     #[inline]
-    fn ledger(&mut self) -> &mut Ledger {
+    pub(super) fn ledger(&mut self) -> &mut Ledger {
         self.books.get_or_insert_default()
     }
 
-    fn vector(&mut self, kinds: usize) -> &mut Vector {
+    pub(super) fn vector(&mut self, kinds: usize) -> &mut Vector {
         self.vector.get_or_insert_with(|| Box::new(Vector::new(kinds)))
     }
 
