@@ -143,23 +143,14 @@ pub struct StandingState {
     pub straddles: bool,
     /// Whether it has ever had work.
     pub known: bool,
-    /// One for a scalar, one for each kind where dominant shares are compared; none where it has
-    /// used nothing that its policy remembers.
-    pub ledgers: Vec<LedgerState>,
+    /// What its ledgers charge up to now, in thousandths of a smallest unit x microsecond of memory
+    /// time: one for a scalar, one for each kind where dominant shares are compared, none where it
+    /// has used nothing that its policy remembers. Without a discount, what running tasks are
+    /// charged ahead is in it.
+    pub ledgers: Vec<u128>,
     /// What it was topped up with as a newcomer, in parts of the pool, where dominant shares are
     /// compared.
     pub pseudo: u128,
-}
-
-/// A ledger, without the tasks that run: those are charged anew from their starts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub struct LedgerState {
-    /// Charged, in thousandths of a smallest unit x microsecond of memory time.
-    pub past: u128,
-    /// Up to when.
-    pub at: Time,
 }
 
 /// A leaf's fairness integrals, as offsets of lines: the value at t is offset + slope x t. Slopes

@@ -120,11 +120,10 @@ impl Guard {
         standing.clone().key(now, &self.domain, terms)
     }
 
-    pub(super) fn state(&self) -> GuardState {
-        GuardState {
-            pool: self.domain.state().pool,
-            standings: self.standings.iter().map(Standing::state).collect(),
-        }
+    pub(super) fn state(&self, now: Time) -> GuardState {
+        let rows = self.standings.iter().zip(&self.terms);
+        let standings = rows.map(|(row, terms)| row.state(now, &self.domain, terms.share));
+        GuardState { pool: self.domain.state().pool, standings: standings.collect() }
     }
 
     /// The guard of a root's policy, where it has one; tasks and [`Guard::restored`] come next.

@@ -28,7 +28,7 @@ impl Engine {
     pub fn state(&self) -> State {
         let amounts = |amounts: &Resources| amounts.as_slice().to_vec();
         let queue = |(id, row): (QueueId, &super::tree::Row)| {
-            let (standing, meter) = self.books.queue_state(id);
+            let (standing, meter) = self.books.queue_state(self.now, id);
             QueueState {
                 name: row.name().to_owned(),
                 parent: row.parent().map(|parent| parent.0),
@@ -73,7 +73,7 @@ impl Engine {
             },
             lending_price,
             lending_at,
-            guard: self.guard.as_ref().map(Guard::state),
+            guard: self.guard.as_ref().map(|guard| guard.state(self.now)),
             quanta: self.books.quanta_state(),
             placement: room.placement,
         }
@@ -82,7 +82,7 @@ impl Engine {
     fn job_states(&self) -> Vec<(u32, JobState)> {
         let state = |id: JobId| {
             let job = self.work.job(id).expect("it is one of the live ones");
-            let (weight, arrival, standing, quantum) = self.books.job_state(id);
+            let (weight, arrival, standing, quantum) = self.books.job_state(self.now, id);
             let state = JobState {
                 queue: job.queue.0,
                 weight,

@@ -1,33 +1,29 @@
 //! A ledger as plain data, and back.
 //!
-//! What is kept is the charge and the instant up to which it is counted. The rates follow from the
-//! tasks that run: one whose assumed end is not after that instant has outrun its quantum, all
-//! others are prepaid.
+//! What is kept is the charge up to now. The rates follow from the tasks that run: one whose assumed
+//! end has passed has outrun its quantum, all others are prepaid.
 
-use super::{Charge, Ledger};
-use crate::state::{LedgerState, MAX_INTEGRAL, StateError, ensure};
+use super::{Charge, Ledger, Rules};
+use crate::state::{StateError, ensure};
 use crate::time::Time;
 
-/// Largest charge: memory time runs up to 2^16 times as fast as the clock, in thousandths, and a
-/// newcomer's term may come to it.
+/// Largest charge: real use stays below 2^126, and a newcomer's term may come to it.
 const MAX_CHARGE: Charge = 1 << 127;
 
 impl Ledger {
-    pub(crate) fn state(&self) -> LedgerState {
-        LedgerState { past: self.past, at: self.at }
+    /// What is charged up to `now`: when the books were brought up to date last makes no
+    /// difference.
+    pub(crate) fn state(&self, now: Time, rules: Rules<'_>) -> Charge {
+        let mut settled = self.clone();
+        settled.settle(now, rules);
+        settled.past
     }
 
     /// Without the tasks that run: [`Ledger::restore_task`] for each and then
     /// [`Ledger::restored`] come next.
-    pub(crate) fn from_state(
-        state: &LedgerState,
-        now: Time,
-        place: &str,
-    ) -> Result<Ledger, StateError> {
-        const { assert!(MAX_CHARGE > MAX_INTEGRAL) };
-        ensure!(state.past <= MAX_CHARGE, format!("{place}.past"), "more than 2^127 is charged");
-        ensure!(state.at <= now, format!("{place}.at"), "it is counted beyond the present");
-        Ok(Ledger { past: state.past, at: state.at, ..Ledger::default() })
+    pub(crate) fn from_state(past: Charge, now: Time, place: &str) -> Result<Ledger, StateError> {
+        ensure!(past <= MAX_CHARGE, place, "more than 2^127 is charged");
+        Ok(Ledger { past, at: now, ..Ledger::default() })
     }
 
     /// A task runs of `rate` that was assumed to end at `assumed_end`.

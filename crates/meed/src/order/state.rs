@@ -50,14 +50,20 @@ impl Domain {
 }
 
 impl Standing {
-    pub(crate) fn state(&self) -> StandingState {
-        let scalar = self.books.iter().map(|ledger| ledger.state());
-        let kinds = self.vector.iter().flat_map(|vector| vector.ledgers.iter().map(Ledger::state));
+    /// At `now`, in a domain in which its share is `share` as a scalar.
+    pub(crate) fn state(&self, now: Time, domain: &Domain, share: u64) -> StandingState {
+        let state =
+            |(ledger, share): (&Ledger, u64)| ledger.state(now, domain.rule.ledger_rules(share));
+        let scalar = self.books.as_deref().into_iter().map(|ledger| (ledger, share));
+        let kinds = self
+            .vector
+            .iter()
+            .flat_map(|vector| vector.ledgers.iter().zip(vector.shares.as_slice().iter().copied()));
         StandingState {
             since: self.since,
             straddles: self.straddles,
             known: self.known,
-            ledgers: scalar.chain(kinds).collect(),
+            ledgers: scalar.chain(kinds).map(state).collect(),
             pseudo: self.vector.as_ref().map_or(0, |vector| vector.pseudo),
         }
     }
@@ -83,10 +89,11 @@ impl Standing {
         );
         let topped_up = usage && domain.is_dominant();
         ensure!(state.pseudo == 0 || topped_up, at("pseudo"), "its order tops nobody up so");
-        let ledgers =
-            state.ledgers.iter().enumerate().map(|(i, ledger)| {
-                Ledger::from_state(ledger, now, &format!("{place}.ledgers[{i}]"))
-            });
+        let ledgers = state
+            .ledgers
+            .iter()
+            .enumerate()
+            .map(|(i, &past)| Ledger::from_state(past, now, &format!("{place}.ledgers[{i}]")));
         let mut ledgers: Vec<Ledger> = ledgers.collect::<Result<_, _>>()?;
         let mut standing = Standing {
             since: state.since,

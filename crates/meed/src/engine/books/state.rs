@@ -27,17 +27,26 @@ impl Books {
         self.accounts[queue.index()].domain
     }
 
-    pub(in crate::engine) fn queue_state(&self, queue: QueueId) -> (StandingState, MeterState) {
-        (self.accounts[queue.index()].standing.state(), self.meter.state(queue.index()))
+    pub(in crate::engine) fn queue_state(
+        &self,
+        now: Time,
+        queue: QueueId,
+    ) -> (StandingState, MeterState) {
+        let account = &self.accounts[queue.index()];
+        let share = account.terms.share;
+        let standing = account.standing.state(now, self.domain_above(queue), share);
+        (standing, self.meter.state(queue.index()))
     }
 
     /// Weight, arrival number, standing and quantum of a job.
     pub(in crate::engine) fn job_state(
         &self,
+        now: Time,
         id: JobId,
     ) -> (u64, u64, StandingState, JobQuantumState) {
         let job = self.jobs[id.slot()].as_ref().expect("the job is alive");
-        (job.weight, job.arrival, job.standing.state(), job.quantum.state())
+        let standing = job.standing.state(now, self.domain(job.queue), u64::MAX);
+        (job.weight, job.arrival, standing, job.quantum.state())
     }
 
     pub(in crate::engine) fn arrivals(&self) -> u64 {
