@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed};
+use common::{folder, meed, succeed};
 use serde_json::Value;
 
 /// As TOML and JSON write it: escape sequences, a bell, controls of Latin-1, line breaks that forge a
@@ -120,9 +120,9 @@ fn names_of_a_scenario() {
     check(folder, &["sweep", "s.toml", "-p", &named], 0);
     check(folder, &["sweep", "s.toml", "--over", &format!("policy=fair,{named}")], 2);
     // Programs get the name as it is.
-    let output = meed(folder, &["simulate", "s.toml", "-p", "fair", "--json", "-"]);
-    assert!(!output.stdout.contains(&0x1b), "JSON escapes controls");
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let json = succeed(folder, &["simulate", "s.toml", "-p", "fair", "--json", "-"]);
+    assert!(!json.contains('\u{1b}'), "JSON escapes controls");
+    let json: Value = serde_json::from_str(&json).unwrap();
     assert!(json.to_string().contains(&serde_json::to_string(&nasty()).unwrap()[1..20]));
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert!(first.to_string().contains("red"));

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{folder, meed};
+use common::{folder, meed, succeed};
 
 const HEAD: &str = "[cluster]\nresources = [\"cpu\", \"memory\"]\n[[cluster.node]]\ncount = 2\n\
                     capacity = { cpu = 4, memory = \"8GiB\" }\n[[queue]]\nname = \"a\"\n";
@@ -104,6 +104,9 @@ fn more_jobs_than_anybody_waits_for() {
         generator("{ every = 1 }", "until = \"10s\"")
     ));
     assert_eq!(code, Some(3), "{words}");
-    let (code, _) = run(&generator("{ every = \"1us\" }", "until = \"365d\"\njobs = 10"));
-    assert_eq!(code, Some(0));
+    let few = generator("{ every = \"1us\" }", "until = \"365d\"\njobs = 10");
+    let place = folder();
+    fs::write(place.path().join("s.toml"), format!("{HEAD}{few}")).expect("a writable folder");
+    let told = succeed(place.path(), &["trace", "inspect", "s.toml"]);
+    assert!(told.starts_with("10 jobs"), "{told}");
 }
