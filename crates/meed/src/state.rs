@@ -126,6 +126,11 @@ pub struct QueueState {
     pub waits_since: Time,
     /// Nothing of it was found to fit: it is out of the walk until something changes.
     pub parked: bool,
+    /// While it is parked: the least of each kind that something of it waits for, where it waits
+    /// for room.
+    pub least: Option<Amounts>,
+    /// Leaves that are looked at again when this queue may be below its maximum share.
+    pub capped: Vec<u32>,
     /// The shapes that wait, or have waited, in it, in the order in which they are looked at.
     pub buckets: Vec<u32>,
     /// Its fairness integrals.

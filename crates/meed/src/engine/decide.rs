@@ -258,7 +258,7 @@ impl Engine {
     }
 
     /// The leaf has left its parent's heap.
-    fn left_heaps(&mut self, leaf: QueueId) {
+    pub(super) fn left_heaps(&mut self, leaf: QueueId) {
         self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);

@@ -12,7 +12,7 @@ use super::guard::Guard;
 use super::per_server::Servers;
 use super::ready::Ready;
 use super::room::{Room, RoomState, ShapeId};
-use super::tree::Tree;
+use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
 use crate::place::Placement;
 use crate::policy::Blocked;
@@ -41,6 +41,8 @@ impl Engine {
                 standing,
                 waits_since: self.ready.waits_since(id),
                 parked: self.ready.is_parked(id),
+                least: self.ready.least_of(id),
+                capped: self.ready.capped(id),
                 buckets: self.ready.bucket_shapes(id),
                 meter,
             }
@@ -262,15 +264,33 @@ impl Engine {
         }
         for (index, queue) in state.queues.iter().enumerate() {
             let leaf = QueueId(index as u32);
-            let waits = self.ready.waiting(leaf) > 0;
-            let place = || format!("queues[{index}].parked");
-            ensure!(waits || !queue.parked, place(), "nothing of it waits");
+            for &capped in &queue.capped {
+                let there = (capped as usize) < self.tree.len();
+                ensure!(there, format!("queues[{index}].capped"), "there is no queue {capped}");
+                self.ready.wait_for_maximum(leaf, QueueId(capped));
+            }
             match queue.parked {
-                true => self.park(leaf),
-                false if waits => self.join_heaps(leaf),
+                true => self.restore_parked(leaf, queue)?,
+                false if self.ready.waiting(leaf) > 0 => self.join_heaps(leaf),
                 false => {}
             }
         }
+        Ok(())
+    }
+
+    /// A leaf of which nothing was found to fit.
+    fn restore_parked(&mut self, leaf: QueueId, state: &QueueState) -> Result<(), StateError> {
+        let at = |field: &str| format!("queues[{}].{field}", leaf.index());
+        ensure!(self.ready.waiting(leaf) > 0, at("parked"), "nothing of it waits");
+        let least = amounts_of(state.least.as_ref(), &self.kinds, || at("least"))?;
+        for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
+            let covered = least.is_some_and(|least| least.fits_in(bucket.demand()));
+            let fine = covered || self.books.capped_by(&self.tree, leaf, bucket.demand()).is_some();
+            ensure!(fine, at("least"), "it would not be woken for all that waits in it");
+        }
+        let bound = self.bound_of(leaf);
+        self.ready.park(&self.tree, leaf, least.as_ref(), bound);
+        self.left_heaps(leaf);
         Ok(())
     }
 

@@ -84,7 +84,7 @@ fn play(steps: &[Step], engine: &mut Engine, mut look: impl FnMut(usize, &mut En
 
 /// Ends what runs by and by, with decisions between: nothing may be missing in the books.
 fn wind_down(engine: &mut Engine, most: usize) {
-    let mut running: Vec<AllocationId> = Vec::new();
+    let mut running: Vec<AllocationId> = engine.running_ids().collect();
     for _ in 0..most {
         running.extend(decided(engine, false).iter().map(|start| start.allocation));
         let Some(ended) = running.pop() else { break };
@@ -108,7 +108,7 @@ fn story(dice: &mut Dice) -> (Config, Vec<Step>, &'static str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     /// One engine goes on; the other is taken out of its state after every step.
     #[test]

@@ -15,6 +15,20 @@ impl Ready {
         self.buckets(leaf).iter().map(|bucket| bucket.shape.number()).collect()
     }
 
+    /// While a leaf is parked: what it waits for at least.
+    pub(in crate::engine) fn least_of(&self, leaf: QueueId) -> Option<Vec<u64>> {
+        self.parked.least_of(leaf).map(<[u64]>::to_vec)
+    }
+
+    /// Leaves that wait for `queue` to fall below its maximum share.
+    pub(in crate::engine) fn capped(&self, queue: QueueId) -> Vec<u32> {
+        self.rows[queue.index()]
+            .capped
+            .iter()
+            .flat_map(|all| all.iter().map(|leaf| leaf.0))
+            .collect()
+    }
+
     /// The next queue, with the buckets that it has; groups are listed next.
     pub(in crate::engine) fn restore_queue(
         &mut self,
