@@ -25,8 +25,11 @@ fn crates_use_only_those_below_them() {
         ("meed-config", &["meed"]),
         ("meed-journal", &["meed", "meed-config"]),
         ("meed-workload", &["meed", "meed-config"]),
-        ("meed-driver", &["meed", "meed-journal"]),
-        ("meed-sim", &["meed", "meed-config", "meed-driver", "meed-workload"]),
+        ("meed-driver", &["meed", "meed-config", "meed-journal"]),
+        (
+            "meed-sim",
+            &["meed", "meed-config", "meed-driver", "meed-files", "meed-journal", "meed-workload"],
+        ),
         ("meed-report", &["meed-driver"]),
         ("meed-level", &["meed-config"]),
         (

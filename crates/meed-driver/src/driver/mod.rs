@@ -124,6 +124,14 @@ impl<J, K: Journal> Driver<J, K> {
         self.tell(now, |_| fact())
     }
 
+    /// Does `verb` without a record: what it does follows from records before.
+    pub fn untold<T>(&mut self, verb: impl FnOnce(&mut Driver<J, K>) -> T) -> T {
+        let tells = std::mem::replace(&mut self.tells, false);
+        let done = verb(self);
+        self.tells = tells;
+        done
+    }
+
     /// How a leaf queue, or a job of it, stands at `now`: nothing is run again.
     ///
     /// # Errors

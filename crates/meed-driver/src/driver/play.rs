@@ -61,9 +61,7 @@ impl<J, K: Journal> Driver<J, K> {
         fact: &Fact,
         take: &mut dyn FnMut(&Arrival) -> Taken<J>,
     ) -> Result<(), Failed> {
-        let tells = std::mem::replace(&mut self.tells, false);
-        let played = self.play_silently(at, fact, take);
-        self.tells = tells;
+        let played = self.untold(|driver| driver.play_silently(at, fact, take));
         self.decided_elsewhere();
         played
     }

@@ -9,15 +9,15 @@ use crate::world::{Desk, RunError, World};
 
 /// Goes on without arrivals and changes until all that waits now (of `job`, or of the leaf `queue`)
 /// has started, or nothing happens any more. Cost: that of the run until then.
-pub(super) fn forecast<D: Desk>(
-    world: &mut World<'_, D>,
+pub(super) fn forecast<'a, D: Desk<'a>>(
+    world: &mut World<'a, D>,
     queue: QueueId,
     job: Option<(D::At, JobId)>,
 ) -> Result<Forecast, RunError> {
     let mut forecast = Forecast { first_start_s: None, all_started_s: None };
     world.leave_alone();
-    let started = |world: &World<'_, D>| world.desk().tally(queue).waits;
-    let waiting = |world: &World<'_, D>| match job {
+    let started = |world: &World<'a, D>| world.desk().tally(queue).waits;
+    let waiting = |world: &World<'a, D>| match job {
         // A job that is gone waits no more, but it was not served either.
         Some((at, id)) => {
             let live = world.desk().driver(at).job(id)?;

@@ -131,7 +131,7 @@ pub fn explain(
         }
         Subject::Queue(name) => {
             check_leaf(recording, name)?;
-            (name.clone(), find::jobs(recording, |queue, _| queue == name)?)
+            (name.clone(), find::jobs(recording, |job| *job.queue == **name)?)
         }
     };
     let job = matches!(subject, Subject::Job(_)).then(|| found[0].clone());
@@ -216,7 +216,7 @@ fn instant(at: Option<Time>, found: &[Found], job: Option<&Found>) -> (Time, AtI
 }
 
 fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
-    let names = || recording.run.header.queues.iter().map(|line| line.queue.as_str());
+    let names = || recording.run.header.queues.iter().map(|form| form.queue.as_str());
     let below = format!("{name}.");
     let children: Vec<&str> = names().filter(|queue| queue.starts_with(&below)).take(5).collect();
     match (names().any(|queue| queue == name), children.is_empty()) {
@@ -235,7 +235,7 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
 /// How `queue`, or `job` of it, stands in the world at `at`, everything at that instant included,
 /// and when what waits would be served; `None` where the queue is gone. `script` decides where this
 /// program does not decide as recorded.
-fn look<'a, D: Desk>(
+fn look<'a, D: Desk<'a>>(
     mut world: World<'a, D>,
     script: Option<Script<'a>>,
     at: Time,
@@ -246,7 +246,7 @@ fn look<'a, D: Desk>(
     world.run_to(at, &mut |_| ControlFlow::Continue(()))?;
     world.rest_until(at)?;
     let Some(leaf) = world.desk().tree().find_queue(queue) else { return Ok(None) };
-    let alive = job.and_then(|job| world.find_job(queue, &job.label, job.arrived));
+    let alive = job.and_then(|job| world.find_job(job.number));
     let subject = match job {
         Some(_) => now::Subject::Job(alive.map(|(_, id)| id)),
         None => now::Subject::Queue,
@@ -264,7 +264,7 @@ fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, Replay
     let compare = Compare::new(&recording.log, &recording.run, None)?;
     let mut writer = compare.clone();
     let mut log = Log::to(&mut writer);
-    log.header(&recording.run.header).map_err(RunError::Log)?;
+    log.header(|| recording.run.header.clone()).map_err(RunError::Log)?;
     let setup = recording.recorded_setup(0, log)?;
     let ran = match setup.partitioned {
         true => begin_and_run(World::partitioned(setup)?, at),
@@ -275,7 +275,7 @@ fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, Replay
     Ok(decisions)
 }
 
-fn begin_and_run<D: Desk>(mut world: World<'_, D>, at: Time) -> Result<(), RunError> {
+fn begin_and_run<'a, D: Desk<'a>>(mut world: World<'a, D>, at: Time) -> Result<(), RunError> {
     world.begin(None)?;
     world.run_to(at, &mut |_| ControlFlow::Continue(()))
 }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use crate::classes::Classes;
 use meed::{NodeId, Span, Time};
-use meed_driver::{Driver, Sampler};
+use meed_driver::{Driver, Sampler, finish_of};
 
 use super::beat::Node;
 use super::blocks::Racks;
@@ -21,14 +21,15 @@ use super::record::MapReduceRecord;
 use super::setup::{Begin, Cluster, Request, Setup};
 use super::tasks::Tasks;
 use super::views::Views;
+use crate::log::Log;
 use crate::world::{Progress, RunError, StopAt};
 
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
-pub(crate) struct World {
+pub(crate) struct World<'a> {
     /// Keeps of each live job its number in `jobs`.
-    pub(super) driver: Driver<u32>,
+    pub(super) driver: Driver<u32, Log<'a>>,
     pub(super) classes: Classes,
     pub(super) rule: &'static str,
     pub(super) cluster: Cluster,
@@ -64,18 +65,18 @@ pub(crate) struct World {
 }
 
 /// What a run leaves.
-pub(super) struct Finished {
-    pub(super) driver: Driver<u32>,
+pub(super) struct Finished<'a> {
+    pub(super) driver: Driver<u32, Log<'a>>,
     pub(super) end: Time,
     pub(super) sampler: Option<Sampler>,
     pub(super) record: MapReduceRecord,
 }
 
-impl World {
-    pub(crate) fn new(setup: Setup) -> Result<World, RunError> {
+impl<'a> World<'a> {
+    pub(crate) fn new(setup: Setup, log: Log<'a>) -> Result<World<'a>, RunError> {
         let cluster = setup.cluster;
         let place = (setup.placement)(setup.config.kinds.len(), setup.seed);
-        let driver = Driver::new(setup.config, place)?;
+        let driver = Driver::new(setup.config, place, log)?;
         let map_slots = cluster.machines.iter().map(|machine| machine.map_slots).collect();
         let classes = Classes::new(setup.rule, setup.limits, map_slots)?;
         let points = setup.series_points;
@@ -130,7 +131,7 @@ impl World {
     pub(super) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Finished, RunError> {
+    ) -> Result<Finished<'a>, RunError> {
         let mut instants = 0u64;
         while let Some(at) = self.next_instant().filter(|&at| at <= self.stop.at) {
             self.sample_until(at);
@@ -148,7 +149,7 @@ impl World {
                 }
             }
         }
-        Ok(self.finish())
+        self.finish()
     }
 
     /// Jobs that have ended, of all that are planned.
@@ -207,7 +208,7 @@ impl World {
             let node = (self.beat % self.nodes.len() as u64) as usize;
             self.beat += 1;
             self.heartbeats += 1;
-            self.heartbeat(node);
+            self.heartbeat(node)?;
         }
         Ok(())
     }
@@ -248,7 +249,7 @@ impl World {
         }
     }
 
-    fn finish(mut self) -> Finished {
+    fn finish(mut self) -> Result<Finished<'a>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
@@ -259,7 +260,10 @@ impl World {
             views.last(end, &mut self);
         }
         self.driver.finish(end);
+        let last = finish_of(&self.driver.counted().totals);
+        self.driver.note(end, || last).map_err(|why| RunError::of(end, why))?;
+        self.driver.journal_mut().finish()?;
         let record = self.record(end, views.as_ref());
-        Finished { driver: self.driver, end, sampler: self.sampler, record }
+        Ok(Finished { driver: self.driver, end, sampler: self.sampler, record })
     }
 }
