@@ -25,7 +25,7 @@ fn crates_use_only_those_below_them() {
         ("meed-config", &["meed"]),
         ("meed-journal", &["meed", "meed-config"]),
         ("meed-workload", &["meed", "meed-config"]),
-        ("meed-sim", &["meed", "meed-config", "meed-workload"]),
+        ("meed-sim", &["meed", "meed-config", "meed-journal", "meed-workload"]),
         ("meed-report", &["meed-sim"]),
         ("meed-level", &["meed-config"]),
         (

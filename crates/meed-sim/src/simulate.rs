@@ -100,17 +100,13 @@ pub fn simulate(
         if comparison.assumptions.is_empty() {
             comparison.assumptions = source.assumptions();
         }
-        if let Some(out) = &mut log {
-            let header = scenario.header(words, seed, &plan, source.assumptions());
-            Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
-        }
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let header = || scenario.header(words, seed, &plan, source.assumptions());
+        out.header(header).map_err(RunError::Log)?;
         let setup = Setup {
             strict: options.strict,
             series_points: options.series_points,
-            log: match &mut log {
-                Some(out) => Log::to(&mut **out),
-                None => Log::off(),
-            },
+            log: out,
             ..setup_of(scenario, plan, seed, source)
         };
         comparison.runs.push(run_one(words, setup, watch)?);

@@ -127,7 +127,7 @@ pub fn explain(
         }
         Subject::Queue(name) => {
             check_leaf(recording, name)?;
-            (name.clone(), find::jobs(recording, |queue, _| queue == name)?)
+            (name.clone(), find::jobs(recording, |job| *job.queue == **name)?)
         }
     };
     let job = matches!(subject, Subject::Job(_)).then(|| found[0].clone());
@@ -208,7 +208,7 @@ fn instant(at: Option<Time>, found: &[Found], job: Option<&Found>) -> (Time, AtI
 }
 
 fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
-    let names = || recording.run.header.queues.iter().map(|line| line.queue.as_str());
+    let names = || recording.run.header.queues.iter().map(|form| form.queue.as_str());
     let below = format!("{name}.");
     let children: Vec<&str> = names().filter(|queue| queue.starts_with(&below)).take(5).collect();
     match (names().any(|queue| queue == name), children.is_empty()) {
@@ -247,7 +247,7 @@ fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, Replay
     let compare = Compare::new(&recording.log, &recording.run, None)?;
     let mut writer = compare.clone();
     let mut log = Log::to(&mut writer);
-    log.header(&recording.run.header).map_err(crate::world::RunError::Log)?;
+    log.header(|| recording.run.header.clone()).map_err(crate::world::RunError::Log)?;
     let mut world = recording.world(0, log)?;
     let ran =
         world.begin().and_then(|()| world.run_to(at, &mut |_| std::ops::ControlFlow::Continue(())));

@@ -198,7 +198,7 @@ pub(super) fn tell(world: &World<'_>, queue: &str, found: Option<&Found>) -> Tol
     let (engine, tree) = (&world.parts().engines[part as usize], world.parts().tree());
     told.gone = false;
     told.state = books(world, queue, engine, leaf);
-    told.job = found.and_then(|job| world.find_job(queue, &job.label, job.arrived));
+    told.job = found.and_then(|job| world.find_job(job.number));
     let groups = engine.groups_in_order(leaf);
     // Of a job its own waiting tasks, of a queue those that come first.
     let own = match (found, told.job) {

@@ -15,17 +15,19 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use meed_journal::{Fact, JobKey, Kind};
+
 pub(crate) use compare::Compare;
 pub use compare::Difference;
-pub(crate) use source::Workload;
+pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
 use crate::log::Log;
-use crate::log::read::{Content, LogError, LogFile, Run, What};
+use crate::log::read::{LogError, LogFile, Run};
 use crate::outcome::record;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
@@ -175,20 +177,33 @@ impl Recording {
     /// The recorded starts, to be played back.
     pub(crate) fn script(&self) -> Result<Script<'static>, LogError> {
         let mut reader = self.log.read(&self.run)?;
-        let next = move || {
-            let told = reader.find_map(&[What::Start], |number, _, line| {
-                let Content::Task(start) = line.content else { return Ok(None) };
-                Ok(Some(Told {
-                    at: line.t,
-                    queue: start.queue.into_owned(),
-                    job: start.job.0,
-                    task: start.task,
-                    node: start.node.into_owned(),
-                    line: number,
-                }))
-            });
-            told.map_err(|error| RunError::Trace(error.into()))
+        // Of jobs whose keys are not the numbers of their arrivals.
+        let mut numbers: BTreeMap<JobKey, u64> = BTreeMap::new();
+        let mut arrived = 0;
+        let mut next = move || {
+            while let Some((line, record)) =
+                reader.next(&[Kind::Arrive, Kind::Refuse, Kind::Start])?
+            {
+                if let Some(arrival) = arrival_of(&record.fact) {
+                    if arrival.job != JobKey::Number(arrived) {
+                        numbers.insert(arrival.job.clone(), arrived);
+                    }
+                    arrived += 1;
+                }
+                let Fact::Start(start) = record.fact else { continue };
+                let number = match (numbers.get(&start.job), &start.job) {
+                    (Some(number), _) | (None, JobKey::Number(number)) => *number,
+                    _ => {
+                        let what = format!("there is no job {} by then", start.job);
+                        return Err(LogError::from(reader.wrong(line, what)));
+                    }
+                };
+                let (task, node) = (start.task, start.node.to_string());
+                return Ok(Some(Told { at: record.t, number, job: start.job, task, node, line }));
+            }
+            Ok(None)
         };
+        let next = move || next().map_err(|error| RunError::Trace(error.into()));
         Ok(Script::new(Arc::clone(self.log.file()), next))
     }
 
@@ -204,7 +219,7 @@ impl Recording {
         let compare = Compare::new(&self.log, &self.run, copy)?;
         let mut writer = compare.clone();
         let mut log = Log::to(&mut writer);
-        let begun = log.header(&self.run.header).map_err(RunError::Log);
+        let begun = log.header(|| self.run.header.clone()).map_err(RunError::Log);
         let world = self.world(series_points, log)?;
         let finished = begun.and_then(|()| world.run(&mut |progress| watch.goes_on(progress)));
         // A log that cannot be read is told as what it is, not as a log that cannot be written.
@@ -271,12 +286,10 @@ pub fn replay(
     }
     for (words, plan) in others.plans {
         watch.begins(&words);
-        if let Some(out) = &mut log {
-            let assumptions = recording.run.header.assumptions.clone();
-            let header = others.scenario.header(&words, others.scenario.seed, &plan, assumptions);
-            Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
-        }
-        let out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let assumptions = || recording.run.header.assumptions.clone();
+        let header = || others.scenario.header(&words, others.scenario.seed, &plan, assumptions());
+        out.header(header).map_err(RunError::Log)?;
         let changes = others.changes.clone();
         let setup = recording.setup(&others.scenario, plan, changes, options.series_points, out)?;
         runs.push(run_one(&(words + &others.suffix), setup, watch)?);

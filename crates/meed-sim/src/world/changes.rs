@@ -4,10 +4,11 @@
 //! share.
 
 use meed::{AllocationId, Effect, Event, NodeId, NodeSpec, QueueChange, QueueId, Resources, Time};
+use meed_journal::{Cancelled, Fact, Outcome};
 
 use super::partition::share_node;
-use super::{RunError, World};
-use crate::log::Record;
+use super::{LiveJob, RunError, World};
+use crate::log::forms::{fact_of, name_beside};
 
 /// One change and its time.
 #[derive(Clone, Debug)]
@@ -38,12 +39,12 @@ pub enum Change {
 impl World<'_> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {
         let at = timed.at;
-        let kinds = self.parts.tree().kinds();
-        self.log.write(at, || Record::Change { change: &timed.change, kinds, of_share: false })?;
         self.capacity.pass(at, self.parts.tree().capacity());
         if let Change::JobCancelled(label) = &timed.change {
             return self.cancel_labelled(label);
         }
+        let kinds = self.parts.tree().kinds();
+        self.log.write(at, || fact_of(&timed.change, kinds, false))?;
         if let Change::QueueRemoved(name) = &timed.change
             && self.parts.is_partitioned()
         {
@@ -90,8 +91,16 @@ impl World<'_> {
             .zip(&self.jobs)
             .flat_map(|(part, jobs)| jobs.iter().flatten().map(move |job| (part, job)));
         let ours = live.filter(|(_, job)| job.label.to_string() == label);
-        match ours.min_by_key(|(_, job)| job.number).map(|(part, job)| (part, job.id)) {
-            Some((part, id)) => self.cancel(part, id),
+        let meant = ours.min_by_key(|(_, job)| job.number);
+        self.log.write(self.now, || {
+            // Where it is called otherwise than by its number, or is not there.
+            let beside = |(_, job): (u32, &LiveJob)| name_beside(job.number, &job.label);
+            let job = meant.map(|(_, job)| job.number.into());
+            let name = meant.map_or_else(|| Some(label.into()), beside);
+            Fact::JobCancelled(Cancelled { job, name })
+        })?;
+        match meant.map(|(part, job)| (part, job.id)) {
+            Some((part, id)) => self.cancel(part, id, Outcome::Cancelled),
             None => Ok(()),
         }
     }
@@ -126,7 +135,7 @@ impl World<'_> {
         let now = self.now;
         for task in self.take_tasks(part, lost) {
             self.live_mut(part, task.job).again.get_or_insert_default().insert(task.task, now);
-            self.log_task(&task, "lost")?;
+            self.log_task(&task, Fact::Lost)?;
         }
         Ok(())
     }
@@ -155,7 +164,7 @@ impl World<'_> {
                 }
             };
             let (at, kinds) = (self.now, self.parts.tree().kinds());
-            self.log.write(at, || Record::Change { change: &change, kinds, of_share: true })?;
+            self.log.write(at, || fact_of(&change, kinds, true))?;
             self.parts.touch(part);
             if let Effect::Lost(lost) =
                 self.apply(part, event).map_err(|why| RunError::Change { at, why })?

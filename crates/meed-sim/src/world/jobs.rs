@@ -1,6 +1,7 @@
 //! Jobs arrive, their stages begin, their tasks are looked up.
 
 use meed::{Effect, Event, JobId, JobSpec, QueueId, Rejected, Span, Time};
+use meed_journal::Outcome;
 use meed_workload::{Cause, Job, TaskGroup};
 use smallvec::SmallVec;
 
@@ -31,6 +32,7 @@ impl LiveJob {
             told: first_stage,
             ready: now,
             again: None,
+            attempts: None,
         }
     }
 
@@ -98,11 +100,11 @@ impl World<'_> {
                 }
                 _ => Rejected::UnknownQueue,
             };
-            return self.refuse(job, cause, why);
+            return self.refuse(number, job, cause, why);
         };
         if self.parts.is_draining(part) {
             let queue = self.parts.tree().queue(queue).name.to_owned();
-            return self.refuse(job, cause, Rejected::Draining { queue });
+            return self.refuse(number, job, cause, Rejected::Draining { queue });
         }
         let luck = self.failures.luck(self.arrivals.queue_name(job.queue), &job.label);
         let (job, submitted) = match self.parts.is_partitioned() {
@@ -117,13 +119,13 @@ impl World<'_> {
                             demand: "some of a resource".to_owned(),
                             largest: "nothing of it".to_owned(),
                         };
-                        return self.refuse(job, cause, why);
+                        return self.refuse(number, job, cause, why);
                     }
                 }
             }
         };
         if let Err(why) = self.check_later_stages(part, leaf, &job) {
-            return self.refuse(submitted.unwrap_or(job), cause, why);
+            return self.refuse(number, submitted.unwrap_or(job), cause, why);
         }
         let (first_stage, open) = stage_from(&job.groups, 0);
         let groups = told(&job.groups[..first_stage]);
@@ -137,7 +139,7 @@ impl World<'_> {
         self.parts.touch(part);
         match self.apply(part, Event::JobArrived(spec)) {
             Ok(Effect::Job(id)) => {
-                self.log_arrival(queue, &job, cause, submitted.as_ref())?;
+                self.log_arrival(number, queue, &job, cause, submitted.as_ref())?;
                 self.keep(
                     part,
                     id,
@@ -145,7 +147,7 @@ impl World<'_> {
                 );
             }
             Ok(_) => unreachable!("an arrival's effect is `Job`"),
-            Err(why) => return self.refuse(submitted.unwrap_or(job), cause, why),
+            Err(why) => return self.refuse(number, submitted.unwrap_or(job), cause, why),
         }
         Ok(())
     }
@@ -181,31 +183,42 @@ impl World<'_> {
             Ok(_) => self.log_stage(part, id, first, last),
             // The cluster has changed since the job came, and its queue's maximum may have: the job
             // fails.
-            Err(_) => self.cancel(part, id),
+            Err(_) => self.cancel(part, id, Outcome::Failed),
         }
     }
 
     /// Ends a job that cannot go on.
-    pub(super) fn cancel(&mut self, part: u32, id: JobId) -> Result<(), RunError> {
+    pub(super) fn cancel(
+        &mut self,
+        part: u32,
+        id: JobId,
+        outcome: Outcome,
+    ) -> Result<(), RunError> {
         self.parts.touch(part);
         match self.apply(part, Event::JobCancelled(id)) {
             Ok(Effect::Lost(stopped)) => {
                 self.log_stopped(part, &stopped)?;
-                self.end_job(part, id, false)
+                self.end_job(part, id, outcome)
             }
             Ok(_) => unreachable!("a cancellation's effect is `Lost`"),
             Err(_) => Ok(()),
         }
     }
 
-    fn refuse(&mut self, job: Job, cause: Option<Cause>, why: Rejected) -> Result<(), RunError> {
+    fn refuse(
+        &mut self,
+        number: u64,
+        job: Job,
+        cause: Option<Cause>,
+        why: Rejected,
+    ) -> Result<(), RunError> {
         let (now, source_queue) = (self.now, job.queue);
         if self.strict {
             let queue = self.arrivals.queue_name(source_queue).to_owned();
             return Err(RunError::Refused { job: job.label.to_string(), queue, why });
         }
         self.tally.refused += 1;
-        self.log_refusal(source_queue, &job, cause, &why)?;
+        self.log_refusal(number, source_queue, &job, cause, &why)?;
         if let Some(chain) = job.chain {
             self.arrivals.chain_ended(chain, now);
         }

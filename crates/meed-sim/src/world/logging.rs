@@ -1,19 +1,17 @@
-//! Log lines of the world: names for numbers, built only when there is a log.
+//! Records of the world: names for numbers, made only when there is a log.
 
-use meed::{AllocationId, JobId, QueueId, Rejected, ResourceKinds, Start};
-use meed_config::constraints::ConstraintsForm;
-use meed_workload::{Cause, Job, TaskGroup};
+use meed::{AllocationId, JobId, QueueId, Rejected, Start};
+use meed_journal::{Fact, LevelChoice, Refusal, StartReason, Started, TaskFact, TasksAdded};
+use meed_workload::{Cause, Job};
 
 use super::{LiveTask, RunError, World};
-use crate::log::{
-    Amounts, Arrive, DurationsLine, GroupLine, Key, Label, Level, ReasonLine, Record, Refuse,
-    Seconds, Started, TaskAt, Terms,
-};
+use crate::log::forms;
 
 impl World<'_> {
     /// `submitted` is the job before it was cut to a share, where it was.
     pub(super) fn log_arrival(
         &mut self,
+        number: u64,
         queue: QueueId,
         job: &Job,
         cause: Option<Cause>,
@@ -21,28 +19,16 @@ impl World<'_> {
     ) -> Result<(), RunError> {
         let tree = self.parts.tree();
         self.log.write(self.now, || {
-            let (kinds, first) = (tree.kinds(), job.groups[0].stage);
-            let now = job
-                .groups
-                .iter()
-                .position(|group| group.stage != first)
-                .unwrap_or(job.groups.len());
-            let submitted = submitted.map_or(&[][..], |job| &job.groups);
-            Record::Arrive(Arrive {
-                queue: tree.queue(queue).name,
-                job: Label(&job.label),
-                stage: 0,
-                terms: Terms { weight: job.weight, chain: job.chain, cause },
-                groups: group_lines(&job.groups[..now], kinds),
-                later: group_lines(&job.groups[now..], kinds),
-                submitted: group_lines(submitted, kinds),
-            })
+            let name = self.names.queue(queue, tree.queue(queue).name);
+            let arrival = forms::arrival(number, name, job, cause, submitted, tree.kinds());
+            Fact::Arrive(Box::new(arrival))
         })?;
         Ok(())
     }
 
     pub(super) fn log_refusal(
         &mut self,
+        number: u64,
         queue: u32,
         job: &Job,
         cause: Option<Cause>,
@@ -51,13 +37,8 @@ impl World<'_> {
         let queue = self.arrivals.queue_name(queue);
         let tree = self.parts.tree();
         self.log.write(self.now, || {
-            Record::Refuse(Refuse {
-                queue,
-                job: Label(&job.label),
-                why: why.to_string(),
-                terms: Terms { weight: job.weight, chain: job.chain, cause },
-                groups: group_lines(&job.groups, tree.kinds()),
-            })
+            let arrival = forms::whole(number, queue.into(), job, cause, tree.kinds());
+            Fact::Refuse(Box::new(Refusal { why: why.to_string(), arrival }))
         })?;
         Ok(())
     }
@@ -72,54 +53,56 @@ impl World<'_> {
         let (tree, jobs) = (self.parts.tree(), &self.jobs[part as usize]);
         self.log.write(self.now, || {
             let live = jobs[id.slot()].as_ref().expect("its stage has just begun");
-            Record::Arrive(Arrive {
-                queue: tree.queue(live.queue).name,
-                job: Label(&live.label),
-                stage: live.groups[first].stage,
-                terms: Terms::default(),
-                groups: live.groups[first..last]
-                    .iter()
-                    .map(|group| GroupLine { stage: 0, ..group_line(group, tree.kinds()) })
-                    .collect(),
-                later: Vec::new(),
-                submitted: Vec::new(),
-            })
+            let mut groups = forms::groups(&live.groups[first..last], tree.kinds());
+            groups.iter_mut().for_each(|group| group.stage = 0);
+            let (job, stage) = (live.number.into(), live.groups[first].stage);
+            Fact::TasksAdded(TasksAdded { job, stage, groups, open: false })
         })?;
         Ok(())
     }
 
-    pub(super) fn log_start(&mut self, part: u32, start: &Start) -> Result<(), RunError> {
+    pub(super) fn log_start(
+        &mut self,
+        part: u32,
+        start: &Start,
+        attempt: u32,
+    ) -> Result<(), RunError> {
         let engine = &self.parts.engines[part as usize];
         let jobs = &self.jobs[part as usize];
+        let names = &mut self.names;
         self.log.write(self.now, || {
             let live = jobs[start.job.slot()].as_ref().expect("a live job starts");
             // Alone on its share a tenant is the only queue.
-            let alone =
-                self.parts.is_partitioned().then(|| self.parts.tree().queue(live.queue).name);
-            let name = |id: QueueId| alone.unwrap_or_else(|| engine.queue(id).name);
+            let tree = self.parts.tree();
+            let alone = self.parts.is_partitioned().then_some(live.queue);
+            let mut name = |id: QueueId| match alone {
+                Some(own) => names.queue(own, tree.queue(own).name),
+                None => names.queue(id, engine.queue(id).name),
+            };
             let reason = start.reason.as_deref();
             let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
-            Record::Start(Started {
-                task: TaskAt {
-                    queue: name(start.queue),
-                    job: Label(&live.label),
-                    task: start.task,
-                    node: &engine.node(start.node).0.name,
-                },
+            let levels = levels.iter().map(|choice| LevelChoice {
+                chosen: name(choice.chosen),
+                key: choice.key.into(),
+                runner_up: choice.runner_up.map(|(queue, _)| name(queue)),
+                runner_up_key: choice.runner_up.map(|(_, key)| key.into()),
+            });
+            let reason = StartReason {
+                levels: levels.collect(),
+                starved_for: reason.and_then(|reason| reason.starved_for),
+                place: reason.map_or("", |reason| reason.place).into(),
+            };
+            Fact::Start(Started {
+                queue: name(start.queue),
+                job: live.number.into(),
+                task: start.task,
+                attempt,
+                node: names.node(part, engine, start.node),
                 failures: start.failures,
-                reason: ReasonLine {
-                    levels: levels
-                        .iter()
-                        .map(|choice| Level {
-                            chosen: name(choice.chosen),
-                            key: Key::of(choice.key),
-                            runner_up: choice.runner_up.map(|(queue, _)| name(queue)),
-                            runner_up_key: choice.runner_up.map(|(_, key)| Key::of(key)),
-                        })
-                        .collect(),
-                    starved_for_s: reason.and_then(|reason| reason.starved_for).map(Seconds),
-                    place: reason.map_or("", |reason| reason.place),
-                },
+                by: None,
+                since: None,
+                reason: Some(Box::new(reason)),
+                detail: None,
             })
         })?;
         Ok(())
@@ -132,40 +115,22 @@ impl World<'_> {
         stopped: &[AllocationId],
     ) -> Result<(), RunError> {
         for task in self.take_tasks(part, stopped) {
-            self.log_task(&task, "stop")?;
+            self.log_task(&task, Fact::Stop)?;
         }
         Ok(())
     }
 
-    pub(super) fn log_task(&mut self, task: &LiveTask, what: &'static str) -> Result<(), RunError> {
-        let engine = &self.parts.engines[task.part as usize];
-        let (tree, jobs) = (self.parts.tree(), &self.jobs[task.part as usize]);
+    pub(super) fn log_task(
+        &mut self,
+        task: &LiveTask,
+        what: fn(TaskFact) -> Fact,
+    ) -> Result<(), RunError> {
+        let jobs = &self.jobs[task.part as usize];
         self.log.write(self.now, || {
             let live = jobs[task.job.slot()].as_ref().expect("its job is live until it has ended");
-            Record::Task {
-                what,
-                task: TaskAt {
-                    queue: tree.queue(live.queue).name,
-                    job: Label(&live.label),
-                    task: task.task,
-                    node: &engine.node(task.node).0.name,
-                },
-            }
+            let (job, attempt) = (live.number.into(), task.attempt);
+            what(TaskFact { job, task: task.task, attempt, why: None, detail: None })
         })?;
         Ok(())
-    }
-}
-
-fn group_lines<'a>(groups: &'a [TaskGroup], kinds: &'a ResourceKinds) -> Vec<GroupLine<'a>> {
-    groups.iter().map(|group| group_line(group, kinds)).collect()
-}
-
-fn group_line<'a>(group: &'a TaskGroup, kinds: &'a ResourceKinds) -> GroupLine<'a> {
-    GroupLine {
-        stage: group.stage,
-        tasks: group.count,
-        demand: Amounts(&group.demand, kinds),
-        duration_s: DurationsLine(&group.duration),
-        constraints: group.constraints.as_deref().map(ConstraintsForm::of),
     }
 }

@@ -30,25 +30,13 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The live job of that queue and label that arrived at `submit`; the first where there are
-    /// several.
-    pub(crate) fn find_job(
-        &self,
-        queue: &str,
-        label: &JobLabel,
-        submit: Time,
-    ) -> Option<(u32, JobId)> {
-        let tree = self.parts.tree();
-        let (part, _) = self.parts.route(tree.find_queue(queue)?)?;
-        let is_it = |live: &&LiveJob| {
-            live.label == *label && live.submit == submit && tree.queue(live.queue).name == queue
-        };
-        let found = self.jobs[part as usize]
-            .iter()
-            .flatten()
-            .filter(is_it)
-            .min_by_key(|live| live.number)?;
-        Some((part, found.id))
+    /// The live job that arrived as number `number`.
+    pub(crate) fn find_job(&self, number: u64) -> Option<(u32, JobId)> {
+        let live = (0..).zip(&self.jobs).flat_map(|(part, jobs)| {
+            jobs.iter().flatten().map(move |live| (part, live.number, live.id))
+        });
+        let mut live = live;
+        live.find(|(_, other, _)| *other == number).map(|(part, _, id)| (part, id))
     }
 
     fn live(&self, part: u32, id: JobId) -> Option<&LiveJob> {

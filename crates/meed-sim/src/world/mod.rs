@@ -29,11 +29,12 @@ pub use setup::{Setup, StopAt};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
+use meed::{AllocationId, Effect, Event, JobId, JobState, QueueId, Start, Time};
+use meed_journal::{Fact, Finish, JobEnd, Outcome};
 use meed_workload::{JobLabel, TaskGroup, TraceError};
 use smallvec::SmallVec;
 
-use crate::log::{Log, Record};
+use crate::log::{Log, Names};
 use crate::outcome::CapacityTime;
 use crate::series::Sampler;
 use arrivals::Arrivals;
@@ -49,7 +50,8 @@ struct LiveTask {
     allocation: AllocationId,
     job: JobId,
     task: u32,
-    node: NodeId,
+    /// How many starts of the task came before.
+    attempt: u32,
     fails: bool,
 }
 
@@ -75,6 +77,8 @@ struct LiveJob {
     unstarted: u64,
     /// Tasks that wait again, and since when.
     again: Option<BTreeMap<u32, Time>>,
+    /// Starts so far of tasks that have waited again.
+    attempts: Option<BTreeMap<u32, u32>>,
 }
 
 /// What the run leaves: the engines at rest, and what was counted.
@@ -175,6 +179,7 @@ pub(crate) struct World<'a> {
     tally: Tally,
     sampler: Option<Sampler>,
     log: Log<'a>,
+    names: Names,
     /// Decisions that were taken elsewhere, instead of the engine's own.
     script: Option<Script<'a>>,
     now: Time,
@@ -270,7 +275,7 @@ impl<'a> World<'a> {
         let Effect::Ended { job, state, stopped } = effect else {
             unreachable!("an end's effect is `Ended`")
         };
-        self.log_task(&task, if task.fails { "fail" } else { "end" })?;
+        self.log_task(&task, if task.fails { Fact::Fail } else { Fact::End })?;
         let now = self.now;
         let live = self.live_mut(task.part, job);
         if task.fails {
@@ -285,7 +290,9 @@ impl<'a> World<'a> {
             JobState::Done | JobState::Failed => {
                 debug_assert!(state == JobState::Failed || stopped.is_empty());
                 self.log_stopped(task.part, &stopped)?;
-                self.end_job(task.part, job, state == JobState::Done)?;
+                let done = state == JobState::Done;
+                let outcome = if done { Outcome::Done } else { Outcome::Failed };
+                self.end_job(task.part, job, outcome)?;
             }
         }
         Ok(())
@@ -313,19 +320,15 @@ impl<'a> World<'a> {
         slot.expect("a job that the engine knows is live here")
     }
 
-    fn end_job(&mut self, part: u32, job: JobId, done: bool) -> Result<(), RunError> {
+    fn end_job(&mut self, part: u32, job: JobId, outcome: Outcome) -> Result<(), RunError> {
+        let done = outcome == Outcome::Done;
         let live = self.jobs[part as usize][job.slot()].take().expect("a job ends once");
         self.tally.job_ended(live.queue, self.now - live.submit, done);
         if let Some(kept) = &mut self.tally.kept_jobs {
             kept.push(live.to_keep(done.then_some(self.now)));
         }
-        let (queue, label) = (live.queue, &live.label);
-        let tree = self.parts.tree();
-        self.log.write(self.now, || Record::JobEnd {
-            queue: tree.queue(queue).name,
-            job: label,
-            done,
-        })?;
+        let job = live.number.into();
+        self.log.write(self.now, || Fact::JobEnd(JobEnd { job, outcome, detail: None }))?;
         if let Some(chain) = live.chain {
             self.arrivals.chain_ended(chain, self.now);
         }
@@ -353,21 +356,29 @@ impl<'a> World<'a> {
         let live = self.live_mut(part, start.job);
         let duration = live.duration(start.group, start.task);
         let since = live.again.as_mut().and_then(|again| again.remove(&start.task));
-        if since.is_none() {
-            live.unstarted -= 1;
-        }
+        let attempt = match since {
+            None => {
+                live.unstarted -= 1;
+                0
+            }
+            Some(_) => {
+                let starts = live.attempts.get_or_insert_default().entry(start.task).or_insert(0);
+                *starts += 1;
+                *starts
+            }
+        };
         let (queue, luck, ready) = (live.queue, live.luck, since.unwrap_or(live.ready));
         self.tally.task_started(queue, now - ready);
-        self.log_start(part, &start)?;
-        let attempt = self.failures.run(luck, start.task, start.failures, duration);
-        let slot = self.ends.push(now.saturating_add(attempt.lasts));
+        self.log_start(part, &start, attempt)?;
+        let drawn = self.failures.run(luck, start.task, start.failures, duration);
+        let slot = self.ends.push(now.saturating_add(drawn.lasts));
         let task = LiveTask {
             part,
             allocation: start.allocation,
             job: start.job,
             task: start.task,
-            node: start.node,
-            fails: attempt.fails,
+            attempt,
+            fails: drawn.fails,
         };
         match self.tasks.get_mut(slot as usize) {
             Some(place) => *place = Some(task),
@@ -405,7 +416,7 @@ impl<'a> World<'a> {
             }
         }
         let (events, decisions) = (self.tally.events, self.tally.starts);
-        self.log.write(end, || Record::Finish { events, decisions })?;
+        self.log.write(end, || Fact::Finish(Finish { events, decisions, detail: None }))?;
         self.log.finish()?;
         self.capacity.pass(end, self.parts.tree().capacity());
         let counts = self.arrivals.counts();

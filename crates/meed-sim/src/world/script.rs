@@ -5,13 +5,12 @@
 //! a record can be made of a log whose decisions are not this program's: another version's, or
 //! another world's.
 //!
-//! A job is known by queue and label. Labels need not be distinct: of several the first that can
-//! start is meant.
+//! A job is known by the number of its arrival.
 
 use std::sync::Arc;
 
 use meed::Time;
-use meed_workload::JobLabel;
+use meed_journal::JobKey;
 
 use super::{RunError, World};
 
@@ -19,8 +18,10 @@ use super::{RunError, World};
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) at: Time,
-    pub(crate) queue: String,
-    pub(crate) job: JobLabel,
+    /// Number of the job's arrival.
+    pub(crate) number: u64,
+    /// Its key in the log.
+    pub(crate) job: JobKey,
     pub(crate) task: u32,
     pub(crate) node: String,
     /// Where it stands.
@@ -94,26 +95,19 @@ impl<'a> World<'a> {
 
     /// Starts what is told; in words why that cannot be.
     fn start_told(&mut self, told: &Told) -> Result<(), Result<RunError, String>> {
-        let Told { queue, job, task, node, .. } = told;
-        let tree = self.parts.tree();
-        let route = tree.find_queue(queue).and_then(|id| self.parts.route(id));
-        let (part, _) = route.ok_or_else(|| Err(format!("there is no leaf queue `{queue}`")))?;
-        let named =
-            |live: &&super::LiveJob| live.label == *job && tree.queue(live.queue).name == queue;
-        let live = self.jobs[part as usize].iter().flatten().filter(named);
-        let mut jobs: Vec<(u64, meed::JobId)> = live.map(|live| (live.number, live.id)).collect();
-        jobs.sort_unstable();
+        let Told { number, job, task, node, .. } = told;
+        let mut live = (0..).zip(&self.jobs).flat_map(|(part, jobs)| {
+            jobs.iter().flatten().map(move |live| (part, live.number, live.id))
+        });
+        let found = live.find(|(_, other, _)| other == number);
+        let (part, _, id) = found.ok_or_else(|| Err(format!("job {job} is not there then")))?;
         let engine = &mut self.parts.engines[part as usize];
         // The latest of that name: a node may leave and come back.
         let place = engine.node_ids().rev().find(|&id| engine.node(id).0.name == *node);
         let place = place.ok_or_else(|| Err(format!("there is no node `{node}` then")))?;
-        let mut why = format!("job {job} of queue `{queue}` is not there then");
-        for (_, id) in jobs {
-            match engine.start_as_told(id, *task, place) {
-                Ok(start) => return self.start_task(part, start).map_err(Ok),
-                Err(rejected) => why = format!("job {job}, task {task}: {rejected}"),
-            }
+        match engine.start_as_told(id, *task, place) {
+            Ok(start) => self.start_task(part, start).map_err(Ok),
+            Err(rejected) => Err(Err(format!("job {job}, task {task}: {rejected}"))),
         }
-        Err(Err(why))
     }
 }

@@ -86,6 +86,7 @@ impl<'a> World<'a> {
             tally,
             sampler,
             log: setup.log,
+            names: Default::default(),
             script: None,
             now: Time::ZERO,
         })

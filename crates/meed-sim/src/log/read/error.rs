@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use meed_journal::ReadError;
 use meed_workload::TraceError;
 
 use crate::scenario::ScenarioError;
@@ -47,6 +48,15 @@ pub enum LogError {
 impl LogError {
     pub(crate) fn whole(file: &Arc<str>, what: impl Into<String>) -> LogError {
         LogError::Whole { file: Arc::clone(file), what: what.into() }
+    }
+}
+
+impl From<ReadError<TraceError>> for LogError {
+    fn from(error: ReadError<TraceError>) -> LogError {
+        match error {
+            ReadError::Source(error) => LogError::File(error),
+            ReadError::Line { file, line, what } => LogError::Line { file, line, what },
+        }
     }
 }
 
