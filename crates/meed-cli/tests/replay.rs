@@ -494,7 +494,7 @@ fn a_log_of_schema_1_is_run_again_and_explained() {
                 succeed(folder.path(), &all)
             };
             let told = explain(&path, run);
-            assert!(told.contains("\"as_recorded\": true"), "{told}");
+            assert!(told.contains("\"as_recorded\":true"), "{told}");
             assert_eq!(told, explain("new.jsonl", "1"));
         }
     }
