@@ -99,9 +99,20 @@ impl World<'_> {
             JobSpec { queue, weight: 1000, groups: &groups, open: reduces > 0, max_attempts: 0 };
         let (key, name) = (JobKey::from(u64::from(slot)), JobKey::from(plan.name.as_str()));
         let new = || NewJob { key: key.clone(), name: Some(name.clone()), detail: slot };
+        // What this world knows of the job besides: for readers of the log.
+        let detail = || {
+            serde_json::json!({
+                "request": self.requests[request].name,
+                "type": kind.name,
+                "input_bytes": plan.input_bytes,
+                "reduces": reduces,
+            })
+        };
         let reduce = [group(reduces.max(1), REDUCE_DEMAND)];
         let arrived = match tree.check_tasks(queue, &reduce) {
-            Ok(()) => self.driver.job_arrived(now, spec, new, |_, _, _| {}),
+            Ok(()) => self.driver.job_arrived(now, spec, new, |_, arrival, _| {
+                arrival.detail = Some(Box::new(detail()));
+            }),
             Err(why) => Err(why.into()),
         };
         match arrived {
@@ -121,6 +132,7 @@ impl World<'_> {
             Err(Failed::Rejected(why)) => {
                 let arrival = |kinds: &ResourceKinds| Arrival {
                     name: Some(name),
+                    detail: Some(Box::new(detail())),
                     ..Arrival::new(plan.queue.as_str().into(), key, refused(&groups, kinds))
                 };
                 let told = self.driver.job_refused(now, &why, arrival);

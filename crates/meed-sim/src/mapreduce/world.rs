@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use crate::classes::Classes;
-use meed::{NodeId, Span, Time};
-use meed_driver::{Driver, Sampler, finish_of};
+use meed::{JobId, NodeId, Span, Time};
+use meed_driver::{Books, Driver, Sampler, finish_of};
 
 use super::beat::Node;
 use super::blocks::Racks;
@@ -132,8 +132,18 @@ impl<'a> World<'a> {
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Finished<'a>, RunError> {
+        self.run_to(self.stop.at, progress)?;
+        self.finish()
+    }
+
+    /// Runs until nothing is left that happens at `last` or before.
+    pub(crate) fn run_to(
+        &mut self,
+        last: Time,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), RunError> {
         let mut instants = 0u64;
-        while let Some(at) = self.next_instant().filter(|&at| at <= self.stop.at) {
+        while let Some(at) = self.next_instant().filter(|&at| at <= last) {
             self.sample_until(at);
             self.now = at;
             self.instant()?;
@@ -149,7 +159,33 @@ impl<'a> World<'a> {
                 }
             }
         }
-        self.finish()
+        Ok(())
+    }
+
+    /// The books, to be read.
+    pub(crate) fn driver(&self) -> &Driver<u32, Log<'a>> {
+        &self.driver
+    }
+
+    /// The live job that was submitted as number `number`.
+    pub(crate) fn find_job(&self, number: u64) -> Option<JobId> {
+        let job = self.jobs.get(usize::try_from(number).ok()?)?;
+        job.id.filter(|&id| self.driver.job(id).is_some())
+    }
+
+    /// Lets time pass to `now` without anything happening.
+    pub(crate) fn rest_until(&mut self, now: Time) -> Result<(), RunError> {
+        self.driver.advance(now).map_err(|why| RunError::Change { at: now, why })
+    }
+
+    /// No request is submitted any more, and no speed changes.
+    pub(crate) fn leave_alone(&mut self) {
+        self.due.clear();
+        self.changes.clear();
+        for request in &mut self.requests {
+            // What would follow another request never does.
+            request.begin = Begin::At(Time::ZERO);
+        }
     }
 
     /// Jobs that have ended, of all that are planned.
@@ -159,7 +195,7 @@ impl<'a> World<'a> {
     }
 
     /// The next instant at which something happens; `None` when nothing is left to do.
-    fn next_instant(&mut self) -> Option<Time> {
+    pub(crate) fn next_instant(&mut self) -> Option<Time> {
         let submission = self.due.first().map(|&(at, _)| at);
         if self.live == 0 {
             // Nodes without work beat unheard: on to the round of the next submission.

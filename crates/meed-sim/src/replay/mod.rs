@@ -11,6 +11,7 @@
 //! books.
 
 mod compare;
+mod mapreduce;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use meed_journal::{Fact, JobKey, Kind};
 
 pub(crate) use compare::Compare;
 pub use compare::Difference;
+pub(crate) use mapreduce::WORLD;
 pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
 use crate::log::Log;
@@ -101,14 +103,24 @@ impl Recording {
     /// The same of an opened log.
     pub fn of(log: LogFile, which: Option<&str>) -> Result<Recording, LogError> {
         let run = log.run(which)?.clone();
-        let mut scenario = Scenario::of_header(&run.header, &place(&log, &run))?;
+        let is_mapreduce = run.header.world == WORLD;
+        let mut scenario = match is_mapreduce {
+            true => mapreduce::scenario_of(&run.header, &place(&log, &run))?,
+            false => Scenario::of_header(&run.header, &place(&log, &run))?,
+        };
         if !run.finished {
             scenario.stop_at(run.end);
         }
-        let workload = Workload::of(&log, &run, scenario.kinds())?;
+        let workload = match is_mapreduce {
+            true => Workload::none(scenario.kinds()),
+            false => Workload::of(&log, &run, scenario.kinds())?,
+        };
         let recording = Recording { log, run, scenario, workload };
         // What is wrong with its policies is told before anything runs.
-        recording.recorded_plan()?;
+        match is_mapreduce {
+            true => drop(recording.scenario.plan(recording.policy())?),
+            false => drop(recording.recorded_plan()?),
+        }
         Ok(recording)
     }
 
@@ -219,13 +231,26 @@ impl Recording {
         let mut writer = compare.clone();
         let mut log = Log::to(&mut writer);
         let begun = log.header(|| self.run.header.clone()).map_err(RunError::Log);
-        let setup = self.recorded_setup(series_points, log)?;
-        let name = self.column();
-        let ran =
-            begun.and_then(|()| run(&name, setup, None, &mut |progress| watch.goes_on(progress)));
+        let ran = begun.map_err(ReplayError::from);
+        let ran = ran.and_then(|()| self.run_recorded(series_points, log, watch));
         // A log that cannot be read is told as what it is, not as a log that cannot be written.
         let (bytes, decisions) = compare.verdict(ran.is_ok() && self.run.finished)?;
-        Ok(Again { record: ran?.record, bytes, decisions })
+        Ok(Again { record: ran?, bytes, decisions })
+    }
+
+    fn run_recorded(
+        &self,
+        series_points: usize,
+        log: Log<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<RunRecord, ReplayError> {
+        let name = self.column();
+        if self.is_mapreduce() {
+            let setup = self.mapreduce_setup(self.policy(), series_points)?;
+            return Ok(crate::mapreduce::run(&name, setup, log, watch)?);
+        }
+        let setup = self.recorded_setup(series_points, log)?;
+        Ok(run(&name, setup, None, &mut |progress| watch.goes_on(progress))?.record)
     }
 
     /// What the recorded run is called beside others.
@@ -268,6 +293,9 @@ pub fn replay(
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Replayed, ReplayError> {
+    if recording.is_mapreduce() {
+        return mapreduce::replay(recording, options, log, watch);
+    }
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;
     let copy = match (&mut log, others.plans.is_empty()) {

@@ -54,6 +54,18 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
+    /// No jobs: of a world that makes its own.
+    pub(crate) fn none(kinds: &ResourceKinds) -> Workload {
+        Workload {
+            kinds: kinds.clone(),
+            queues: Arc::default(),
+            numbers: Arc::default(),
+            chains: Arc::default(),
+            changes: Vec::new(),
+            assumptions: Vec::new(),
+        }
+    }
+
     /// Looks through `run`.
     pub(crate) fn of(
         log: &LogFile,

@@ -22,6 +22,7 @@ use super::machines;
 use super::queues::{self, QueuePlan};
 use super::raw::{PolicyKeys, RawScenario};
 use super::{Load, Plan, Scenario, measured, run_options, set};
+use crate::replay::WORLD;
 use crate::world::StopAt;
 
 /// Tables of a scenario that make its workload, which is the log's.
@@ -61,6 +62,7 @@ impl Scenario {
         };
         Header {
             schema: SCHEMA,
+            world: if self.is_mapreduce() { WORLD.to_owned() } else { String::new() },
             scenario: self.file.clone(),
             policy: policy.to_owned(),
             seed,
