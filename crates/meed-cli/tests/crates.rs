@@ -26,8 +26,11 @@ fn crates_use_only_those_below_them() {
         ("meed-journal", &["meed", "meed-config"]),
         ("meed-store", &[]),
         ("meed-workload", &["meed", "meed-config", "meed-files"]),
-        ("meed-driver", &["meed", "meed-workload"]),
-        ("meed-sim", &["meed", "meed-config", "meed-driver", "meed-files", "meed-workload"]),
+        ("meed-driver", &["meed", "meed-config", "meed-journal"]),
+        (
+            "meed-sim",
+            &["meed", "meed-config", "meed-driver", "meed-files", "meed-journal", "meed-workload"],
+        ),
         ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),

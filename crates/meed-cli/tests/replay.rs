@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -179,7 +180,20 @@ fn the_same_bytes_again() {
     fs::write(folder.path().join("everything.toml"), EVERYTHING).expect("a writable folder");
     same_bytes(folder.path(), "everything.toml", &POLICIES);
     let text = fs::read_to_string(folder.path().join("again.jsonl")).expect("it was written");
-    for kind in ["lost", "fail", "refuse", "stop", "change", "pause_s", "not_before_s", "later"] {
+    for kind in [
+        "lost",
+        "fail",
+        "refuse",
+        "stop",
+        "node_leaves",
+        "queue_changed",
+        "job_cancelled",
+        "pause_s",
+        "not_before_s",
+        "later",
+        "tasks_added",
+        "attempt",
+    ] {
         assert!(text.contains(&format!("\"{kind}\":")), "nothing of kind {kind} was tried");
     }
     for example in ["lending", "hierarchy", "table1"] {
@@ -260,8 +274,12 @@ fn a_chain_keeps_its_pause_under_another_policy() {
     let times = |log: &str, kind: &str| -> Vec<f64> {
         let text = fs::read_to_string(folder.path().join(log)).expect("written");
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let lines: Vec<Value> = lines.collect();
+        let of_b = lines.iter().filter(|line| line["arrive"]["queue"] == "b");
+        let jobs: Vec<&Value> = of_b.map(|line| &line["arrive"]["job"]).collect();
         lines
-            .filter(|line| line[kind]["queue"] == "b")
+            .iter()
+            .filter(|line| jobs.contains(&&line[kind]["job"]))
             .map(|line| line["t"].as_f64().expect("a time"))
             .collect()
     };
@@ -305,10 +323,12 @@ fn an_edited_log_is_played_back_as_it_stands() {
         || line.contains("\"end\"")
         || line.contains("\"job_end\"")
     {
-        true if line.contains("\"queue\":\"a\",\"job\":0") => {
-            line.replace("\"queue\":\"a\",\"job\":0", "\"queue\":\"b\",\"job\":1")
+        true if line.contains("\"job\":0") => {
+            line.replace("\"queue\":\"a\",", "\"queue\":\"b\",").replace("\"job\":0", "\"job\":1")
         }
-        true => line.replace("\"queue\":\"b\",\"job\":1", "\"queue\":\"a\",\"job\":0"),
+        true => {
+            line.replace("\"queue\":\"b\",", "\"queue\":\"a\",").replace("\"job\":1", "\"job\":0")
+        }
         false => line.to_owned(),
     };
     let edited: Vec<String> = text.lines().map(swap).collect();
@@ -389,7 +409,7 @@ fn wrong_logs_name_the_line() {
         (
             "\"duration_s\":[10.0]",
             "\"duration_s\":[10.00000001]",
-            ":2: duration_s: 10.00000001 is finer than",
+            ":2: not a line of a log: duration_s: 10.00000001 is finer than",
         ),
         ("\"duration_s\":[10.0]", "\"duration_s\":[]", ":2: duration_s: give one"),
         (
@@ -398,14 +418,15 @@ fn wrong_logs_name_the_line() {
             ":2: demand: unknown resource `gpu`; the header has cpu",
         ),
         ("\"tasks\":1,", "", ":2: not a line of a log: missing field `tasks`"),
-        ("{\"t\":10.0,\"end\"", "{\"t\":10.0,\"end\" x", ":4: not a line of a log: expected `:`"),
+        ("\"t\":10.0,\"end\"", "\"t\":10.0,\"end\" x", ":4: not a line of a log: expected `:`"),
         (
-            "{\"t\":0.0,\"start\"",
-            "{\"t\":20.0,\"start\"",
+            "\"t\":0.0,\"start\"",
+            "\"t\":20.0,\"start\"",
             ":4: t is 10 s, after 20 s in the line before",
         ),
         ("\"order\":\"fifo\"", "\"order\":\"fif\"", ":1, root: unknown order `fif`"),
-        ("\"schema\":1", "\"schema\":9", ":1: schema 9 is not known"),
+        ("\"seq\":2,", "\"seq\":3,", ":3: record 3 of kind `start` stands where record 2 belongs"),
+        ("\"schema\":2", "\"schema\":9", ":1: schema 9 is not known"),
         ("\"units\":[\"milli\"]", "\"units\":[]", ":1: resources and units differ"),
         ("\"units\":[\"milli\"],", "", ":1: not a line of a log: missing field `units`"),
     ];
@@ -422,13 +443,59 @@ fn wrong_logs_name_the_line() {
         }
     }
     // What is not known is passed over.
-    let more = text.replace("\"task\":0,", "\"task\":0,\"pod\":{\"x\":[1]},").replace(
-        "{\"t\":10.0,\"end\"",
-        "{\"t\":5.0,\"heartbeat\":{\"node\":\"n0\"}}\n{\"t\":10.0,\"end\"",
-    );
+    let more = text.replace("\"task\":0", "\"task\":0,\"pod\":{\"x\":[1]}")
+        + "{\"seq\":6,\"t\":15.0,\"heartbeat\":{\"node\":\"n0\"}}\n";
     fs::write(folder.path().join("more.jsonl"), more).expect("a writable folder");
     succeed(folder.path(), &["replay", "more.jsonl"]);
     fs::write(folder.path().join("no.jsonl"), "{\"t\":1.0,\"heartbeat\":{}}\n")
         .expect("a writable folder");
     assert!(complaint(folder.path(), &["replay", "no.jsonl"], 3).contains("holds no run"));
+}
+
+/// Starts of a log of either schema: when, whose, which job as it is called, task, node.
+fn starts(text: &str) -> Vec<[String; 5]> {
+    let (mut names, mut starts) = (BTreeMap::new(), Vec::new());
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let arrive = &line["arrive"];
+        if arrive.is_object() && arrive["stage"].is_null() {
+            let name = if arrive["name"].is_null() { &arrive["job"] } else { &arrive["name"] };
+            names.insert(arrive["job"].to_string(), name.to_string());
+        }
+        let start = &line["start"];
+        if start.is_object() {
+            let of = |key: &str| start[key].to_string();
+            let name = names[&of("job")].clone();
+            starts.push([line["t"].to_string(), of("queue"), name, of("task"), of("node")]);
+        }
+    }
+    starts
+}
+
+#[test]
+fn a_log_of_schema_1_is_run_again_and_explained() {
+    let golden = "../meed-journal/tests/golden/schema1.jsonl";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(golden);
+    let old = fs::read_to_string(&path).expect("it is kept");
+    let (folder, path) = (folder(), path.display().to_string());
+    let parts: Vec<&str> = old.split_inclusive('\n').collect();
+    let parts = parts.chunk_by(|_, next| !next.contains("\"run\":{\"schema\":1"));
+    for (part, run) in parts.zip(["1", "2"]) {
+        // Written anew in schema 2 it is what this version writes, to the byte.
+        succeed(folder.path(), &["replay", &path, "--run", run, "--verify"]);
+        let args = ["replay", &path, "--run", run, "-q", "--log", "new.jsonl"];
+        succeed(folder.path(), &args);
+        let new = fs::read_to_string(folder.path().join("new.jsonl")).expect("it was written");
+        assert!(new.starts_with("{\"seq\":0,\"t\":0.0,\"run\":{\"schema\":2,"), "run {run}");
+        assert_eq!(starts(&new), starts(&part.concat()), "run {run}");
+        for args in [["--job", "second"], ["--queue", "p.x"]] {
+            let explain = |log: &str, run: &str| {
+                let all = [&["explain", log, "--run", run, "--json"][..], &args].concat();
+                succeed(folder.path(), &all)
+            };
+            let told = explain(&path, run);
+            assert!(told.contains("\"as_recorded\":true"), "{told}");
+            assert_eq!(told, explain("new.jsonl", "1"));
+        }
+    }
 }

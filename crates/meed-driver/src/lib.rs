@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`Driver`] | the verbs: what happened goes in, starts come out |
 //! | [`LiveJob`] | what the engine does not know of a live job: its label, since when it waits, the world's own detail |
+//! | [`Journal`] | where records go, before anything is carried out |
 //! | [`Books`] | where the books of each queue are read: in a driver, or in one for each tenant |
 //! | [`Tally`], [`CapacityTime`], [`Sampler`] | what is counted while a run goes on |
 //! | [`explain`] | what stands in the way of a job or a queue, from the books of this instant |
@@ -21,6 +22,8 @@ mod books;
 mod capacity;
 mod driver;
 pub mod explain;
+mod journal;
+mod names;
 mod outcome;
 pub mod record;
 mod rows;
@@ -29,8 +32,9 @@ mod tally;
 
 pub use books::Books;
 pub use capacity::CapacityTime;
-pub use driver::{Cancelled, Driver, Ended};
+pub use driver::{Cancelled, Driver, Ended, Taken, finish_of};
+pub use journal::{Failed, Journal, Off};
 pub use outcome::{Ending, outcome};
-pub use rows::{LiveJob, Task, Waiting};
+pub use rows::{LiveJob, NewJob, Task, Waiting};
 pub use series::Sampler;
 pub use tally::{KeptJob, QueueTally, Tally, Times, Totals};
