@@ -10,9 +10,8 @@ use std::fmt;
 
 use meed::Time;
 use meed_config::number::{Exact, Number};
+use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserializer, Serialize, Serializer};
 
 use crate::change::*;
 use crate::job::*;
@@ -61,6 +60,14 @@ macro_rules! facts {
                     Kind::Other => "",
                 }
             }
+
+            /// The kind that is called `word` in a line.
+            pub fn of(word: &str) -> Option<Kind> {
+                match word {
+                    $($word => Some(Kind::$kind),)+
+                    _ => None,
+                }
+            }
         }
 
         impl Fact {
@@ -72,10 +79,19 @@ macro_rules! facts {
                 }
             }
 
-            fn write<M: SerializeMap>(&self, line: &mut M) -> Result<(), M::Error> {
+            /// Its word and its content, as they stand in a line.
+            fn write(&self, line: &mut Vec<u8>) -> serde_json::Result<()> {
                 match self {
-                    $(Fact::$kind(content) => line.serialize_entry($word, content),)+
-                    Fact::Other(word) => line.serialize_entry(word, &Decide {}),
+                    $(Fact::$kind(content) => {
+                        line.extend_from_slice(concat!(",\"", $word, "\":").as_bytes());
+                        serde_json::to_writer(line, content)
+                    })+
+                    Fact::Other(word) => {
+                        line.push(b',');
+                        serde_json::to_writer(&mut *line, word)?;
+                        line.extend_from_slice(b":{}");
+                        Ok(())
+                    }
                 }
             }
 
@@ -165,13 +181,6 @@ facts! {
     Finish(Finish) = "finish",
 }
 
-impl Kind {
-    /// The kind that is called `word` in a line.
-    pub fn of(word: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| kind.word() == word)
-    }
-}
-
 impl Record {
     /// Appends its line to `line`, without the line break.
     ///
@@ -202,24 +211,14 @@ impl Record {
 
 /// The same of parts.
 pub(crate) fn encode(seq: u64, t: Time, fact: &Fact, line: &mut Vec<u8>) {
-    let parts = Parts { seq, t, fact };
-    serde_json::to_writer(line, &parts).expect("memory takes all, and keys are text");
-}
-
-struct Parts<'a> {
-    seq: u64,
-    t: Time,
-    fact: &'a Fact,
-}
-
-impl Serialize for Parts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut line = serializer.serialize_map(None)?;
-        line.serialize_entry("seq", &self.seq)?;
-        line.serialize_entry("t", &Exact::time(self.t))?;
-        self.fact.write(&mut line)?;
-        line.end()
-    }
+    line.extend_from_slice(b"{\"seq\":");
+    let written = serde_json::to_writer(&mut *line, &seq).and_then(|()| {
+        line.extend_from_slice(b",\"t\":");
+        serde_json::to_writer(&mut *line, &Exact::time(t))?;
+        fact.write(line)
+    });
+    written.expect("memory takes all, and keys are text");
+    line.push(b'}');
 }
 
 /// A line that is no record.
@@ -296,16 +295,23 @@ impl<'de> Visitor<'de> for LineSeed<'_> {
         let mut found: Option<(Kind, Option<Fact>)> = None;
         let mut other = None;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            match (key.as_ref(), Kind::of(&key)) {
-                ("seq", _) => seq = Some(map.next_value()?),
-                ("t", _) => {
+            match key.as_ref() {
+                "seq" => {
+                    seq = Some(map.next_value()?);
+                    continue;
+                }
+                "t" => {
                     let number: Number = map.next_value()?;
                     t = Some(number.time().map_err(|why| A::Error::custom(format!("t: {why}")))?);
+                    continue;
                 }
-                (_, Some(_)) if found.is_some() => {
+                _ => {}
+            }
+            match Kind::of(&key) {
+                Some(_) if found.is_some() => {
                     return Err(A::Error::custom(format!("`{key}` besides another kind of line")));
                 }
-                (_, Some(kind)) => {
+                Some(kind) => {
                     let wanted = self.wanted.is_none_or(|wanted| wanted.contains(&kind));
                     let fact = match wanted || kind == Kind::Run {
                         true => Some(Fact::read(kind, &mut map)?),
@@ -313,8 +319,8 @@ impl<'de> Visitor<'de> for LineSeed<'_> {
                     };
                     found = Some((kind, fact));
                 }
-                (word, None) => {
-                    other.get_or_insert_with(|| Name::from(word));
+                None => {
+                    other.get_or_insert_with(|| Name::from(key.as_ref()));
                     map.next_value::<IgnoredAny>()?;
                 }
             }
