@@ -214,8 +214,7 @@ impl Scenario {
         for set in sets {
             let root = set.split(['.', '=']).next().unwrap_or_default().trim();
             if !CHANGEABLE.contains(&root) {
-                let near =
-                    did_you_mean(root, CHANGEABLE.into_iter()).map(|near| format!("; {near}"));
+                let near = did_you_mean(root, CHANGEABLE).map(|near| format!("; {near}"));
                 let what = match WORKLOAD.contains(&root) {
                     true => "changes the workload, which is the recorded one".to_owned(),
                     false => format!(
