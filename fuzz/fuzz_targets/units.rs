@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use meed::{MAX_AMOUNT, MAX_MICROS, Unit};
-use meed_workload::units::{format_amount, format_span, parse_amount, parse_span};
+use meed_config::units::{format_amount, format_span, parse_amount, parse_span};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

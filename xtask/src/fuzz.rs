@@ -48,10 +48,7 @@ fn parse(
         match arg.as_str() {
             "--list" => return Ok(None),
             "--seconds" => {
-                let given = args.next().unwrap_or_default();
-                seconds = given.parse().ok().filter(|seconds| *seconds > 0).ok_or_else(|| {
-                    format!("--seconds needs a whole number of at least 1, not \"{given}\"")
-                })?;
+                seconds = crate::seconds(args.next())?;
             }
             target if known.iter().any(|name| name == target) => targets.push(arg),
             other => return Err(format!("no target \"{other}\"; there are {}", known.join(", "))),

@@ -1,6 +1,6 @@
 //! `cargo xtask licences`: every package that ends up in a build is permissively licensed.
 //!
-//! Reads `cargo metadata` for the workspace and for the fuzz targets. A licence expression (SPDX)
+//! Reads `cargo metadata` for the workspace, the fuzz targets and the benchmark beside SQLite. A licence expression (SPDX)
 //! is accepted when one of its alternatives is; `A AND B` needs both, `A OR B` (or `A/B`, as older
 //! packages write) one of them.
 
@@ -33,7 +33,7 @@ const PERMISSIVE: &[&str] = &[
 pub(crate) fn run() -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
     let (mut checked, mut refused) = (0, Vec::new());
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "bench/journal/Cargo.toml"] {
         let packages = packages(&root.join(manifest))?;
         checked += packages.len();
         refused.extend(packages.iter().filter_map(problem));

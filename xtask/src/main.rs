@@ -1,8 +1,10 @@
 //! Chores of the project, without any tool to install: `cargo xtask help`.
 
 mod ci;
+mod crash;
 mod fuzz;
 mod licences;
+mod scaling;
 
 use std::process::ExitCode;
 
@@ -15,6 +17,10 @@ Chores of the project.
   cargo xtask fuzz [TARGET...] [--seconds N]   fuzz the named targets, or all, N seconds each \
   (default 20)
   cargo xtask fuzz --list                      names of the targets
+  cargo xtask crash [--seconds N]              power losses and kill -9 of the journal's stores, \
+  about N seconds of each (default 60)
+  cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
+  holds TEXT) at n, 2n, 4n; needs valgrind
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -26,7 +32,9 @@ fn main() -> ExitCode {
     let done = match args.next().as_deref() {
         Some("ci") => ci::run(),
         Some("fuzz") => fuzz::run(args),
+        Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
+        Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);
             Ok(())
@@ -41,6 +49,16 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The number behind `--seconds`.
+fn seconds(given: Option<String>) -> Result<u32, String> {
+    let given = given.unwrap_or_default();
+    given
+        .parse()
+        .ok()
+        .filter(|seconds| *seconds > 0)
+        .ok_or_else(|| format!("--seconds needs a whole number of at least 1, not \"{given}\""))
 }
 
 #[expect(clippy::print_stdout, reason = "a program for developers talks on the terminal")]

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
+use meed_config::policy::{Value, Words, unknown_word};
+use meed_config::text::clean;
 use meed_level::document::{Format, read, to_json};
 use meed_level::verify::{Verified, verify};
 use meed_level::{Allocation, POLICIES, Policy, Problem, allocate};
 
 use crate::exit::Failure;
-use crate::output::{guard, print, remark};
+use crate::output::{guard, print, print_data, remark};
 
 /// Users and servers listed in the table; JSON has all.
 const LISTED: usize = 40;
@@ -61,7 +63,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
         let text = to_json(&problem, policy, &allocation);
         match file {
             Some(path) => files.write_text(path, &text)?,
-            None => return print(&text),
+            None => return print_data(&text),
         }
     }
     if args.quiet {
@@ -72,24 +74,24 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
 
 /// The policy and, for slots, how many there are in the largest server.
 fn policy(text: &str) -> Result<(Policy, Option<f64>), Failure> {
-    let (name, keys) = text.split_once(',').map_or((text, None), |(name, keys)| (name, Some(keys)));
-    let known = || POLICIES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let wrong = |why: String| Failure::Input(format!("--policy {text}: {why}"));
+    let Words { name, keys } = Words::parse(text).map_err(|why| wrong(why.to_string()))?;
     let policy = Policy::of_name(name).ok_or_else(|| {
-        Failure::Input(format!("--policy {text}: unknown policy `{name}`; known are {}", known()))
+        wrong(unknown_word("policy", name, POLICIES.iter().map(|(name, _)| *name)))
     })?;
-    let Some(keys) = keys else { return Ok((policy, None)) };
-    let wrong = |why: &str| Failure::Input(format!("--policy {text}: {why}"));
-    match keys.split_once('=') {
-        Some(("slots_per_server", value)) if policy == Policy::Slots => {
-            let number =
-                value.parse::<u32>().ok().filter(|number| (1..=1_000_000).contains(number));
-            let number = number.ok_or_else(|| {
-                wrong("slots_per_server must be a whole number from 1 to 1000000")
-            })?;
-            Ok((policy, Some(f64::from(number))))
+    if keys.is_empty() {
+        return Ok((policy, None));
+    }
+    match (policy, keys.names().eq(["slots_per_server"]), keys.get("slots_per_server")) {
+        (Policy::Slots, true, Some(Value::Count(number @ 1..=1_000_000))) => {
+            Ok((policy, Some(f64::from(*number))))
+        }
+        (Policy::Slots, true, _) => {
+            Err(wrong("slots_per_server must be a whole number from 1 to 1000000".to_owned()))
         }
         _ => Err(wrong(
-            "the only key is slots_per_server, of slots, as in slots,slots_per_server=20",
+            "the only key is slots_per_server, of slots, as in slots,slots_per_server=20"
+                .to_owned(),
         )),
     }
 }
@@ -131,7 +133,8 @@ fn table(
     let entries: &[meed_level::Server] =
         if policy == Policy::Drf { &pool } else { &problem.servers };
     let mut names = vec!["servers".to_owned(), "count".to_owned()];
-    names.extend(problem.resources.iter().map(|resource| format!("{resource} used")));
+    let used = |resource: &String| format!("{} used", clean(resource));
+    names.extend(problem.resources.iter().map(used));
     names.push("users".to_owned());
     let mut servers = columns(&names.iter().map(String::as_str).collect::<Vec<_>>());
     for (number, (server, served)) in
@@ -174,7 +177,7 @@ fn columns(names: &[&str]) -> Table {
 
 fn row(name: &str, cells: impl IntoIterator<Item = String>) -> Vec<Cell> {
     let cells = cells.into_iter().map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
-    std::iter::once(Cell::new(name)).chain(cells).collect()
+    std::iter::once(Cell::new(clean(name))).chain(cells).collect()
 }
 
 fn more(all: usize, what: &str) -> String {

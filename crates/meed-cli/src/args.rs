@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use meed_config::policy::{KEYS, STATIC, orders};
 
 use crate::reproduce::ReproduceArgs;
 
@@ -82,15 +83,28 @@ Examples:
   meed simulate cluster.toml --set policy.quantum=30s --set queue.0.weight=2 --json result.json
   meed simulate cluster.toml --policy long-term --log run.jsonl.zst";
 
+/// What `--policy` takes, from the tables of orders and keys.
+fn policy_help() -> String {
+    let orders: Vec<&str> = [STATIC].into_iter().chain(orders()).collect();
+    format!(
+        "A policy to run: {} or a [policies] name of the scenario, with `,key=value` to change its \
+         keys. May be given several times. Default: static, fair, long-term",
+        orders.join(", ")
+    )
+}
+
+/// The same, with all keys.
+fn policy_keys() -> String {
+    let keys = KEYS.iter().map(|key| format!("  {}: {}", key.name, key.about));
+    format!("{}.\n\nKeys:\n{}", policy_help(), keys.collect::<Vec<_>>().join("\n"))
+}
+
 #[derive(Args)]
 pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
     /// (Google), .csv (Philly), .jsonl, compressed or not.
     pub(crate) scenario: PathBuf,
-    /// A policy to run: static, fifo, fair, long-term, drf, drfh, long-term-drf, per-server-drf,
-    /// slots or a [policies] name of the scenario, with `,key=value` to change its keys. May be
-    /// given several times. Default: static, fair, long-term.
-    #[arg(long, short, value_name = "POLICY")]
+    #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
     pub(crate) policy: Vec<String>,
     /// Seed of all random choices, instead of the scenario's.
     #[arg(long, value_name = "N")]

@@ -15,7 +15,7 @@ use meed_lab::audit::{
 use meed_report::page::{Page, to_html, to_text};
 
 use crate::exit::Failure;
-use crate::output::{guard, print, table_options};
+use crate::output::{guard, print, print_data, print_styled, table_options};
 use crate::watch;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -133,11 +133,12 @@ fn pool(args: &AuditArgs, files: &mut Guard) -> Result<(), Failure> {
 /// JSON where it is asked for, and the tables.
 fn tell(args: &AuditArgs, json: &str, summary: &Page, files: &mut Guard) -> Result<(), Failure> {
     match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => return print(json),
+        Some(path) if path == Path::new("-") => return print_data(json),
         Some(path) => files.write_text(path, json)?,
         None => {}
     }
-    if args.quiet { Ok(()) } else { print(&to_text(summary, &table_options())) }
+    let options = table_options();
+    if args.quiet { Ok(()) } else { print_styled(&to_text(summary, &options), &options) }
 }
 
 /// The properties that are named, in the order in which they are shown; all where none is.

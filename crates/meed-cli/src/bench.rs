@@ -27,7 +27,7 @@ use serde::Serialize;
 use crate::args::BenchArgs;
 use crate::bench_mapreduce::{self, Request};
 use crate::exit::Failure;
-use crate::output::print;
+use crate::output::{print, print_data};
 
 /// One workload, near saturation: queues form and empty, and every key moves.
 struct Workload {
@@ -155,7 +155,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     figures.extend(traced);
     if args.json {
         let text = serde_json::to_string_pretty(&figures).expect("figures are plain numbers");
-        return print(&(text + "\n"));
+        return print_data(&(text + "\n"));
     }
     print(&table(&figures))
 }

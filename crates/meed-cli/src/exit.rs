@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use meed_config::text::{clean, clean_lines};
 use meed_files::{FileError, GuardError};
 use meed_sim::SimulateError;
 use meed_sim::log::read::LogError;
@@ -14,6 +15,8 @@ use meed_workload::TraceError;
 /// What went wrong, by exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// 2: the command line is wrong; what clap says, on several lines.
+    CommandLine(String),
     /// 2: the command line is wrong.
     Usage(String),
     /// 3: the input is wrong.
@@ -29,10 +32,11 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         let (code, sentence) = match self {
-            Failure::Usage(sentence) => (2, sentence),
-            Failure::Input(sentence) => (3, sentence),
-            Failure::File(sentence) => (4, sentence),
-            Failure::Run(sentence) => (5, sentence),
+            Failure::CommandLine(text) => (2, clean_lines(text)),
+            Failure::Usage(sentence) => (2, clean(sentence)),
+            Failure::Input(sentence) => (3, clean(sentence)),
+            Failure::File(sentence) => (4, clean(sentence)),
+            Failure::Run(sentence) => (5, clean(sentence)),
             Failure::Silent => return ExitCode::SUCCESS,
         };
         // Where standard error is gone as well the code still tells.
@@ -52,7 +56,7 @@ pub(crate) fn of_command_line(error: &clap::Error) -> Failure {
         // The whole help: nothing was given.
         None => format!("a command is missing\n\n{}", text.trim_end()),
     };
-    Failure::Usage(sentence)
+    Failure::CommandLine(sentence)
 }
 
 impl From<ScenarioError> for Failure {

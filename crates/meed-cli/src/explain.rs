@@ -10,7 +10,7 @@ use meed_sim::replay::Recording;
 
 use crate::exit::Failure;
 use crate::explain_words::words;
-use crate::output::{print, remark};
+use crate::output::{print, print_data, remark};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     if args.json {
         let text = serde_json::to_string(&explanation)
             .expect("an explanation has no keys that JSON could not have");
-        return print(&(text + "\n"));
+        return print_data(&(text + "\n"));
     }
     explanation.remarks.iter().for_each(|words| remark(words));
     print(&words(&explanation, recording.units()))

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use meed::policy::{KeyUnit, Preset};
 use meed::{ResourceKinds, Span, Unit};
+use meed_config::text::clean;
 use meed_config::units::{format_amount, format_span};
 use meed_sim::explain::{AtIs, Bound, Explanation, Level, Obstacle};
 
@@ -34,8 +35,11 @@ pub(crate) fn words(told: &Explanation, kinds: &ResourceKinds) -> String {
 }
 
 impl Words<'_> {
+    /// A line, and empty ones before it where `text` begins with line breaks; others are of names.
     fn line(&mut self, text: &str) {
-        self.out += text;
+        let line = text.trim_start_matches('\n');
+        self.out += &text[..text.len() - line.len()];
+        self.out += &clean(line);
         self.out.push('\n');
     }
 
@@ -95,7 +99,7 @@ impl Words<'_> {
         let of = state.measured.clone();
         let (amount, used) = (|n: f64| self.amount(&of, n), |n: f64| self.used(&of, n));
         let rho = state.rho.map_or("-".to_owned(), |rho| format!("{rho:.3}"));
-        let mut text = format!("\nBooks of queue {} ({of})\n", self.told.queue);
+        let mut text = format!("\nBooks of queue {} ({})\n", clean(&self.told.queue), clean(&of));
         let rows = [
             (
                 "holds",
@@ -121,7 +125,7 @@ impl Words<'_> {
             ),
         ];
         for (name, value) in rows {
-            let _ = writeln!(text, "  {name:<9} {value}");
+            let _ = writeln!(text, "  {name:<9} {}", clean(&value));
         }
         self.out += &text;
     }
@@ -290,8 +294,11 @@ impl Words<'_> {
 
     fn leaf(&mut self) {
         let Some(leaf) = self.told.leaf.as_ref().filter(|leaf| leaf.jobs_ahead > 0) else { return };
-        let mut text =
-            format!("\nOrder within queue {}: {}; ahead are\n", self.told.queue, leaf.order);
+        let mut text = format!(
+            "\nOrder within queue {}: {}; ahead are\n",
+            clean(&self.told.queue),
+            leaf.order
+        );
         for job in &leaf.first {
             let demand: Vec<String> = job
                 .demand
@@ -301,9 +308,9 @@ impl Words<'_> {
             let _ = writeln!(
                 text,
                 "  job {}: {} of {} each",
-                job.job,
+                clean(&job.job),
                 tasks(job.waiting_tasks),
-                demand.join(", ")
+                clean(&demand.join(", "))
             );
         }
         if leaf.jobs_ahead > leaf.first.len() as u64 {

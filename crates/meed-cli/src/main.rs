@@ -56,7 +56,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "meed", &mut script);
-            output::print(&String::from_utf8_lossy(&script))
+            output::print_data(&String::from_utf8_lossy(&script))
         }
     }
 }

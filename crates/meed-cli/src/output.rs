@@ -4,13 +4,26 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use meed_config::text::{clean, clean_lines};
 use meed_files::Guard;
 use meed_report::TableOptions;
 use meed_sim::scenario::Scenario;
 
 use crate::exit::Failure;
 
+/// Text for people. Who makes it cleans the names in it, which may hold line breaks; that nothing
+/// else of a file is obeyed by a terminal is seen to here.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_data(&clean_lines(text))
+}
+
+/// A table, which has colours where the terminal shows them.
+pub(crate) fn print_styled(text: &str, options: &TableOptions) -> Result<(), Failure> {
+    if options.color { print_data(text) } else { print(text) }
+}
+
+/// Data for programs, as they are.
+pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -22,7 +35,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// A remark that is not part of the result.
 pub(crate) fn remark(text: &str) {
     // Without standard error there is nobody to be told.
-    let _ = writeln!(std::io::stderr(), "meed: {text}");
+    let _ = writeln!(std::io::stderr(), "meed: {}", clean(text));
 }
 
 /// The guard of a command's files. It reads `inputs`, each of which is a `what`; `outputs` are the

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use meed_config::text::clean;
 use meed_sim::replay::{Difference, Recording, ReplayOptions, replay, verify};
 use meed_sim::scenario::Scenario;
 
@@ -110,16 +111,19 @@ fn check(args: &ReplayArgs, recording: &Recording) -> Result<(), Failure> {
     match result? {
         None if args.quiet => Ok(()),
         None => {
-            print(&format!("{file}: {} decides as recorded, line by line\n", recording.policy()))
+            let policy = clean(recording.policy());
+            print(&format!("{file}: {policy} decides as recorded, line by line\n"))
         }
         Some(Difference { line, recorded, replayed }) => {
-            let or_end = |text: Option<String>| text.unwrap_or_else(|| "(the log ends)".to_owned());
+            let or_end = |text: Option<String>| {
+                text.map_or_else(|| "(the log ends)".to_owned(), |line| clean(&line).into_owned())
+            };
             if !args.quiet {
                 let both =
                     format!("recorded  {}\nreplayed  {}\n", or_end(recorded), or_end(replayed));
                 print(&format!(
                     "{file}:{line}: the first difference under {}\n{both}",
-                    recording.policy()
+                    clean(recording.policy())
                 ))?;
             }
             Err(Failure::Input(format!("{file}:{line}: differs from what this Meed writes")))

@@ -9,7 +9,7 @@ use meed_lab::reproduce::{
 use meed_report::page::{to_html, to_text};
 
 use crate::exit::Failure;
-use crate::output::{guard, print, table_options};
+use crate::output::{guard, print, print_data, print_styled, table_options};
 use crate::watch;
 
 /// Examples of `--help`.
@@ -84,13 +84,16 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     let json = || to_json(&done, &context);
     match args.json.as_deref() {
-        Some(path) if path == Path::new("-") => return print(&json()),
+        Some(path) if path == Path::new("-") => return print_data(&json()),
         Some(path) => files.write_text(path, &json())?,
         None => {}
     }
     match args.quiet {
         true => Ok(()),
-        false => print(&to_text(&summary_page(&done, &context), &table_options())),
+        false => {
+            let options = table_options();
+            print_styled(&to_text(&summary_page(&done, &context), &options), &options)
+        }
     }
 }
 

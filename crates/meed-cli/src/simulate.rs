@@ -11,7 +11,7 @@ use meed_workload::OnBadLine;
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
 use crate::log_file::LogFile;
-use crate::output::{guard, print, reads_of, remark, table_options};
+use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch::Terminal;
 
 /// Samples over time when a result is written that shows them.
@@ -35,10 +35,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         false => args.policy.clone(),
     };
     let shows_series = args.json.is_some() || args.report.is_some();
+    let points = series_points(scenario.queue_count());
+    if shows_series && points < SERIES_POINTS && args.series.is_none() && !args.quiet {
+        let queues = scenario.queue_count();
+        remark(&format!("{queues} queues: {points} samples over time of each; --series N takes N"));
+    }
     let options = Options {
         policies,
         seed: args.seed,
-        series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
+        series_points: args.series.unwrap_or(if shows_series { points } else { 0 }),
         strict: args.strict,
     };
     let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;
@@ -55,6 +60,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     show(&comparison, args.json.as_deref(), args.report.as_deref(), args.quiet, &mut files)
 }
 
+/// Samples of all queues together where nobody says how many: half a gigabyte of JSON.
+const ALL_SAMPLES: usize = 4_000_000;
+
+/// Samples over time that are kept of each of so many queues.
+fn series_points(queues: usize) -> usize {
+    (ALL_SAMPLES / queues.max(1)).clamp(2, SERIES_POINTS)
+}
+
 /// Writes a comparison where it was asked for; on the terminal unless it goes there as JSON or
 /// `quiet` says not to.
 pub(crate) fn show(
@@ -65,14 +78,17 @@ pub(crate) fn show(
     files: &mut Guard,
 ) -> Result<(), Failure> {
     match json {
-        Some(path) if path == Path::new("-") => return print(&meed_report::to_json(comparison)),
+        Some(path) if path == Path::new("-") => {
+            return print_data(&meed_report::to_json(comparison));
+        }
         Some(path) => meed_report::write_json(comparison, files.create(path)?)?,
         None => {}
     }
     if quiet {
         return Ok(());
     }
-    print(&meed_report::summary_table(comparison, &table_options()))?;
+    let options = table_options();
+    print_styled(&meed_report::summary_table(comparison, &options), &options)?;
     match report {
         Some(path) => print(&format!("\nReport: {}\n", path.display())),
         None => Ok(()),

@@ -9,7 +9,7 @@ use meed_report::page;
 use meed_workload::OnBadLine;
 
 use crate::exit::Failure;
-use crate::output::{guard, print, reads_of, remark, table_options};
+use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -123,12 +123,13 @@ fn write(
         files.write_text(path, &report)?;
     }
     if args.json {
-        return print(&results.to_json());
+        return print_data(&results.to_json());
     }
     if args.quiet {
         return Ok(());
     }
-    print(&page::to_text(&sweep::page::terminal(grid, results), &table_options()))?;
+    let options = table_options();
+    print_styled(&page::to_text(&sweep::page::terminal(grid, results), &options), &options)?;
     for (what, path) in [("Results", &args.out), ("Report", &args.report)] {
         if let Some(path) = path {
             print(&format!("{what}: {}\n", path.display()))?;
@@ -193,7 +194,7 @@ impl From<SweepError> for Failure {
             SweepError::Threads { .. } => Failure::Run(sentence.clone()),
         };
         match kind {
-            Failure::Usage(_) => Failure::Usage(sentence),
+            Failure::CommandLine(_) | Failure::Usage(_) => Failure::Usage(sentence),
             Failure::Input(_) => Failure::Input(sentence),
             Failure::File(_) => Failure::File(sentence),
             Failure::Run(_) => Failure::Run(sentence),

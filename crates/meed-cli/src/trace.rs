@@ -5,6 +5,7 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressStyle};
+use meed_config::text::clean;
 use meed_sim::scenario::Scenario;
 use meed_workload::convert::convert;
 use meed_workload::inspect::{Quantiles, Summary, inspect};
@@ -12,7 +13,7 @@ use meed_workload::{JobSource, OnBadLine};
 
 use crate::args::{TraceCommand, TraceOptions};
 use crate::exit::Failure;
-use crate::output::{guard, print, reads_of, remark};
+use crate::output::{guard, print, print_data, reads_of, remark};
 
 pub(crate) fn run(command: &TraceCommand) -> Result<(), Failure> {
     match command {
@@ -54,7 +55,7 @@ fn show(input: &Path, options: &TraceOptions, json: bool) -> Result<(), Failure>
     if json {
         let text = serde_json::to_string_pretty(&summary)
             .expect("a summary has no keys that JSON could not have");
-        return print(&(text + "\n"));
+        return print_data(&(text + "\n"));
     }
     scenario.warnings.iter().for_each(|warning| remark(warning));
     summary.first_bad_lines.iter().for_each(|line| remark(&format!("wrong: {line}")));
@@ -78,7 +79,7 @@ fn tables(summary: &Summary) -> String {
         );
     }
     for assumption in &summary.assumptions {
-        text += &format!("assumed: {assumption}\n");
+        text += &format!("assumed: {}\n", clean(assumption));
     }
     let mut spread = table(&["", "min", "mean", "median", "p90", "p99", "max"]);
     for (name, quantiles) in [
@@ -93,7 +94,7 @@ fn tables(summary: &Summary) -> String {
         let offered =
             resource.offered_load.map_or("".to_owned(), |load| format!("{:.1} %", load * 100.0));
         load.add_row([
-            resource.resource.clone(),
+            clean(&resource.resource).into_owned(),
             format!("{:.0}", resource.work),
             resource.largest_task.to_string(),
             offered,
@@ -105,7 +106,7 @@ fn tables(summary: &Summary) -> String {
     let mut queues = table(&["queue", "jobs", "tasks", "work, resource-seconds"]);
     for queue in by_work.iter().take(SHOWN) {
         queues.add_row([
-            queue.queue.clone(),
+            clean(&queue.queue).into_owned(),
             queue.jobs.to_string(),
             queue.tasks.to_string(),
             format!("{:.0}", queue.work[0]),

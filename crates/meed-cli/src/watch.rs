@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use meed_config::text::clean;
 use meed_sim::Watch;
 use meed_sim::world::Progress;
 
@@ -36,7 +37,7 @@ impl Terminal {
 
 impl Watch for Terminal {
     fn begins(&mut self, policy: &str) {
-        self.bar.set_prefix(policy.to_owned());
+        self.bar.set_prefix(clean(policy).into_owned());
         self.bar.set_position(0);
         self.bar.set_message("");
     }

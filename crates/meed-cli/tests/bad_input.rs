@@ -641,7 +641,7 @@ fn files_that_cannot_be_read_or_written() {
         (
             &["simulate", "s.toml", "--log", "./s.toml"],
             2,
-            "--log would overwrite the scenario ./s.toml",
+            "--log would overwrite the scenario s.toml",
         ),
         (&["trace", "convert", "columns.swf", "none/x.jsonl"], 4, "cannot write none/x.jsonl: "),
         (&["trace", "convert", "columns.swf", "x.jsonl", "--strict"], 3, "columns.swf:3: "),

@@ -24,17 +24,27 @@ fn crates_use_only_those_below_them() {
         ("meed", &[][..]),
         ("meed-config", &["meed"]),
         ("meed-journal", &["meed", "meed-config"]),
-        ("meed-workload", &["meed", "meed-config"]),
+        ("meed-store", &[]),
+        ("meed-workload", &["meed", "meed-config", "meed-files"]),
         ("meed-driver", &["meed", "meed-config", "meed-journal"]),
         (
             "meed-sim",
             &["meed", "meed-config", "meed-driver", "meed-files", "meed-journal", "meed-workload"],
         ),
-        ("meed-report", &["meed-driver"]),
+        ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
         ("meed-level", &["meed-config"]),
+        ("meed-files", &[]),
         (
             "meed-lab",
-            &["meed", "meed-config", "meed-workload", "meed-sim", "meed-level", "meed-report"],
+            &[
+                "meed",
+                "meed-config",
+                "meed-files",
+                "meed-workload",
+                "meed-sim",
+                "meed-level",
+                "meed-report",
+            ],
         ),
     ] {
         let used = dependencies(name);
@@ -42,7 +52,12 @@ fn crates_use_only_those_below_them() {
         assert_eq!(ours, below, "{name}");
     }
     let engine = dependencies("meed");
-    assert_eq!(engine, ["libm", "smallvec", "thiserror"], "the engine needs no more than these");
+    assert_eq!(engine, ["libm", "smallvec", "thiserror", "serde"], "the engine needs no more");
+    let text = fs::read_to_string(crates().join("meed/Cargo.toml")).unwrap();
+    assert!(
+        text.contains("\nserde = { workspace = true, optional = true }\n"),
+        "only if asked for"
+    );
 }
 
 #[test]

@@ -92,8 +92,8 @@ fn no_output_overwrites_an_input() {
         ("subs.swf", &["sweep", "t.toml", "--out", "OUT"]),
         ("subs.swf", &["sweep", "s.toml", "--over", "trace.file=subs.swf", "--report", "OUT"]),
         ("pool.json", &["allocate", "pool.json", "--json", "OUT"]),
-        ("subs.swf", &["reproduce", "tsc-table1", "--traces", ".", "--json", "OUT"]),
-        ("subs.swf", &["reproduce", "tsc-table1", "--traces", "d/..", "--report", "OUT"]),
+        ("subs.swf", &["reproduce", "ics-table1", "--traces", ".", "--json", "OUT"]),
+        ("subs.swf", &["reproduce", "ics-table1", "--traces", "d/..", "--report", "OUT"]),
     ] {
         let absolute = folder.join(input).display().to_string();
         for name in [
@@ -237,7 +237,16 @@ fn nothing_is_left_of_a_run_that_is_ended() {
         assert_eq!(left.len(), before.len(), "{signal} left something: {:?}", left.last());
     }
     // No memory: whether it is told or the program aborts, nothing stays.
-    let (code, _, words) = shell(folder, &format!("ulimit -v 60000; meed {run}"));
+    let piles_up = LONG.replace("\"1s\"", "\"1us\"").replace("duration = 1\n", "duration = 9000\n");
+    fs::write(folder.join("long.toml"), piles_up).unwrap();
+    let before = contents(folder);
+    let (code, _, words) = shell(
+        folder,
+        &format!(
+            "ulimit -v 100000; meed {run} 2>&1 | tail -c 500; \
+        exit ${{PIPESTATUS[0]}}"
+        ),
+    );
     assert_ne!(code, Some(0), "{words}");
     assert_eq!(contents(folder), before);
 }

@@ -1,4 +1,5 @@
-//! Numbers of JSON that lose nothing: whole smallest units, written in natural units, and read back to the unit.
+//! Numbers of JSON that lose nothing: whole smallest units, written in natural units, and read back
+//! to the unit.
 //!
 //! A double holds n / scale so that rounding finds n again for n below 2^51 (two roundings of 2^-53
 //! each are then less than half a unit): such numbers are plain JSON numbers. Larger ones (71
@@ -183,7 +184,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_on_the_way(small in 0u64..1 << 40, large in 0..=MAX_AMOUNT, end in 0u64..1000) {
+        fn nothing_is_lost_on_the_way(
+            small in 0u64..1 << 40, large in 0..=MAX_AMOUNT, end in 0u64..1000,
+        ) {
             for number in [small, large, MAX_AMOUNT - end, SURE - end, SURE + end] {
                 let text = |exact: Exact| serde_json::to_string(&exact).expect("a number");
                 let back = |text: String| serde_json::from_str::<Number>(&text).expect("it was \

@@ -402,7 +402,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(value in prop_oneof![0..=MAX_MICROS, 0..5_000_000_000u64], shift in 0u32..50) {
+        fn what_is_written_reads_back(
+            value in prop_oneof![0..=MAX_MICROS, 0..5_000_000_000u64], shift in 0u32..50,
+        ) {
             let value: u64 = (value >> shift << shift).min(MAX_AMOUNT);
             let span = Span::from_micros(value).unwrap();
             prop_assert_eq!(parse_span(&format_span(span)), Ok(span));

@@ -26,6 +26,10 @@ pub fn slips(unknown: &str, known: &str) -> Option<usize> {
     near.then(|| strsim::damerau_levenshtein(unknown, known)).filter(|slips| *slips <= most)
 }
 
+/// Known words that [`suggest`] compares with an unknown one. A trace may have a hundred thousand
+/// queues, and as many lines with a wrong one.
+const COMPARED: usize = 200;
+
 /// The known word that is nearest to `unknown`, where one is near.
 pub fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().filter_map(|word| Some((slips(unknown, word)?, word)));
@@ -44,13 +48,15 @@ pub fn did_you_mean<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>)
     nearest(unknown, known).map(|near| format!("did you mean `{near}`?"))
 }
 
-/// `did you mean "x"?` where a known word is near, else the words to choose from.
+/// `did you mean "x"?` where a known word is near, else the words to choose from; of very many only
+/// the first are looked at.
 pub fn suggest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.collect();
+    let known: Vec<&str> = known.take(COMPARED + 1).collect();
     match nearest(unknown, known.iter().copied()) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None if known.is_empty() => "none are known".to_owned(),
         None if known.len() <= 10 => format!("known are {}", known.join(", ")),
+        None if known.len() > COMPARED => format!("known are {} and more", known[..10].join(", ")),
         None => format!("known are {} and {} more", known[..10].join(", "), known.len() - 10),
     }
 }

@@ -4,6 +4,8 @@
 //! Every file opens anywhere, also offline: style, scripts, plotting library and data stand in it,
 //! and a content security policy forbids it every request.
 
+use meed_config::text::mark;
+
 /// The plotting library, with the licence that goes with every copy.
 pub(crate) fn library() -> String {
     const LICENCE: &str = include_str!("../assets/uplot/LICENSE");
@@ -50,14 +52,53 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            c => out.push(c),
+            '\n' => out.push(c),
+            c => out.push(mark(c).unwrap_or(c)),
         }
     }
     out
 }
 
 /// JSON as it may stand in a `<script>` element: `<` occurs in strings only, and without it no
-/// element or comment can begin or end.
+/// element or comment can begin or end. The page shows these strings to people, so what is hidden in
+/// them is made visible here, escaped or not.
 pub(crate) fn json_in_script(json: &[u8]) -> String {
-    String::from_utf8_lossy(json).replace('<', "\\u003c")
+    let json = String::from_utf8_lossy(json);
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '<' => out += "\\u003c",
+            '\\' => escaped(&mut rest, &mut out),
+            c => out.push(mark(c).unwrap_or(c)),
+        }
+    }
+    out
+}
+
+/// What follows a backslash in a string of JSON. `serde_json` writes controls below U+0020 only in
+/// this form.
+fn escaped(rest: &mut std::str::Chars<'_>, out: &mut String) {
+    let control = match rest.next() {
+        Some('u') => {
+            let digits: String = rest.by_ref().take(4).collect();
+            let c = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+            match c.and_then(mark) {
+                Some(mark) => out.push(mark),
+                None => *out += &format!("\\u{digits}"),
+            }
+            return;
+        }
+        Some('b') => '\u{8}',
+        Some('f') => '\u{c}',
+        Some('r') => '\r',
+        Some('t') => '\t',
+        Some(c) => {
+            out.push('\\');
+            out.push(c);
+            return;
+        }
+        None => return,
+    };
+    out.push(mark(control).unwrap_or(control));
 }

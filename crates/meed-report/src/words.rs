@@ -24,9 +24,9 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String 
     out + "\n"
 }
 
-/// Names come from traces: a control character in one must not reach the terminal.
+/// A name as a line for people.
 pub(crate) fn clean(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    meed_config::text::clean(name).into_owned()
 }
 
 #[cfg(test)]

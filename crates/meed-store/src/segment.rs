@@ -17,6 +17,8 @@
 
 use std::ops::ControlFlow;
 
+use memchr::memchr_iter;
+
 use crate::block::{BLOCK, Header, MAX_HEADER, number, sign};
 use crate::disk::SECTOR;
 use crate::error::StoreError;
@@ -127,6 +129,7 @@ impl<'a> Segment<'a> {
 
     /// The one block of which all of the text consists, without a head: visits its records from
     /// `from` on.
+    #[cfg(feature = "redb")]
     pub(crate) fn scan_block(
         &self,
         from: Seq,
@@ -184,7 +187,7 @@ impl<'a> Segment<'a> {
         Err(HeadError::Wrong(Wrong { found, expected, torn }))
     }
 
-    /// The block that begins at `offset`: its line, and where and what the lines of its records are.
+    /// The block that begins at `offset`: its line, where its records begin, and their lines.
     fn block(&self, offset: usize, next: Seq) -> Result<(Header, usize, &'a [u8]), Wrong> {
         let end = line_end(self.bytes, offset);
         let text = &self.bytes[offset..end];
@@ -207,7 +210,7 @@ impl<'a> Segment<'a> {
             return Err(Wrong { found, expected, torn: true });
         };
         let crc = crc32fast::hash(lines);
-        let count = lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let count = memchr_iter(b'\n', lines).count() as u64;
         if crc == header.crc && count == header.records && lines.last() == Some(&b'\n') {
             return Ok((header, end + 1, lines));
         }
@@ -273,12 +276,12 @@ enum HeadError {
 }
 
 fn visit_lines(lines: &[u8], first: Seq, from: Seq, visit: &mut Visit<'_>) -> ControlFlow<()> {
-    let mut seq = first;
-    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+    let (mut seq, mut start) = (first, 0);
+    for end in memchr_iter(b'\n', lines) {
         if seq >= from {
-            visit(seq, &line[..line.len() - 1])?;
+            visit(seq, &lines[start..end])?;
         }
-        seq = seq.next();
+        (seq, start) = (seq.next(), end + 1);
     }
     ControlFlow::Continue(())
 }

@@ -14,7 +14,8 @@ const VERSION: u64 = 1;
 pub(crate) fn head(seq: Seq, bytes: &[u8]) -> Vec<u8> {
     let (length, crc) = (bytes.len(), crc32fast::hash(bytes));
     sign(format!(
-        "{{\"snapshot\":{{\"version\":{VERSION},\"seq\":{seq},\"bytes\":{length},\"crc\":\"{crc:08x}\""
+        "{{\"snapshot\":{{\"version\":{VERSION},\"seq\":{seq},\"bytes\":{length},\
+         \"crc\":\"{crc:08x}\""
     ))
 }
 

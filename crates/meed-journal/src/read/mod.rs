@@ -46,6 +46,9 @@ enum Schema {
     Two,
 }
 
+/// With which the lines begin that a store puts between records (meed-store: segments are logs).
+const STORE: [&[u8]; 2] = [b"{\"segment\":", b"{\"block\":"];
+
 /// Reads records from lines.
 pub struct Reader<S> {
     file: Arc<str>,
@@ -122,7 +125,7 @@ impl<S: LineSource> Reader<S> {
         Ok(None)
     }
 
-    /// The next line that is not empty; `None` at the end.
+    /// The next line that is neither empty nor a store's own; `None` at the end.
     fn read_line(&mut self, wanted: Option<&[Kind]>) -> Result<Option<Seen>, ReadError<S::Error>> {
         let wrong = loop {
             let bytes = match self.source.next_line() {
@@ -133,7 +136,7 @@ impl<S: LineSource> Reader<S> {
                 Err(error) => return Err(ReadError::Source(error)),
             };
             self.number += 1;
-            if bytes.trim_ascii().is_empty() {
+            if bytes.trim_ascii().is_empty() || STORE.iter().any(|word| bytes.starts_with(word)) {
                 if self.number < self.last {
                     continue;
                 }

@@ -9,7 +9,8 @@
 use std::fmt::Write;
 
 use meed::{
-    Config, NodeSpec, Policy, QueueChange, QueueSpec, ResourceKinds, Resources, Span, Time, Unit,
+    Config, ConfigError, NodeSpec, Policy, QueueChange, QueueSpec, ResourceKinds, Resources, Span,
+    Time, Unit,
 };
 use meed_sim::log::Log;
 use meed_sim::world::{Change, Failures, Setup, StopAt, TimedChange};
@@ -24,6 +25,11 @@ use super::ground::Ground;
 pub(super) const SLOT: &str = "slot";
 /// Name of the resource that marks useless work.
 pub(super) const USELESS: &str = "useless";
+
+/// Both of them.
+pub(super) fn kinds() -> Result<ResourceKinds, ConfigError> {
+    ResourceKinds::new([SLOT, USELESS].map(|name| (name.to_owned(), Unit::Milli)).to_vec())
+}
 
 /// Weight of a queue that is not yet, or no longer, used: the smallest there is.
 const NO_WEIGHT: u32 = 1;
@@ -218,7 +224,7 @@ impl Draft {
         let groups = self.groups.iter().map(|name| spec(name, 1000, &ground.root));
         let leaves = self.queues.iter().map(|queue| spec(&queue.name, queue.weight, &ground.leaf));
         let node = NodeSpec::new("n0", amounts(self.capacity, self.capacity));
-        let kinds = [SLOT, USELESS].map(|name| (name.to_owned(), Unit::Milli)).to_vec();
+        let kinds = kinds()?;
         let source = Inline::new(
             self.queues.iter().map(|queue| queue.name.clone()).collect(),
             self.inline(),
@@ -226,7 +232,7 @@ impl Draft {
         )?;
         Ok(Setup {
             config: Config {
-                kinds: ResourceKinds::new(kinds)?,
+                kinds,
                 measured: 0,
                 root: ground.root.clone(),
                 queues: groups.chain(leaves).collect(),

@@ -1,17 +1,14 @@
 //! A policy as the user names it, resolved once: what thousands of tiny runs have in common.
 
-use std::path::Path;
-
 use meed::Policy;
 use meed::place::Placement;
+use meed_config::policy::{PolicySpec, SpecError};
 use meed_sim::log::Log;
 use meed_sim::record::RunRecord;
-use meed_sim::scenario::Scenario;
 use meed_sim::{Unwatched, run_one};
-use meed_workload::OnBadLine;
 
 use super::AuditError;
-use super::draft::Draft;
+use super::draft::{Draft, kinds};
 
 /// See the module.
 pub(super) struct Ground {
@@ -28,43 +25,29 @@ pub(super) struct Ground {
     pub(super) grouped: bool,
 }
 
-/// The least scenario in which all that can be named exists.
-const TEMPLATE: &str = r#"
-[cluster]
-resources = ["slot", "useless"]
-[[cluster.node]]
-capacity = { slot = 1, useless = 1 }
-[[queue]]
-name = "g"
-[[queue]]
-name = "g.a"
-order = "fifo"
-[[job]]
-queue = "g.a"
-demand = { slot = 1 }
-duration = "1min"
-"#;
-
 impl Ground {
     /// The policy that `words` name.
     pub(super) fn of(words: &str) -> Result<Ground, AuditError> {
-        let scenario = Scenario::parse("audit", TEMPLATE, Path::new("."), &[], OnBadLine::Stop)?;
-        let setup = scenario.setup(words, 0)?;
-        if setup.config.kinds.len() != scenario.kinds().len() {
-            let (file, what) = (
-                format!("--policy {words}"),
-                "slots are a resource of their own; audit `fair`".to_owned(),
-            );
-            return Err(AuditError::Case { file, what });
+        let wrong = |what: String| AuditError::Case { file: format!("--policy {words}"), what };
+        let fail = |why: SpecError| wrong(why.to_string());
+        let spec: PolicySpec = words.parse().map_err(fail)?;
+        if spec.is_empty() {
+            return Err(wrong("names no policy; write one as in `fair`".to_owned()));
         }
-        let leaf = setup.config.queues.iter().find(|queue| queue.name == "g.a");
+        if let Some(why) = spec.contradiction() {
+            return Err(fail(why));
+        }
+        if spec.slots().is_some() {
+            return Err(wrong("slots are a resource of their own; audit `fair`".to_owned()));
+        }
+        let kinds = kinds()?;
         Ok(Ground {
             words: words.to_owned(),
-            leaf: leaf.map_or_else(|| setup.config.root.clone(), |leaf| leaf.policy.clone()),
-            root: setup.config.root,
-            partitioned: setup.partitioned,
-            placement: setup.placement,
-            grouped: words.contains("t_wait"),
+            root: spec.policy(&kinds).map_err(fail)?,
+            leaf: PolicySpec::order("fifo").over(&spec).policy(&kinds).map_err(fail)?,
+            partitioned: spec.is_partitioned(),
+            placement: spec.placement().map_err(fail)?.new,
+            grouped: spec.get("t_wait").is_some(),
         })
     }
 

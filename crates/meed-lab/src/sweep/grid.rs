@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 
 use meed::policy::Preset;
+use meed_config::policy::{Form, KEYS};
 use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 use rayon::prelude::*;
@@ -38,22 +39,10 @@ pub const SHORT: [(&str, &str, &str); 4] = [
     ("until", "run.until", "when the run ends"),
 ];
 
-/// Keys of a policy that can be set by their own name.
-pub const POLICY_KEYS: [&str; 13] = [
-    "order",
-    "placement",
-    "resource",
-    "memory",
-    "round",
-    "half_life",
-    "newcomer",
-    "discount",
-    "quantum",
-    "quantum_initial",
-    "quantum_interval",
-    "t_wait",
-    "when_blocked",
-];
+/// Keys of a policy that can be set by their own name: all whose values are not tables.
+pub fn policy_keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().filter(|key| key.form != Form::Prices).map(|key| key.name)
+}
 
 /// A setting and its values.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -261,13 +250,13 @@ fn target(name: &str) -> Result<Target, String> {
     if let Some((_, key, _)) = SHORT.iter().find(|(short, ..)| *short == name) {
         return Ok(if key.is_empty() { Target::Name } else { Target::Scenario((*key).to_owned()) });
     }
-    if POLICY_KEYS.contains(&name) {
+    if policy_keys().any(|key| key == name) {
         return Ok(Target::Policy(name.to_owned()));
     }
     if name.contains('.') {
         return Ok(Target::Scenario(name.to_owned()));
     }
-    let known = || SHORT.iter().map(|(short, ..)| *short).chain(POLICY_KEYS);
+    let known = || SHORT.iter().map(|(short, ..)| *short).chain(policy_keys());
     let near = did_you_mean(name, known()).map_or(String::new(), |near| format!("{near} "));
     let all: Vec<&str> = known().collect();
     Err(format!(

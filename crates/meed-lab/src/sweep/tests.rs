@@ -352,7 +352,7 @@ fn the_csv_is_well_formed_and_its_columns_are_described() {
     for (name, _, what) in grid::SHORT {
         assert!(described(name, what), "docs/sweep.md does not describe {name}: {what}");
     }
-    for key in grid::POLICY_KEYS {
+    for key in grid::policy_keys() {
         assert!(page.contains(&format!("`{key}`")), "docs/sweep.md does not name {key}");
     }
     let json: serde_json::Value = serde_json::from_str(&results.to_json()).unwrap();
@@ -462,7 +462,7 @@ fn the_best_the_worst_and_how_many_are_alike() {
 fn every_key_that_a_measure_reads_can_be_an_axis() {
     for preset in meed::policy::PRESETS {
         for key in preset.measure.info().reads {
-            assert!(grid::POLICY_KEYS.contains(key), "{}: {key}", preset.name);
+            assert!(grid::policy_keys().any(|known| known == *key), "{}: {key}", preset.name);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::exact::interior::Program;
 use crate::line::Sum;
 
 /// Passes with the same factors; two are usual.
-const PASSES: usize = 4;
+const PASSES: usize = 3;
 /// A pivot below this part of its diagonal depends on those before.
 const DEPENDENT: f64 = 1e-9;
 
@@ -31,6 +31,19 @@ pub(crate) fn fit(program: &Program<'_>, full: &[bool], shares: &mut [f64]) {
     let equations = Equations::new(program, rows, shares);
     for _ in 0..PASSES {
         equations.pass(program, shares);
+    }
+}
+
+/// Changes `prices` (servers x resources) such that all servers that serve a user, by `shares`,
+/// cost it the same: by as little as possible, and those above zero only.
+///
+/// By duality these are the same equations: prices that prove the most are in the null space of
+/// their matrix, and what takes p there solves M dp = -M p.
+pub(crate) fn fit_prices(program: &Program<'_>, shares: &[f64], prices: &mut [f64]) {
+    let rows: Vec<usize> = (0..prices.len()).filter(|&row| prices[row] > 0.0).collect();
+    let equations = Equations::new(program, rows, shares);
+    for _ in 0..PASSES {
+        equations.pass_prices(program, prices);
     }
 }
 
@@ -51,29 +64,35 @@ impl Equations {
         let (servers, kinds, size) = (program.servers(), program.kinds, rows.len());
         let sums: Vec<f64> = shares.chunks(servers).map(|parts| parts.iter().sum()).collect();
         let mut factor = vec![0.0; size * size];
+        let mut moved = vec![0.0; size];
         for (user, parts) in shares.chunks(servers).enumerate() {
-            let demand = program.demand(user);
-            if sums[user] <= 0.0 {
+            // Who is on one server only stays there.
+            if parts.iter().filter(|part| **part > 0.0).count() < 2 {
                 continue;
             }
+            let demand = program.demand(user);
+            for (moved, &row) in moved.iter_mut().zip(&rows) {
+                *moved = parts[row / kinds] * demand[row % kinds];
+            }
+            let mut first = 0;
             for (at, &row) in rows.iter().enumerate() {
                 let server = row / kinds;
-                let by = parts[server] * demand[row % kinds];
+                if rows[first] / kinds != server {
+                    first = at;
+                }
+                let by = moved[at] / sums[user];
                 if by <= 0.0 {
                     continue;
                 }
-                for (before, &other) in rows[..=at].iter().enumerate() {
-                    let elsewhere = match other / kinds == server {
-                        // Without a difference of nearly equal numbers.
-                        true => {
-                            let others = parts.iter().enumerate().filter(|(k, _)| *k != server);
-                            others.map(|(_, part)| part).sum::<f64>()
-                        }
-                        false => -parts[other / kinds],
-                    };
-                    factor[at * size + before] +=
-                        by * demand[other % kinds] * elsewhere / sums[user];
-                }
+                // Without a difference of nearly equal numbers.
+                let elsewhere: f64 =
+                    parts[..server].iter().sum::<f64>() + parts[server + 1..].iter().sum::<f64>();
+                let line = &mut factor[at * size..=at * size + at];
+                let (others, own) = line.split_at_mut(first);
+                others.iter_mut().zip(&moved).for_each(|(entry, moved)| *entry -= by * moved);
+                own.iter_mut().zip(&rows[first..]).for_each(|(entry, row)| {
+                    *entry += by * elsewhere * demand[row % kinds];
+                });
             }
         }
         let scales: Vec<f64> = (0..size)
@@ -87,6 +106,33 @@ impl Equations {
         }
         decompose(&mut factor, size);
         Equations { rows, parts: shares.to_vec(), sums, scales, factor }
+    }
+
+    /// One correction of prices by what costs differ.
+    fn pass_prices(&self, program: &Program<'_>, prices: &mut [f64]) {
+        let (servers, kinds) = (program.servers(), program.kinds);
+        let mut residual = vec![0.0; prices.len()];
+        let mut costs = vec![0.0; servers];
+        for (user, parts) in self.parts.chunks(servers).enumerate() {
+            if self.sums[user] <= 0.0 {
+                continue;
+            }
+            let demand = program.demand(user);
+            for (cost, prices) in costs.iter_mut().zip(prices.chunks(kinds)) {
+                *cost = dot(demand, prices);
+            }
+            let mean = dot(parts, &costs) / self.sums[user];
+            for ((part, cost), row) in parts.iter().zip(&costs).zip(residual.chunks_mut(kinds)) {
+                let by = part * (cost - mean);
+                row.iter_mut().zip(demand).for_each(|(row, demand)| *row -= by * demand);
+            }
+        }
+        let scaled = self.rows.iter().zip(&self.scales).map(|(&row, scale)| scale * residual[row]);
+        let mut right: Vec<f64> = scaled.collect();
+        substitute(&self.factor, &mut right);
+        for ((&row, scale), value) in self.rows.iter().zip(&self.scales).zip(right) {
+            prices[row] = (prices[row] + scale * value).max(0.0);
+        }
     }
 
     /// One correction by the residuals.
@@ -117,26 +163,28 @@ impl Equations {
             missing[user] = rest.total() / self.sums[user];
         }
         // What would be left after each total has been mended in proportion.
+        let mut left: Vec<f64> = free.iter().map(Sum::total).collect();
+        for (user, parts) in self.parts.chunks(servers).enumerate() {
+            if missing[user] == 0.0 {
+                continue;
+            }
+            for (part, left) in parts.iter().zip(left.chunks_mut(kinds)) {
+                let by = part * missing[user];
+                left.iter_mut().zip(program.demand(user)).for_each(|(left, d)| *left -= by * d);
+            }
+        }
         let mut prices = vec![0.0; free.len()];
-        let right = self.rows.iter().zip(&self.scales).map(|(&row, scale)| {
-            let moved = |user: usize| {
-                self.parts[user * servers + row / kinds]
-                    * program.demand(user)[row % kinds]
-                    * missing[user]
-            };
-            scale * (free[row].total() - (0..missing.len()).map(moved).sum::<f64>())
-        });
-        let mut right: Vec<f64> = right.collect();
+        let scaled = self.rows.iter().zip(&self.scales).map(|(&row, scale)| scale * left[row]);
+        let mut right: Vec<f64> = scaled.collect();
         substitute(&self.factor, &mut right);
         for ((&row, scale), value) in self.rows.iter().zip(&self.scales).zip(right) {
             prices[row] = scale * value;
         }
+        let mut costs = vec![0.0; servers];
         for user in (0..missing.len()).filter(|&user| self.sums[user] > 0.0) {
-            let cost = |server: usize| {
-                let prices = &prices[server * kinds..][..kinds];
-                program.demand(user).iter().zip(prices).map(|(by, price)| by * price).sum::<f64>()
-            };
-            let costs: Vec<f64> = (0..servers).map(cost).collect();
+            for (cost, prices) in costs.iter_mut().zip(prices.chunks(kinds)) {
+                *cost = dot(program.demand(user), prices);
+            }
             let parts = &self.parts[user * servers..][..servers];
             let mean: f64 = parts.iter().zip(&costs).map(|(part, cost)| part * cost).sum::<f64>()
                 / self.sums[user];

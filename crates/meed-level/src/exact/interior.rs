@@ -12,19 +12,32 @@
 //! sum over the servers), assembled without a difference of larger numbers.
 //!
 //! Both start strictly inside: totals in proportion to the servers, prices inverse to the free
-//! room. Cost: 15 to 40 steps of O(users x (servers x resources)^2 / 4 + (servers x resources)^3 /
+//! room. Cost: 10 to 30 steps of O(users x (servers x resources)^2 / 4 + (servers x resources)^3 /
 //! 6).
 
-use crate::exact::interior::system::{Deltas, System};
+use crate::exact::interior::system::{Deltas, Products, System};
 
 mod system;
 
-/// Steps at most; 20 to 40 are usual.
+/// Steps at most; 10 to 30 are usual.
 const STEPS: usize = 120;
+/// Steps from near another program's point at most: a good start needs half as many.
+const NEAR_STEPS: usize = 20;
 /// Steps near the end that get no better at most.
 const PATIENCE: usize = 3;
 /// How far towards the boundary a step goes.
 const REACH: f64 = 0.9995;
+/// Correctors of a step at most, and the length from which on it needs none.
+const CORRECTORS: usize = 3;
+const LONG: f64 = 0.8;
+/// Parts of a corrector that are tried.
+const WEIGHTS: [f64; 3] = [0.25, 0.6, 1.0];
+/// What capacities and totals may be missed by: rounding.
+const HOLDS: f64 = 1e-14;
+/// Steps of Newton's method to everybody's middle at given prices.
+const MIDDLE: usize = 8;
+/// How far products may be from their target.
+const SPREAD: f64 = 10.0;
 
 /// What is to fit where. Pairs whose user demands what the server lacks altogether are left out of
 /// the program.
@@ -36,6 +49,8 @@ pub(crate) struct Program<'a> {
     pub(crate) kinds: usize,
     /// b, above zero.
     pub(crate) totals: &'a [f64],
+    /// Whether every server has some of everything.
+    pub(crate) complete: bool,
 }
 
 /// A point strictly inside: shares where they are served, free room, prices.
@@ -57,6 +72,19 @@ pub(crate) struct Inside {
     pub(super) slack: f64,
 }
 
+impl<'a> Program<'a> {
+    /// A program of users x resources, on servers x resources.
+    pub(crate) fn new(
+        demand: &'a [f64],
+        capacity: &'a [f64],
+        kinds: usize,
+        totals: &'a [f64],
+    ) -> Program<'a> {
+        let complete = capacity.iter().all(|have| *have > 0.0);
+        Program { demand, capacity, kinds, totals, complete }
+    }
+}
+
 impl Program<'_> {
     pub(crate) fn users(&self) -> usize {
         self.totals.len()
@@ -72,6 +100,9 @@ impl Program<'_> {
 
     /// Whether a server has some of everything that a user demands.
     pub(crate) fn allowed(&self, user: usize, server: usize) -> bool {
+        if self.complete {
+            return true;
+        }
         let capacity = &self.capacity[server * self.kinds..][..self.kinds];
         self.demand(user).iter().zip(capacity).all(|(need, have)| *need == 0.0 || *have > 0.0)
     }
@@ -81,6 +112,12 @@ impl Program<'_> {
         (0..self.servers())
             .map(|server| self.cost_on(prices, user, server))
             .fold(f64::INFINITY, f64::min)
+    }
+
+    /// The least cost of one unit of share, and the first server where it costs that.
+    pub(crate) fn cheapest(&self, prices: &[f64], user: usize) -> (f64, usize) {
+        let costs = (0..self.servers()).map(|server| (self.cost_on(prices, user, server), server));
+        costs.fold((f64::INFINITY, 0), |least, next| if next.0 < least.0 { next } else { least })
     }
 
     /// What one unit of share costs on a server; infinite where it cannot be served.
@@ -102,41 +139,68 @@ impl Program<'_> {
         worth / cost
     }
 
-    /// Solves it until factor and bound differ by less than `tolerance`, or it gets no better.
-    pub(crate) fn solve(&self, tolerance: f64) -> Inside {
-        if self.totals.is_empty() {
-            let (free, prices) = (self.capacity.to_vec(), vec![1.0; self.capacity.len()]);
-            let nothing = Vec::new;
-            return Inside {
-                factor: 1.0,
-                shares: nothing(),
-                free,
-                prices,
-                values: nothing(),
-                reduced: nothing(),
-                slack: 1.0,
-            };
-        }
-        let mut point = self.start();
-        let mut system = System::new(self);
-        let (mut best, mut least, mut since) = (point.clone(), f64::INFINITY, 0);
-        for _ in 0..STEPS {
-            let gap = 1.0 - point.factor / self.bound(&point.prices);
-            // Close to the end rounding takes over: the best point counts, and what is past the
-            // bound is none.
-            let better = gap < least && gap > -1e-9;
-            since = if better { 0 } else { since + 1 };
-            if better {
-                least = gap.max(0.0);
-                best.clone_from(&point);
+    /// The point at some prices where all products are about `mu`.
+    fn middle(&self, prices: &[f64], mu: f64) -> Inside {
+        let (users, servers) = (self.users(), self.servers());
+        let at_least = |(price, have): (&f64, &f64)| match *have > 0.0 {
+            true => price.max(mu / have),
+            false => 0.0,
+        };
+        let mut prices: Vec<f64> = prices.iter().zip(self.capacity).map(at_least).collect();
+        let factor = self.bound(&prices);
+        let free = prices.iter().map(|price| if *price > 0.0 { mu / price } else { 0.0 }).collect();
+        let (mut shares, mut reduced) = (vec![0.0; users * servers], vec![1.0; users * servers]);
+        let mut values = vec![0.0; users];
+        let mut worth = 0.0;
+        for user in 0..users {
+            let wanted = factor * self.totals[user];
+            let cost = self.cost(&prices, user);
+            let reduced = &mut reduced[user * servers..][..servers];
+            for (server, reduced) in reduced.iter_mut().enumerate() {
+                *reduced = self.cost_on(&prices, user, server) - cost;
             }
-            // Far from the end the bound may get worse for a while.
-            let patience = if least < 1e-6 { PATIENCE } else { STEPS };
-            if least < tolerance || since > patience || !self.step(&mut point, &mut system) {
-                break;
+            // sum_k mu / (c_k - c + below) = wanted: convex and falling, from the left.
+            let mut below = mu / wanted;
+            for _ in 0..MIDDLE {
+                let (mut sum, mut slope) = (0.0, 0.0);
+                for dearer in reduced.iter() {
+                    let share = mu / (dearer + below);
+                    (sum, slope) = (sum + share, slope + share / (dearer + below));
+                }
+                below += (sum - wanted).max(0.0) / slope;
             }
+            let shares = &mut shares[user * servers..][..servers];
+            for (share, reduced) in shares.iter_mut().zip(reduced) {
+                *reduced += below;
+                *share = mu / *reduced;
+                *reduced = if reduced.is_finite() { *reduced } else { 1.0 };
+            }
+            values[user] = cost - below;
+            worth += values[user] * self.totals[user];
         }
-        best
+        let slack = mu / factor;
+        let scale = (1.0 + slack) / worth;
+        for dual in prices.iter_mut().chain(&mut values) {
+            *dual *= scale;
+        }
+        let used = reduced.iter_mut().zip(&shares).filter(|(_, share)| **share > 0.0);
+        used.for_each(|(reduced, _)| *reduced *= scale);
+        Inside { factor, shares, free, prices, values, reduced, slack }
+    }
+
+    /// Where nobody wants anything.
+    fn empty(&self) -> Inside {
+        let (free, prices) = (self.capacity.to_vec(), vec![1.0; self.capacity.len()]);
+        let nothing = Vec::new;
+        Inside {
+            factor: 1.0,
+            shares: nothing(),
+            free,
+            prices,
+            values: nothing(),
+            reduced: nothing(),
+            slack: 1.0,
+        }
     }
 
     /// Strictly inside: everybody spread over the servers in proportion to their size.
@@ -179,11 +243,124 @@ impl Program<'_> {
             .collect();
         Inside { factor, shares, free, prices, values, reduced, slack: 1.0 }
     }
+}
+
+/// A program on its way to the optimum.
+pub(crate) struct Run<'a> {
+    program: &'a Program<'a>,
+    point: Inside,
+    system: System,
+    /// The best point so far, what it lacks to the bound, and the steps since.
+    best: Inside,
+    least: f64,
+    since: usize,
+    steps: usize,
+    most: usize,
+    /// Whether capacities and totals are known to hold.
+    feasible: bool,
+    /// It gets no better.
+    ended: bool,
+}
+
+impl<'a> Run<'a> {
+    /// At the start.
+    pub(crate) fn new(program: &'a Program<'a>) -> Run<'a> {
+        let nothing = program.totals.is_empty();
+        let point = if nothing { program.empty() } else { program.start() };
+        Run {
+            program,
+            best: point.clone(),
+            point,
+            system: System::new(program),
+            least: if nothing { 0.0 } else { f64::INFINITY },
+            since: 0,
+            steps: 0,
+            most: STEPS,
+            feasible: true,
+            ended: nothing,
+        }
+    }
+
+    /// At the prices of another program's point, of much the same totals: everybody where it is in
+    /// the middle at these prices, and capacities, which need not hold at first, as the point's
+    /// products say. Good for points that are not too close to their end.
+    pub(crate) fn near(program: &'a Program<'a>, other: &Inside) -> Run<'a> {
+        let mut run = Run::new(program);
+        if !run.ended {
+            let (sum, pairs) = other.complementarity();
+            run.point = program.middle(&other.prices, sum / pairs);
+            run.best.clone_from(&run.point);
+            run.feasible = false;
+            run.most = NEAR_STEPS;
+        }
+        run
+    }
+
+    /// Goes on until factor and bound differ by less than `tolerance`, or it gets no better.
+    pub(crate) fn solve(&mut self, tolerance: f64) {
+        while self.least >= tolerance && !self.ended {
+            if self.steps > 0 && !self.step() {
+                self.ended = true;
+                break;
+            }
+            self.steps += 1;
+            let gap = 1.0 - self.point.factor / self.program.bound(&self.point.prices);
+            let gap = if self.feasible { gap } else { gap.max(self.misses()) };
+            // Close to the end rounding takes over: the best point counts, and what is past the
+            // bound is none.
+            let better = gap < self.least && gap > -1e-9;
+            self.since = if better { 0 } else { self.since + 1 };
+            if better {
+                self.least = gap.max(0.0);
+                self.best.clone_from(&self.point);
+            }
+            // Far from the end the bound may get worse for a while.
+            let patience = if self.least < 1e-6 { PATIENCE } else { STEPS };
+            self.ended = self.since > patience || self.steps > self.most;
+        }
+    }
+
+    /// Whether it is as close as that.
+    pub(crate) fn within(&self, tolerance: f64) -> bool {
+        self.least < tolerance
+    }
+
+    /// The best point so far.
+    pub(crate) fn best(&self) -> &Inside {
+        &self.best
+    }
+
+    /// By what part capacities and totals are missed at most.
+    fn misses(&mut self) -> f64 {
+        let Run { program, point, .. } = self;
+        let (servers, kinds) = (program.servers(), program.kinds);
+        let mut used = point.free.clone();
+        let mut worst: f64 = 0.0;
+        for (user, parts) in point.shares.chunks_exact(servers).enumerate() {
+            let total = program.totals[user] * point.factor;
+            worst = worst.max((parts.iter().sum::<f64>() / total - 1.0).abs());
+            for (part, used) in parts.iter().zip(used.chunks_exact_mut(kinds)) {
+                let demand = program.demand(user);
+                used.iter_mut().zip(demand).for_each(|(used, demand)| *used += part * demand);
+            }
+        }
+        let rows = used.iter().zip(program.capacity).filter(|(_, have)| **have > 0.0);
+        worst = rows.map(|(used, have)| (used / have - 1.0).abs()).fold(worst, f64::max);
+        self.feasible = worst < HOLDS;
+        worst
+    }
+
+    /// Whether it gets no better.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
 
     /// One predictor-corrector step; false when it leads nowhere, and then the point is as before.
-    fn step(&self, point: &mut Inside, system: &mut System) -> bool {
-        system.assemble(self, point);
-        let Some(predictor) = system.direction(self, point, None, 0.0) else { return false };
+    fn step(&mut self) -> bool {
+        let Run { program, point, system, .. } = self;
+        system.assemble(program, point);
+        let mut wanted = point.products(None, |product, _| -product);
+        let Some(predictor) = system.direction(program, point, &wanted, 1.0) else { return false };
         let (primal, dual) = point.lengths(&predictor);
         let (now, pairs) = point.complementarity();
         let sigma = {
@@ -192,26 +369,108 @@ impl Program<'_> {
             ratio * ratio * ratio
         };
         let target = sigma * now / pairs;
-        let Some(corrected) = system.direction(self, point, Some(&predictor), target) else {
+        wanted = point.products(Some(&predictor), |product, second| target - product - second);
+        let Some(mut way) = system.direction(program, point, &wanted, 1.0) else {
             return false;
         };
-        let (primal, dual) = point.lengths(&corrected);
+        let (mut primal, mut dual) = point.lengths(&way);
+        for _ in 0..CORRECTORS {
+            if primal.min(dual) >= LONG {
+                break;
+            }
+            let wanted = point.towards_the_middle(&way, primal, dual, target);
+            let Some(corrector) = system.direction(program, point, &wanted, 0.0) else { break };
+            let (longer_primal, longer_dual) = point.correct(&mut way, &corrector);
+            let enough = longer_primal.min(longer_dual) > 1.1 * primal.min(dual);
+            (primal, dual) = (longer_primal, longer_dual);
+            if !enough {
+                break;
+            }
+        }
         if primal.max(dual) < 1e-10 {
             return false;
         }
-        point.advance(&corrected, (REACH * primal).min(1.0), (REACH * dual).min(1.0));
+        point.advance(&way, (REACH * primal).min(1.0), (REACH * dual).min(1.0));
         true
     }
 }
 
 impl Inside {
+    /// What each product is to change by: `change` of the product now and, where there is a
+    /// direction, of the product of its steps.
+    fn products(&self, steps: Option<&Deltas>, change: impl Fn(f64, f64) -> f64) -> Products {
+        let all = |a: &[f64], b: &[f64], steps: Option<(&[f64], &[f64])>| -> Vec<f64> {
+            let now = a.iter().zip(b).map(|(a, b)| a * b);
+            match steps {
+                Some((da, db)) => {
+                    now.zip(da.iter().zip(db)).map(|(now, (a, b))| change(now, a * b)).collect()
+                }
+                None => now.map(|now| change(now, 0.0)).collect(),
+            }
+        };
+        let second = steps.map_or(0.0, |steps| steps.factor * steps.slack);
+        Products {
+            shares: all(
+                &self.shares,
+                &self.reduced,
+                steps.map(|steps| (&steps.shares[..], &steps.reduced[..])),
+            ),
+            free: all(
+                &self.free,
+                &self.prices,
+                steps.map(|steps| (&steps.free[..], &steps.prices[..])),
+            ),
+            factor: change(self.factor * self.slack, second),
+        }
+    }
+
+    /// What products would have to change by for none to be far from `target` after a longer step
+    /// than is possible (Gondzio's multiple centrality correctors).
+    fn towards_the_middle(&self, way: &Deltas, primal: f64, dual: f64, target: f64) -> Products {
+        let (primal, dual) = ((1.5 * primal + 0.3).min(1.0), (1.5 * dual + 0.3).min(1.0));
+        let change = |a: f64, da: f64, b: f64, db: f64| {
+            let after = (a + primal * da) * (b + dual * db);
+            (after.clamp(target / SPREAD, target * SPREAD) - after).max(-SPREAD * target)
+        };
+        let all = |a: &[f64], da: &[f64], b: &[f64], db: &[f64]| -> Vec<f64> {
+            let steps = da.iter().zip(db);
+            let pairs = a.iter().zip(b).zip(steps);
+            let change = |((a, b), (da, db)): ((&f64, &f64), (&f64, &f64))| match *a > 0.0 {
+                true => change(*a, *da, *b, *db),
+                false => 0.0,
+            };
+            pairs.map(change).collect()
+        };
+        Products {
+            shares: all(&self.shares, &way.shares, &self.reduced, &way.reduced),
+            free: all(&self.free, &way.free, &self.prices, &way.prices),
+            factor: change(self.factor, way.factor, self.slack, way.slack),
+        }
+    }
+
+    /// Adds as much of a corrector as makes the steps longest, and says how long they are.
+    fn correct(&self, way: &mut Deltas, corrector: &Deltas) -> (f64, f64) {
+        let mut best = self.lengths(way);
+        let mut parts = (0.0, 0.0);
+        let mut before = 0.0;
+        for part in WEIGHTS {
+            way.add(corrector, part - before, part - before);
+            before = part;
+            let (primal, dual) = self.lengths(way);
+            if primal > best.0 {
+                (best.0, parts.0) = (primal, part);
+            }
+            if dual > best.1 {
+                (best.1, parts.1) = (dual, part);
+            }
+        }
+        way.add(corrector, parts.0 - before, parts.1 - before);
+        best
+    }
+
     /// How far a direction can be followed, in the primal and the dual variables.
     fn lengths(&self, deltas: &Deltas) -> (f64, f64) {
-        let reach = |values: &[f64], steps: &[f64]| {
-            let limits =
-                values.iter().zip(steps).filter(|(value, step)| **step < 0.0 && **value > 0.0);
-            limits.map(|(value, step)| -value / step).fold(1.0 / REACH, f64::min)
-        };
+        let reach = |values: &[f64], steps: &[f64]| (1.0 / fastest(values, steps)).min(1.0 / REACH);
         let primal = reach(&self.shares, &deltas.shares)
             .min(reach(&self.free, &deltas.free))
             .min(reach(&[self.factor], &[deltas.factor]));
@@ -256,6 +515,22 @@ impl Inside {
     }
 }
 
+/// The largest part of itself by which a value above zero falls; in four lanes: the loop is hot.
+fn fastest(values: &[f64], steps: &[f64]) -> f64 {
+    let falls = |value: f64, step: f64| if value > 0.0 { -step / value } else { 0.0 };
+    let mut lanes = [0.0f64; 4];
+    let (values, rest) = values.as_chunks::<4>();
+    let (steps, last) = steps.as_chunks::<4>();
+    for (values, steps) in values.iter().zip(steps) {
+        for (lane, (value, step)) in lanes.iter_mut().zip(values.iter().zip(steps)) {
+            let fall = falls(*value, *step);
+            *lane = if fall > *lane { fall } else { *lane };
+        }
+    }
+    let last = rest.iter().zip(last).map(|(value, step)| falls(*value, *step));
+    last.chain(lanes).fold(0.0, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,8 +539,10 @@ mod tests {
     fn one_user_takes_all_that_it_can() {
         // d = (1, 2, 0.1) on servers of (1, 2, 9) and (4, 2, 3): one unit on each.
         let (demand, capacity) = ([1.0, 2.0, 0.1], [1.0, 2.0, 9.0, 4.0, 2.0, 3.0]);
-        let program = Program { demand: &demand, capacity: &capacity, kinds: 3, totals: &[0.5] };
-        let point = program.solve(1e-10);
+        let program = Program::new(&demand, &capacity, 3, &[0.5]);
+        let mut run = Run::new(&program);
+        run.solve(1e-10);
+        let point = run.best();
         assert!((point.factor - 4.0).abs() < 1e-8, "{}", point.factor);
         assert!((program.bound(&point.prices) - 4.0).abs() < 1e-8, "{:?}", point.prices);
     }
@@ -273,9 +550,10 @@ mod tests {
     #[test]
     fn who_lacks_something_on_a_server_is_not_served_there() {
         let (demand, capacity) = ([1.0, 1.0, 0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 1.0, 2.0, 2.0, 1.0]);
-        let program =
-            Program { demand: &demand, capacity: &capacity, kinds: 3, totals: &[1.0, 2.0] };
-        let point = program.solve(1e-10);
+        let program = Program::new(&demand, &capacity, 3, &[1.0, 2.0]);
+        let mut run = Run::new(&program);
+        run.solve(1e-10);
+        let point = run.best();
         // Of the first resource there is 4, of which user 1 can use 2: the factor is 4 / 3.
         assert!((point.factor - 4.0 / 3.0).abs() < 1e-8, "{}", point.factor);
         assert_eq!(point.shares[0], 0.0);

@@ -17,19 +17,27 @@
 //! solved well but the gap's size. What is not used up has a small price at the program's end,
 //! which stops nobody: who stops must be proven not to rise ([`Evidence`]).
 //!
-//! Users of one direction are one user here. Cost: 2 to 6 programs for each round.
+//! Users of one direction are one user here, and users that go to the same servers are one user of
+//! the program ([`super::bundles`]). The last digits come from [`super::fit`], for prices as for
+//! shares: a gap of the program itself would cost more programs, and rounds that are none. Cost: 1
+//! to 4 programs for each round.
 
-use crate::exact::fit::fit;
+use crate::exact::bundles::Bundles;
+use crate::exact::fit::{fit, fit_prices};
 use crate::exact::interior::{Inside, Program};
 use crate::line::{Line, Sum, fill};
 use crate::pool::{Class, Pieces, Pool, Solved, Stop};
 
 /// Gap of a program that only serves to come closer.
 const LOOSE: f64 = 1e-3;
-/// Gap of the last program.
-const TIGHT: f64 = 1e-14;
+/// What a point lacks at most for the next program to be tight.
+const NEAR: f64 = 0.1;
+/// Gap of the last program: close enough for the point to be made to fit exactly.
+const TIGHT: f64 = 1e-11;
+/// Gap of the last program where that is not enough.
+const TIGHTEST: f64 = 1e-14;
 /// A gap that is accepted at once.
-const ACCEPTED: f64 = 1e-13;
+const ACCEPTED: f64 = 5e-13;
 /// What a point may lack that is rounding.
 const FITS: f64 = 1e-15;
 /// Programs in one round at most.
@@ -74,15 +82,22 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
     let directions = directions(pool);
     let capacity: Vec<f64> =
         classes.iter().flat_map(|class| class.capacity.iter().copied()).collect();
+    let mut bundles = Bundles::new(&directions.demand, pool.kinds());
     let mut lines = pool.lines.clone();
     let mut active: Vec<usize> = (0..lines.len()).collect();
     let mut stops = Vec::new();
     let mut promised = vec![0.0; lines.len()];
     let mut floor: f64 = 0.0;
     let shares = loop {
-        let round =
-            Search { pool, directions: &directions, capacity: &capacity, lines: &lines, floor }
-                .run();
+        let round = Search {
+            pool,
+            directions: &directions,
+            capacity: &capacity,
+            lines: &lines,
+            floor,
+            bundles: &mut bundles,
+        }
+        .run();
         floor = floor.max(round.level);
         let program = program(pool, &directions, &capacity, &[]);
         let costs: Vec<f64> = (0..directions.demand.len() / pool.kinds())
@@ -189,7 +204,7 @@ fn program<'a>(
     capacity: &'a [f64],
     totals: &'a [f64],
 ) -> Program<'a> {
-    Program { demand: &directions.demand, capacity, kinds: pool.kinds(), totals }
+    Program::new(&directions.demand, capacity, pool.kinds(), totals)
 }
 
 /// The search for one round's level.
@@ -199,10 +214,12 @@ struct Search<'a> {
     capacity: &'a [f64],
     lines: &'a [Line],
     floor: f64,
+    bundles: &'a mut Bundles,
 }
 
 impl Search<'_> {
-    fn run(&self) -> Round {
+    fn run(&mut self) -> Round {
+        self.bundles.forget();
         let (mut round, mut inside) = self.search();
         if self.floor > 0.0 && round.level.is_finite() {
             self.polish(&mut round, &mut inside);
@@ -220,21 +237,13 @@ impl Search<'_> {
         let totals = self.totals(round.level);
         let program =
             Program { totals: &totals, ..program(self.pool, self.directions, self.capacity, &[]) };
-        let worth: f64 =
-            inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
-        // Of each pair of a variable and its dual one, in parts of what there is, the smaller is
-        // zero in the end.
-        let mut shares = inside.shares.clone();
-        for (user, total) in totals.iter().enumerate().filter(|(_, total)| **total > 0.0) {
-            let cost = program.cost(&inside.prices, user);
-            for server in 0..servers {
-                let dearer = program.cost_on(&inside.prices, user, server) - cost;
-                let share = &mut shares[user * servers + server];
-                if *share / total < dearer * total / worth {
-                    *share = 0.0;
-                }
-            }
+        let mut shares = self.served(&program, inside);
+        for (parts, total) in shares.chunks_mut(servers).zip(&totals) {
+            let sum: f64 = parts.iter().sum();
+            let scale = if sum > 0.0 { total / sum } else { 0.0 };
+            parts.iter_mut().for_each(|part| *part *= scale);
         }
+        let worth = self.worth(&inside.prices);
         let full: Vec<bool> =
             (0..self.capacity.len()).map(|row| self.used_up(inside, worth, row)).collect();
         fit(&program, &full, &mut shares);
@@ -243,6 +252,31 @@ impl Search<'_> {
         if fitted.lacking() < round.lacking() {
             *round = fitted;
         }
+    }
+
+    /// Shares without those that are zero in the limit: of each pair of a variable and its dual
+    /// one, in parts of what there is, the smaller is zero in the end.
+    fn served(&self, program: &Program<'_>, inside: &Inside) -> Vec<f64> {
+        let (servers, worth) = (program.servers(), self.worth(&inside.prices));
+        let mut shares = inside.shares.clone();
+        for (user, parts) in shares.chunks_mut(servers).enumerate() {
+            let total: f64 = parts.iter().sum();
+            if total <= 0.0 {
+                continue;
+            }
+            let cost = program.cost(&inside.prices, user);
+            for (server, share) in parts.iter_mut().enumerate() {
+                let dearer = program.cost_on(&inside.prices, user, server) - cost;
+                if *share / total < dearer * total / worth {
+                    *share = 0.0;
+                }
+            }
+        }
+        shares
+    }
+
+    fn worth(&self, prices: &[f64]) -> f64 {
+        prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum()
     }
 
     fn used_up(&self, inside: &Inside, worth: f64, row: usize) -> bool {
@@ -254,10 +288,12 @@ impl Search<'_> {
     /// found their old prices prove as much as the new ones: the program returns some mixture, and
     /// not even a good one. Just above the level only the new ones do. Whatever prices prove is
     /// proven, so the least level counts.
-    fn polish(&self, round: &mut Round, inside: &mut Inside) {
+    fn polish(&mut self, round: &mut Round, inside: &mut Inside) {
         let from = round.level;
         for above in [1e-2, 1e-4, 1e-6] {
-            let prices = self.cleaned(&self.inside(round.level * (1.0 + above), TIGHT));
+            self.bundles.forget();
+            let inside = self.inside(round.level * (1.0 + above), TIGHTEST);
+            let prices = self.cleaned(&inside, true);
             let level = self.bound(&prices).max(self.floor);
             let close = (level - round.level).abs() <= ACCEPTED * round.level;
             if close || level < round.level {
@@ -268,12 +304,13 @@ impl Search<'_> {
             }
         }
         if round.level < from * (1.0 - ACCEPTED) {
-            *inside = self.inside(round.level, TIGHT);
+            self.bundles.forget();
+            *inside = self.inside(round.level, TIGHTEST);
             *round = self.round(round.level, round.level, inside, &round.prices);
         }
     }
 
-    fn search(&self) -> (Round, Inside) {
+    fn search(&mut self) -> (Round, Inside) {
         let (mut level, mut prices) = self.pool_bound();
         let curved = self
             .lines
@@ -287,7 +324,7 @@ impl Search<'_> {
             if as_is.lacking() <= ACCEPTED {
                 return (as_is, inside);
             }
-            let found = self.cleaned(&inside);
+            let found = self.cleaned(&inside, tolerance < LOOSE);
             let next = self.bound(&found).max(self.floor);
             let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
             let from = level;
@@ -295,14 +332,20 @@ impl Search<'_> {
             if next < level {
                 (level, prices) = (next, found);
             }
-            let round = self.round(from, level, &inside, &prices);
+            let mut round = self.round(from, level, &inside, &prices);
+            if tolerance < LOOSE {
+                self.fitted(&mut round, &inside);
+            }
             let lacking = round.lacking();
             programs += 1;
-            if lacking <= ACCEPTED || programs == PROGRAMS || (tolerance == TIGHT && !closer) {
+            let stuck = tolerance == TIGHTEST && !closer;
+            if lacking <= ACCEPTED || programs == PROGRAMS || stuck {
                 return (round, inside);
             }
-            if lacking < 10.0 * LOOSE || !closer {
-                tolerance = TIGHT;
+            if tolerance == TIGHT {
+                tolerance = TIGHTEST;
+            } else if lacking < NEAR || !closer {
+                tolerance = TIGHT.min(tolerance);
             }
         }
     }
@@ -332,33 +375,17 @@ impl Search<'_> {
         totals.iter().map(Sum::total).collect()
     }
 
-    /// The program for the shares at a level; directions of which nothing is wanted are left out of
-    /// it.
-    fn inside(&self, level: f64, tolerance: f64) -> Inside {
-        let kinds = self.pool.kinds();
+    /// The program for the shares at a level.
+    fn inside(&mut self, level: f64, tolerance: f64) -> Inside {
         let totals = self.totals(level);
-        let wanted: Vec<usize> =
-            (0..totals.len()).filter(|&direction| totals[direction] > 0.0).collect();
-        let demand: Vec<f64> = wanted
-            .iter()
-            .flat_map(|&d| self.directions.demand[d * kinds..][..kinds].iter().copied())
-            .collect();
-        let some: Vec<f64> = wanted.iter().map(|&direction| totals[direction]).collect();
-        let program = Program { demand: &demand, capacity: self.capacity, kinds, totals: &some };
-        let mut inside = program.solve(tolerance);
-        let servers = program.servers();
-        let mut shares = vec![0.0; totals.len() * servers];
-        for (at, direction) in wanted.into_iter().enumerate() {
-            shares[direction * servers..][..servers]
-                .copy_from_slice(&inside.shares[at * servers..][..servers]);
-        }
-        inside.shares = shares;
-        inside
+        let program =
+            Program { totals: &totals, ..program(self.pool, self.directions, self.capacity, &[]) };
+        self.bundles.solve(&program, tolerance)
     }
 
     /// Prices without those of what is not used up, which are zero in the limit; as they are if
     /// that would prove less.
-    fn cleaned(&self, inside: &Inside) -> Vec<f64> {
+    fn cleaned(&self, inside: &Inside, close: bool) -> Vec<f64> {
         let worth: f64 =
             inside.prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
         let clean = |row: usize| {
@@ -369,7 +396,14 @@ impl Search<'_> {
         let most = self.bound(&raw) * (1.0 + 1e-9);
         let rows = 0..self.capacity.len();
         let cleaned: [Vec<f64>; 2] = [rows.clone().map(clean).collect(), rows.map(large).collect()];
-        cleaned.into_iter().find(|prices| self.bound(prices) <= most).unwrap_or(raw)
+        let clean = cleaned.into_iter().find(|prices| self.bound(prices) <= most).unwrap_or(raw);
+        if !close {
+            return clean;
+        }
+        let program = program(self.pool, self.directions, self.capacity, &[]);
+        let mut exact = clean.clone();
+        fit_prices(&program, &self.served(&program, inside), &mut exact);
+        if self.bound(&exact) < self.bound(&clean) { exact } else { clean }
     }
 
     /// The largest level that prices allow.

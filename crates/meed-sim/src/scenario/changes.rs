@@ -6,13 +6,13 @@ use meed::{NodeSpec, QueueChange, ResourceKinds, Time};
 use meed_config::words::did_you_mean;
 use toml::Spanned;
 
-use super::cluster::{amounts, at, node_group, weight};
-use super::error::{Place, ScenarioError};
+use super::cluster::at;
 use super::jobs::span;
-use super::queues::QueuePlan;
-use super::queues::bound;
 use super::raw;
+use super::{Place, ScenarioError};
 use crate::world::{Change, TimedChange};
+use meed_config::quantity::{amounts, bound, weight};
+use meed_config::queues::QueuePlan;
 
 /// The changes of the scenario, after those `of_machines` at the same instant.
 pub(super) fn read(
@@ -97,7 +97,7 @@ fn change(
     let mut found: Vec<Vec<Change>> = Vec::new();
     if let Some(node) = &raw.node_joins {
         // Told apart from the nodes of the start, and from those of other changes.
-        let nodes = node_group(node, &format!("joined{number}"), kinds)?;
+        let nodes = node.nodes(&format!("joined{number}"), kinds)?;
         found.push(nodes.into_iter().map(Change::NodeJoins).collect());
     }
     found.extend(raw.node_leaves.clone().map(|name| vec![Change::NodeLeaves(name)]));

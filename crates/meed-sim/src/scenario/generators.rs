@@ -5,10 +5,11 @@ use meed_config::constraints::ConstraintsForm;
 use meed_workload::generate::{self, Dist, GeneratorSpec, Limit, Per, StageSpec, Weighted};
 use toml::Spanned;
 
-use super::cluster::{at, demand};
-use super::error::{Place, ScenarioError};
+use super::cluster::at;
 use super::jobs::span;
 use super::raw;
+use super::{Place, ScenarioError};
+use meed_config::quantity::demand;
 
 pub(super) fn read(
     raw: &[Spanned<raw::Generator>],

@@ -12,9 +12,10 @@ use meed_workload::{
 };
 use toml::Spanned;
 
-use super::cluster::{at, demand};
-use super::error::{Place, ScenarioError};
+use super::cluster::at;
 use super::raw::{self, Amounts, DurationValue, Quantity};
+use super::{Place, ScenarioError};
+use meed_config::quantity::demand;
 
 /// Inline jobs, checked.
 #[derive(Clone, Debug, Default)]

@@ -11,10 +11,11 @@ use meed_workload::{OnBadLine, Origin};
 use toml::Spanned;
 
 use super::LoadError;
-use super::cluster::{MAX_NODES, at};
-use super::error::Place;
+use super::Place;
+use super::cluster::at;
 use super::raw;
 use crate::world::{Change, TimedChange};
+use meed_config::nodes::MAX_NODES;
 
 /// Seed of random draws, unless another is given.
 const SEED: u64 = 1;

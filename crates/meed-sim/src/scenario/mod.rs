@@ -6,7 +6,6 @@
 
 mod changes;
 pub(crate) mod cluster;
-mod error;
 mod generators;
 mod jobs;
 mod machines;
@@ -14,6 +13,7 @@ mod mapreduce;
 pub(crate) mod of_log;
 mod of_trace;
 mod policy;
+mod possible;
 mod queues;
 mod raw;
 mod set;
@@ -24,7 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::classes::Rule;
-use meed::{Config, ConfigError, NodeSpec, QueueSpec, ResourceKinds, Resources, Span, Time};
+use meed::{Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
+use meed_config::Place;
+pub use meed_config::TextError as ScenarioError;
+use meed_config::nodes::NodeForm;
+use meed_config::policy::{InToml, PolicySpec, SpecError};
+pub use meed_config::policy::{SLOTS, STATIC};
+use meed_config::quantity::amounts as amounts_of;
+use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
 use meed_files::{FileError, Origin};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
@@ -35,12 +42,8 @@ use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::slots::Slots;
 use crate::world::{NewPlacement, StopAt, TimedChange};
-use error::Place;
-pub use error::ScenarioError;
 use jobs::InlineJobs;
-pub use policy::{SLOTS, STATIC};
-use queues::{Names, QueuePlan};
-use raw::{PolicyKeys, RawScenario};
+use raw::RawScenario;
 use toml::Spanned;
 use trace::TracePlan;
 
@@ -57,8 +60,8 @@ pub struct Scenario {
     measured: usize,
     nodes: Vec<NodeSpec>,
     queues: Vec<QueuePlan>,
-    base: PolicyKeys,
-    named: BTreeMap<String, PolicyKeys>,
+    base: PolicySpec,
+    named: BTreeMap<String, PolicySpec>,
     jobs: InlineJobs,
     generators: Vec<GeneratorSpec>,
     workloads: Vec<MacroSpec>,
@@ -142,6 +145,18 @@ impl Scenario {
             return Ok(mapreduce::parse(file, text)?);
         }
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+        Scenario::of_raw(file, raw, text, folder, on_bad_line)
+    }
+
+    /// What `raw` says, which `text` says as well.
+    fn of_raw(
+        file: &str,
+        raw: RawScenario,
+        text: String,
+        folder: &Path,
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
+        let place = Place { file, text: &text };
         let kinds = cluster::kinds(&raw.cluster, &place)?;
         let machines =
             machines::read(raw.cluster.machines.as_ref(), folder, &kinds, &place, on_bad_line)?;
@@ -162,8 +177,8 @@ impl Scenario {
             warnings,
             measured,
             queues,
-            base: raw.policy.clone(),
-            named: raw.policies.clone(),
+            base: raw.policy.0.clone(),
+            named: named(&raw.policies),
             jobs: InlineJobs::read(&raw.job, load, &kinds, &place)?,
             generators: generators::read(&raw.generator, &kinds, &place)?,
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
@@ -182,11 +197,39 @@ impl Scenario {
         };
         scenario.check_workload(&raw, &place)?;
         scenario.end_generators();
+        scenario.check_possible(&raw, &place)?;
         scenario.open_trace(on_bad_line)?;
         scenario.check_names(&raw, &place)?;
         scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         scenario.text = text;
         Ok(scenario)
+    }
+
+    /// Nothing is asked for that can never be.
+    fn check_possible(
+        &mut self,
+        raw: &RawScenario,
+        place: &Place<'_>,
+    ) -> Result<(), ScenarioError> {
+        let mut most = self.capacity();
+        let joins = self.changes.iter().filter_map(|timed| self.joins(timed));
+        joins.for_each(|capacity| most.add(capacity));
+        let entries = raw.queue.iter().map(|entry| (entry.get_ref().name.as_str(), entry));
+        let entries: BTreeMap<_, _> = entries.collect();
+        for queue in &self.queues {
+            let span = entries.get(queue.name.as_str()).map_or(0..0, |entry| entry.span());
+            possible::minimum(&queue.name, queue.min.as_ref(), &most, &self.kinds)
+                .map_err(|what| place.error(span, what))?;
+        }
+        let minimums = self.queues.iter().map(|queue| (queue.name.as_str(), queue.min.as_ref()));
+        self.warnings.extend(possible::sums(minimums, &most, &self.kinds));
+        let allowed = raw.run.most_jobs.unwrap_or(possible::MOST_JOBS);
+        for (entry, spec) in raw.generator.iter().zip(&self.generators) {
+            possible::jobs(spec, allowed).map_err(|what| place.error(entry.span(), what))?;
+            let remark = |what: String| format!("generator `{}`: {what}", spec.stream);
+            self.warnings.extend(spec.cuts().into_iter().map(remark));
+        }
+        Ok(())
     }
 
     /// There is something to run and something to run it on, and every task fits some node.
@@ -293,7 +336,7 @@ impl Scenario {
         let Some(trace) = &self.trace else { return Ok(()) };
         let source = trace.open(&self.kinds, on_bad_line, None)?;
         self.trace_queues = source.queues().to_vec();
-        queues::add_of_trace(&mut self.queues, &self.trace_queues, &mut self.warnings);
+        meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
         Ok(())
     }
 
@@ -301,16 +344,17 @@ impl Scenario {
     fn check_policies(
         &self,
         queues: &[Spanned<raw::Queue>],
-        node: Option<&Spanned<raw::Node>>,
+        node: Option<&Spanned<NodeForm>>,
         place: &Place<'_>,
     ) -> Result<(), ScenarioError> {
         for keys in std::iter::once(&self.base).chain(self.named.values()) {
-            if let Some((placement, what)) = keys.contradiction() {
-                return Err(place.error(placement.span(), what));
+            let at = |why: SpecError| place.spec(&why);
+            if let Some(why) = keys.contradiction() {
+                return Err(at(why));
             }
-            let keys = keys.clone().over(&self.base);
-            let (config, _) = self.config(&keys, place)?;
-            let ((placement, _), kinds) = (self.place(&keys, place)?, config.kinds.len());
+            let keys = keys.over(&self.base);
+            let (config, _) = self.config(&keys, place, &at)?;
+            let ((placement, _), kinds) = (self.place(&keys, place, &at)?, config.kinds.len());
             meed::Engine::new(config, placement(kinds, 0)).map_err(|why| ScenarioError {
                 line: line_of(&why, queues, node, place),
                 ..place.whole(why.to_string())
@@ -323,45 +367,34 @@ impl Scenario {
     /// placement is never asked.
     fn place(
         &self,
-        keys: &PolicyKeys,
+        keys: &PolicySpec,
         place: &Place<'_>,
+        at: &dyn Fn(SpecError) -> ScenarioError,
     ) -> Result<(NewPlacement, Option<&'static Rule>), ScenarioError> {
         if !self.is_mapreduce() {
-            return Ok((keys.placement(place)?, None));
+            return Ok((policy::placement(keys).map_err(at)?.new, None));
         }
-        let rule = keys.rule(place)?;
+        let rule = policy::rule(keys).map_err(at)?;
         self.check_rule(rule).map_err(|why| place.whole(why))?;
         Ok((meed::place::PLACEMENTS[0].new, Some(rule)))
     }
 
     fn config(
         &self,
-        keys: &PolicyKeys,
+        keys: &PolicySpec,
         place: &Place<'_>,
+        at: &dyn Fn(SpecError) -> ScenarioError,
     ) -> Result<(Config, Option<Slots>), ScenarioError> {
-        // Most queues have no keys of their own: one policy is resolved for all of them.
-        let shared = keys.resolve(&self.kinds, place)?;
-        let spec = |plan: &QueuePlan| {
-            let policy = match plan.keys.is_empty() {
-                true => shared.clone(),
-                false => plan.keys.clone().over(keys).resolve(&self.kinds, place)?,
-            };
-            Ok(QueueSpec {
-                name: plan.name.clone(),
-                weight: plan.weight,
-                min: plan.min,
-                max: plan.max,
-                policy,
-            })
-        };
+        let (root, queues) =
+            meed_config::queues::resolve(&self.queues, keys, &self.kinds).map_err(at)?;
         let config = Config {
             kinds: self.kinds.clone(),
             measured: self.measured,
-            root: shared.clone(),
-            queues: self.queues.iter().map(spec).collect::<Result<_, ScenarioError>>()?,
+            root,
+            queues,
             nodes: self.nodes.clone(),
         };
-        match keys.slots(place)? {
+        match keys.slots() {
             None if self.is_mapreduce() && config.root.per_server => Err(place.whole(
                 "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work \
                  one by one",
@@ -382,25 +415,27 @@ impl Scenario {
     pub(crate) fn plan(&self, words: &str) -> Result<Plan, ScenarioError> {
         let choice = policy::choose(words, &self.base, &self.named)?;
         let place = Place { file: &self.file, text: &self.text };
-        // Spans of keys from the command line mean nothing in the file: their messages name no
-        // line.
-        let outside = |error: ScenarioError| match words.contains(',') {
-            true => ScenarioError { file: format!("--policy {words}"), line: None, ..error },
-            false => error,
+        // Keys of the command line stand in no file.
+        let at = |why: SpecError| match (why.span(), words.contains(',')) {
+            (None, true) => policy::outside(words, why.to_string()),
+            _ => place.spec(&why),
         };
-        let (config, slots) = self.config(&choice.keys, &place).map_err(outside)?;
-        let (placement, rule) = self.place(&choice.keys, &place).map_err(outside)?;
+        let outside = |error: ScenarioError| match (error.line, words.contains(',')) {
+            (None, true) => policy::outside(words, error.what),
+            _ => error,
+        };
+        let (config, slots) = self.config(&choice.keys, &place, &at).map_err(outside)?;
+        let (placement, rule) = self.place(&choice.keys, &place, &at).map_err(outside)?;
         if choice.partitioned && rule.is_some() {
             let what = "the static partition means nothing in the MapReduce world: a share of it \
                 has no disks";
-            return Err(ScenarioError {
-                file: format!("--policy {words}"),
-                line: None,
-                ..place.whole(what)
-            });
+            return Err(policy::outside(words, what));
         }
-        let placement_name =
-            rule.map_or_else(|| choice.keys.placement_name(), |rule| rule.name).to_owned();
+        let placement_name = match rule {
+            Some(rule) => rule.name,
+            None => policy::placement(&choice.keys).map_err(at)?.name,
+        };
+        let placement_name = placement_name.to_owned();
         Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots, rule })
     }
 
@@ -474,6 +509,11 @@ impl Scenario {
         !self.generators.is_empty() || self.fail_per_million > 0 || self.is_mapreduce()
     }
 
+    /// How many queues there are, parents included.
+    pub fn queue_count(&self) -> usize {
+        self.queues.len()
+    }
+
     /// Capacity of all nodes at the start.
     pub fn capacity(&self) -> Resources {
         let mut total = Resources::zero(self.kinds.len());
@@ -497,6 +537,11 @@ impl Scenario {
     pub(crate) fn failures(&self) -> (u32, u16) {
         (self.fail_per_million, self.max_attempts)
     }
+}
+
+/// `[policies]`, by their names.
+fn named(policies: &BTreeMap<String, InToml>) -> BTreeMap<String, PolicySpec> {
+    policies.iter().map(|(name, keys)| (name.clone(), keys.0.clone())).collect()
 }
 
 /// Files that a scenario in `folder` names.
@@ -568,7 +613,7 @@ fn run_options(run: &raw::Run, place: &Place<'_>) -> Result<(StopAt, Load, u32),
 fn line_of(
     why: &ConfigError,
     queues: &[Spanned<raw::Queue>],
-    node: Option<&Spanned<raw::Node>>,
+    node: Option<&Spanned<NodeForm>>,
     place: &Place<'_>,
 ) -> Option<usize> {
     let span = match why {
@@ -595,9 +640,8 @@ fn first_line_of_queue(
     kinds: &ResourceKinds,
     place: &Place<'_>,
 ) -> Option<usize> {
-    let is = |amounts: &raw::Amounts| {
-        cluster::amounts(amounts, kinds).is_ok_and(|found| found == *demand)
-    };
+    let is =
+        |amounts: &raw::Amounts| amounts_of(amounts, kinds).is_ok_and(|found| found == *demand);
     let entry = raw.job.iter().find(|entry| {
         let job = entry.get_ref();
         let own = job.demand.as_ref().is_some_and(is);

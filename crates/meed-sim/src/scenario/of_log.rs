@@ -10,20 +10,23 @@ use meed::place::PLACEMENTS;
 use meed::policy::Policy;
 use meed::{Config, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Time};
 use meed_config::number::Number;
-use meed_config::words::did_you_mean;
+use meed_config::words::{did_you_mean, with_hint};
 use meed_journal::{Amounts, Header, Keys, NodeForm, QueueForm, SCHEMA};
 use meed_workload::OnBadLine;
+use serde::Deserialize;
 use toml_edit::DocumentMut;
 
 use super::cluster;
-use super::error::{Place, ScenarioError};
 use super::jobs::InlineJobs;
 use super::machines;
-use super::queues::{self, QueuePlan};
-use super::raw::{PolicyKeys, RawScenario};
+use super::queues;
+use super::raw::RawScenario;
 use super::{Load, Plan, Scenario, measured, run_options, set};
+use super::{Place, ScenarioError};
 use crate::replay::WORLD;
 use crate::world::StopAt;
+use meed_config::policy::PolicySpec;
+use meed_config::queues::QueuePlan;
 
 /// Tables of a scenario that make its workload, which is the log's.
 const WORKLOAD: [&str; 5] = ["job", "generator", "workload", "trace", "change"];
@@ -41,7 +44,7 @@ impl Scenario {
         assumptions: Vec<String>,
     ) -> Header {
         let (config, kinds) = (&plan.config, &plan.config.kinds);
-        let in_full = |policy: &Policy| keys_line(&PolicyKeys::of(policy, kinds));
+        let in_full = |policy: &Policy| keys_line(&PolicySpec::of(policy, kinds));
         let own = |name: &str| {
             let plan = self.queues.iter().find(|plan| plan.name == name);
             plan.map(|plan| keys_line(&plan.keys)).unwrap_or_default()
@@ -165,9 +168,8 @@ impl Scenario {
         let fail = |what: String| Place { file: place, text: "" }.whole(what);
         let resolve = |keys: &Keys, of: &str| {
             let place = format!("{place}, {of}");
-            let policy =
-                keys_of(keys, &place)?.resolve(&self.kinds, &Place { file: &place, text: "" });
-            policy.map_err(|error| ScenarioError { line: None, ..error })
+            let policy = keys_of(keys, &place)?.policy(&self.kinds);
+            policy.map_err(|why| Place { file: &place, text: "" }.spec(&why))
         };
         let root = resolve(&header.root, "root")?;
         let mut queues = Vec::with_capacity(self.queues.len());
@@ -180,8 +182,7 @@ impl Scenario {
                 (Some(keys), _) => resolve(keys, &format!("queue `{}`", line.queue))?,
             };
             last = line.policy.as_ref().map(|keys| (keys, policy.clone()));
-            let QueuePlan { name, weight, min, max, .. } = plan.clone();
-            queues.push(QueueSpec { name, weight, min, max, policy });
+            queues.push(plan.spec(policy));
         }
         let placement =
             PLACEMENTS.iter().find(|row| row.name == header.placement).ok_or_else(|| {
@@ -216,8 +217,7 @@ impl Scenario {
         for set in sets {
             let root = set.split(['.', '=']).next().unwrap_or_default().trim();
             if !CHANGEABLE.contains(&root) {
-                let near =
-                    did_you_mean(root, CHANGEABLE.into_iter()).map(|near| format!("; {near}"));
+                let near = did_you_mean(root, CHANGEABLE).map(|near| format!("; {near}"));
                 let what = match WORKLOAD.contains(&root) {
                     true => "changes the workload, which is the recorded one".to_owned(),
                     false => format!(
@@ -262,7 +262,7 @@ impl Scenario {
         let mut warnings = Vec::new();
         let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let names: Vec<String> = header.queues.iter().map(|form| form.queue.to_string()).collect();
-        queues::add_of_trace(&mut queues, &names, &mut warnings);
+        meed_config::queues::add(&mut queues, &names, &mut warnings);
         if let Some(new) = queues.iter().find(|plan| !names.contains(&plan.name)) {
             return Err(place.whole(format!("queue `{}` is not of the recorded tree", new.name)));
         }
@@ -275,8 +275,8 @@ impl Scenario {
             measured: measured(&raw.fairness, &kinds, &place)?,
             nodes,
             queues,
-            base: raw.policy.clone(),
-            named: raw.policies.clone(),
+            base: raw.policy.0.clone(),
+            named: super::named(&raw.policies),
             jobs: InlineJobs::default(),
             generators: Vec::new(),
             workloads: Vec::new(),
@@ -362,7 +362,7 @@ fn stop_of(header: &Header) -> StopAt {
     header.until.map_or(StopAt::END, |at| StopAt { at, hold: true })
 }
 
-fn keys_line(keys: &PolicyKeys) -> Keys {
+fn keys_line(keys: &PolicySpec) -> Keys {
     match serde_json::to_value(keys) {
         Ok(serde_json::Value::Object(keys)) => keys,
         _ => unreachable!("keys are an object of plain values"),
@@ -370,10 +370,9 @@ fn keys_line(keys: &PolicyKeys) -> Keys {
 }
 
 /// Policy keys of a log; messages say that they are about `file`.
-fn keys_of(keys: &Keys, file: &str) -> Result<PolicyKeys, ScenarioError> {
+fn keys_of(keys: &Keys, file: &str) -> Result<PolicySpec, ScenarioError> {
     let place = Place { file, text: "" };
-    let text = toml::to_string(keys).map_err(|why| place.whole(format!("policy keys: {why}")))?;
-    toml::from_str(&text).map_err(|error| ScenarioError { line: None, ..place.toml(&error) })
+    PolicySpec::deserialize(keys).map_err(|why| place.whole(with_hint(&why.to_string())))
 }
 
 fn without_workload(file: &str, text: &str) -> Result<String, ScenarioError> {

@@ -4,13 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use meed::{ResourceKinds, Unit};
+use meed_config::Place;
+use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
+use meed_config::quantity::{Amounts, Quantity};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
 use meed_workload::philly::{PhillyAssumptions, PhillySource};
 use meed_workload::swf::{SwfAssumptions, SwfSource};
 use meed_workload::{OnBadLine, Origin, TraceError};
+use serde::Serialize;
+use toml::Spanned;
 
-use super::{LoadError, Scenario};
+use super::raw::{self, RawScenario};
+use super::{LoadError, Scenario, ScenarioError};
 
 /// Slots of the cluster that a trace without one is run on.
 const ASSUMED_SLOTS: u64 = 1000;
@@ -42,15 +48,17 @@ impl Scenario {
             Some(set) => set,
             None => TraceFormat::of_file(path)?,
         };
-        let Cluster { resources, nodes, note } = cluster_for(path, format)?;
-        let trace = toml::Value::String(path.display().to_string());
-        let mut text =
-            format!("[cluster]\nresources = [{resources}]\n{nodes}\n[trace]\nfile = {trace}\n");
-        if TraceFormat::of_name(path).ok() != Some(format) {
-            text += &format!("format = \"{}\"\n", format.name());
-        }
-        let mut scenario =
-            Scenario::parse(&path.display().to_string(), &text, Path::new(""), sets, on_bad_line)?;
+        let (cluster, note) = cluster_for(path, format)?;
+        let file = path.display().to_string();
+        let unnamed = TraceFormat::of_name(path).ok() != Some(format);
+        let format = unnamed.then(|| format.name().to_owned());
+        let trace = raw::Trace { file: file.clone(), format, ..raw::Trace::default() };
+        let text = text(&cluster, &trace)?;
+        let mut scenario = match sets {
+            [] => Scenario::of_raw(&file, raw_of(cluster, trace), text, Path::new(""), on_bad_line),
+            // What is changed is the text, as of any file.
+            _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line),
+        }?;
         if !sets.iter().any(|set| set.starts_with("cluster.")) {
             scenario.warnings.extend(note);
         }
@@ -82,24 +90,57 @@ fn format_set(sets: &[String]) -> Option<TraceFormat> {
     TraceFormat::named(value.trim_matches('"'))
 }
 
-/// A cluster as TOML, and what was assumed about it.
+/// The cluster of a trace: as scenario files write it.
+#[derive(Serialize)]
 struct Cluster {
-    resources: String,
-    /// Keys of `[cluster]`, and tables of nodes.
-    nodes: String,
-    note: Option<String>,
+    resources: Vec<ResourceForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machines: Option<raw::Machines>,
+    node: Vec<NodeForm>,
 }
 
 impl Cluster {
-    /// One node with this capacity.
-    fn pool(
-        resources: impl Into<String>,
-        capacity: impl std::fmt::Display,
-        note: Option<String>,
-    ) -> Cluster {
-        let nodes = format!("\n[[cluster.node]]\nname = \"pool\"\ncapacity = {{ {capacity} }}\n");
-        Cluster { resources: resources.into(), nodes, note }
+    /// One node with these amounts.
+    fn pool(amounts: Amounts) -> Cluster {
+        let resources = amounts.keys().cloned().map(ResourceForm::Name).collect();
+        Cluster { resources, machines: None, node: vec![NodeForm::one("pool", amounts)] }
     }
+
+    /// One node with so much of one resource.
+    fn of_one(name: &str, amount: u64) -> Cluster {
+        Cluster::pool([(name.to_owned(), whole(amount))].into())
+    }
+}
+
+/// The scenario as a value.
+fn raw_of(cluster: Cluster, trace: raw::Trace) -> RawScenario {
+    // No text was read, so nothing stands anywhere in it.
+    fn nowhere<T>(value: T) -> Spanned<T> {
+        Spanned::new(0..0, value)
+    }
+    RawScenario::of_trace(
+        raw::Cluster {
+            resources: nowhere(cluster.resources),
+            node: cluster.node.into_iter().map(nowhere).collect(),
+            machines: cluster.machines.map(nowhere),
+        },
+        nowhere(trace),
+    )
+}
+
+/// The same as text: what logs keep, and what `--set` changes.
+fn text(cluster: &Cluster, trace: &raw::Trace) -> Result<String, ScenarioError> {
+    #[derive(Serialize)]
+    struct File<'a> {
+        cluster: &'a Cluster,
+        trace: &'a raw::Trace,
+    }
+    toml::to_string(&File { cluster, trace })
+        .map_err(|why| Place { file: &trace.file, text: "" }.whole(why.to_string()))
+}
+
+fn whole(amount: u64) -> Quantity {
+    i64::try_from(amount).map_or_else(|_| Quantity::Text(amount.to_string()), Quantity::Whole)
 }
 
 /// The machines file that lies beside `log.mwf.xz`: `log.machines`, or `log.mwf.machines` as Alea
@@ -113,7 +154,7 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
     names.iter().map(|name| trace.with_file_name(name)).find(|path| path.is_file())
 }
 
-fn cluster_for(path: &Path, format: TraceFormat) -> Result<Cluster, TraceError> {
+fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<String>), TraceError> {
     let how = "change it with --set cluster.node.0.capacity";
     match format {
         TraceFormat::Swf => {
@@ -139,14 +180,18 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<Cluster, TraceError> 
                 Some(_) => None,
                 None => Some(format!("{}; {ASSUMED_SLOTS} cpu are assumed, {how}.cpu=N", wrong())),
             };
-            let capacity = format!("cpu = {}", header.processors().unwrap_or(ASSUMED_SLOTS));
-            Ok(Cluster::pool("\"cpu\"", capacity, note))
+            Ok((Cluster::of_one("cpu", header.processors().unwrap_or(ASSUMED_SLOTS)), note))
         }
         TraceFormat::Mwf => Ok(match machines_beside(path) {
             Some(machines) => {
-                let file = toml::Value::String(machines.display().to_string());
-                let nodes = format!("machines = {{ file = {file}, format = \"alea\" }}\n");
-                Cluster { resources: "\"cpu\", \"memory\"".to_owned(), nodes, note: None }
+                let resources = ["cpu", "memory"].map(|name| ResourceForm::Name(name.to_owned()));
+                let machines = raw::Machines {
+                    file: Some(machines.display().to_string()),
+                    format: Some("alea".to_owned()),
+                    ..raw::Machines::default()
+                };
+                let (resources, machines) = (resources.to_vec(), Some(machines));
+                (Cluster { resources, machines, node: Vec::new() }, None)
             }
             None => {
                 let note = format!(
@@ -155,25 +200,28 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<Cluster, TraceError> 
                      without memory and labels; {how}.cpu=N, or name the file in a scenario's \
                      [cluster] machines"
                 );
-                Cluster::pool("\"cpu\"", format!("cpu = {ASSUMED_SLOTS}"), Some(note))
+                (Cluster::of_one("cpu", ASSUMED_SLOTS), Some(note))
             }
         }),
-        TraceFormat::Google => Ok(Cluster {
-            resources: "\"cpu\", { name = \"memory\", unit = \"milli\" }".to_owned(),
-            nodes: "machines = { mix = \"google\" }\n".to_owned(),
-            note: Some(
-                "task_events has no machines; the 12583 published for this cell are assumed, \
-                 change their number with \
-                 --set cluster.machines.count=N"
-                    .to_owned(),
-            ),
-        }),
+        TraceFormat::Google => {
+            let note = "task_events has no machines; the 12583 published for this cell are \
+                assumed, change their number with --set cluster.machines.count=N";
+            let memory =
+                ResourceForm::Detailed { name: "memory".to_owned(), unit: UnitForm::Milli };
+            let mix = Some("google".to_owned());
+            let cluster = Cluster {
+                resources: vec![ResourceForm::Name("cpu".to_owned()), memory],
+                machines: Some(raw::Machines { mix, ..raw::Machines::default() }),
+                node: Vec::new(),
+            };
+            Ok((cluster, Some(note.to_owned())))
+        }
         TraceFormat::Swim => {
             let note = format!(
                 "a SWIM trace has no cluster; {ASSUMED_SLOTS} slots are assumed, \
                     {how}.slot=N"
             );
-            Ok(Cluster::pool("\"slot\"", format!("slot = {ASSUMED_SLOTS}"), Some(note)))
+            Ok((Cluster::of_one("slot", ASSUMED_SLOTS), Some(note)))
         }
         TraceFormat::Philly => {
             let (origin, kinds) = (Origin::path(path), one_kind("gpu"));
@@ -188,33 +236,71 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<Cluster, TraceError> 
                  offered load from \
                  the first submission to the last is about 1; {how}.gpu=N"
             );
-            Ok(Cluster::pool("\"gpu\"", format!("gpu = {gpus}"), Some(note)))
+            Ok((Cluster::of_one("gpu", gpus), Some(note)))
         }
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
             let kinds = source.kinds();
-            let name = |kind: usize| toml::Value::String(kinds.name(kind).to_owned());
-            let resource = |kind: usize| match kinds.unit(kind) {
-                Unit::Bytes => format!("{{ name = {}, unit = \"bytes\" }}", name(kind)),
-                Unit::Milli => format!("{{ name = {}, unit = \"milli\" }}", name(kind)),
+            let kinds =
+                || (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), kinds.unit(kind)));
+            let resource =
+                |(name, unit): (String, Unit)| ResourceForm::Detailed { name, unit: unit.into() };
+            let amount = |(name, unit): (String, Unit)| match unit {
+                Unit::Bytes => (name, Quantity::Text(format!("{ASSUMED_SLOTS}GiB"))),
+                Unit::Milli => (name, whole(ASSUMED_SLOTS)),
             };
-            let amount = |kind: usize| match kinds.unit(kind) {
-                Unit::Bytes => format!("{} = \"{ASSUMED_SLOTS}GiB\"", name(kind)),
-                Unit::Milli => format!("{} = {ASSUMED_SLOTS}", name(kind)),
-            };
-            let all = |what: &dyn Fn(usize) -> String| {
-                (0..kinds.len()).map(what).collect::<Vec<_>>().join(", ")
-            };
+            let words = kinds().map(amount).map(|(name, amount)| match amount {
+                Quantity::Text(text) => format!("{name} = \"{text}\""),
+                number => format!("{name} = {}", number.text()),
+            });
             let note = format!(
-                "the trace has no cluster; one node with {} is assumed, \
-                {how}",
-                all(&amount)
+                "the trace has no cluster; one node with {} is assumed, {how}",
+                words.collect::<Vec<_>>().join(", ")
             );
-            Ok(Cluster::pool(all(&resource), all(&amount), Some(note)))
+            let pool = Cluster::pool(kinds().map(amount).collect());
+            Ok((Cluster { resources: kinds().map(resource).collect(), ..pool }, Some(note)))
         }
     }
 }
 
 fn one_kind(name: &str) -> ResourceKinds {
     ResourceKinds::new(vec![(name.to_owned(), Unit::Milli)]).expect("one named kind is valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value and its text say the same, so that a changed text starts from the same scenario.
+    #[test]
+    fn the_text_says_what_the_value_says() {
+        let text_of = |resources, machines, amounts: Amounts| {
+            let node = vec![NodeForm::one("pool", amounts)];
+            let cluster = Cluster { resources, machines, node };
+            let trace = raw::Trace { file: "a \"b\".swf".to_owned(), ..raw::Trace::default() };
+            let text = text(&cluster, &trace).unwrap();
+            let read: RawScenario = toml::from_str(&text).unwrap();
+            let made = raw_of(cluster, trace);
+            assert_eq!(read.cluster.resources.get_ref(), made.cluster.resources.get_ref());
+            assert_eq!(read.cluster.node.len(), made.cluster.node.len());
+            let machines = |raw: &RawScenario| {
+                format!("{:?}", raw.cluster.machines.as_ref().map(Spanned::get_ref))
+            };
+            assert_eq!(machines(&read), machines(&made));
+            assert_eq!(read.cluster.node[0].get_ref(), made.cluster.node[0].get_ref());
+            let file = |raw: RawScenario| raw.trace.map(|trace| trace.into_inner().file);
+            assert_eq!(file(read), file(made));
+        };
+        let detailed = |name: &str, unit| ResourceForm::Detailed { name: name.to_owned(), unit };
+        let amounts =
+            || Amounts::from([("a b".to_owned(), whole(7)), ("m".to_owned(), whole(u64::MAX))]);
+        text_of(
+            vec![detailed("a b", UnitForm::Milli), detailed("m", UnitForm::Bytes)],
+            None,
+            amounts(),
+        );
+        let mix = raw::Machines { mix: Some("google".to_owned()), ..raw::Machines::default() };
+        let names = vec![ResourceForm::Name("cpu".to_owned()), detailed("m", UnitForm::Milli)];
+        text_of(names, Some(mix), amounts());
+    }
 }

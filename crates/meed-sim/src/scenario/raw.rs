@@ -3,33 +3,15 @@
 use std::collections::BTreeMap;
 
 use meed_config::constraints::ConstraintsForm;
+use meed_config::nodes::{NodeForm, ResourceForm};
+use meed_config::policy::InToml;
+pub(super) use meed_config::quantity::{Amounts, Quantity};
+use meed_config::queues::QueueForm;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-/// A number, or text with a unit.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(
-    untagged,
-    expecting = "expected a number, or text with a unit, as in 90, \"90s\" or \"4GiB\""
-)]
-pub(super) enum Quantity {
-    Whole(i64),
-    Fraction(f64),
-    Text(String),
-}
-
-impl Quantity {
-    /// As people write it: what the parsers of units take.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Quantity::Whole(number) => number.to_string(),
-            Quantity::Fraction(number) => number.to_string(),
-            Quantity::Text(text) => text.clone(),
-        }
-    }
-}
-
-pub(super) type Amounts = BTreeMap<String, Quantity>;
+/// A queue with the places of what it says.
+pub(super) type Queue = QueueForm<InToml, Spanned<String>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,9 +20,9 @@ pub(super) struct RawScenario {
     #[serde(default)]
     pub(super) fairness: Fairness,
     #[serde(default)]
-    pub(super) policy: PolicyKeys,
+    pub(super) policy: InToml,
     #[serde(default)]
-    pub(super) policies: BTreeMap<String, PolicyKeys>,
+    pub(super) policies: BTreeMap<String, InToml>,
     #[serde(default)]
     pub(super) queue: Vec<Spanned<Queue>>,
     #[serde(default)]
@@ -56,58 +38,53 @@ pub(super) struct RawScenario {
     pub(super) run: Run,
 }
 
+impl RawScenario {
+    /// A scenario with a cluster and a trace, and nothing else.
+    pub(super) fn of_trace(cluster: Cluster, trace: Spanned<Trace>) -> RawScenario {
+        RawScenario {
+            cluster,
+            trace: Some(trace),
+            fairness: Fairness::default(),
+            policy: InToml::default(),
+            policies: BTreeMap::new(),
+            queue: Vec::new(),
+            job: Vec::new(),
+            generator: Vec::new(),
+            workload: Vec::new(),
+            change: Vec::new(),
+            run: Run::default(),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a [cluster] table")]
 pub(super) struct Cluster {
-    pub(super) resources: Spanned<Vec<Resource>>,
+    pub(super) resources: Spanned<Vec<ResourceForm>>,
     #[serde(default)]
-    pub(super) node: Vec<Spanned<Node>>,
+    pub(super) node: Vec<Spanned<NodeForm>>,
     pub(super) machines: Option<Spanned<Machines>>,
 }
 
 /// Nodes from a file or a published mix, beside those of `node`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table, as in { file = \"log.machines\" } or { mix = \"google\" }"
 )]
 pub(super) struct Machines {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) count: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) draw: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seed: Option<u64>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(
-    untagged,
-    deny_unknown_fields,
-    expecting = "expected a resource's name, or { name = \"..\", unit = \"bytes\" or \"milli\" }"
-)]
-pub(super) enum Resource {
-    Name(String),
-    Detailed { name: String, unit: Unit },
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Unit {
-    Bytes,
-    Milli,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a [[cluster.node]] table")]
-pub(super) struct Node {
-    pub(super) name: Option<String>,
-    #[serde(default = "one")]
-    pub(super) count: i64,
-    pub(super) capacity: Amounts,
-    pub(super) weight: Option<Quantity>,
-    #[serde(default)]
-    pub(super) labels: BTreeMap<String, String>,
 }
 
 fn one() -> i64 {
@@ -118,54 +95,6 @@ fn one() -> i64 {
 #[serde(deny_unknown_fields, expecting = "a [fairness] table")]
 pub(super) struct Fairness {
     pub(super) resource: Option<Spanned<String>>,
-}
-
-/// Keys of `[policy]`, of `[policies.NAME]` and of a queue's `policy`; what is missing comes from
-/// the one above.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a table of policy keys")]
-pub(super) struct PolicyKeys {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) order: Option<Spanned<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) placement: Option<Spanned<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) resource: Option<Spanned<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) prices: Option<Spanned<BTreeMap<String, f64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) memory: Option<Spanned<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) round: Option<Spanned<Quantity>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) half_life: Option<Spanned<Quantity>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) newcomer: Option<Spanned<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) discount: Option<Spanned<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) quantum: Option<Spanned<Quantity>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) quantum_initial: Option<Spanned<Quantity>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) quantum_interval: Option<Spanned<Quantity>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) t_wait: Option<Spanned<Quantity>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) when_blocked: Option<Spanned<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) slots_per_server: Option<Spanned<u32>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a [[queue]] table")]
-pub(super) struct Queue {
-    pub(super) name: String,
-    pub(super) weight: Option<Quantity>,
-    pub(super) min: Option<Amounts>,
-    pub(super) max: Option<Amounts>,
-    pub(super) order: Option<Spanned<String>>,
-    pub(super) policy: Option<PolicyKeys>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -295,7 +224,7 @@ pub(super) struct NamedDist {
     pub(super) max: Option<f64>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, expecting = "a [trace] table")]
 pub(super) struct Trace {
     pub(super) file: String,
@@ -338,7 +267,7 @@ pub(super) struct Trace {
 }
 
 /// How many tenants, or their names.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged, expecting = "expected a number of tenants, or a list of their names")]
 pub(super) enum Tenants {
     Count(usize),
@@ -349,7 +278,7 @@ pub(super) enum Tenants {
 #[serde(deny_unknown_fields, expecting = "a [[change]] table")]
 pub(super) struct Change {
     pub(super) at: Quantity,
-    pub(super) node_joins: Option<Node>,
+    pub(super) node_joins: Option<NodeForm>,
     pub(super) node_leaves: Option<String>,
     pub(super) node_resized: Option<NodeResized>,
     pub(super) queue: Option<QueueChanged>,
@@ -381,4 +310,5 @@ pub(super) struct Run {
     pub(super) load: Option<Spanned<f64>>,
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,
+    pub(super) most_jobs: Option<u64>,
 }

@@ -7,7 +7,7 @@
 
 use toml_edit::{DocumentMut, Item, Value};
 
-use super::error::{Place, ScenarioError};
+use super::{Place, ScenarioError};
 
 pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<String, ScenarioError> {
     if sets.is_empty() {

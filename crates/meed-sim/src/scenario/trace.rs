@@ -18,9 +18,9 @@ use meed_workload::swf::{
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
-use super::cluster::amounts;
 use super::jobs::span;
 use super::raw::{self, Quantity, Tenants};
+use meed_config::quantity::amounts;
 
 /// A trace that can be opened again and again.
 #[derive(Clone, Debug)]

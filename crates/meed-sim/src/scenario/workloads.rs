@@ -10,10 +10,11 @@ use meed_workload::macro_workload::{Flow, MacroSpec, WORKLOADS, Workload, read_s
 use toml::Spanned;
 
 use super::LoadError;
-use super::cluster::{at, demand};
-use super::error::Place;
+use super::Place;
+use super::cluster::at;
 use super::jobs::span;
 use super::raw;
+use meed_config::quantity::demand;
 
 /// Reads all `[[workload]]` tables; files of submissions are looked for in `folder` and read at
 /// once.

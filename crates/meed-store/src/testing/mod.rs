@@ -12,7 +12,8 @@
 //! use meed_store::{FileStore, FileStoreOptions, Store, UnixMillis};
 //!
 //! let disk = SimDisk::new();
-//! let open = |disk: &SimDisk| FileStore::open(Arc::new(disk.clone()), FileStoreOptions::default());
+//! let options = FileStoreOptions::default;
+//! let open = |disk: &SimDisk| FileStore::open(Arc::new(disk.clone()), options());
 //! let mut store = open(&disk)?;
 //! store.append(&[b"acknowledged"])?;
 //! store.commit(UnixMillis::new(0))?;

@@ -150,3 +150,28 @@ fn bits_of_the_database() {
     std::panic::set_hook(hook);
     assert!(right + errors > panics, "{right} right, {errors} errors, {panics} panics");
 }
+
+/// What looks like a torn write is none when acknowledged data follows.
+#[test]
+fn a_hole_before_acknowledged_data_is_damage() {
+    let kind = Kind::Files(1 << 20, 4096);
+    let (disk, _) = filled(kind, &[Step::Group(5), Step::Group(12), Step::Group(1)]);
+    let name = "00000000000000000001.jsonl";
+    let text = disk.content(name).unwrap();
+    let blocks: Vec<usize> =
+        (0..text.len()).filter(|at| text[*at..].starts_with(b"{\"block\"")).collect();
+    let hole = (blocks[1] + 300).next_multiple_of(512);
+    assert!(hole + 512 < blocks[2]);
+    for (upto, torn) in [(text.len(), false), (blocks[2], true)] {
+        let mut holed = text[..upto].to_vec();
+        holed[hole..hole + 512].fill(b'\n');
+        disk.put(name, &holed);
+        match kind.open(&disk) {
+            Ok(store) => assert!(torn && store.durable() == Seq::new(5)),
+            Err(error) => {
+                let place = format!("{name}, line 8, byte {}: damaged", blocks[1]);
+                assert!(!torn && error.to_string().contains(&place), "{error}");
+            }
+        }
+    }
+}

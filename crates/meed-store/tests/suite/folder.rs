@@ -1,5 +1,7 @@
 //! Folders: in use, newer, of another kind, of somebody else.
 
+use meed::Time;
+use meed_journal::{Arrival, BufLines, Fact, Group, Header, Reader, SCHEMA, Writer};
 use meed_store::testing::SimDisk;
 use meed_store::{DatabaseStore, FileStore, FileStoreOptions, Store, StoreError, UnixMillis};
 
@@ -56,4 +58,31 @@ fn the_live_segment_is_text_that_any_tool_reads() {
     assert!(lines[0].starts_with("{\"segment\":{\"version\":1,\"first\":1,\"at_ms\":5,"));
     assert!(lines[1].starts_with("{\"block\":{\"seq\":1,\"records\":2,\"bytes\":16,\"at_ms\":5,"));
     assert_eq!(lines[2..], ["{\"t\":1}", "{\"t\":2}"]);
+}
+/// The journal's reader passes over the store's own lines, so `replay` and `explain` read segments.
+#[test]
+fn a_segment_is_a_log() {
+    let mut writer = Writer::new(Vec::new());
+    let header = Header { schema: SCHEMA, world: "server".to_owned(), ..Header::default() };
+    writer.append(Time::ZERO, &Fact::Run(Box::new(header))).unwrap();
+    for job in ["9f1c", "9f1d", "9f1e"] {
+        let group = Group { tasks: 2, ..Group::default() };
+        let arrival = Arrival::new("physics".into(), job.into(), vec![group]);
+        writer.append(Time::ZERO, &Fact::Arrive(Box::new(arrival))).unwrap();
+    }
+    let disk = SimDisk::new();
+    let mut store = Kind::Files(1 << 20, 512).open(&disk).unwrap();
+    let log = writer.into_inner();
+    for line in log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        store.append(&[line]).unwrap();
+        store.commit(UnixMillis::new(1)).unwrap();
+    }
+    let text = disk.content("00000000000000000001.jsonl").unwrap();
+    let mut reader = Reader::new("a.jsonl".into(), BufLines::new(&text[..]));
+    let mut jobs = Vec::new();
+    while let Some((_, record)) = reader.next(&[meed_journal::Kind::Arrive]).unwrap() {
+        let Fact::Arrive(job) = record.fact else { panic!("only arrivals were asked for") };
+        jobs.push(job.job.to_string());
+    }
+    assert_eq!(jobs, ["9f1c", "9f1d", "9f1e"]);
 }

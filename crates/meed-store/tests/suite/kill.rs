@@ -54,7 +54,7 @@ fn killed_again_and_again() {
     for kind in ["segments", "redb"] {
         let folder = base.path().join(kind);
         let mut last = 0;
-        let rounds = 8 + 5 * seconds();
+        let rounds = 8 + 3 * seconds();
         for round in 0..rounds {
             let mut child = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "kill::child", "--nocapture"])

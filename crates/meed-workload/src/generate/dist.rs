@@ -108,6 +108,84 @@ impl Dist {
         }
     }
 
+    /// The least and the greatest number that can be drawn; infinite where there is no greatest.
+    pub fn range(&self) -> (f64, f64) {
+        let from = |least: f64, bounded: bool| match bounded {
+            true => (least, least),
+            false => (least, f64::INFINITY),
+        };
+        match self {
+            Dist::Constant(value) => (*value, *value),
+            Dist::Uniform { low, high } => (*low, *high),
+            Dist::Exponential { mean } => from(0.0, *mean == 0.0),
+            Dist::LogNormal { median, sigma } => match *sigma == 0.0 {
+                true => (*median, *median),
+                false => from(0.0, *median == 0.0),
+            },
+            Dist::Pareto { scale, .. } => from(*scale, *scale == 0.0),
+            Dist::Choice(values) => {
+                let likely = values.iter().filter(|choice| choice.weight > 0);
+                likely.fold((f64::INFINITY, 0.0), |(least, most), choice| {
+                    (least.min(choice.value), f64::max(most, choice.value))
+                })
+            }
+            Dist::AtMost { dist, max } => {
+                let (least, most) = dist.range();
+                (least.min(*max), most.min(*max))
+            }
+        }
+    }
+
+    /// A number that about one draw in 10^12 is above: as good as the greatest where there is none.
+    pub fn far(&self) -> f64 {
+        match self {
+            Dist::Exponential { mean } => mean * libm::log(1e12),
+            Dist::LogNormal { median, sigma } => median * libm::exp(7.03 * sigma),
+            Dist::Pareto { scale, shape } => scale * libm::pow(1e12, 1.0 / shape),
+            bounded => bounded.range().1,
+        }
+    }
+
+    /// What is usual where there is no greatest number; else the greatest.
+    fn usual(&self) -> f64 {
+        match self {
+            Dist::Exponential { mean } => *mean,
+            Dist::LogNormal { median, .. } => *median,
+            Dist::Pareto { scale, .. } => *scale,
+            bounded => bounded.range().1,
+        }
+    }
+
+    /// The mean, where it is simple.
+    pub fn mean(&self) -> Option<f64> {
+        match self {
+            Dist::Exponential { mean } => Some(*mean),
+            Dist::Uniform { low, high } => Some((low + high) / 2.0),
+            other => other.constant(),
+        }
+    }
+
+    /// Whether all that it can give lies between `least` and `most`. Of a distribution without a
+    /// greatest number at least what is usual must be possible.
+    pub fn check_range(&self, what: &str, least: f64, most: f64) -> Result<(), TraceError> {
+        let (low, high) = (self.range().0, self.usual());
+        let fail = |value: f64| {
+            let why = format!("{value} can be drawn; {least} to {most} are possible");
+            Err(TraceError::settings(what, why))
+        };
+        match self.constant() {
+            Some(count) if !(least..=most).contains(&count) => {
+                let why = format!("is {count}; {least} to {most} are possible");
+                Err(TraceError::settings(what, why))
+            }
+            Some(_) => Ok(()),
+            None if high > most => fail(high),
+            // Without a greatest number there is mostly a tail at 0 as well, which is rounded up.
+            None if self.range().1.is_finite() && low.round() < least => fail(low),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the parameters make sense; `what` names the distribution in the message.
     pub fn check(&self, what: &str) -> Result<(), TraceError> {
         let fail = |why: String| Err(TraceError::settings(what, why));

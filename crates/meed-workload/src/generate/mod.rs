@@ -21,7 +21,7 @@ pub use spec::{Arrivals, GeneratorSpec, Limit, Per, StageSpec};
 pub(crate) use stream::sum_weights;
 pub use stream::{Stream, split_mix};
 
-use crate::{Durations, Job, JobLabel, JobSource, MAX_TASKS, SourceCounts, TaskGroup, TraceError};
+use crate::{Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
 
 /// A chain whose jobs end at the instant they are submitted, this many times in a row, makes no
 /// progress (its jobs are refused, say) and is stopped.
@@ -116,8 +116,8 @@ impl Generator {
         let groups = (0u16..)
             .zip(&self.spec.stages)
             .map(|(stage, spec)| {
-                let most = f64::from(MAX_TASKS / self.spec.stages.len() as u32);
-                let count = spec.tasks.draw(&mut lane.sizes).round().clamp(1.0, most) as u32;
+                let drawn = spec.tasks.draw(&mut lane.sizes).round();
+                let count = drawn.clamp(1.0, self.spec.most_tasks()) as u32;
                 let mut draw = || span(spec.duration_s.draw(&mut lane.durations));
                 let duration = match spec.per {
                     Per::Job => Durations::Same(draw()),

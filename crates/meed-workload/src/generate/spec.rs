@@ -1,6 +1,6 @@
 //! What a generator makes.
 
-use meed::{Constraints, Resources, Span, Time};
+use meed::{Constraints, MAX_MICROS, Resources, Span, Time};
 
 use super::Dist;
 use crate::{MAX_TASKS, TraceError};
@@ -100,7 +100,37 @@ pub enum Per {
     Job,
 }
 
+/// Longest time that there is, in seconds: 285 years.
+const MOST_S: f64 = MAX_MICROS as f64 / 1e6;
+
 impl GeneratorSpec {
+    /// Most tasks of a stage: all stages together have at most [`MAX_TASKS`].
+    pub(super) fn most_tasks(&self) -> f64 {
+        f64::from(MAX_TASKS / self.stages.len().max(1) as u32)
+    }
+
+    /// What to tell about draws that have no greatest number: what is impossible is cut to the
+    /// largest that is possible. Only where it might happen, about once in 10^12 draws or more.
+    pub fn cuts(&self) -> Vec<String> {
+        let cut = |part: &str, dist: &Dist, most: f64| {
+            (dist.far() > most).then(|| {
+                format!("{part} above {most} may be drawn and are cut to that; `max` says where")
+            })
+        };
+        let of_stages = self.stages.iter().flat_map(|stage| {
+            [
+                cut("tasks", &stage.tasks, self.most_tasks()),
+                cut("durations", &stage.duration_s, MOST_S),
+            ]
+        });
+        let of_arrivals = match &self.arrivals {
+            Arrivals::Gaps { gap_s, .. } => cut("gaps", gap_s, MOST_S),
+            Arrivals::Closed { pause_s, .. } => cut("pauses", pause_s, MOST_S),
+            Arrivals::Every { .. } | Arrivals::At(_) => None,
+        };
+        of_stages.chain([of_arrivals]).flatten().collect()
+    }
+
     /// Whether it makes sense for a cluster with `kinds` resource kinds.
     pub fn check(&self, kinds: usize) -> Result<(), TraceError> {
         let name = |part: &str| format!("generator \"{}\", {part}", self.stream);
@@ -119,14 +149,11 @@ impl GeneratorSpec {
         }
         for stage in &self.stages {
             stage.tasks.check(&name("tasks"))?;
+            stage.tasks.check_range(&name("tasks"), 1.0, self.most_tasks())?;
             stage.duration_s.check(&name("duration"))?;
+            stage.duration_s.check_range(&name("duration"), 0.0, MOST_S)?;
             if stage.demand.kinds() != kinds || stage.demand.is_zero() {
                 return fail("demand", "does not fit the cluster's resources, or is nothing");
-            }
-            if let Some(count) = stage.tasks.constant()
-                && !(1.0..=f64::from(MAX_TASKS)).contains(&count)
-            {
-                return fail("tasks", &format!("is {count}; 1 to {MAX_TASKS} are possible"));
             }
         }
         // Without a limit in jobs, arrivals at a distance of nothing would never get past one
@@ -139,6 +166,7 @@ impl GeneratorSpec {
             }
             Arrivals::Gaps { gap_s, .. } => {
                 gap_s.check(&name("gap"))?;
+                gap_s.check_range(&name("gap"), 0.0, MOST_S)?;
                 if stuck(gap_s.constant()) {
                     return fail("gap", "is 0; give a gap or a number of jobs");
                 }
@@ -153,6 +181,7 @@ impl GeneratorSpec {
                     );
                 }
                 pause_s.check(&name("pause"))?;
+                pause_s.check_range(&name("pause"), 0.0, MOST_S)?;
                 let instant =
                     self.stages.iter().all(|stage| stage.duration_s.constant() == Some(0.0));
                 if instant && stuck(pause_s.constant()) {

@@ -4,6 +4,7 @@
 //! each in kB. Nodes are called by the cluster and a number from 1, as in the log's host names.
 //! Labels: cluster, host, cpus. The speed is checked, not used: tasks take as long everywhere.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meed::{Labels, MAX_AMOUNT, NodeSpec, ResourceKinds, Resources, Unit};
@@ -38,7 +39,7 @@ pub fn read_machines(
     let found = resolve(kinds, None, None, "a machines file's")?;
     let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
     let mut machines = Machines { bad: BadLines::new(on_bad_line), ..Machines::default() };
-    let mut clusters: Vec<String> = Vec::new();
+    let mut clusters: BTreeSet<String> = BTreeSet::new();
     while let Some(line) = lines.next_line()? {
         if line.trim_ascii().is_empty() {
             continue;
@@ -47,7 +48,7 @@ pub fn read_machines(
         let room = MAX_NODES - machines.nodes.len();
         match cluster(line, found, kinds, room, &clusters) {
             Ok((name, nodes)) => {
-                clusters.push(name);
+                clusters.insert(name);
                 machines.nodes.extend(nodes);
             }
             Err(problem) => {
@@ -73,7 +74,7 @@ fn cluster(
     (cpu, ram): (usize, Option<usize>),
     kinds: &ResourceKinds,
     room: usize,
-    known: &[String],
+    known: &BTreeSet<String>,
 ) -> Result<(String, Vec<NodeSpec>), Problem> {
     let columns: Vec<&[u8]> =
         line.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty()).collect();

@@ -15,4 +15,5 @@ mod papers;
 mod quantum;
 mod refusals;
 mod rounds;
+mod state;
 mod twin;

@@ -26,6 +26,13 @@ pub(super) struct Deltas {
     pub(super) slack: f64,
 }
 
+/// Products of each variable with its dual one, or changes of them.
+pub(super) struct Products {
+    pub(super) shares: Vec<f64>,
+    pub(super) free: Vec<f64>,
+    pub(super) factor: f64,
+}
+
 /// The reduced equations, assembled and factored at a point.
 pub(super) struct System {
     /// g / z: users x servers; zero where not allowed.
@@ -55,9 +62,10 @@ impl System {
     /// Assembles and factors the equations at `point`.
     pub(super) fn assemble(&mut self, program: &Program<'_>, point: &Inside) {
         let (servers, kinds) = (program.servers(), program.kinds);
-        let packed = kinds * (kinds + 1) / 2;
-        let mut blocks = vec![0.0; servers * (servers + 1) / 2 * packed];
-        let mut outer = vec![0.0; packed];
+        let (packed, pairs) = (kinds * (kinds + 1) / 2, servers * (servers + 1) / 2);
+        // By entry of a block, then by pair of servers: long rows for the innermost loop.
+        let mut blocks = vec![0.0; packed * pairs];
+        let mut weights = vec![0.0; pairs];
         self.border.fill(0.0);
         self.corner = point.slack / point.factor;
         for user in 0..program.users() {
@@ -73,31 +81,25 @@ impl System {
             let demand = program.demand(user);
             let total = program.totals[user];
             self.corner += total * total / sum;
-            let mut at = 0;
-            for row in 0..kinds {
-                for column in 0..=row {
-                    outer[at] = demand[row] * demand[column];
-                    at += 1;
-                }
-            }
-            let mut block = 0;
+            let mut pair = 0;
             for row in 0..servers {
                 let weight = theta[row] / sum;
                 for (r, demand) in demand.iter().enumerate() {
                     self.border[row * kinds + r] += weight * demand * total;
                 }
-                for other in &theta[..row] {
-                    add(&mut blocks[block * packed..][..packed], &outer, -weight * other);
-                    block += 1;
+                for (weights, other) in weights[pair..].iter_mut().zip(&theta[..row]) {
+                    *weights = -weight * other;
                 }
-                let others: f64 = theta
-                    .iter()
-                    .enumerate()
-                    .filter(|(k, _)| *k != row)
-                    .map(|(_, theta)| theta)
-                    .sum();
-                add(&mut blocks[block * packed..][..packed], &outer, weight * others);
-                block += 1;
+                pair += row + 1;
+                let others =
+                    theta[..row].iter().sum::<f64>() + theta[row + 1..].iter().sum::<f64>();
+                weights[pair - 1] = weight * others;
+            }
+            let mut entries = blocks.chunks_exact_mut(pairs);
+            for row in 0..kinds {
+                for (column, entry) in (0..=row).zip(&mut entries) {
+                    add(entry, &weights, demand[row] * demand[column]);
+                }
             }
         }
         self.unpack(program, point, &blocks);
@@ -107,16 +109,16 @@ impl System {
     /// Blocks of pairs of servers to the lower half of M + v v^T / w.
     fn unpack(&mut self, program: &Program<'_>, point: &Inside, blocks: &[f64]) {
         let (servers, kinds, rows) = (program.servers(), program.kinds, program.capacity.len());
-        let packed = kinds * (kinds + 1) / 2;
+        let pairs = servers * (servers + 1) / 2;
         for row in 0..rows {
             for column in 0..=row {
                 let (k, l) = (row / kinds, column / kinds);
                 let (high, low) =
                     ((row % kinds).max(column % kinds), (row % kinds).min(column % kinds));
-                let block = k * (k + 1) / 2 + l;
+                let pair = k * (k + 1) / 2 + l;
                 let level = self.border[row] * self.border[column] / self.corner;
                 self.factor[row * rows + column] =
-                    blocks[block * packed + high * (high + 1) / 2 + low] + level;
+                    blocks[(high * (high + 1) / 2 + low) * pairs + pair] + level;
             }
             // A server without the resource: nobody who demands it comes here, and its price stays.
             let free = point.free[row];
@@ -126,54 +128,48 @@ impl System {
         debug_assert_eq!(rows, servers * kinds);
     }
 
-    /// The direction towards products equal to `target`, corrected by the products of a predictor.
+    /// The direction that changes the products by `wanted`; with `mend` 1 it also takes away what
+    /// totals and capacities lack to equality, with 0 it leaves that as it is.
     pub(super) fn direction(
         &self,
         program: &Program<'_>,
         point: &Inside,
-        predictor: Option<&Deltas>,
-        target: f64,
+        wanted: &Products,
+        mend: f64,
     ) -> Option<Deltas> {
         let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
-        let wanted = |a: f64, b: f64, pick: &dyn Fn(&Deltas) -> f64| {
-            target - a * b - predictor.map_or(0.0, pick)
-        };
         // h: what shares change by when neither values nor prices do.
         let mut h = vec![0.0; users * servers];
         let mut offsets = vec![0.0; users];
         let mut right: Vec<f64> = (0..kinds * servers)
-            .map(|row| {
-                let used_up = point.prices[row] <= 0.0;
-                let wanted =
-                    wanted(point.free[row], point.prices[row], &|d| d.free[row] * d.prices[row]);
-                if used_up {
-                    0.0
-                } else {
-                    wanted / point.prices[row] + point.free[row] - program.capacity[row]
+            .map(|row| match point.prices[row] > 0.0 {
+                true => {
+                    wanted.free[row] / point.prices[row]
+                        + mend * (point.free[row] - program.capacity[row])
                 }
+                false => 0.0,
             })
             .collect();
-        let mut edge = -wanted(point.factor, point.slack, &|d| d.factor * d.slack) / point.factor;
+        let mut edge = -wanted.factor / point.factor;
         for (user, offset) in offsets.iter_mut().enumerate() {
-            let demand = program.demand(user);
-            let total = program.totals[user];
-            let mut missing = total * point.factor;
-            for server in 0..servers {
-                let pair = user * servers + server;
-                if self.theta[pair] == 0.0 {
-                    continue;
-                }
-                let (g, z) = (point.shares[pair], point.reduced[pair]);
-                h[pair] = wanted(g, z, &|d| d.shares[pair] * d.reduced[pair]) / z;
-                missing -= g + h[pair];
+            let (demand, total) = (program.demand(user), program.totals[user]);
+            let pairs = user * servers..(user + 1) * servers;
+            let (theta, shares) = (&self.theta[pairs.clone()], &point.shares[pairs.clone()]);
+            let h = &mut h[pairs.clone()];
+            let changes = wanted.shares[pairs.clone()].iter().zip(&point.reduced[pairs]);
+            let mut missing = mend * total * point.factor;
+            for (((h, (wanted, reduced)), g), theta) in
+                h.iter_mut().zip(changes).zip(shares).zip(theta)
+            {
+                *h = if *theta == 0.0 { 0.0 } else { wanted / reduced };
+                missing -= mend * g + *h;
             }
             *offset = missing;
-            edge += total * missing / self.sums[user];
-            for server in 0..servers {
-                let pair = user * servers + server;
-                let moved =
-                    point.shares[pair] + h[pair] + self.theta[pair] * missing / self.sums[user];
-                let row = &mut right[server * kinds..][..kinds];
+            let each = missing / self.sums[user];
+            edge += total * each;
+            let moved = h.iter().zip(theta).zip(shares);
+            for (((h, theta), g), row) in moved.zip(right.chunks_exact_mut(kinds)) {
+                let moved = mend * g + h + theta * each;
                 row.iter_mut().zip(demand).for_each(|(row, demand)| *row += demand * moved);
             }
         }
@@ -186,7 +182,7 @@ impl System {
             .for_each(|(right, border)| *right -= border * edge / self.corner);
         substitute(&self.factor, &mut right);
         let factor = -(edge + dot(&self.border, &right)) / self.corner;
-        let deltas = self.unfold(program, point, (h, offsets), right, factor, (predictor, target));
+        let deltas = self.unfold(program, point, (h, offsets), right, factor, wanted);
         deltas.is_finite().then_some(deltas)
     }
 
@@ -198,7 +194,7 @@ impl System {
         (mut shares, offsets): (Vec<f64>, Vec<f64>),
         prices: Vec<f64>,
         factor: f64,
-        (predictor, target): (Option<&Deltas>, f64),
+        wanted: &Products,
     ) -> Deltas {
         let (users, servers, kinds) = (program.users(), program.servers(), program.kinds);
         let mut reduced = vec![0.0; users * servers];
@@ -206,39 +202,44 @@ impl System {
         let mut costs = vec![0.0; servers];
         for user in 0..users {
             let theta = &self.theta[user * servers..][..servers];
-            for (server, cost) in costs.iter_mut().enumerate() {
-                *cost = dot(program.demand(user), &prices[server * kinds..][..kinds]);
+            let demand = program.demand(user);
+            for (cost, prices) in costs.iter_mut().zip(prices.chunks_exact(kinds)) {
+                *cost = dot(demand, prices);
             }
             let change = offsets[user] + program.totals[user] * factor + dot(theta, &costs);
-            values[user] = change / self.sums[user];
-            for server in 0..servers {
-                let pair = user * servers + server;
-                if theta[server] == 0.0 {
-                    continue;
-                }
-                let rise = costs[server] - values[user];
-                shares[pair] -= theta[server] * rise;
-                reduced[pair] = rise;
+            let value = change / self.sums[user];
+            values[user] = value;
+            let pairs = user * servers..(user + 1) * servers;
+            let pairs = shares[pairs.clone()].iter_mut().zip(&mut reduced[pairs]);
+            for ((theta, cost), (share, reduced)) in theta.iter().zip(&costs).zip(pairs) {
+                let rise = if *theta == 0.0 { 0.0 } else { cost - value };
+                *share -= theta * rise;
+                *reduced = rise;
             }
         }
         let free = (0..kinds * servers)
             .map(|row| match point.prices[row] > 0.0 {
-                true => {
-                    let product = point.free[row] * (point.prices[row] + prices[row]);
-                    (target - product - predictor.map_or(0.0, |d| d.free[row] * d.prices[row]))
-                        / point.prices[row]
-                }
+                true => (wanted.free[row] - point.free[row] * prices[row]) / point.prices[row],
                 false => 0.0,
             })
             .collect();
-        let product = point.slack * (point.factor + factor);
-        let slack =
-            (target - product - predictor.map_or(0.0, |d| d.factor * d.slack)) / point.factor;
+        let slack = (wanted.factor - point.slack * factor) / point.factor;
         Deltas { shares, free, factor, values, reduced, prices, slack }
     }
 }
 
 impl Deltas {
+    /// Becomes the sum of it and parts of another direction, in the primal and dual variables.
+    pub(super) fn add(&mut self, other: &Deltas, primal: f64, dual: f64) {
+        add(&mut self.shares, &other.shares, primal);
+        add(&mut self.free, &other.free, primal);
+        self.factor += primal * other.factor;
+        add(&mut self.values, &other.values, dual);
+        add(&mut self.reduced, &other.reduced, dual);
+        add(&mut self.prices, &other.prices, dual);
+        self.slack += dual * other.slack;
+    }
+
     fn is_finite(&self) -> bool {
         self.factor.is_finite()
             && self.prices.iter().chain(&self.values).all(|value| value.is_finite())
@@ -253,6 +254,16 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// The same in four lanes, which need not wait for each other.
+fn long_dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 4];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    for (a, b) in a.iter().zip(b) {
+        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (a, b))| *lane += a * b);
+    }
+    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + dot(a_rest, b_rest)
+}
+
 /// Replaces the lower half of a matrix by its Cholesky factor. A pivot that rounding has eaten up
 /// becomes so large that its unknown stays zero in this step.
 fn cholesky(matrix: &mut [f64], rows: usize) {
@@ -262,9 +273,10 @@ fn cholesky(matrix: &mut [f64], rows: usize) {
         let own = &mut rest[..rows];
         for column in 0..row {
             let other = &before[column * rows..][..rows];
-            own[column] = (own[column] - dot(&own[..column], &other[..column])) / other[column];
+            own[column] =
+                (own[column] - long_dot(&own[..column], &other[..column])) / other[column];
         }
-        let pivot = own[row] - dot(&own[..row], &own[..row]);
+        let pivot = own[row] - long_dot(&own[..row], &own[..row]);
         own[row] = if pivot > 1e-30 * largest { pivot.sqrt() } else { 1e64 };
     }
 }
@@ -274,7 +286,7 @@ fn substitute(factor: &[f64], right: &mut [f64]) {
     let rows = right.len();
     for row in 0..rows {
         let line = &factor[row * rows..][..rows];
-        right[row] = (right[row] - dot(&line[..row], &right[..row])) / line[row];
+        right[row] = (right[row] - long_dot(&line[..row], &right[..row])) / line[row];
     }
     for row in (0..rows).rev() {
         right[row] /= factor[row * rows + row];

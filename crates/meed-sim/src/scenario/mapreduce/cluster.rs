@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use meed::{Span, Time};
 
-use super::super::cluster::MAX_NODES;
-use super::super::error::{Place, ScenarioError};
 use super::super::raw::Quantity;
+use super::super::{Place, ScenarioError};
 use super::raw::{MapReduce, Node};
 use super::{between, bytes, optional, span, thousandths, whole};
 use crate::mapreduce::{Cluster, Machine, SpeedChange, Speeds};
+use meed_config::nodes::MAX_NODES;
 
 /// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
 const MAX_BANDWIDTH: u64 = 1_000_000_000_000_000;

@@ -10,12 +10,13 @@ use meed_config::units::{parse_amount, parse_span};
 use meed_workload::stretch::Load;
 use toml::Spanned;
 
-use super::error::{Place, ScenarioError};
 use super::jobs::InlineJobs;
-use super::queues::{self, Names};
+use super::queues;
 use super::raw::Quantity;
 use super::{DEFAULT_ATTEMPTS, Scenario};
+use super::{Place, ScenarioError};
 use crate::mapreduce::{Cluster, Kind, Setup};
+use meed_config::queues::Names;
 pub(super) use raw::RawMapReduce;
 use workload::Workload;
 
@@ -51,8 +52,8 @@ pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError>
         measured: super::measured(&raw.fairness, &kinds, &place)?,
         nodes: plan.cluster.machines.iter().map(node).collect(),
         queues,
-        base: raw.policy.clone(),
-        named: raw.policies.clone(),
+        base: raw.policy.0.clone(),
+        named: super::named(&raw.policies),
         jobs: InlineJobs::default(),
         generators: Vec::new(),
         workloads: Vec::new(),

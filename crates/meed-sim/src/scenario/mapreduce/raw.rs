@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use super::super::raw::{Fairness, PolicyKeys, Quantity, Queue, Run};
+use super::super::raw::{Fairness, Queue, Run};
+use meed_config::policy::InToml;
+use meed_config::quantity::Quantity;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,9 +18,9 @@ pub(in super::super) struct RawMapReduce {
     #[serde(default)]
     pub(super) fairness: Fairness,
     #[serde(default)]
-    pub(super) policy: PolicyKeys,
+    pub(super) policy: InToml,
     #[serde(default)]
-    pub(super) policies: BTreeMap<String, PolicyKeys>,
+    pub(super) policies: BTreeMap<String, InToml>,
     #[serde(default)]
     pub(super) queue: Vec<Spanned<Queue>>,
     #[serde(default)]

@@ -10,8 +10,8 @@ use meed_workload::stretch::Load;
 use toml::Spanned;
 
 use super::super::cluster::at;
-use super::super::error::{Place, ScenarioError};
 use super::super::raw::Quantity;
+use super::super::{Place, ScenarioError};
 use super::raw::{self, Input, MapReduce};
 use super::{between, bytes, span, thousandths};
 use crate::mapreduce::{Begin, KINDS, Kind, PlannedJob, RATIO_ONE, Reduces, Request};

@@ -9,6 +9,7 @@
 
 mod least_tree;
 mod parked;
+mod state;
 
 pub(super) use parked::{AT_ONCE, bound};
 

@@ -1,0 +1,306 @@
+//! Trees of queues as people write them, checked.
+//!
+//! Queues form a tree by their names: `research.vision` lies below `research`. Limits: a name has
+//! at most [`MAX_NAME`] bytes and [`MAX_DEPTH`] levels, so that parents which are not declared cost
+//! at most [`MAX_DEPTH`] times the text that implies them, however the text is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use meed::{Policy, QueueSpec, ResourceKinds, Resources};
+use serde::{Deserialize, Serialize};
+
+use crate::policy::{Given, PolicySpec, SpecError};
+use crate::quantity::{Amounts, Quantity, bound, weight};
+use crate::words::{did_you_mean, quote};
+
+/// Longest full name of a queue, in bytes.
+pub const MAX_NAME: usize = 1024;
+
+/// Most levels of a tree below its root.
+pub const MAX_DEPTH: usize = 200;
+
+/// Remarks about parents that are not declared; further ones are counted in one.
+const MOST_REMARKS: usize = 20;
+
+/// A queue as it is written. `P` and `W` are forms of its policy and of words, with or without
+/// their place in a text ([`crate::policy::InToml`], `toml::Spanned`).
+#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, expecting = "a [[queue]] table")]
+pub struct QueueForm<P = PolicySpec, W = String> {
+    /// Full name.
+    pub name: String,
+    /// Weight among its siblings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Quantity>,
+    /// Minimum share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Amounts>,
+    /// Maximum share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Amounts>,
+    /// Short for a policy with this key alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<W>,
+    /// Its own keys; what is missing comes from the run's policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<P>,
+}
+
+/// A queue, checked; which policy it has depends on the run's.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QueuePlan {
+    /// Full name.
+    pub name: String,
+    /// In thousandths.
+    pub weight: u64,
+    /// Minimum share.
+    pub min: Option<Resources>,
+    /// Maximum share.
+    pub max: Option<Resources>,
+    /// Its own keys; what is missing comes from the run's policy.
+    pub keys: PolicySpec,
+}
+
+impl QueuePlan {
+    /// A queue of weight 1 without bounds and keys of its own.
+    pub fn plain(name: impl Into<String>) -> QueuePlan {
+        QueuePlan {
+            name: name.into(),
+            weight: 1000,
+            min: None,
+            max: None,
+            keys: PolicySpec::default(),
+        }
+    }
+
+    /// How the engine is told of it, where `policy` is its policy.
+    pub fn spec(&self, policy: Policy) -> QueueSpec {
+        let QueuePlan { name, weight, min, max, .. } = self;
+        QueueSpec { name: name.clone(), weight: *weight, min: *min, max: *max, policy }
+    }
+}
+
+/// The queues as declared, in order; the number of the one that is wrong, and why.
+pub fn plans<'a, P, W>(
+    forms: impl IntoIterator<Item = &'a QueueForm<P, W>>,
+    kinds: &ResourceKinds,
+) -> Result<Vec<QueuePlan>, (usize, String)>
+where
+    P: Into<PolicySpec> + Clone + 'a,
+    W: Into<Given> + Clone + 'a,
+{
+    let mut plans: Vec<QueuePlan> = Vec::new();
+    for (number, form) in forms.into_iter().enumerate() {
+        plans.push(plan(form, kinds).map_err(|why| (number, why))?);
+    }
+    // Sorted rather than compared in pairs: there can be ten thousand tenants.
+    let mut names: Vec<(&str, usize)> =
+        plans.iter().enumerate().map(|(i, plan)| (plan.name.as_str(), i)).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err((pair[1].1, format!("queue `{}` is declared twice", pair[1].0))),
+        None => Ok(plans),
+    }
+}
+
+/// What is wrong with a queue's full name, if anything.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let levels = name.split('.').count();
+    if name.len() > MAX_NAME {
+        return Err(format!(
+            "queue name {} has {} bytes; at most {MAX_NAME} are possible",
+            quote(name.as_bytes()),
+            name.len()
+        ));
+    }
+    if levels > MAX_DEPTH {
+        return Err(format!(
+            "queue name {} has {levels} levels; at most {MAX_DEPTH} are possible",
+            quote(name.as_bytes())
+        ));
+    }
+    match name.split('.').any(|part| part.trim().is_empty()) {
+        true => Err(format!("queue name `{name}` has an empty part; write `parent.child`")),
+        false => Ok(()),
+    }
+}
+
+fn plan<P, W>(form: &QueueForm<P, W>, kinds: &ResourceKinds) -> Result<QueuePlan, String>
+where
+    P: Into<PolicySpec> + Clone,
+    W: Into<Given> + Clone,
+{
+    check_name(&form.name)?;
+    let named = |part: &str, why: String| format!("queue `{}`, {part}: {why}", form.name);
+    let mut keys: PolicySpec = form.policy.clone().map(Into::into).unwrap_or_default();
+    if let Some(order) = &form.order {
+        if keys.get("order").is_some() {
+            return Err(named("order", "given twice, in the queue and in its policy".to_owned()));
+        }
+        keys = keys.with_order(order.clone().into());
+    }
+    let bound = |part: &str, raw: &Option<Amounts>, missing: u64| {
+        bound(raw.as_ref(), kinds, missing).map_err(|why| named(part, why))
+    };
+    Ok(QueuePlan {
+        name: form.name.clone(),
+        weight: match &form.weight {
+            Some(raw) => weight(raw).map_err(|why| named("weight", why))?,
+            None => 1000,
+        },
+        min: bound("min", &form.min, 0)?,
+        max: bound("max", &form.max, meed::MAX_AMOUNT)?,
+        keys,
+    })
+}
+
+/// A queue's place in the order in which ties are broken.
+enum Step {
+    /// Declared as this number.
+    Declared(usize),
+    /// A parent that nobody has declared.
+    Missing(String),
+}
+
+/// The queues in the order of their declaration, which is what ties are broken by; a parent stands
+/// where it, or a queue below it, is first named. Parents that are not declared are added with
+/// weight 1, with remarks.
+pub fn with_parents(plans: Vec<QueuePlan>, remarks: &mut Vec<String>) -> Vec<QueuePlan> {
+    let steps = steps(&plans);
+    let missing = || {
+        steps.iter().filter_map(|step| match step {
+            Step::Missing(parent) => Some(parent),
+            Step::Declared(_) => None,
+        })
+    };
+    remarks.extend(missing().take(MOST_REMARKS).map(|parent| {
+        format!("queue `{parent}` is not declared; it is taken as a parent of weight 1")
+    }));
+    let more = missing().count().saturating_sub(MOST_REMARKS);
+    if more > 0 {
+        remarks.push(format!(
+            "{more} more parents are not declared; they are taken as parents of weight 1"
+        ));
+    }
+    let mut declared: Vec<Option<QueuePlan>> = plans.into_iter().map(Some).collect();
+    let plan = |step| match step {
+        Step::Declared(number) => declared[number].take().expect("each stands once"),
+        Step::Missing(parent) => QueuePlan::plain(parent),
+    };
+    steps.into_iter().map(plan).collect()
+}
+
+fn steps(plans: &[QueuePlan]) -> Vec<Step> {
+    let names = || plans.iter().map(|plan| plan.name.as_str());
+    let declared: BTreeMap<&str, usize> = names().zip(0..).collect();
+    let mut placed = BTreeSet::new();
+    let mut steps = Vec::with_capacity(plans.len());
+    for name in names() {
+        let above = name.match_indices('.').map(|(end, _)| &name[..end]);
+        for part in above.chain([name]).filter(|part| placed.insert(*part)) {
+            steps.push(match declared.get(part) {
+                Some(number) => Step::Declared(*number),
+                None => Step::Missing(part.to_owned()),
+            });
+        }
+    }
+    steps
+}
+
+/// Adds the queues of that name that are not declared, with weight 1.
+pub fn add(plans: &mut Vec<QueuePlan>, names: &[String], remarks: &mut Vec<String>) {
+    let known: BTreeSet<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
+    let new = names.iter().filter(|name| !known.contains(name.as_str()));
+    let new: Vec<QueuePlan> = new.map(QueuePlan::plain).collect();
+    plans.extend(new);
+    *plans = with_parents(std::mem::take(plans), remarks);
+}
+
+/// The policy of the run, and all queues with theirs.
+pub fn resolve(
+    plans: &[QueuePlan],
+    run: &PolicySpec,
+    kinds: &ResourceKinds,
+) -> Result<(Policy, Vec<QueueSpec>), SpecError> {
+    // Most queues have no keys of their own: one policy is resolved for all of them.
+    let shared = run.policy(kinds)?;
+    let spec = |plan: &QueuePlan| {
+        let policy = match plan.keys.is_empty() {
+            true => shared.clone(),
+            false => plan.keys.over(run).policy(kinds)?,
+        };
+        Ok(plan.spec(policy))
+    };
+    let queues = plans.iter().map(spec).collect::<Result<_, SpecError>>()?;
+    Ok((shared, queues))
+}
+
+/// The tree's names, to be looked up.
+pub struct Names<'a> {
+    all: BTreeSet<&'a str>,
+    /// Each parent, with one of its children.
+    parents: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// The names of these queues.
+    pub fn of(plans: &'a [QueuePlan]) -> Names<'a> {
+        let names = || plans.iter().map(|plan| plan.name.as_str());
+        let above = |name: &'a str| name.rsplit_once('.').map(|(parent, _)| (parent, name));
+        Names { all: names().collect(), parents: names().filter_map(above).collect() }
+    }
+
+    /// Whether jobs can go to `name`: it is declared, and nothing lies below it.
+    pub fn check_leaf(&self, name: &str) -> Result<(), String> {
+        if !self.all.contains(name) {
+            let near = did_you_mean(name, self.all.iter().copied());
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            return Err(format!("unknown queue `{name}`{near}"));
+        }
+        match self.parents.get(name) {
+            Some(child) => {
+                Err(format!("queue `{name}` is a parent (of `{child}`); jobs go to leaves"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(plans: &[QueuePlan]) -> Vec<&str> {
+        plans.iter().map(|plan| plan.name.as_str()).collect()
+    }
+
+    #[test]
+    fn parents_come_first_and_are_added_where_they_are_missing() {
+        let plans = ["b.x.y", "a", "b.z", "c.d", "c"].map(QueuePlan::plain).to_vec();
+        let mut remarks = Vec::new();
+        let all = with_parents(plans, &mut remarks);
+        assert_eq!(names(&all), ["b", "b.x", "b.x.y", "a", "b.z", "c", "c.d"]);
+        assert_eq!(remarks.len(), 2);
+        assert!(remarks[1].starts_with("queue `b.x` is not declared"), "{remarks:?}");
+    }
+
+    /// What is added is at most [`MAX_DEPTH`] times the text, and so are the remarks.
+    #[test]
+    fn deep_trees_cost_in_proportion_to_their_text() {
+        let deepest = vec!["x"; MAX_DEPTH].join(".");
+        assert_eq!(check_name(&deepest), Ok(()));
+        let deeper = check_name(&format!("{deepest}.x")).unwrap_err();
+        assert!(deeper.ends_with("has 201 levels; at most 200 are possible"), "{deeper}");
+        let long = check_name(&"x".repeat(MAX_NAME + 1)).unwrap_err();
+        assert!(long.len() < 200 && long.contains("1025 bytes; at most 1024"), "{long}");
+        let plans: Vec<QueuePlan> =
+            (0..100).map(|i| QueuePlan::plain(format!("q{i}.{}", &deepest[4..]))).collect();
+        let text: usize = names(&plans).iter().map(|name| name.len()).sum();
+        let mut remarks = Vec::new();
+        let all = with_parents(plans, &mut remarks);
+        let kept: usize = names(&all).iter().map(|name| name.len()).sum();
+        assert!(kept <= MAX_DEPTH * text, "{kept} bytes of {text}");
+        assert_eq!(remarks.len(), MOST_REMARKS + 1);
+        assert!(remarks.last().is_some_and(|last| last.starts_with("19780 more parents")));
+    }
+}

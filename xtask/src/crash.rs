@@ -1,0 +1,25 @@
+//! `cargo xtask crash`: the crash tests of the journal's stores, for as long as one likes.
+//!
+//! `cargo test -p meed-store` runs them for some seconds; here they get more losses of power at
+//! random operations, and more processes that are killed.
+
+use std::process::Command;
+
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut seconds = 60;
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--seconds" => seconds = crate::seconds(args.next())?,
+            other => return Err(format!("crash knows --seconds N only, not \"{other}\"")),
+        }
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--quiet", "-p", "meed-store", "--test", "suite", "--"]);
+    cargo.args(["power::", "faults::", "kill::", "--test-threads", "2"]);
+    cargo.env("MEED_CRASH_SECONDS", seconds.to_string());
+    match cargo.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the crash tests failed ({status})")),
+        Err(error) => Err(format!("cargo: {error}")),
+    }
+}
