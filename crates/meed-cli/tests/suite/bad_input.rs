@@ -524,7 +524,6 @@ fn mapreduce_worlds_that_are_wrong() {
             "--policy static: the static partition means nothing in the MapReduce world",
         ),
         (&["--policy", "slots"], "order `slots` means nothing beside [mapreduce]"),
-        (&[], "runs of the MapReduce world are not logged"),
     ] {
         check(MAPREDUCE, args, 3, message);
     }
