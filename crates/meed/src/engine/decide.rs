@@ -148,8 +148,11 @@ impl Engine {
     pub(super) fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
         loop {
             let (stored, id) = self.queues[parent.index()].demanding.peek()?;
+            if self.holds_true_keys(parent) {
+                return Some((stored, QueueId(id)));
+            }
             let key = self.queue_key(parent, QueueId(id));
-            if key == stored {
+            if self.queues[parent.index()].demanding.certifies(&key) {
                 return Some((key, QueueId(id)));
             }
             self.queues[parent.index()].demanding.update(key, id, &mut self.queue_places);
@@ -158,6 +161,10 @@ impl Engine {
 
     fn runner_up(&mut self, parent: QueueId) -> Option<(QueueId, KeyValue)> {
         loop {
+            if self.holds_true_keys(parent) {
+                let (key, id) = self.second_child(parent)?;
+                return Some((QueueId(id), self.shown(parent, &key)));
+            }
             let (stored, id) = self.queues[parent.index()].demanding.peek_second()?;
             let key = self.queue_key(parent, QueueId(id));
             if key == stored {
@@ -206,9 +213,9 @@ impl Engine {
     #[inline]
     pub(super) fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
         loop {
-            let (stored, slot) = self.queues[leaf.index()].buckets[bucket].groups.peek()?;
+            let (_, slot) = self.queues[leaf.index()].buckets[bucket].groups.peek()?;
             let key = self.group_key(slot);
-            if key == stored {
+            if self.queues[leaf.index()].buckets[bucket].groups.certifies(&key) {
                 return Some((key, slot));
             }
             self.queues[leaf.index()].buckets[bucket].groups.update(
@@ -259,8 +266,10 @@ impl Engine {
                 },
             }
         }
-        let bound = self.bound_of(leaf);
-        self.parked.set(leaf, least.as_ref(), bound);
+        if !self.rescales {
+            let bound = self.bound_of(leaf);
+            self.parked.set(leaf, least.as_ref(), bound);
+        }
         self.queues[leaf.index()].parked = true;
         self.leave_heaps(leaf);
     }
@@ -273,6 +282,9 @@ impl Engine {
     }
 
     pub(super) fn wake_leaf(&mut self, leaf: QueueId) {
+        if self.rescales {
+            return self.unsettle(leaf);
+        }
         if self.queues[leaf.index()].parked {
             self.unpark(leaf);
             if self.queues[leaf.index()].waiting > 0 {
@@ -314,7 +326,12 @@ impl Engine {
 
     /// The leaf wants something: it and, where they wanted nothing before, its parents join their
     /// heaps.
-    fn join_heaps(&mut self, leaf: QueueId) {
+    pub(super) fn join_heaps(&mut self, leaf: QueueId) {
+        if self.rescales {
+            // Until it is looked at.
+            self.unsettle(leaf);
+            self.refresh_path(leaf, true);
+        }
         let mut at = leaf;
         while let Some(parent) = self.queues[at.index()].parent {
             if self.queue_places[at.index()] != NO_PLACE {
@@ -324,7 +341,6 @@ impl Engine {
             self.queues[parent.index()].demanding.push(key, at.0, &mut self.queue_places);
             at = parent;
         }
-        self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.add(self.now, leaf);
         }
@@ -333,6 +349,9 @@ impl Engine {
     /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
     /// leave their heaps.
     fn leave_heaps(&mut self, leaf: QueueId) {
+        if self.rescales {
+            self.refresh_path(leaf, false);
+        }
         let mut at = leaf;
         while let Some(parent) = self.queues[at.index()].parent {
             if self.queue_places[at.index()] == NO_PLACE {
@@ -344,7 +363,6 @@ impl Engine {
             }
             at = parent;
         }
-        self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);
         }
@@ -353,6 +371,9 @@ impl Engine {
     /// A queue's key has changed, perhaps fallen.
     pub(super) fn rekey(&mut self, queue: QueueId) {
         let Some(parent) = self.queues[queue.index()].parent else { return };
+        if self.rescales {
+            return self.refresh(queue, self.queue_places[queue.index()] != NO_PLACE);
+        }
         if self.queue_places[queue.index()] != NO_PLACE {
             let key = self.queue_key(parent, queue);
             self.queues[parent.index()].demanding.update(key, queue.0, &mut self.queue_places);

@@ -5,7 +5,7 @@
 use super::Engine;
 use crate::decision::KeyValue;
 use crate::order::key::Key;
-use crate::order::{Terms, Tier};
+use crate::order::{Minimum, Terms, Tier};
 use crate::policy::{Measure, Policy, Scalar};
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, QueueId};
@@ -113,7 +113,7 @@ impl Engine {
                 (rescaled.unwrap_or_else(own), child)
             })
             .collect();
-        all.sort_unstable_by_key(|(key, _)| *key);
+        all.sort_unstable_by(|a, b| self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0)));
         let view = |(key, queue): (Key, QueueId)| ChildView {
             queue,
             key: self.shown(parent, &key),
@@ -181,7 +181,7 @@ impl Engine {
         if domain.rule.measure == Measure::Arrival {
             return Key::new(Tier::Ordinary, u128::from(job.arrival), 1, tie);
         }
-        let terms = Terms { weight: job.weight, min: 0, share: u64::MAX, tie };
+        let terms = Terms { weight: job.weight, min: Minimum::NONE, share: u64::MAX, tie };
         job.standing.clone().key(self.now, domain, &terms)
     }
 

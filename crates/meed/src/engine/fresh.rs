@@ -110,7 +110,7 @@ impl Engine {
     /// unless somebody in the walk comes before it. With `all` it wakes all that they help, for
     /// runners-up are told as well.
     pub(super) fn wake_next(&mut self, all: bool) {
-        if self.fresh.is_empty() {
+        if self.fresh.is_empty() || self.rescales {
             return;
         }
         let nodes = std::mem::take(&mut self.fresh);
@@ -127,9 +127,7 @@ impl Engine {
     /// Whether a parked leaf is woken whenever it can start something: where its own key does not
     /// tell its turn, or where it counts in the keys of others.
     fn wakes_at_once(&self, leaf: QueueId) -> bool {
-        self.queues[leaf.index()].parent != Some(QueueId::ROOT)
-            || self.guard.is_some()
-            || self.rescales
+        self.queues[leaf.index()].parent != Some(QueueId::ROOT) || self.guard.is_some()
     }
 
     /// What a parked leaf's key is told by.

@@ -14,7 +14,7 @@ use crate::error::Rejected;
 use crate::event::Effect;
 use crate::order::heap::Heap;
 use crate::order::key::Key;
-use crate::order::{Standing, Terms};
+use crate::order::{Minimum, Standing, Terms};
 use crate::place::Taken;
 use crate::policy::Measure;
 use crate::quantum::JobQuantum;
@@ -319,7 +319,11 @@ impl Engine {
         };
         // An empty bucket may be of a shape that is gone, whose number another has now.
         buckets[bucket].demand = demand;
+        let begins = buckets[bucket].groups.is_empty();
         buckets[bucket].groups.push(key, slot, &mut self.group_places);
+        if begins {
+            self.note_waiting(leaf, shape, true);
+        }
     }
 
     /// Takes a group that no longer waits out of its bucket; empty buckets go when there are many.
@@ -332,8 +336,12 @@ impl Engine {
             .position(|bucket| bucket.shape == shape)
             .expect("a waiting group is listed");
         buckets[found].groups.remove(slot, &mut self.group_places);
-        if buckets[found].groups.is_empty() && buckets.len() > KEPT {
+        let ceases = buckets[found].groups.is_empty();
+        if ceases && buckets.len() > KEPT {
             buckets.swap_remove(found);
+        }
+        if ceases {
+            self.note_waiting(leaf, shape, false);
         }
     }
 
@@ -346,7 +354,7 @@ impl Engine {
         if domain.rule.measure == Measure::Arrival {
             return Key::new(crate::order::Tier::Ordinary, u128::from(job.arrival), 1, tie);
         }
-        let terms = Terms { weight: job.weight, min: 0, share: u64::MAX, tie };
+        let terms = Terms { weight: job.weight, min: Minimum::NONE, share: u64::MAX, tie };
         job.standing.key(self.now, domain, &terms)
     }
 

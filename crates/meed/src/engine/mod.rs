@@ -11,8 +11,8 @@
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one,
 //! unless tasks outrun their quantum), plus the placement's; nothing in it grows with the number of
 //! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks
-//! want nodes of their own are looked at one by one within their leaf, and hierarchical `drf`
-//! (`rescale`) and `per-server-drf` (`per_server`) look at all queues.
+//! want nodes of their own are looked at one by one within their leaf, and `per-server-drf`
+//! (`per_server`) looks at all queues.
 
 mod chores;
 mod decide;
@@ -58,6 +58,7 @@ use jobs::{Group, Job};
 use parked::Parked;
 use per_server::Servers;
 use queues::Queue;
+use rescale::Rescaling;
 use rules::Rules;
 use tasks::Running;
 
@@ -100,6 +101,7 @@ pub struct Engine {
     orders_by_arrival: bool,
     /// Whether a parent may stand by its children rescaled.
     rescales: bool,
+    rescaling: Rescaling,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
     parked: Parked,
@@ -156,6 +158,7 @@ impl Engine {
             has_maximums: false,
             orders_by_arrival: false,
             rescales: false,
+            rescaling: Rescaling::default(),
             waits: config.root.blocked == crate::policy::Blocked::Wait,
             parked: Parked::new(kinds.len()),
             woken: Vec::new(),

@@ -7,7 +7,7 @@ use crate::cluster::{check_dimensions, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::order::heap::Heap;
-use crate::order::{Domain, Pool, Standing, Terms};
+use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Policy, Quantum};
 use crate::quantum::QuantumUpdater;
 use crate::resources::Resources;
@@ -85,7 +85,7 @@ impl Queue {
             parent,
             domain,
             standing: Standing::default(),
-            terms: Terms { weight: spec.weight, min: 0, share: 0, tie: (tie, 0) },
+            terms: Terms { weight: spec.weight, min: Minimum::NONE, share: 0, tie: (tie, 0) },
             active_tasks: 0,
             waiting: 0,
             jobs: 0,
@@ -283,7 +283,7 @@ impl Engine {
     fn set_minimum_term(&mut self, queue: QueueId) {
         let Some(parent) = self.queues[queue.index()].parent else { return };
         let min = self.queues[queue.index()].rest.min;
-        let term = min.map_or(0, |min| self.domain(parent).bound(&min));
+        let term = min.map_or(Minimum::NONE, |min| self.domain(parent).minimum(&min));
         self.queues[queue.index()].terms.min = term;
     }
 
@@ -337,6 +337,7 @@ impl Engine {
         let queue = &mut self.queues[id.index()];
         queue.terms.weight = weight;
         self.woken.extend(std::mem::take(&mut queue.rest.capped));
+        self.note_filled(id);
         self.set_minimum_term(id);
         self.share_out();
         self.wake();

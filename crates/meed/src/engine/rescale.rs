@@ -14,92 +14,411 @@
 //! where a parent and its own parent both order by dominant allocation (`drf`, `drfh`); usage over
 //! time (`long-term-drf`) is summed plainly, and the guard `t_wait` helps.
 //!
-//! Such a key may fall when a child begins or ceases to count, so it is computed anew for every
-//! parent on the path whenever that, or an amount, changes; and before each decision those of which
-//! nothing fits are set apart, which elsewhere waits until their turn comes. Factors are kept to
-//! 2^-40. Amounts count as they are held, whatever the weight of the node. Cost of a decision:
-//! O(queues + distinct demands), besides O(demanding children) for each parent on the path.
+//! Invariants, while the tree has such a parent: the heap of every parent that orders by dominant
+//! allocation holds the *true* keys of its children, for they move at events only, and each change
+//! goes up the path at once ([`Engine::refresh`]); so its top gives M. The sum of a rescaled parent
+//! (`order::rescaled`) has one term for each child in its heap. Before each walk the leaves that can
+//! start something now, and only those, are in the heaps ([`Engine::settle`]).
+//!
+//! Keys are compared exactly: where their bounds overlap, by whole numbers of any length
+//! ([`View::compare`]). Those are kept with the parent until one of its terms changes.
+//!
+//! Cost of a start, an end, or a leaf that begins or ceases to count: O(kinds + log children) for
+//! each level of its path. Of a decision: a look at each distinct demand that waits, besides; and
+//! at the leaves below a queue with a maximum share where one of them has started something.
 
-use super::Engine;
-use crate::order::key::Key;
-use crate::resources::MAX_KINDS;
-use crate::spec::QueueId;
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Bits of a factor's fraction.
-const FRACTION: u32 = 40;
+use num_bigint::BigUint;
 
-impl Engine {
-    /// Whether `queue` stands in its parent by the rescaled amounts of its children.
-    #[inline]
-    pub(super) fn is_rescaled(&self, queue: QueueId) -> bool {
+use super::queues::Queue;
+use super::{Engine, NO_PLACE};
+use crate::order::Domain;
+use crate::order::Tier;
+use crate::order::heap::Item;
+use crate::order::key::{Key, Level};
+use crate::order::rescaled::{Direction, Fractions, Sum, Term};
+use crate::shapes::ShapeId;
+use crate::spec::{NodeId, QueueId};
+
+/// What is kept where a parent may stand by its children rescaled.
+#[derive(Default)]
+pub(super) struct Rescaling {
+    /// By queue; empty as long as no parent is rescaled.
+    rows: Vec<Row>,
+    /// Demands that wait.
+    shapes: BTreeMap<ShapeId, Waits>,
+    /// Leaves whose waiting demands, or room below a maximum share, have changed.
+    unsettled: BTreeSet<QueueId>,
+    /// Queues with a maximum share below which something has started.
+    filled: BTreeSet<QueueId>,
+}
+
+/// One queue.
+#[derive(Default)]
+struct Row {
+    /// What it puts into the sum of its parent, if that is rescaled.
+    term: Term,
+    /// Of its children, if it is rescaled itself.
+    sum: Option<Box<Sum>>,
+    /// The same in whole numbers, since it was last asked for.
+    exact: OnceCell<Box<Fractions>>,
+}
+
+/// A demand that waits.
+#[derive(Default)]
+struct Waits {
+    leaves: BTreeSet<QueueId>,
+    /// Whether it could be started somewhere when it was looked at last.
+    open: bool,
+    /// Where.
+    node: Option<NodeId>,
+}
+
+/// What comparisons read.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    queues: &'a [Queue],
+    domains: &'a [Domain],
+    rows: &'a [Row],
+}
+
+impl View<'_> {
+    fn domain(&self, queue: QueueId) -> &Domain {
+        &self.domains[self.queues[queue.index()].domain]
+    }
+
+    fn is_rescaled(&self, queue: QueueId) -> bool {
         let row = &self.queues[queue.index()];
         let above = row.parent.is_some_and(|parent| self.domain(parent).rescales());
         above && !row.children.is_empty() && self.domain(queue).rescales()
     }
 
+    fn demanding(&self, parent: QueueId) -> impl Iterator<Item = QueueId> {
+        self.queues[parent.index()].demanding.iter().map(|&(_, id)| QueueId(id))
+    }
+
+    /// s / w of a queue below a parent that orders by dominant allocation.
+    fn level(&self, queue: QueueId) -> Level {
+        let row = &self.queues[queue.index()];
+        if let Some(sum) = self.sum(queue) {
+            let Some(least) = self.least(queue) else {
+                return Level::Ratio { amount: 0, weight: 1 };
+            };
+            return sum.level(least.0.level(), row.terms.weight);
+        }
+        let parent = row.parent.expect("the root has no key");
+        let share = self.domain(parent).pool.share(&row.held);
+        Level::Ratio { amount: share.amount, weight: share.per(row.terms.weight) }
+    }
+
+    fn sum(&self, queue: QueueId) -> Option<&Sum> {
+        self.rows[queue.index()].sum.as_deref()
+    }
+
+    /// The demanding child of the least s / w, whatever its minimum share.
+    fn least(&self, parent: QueueId) -> Option<Item> {
+        let top = self.queues[parent.index()].demanding.peek()?;
+        if top.0.tier() == Tier::Ordinary {
+            return Some(top);
+        }
+        let children = self.demanding(parent);
+        let item = |child: QueueId| {
+            let tie = self.queues[child.index()].terms.tie;
+            (Key::at(self.level(child), tie), child.0)
+        };
+        children.map(item).min_by(|a, b| self.compare(a, b))
+    }
+
+    /// Which comes first, exactly.
+    fn compare(&self, a: &Item, b: &Item) -> Ordering {
+        a.0.compare(&b.0).unwrap_or_else(|| {
+            let ((a_up, a_down), (b_up, b_down)) =
+                (self.ratio(QueueId(a.1)), self.ratio(QueueId(b.1)));
+            (a_up * b_down).cmp(&(b_up * a_down)).then(a.0.tie().cmp(&b.0.tie()))
+        })
+    }
+
+    /// s / w of a queue as a ratio of whole numbers: M of the last parent on the way to the least,
+    /// times what each parent on the way makes of it.
+    fn ratio(&self, queue: QueueId) -> (BigUint, BigUint) {
+        let (mut up, mut down, mut at) = (BigUint::from(1u64), BigUint::from(1u64), queue);
+        while let Some(sum) = self.sum(at) {
+            let least = self.least(at).filter(|_| !sum.is_zero());
+            let Some((_, child)) = least else { return (BigUint::default(), down) };
+            let (most, whole) = self.exact(at).largest();
+            up *= most;
+            down *= whole;
+            down *= self.queues[at.index()].terms.weight;
+            at = QueueId(child);
+        }
+        let Level::Ratio { amount, weight } = self.level(at) else {
+            unreachable!("what is held is a ratio")
+        };
+        (up * amount, down * weight)
+    }
+
+    /// The sum of a rescaled parent in whole numbers; first those of the parents below that are not
+    /// known yet. A loop, for trees can be deep.
+    fn exact(&self, parent: QueueId) -> &Fractions {
+        let known = |queue: QueueId| self.rows[queue.index()].exact.get();
+        let mut missing = vec![parent];
+        let mut next = 0;
+        while let Some(&at) = missing.get(next) {
+            let below = self.demanding(at).filter(|&child| self.sum(child).is_some());
+            missing.extend(below.filter(|&child| known(child).is_none()));
+            next += 1;
+        }
+        for &at in missing.iter().rev() {
+            self.rows[at.index()].exact.get_or_init(|| Box::new(self.add_up(at)));
+        }
+        known(parent).expect("it was the first one missing")
+    }
+
+    /// The sum of a rescaled parent from those of the parents below.
+    fn add_up(&self, parent: QueueId) -> Fractions {
+        let pool = &self.domain(parent).pool;
+        let term = |child: QueueId| {
+            let row = &self.queues[child.index()];
+            let direction = match self.rows[child.index()].exact.get() {
+                Some(sum) => Fractions::clone(sum).directed(),
+                None => Fractions::of_held(pool, &row.held),
+            };
+            (direction, BigUint::from(row.terms.weight))
+        };
+        Fractions::sum(self.demanding(parent).map(term).collect())
+    }
+
+    /// What a queue puts into the sum of its parent, if it is in its heap.
+    fn term(&self, parent: QueueId, queue: QueueId) -> Term {
+        let row = &self.queues[queue.index()];
+        let direction = match self.sum(queue) {
+            Some(sum) => sum.direction(),
+            None => Direction::of_held(&self.domain(parent).pool, &row.held),
+        };
+        direction.map_or(Term::Nothing, |direction| Term::Toward(direction, row.terms.weight))
+    }
+}
+
+impl Engine {
+    fn view(&self) -> View<'_> {
+        View { queues: &self.queues, domains: &self.domains, rows: &self.rescaling.rows }
+    }
+
+    /// Whether `queue` stands in its parent by the rescaled amounts of its children.
+    pub(super) fn is_rescaled(&self, queue: QueueId) -> bool {
+        self.view().is_rescaled(queue)
+    }
+
+    /// Whether the heap of `parent` holds true keys, compared by [`Engine::compare_children`].
+    #[inline]
+    pub(super) fn holds_true_keys(&self, parent: QueueId) -> bool {
+        self.rescales && self.domain(parent).rescales()
+    }
+
     /// The key of a rescaled parent; `None` for all other queues.
+    #[inline]
     pub(super) fn rescaled_key(&self, parent: QueueId, queue: QueueId) -> Option<Key> {
-        if !self.rescales || !self.is_rescaled(queue) {
+        if !self.rescales || self.view().sum(queue).is_none() {
             return None;
         }
-        let parts = self.rescaled(queue);
-        let share = parts.iter().copied().max().unwrap_or(0);
         let row = &self.queues[queue.index()];
-        Some(row.standing.key_of_share(share, &self.domain(parent).pool, &row.terms))
+        let below = row.standing.key_below_minimum(&self.domain(parent).pool, &row.terms);
+        Some(below.unwrap_or_else(|| Key::at(self.view().level(queue), row.terms.tie)))
     }
 
-    /// Parts of each kind that count for `queue`.
-    fn rescaled(&self, queue: QueueId) -> [u128; MAX_KINDS] {
-        if !self.is_rescaled(queue) {
-            let held = &self.queues[queue.index()].held;
-            // All domains that compare dominant shares have the same pool.
-            return self
-                .domain(self.queues[queue.index()].parent.unwrap_or(QueueId::ROOT))
-                .pool
-                .parts(held);
+    /// Which of two children of one parent comes first, by keys that are true now.
+    pub(super) fn compare_children(&self, a: &Item, b: &Item) -> Ordering {
+        match self.rescales {
+            true => self.view().compare(a, b),
+            false => a.0.cmp(&b.0),
         }
-        let children = self.queues[queue.index()].demanding.iter().map(|&(_, id)| QueueId(id));
-        let rows: Vec<([u128; MAX_KINDS], u128, u64)> = children
-            .map(|child| {
-                let parts = self.rescaled(child);
-                let share = parts.iter().copied().max().unwrap_or(0);
-                (parts, share, self.queues[child.index()].terms.weight)
-            })
-            .collect();
-        let by_ratio = |a: &&(_, u128, u64), b: &&(_, u128, u64)| {
-            (a.1 * u128::from(b.2)).cmp(&(b.1 * u128::from(a.2)))
+    }
+
+    /// The child of `parent` that comes after the first.
+    pub(super) fn second_child(&self, parent: QueueId) -> Option<Item> {
+        let demanding = &self.queues[parent.index()].demanding;
+        demanding.peek_second_by(|a, b| self.compare_children(a, b))
+    }
+
+    /// Brings the place of `queue` in its parent up to date: its key, its term, and whether it
+    /// stands in the heap at all. All below it are up to date.
+    pub(super) fn refresh(&mut self, queue: QueueId, counts: bool) {
+        let Some(parent) = self.queues[queue.index()].parent else { return };
+        let key = counts.then(|| self.queue_key(parent, queue));
+        let by_share = self.holds_true_keys(parent);
+        // Its siblings are compared while it moves; the heap that they stand in is not read.
+        let mut heap = std::mem::take(&mut self.queues[parent.index()].demanding);
+        let (queues, domains) = (&self.queues, &self.domains);
+        let view = View { queues, domains, rows: &self.rescaling.rows };
+        let order = |a: &Item, b: &Item| match by_share {
+            true => view.compare(a, b),
+            false => a.0.cmp(&b.0),
         };
-        let mut sum = [0; MAX_KINDS];
-        let Some(&(_, least, least_weight)) = rows.iter().min_by(by_ratio) else { return sum };
-        if least == 0 {
-            return sum;
+        let places = &mut self.queue_places;
+        match (key, places[queue.index()] != NO_PLACE) {
+            (Some(key), true) => {
+                let stored = heap.stored(queue.0, places);
+                // Exact keys that are equal are the same key.
+                if !matches!(
+                    (key.level(), stored.level()),
+                    (Level::Ratio { .. }, Level::Ratio { .. })
+                ) || key != *stored
+                {
+                    heap.update_by(key, queue.0, places, order);
+                }
+            }
+            (Some(key), false) => heap.push_by(key, queue.0, places, order),
+            (None, true) => heap.remove_by(queue.0, places, order),
+            (None, false) => {}
         }
-        for (parts, share, weight) in &rows {
-            // M / (s_i / w_i), at most one: shares are below 2^53 and weights below 2^30.
-            let up = least * u128::from(*weight);
-            let down = share * u128::from(least_weight);
-            let factor = (up << FRACTION) / down;
-            sum.iter_mut().zip(parts).for_each(|(sum, part)| *sum += (part * factor) >> FRACTION);
+        self.queues[parent.index()].demanding = heap;
+        if self.view().sum(parent).is_some() {
+            self.replace_term(parent, queue, counts);
         }
-        sum
     }
 
-    /// Parks every leaf of which nothing can start, so that only those that can count.
+    fn replace_term(&mut self, parent: QueueId, queue: QueueId, counts: bool) {
+        let term = if counts { self.view().term(parent, queue) } else { Term::Absent };
+        let rows = &mut self.rescaling.rows;
+        let before = std::mem::replace(&mut rows[queue.index()].term, term);
+        // A direction that is known by bounds may have moved within them.
+        let row = &mut rows[parent.index()];
+        row.exact.take();
+        let sum = row.sum.as_deref_mut().expect("its parent is rescaled");
+        if before != term {
+            sum.replace(&before, &term);
+        }
+    }
+
+    /// The same for all of the path of `leaf`, from below.
+    pub(super) fn refresh_path(&mut self, leaf: QueueId, counts: bool) {
+        let (mut at, mut counts) = (leaf, counts);
+        while let Some(parent) = self.queues[at.index()].parent {
+            self.refresh(at, counts);
+            counts = !self.queues[parent.index()].demanding.is_empty();
+            at = parent;
+        }
+    }
+
+    /// The amounts of `leaf` have risen, and with them those above.
+    #[inline]
+    pub(super) fn rekey_rescaled(&mut self, leaf: QueueId) {
+        if !self.rescales {
+            return;
+        }
+        self.refresh_path(leaf, self.queue_places[leaf.index()] != NO_PLACE);
+        for queue in self.path(leaf) {
+            self.note_filled(queue);
+        }
+    }
+
+    /// `queue` may have no more room below its maximum share for some that wait below it.
+    pub(super) fn note_filled(&mut self, queue: QueueId) {
+        if self.rescales && self.queues[queue.index()].max.is_some() {
+            self.rescaling.filled.insert(queue);
+        }
+    }
+
+    /// `leaf` has begun, or ceased, to wait with tasks of a shape.
+    pub(super) fn note_waiting(&mut self, leaf: QueueId, shape: ShapeId, waits: bool) {
+        if !self.rescales {
+            return;
+        }
+        self.rescaling.unsettled.insert(leaf);
+        match waits {
+            true => {
+                self.rescaling.shapes.entry(shape).or_default().leaves.insert(leaf);
+            }
+            false => {
+                if let Some(of) = self.rescaling.shapes.get_mut(&shape) {
+                    of.leaves.remove(&leaf);
+                    if of.leaves.is_empty() {
+                        self.rescaling.shapes.remove(&shape);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether something of `leaf` may start has to be looked at anew.
+    pub(super) fn unsettle(&mut self, leaf: QueueId) {
+        self.rescaling.unsettled.insert(leaf);
+    }
+
+    /// Takes every leaf of which nothing can start out of the walk, and puts those back that can.
     pub(super) fn settle(&mut self) {
         if !self.rescales {
             return;
         }
-        if !self.waits {
-            for shape in self.shapes.startable() {
-                self.find_or_block(shape);
+        self.look_at_shapes();
+        for queue in std::mem::take(&mut self.rescaling.filled) {
+            let mut below = vec![queue];
+            while let Some(at) = below.pop() {
+                let row = &self.queues[at.index()];
+                below.extend(row.children.iter().copied());
+                if row.children.is_empty() && row.waiting > 0 {
+                    self.rescaling.unsettled.insert(at);
+                }
             }
         }
-        for leaf in (1..self.queues.len() as u32).map(QueueId) {
+        for leaf in std::mem::take(&mut self.rescaling.unsettled) {
             let row = &self.queues[leaf.index()];
-            if row.children.is_empty() && row.waiting > 0 && !row.parked && !self.may_start(leaf) {
-                self.park(leaf);
+            if !row.children.is_empty() || row.waiting == 0 {
+                continue;
+            }
+            match (row.parked, self.may_start(leaf)) {
+                (false, false) => self.park(leaf),
+                (true, true) => self.unpark_counted(leaf),
+                // Perhaps it waits for its maximum share from now on.
+                (true, false) => self.note_capped(leaf),
+                (false, true) => {}
             }
         }
+    }
+
+    fn note_capped(&mut self, leaf: QueueId) {
+        for bucket in 0..self.queues[leaf.index()].buckets.len() {
+            let bucket = &self.queues[leaf.index()].buckets[bucket];
+            if bucket.groups.is_empty() {
+                continue;
+            }
+            if let Some(queue) = self.capped_by(leaf, bucket.shape) {
+                self.queues[queue.index()].rest.capped.insert(leaf);
+            }
+        }
+    }
+
+    fn unpark_counted(&mut self, leaf: QueueId) {
+        self.queues[leaf.index()].parked = false;
+        self.join_heaps(leaf);
+    }
+
+    /// Looks for each demand that waits whether it can be started somewhere; the leaves of those
+    /// for which that has changed are to be settled.
+    fn look_at_shapes(&mut self) {
+        let mut shapes = std::mem::take(&mut self.rescaling.shapes);
+        for (&shape, waits) in &mut shapes {
+            let open = self.waits || self.still_fits(shape, waits.node) || {
+                waits.node = self.find_or_block(shape);
+                waits.node.is_some()
+            };
+            if open != waits.open {
+                waits.open = open;
+                self.rescaling.unsettled.extend(waits.leaves.iter().copied());
+            }
+        }
+        self.rescaling.shapes = shapes;
+    }
+
+    /// Whether tasks of the shape fit where they did when it was looked at last.
+    fn still_fits(&self, shape: ShapeId, node: Option<NodeId>) -> bool {
+        let Some(node) = node else { return false };
+        let shape = &self.shapes[shape];
+        self.cluster.has_room(node, &shape.demand)
+            && self.rules.allowed(&shape.key, &self.jobs).contains(node)
     }
 
     pub(super) fn may_start(&self, leaf: QueueId) -> bool {
@@ -107,19 +426,40 @@ impl Engine {
             .any(|bucket| self.startable_shape(leaf, bucket).is_some())
     }
 
-    /// The amounts of `leaf`, or who counts on its path, have changed: the keys of the parents
-    /// above may have fallen.
-    #[inline]
-    pub(super) fn rekey_rescaled(&mut self, leaf: QueueId) {
-        if !self.rescales {
-            return;
+    /// Weights, the pool or the tree have changed: all sums and heaps anew, from below. Children
+    /// have larger numbers than their parents.
+    pub(super) fn rebuild_rescaled(&mut self) {
+        let count = self.queues.len();
+        let begins = self.rescaling.rows.is_empty();
+        self.rescaling.rows.clear();
+        self.rescaling.rows.resize_with(count, Row::default);
+        let mut counts = vec![false; count];
+        for index in 0..count {
+            let ids = self.queues[index].demanding.drain(&mut self.queue_places);
+            ids.iter().for_each(|&id| counts[id as usize] = true);
+            let rescaled = self.is_rescaled(QueueId(index as u32));
+            self.rescaling.rows[index].sum = rescaled.then(Box::default);
         }
-        let mut at = leaf;
-        while let Some(parent) = self.queues[at.index()].parent {
-            if at != leaf {
-                self.rekey(at);
-            }
-            at = parent;
+        if begins {
+            self.begin_to_count(&mut counts);
+        }
+        for index in (1..count).rev() {
+            let queue = QueueId(index as u32);
+            let inner = !self.queues[index].demanding.is_empty();
+            self.refresh(queue, inner || counts[index] && self.queues[index].children.is_empty());
+        }
+    }
+
+    /// The first rescaled parent: what waits is noted, and whoever is parked counts until it is
+    /// looked at.
+    fn begin_to_count(&mut self, counts: &mut [bool]) {
+        self.parked = super::parked::Parked::new(self.kinds.len());
+        for leaf in (1..self.queues.len() as u32).map(QueueId) {
+            let row = &mut self.queues[leaf.index()];
+            counts[leaf.index()] |= std::mem::take(&mut row.parked);
+            let waiting = row.buckets.iter().filter(|bucket| !bucket.groups.is_empty());
+            let shapes: Vec<ShapeId> = waiting.map(|bucket| bucket.shape).collect();
+            shapes.into_iter().for_each(|shape| self.note_waiting(leaf, shape, true));
         }
     }
 }

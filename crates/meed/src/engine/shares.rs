@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::fairness::dominant::WHOLE;
-use crate::order::{Domain, Pool};
+use crate::order::{Domain, Minimum, Pool};
 use crate::shares::apportion;
 use crate::spec::QueueId;
 
@@ -35,7 +35,7 @@ impl Engine {
                 let (queue, domain) = (&mut self.queues[child.index()], &self.domains[domain]);
                 let (old, share) = (queue.terms.share, queue.rest.share);
                 queue.terms.share = queue.standing.set_share(now, domain, old, &share);
-                queue.terms.min = queue.rest.min.map_or(0, |min| domain.bound(&min));
+                queue.terms.min = queue.rest.min.map_or(Minimum::NONE, |min| domain.minimum(&min));
             }
         }
         self.measure_shares();
@@ -57,13 +57,13 @@ impl Engine {
                 continue;
             }
             let before = std::mem::replace(&mut self.domains[domain].pool, Pool::new(&total));
-            let after = self.domains[domain].pool.whole();
+            let after = self.domains[domain].pool.count();
             let (queues, jobs) = self.members(domain);
             for id in queues {
-                self.queues[id.index()].standing.change_parts(before.whole(), after);
+                self.queues[id.index()].standing.change_parts(before.count(), after);
             }
             for id in jobs {
-                self.jobs[id].standing.change_parts(before.whole(), after);
+                self.jobs[id].standing.change_parts(before.count(), after);
             }
         }
     }
@@ -86,6 +86,20 @@ impl Engine {
 
     /// Keys may have fallen: all heaps are put in order anew.
     pub(super) fn rebuild_heaps(&mut self) {
+        match self.rescales {
+            true => self.rebuild_rescaled(),
+            false => self.rekey_queues(),
+        }
+        // Shares of jobs are parts of the pool as well.
+        if self.domains.iter().any(Domain::is_dominant) {
+            for id in self.jobs.iter().map(|(id, _)| id).collect::<Vec<_>>() {
+                self.rekey_job(id);
+            }
+        }
+        self.rekey_guard();
+    }
+
+    fn rekey_queues(&mut self) {
         for index in 0..self.queues.len() {
             let children: Vec<u32> =
                 self.queues[index].demanding.iter().map(|(_, id)| *id).collect();
@@ -96,12 +110,5 @@ impl Engine {
                 self.rekey(QueueId(index as u32));
             }
         }
-        // Shares of jobs are parts of the pool as well.
-        if self.domains.iter().any(Domain::is_dominant) {
-            for id in self.jobs.iter().map(|(id, _)| id).collect::<Vec<_>>() {
-                self.rekey_job(id);
-            }
-        }
-        self.rekey_guard();
     }
 }

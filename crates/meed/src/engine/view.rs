@@ -129,7 +129,7 @@ impl Engine {
         let mut charge = queue.standing.charge_ahead(now, domain, queue.terms.share) as f64;
         if domain.is_dominant() {
             // A share of the pool, as an amount of the measured kind.
-            charge *= self.cluster.total.get(self.meter_kind()) as f64 / domain.pool.whole() as f64;
+            charge *= self.cluster.total.get(self.meter_kind()) as f64 / domain.pool.count() as f64;
         }
         charge / CHARGE_ONE as f64 / 1e6 / domain.rule.clock.inflation(now)
     }

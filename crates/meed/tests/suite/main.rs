@@ -14,5 +14,6 @@ mod offers;
 mod papers;
 mod quantum;
 mod refusals;
+mod rescaled;
 mod rounds;
 mod twin;
