@@ -11,6 +11,7 @@ use super::chores::used;
 use super::guard::Guard;
 use super::per_server::Servers;
 use super::ready::Ready;
+use super::rescale::Rescaling;
 use super::room::{Room, RoomState, ShapeId};
 use super::tree::Tree;
 use super::work::{Job, Work};
@@ -146,6 +147,7 @@ impl Engine {
             ready: Ready::new(kinds.len()),
             servers: root.per_server.then(Servers::default),
             rescales: false,
+            rescaling: Rescaling::default(),
             waits: root.blocked == Blocked::Wait,
             kinds,
             tree,
@@ -259,6 +261,10 @@ impl Engine {
         }
         for id in self.work.job_ids().collect::<Vec<_>>() {
             self.restore_listed(id)?;
+        }
+        if self.rescales {
+            // The sums of nobody yet.
+            self.rebuild_rescaled();
         }
         for (index, queue) in state.queues.iter().enumerate() {
             let leaf = QueueId(index as u32);
