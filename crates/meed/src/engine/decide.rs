@@ -6,6 +6,7 @@
 //! the root's policy says to wait.
 
 use super::Engine;
+use super::ready::AT_ONCE;
 use super::room::ShapeId;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
@@ -117,16 +118,22 @@ impl Engine {
     pub(super) fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
         loop {
             let (stored, child) = self.ready.first(parent)?;
+            if self.holds_true_keys(parent) {
+                return Some((stored, child));
+            }
             let key = self.queue_key(child);
-            if key == stored {
+            if self.ready.certifies(parent, &key) {
                 return Some((key, child));
             }
-            debug_assert!(stored < key, "a key fell between events (see `order`)");
             self.ready.update(parent, child, key);
         }
     }
 
     fn runner_up(&mut self, parent: QueueId) -> Option<(QueueId, KeyValue)> {
+        if self.holds_true_keys(parent) {
+            let (key, child) = self.second_child(parent)?;
+            return Some((child, self.shown(parent, &key)));
+        }
         loop {
             let (stored, child) = self.ready.second(parent)?;
             let key = self.queue_key(child);
@@ -174,12 +181,11 @@ impl Engine {
     #[inline]
     pub(super) fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
         loop {
-            let (stored, slot) = self.ready.first_group(leaf, bucket)?;
+            let (_, slot) = self.ready.first_group(leaf, bucket)?;
             let key = self.group_key(slot);
-            if key == stored {
+            if self.ready.certifies_group(leaf, bucket, &key) {
                 return Some((key, slot));
             }
-            debug_assert!(stored < key, "a key fell between events (see `order`)");
             self.ready.update_in(leaf, bucket, slot, key);
         }
     }
@@ -205,9 +211,15 @@ impl Engine {
                 (None, none) => *none = Some(*bucket.demand()),
             }
         }
-        let bound = self.bound_of(leaf);
-        self.ready.park(&self.tree, leaf, least.as_ref(), bound);
-        self.left_heaps(leaf);
+        match self.rescales {
+            // It is looked at whenever its demands are (`rescale`).
+            true => self.ready.park(leaf, None, AT_ONCE),
+            false => {
+                let bound = self.bound_of(leaf);
+                self.ready.park(leaf, least.as_ref(), bound);
+            }
+        }
+        self.leave_heaps(leaf);
     }
 
     /// Puts the leaves below their maximum shares back into the walk.
@@ -218,6 +230,9 @@ impl Engine {
     }
 
     pub(super) fn wake_leaf(&mut self, leaf: QueueId) {
+        if self.rescales {
+            return self.unsettle(leaf);
+        }
         if self.ready.unpark(leaf) && self.ready.waiting(leaf) > 0 {
             self.join_heaps(leaf);
         }
@@ -234,14 +249,18 @@ impl Engine {
     pub(super) fn sub_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
         if self.ready.sub_waiting(leaf, tasks) {
             self.ready.unpark(leaf);
-            self.ready.remove(&self.tree, leaf);
-            self.left_heaps(leaf);
+            self.leave_heaps(leaf);
         }
     }
 
     /// The leaf wants something: it and, where they wanted nothing before, its parents join their
     /// heaps.
     pub(super) fn join_heaps(&mut self, leaf: QueueId) {
+        if self.rescales {
+            // Until it is looked at.
+            self.unsettle(leaf);
+            self.refresh_path(leaf, true);
+        }
         let mut at = leaf;
         while let Some(parent) = self.tree[at].parent() {
             if self.ready.is_in_heap(at) {
@@ -251,15 +270,18 @@ impl Engine {
             self.ready.insert(parent, at, key);
             at = parent;
         }
-        self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.add(self.now, leaf);
         }
     }
 
-    /// The leaf has left its parent's heap.
-    pub(super) fn left_heaps(&mut self, leaf: QueueId) {
-        self.rekey_rescaled(leaf);
+    /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
+    /// leave their heaps.
+    pub(super) fn leave_heaps(&mut self, leaf: QueueId) {
+        match self.rescales {
+            true => self.refresh_path(leaf, false),
+            false => self.ready.remove(&self.tree, leaf),
+        }
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);
         }
@@ -268,6 +290,9 @@ impl Engine {
     /// A queue's key has changed, perhaps fallen.
     pub(super) fn rekey(&mut self, queue: QueueId) {
         let Some(parent) = self.tree[queue].parent() else { return };
+        if self.rescales {
+            return self.refresh(queue, self.ready.is_in_heap(queue));
+        }
         if self.ready.is_in_heap(queue) {
             let key = self.queue_key(queue);
             self.ready.update(parent, queue, key);

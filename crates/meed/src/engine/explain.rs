@@ -108,7 +108,7 @@ impl Engine {
             self.rescaled_key(child).unwrap_or_else(|| self.books.key_seen(self.now, child))
         };
         let mut all: Vec<(Key, QueueId)> = waiting.map(|child| (key(child), child)).collect();
-        all.sort_unstable_by_key(|(key, _)| *key);
+        all.sort_unstable_by(|a, b| self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0)));
         let view = |(key, queue): (Key, QueueId)| ChildView {
             queue,
             key: self.shown(parent, &key),

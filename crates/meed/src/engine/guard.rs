@@ -14,7 +14,7 @@ use super::tree::Tree;
 use super::{Engine, NO_PLACE};
 use crate::order::heap::Heap;
 use crate::order::key::Key;
-use crate::order::{Domain, Pool, Standing, Terms};
+use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::QueueId;
@@ -51,7 +51,7 @@ impl Guard {
     pub(super) fn add_queue(&mut self) {
         let tie = (self.standings.len() as u64, 0);
         self.standings.push(Standing::default());
-        self.terms.push(Terms { weight: 1000, min: 0, share: 0, tie });
+        self.terms.push(Terms { weight: 1000, min: Minimum::NONE, share: 0, tie });
         self.places.push(NO_PLACE);
     }
 
@@ -203,9 +203,9 @@ impl Guard {
     /// The demanding leaf with the smallest key.
     fn least(&mut self, now: Time) -> Option<QueueId> {
         loop {
-            let (stored, id) = self.demanding.peek()?;
+            let (_, id) = self.demanding.peek()?;
             let key = self.key(now, QueueId(id));
-            if key == stored {
+            if self.demanding.certifies(&key) {
                 return Some(QueueId(id));
             }
             self.demanding.update(key, id, &mut self.places);

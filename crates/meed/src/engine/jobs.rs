@@ -81,7 +81,7 @@ impl Engine {
         let (leaf, waits) = (job.queue, job.waiting() > 0);
         self.room.sub_waiting(shape, tasks);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), tasks);
-        self.ready.unlist(leaf, slot, shape);
+        self.unlist_group(leaf, slot);
         self.sub_leaf_waiting(leaf, tasks);
         self.update_arrivals(id, waits);
     }
@@ -174,7 +174,18 @@ impl Engine {
         if !self.ready.is_listed(slot) {
             let key = self.group_key(slot);
             let shape = self.work.group(slot).shape;
-            self.ready.list(leaf, slot, shape, self.room.demand(shape), key);
+            if self.ready.list(leaf, slot, shape, self.room.demand(shape), key) {
+                self.note_waiting(leaf, shape, true);
+            }
+        }
+    }
+
+    /// Takes a group that no longer waits out of its leaf's bucket.
+    #[inline]
+    pub(super) fn unlist_group(&mut self, leaf: QueueId, slot: u32) {
+        let shape = self.work.group(slot).shape;
+        if self.ready.unlist(leaf, slot, shape) {
+            self.note_waiting(leaf, shape, false);
         }
     }
 }

@@ -11,8 +11,8 @@
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one,
 //! unless tasks outrun their quantum), plus the placement's; nothing in it grows with the number of
 //! waiting jobs, of idle tenants, or of tasks that fit nowhere. Two exceptions: jobs whose tasks
-//! want nodes of their own are looked at one by one within their leaf, and hierarchical `drf`
-//! (`rescale`) and `per-server-drf` (`per_server`) look at all queues.
+//! want nodes of their own are looked at one by one within their leaf, and `per-server-drf`
+//! (`per_server`) looks at all queues.
 
 mod books;
 mod chores;
@@ -52,6 +52,7 @@ use books::Books;
 use guard::Guard;
 use per_server::Servers;
 use ready::Ready;
+use rescale::Rescaling;
 use room::Room;
 use tree::Tree;
 use work::Work;
@@ -76,6 +77,8 @@ pub struct Engine {
     servers: Option<Servers>,
     /// Whether a parent may stand by its children rescaled: what nobody has costs nothing.
     rescales: bool,
+    /// What is kept for that.
+    rescaling: Rescaling,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
 }
@@ -114,6 +117,7 @@ impl Engine {
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
             servers: config.root.per_server.then(Servers::default),
             rescales: false,
+            rescaling: Rescaling::default(),
             waits: config.root.blocked == Blocked::Wait,
             kinds,
         };

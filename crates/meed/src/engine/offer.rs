@@ -137,7 +137,7 @@ impl Engine {
                 }
                 !ours
             });
-            keys.sort_unstable();
+            keys.sort_unstable_by(|a, b| self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0)));
             let &(key, chosen) = keys.first()?;
             if let Some(reason) = reason.as_deref_mut() {
                 let runner_up = keys.get(1).map(|(key, queue)| (*queue, self.shown(at, key)));

@@ -162,8 +162,12 @@ impl Engine {
         }
         let held = self.servers.as_ref().and_then(|servers| servers.held(turn.node, child));
         let terms = self.books.terms(child);
-        let share = held.map_or(0, |held| turn.whole.share(held));
-        Key::new(Tier::Ordinary, share, terms.weight, terms.tie)
+        match held.map(|held| turn.whole.share(held)) {
+            Some(share) => {
+                Key::of_ratio(Tier::Ordinary, share.amount, share.per(terms.weight), terms.tie)
+            }
+            None => Key::new(Tier::Ordinary, 0, terms.weight, terms.tie),
+        }
     }
 
     /// As decisions tell it: a part of the server per weight 1, where it is by itself.

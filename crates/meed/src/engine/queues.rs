@@ -166,6 +166,7 @@ impl Engine {
         }
         self.tree.set_weight(id, weight);
         self.ready.below_maximum(id);
+        self.note_filled(id);
         self.share_out();
         self.wake();
         Ok(Effect::None)

@@ -13,8 +13,9 @@ impl Engine {
         if let Some(guard) = &mut self.guard {
             guard.share_out(self.now, &self.tree, &total);
         }
-        for queue in (1..self.tree.len() as u32).map(QueueId) {
-            self.rekey(queue);
+        match self.rescales {
+            true => self.rebuild_rescaled(),
+            false => (1..self.tree.len() as u32).for_each(|queue| self.rekey(QueueId(queue))),
         }
         // Shares of jobs are parts of the pool as well.
         if self.books.any_dominant() {

@@ -10,7 +10,9 @@ use super::books::{Books, Used};
 use super::chores::used;
 use super::guard::Guard;
 use super::per_server::Servers;
+use super::ready::AT_ONCE;
 use super::ready::Ready;
+use super::rescale::Rescaling;
 use super::room::{Room, RoomState, ShapeId};
 use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
@@ -148,6 +150,7 @@ impl Engine {
             ready: Ready::new(kinds.len()),
             servers: root.per_server.then(Servers::default),
             rescales: false,
+            rescaling: Rescaling::default(),
             waits: root.blocked == Blocked::Wait,
             kinds,
             tree,
@@ -262,6 +265,10 @@ impl Engine {
         for id in self.work.job_ids().collect::<Vec<_>>() {
             self.restore_listed(id)?;
         }
+        if self.rescales {
+            // The sums of nobody yet.
+            self.rebuild_rescaled();
+        }
         for (index, queue) in state.queues.iter().enumerate() {
             let leaf = QueueId(index as u32);
             for &capped in &queue.capped {
@@ -283,14 +290,21 @@ impl Engine {
         let at = |field: &str| format!("queues[{}].{field}", leaf.index());
         ensure!(self.ready.waiting(leaf) > 0, at("parked"), "nothing of it waits");
         let least = amounts_of(state.least.as_ref(), &self.kinds, || at("least"))?;
-        for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
-            let covered = least.is_some_and(|least| least.fits_in(bucket.demand()));
-            let fine = covered || self.books.capped_by(&self.tree, leaf, bucket.demand()).is_some();
-            ensure!(fine, at("least"), "it would not be woken for all that waits in it");
+        if self.rescales {
+            // It is looked at whenever its demands are (`rescale`).
+            ensure!(least.is_none(), at("least"), "no leaf is woken by it below rescaled parents");
+            self.ready.park(leaf, None, AT_ONCE);
+        } else {
+            for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
+                let demand = bucket.demand();
+                let fine = least.is_some_and(|least| least.fits_in(demand))
+                    || self.books.capped_by(&self.tree, leaf, demand).is_some();
+                ensure!(fine, at("least"), "it would not be woken for all that waits in it");
+            }
+            let bound = self.bound_of(leaf);
+            self.ready.park(leaf, least.as_ref(), bound);
         }
-        let bound = self.bound_of(leaf);
-        self.ready.park(&self.tree, leaf, least.as_ref(), bound);
-        self.left_heaps(leaf);
+        self.leave_heaps(leaf);
         Ok(())
     }
 

@@ -54,7 +54,7 @@ impl Engine {
         }
         // 4.
         if !group_waits {
-            self.ready.unlist(leaf, slot, shape);
+            self.unlist_group(leaf, slot);
         }
         if !job_waits {
             self.update_arrivals(id, false);

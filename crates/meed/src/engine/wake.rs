@@ -39,7 +39,8 @@ impl Engine {
     /// unless somebody in the walk comes before it. With `all` it wakes all that they help, for
     /// runners-up are told as well.
     pub(super) fn wake_next(&mut self, all: bool) {
-        if self.room.fresh().is_empty() {
+        // Where parents are rescaled, nobody waits for his turn out of the walk.
+        if self.room.fresh().is_empty() || self.rescales {
             return;
         }
         let nodes: SmallVec<[NodeId; 8]> = self.room.fresh().into();
@@ -53,13 +54,9 @@ impl Engine {
     }
 
     /// Whether a parked leaf is woken whenever it can start something: where its own key does not
-    /// tell its turn, or where it counts in the keys of others.
+    /// tell its turn.
     fn wakes_at_once(&self, leaf: QueueId) -> bool {
-        self.tree[leaf].parent() != Some(QueueId::ROOT) || self.all_wake_at_once()
-    }
-
-    fn all_wake_at_once(&self) -> bool {
-        self.guard.is_some() || self.rescales
+        self.tree[leaf].parent() != Some(QueueId::ROOT) || self.guard.is_some()
     }
 
     /// What a parked leaf's key is told by.
@@ -77,7 +74,7 @@ impl Engine {
             nodes.iter().map(|&node| self.room.free(node)).collect();
         let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
         let (mut at_once, mut capped) = (Vec::new(), Vec::new());
-        let (now, all_at_once) = (self.now, self.all_wake_at_once());
+        let (now, all_at_once) = (self.now, self.guard.is_some());
         let (tree, room, books, ready) = (&self.tree, &self.room, &mut self.books, &self.ready);
         let found = ready.first_helped(&rooms, below, |leaf| {
             match starts_on(tree, room, books, ready, leaf, nodes) {
@@ -92,7 +89,7 @@ impl Engine {
                 at_once.push(leaf);
                 return None;
             }
-            // Its own: where parents are rescaled all wake at once.
+            // Its own: where parents are rescaled nobody is parked here.
             let key = books.key(now, leaf);
             looked_at.push((leaf, bound(&key)));
             Some(key)

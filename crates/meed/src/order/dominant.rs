@@ -5,16 +5,18 @@
 //! > ledgers say it has used
 //! > (`long-term-drf`), C the pool: the capacity of all nodes together
 //!
-//! Shares are compared as whole *parts* of the pool. The pool has as many parts as the least common
-//! multiple of the capacities, where that is at most 2^53: then every amount is a whole number of
-//! parts and nothing is rounded. Otherwise it has 2^53 parts, and an amount is rounded down to one:
-//! an error below 10^-15 of the pool, the same on every machine. A kind of which there is nothing
-//! does not count.
+//! Shares are compared exactly. The pool has as many *parts* as the least common multiple of the
+//! capacities, where that is at most 2^53: then every amount is a whole number of parts. Otherwise a
+//! share is the fraction x_r / C_r itself ([`Share`]). A kind of which there is nothing does not
+//! count.
+//!
+//! Rounded down are newcomers' terms only (`newcomer`): to parts, of which there are 2^53 where
+//! capacities have no common multiple that is small enough.
 //!
 //! Usage is kept in each kind's own units, a ledger for each kind, so it stays exact when nodes
 //! come and go: history counts by the pool of now.
 
-use super::key::mul_div;
+use super::key::{cmp_ratios, mul_div};
 use crate::ledger::{Charge, Ledger};
 use crate::resources::{MAX_AMOUNT, MAX_KINDS, Resources};
 
@@ -23,6 +25,8 @@ use crate::resources::{MAX_AMOUNT, MAX_KINDS, Resources};
 pub(crate) struct Pool {
     capacity: Resources,
     parts: u64,
+    /// Whether every amount is a whole number of parts.
+    common: bool,
     /// Parts of one smallest unit of each kind, where they are whole; else 0.
     per_unit: [u64; MAX_KINDS],
 }
@@ -45,7 +49,12 @@ impl Pool {
                 *per_unit = parts.checked_div(amount).unwrap_or(0);
             }
         }
-        Pool { capacity: *capacity, parts: parts.unwrap_or(MAX_AMOUNT), per_unit }
+        Pool {
+            capacity: *capacity,
+            parts: parts.unwrap_or(MAX_AMOUNT),
+            common: parts.is_some(),
+            per_unit,
+        }
     }
 
     /// Parts of an amount (or of an amount x time) of one kind.
@@ -60,35 +69,99 @@ impl Pool {
         }
     }
 
-    /// Parts of amounts of all kinds.
-    pub(crate) fn parts(&self, amounts: &Resources) -> [u128; MAX_KINDS] {
+    /// Parts of amounts of all kinds, where they are whole; else `None`.
+    pub(crate) fn parts(&self, amounts: &Resources) -> Option<[u128; MAX_KINDS]> {
+        if !self.common {
+            return None;
+        }
         let mut parts = [0; MAX_KINDS];
         for (kind, &amount) in amounts.as_slice().iter().enumerate() {
             parts[kind] = self.parts_of(kind, u128::from(amount));
         }
-        parts
+        Some(parts)
     }
 
-    /// The dominant share of `amounts`, in parts.
+    /// The dominant share of `amounts`.
     #[inline]
-    pub(crate) fn share(&self, amounts: &Resources) -> u128 {
-        let amounts = amounts.as_slice().iter().enumerate();
-        amounts.map(|(kind, &amount)| self.parts_of(kind, u128::from(amount))).max().unwrap_or(0)
+    pub(crate) fn share(&self, amounts: &Resources) -> Share {
+        let amounts = amounts.as_slice().iter().map(|&amount| u128::from(amount));
+        match self.is_whole() {
+            true => Share { amount: self.most_parts(amounts), of: 1 },
+            false => self.largest(amounts),
+        }
     }
 
-    /// The same of charges.
-    fn share_of_charges(&self, charges: impl Iterator<Item = Charge>) -> u128 {
-        charges.enumerate().map(|(kind, charge)| self.parts_of(kind, charge)).max().unwrap_or(0)
+    /// The accumulated dominant share of charges, with what it was topped up with, in parts.
+    fn share_of_charges(&self, charges: impl Iterator<Item = Charge>, pseudo: Charge) -> Share {
+        match self.is_whole() {
+            true => Share { amount: self.most_parts(charges).saturating_add(pseudo), of: 1 },
+            false if pseudo == 0 => self.largest(charges),
+            false => {
+                let amount = self.most_parts(charges).saturating_add(pseudo);
+                Share { amount, of: self.parts }
+            }
+        }
     }
 
-    /// What there is of each kind.
-    pub(super) fn capacity(&self) -> &Resources {
+    /// The most parts of any kind.
+    #[inline]
+    fn most_parts(&self, amounts: impl Iterator<Item = u128>) -> u128 {
+        amounts.enumerate().map(|(kind, amount)| self.parts_of(kind, amount)).max().unwrap_or(0)
+    }
+
+    /// The largest fraction of any kind.
+    fn largest(&self, amounts: impl Iterator<Item = u128>) -> Share {
+        let capacities = self.capacity.as_slice().iter();
+        let there = amounts.zip(capacities).filter(|(_, capacity)| **capacity > 0);
+        there
+            .map(|(amount, &of)| Share { amount, of })
+            .max_by(|a, b| cmp_ratios(a.amount, a.of, b.amount, b.of))
+            .unwrap_or(Share { amount: 0, of: 1 })
+    }
+
+    /// Whether every amount is a whole number of parts.
+    fn is_whole(&self) -> bool {
+        self.common
+    }
+
+    /// A share in parts, rounded down where there are no common ones: for newcomers' terms, and for
+    /// people.
+    pub(crate) fn in_parts(&self, share: Share) -> u128 {
+        match self.common || share.of == self.parts {
+            true => share.amount,
+            false => mul_div(share.amount, self.parts, share.of),
+        }
+    }
+
+    /// What a share of the whole pool is as a number: what shares are divided by to be shown.
+    pub(crate) fn whole(&self) -> u64 {
+        if self.common { self.parts } else { 1 }
+    }
+
+    /// How many parts the pool has.
+    pub(crate) fn count(&self) -> u64 {
+        self.parts
+    }
+
+    /// Capacities, kind by kind.
+    pub(crate) fn capacity(&self) -> &Resources {
         &self.capacity
     }
+}
 
-    /// How many parts the pool has: what a share is divided by to be shown.
-    pub(crate) fn whole(&self) -> u64 {
-        self.parts
+/// A dominant share, or one per weight: so many parts of the pool (`of` is 1), or that fraction of
+/// it, where it has no common parts. Within one pool all have one unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) amount: u128,
+    pub(crate) of: u64,
+}
+
+impl Share {
+    /// As the denominator of a key: `of` times a weight.
+    #[inline]
+    pub(crate) fn per(&self, weight: u64) -> u128 {
+        u128::from(self.of) * u128::from(weight)
     }
 }
 
@@ -125,15 +198,14 @@ impl Vector {
     }
 
     /// Its accumulated dominant share, with what it was topped up with.
-    pub(crate) fn charge(
+    pub(crate) fn share(
         &mut self,
         pool: &Pool,
         mut charge: impl FnMut(&mut Ledger, u64) -> Charge,
-    ) -> Charge {
+    ) -> Share {
         let pseudo = self.pseudo;
-        let used =
-            pool.share_of_charges(self.ledgers().map(|(ledger, share)| charge(ledger, share)));
-        used.saturating_add(pseudo)
+        let charges = self.ledgers().map(|(ledger, share)| charge(ledger, share));
+        pool.share_of_charges(charges, pseudo)
     }
 }
 
@@ -142,19 +214,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_whole_where_they_can_be() {
+    fn parts_are_whole_where_they_can_be_and_fractions_exact_elsewhere() {
         let pool = |amounts: &[u64]| Pool::new(&Resources::new(amounts));
         // DRFH Sec. 2: 9 CPUs and 18 GB; tasks of <1, 4> and <3, 1> have dominant shares 2/9 and
         // 1/3.
         let drf = pool(&[9, 18]);
         assert_eq!(drf.whole(), 18);
-        assert_eq!(drf.share(&Resources::new(&[1, 4])), 4);
-        assert_eq!(drf.share(&Resources::new(&[3, 1])), 6);
-        // Without a common multiple that is small enough, to 2^-53.
-        let odd = pool(&[(1 << 52) - 1, (1 << 51) - 1]);
-        assert_eq!(odd.whole(), MAX_AMOUNT);
-        assert_eq!(odd.share(&Resources::new(&[(1 << 52) - 1, 0])), u128::from(MAX_AMOUNT));
+        let share = |pool: &Pool, amounts: &[u64]| {
+            let share = pool.share(&Resources::new(amounts));
+            (share.amount, share.of)
+        };
+        assert_eq!(share(&drf, &[1, 4]), (4, 1));
+        assert_eq!(share(&drf, &[3, 1]), (6, 1));
+        // Without a common multiple that is small enough, as a fraction.
+        let (a, b) = ((1 << 52) - 1, (1 << 51) - 1);
+        let odd = pool(&[a, b]);
+        assert_eq!(odd.whole(), 1);
+        assert_eq!(share(&odd, &[a, 0]), (u128::from(a), a));
+        // Nearer to each other than any float can tell: a/2 rounded up is the larger part.
+        assert_eq!(share(&odd, &[a / 2 + 1, b / 2 + 1]), (u128::from(b / 2 + 1), b));
+        assert_eq!(share(&odd, &[a / 2 + 1, b / 2]), (u128::from(a / 2 + 1), a));
         // What there is nothing of does not count.
-        assert_eq!(pool(&[10, 0]).share(&Resources::new(&[5, 7])), 5);
+        assert_eq!(share(&pool(&[10, 0]), &[5, 7]), (5, 1));
     }
 }

@@ -13,6 +13,8 @@
 //! Positions live outside, in an array indexed by the child's number, because a child is in one
 //! heap at most.
 
+use std::cmp::Ordering;
+
 use super::key::Key;
 
 /// Position of what is in no heap.
@@ -20,10 +22,19 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 
 const ARITY: usize = 4;
 
+/// A key and whose it is.
+pub(crate) type Item = (Key, u32);
+
 /// The heap. `id` numbers index the caller's positions.
 #[derive(Default)]
 pub(crate) struct Heap {
-    items: Vec<(Key, u32)>,
+    items: Vec<Item>,
+}
+
+/// By the keys alone, which are exact.
+#[inline]
+fn by_key(a: &Item, b: &Item) -> Ordering {
+    a.0.cmp(&b.0)
 }
 
 impl Heap {
@@ -37,58 +48,124 @@ impl Heap {
     }
 
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(Key, u32)> {
+    pub(crate) fn peek(&self) -> Option<Item> {
         self.items.first().copied()
     }
 
-    /// The smallest stored key but one: a child of the top.
-    pub(crate) fn peek_second(&self) -> Option<(Key, u32)> {
-        self.items.iter().skip(1).take(ARITY).min_by_key(|(key, _)| *key).copied()
+    /// Whether the top's stored key is the true one, `key`. The law (see `order`): keys never fall
+    /// between events.
+    #[inline]
+    pub(crate) fn certifies(&self, key: &Key) -> bool {
+        let stored = &self.items[0].0;
+        debug_assert!(key >= stored, "a key fell between events: {stored:?} became {key:?}");
+        key == stored
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Key, u32)> {
+    /// The smallest stored key but one: a child of the top.
+    pub(crate) fn peek_second(&self) -> Option<Item> {
+        self.peek_second_by(by_key)
+    }
+
+    /// The same where keys are compared by `order`.
+    pub(crate) fn peek_second_by(&self, order: impl Fn(&Item, &Item) -> Ordering) -> Option<Item> {
+        self.items.iter().skip(1).take(ARITY).min_by(|a, b| order(a, b)).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Item> {
         self.items.iter()
     }
 
+    /// Takes all out.
+    pub(crate) fn drain(&mut self, positions: &mut [u32]) -> Vec<u32> {
+        let ids: Vec<u32> = self.items.drain(..).map(|(_, id)| id).collect();
+        ids.iter().for_each(|&id| positions[id as usize] = ABSENT);
+        ids
+    }
+
     pub(crate) fn push(&mut self, key: Key, id: u32, positions: &mut [u32]) {
+        self.push_by(key, id, positions, by_key);
+    }
+
+    /// The same where keys are compared by `order`.
+    #[inline]
+    pub(crate) fn push_by(
+        &mut self,
+        key: Key,
+        id: u32,
+        positions: &mut [u32],
+        order: impl Fn(&Item, &Item) -> Ordering,
+    ) {
         debug_assert_eq!(positions[id as usize], ABSENT);
         self.items.push((key, id));
-        self.rise(self.items.len() - 1, positions);
+        self.rise(self.items.len() - 1, positions, &order);
+    }
+
+    /// The key that is stored for `id`, which is in this heap.
+    pub(crate) fn stored(&self, id: u32, positions: &[u32]) -> &Key {
+        &self.items[positions[id as usize] as usize].0
     }
 
     /// Stores a new key for `id`, which is in this heap.
     #[inline]
     pub(crate) fn update(&mut self, key: Key, id: u32, positions: &mut [u32]) {
+        self.update_by(key, id, positions, by_key);
+    }
+
+    /// The same where keys are compared by `order`.
+    #[inline]
+    pub(crate) fn update_by(
+        &mut self,
+        key: Key,
+        id: u32,
+        positions: &mut [u32],
+        order: impl Fn(&Item, &Item) -> Ordering,
+    ) {
         let place = positions[id as usize] as usize;
         debug_assert_eq!(self.items[place].1, id);
         self.items[place].0 = key;
-        if !self.rise(place, positions) {
-            self.sink(place, positions);
+        if !self.rise(place, positions, &order) {
+            self.sink(place, positions, &order);
         }
     }
 
     /// Removes `id`, which is in this heap.
     pub(crate) fn remove(&mut self, id: u32, positions: &mut [u32]) {
+        self.remove_by(id, positions, by_key);
+    }
+
+    /// The same where keys are compared by `order`.
+    #[inline]
+    pub(crate) fn remove_by(
+        &mut self,
+        id: u32,
+        positions: &mut [u32],
+        order: impl Fn(&Item, &Item) -> Ordering,
+    ) {
         let place = positions[id as usize] as usize;
         debug_assert_eq!(self.items[place].1, id);
         positions[id as usize] = ABSENT;
         self.items.swap_remove(place);
         if place < self.items.len() {
             positions[self.items[place].1 as usize] = place as u32;
-            if !self.rise(place, positions) {
-                self.sink(place, positions);
+            if !self.rise(place, positions, &order) {
+                self.sink(place, positions, &order);
             }
         }
     }
 
     /// Moves up; whether it moved.
     #[inline]
-    fn rise(&mut self, mut place: usize, positions: &mut [u32]) -> bool {
+    fn rise(
+        &mut self,
+        mut place: usize,
+        positions: &mut [u32],
+        order: &impl Fn(&Item, &Item) -> Ordering,
+    ) -> bool {
         let item = self.items[place];
         let start = place;
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            if self.items[parent].0 <= item.0 {
+            if order(&self.items[parent], &item) != Ordering::Greater {
                 break;
             }
             self.items[place] = self.items[parent];
@@ -101,13 +178,19 @@ impl Heap {
     }
 
     #[inline]
-    fn sink(&mut self, mut place: usize, positions: &mut [u32]) {
+    fn sink(
+        &mut self,
+        mut place: usize,
+        positions: &mut [u32],
+        order: &impl Fn(&Item, &Item) -> Ordering,
+    ) {
         let item = self.items[place];
         loop {
             let first = place * ARITY + 1;
             let last = (first + ARITY).min(self.items.len());
-            let Some(least) = (first..last).min_by_key(|&child| self.items[child].0) else { break };
-            if item.0 <= self.items[least].0 {
+            let least = (first..last).min_by(|&a, &b| order(&self.items[a], &self.items[b]));
+            let Some(least) = least else { break };
+            if order(&item, &self.items[least]) != Ordering::Greater {
                 break;
             }
             self.items[place] = self.items[least];

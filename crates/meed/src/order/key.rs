@@ -2,10 +2,14 @@
 //!
 //! > (tier, amount / weight, arrival)
 //!
-//! The ratio is kept as two integers and compared exactly, by cross-multiplying in 192 bits; a
-//! float of the same ratio decides most comparisons first. Its relative error is below 2^-51 (three
-//! roundings of 2^-53), so two floats that differ by more than 2^-50 of their sum are in the right
-//! order, and all others are compared exactly.
+//! The ratio is kept as two integers and compared exactly, by cross-multiplying in 192 bits (256
+//! where a weight needs more than 64); a float of the same ratio decides most comparisons first. Its
+//! relative error is below 2^-51 (three roundings of 2^-53), so two floats that differ by more than
+//! 2^-50 of their sum are in the right order, and all others are compared exactly.
+//!
+//! A rescaled parent (`super::rescaled`) may stand at a ratio of more bits than that. Its key has
+//! bounds instead, which decide where they do not overlap; where they do, [`Key::compare`] says so,
+//! and who owns the heap compares exactly (`engine::rescale`).
 
 use std::cmp::Ordering;
 
@@ -21,36 +25,146 @@ pub enum Tier {
 /// A child's key at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
+    /// Of the ratio; where only bounds are known, the bits of the lower one and of the upper one.
     amount: u128,
-    weight: u64,
+    /// Of the ratio; zero where only bounds are known.
+    weight: u128,
     approx: f64,
     /// Declaration or arrival order, then the order within: no two keys of a heap are equal.
     tie: (u64, u32),
     tier: Tier,
 }
 
+/// Two floats of ratios that differ by more than this part of their sum are in the right order.
+const CERTAIN: f64 = 1.0 / (1u64 << 50) as f64;
+
+/// An integer as a float. Most fit 64 bits, which the machine converts itself; the rounding is the
+/// same.
+#[inline]
+fn float(amount: u128) -> f64 {
+    if amount >> 64 == 0 { amount as u64 as f64 } else { amount as f64 }
+}
+
+/// How large a share per weight is: the ratio itself, or, where that has too many bits, bounds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Level {
+    Ratio { amount: u128, weight: u128 },
+    Between { low: f64, high: f64 },
+}
+
 impl Key {
     #[inline]
     pub(crate) fn new(tier: Tier, amount: u128, weight: u64, tie: (u64, u32)) -> Key {
         debug_assert!(weight > 0);
-        // Most amounts fit 64 bits, which the machine converts itself; the rounding is the same.
-        let float = if amount >> 64 == 0 { amount as u64 as f64 } else { amount as f64 };
-        Key { amount, weight, approx: float / weight as f64, tie, tier }
+        let approx = float(amount) / weight as f64;
+        Key { amount, weight: u128::from(weight), approx, tie, tier }
+    }
+
+    #[inline]
+    pub(crate) fn of_ratio(tier: Tier, amount: u128, weight: u128, tie: (u64, u32)) -> Key {
+        debug_assert!(weight > 0);
+        Key { amount, weight, approx: float(amount) / float(weight), tie, tier }
+    }
+
+    /// The key of one that stands at `level`.
+    pub(crate) fn at(level: Level, tie: (u64, u32)) -> Key {
+        match level {
+            Level::Ratio { amount, weight } => Key::of_ratio(Tier::Ordinary, amount, weight, tie),
+            Level::Between { low, high } => {
+                let amount = u128::from(low.to_bits()) << 64 | u128::from(high.to_bits());
+                let approx = (low / 2.0 + high / 2.0).min(f64::MAX);
+                Key { amount, weight: 0, approx, tie, tier: Tier::Ordinary }
+            }
+        }
+    }
+
+    /// The ratio, or what is known of it.
+    pub(crate) fn level(&self) -> Level {
+        match self.weight {
+            0 => {
+                let [low, high] = [self.amount >> 64, self.amount].map(|bits| bits as u64);
+                Level::Between { low: f64::from_bits(low), high: f64::from_bits(high) }
+            }
+            weight => Level::Ratio { amount: self.amount, weight },
+        }
     }
 
     pub(crate) fn tier(&self) -> Tier {
         self.tier
     }
 
+    pub(crate) fn tie(&self) -> (u64, u32) {
+        self.tie
+    }
+
+    /// Whether both are known exactly, and are one and the same.
+    pub(crate) fn is_the_same(&self, other: &Key) -> bool {
+        self.weight > 0 && other.weight > 0 && self == other
+    }
+
     /// The ratio, for people.
     pub(crate) fn value(&self) -> f64 {
         self.approx
+    }
+
+    /// Which comes first; `None` where bounds overlap, and exact values have to be compared.
+    #[inline]
+    pub(crate) fn compare(&self, other: &Key) -> Option<Ordering> {
+        if self.tier != other.tier {
+            return Some(self.tier.cmp(&other.tier));
+        }
+        if self.weight == 0 || other.weight == 0 {
+            let ((low, high), (least, most)) = (self.level().bounds(), other.level().bounds());
+            return match () {
+                () if high < least => Some(Ordering::Less),
+                () if most < low => Some(Ordering::Greater),
+                () => None,
+            };
+        }
+        let (mine, theirs) = (self.approx, other.approx);
+        if (mine - theirs).abs() > (mine + theirs) * CERTAIN {
+            return Some(if mine < theirs { Ordering::Less } else { Ordering::Greater });
+        }
+        let values = match (u64::try_from(self.weight), u64::try_from(other.weight)) {
+            (Ok(b), Ok(d)) => cmp_ratios(self.amount, b, other.amount, d),
+            _ => cmp_wide_ratios((self.amount, self.weight), (other.amount, other.weight)),
+        };
+        Some(values.then(self.tie.cmp(&other.tie)))
+    }
+}
+
+impl Level {
+    /// Floats at or below, and at or above.
+    pub(crate) fn bounds(&self) -> (f64, f64) {
+        match *self {
+            Level::Ratio { amount: 0, .. } => (0.0, 0.0),
+            Level::Ratio { amount, weight } => {
+                let approx = float(amount) / float(weight);
+                (approx * (1.0 - CERTAIN), approx * (1.0 + CERTAIN))
+            }
+            Level::Between { low, high } => (low, high),
+        }
     }
 }
 
 /// The exact comparison of a / b with c / d.
 pub(crate) fn cmp_ratios(a: u128, b: u64, c: u128, d: u64) -> Ordering {
     wide_product(a, d).cmp(&wide_product(c, b))
+}
+
+/// The same where the weights are wide too.
+pub(crate) fn cmp_wide_ratios((a, b): (u128, u128), (c, d): (u128, u128)) -> Ordering {
+    wider_product(a, d).cmp(&wider_product(c, b))
+}
+
+/// a * b in 256 bits: the high 128 and the low 128.
+fn wider_product(a: u128, b: u128) -> (u128, u128) {
+    let (high, low) = wide_product(a, b as u64);
+    let (more, middle) = wide_product(a, (b >> 64) as u64);
+    // high:low is 128 + 64 bits; more:middle the same, 64 bits further up.
+    let (sum, carry) = high.overflowing_add((more << 64) | u128::from(middle));
+    let top = (more >> 64) + (u128::from(carry));
+    (top << 64 | sum >> 64, sum << 64 | u128::from(low))
 }
 
 /// a * b in 192 bits: the high 128 and the low 64.
@@ -69,16 +183,7 @@ pub(crate) fn mul_div(a: u128, b: u64, c: u64) -> u128 {
 impl Ord for Key {
     #[inline]
     fn cmp(&self, other: &Key) -> Ordering {
-        if self.tier != other.tier {
-            return self.tier.cmp(&other.tier);
-        }
-        const CERTAIN: f64 = 1.0 / (1u64 << 50) as f64;
-        let (mine, theirs) = (self.approx, other.approx);
-        if (mine - theirs).abs() > (mine + theirs) * CERTAIN {
-            return if mine < theirs { Ordering::Less } else { Ordering::Greater };
-        }
-        cmp_ratios(self.amount, self.weight, other.amount, other.weight)
-            .then(self.tie.cmp(&other.tie))
+        self.compare(other).expect("keys with bounds are compared where exact values are at hand")
     }
 }
 
@@ -141,6 +246,34 @@ mod tests {
             prop_assert_eq!(cmp_ratios(a, b, c, d), slow);
             let (x, y) = (Key::new(Tier::Ordinary, a, b, (0, 0)), Key::new(Tier::Ordinary, c, d, (0, 0)));
             prop_assert_eq!(x.cmp(&y), slow);
+        }
+
+        #[test]
+        fn compares_wide_ratios_like_schoolbook_arithmetic(
+            a in any::<u128>(), b in 1..u128::MAX, c in any::<u128>(), d in 1..u128::MAX, close in 0u8..3, shift in 0u32..100,
+        ) {
+            let (a, b) = (a >> shift, (b >> shift).max(1));
+            let (c, d) = match close {
+                0 => (c, d),
+                1 => (a.saturating_add(c % 3), b),
+                _ => (a / 3, (b / 3).max(1)),
+            };
+            // a d and c b from halves of 64 bits of the second factor: 128 x 64 by limbs.
+            let product = |x: u128, y: u128| {
+                let (low, high) = (limbs(x, y as u64), limbs(x, (y >> 64) as u64));
+                let (mut sum, mut carry) = ([0u64; 8], 0);
+                for place in (0..8).rev() {
+                    let of_low = if place >= 2 { low[place - 2] } else { 0 };
+                    let of_high = if place < 6 { high[place] } else { 0 };
+                    let digit = u64::from(of_low) + u64::from(of_high) + carry;
+                    (sum[place], carry) = (digit & 0xffff_ffff, digit >> 32);
+                }
+                sum
+            };
+            let slow = product(a, d).cmp(&product(c, b));
+            prop_assert_eq!(cmp_wide_ratios((a, b), (c, d)), slow);
+            let key = |amount, weight| Key::of_ratio(Tier::Ordinary, amount, weight, (0, 0));
+            prop_assert_eq!(key(a, b).cmp(&key(c, d)), slow);
         }
 
         #[test]

@@ -7,15 +7,18 @@
 //! A child's amount is a scalar, or, for dominant shares, a vector (`dominant`): [`Rate`] is
 //! either.
 //!
+//! **The law that every measure keeps: keys never fall between events.** While time passes and
+//! nothing is told, a key stays or rises, and it may rise when a task starts; what may make it fall
+//! (a task that ends before its quantum, a new weight, a new round) comes with an event or a chore,
+//! which brings the stored key up to date at once (`Engine::rekey`). The heaps rest on it: a stored
+//! key is a lower bound, and only the top is read anew (`heap`), so a key that falls by the clock
+//! alone would be served too late. [`heap::Heap::certifies`] asserts it at each look in builds with
+//! assertions. A measure that fades with time cannot be compared as it is: find what all children
+//! share of the fading and leave it out, as `ledger::clock` does.
+//!
 //! To add a measure: a variant of `Measure` with its row in `Measure::info` and a preset in
 //! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm in
 //! [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
-//!
-//! The law of keys: **between two events of a child its key never falls.** It may rise with time,
-//! and when a task of it starts; whatever makes it fall (an end, a round, a change of weights) is an
-//! event, after which the engine reads the key anew (`Engine::rekey`). Heaps keep lower bounds and
-//! certify only the smallest (`heap`), so a key that falls by the clock alone would be served too
-//! late. The engine asserts it in debug builds wherever it reads a key again.
 
 mod dominant;
 mod fair;
@@ -24,6 +27,7 @@ pub(crate) mod heap;
 pub(crate) mod key;
 mod long_term;
 mod newcomer;
+pub(crate) mod rescaled;
 mod standing;
 mod state;
 
@@ -34,7 +38,7 @@ use crate::time::{Span, Time};
 pub(crate) use dominant::Pool;
 pub use key::Tier;
 pub(crate) use newcomer::pseudo_accumulated;
-pub(crate) use standing::{Rate, Standing, Terms};
+pub(crate) use standing::{Minimum, Rate, Standing, Terms};
 
 /// How a queue orders its children. Queues of equal policies share one: what it remembers is a
 /// function of time.
@@ -154,12 +158,16 @@ impl Domain {
         }
     }
 
-    /// A bound as a scalar: the amount, or the dominant share in parts.
-    pub(crate) fn bound(&self, amounts: &Resources) -> u64 {
+    /// A minimum share as a scalar: the amount, or the dominant share.
+    pub(crate) fn minimum(&self, amounts: &Resources) -> Minimum {
         match self.scalar {
-            // Beyond the pool every bound is the same.
-            Scalar::Dominant => u64::try_from(self.pool.share(amounts)).unwrap_or(u64::MAX),
-            _ => self.scalar.amount(amounts, 1000),
+            Scalar::Dominant => {
+                let share = self.pool.share(amounts);
+                // Beyond the pool every minimum is the same.
+                let amount = u64::try_from(share.amount).unwrap_or(u64::MAX);
+                Minimum { amount, of: share.of }
+            }
+            _ => Minimum { amount: self.scalar.amount(amounts, 1000), of: 1 },
         }
     }
 }

@@ -40,6 +40,21 @@ pub(crate) fn pseudo_accumulated(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A top-up is rounded down, by less than one.
+        #[test]
+        fn a_top_up_is_rounded_by_less_than_one(
+            charge in 0u128..1 << 90, of in 1u64..1 << 30, weight in 1u64..1 << 30,
+        ) {
+            for rule in [Newcomer::EarlyBird, Newcomer::Average] {
+                let phi = pseudo_accumulated(rule, weight, [(charge, of)].into_iter());
+                let (of, exact) = (u128::from(of), charge * u128::from(weight));
+                prop_assert!(phi * of <= exact && exact < (phi + 1) * of);
+            }
+        }
+    }
 
     #[test]
     fn tops_up_by_weight() {

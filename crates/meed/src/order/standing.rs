@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::dominant::Vector;
-use super::key::{Key, Tier, mul_div};
+use super::dominant::{Share, Vector};
+use super::key::{Key, Tier, cmp_ratios, mul_div};
 use super::{Domain, Pool, Rule, fair, fifo, long_term};
 use crate::ledger::{Charge, Ledger, Step};
 use crate::policy::Measure;
@@ -15,12 +15,23 @@ use crate::time::{Span, Time};
 pub(crate) struct Terms {
     /// In thousandths.
     pub(crate) weight: u64,
-    /// Minimum share as a scalar; 0 when there is none.
-    pub(crate) min: u64,
+    /// Minimum share as a scalar, or as a dominant share; 0 when there is none.
+    pub(crate) min: Minimum,
     /// S as a scalar, for the discount.
     pub(crate) share: u64,
     /// Declaration or arrival order.
     pub(crate) tie: (u64, u32),
+}
+
+/// A minimum share: a scalar (`of` is 1), or a dominant share, as [`Share`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Minimum {
+    pub(crate) amount: u64,
+    pub(crate) of: u64,
+}
+
+impl Minimum {
+    pub(crate) const NONE: Minimum = Minimum { amount: 0, of: 1 };
 }
 
 /// What a task counts in a domain: a scalar, or, where dominant shares are compared, an amount of
@@ -98,8 +109,9 @@ impl Standing {
         if domain.is_dominant() {
             return self.dominant_key(now, domain, terms);
         }
-        if self.held < terms.min {
-            return Key::new(Tier::BelowMinimum, u128::from(self.held), terms.min, terms.tie);
+        if self.held < terms.min.amount {
+            let held = u128::from(self.held);
+            return Key::new(Tier::BelowMinimum, held, terms.min.amount, terms.tie);
         }
         let (amount, weight) = match domain.rule.measure {
             Measure::Arrival => fifo::ratio(self),
@@ -110,45 +122,63 @@ impl Standing {
     }
 
     fn dominant_key(&mut self, now: Time, domain: &Domain, terms: &Terms) -> Key {
-        match domain.rule.measure {
+        let (tier, tie) = (Tier::Ordinary, terms.tie);
+        self.key_below_minimum(&domain.pool, terms).unwrap_or_else(|| match domain.rule.measure {
             Measure::Arrival => {
                 let (amount, weight) = fifo::ratio(self);
-                self.key_above_minimum(&domain.pool, terms, |_| (amount, weight))
+                Key::new(tier, amount, weight, tie)
             }
             Measure::Allocation => {
-                self.key_above_minimum(&domain.pool, terms, |held| (held, terms.weight))
+                let share = self.held_share(&domain.pool);
+                Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
             }
             Measure::Usage => {
-                let charge = self.charge(now, domain, terms.share);
-                self.key_above_minimum(&domain.pool, terms, |_| (charge, terms.weight))
+                let share = self.used_share(now, domain);
+                Key::of_ratio(tier, share.amount, share.per(terms.weight), tie)
             }
+        })
+    }
+
+    /// The dominant share that it holds.
+    #[inline]
+    fn held_share(&self, pool: &Pool) -> Share {
+        match self.held_of_kinds() {
+            Some(held) => pool.share(held),
+            None => Share { amount: 0, of: 1 },
         }
     }
 
-    /// The key by `ratio` of what it holds as a dominant share, unless that is below its minimum.
-    fn key_above_minimum(
-        &self,
-        pool: &Pool,
-        terms: &Terms,
-        ratio: impl Fn(u128) -> (u128, u64),
-    ) -> Key {
-        let held = self.held_of_kinds().map_or(0, |held| pool.share(held));
-        if held < u128::from(terms.min) {
-            return Key::new(Tier::BelowMinimum, held, terms.min, terms.tie);
+    /// The key of one that holds less than its minimum, as a dominant share.
+    pub(crate) fn key_below_minimum(&self, pool: &Pool, terms: &Terms) -> Option<Key> {
+        let min = terms.min;
+        if min.amount == 0 {
+            return None;
         }
-        let (amount, weight) = ratio(held);
-        Key::new(Tier::Ordinary, amount, weight, terms.tie)
+        let held = self.held_share(pool);
+        let least = u128::from(min.amount);
+        cmp_ratios(held.amount, held.of, least, min.of).is_lt().then(|| {
+            // Below it: both are at most 2^64.
+            let (amount, weight) = (held.amount * u128::from(min.of), held.per(min.amount));
+            Key::of_ratio(Tier::BelowMinimum, amount, weight, terms.tie)
+        })
     }
 
     /// What its ledgers hold against it: a scalar's charge, or a dominant share in parts x time.
     #[inline]
     pub(crate) fn charge(&mut self, now: Time, domain: &Domain, share: u64) -> Charge {
-        let rule = &domain.rule;
         if !domain.is_dominant() {
-            return self.ledger().charge(now, rule.ledger_rules(share));
+            return self.ledger().charge(now, domain.rule.ledger_rules(share));
         }
-        let Some(vector) = &mut self.vector else { return 0 };
-        vector.charge(&domain.pool, |ledger, share| ledger.charge(now, rule.ledger_rules(share)))
+        let used = self.used_share(now, domain);
+        domain.pool.in_parts(used)
+    }
+
+    /// The dominant share of what its ledgers hold against it.
+    fn used_share(&mut self, now: Time, domain: &Domain) -> Share {
+        let Some(vector) = &mut self.vector else { return Share { amount: 0, of: 1 } };
+        let charge =
+            |ledger: &mut Ledger, share| ledger.charge(now, domain.rule.ledger_rules(share));
+        vector.share(&domain.pool, charge)
     }
 
     /// The same without changing anything: read ahead in a copy.
@@ -323,9 +353,22 @@ impl Standing {
             }
         }
     }
+}
 
-    /// A key by a share that was counted elsewhere (see `engine::rescale`).
-    pub(crate) fn key_of_share(&self, share: u128, pool: &Pool, terms: &Terms) -> Key {
-        self.key_above_minimum(pool, terms, |_| (share, terms.weight))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// theta * delta is whole units: less than one below what it is as a real number.
+        #[test]
+        fn a_charge_is_rounded_by_less_than_a_unit(amount in 0u64..1 << 53, weight in 1u32..10_000) {
+            let rate = Rate::vector(&Resources::new(&[amount]), weight);
+            let charged = rate.charged_kinds(&Resources::new(&[amount])).next().expect("a kind");
+            let exact = u128::from(amount) * u128::from(weight);
+            let got = u128::from(charged) * 1000;
+            prop_assert!(got <= exact && exact < got + 1000);
+        }
     }
 }

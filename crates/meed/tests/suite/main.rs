@@ -14,6 +14,7 @@ mod offers;
 mod papers;
 mod quantum;
 mod refusals;
+mod rescaled;
 mod rounds;
 mod state;
 mod twin;

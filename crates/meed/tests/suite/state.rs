@@ -107,6 +107,42 @@ fn story(dice: &mut Dice) -> (Config, Vec<Step>, &'static str) {
     (config, steps, dice.pick(&placement_names()))
 }
 
+/// Plays `steps` to two engines, of which one is taken out of its state after each.
+fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseError> {
+    let place = placement(name, config.kinds.len());
+    let Ok(mut kept) = Engine::new(config.clone(), place) else { return Ok(()) };
+    let place = placement(name, config.kinds.len());
+    let mut restored = Engine::new(config.clone(), place).expect("as the first");
+    for (number, step) in steps.iter().enumerate() {
+        let explain = number % 3 == 0;
+        match step {
+            Step::Event(at, event, _) => {
+                let answers = [&mut kept, &mut restored].map(|engine| event.send(engine, *at));
+                prop_assert_eq!(&answers[0], &answers[1], "step {}", number);
+            }
+            Step::Decide(at, _) => {
+                let starts = [&mut kept, &mut restored].map(|engine| {
+                    let _ = engine.advance(micros(*at));
+                    decided(engine, explain)
+                });
+                prop_assert_eq!(&starts[0], &starts[1], "step {}", number);
+            }
+        }
+        let state = restored.state();
+        restored = reborn(&state, name).expect("its own state");
+        prop_assert_eq!(&restored.state(), &state, "what is read is what was written");
+        prop_assert_eq!(&kept.state(), &state, "step {}", number);
+        for queue in kept.queue_ids() {
+            let orders = [&kept, &restored].map(|engine| engine.children_in_order(queue));
+            prop_assert_eq!(&orders[0], &orders[1], "step {}, {:?}", number, queue);
+        }
+    }
+    wind_down(&mut kept, 200);
+    wind_down(&mut restored, 200);
+    prop_assert_eq!(kept.state(), restored.state());
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -114,34 +150,27 @@ proptest! {
     #[test]
     fn a_restored_engine_goes_on_as_if_nothing_had_been(mut dice in dice(700)) {
         let (config, steps, name) = story(&mut dice);
-        let place = placement(name, config.kinds.len());
-        let Ok(mut kept) = Engine::new(config.clone(), place) else { return Ok(()) };
-        let place = placement(name, config.kinds.len());
-        let mut restored = Engine::new(config.clone(), place).expect("as the first");
-        for (number, step) in steps.iter().enumerate() {
-            let explain = number % 3 == 0;
-            match step {
-                Step::Event(at, event, _) => {
-                    let answers =
-                        [&mut kept, &mut restored].map(|engine| event.send(engine, *at));
-                    prop_assert_eq!(&answers[0], &answers[1], "step {}", number);
-                }
-                Step::Decide(at, _) => {
-                    let starts = [&mut kept, &mut restored].map(|engine| {
-                        let _ = engine.advance(micros(*at));
-                        decided(engine, explain)
-                    });
-                    prop_assert_eq!(&starts[0], &starts[1], "step {}", number);
-                }
+        goes_on(&config, &steps, name)?;
+    }
+
+    /// The same in deep trees of parents that count their children rescaled, with maximum shares:
+    /// what is kept of them is made anew.
+    #[test]
+    fn rescaled_parents_are_counted_anew(
+        mut dice in dice(700),
+        weights in prop::collection::vec(1u64..40_000, 16),
+    ) {
+        let mut config = dice.deep_drf_config(&weights);
+        let order = policy(dice.pick(&["drf", "drfh"]));
+        for queue in &mut config.queues {
+            queue.policy = order.clone();
+            if queue.min.is_none() && dice.below(4) == 0 {
+                queue.max = Some(dice.amounts(config.kinds.len(), 12));
             }
-            let state = restored.state();
-            restored = reborn(&state, name).expect("its own state");
-            prop_assert_eq!(&restored.state(), &state, "what is read is what was written");
-            prop_assert_eq!(&kept.state(), &state, "step {}", number);
         }
-        wind_down(&mut kept, 200);
-        wind_down(&mut restored, 200);
-        prop_assert_eq!(kept.state(), restored.state());
+        config.root = order;
+        let (_, steps) = chaos::run(&mut dice, &config);
+        goes_on(&config, &steps, dice.pick(&placement_names()))?;
     }
 
     /// Text that was changed by hand is refused, or is a state that the engine can live with: never

@@ -88,3 +88,33 @@ proptest! {
         World::run(&config, jobs);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    /// The same with deeper trees, weights of nodes, capacities and weights that share no factor,
+    /// unequal children, amounts in whole pieces, minimum shares at all levels.
+    #[test]
+    fn decides_as_a_plain_scan_under_deep_hierarchical_drf(
+        mut dice in dice(300),
+        capacities in prop::array::uniform3(prop::array::uniform3(1u64..40)),
+        weights in prop::collection::vec(1u64..40_000, 16),
+        large in 0u64..4,
+    ) {
+        let mut config = dice.deep_drf_config(&weights);
+        // Now and then capacities whose least common multiple is above 2^53.
+        let scale = if large == 0 { (1 << 33) - 9 } else { 1 };
+        for (node, capacity) in config.nodes.iter_mut().zip(&capacities) {
+            for (amount, more) in node.capacity.as_mut_slice().iter_mut().zip(capacity) {
+                *amount = *amount * scale + more;
+            }
+        }
+        let mut jobs = dice.jobs(&config, 16);
+        for (demand, _) in jobs.iter_mut().flat_map(|job| &mut job.groups) {
+            let scaled: Vec<u64> = demand.as_slice().iter().map(|a| a * scale).collect();
+            if large == 0 && config.nodes.iter().any(|n| Resources::new(&scaled).fits_in(&n.capacity)) {
+                *demand = Resources::new(&scaled);
+            }
+        }
+        World::run(&config, jobs);
+    }
+}

@@ -14,7 +14,7 @@ mod state;
 
 use crate::fairness::Meter;
 use crate::order::key::Key;
-use crate::order::{Domain, Pool, Standing, Terms};
+use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Policy, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::Resources;
@@ -110,7 +110,7 @@ impl Books {
         let tie = (self.accounts.len() as u64, 0);
         self.accounts.push(Account {
             standing: Standing::default(),
-            terms: Terms { weight, min: 0, share: 0, tie },
+            terms: Terms { weight, min: Minimum::NONE, share: 0, tie },
             held: Resources::zero(self.kinds),
             active_tasks: 0,
             domain,
@@ -169,10 +169,10 @@ impl Books {
         account.standing.key(now, &self.domains[account.ordered_by], &account.terms)
     }
 
-    /// The key of `queue` by a share that was counted elsewhere (see `rescale`).
-    pub(super) fn key_of_share(&self, queue: QueueId, share: u128) -> Key {
+    /// The key of `queue` where it holds less than its minimum, as a dominant share.
+    pub(super) fn key_below_minimum(&self, queue: QueueId) -> Option<Key> {
         let account = &self.accounts[queue.index()];
-        account.standing.key_of_share(share, &self.domain_above(queue).pool, &account.terms)
+        account.standing.key_below_minimum(&self.domain_above(queue).pool, &account.terms)
     }
 
     /// The key of a group of tasks in its leaf: that of its job, then its number in the job.
@@ -248,7 +248,7 @@ impl Books {
             let old = account.terms.share;
             account.terms.weight = row.weight();
             account.terms.share = account.standing.set_share(now, domain, old, row.share());
-            account.terms.min = row.min().map_or(0, |min| domain.bound(&min));
+            account.terms.min = row.min().map_or(Minimum::NONE, |min| domain.minimum(&min));
         }
         let measured = self.meter.kind();
         self.meter.set_pool(total);
@@ -272,9 +272,9 @@ impl Books {
                 continue;
             }
             let before = std::mem::replace(&mut self.domains[index].pool, Pool::new(total));
-            let after = self.domains[index].pool.whole();
+            let after = self.domains[index].pool.count();
             self.for_each_member(index, |standing, _| {
-                standing.change_parts(before.whole(), after);
+                standing.change_parts(before.count(), after);
             });
         }
     }
@@ -288,7 +288,7 @@ impl Books {
 impl JobAccount {
     fn terms(&self, number: u32) -> Terms {
         let tie = (self.arrival, number);
-        Terms { weight: self.weight, min: 0, share: u64::MAX, tie }
+        Terms { weight: self.weight, min: Minimum::NONE, share: u64::MAX, tie }
     }
 
     fn arrival_key(&self, terms: &Terms) -> Key {

@@ -69,7 +69,7 @@ impl Books {
         let mut charge = account.standing.charge_ahead(now, domain, account.terms.share) as f64;
         if domain.is_dominant() {
             // A share of the pool, as an amount of the measured kind.
-            charge *= total.get(self.measured()) as f64 / domain.pool.whole() as f64;
+            charge *= total.get(self.measured()) as f64 / domain.pool.count() as f64;
         }
         charge / CHARGE_ONE as f64 / 1e6 / domain.rule.clock.inflation(now)
     }

@@ -4,7 +4,7 @@
 use super::{Account, Books, JobAccount, Used};
 use crate::engine::tree::Tree;
 use crate::fairness::{Leaf, Meter};
-use crate::order::{Domain, Standing, Terms};
+use crate::order::{Domain, Minimum, Standing, Terms};
 use crate::policy::{Measure, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::{ResourceKinds, Resources};
@@ -85,7 +85,7 @@ impl Books {
                 Some(_) => standing.restore_share(domain, row.share()),
                 None => 0,
             };
-            let min = row.min().map_or(0, |min| domain.bound(&min));
+            let min = row.min().map_or(Minimum::NONE, |min| domain.minimum(&min));
             let tie = (u64::from(queue.0), 0);
             books.accounts.push(Account {
                 standing,

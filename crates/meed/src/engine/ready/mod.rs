@@ -13,11 +13,12 @@ mod state;
 
 pub(super) use parked::{AT_ONCE, bound};
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::room::ShapeId;
 use super::tree::Tree;
-use crate::order::heap::{ABSENT, Heap};
+use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::resources::Resources;
 use crate::spec::QueueId;
@@ -138,9 +139,30 @@ impl Ready {
         Some((key, QueueId(child)))
     }
 
+    /// Whether the smallest stored key is the true one, `key`.
+    #[inline]
+    pub(super) fn certifies(&self, parent: QueueId, key: &Key) -> bool {
+        self.rows[parent.index()].demanding.certifies(key)
+    }
+
+    /// Whether a child of `parent` wants something.
+    pub(super) fn wants(&self, parent: QueueId) -> bool {
+        !self.rows[parent.index()].demanding.is_empty()
+    }
+
     /// The next after it.
     pub(super) fn second(&self, parent: QueueId) -> Option<(Key, QueueId)> {
         let (key, child) = self.rows[parent.index()].demanding.peek_second()?;
+        Some((key, QueueId(child)))
+    }
+
+    /// The same where keys are compared by `order`.
+    pub(super) fn second_by(
+        &self,
+        parent: QueueId,
+        order: impl Fn(&Item, &Item) -> Ordering,
+    ) -> Option<(Key, QueueId)> {
+        let (key, child) = self.rows[parent.index()].demanding.peek_second_by(order)?;
         Some((key, QueueId(child)))
     }
 
@@ -153,6 +175,38 @@ impl Ready {
     #[inline]
     pub(super) fn update(&mut self, parent: QueueId, queue: QueueId, key: Key) {
         self.rows[parent.index()].demanding.update(key, queue.0, &mut self.places);
+    }
+
+    /// Stores the key of `queue`, whose parent's heap compares by `order`; `None`: it is in it no
+    /// more. `order` may read all heaps but that one.
+    pub(super) fn place_by(
+        &mut self,
+        parent: QueueId,
+        queue: QueueId,
+        key: Option<Key>,
+        order: impl Fn(&Ready, &Item, &Item) -> Ordering,
+    ) {
+        let mut heap = std::mem::take(&mut self.rows[parent.index()].demanding);
+        let mut places = std::mem::take(&mut self.places);
+        let order = |a: &Item, b: &Item| order(self, a, b);
+        match (key, places[queue.index()] != ABSENT) {
+            (Some(key), true) => {
+                if !key.is_the_same(heap.stored(queue.0, &places)) {
+                    heap.update_by(key, queue.0, &mut places, order);
+                }
+            }
+            (Some(key), false) => heap.push_by(key, queue.0, &mut places, order),
+            (None, true) => heap.remove_by(queue.0, &mut places, order),
+            (None, false) => {}
+        }
+        self.places = places;
+        self.rows[parent.index()].demanding = heap;
+    }
+
+    /// Takes all out of the heap of `parent`.
+    pub(super) fn drain(&mut self, parent: QueueId) -> Vec<QueueId> {
+        let children = self.rows[parent.index()].demanding.drain(&mut self.places);
+        children.into_iter().map(QueueId).collect()
     }
 
     /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
@@ -205,7 +259,8 @@ impl Ready {
         self.group_places.get(slot as usize).is_some_and(|&place| place != ABSENT)
     }
 
-    /// Puts a waiting group that is not listed into its leaf's bucket.
+    /// Puts a waiting group that is not listed into its leaf's bucket; whether it is the first
+    /// there.
     pub(super) fn list(
         &mut self,
         leaf: QueueId,
@@ -213,7 +268,7 @@ impl Ready {
         shape: ShapeId,
         demand: &Resources,
         key: Key,
-    ) {
+    ) -> bool {
         if slot as usize >= self.group_places.len() {
             self.group_places.resize(slot as usize + 1, ABSENT);
         }
@@ -227,11 +282,14 @@ impl Ready {
         };
         // An empty bucket may be of a shape that is gone, whose number another has now.
         buckets[bucket].demand = *demand;
+        let first = buckets[bucket].groups.is_empty();
         buckets[bucket].groups.push(key, slot, &mut self.group_places);
+        first
     }
 
-    /// Takes a group that no longer waits out of its bucket; empty buckets go when there are many.
-    pub(super) fn unlist(&mut self, leaf: QueueId, slot: u32, shape: ShapeId) {
+    /// Takes a group that no longer waits out of its bucket; whether it was the last there. Empty
+    /// buckets go when there are many.
+    pub(super) fn unlist(&mut self, leaf: QueueId, slot: u32, shape: ShapeId) -> bool {
         const KEPT: usize = 4;
         let buckets = &mut self.rows[leaf.index()].buckets;
         let found = buckets
@@ -239,9 +297,11 @@ impl Ready {
             .position(|bucket| bucket.shape == shape)
             .expect("a waiting group is listed");
         buckets[found].groups.remove(slot, &mut self.group_places);
-        if buckets[found].groups.is_empty() && buckets.len() > KEPT {
+        let last = buckets[found].groups.is_empty();
+        if last && buckets.len() > KEPT {
             buckets.swap_remove(found);
         }
+        last
     }
 
     /// Stores a new key of a listed group.
@@ -258,6 +318,12 @@ impl Ready {
         self.rows[leaf.index()].buckets[bucket].groups.peek()
     }
 
+    /// Whether the smallest stored key there is the true one, `key`.
+    #[inline]
+    pub(super) fn certifies_group(&self, leaf: QueueId, bucket: usize, key: &Key) -> bool {
+        self.rows[leaf.index()].buckets[bucket].groups.certifies(key)
+    }
+
     /// Stores a new key of a group in that bucket.
     #[inline]
     pub(super) fn update_in(&mut self, leaf: QueueId, bucket: usize, slot: u32, key: Key) {
@@ -267,18 +333,11 @@ impl Ready {
 
 /// Leaves that are out of the walk.
 impl Ready {
-    /// Nothing of the leaf fits: it waits for no less than `least` of each kind (`None`: for no
-    /// room), and is woken by a key of `bound` or above.
-    pub(super) fn park(
-        &mut self,
-        tree: &Tree,
-        leaf: QueueId,
-        least: Option<&Resources>,
-        bound: f64,
-    ) {
+    /// Nothing of the leaf, which leaves its heap, fits: it waits for no less than `least` of each
+    /// kind (`None`: for no room), and is woken by a key of `bound` or above.
+    pub(super) fn park(&mut self, leaf: QueueId, least: Option<&Resources>, bound: f64) {
         self.parked.set(leaf, least, bound);
         self.rows[leaf.index()].parked = true;
-        self.remove(tree, leaf);
     }
 
     /// The leaf is parked no more, if it was.

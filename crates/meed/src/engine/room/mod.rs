@@ -234,6 +234,14 @@ impl Room {
         found
     }
 
+    /// The same, only to look: a placement that draws draws as it would have without.
+    pub(super) fn look_or_block(&mut self, shape: ShapeId) -> Option<NodeId> {
+        let random = self.place.random_state();
+        let found = self.find_or_block(shape);
+        self.place.set_random_state(random);
+        found
+    }
+
     /// A task of this shape has started: marks the shape blocked where a quick look says that no
     /// second one fits. Seen now it spares a walk that would only end in not finding a node.
     #[inline]
@@ -246,10 +254,5 @@ impl Room {
     /// Why the placement picks as it does.
     pub(super) fn why(&self) -> &'static str {
         self.place.why()
-    }
-
-    /// Shapes that have waiting tasks and are not known to fit nowhere.
-    pub(super) fn startable(&self) -> Vec<ShapeId> {
-        self.shapes.startable()
     }
 }

@@ -142,12 +142,6 @@ impl Shapes {
         self.startable > 0
     }
 
-    /// Shapes that have waiting tasks and are not known to fit nowhere.
-    pub(super) fn startable(&self) -> Vec<ShapeId> {
-        let ids = self.by_key.values().copied();
-        ids.filter(|&id| self[id].waiting > 0 && !self[id].blocked).collect()
-    }
-
     pub(super) fn is_blocked(&self, id: ShapeId) -> bool {
         self[id].blocked
     }

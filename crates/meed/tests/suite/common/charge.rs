@@ -1,32 +1,39 @@
 //! The slow twin's charges, by definition: a sum over all tasks that ever ran, computed anew at
 //! each look.
 
+use super::fraction::{Fraction, largest};
 use super::model::{Model, Task};
 use meed::*;
 
-/// A key as two integers, amount over weight.
-#[derive(Clone, Copy, Debug)]
+/// A key, exact.
+#[derive(Clone, Debug)]
 pub(crate) struct Ratio {
     pub(crate) tier: Tier,
-    pub(crate) amount: u128,
-    pub(crate) weight: u64,
+    pub(crate) value: Fraction,
     /// What it is shown in.
     pub(crate) unit: f64,
 }
 
 impl Ratio {
-    /// Whether this one comes before `other` by value alone. The test's amounts are small enough to
-    /// multiply.
-    pub(crate) fn cmp_value(&self, other: &Ratio) -> std::cmp::Ordering {
-        let product =
-            |a: u128, b: u64| a.checked_mul(u128::from(b)).expect("test amounts are small");
-        let values = product(self.amount, other.weight).cmp(&product(other.amount, self.weight));
-        self.tier.cmp(&other.tier).then(values)
+    fn ordinary(value: Fraction, unit: f64) -> Ratio {
+        Ratio { tier: Tier::Ordinary, value, unit }
     }
 
-    pub(crate) fn as_f64(&self) -> f64 {
-        self.amount as f64 / self.weight as f64 * self.unit
+    /// Whether this one comes before `other` by value alone.
+    pub(crate) fn cmp_value(&self, other: &Ratio) -> std::cmp::Ordering {
+        self.tier.cmp(&other.tier).then_with(|| self.value.order(&other.value))
     }
+
+    /// Whether it is shown as `value`: floats are for people.
+    pub(crate) fn is_shown_as(&self, value: f64) -> bool {
+        let own = self.value.as_f64() * self.unit;
+        (own - value).abs() <= 1e-12 * own
+    }
+}
+
+/// A weight of thousandths.
+fn whole(weight: u64) -> Fraction {
+    Fraction::new(u128::from(weight), 1)
 }
 
 /// theta * delta of ICS'14 Eq. 9.
@@ -68,84 +75,102 @@ impl Model {
     }
 
     /// f_i without PAR; of dominant shares the largest part of the pool over all kinds.
-    fn used(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, Resources)]) -> u128 {
-        let of_scalar = |scalar: &Scalar| {
-            let shares: Vec<(u64, u64)> =
-                shares.iter().map(|(at, share)| (*at, rate_of_share(scalar, share))).collect();
-            self.used_of(&Policy { scalar: scalar.clone(), ..policy.clone() }, tasks, &shares)
-        };
+    fn used(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, Resources)]) -> Fraction {
+        let of_scalar = |scalar: &Scalar| self.used_of_scalar(scalar, policy, tasks, shares);
+        match &policy.scalar {
+            Scalar::Dominant => largest(self.there().map(|kind| {
+                Fraction::new(of_scalar(&Scalar::Kind(kind)), u128::from(self.pool.get(kind)))
+            })),
+            scalar => Fraction::new(of_scalar(scalar), 1),
+        }
+    }
+
+    fn used_of_scalar(
+        &self,
+        scalar: &Scalar,
+        policy: &Policy,
+        tasks: &[&Task],
+        shares: &[(u64, Resources)],
+    ) -> u128 {
+        let shares: Vec<(u64, u64)> =
+            shares.iter().map(|(at, share)| (*at, rate_of_share(scalar, share))).collect();
+        self.used_of(&Policy { scalar: scalar.clone(), ..policy.clone() }, tasks, &shares)
+    }
+
+    /// The same in what newcomers are topped up in: of dominant shares parts of the pool, rounded
+    /// down where they are not whole.
+    fn units(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, Resources)]) -> u128 {
+        let of_scalar = |scalar: &Scalar| self.used_of_scalar(scalar, policy, tasks, shares);
         match &policy.scalar {
             Scalar::Dominant => {
-                let kinds = 0..self.share(0).kinds();
-                kinds
-                    .map(|kind| self.parts(kind, of_scalar(&Scalar::Kind(kind))))
-                    .max()
-                    .unwrap_or(0)
+                let parts = self.pool_parts();
+                let part = |kind: usize| {
+                    of_scalar(&Scalar::Kind(kind)) * parts / u128::from(self.pool.get(kind))
+                };
+                self.there().map(part).max().unwrap_or(0)
             }
             scalar => of_scalar(scalar),
         }
     }
 
-    /// How many parts the pool has.
-    pub(crate) fn pool_parts(&self) -> u128 {
-        let pool = self.pool;
-        let there = (0..pool.kinds()).find(|&kind| pool.get(kind) > 0).unwrap_or(0);
-        self.parts(there, u128::from(pool.get(there)))
+    /// What somebody was topped up with.
+    fn topped_up(&self, policy: &Policy, pseudo: u128) -> Fraction {
+        match policy.scalar {
+            _ if pseudo == 0 => Fraction::zero(),
+            Scalar::Dominant => Fraction::new(pseudo, self.pool_parts().max(1)),
+            _ => Fraction::new(pseudo, 1),
+        }
     }
 
-    /// Parts of the pool that an amount of one kind is: of their least common multiple, by
-    /// schoolbook.
-    fn parts(&self, kind: usize, amount: u128) -> u128 {
-        parts_of(&self.pool, kind, amount)
+    /// Kinds of which there is something.
+    fn there(&self) -> impl Iterator<Item = usize> {
+        (0..self.pool.kinds()).filter(|&kind| self.pool.get(kind) > 0)
+    }
+
+    /// How many parts the pool has: the least common multiple of its capacities, by trying; 2^53
+    /// where it is larger.
+    pub(crate) fn pool_parts(&self) -> u128 {
+        let there = || self.there().map(|kind| u128::from(self.pool.get(kind)));
+        let Some(largest) = there().max() else { return 0 };
+        let multiples = (1..).map(|times| times * largest).take_while(|&parts| parts <= 1 << 53);
+        multiples
+            .into_iter()
+            .find(|parts| there().all(|amount| parts % amount == 0))
+            .unwrap_or(1 << 53)
+    }
+
+    /// The dominant share of amounts.
+    fn share_of(&self, amounts: &Resources) -> Fraction {
+        dominant_share(amounts, &self.pool)
     }
 
     /// The key of a queue on the server whose turn it is.
     fn key_on_server(&self, q: usize) -> Ratio {
         let node = self.server().expect("some server's turn");
-        let whole = self.nodes[node].spec.capacity;
         let here = |task: &&Task| task.node == node && self.is_below(task.queue, q);
-        let share = |kind: usize| {
-            let held: u64 = self.running().filter(here).map(|task| task.demand.get(kind)).sum();
-            parts_of(&whole, kind, u128::from(held))
-        };
-        let amount = (0..whole.kinds()).map(share).max().unwrap_or(0);
-        let there = (0..whole.kinds()).find(|&kind| whole.get(kind) > 0).unwrap_or(0);
-        let unit = 1000.0 / parts_of(&whole, there, u128::from(whole.get(there))) as f64;
-        Ratio { tier: Tier::Ordinary, amount, weight: self.queues[q].spec.weight, unit }
+        let mut held = Resources::zero(self.pool.kinds());
+        self.running().filter(here).for_each(|task| held.add(&task.demand));
+        let share = dominant_share(&held, &self.nodes[node].spec.capacity);
+        Ratio::ordinary(share.over(&whole(self.queues[q].spec.weight)), 1000.0)
     }
 }
 
-/// Parts of `pool` that an amount of one kind is.
-fn parts_of(pool: &Resources, kind: usize, amount: u128) -> u128 {
-    let there =
-        || pool.as_slice().iter().map(|&amount| u128::from(amount)).filter(|&amount| amount > 0);
-    let largest = there().max().unwrap_or(1);
-    let parts =
-        (1..).map(|times| times * largest).find(|parts| there().all(|amount| parts % amount == 0));
-    match pool.get(kind) {
-        0 => 0,
-        capacity => amount * parts.expect("there is one") / u128::from(capacity),
-    }
+/// The largest part of `pool` that `amounts` are.
+fn dominant_share(amounts: &Resources, pool: &Resources) -> Fraction {
+    let there = (0..pool.kinds()).filter(|&kind| pool.get(kind) > 0);
+    largest(
+        there.map(|kind| Fraction::new(u128::from(amounts.get(kind)), u128::from(pool.get(kind)))),
+    )
 }
 
 impl Model {
-    /// Dominant shares are shown as parts of one, or as such parts x seconds.
+    /// Dominant shares are shown as parts of one per weight 1, or as such parts x seconds.
     fn unit(&self, policy: &Policy) -> f64 {
-        let whole = || self.pool_parts() as f64;
         match (&policy.scalar, policy.measure) {
-            (Scalar::Dominant, Measure::Allocation) => 1000.0 / whole(),
-            (Scalar::Dominant, Measure::Usage) => 1.0 / (whole() * 1e6),
+            (Scalar::Dominant, Measure::Allocation) => 1000.0,
+            (Scalar::Dominant, Measure::Usage) => 1.0 / 1e6,
             _ => 1.0,
         }
-    }
-
-    /// Parts of each kind that `tasks` hold.
-    fn parts_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>) -> Vec<u128> {
-        let mut held = vec![0u128; self.share(0).kinds()];
-        for task in tasks {
-            (0..held.len()).for_each(|kind| held[kind] += u128::from(task.demand.get(kind)));
-        }
-        held.iter().enumerate().map(|(kind, &amount)| self.parts(kind, amount)).collect()
     }
 
     fn is_rescaled(&self, q: usize) -> bool {
@@ -162,35 +187,40 @@ impl Model {
             && self.queues[q].parent.is_some_and(dominant)
     }
 
-    /// Parts that count for `q` among its siblings: those of its ready children at the level of the
-    /// least of them.
-    fn rescaled(&self, q: usize, ready: &[usize]) -> Vec<u128> {
+    /// x of `q` among its siblings, kind by kind: what it holds as parts of the pool, or, of a
+    /// parent, share(P) before the maximum is taken: the sum over its ready children of x_i * M /
+    /// (s_i / w_i), M = min of s_i / w_i.
+    fn rescaled(&self, q: usize, ready: &[usize]) -> Vec<Fraction> {
+        let kinds = 0..self.pool.kinds();
         if !self.is_rescaled(q) {
-            // Node weights are the ledgers' business; what a queue holds is held whatever the node.
             let held = self.held(q);
-            return (0..held.kinds())
-                .map(|kind| self.parts(kind, u128::from(held.get(kind))))
-                .collect();
+            let part = |kind: usize| match self.pool.get(kind) {
+                0 => Fraction::zero(),
+                pool => Fraction::new(u128::from(held.get(kind)), u128::from(pool)),
+            };
+            return kinds.map(part).collect();
         }
         let leads = |&c: &usize| ready.iter().any(|&leaf| self.is_below(leaf, c));
-        let children: Vec<(Vec<u128>, u64)> = self
+        let children: Vec<(Vec<Fraction>, Fraction)> = self
             .children(q)
             .into_iter()
             .filter(leads)
-            .map(|c| (self.rescaled(c, ready), self.queues[c].spec.weight))
+            .map(|c| {
+                let x = self.rescaled(c, ready);
+                let level = largest(x.clone()).over(&whole(self.queues[c].spec.weight));
+                (x, level)
+            })
             .collect();
-        let share = |parts: &[u128]| parts.iter().copied().max().unwrap_or(0);
-        let mut sum = vec![0; self.share(0).kinds()];
-        let least = children
-            .iter()
-            .min_by(|a, b| (share(&a.0) * u128::from(b.1)).cmp(&(share(&b.0) * u128::from(a.1))));
-        let Some((least, least_weight)) = least else { return sum };
-        for (parts, weight) in children.iter().filter(|_| share(least) > 0) {
-            let factor = ((share(least) * u128::from(*weight)) << 40)
-                / (share(parts) * u128::from(*least_weight));
-            (0..sum.len()).for_each(|kind| sum[kind] += (parts[kind] * factor) >> 40);
-        }
-        sum
+        let levels = children.iter().map(|(_, level)| level);
+        let Some(least) = levels.min_by(|a, b| a.order(b)).filter(|least| !least.is_zero()) else {
+            return kinds.map(|_| Fraction::zero()).collect();
+        };
+        let term =
+            |(x, level): &(Vec<Fraction>, Fraction), kind: usize| x[kind].times(least).over(level);
+        let zero = Fraction::zero;
+        kinds
+            .map(|kind| children.iter().fold(zero(), |sum, child| sum.plus(&term(child, kind))))
+            .collect()
     }
 
     /// Eq. 9, 13, 15; with a discount Eq. 7, 8. `shares` is the history of S_i.
@@ -233,35 +263,46 @@ impl Model {
     }
 
     /// f_i of a queue by its parent's policy, PAR included.
-    pub(crate) fn queue_charge(&self, q: usize, policy: &Policy) -> u128 {
-        let tasks: Vec<&Task> =
-            self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect();
-        self.used(policy, &tasks, &self.queues[q].shares) + self.queues[q].counts.pseudo
+    fn queue_charge(&self, q: usize, policy: &Policy) -> Fraction {
+        let used = self.used(policy, &self.tasks_below(q), &self.queues[q].shares);
+        used.plus(&self.topped_up(policy, self.queues[q].counts.pseudo))
     }
 
-    fn job_charge(&self, job: usize, policy: &Policy) -> u128 {
-        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.job == job).collect();
+    fn job_charge(&self, job: usize, policy: &Policy) -> Fraction {
+        let used = self.used(policy, &self.tasks_of(job), &self.no_bound());
+        used.plus(&self.topped_up(policy, self.jobs[job].counts.pseudo))
+    }
+
+    fn tasks_below(&self, q: usize) -> Vec<&Task> {
+        self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect()
+    }
+
+    fn tasks_of(&self, job: usize) -> Vec<&Task> {
+        self.tasks.iter().filter(|task| task.job == job).collect()
+    }
+
+    /// Jobs have no share.
+    fn no_bound(&self) -> [(u64, Resources); 1] {
         let mut no_bound = self.share(0);
         no_bound.as_mut_slice().fill(u64::MAX);
-        self.used(policy, &tasks, &[(0, no_bound)]) + self.jobs[job].counts.pseudo
+        [(0, no_bound)]
     }
 
-    fn scalar_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>, policy: &Policy) -> u64 {
+    /// What is held is held, whatever the weight of the node.
+    fn scalar_held<'a>(&self, tasks: impl Iterator<Item = &'a Task>, policy: &Policy) -> Fraction {
         if policy.scalar == Scalar::Dominant {
-            return self.parts_held(tasks).into_iter().max().unwrap_or(0) as u64;
+            let mut held = Resources::zero(self.share(0).kinds());
+            tasks.for_each(|task| held.add(&task.demand));
+            return self.share_of(&held);
         }
-        // What is held is held, whatever the weight of the node.
-        tasks.map(|task| rate(&policy.scalar, &task.demand, 1000)).sum()
+        let held: u64 = tasks.map(|task| rate(&policy.scalar, &task.demand, 1000)).sum();
+        Fraction::new(u128::from(held), 1)
     }
 
-    fn bound(&self, policy: &Policy, amounts: &Resources) -> u64 {
+    fn bound(&self, policy: &Policy, amounts: &Resources) -> Fraction {
         match &policy.scalar {
-            Scalar::Dominant => {
-                let kinds = 0..amounts.kinds();
-                kinds.map(|kind| self.parts(kind, u128::from(amounts.get(kind)))).max().unwrap_or(0)
-                    as u64
-            }
-            scalar => rate(scalar, amounts, 1000),
+            Scalar::Dominant => self.share_of(amounts),
+            scalar => Fraction::new(u128::from(rate(scalar, amounts, 1000)), 1),
         }
     }
 
@@ -269,52 +310,48 @@ impl Model {
         let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
         let (spec, below) = (&self.queues[q].spec, |task: &&Task| self.is_below(task.queue, q));
         let held = self.scalar_held(self.running().filter(below), policy);
-        let min = spec.min.map_or(0, |min| self.bound(policy, &min));
-        if held < min {
-            return Ratio {
-                tier: Tier::BelowMinimum,
-                amount: u128::from(held),
-                weight: min,
-                unit: 1.0,
-            };
+        let min = spec.min.map_or(Fraction::zero(), |min| self.bound(policy, &min));
+        if held.order(&min).is_lt() {
+            return Ratio { tier: Tier::BelowMinimum, value: held.over(&min), unit: 1.0 };
         }
         if policy.per_server {
             return self.key_on_server(q);
         }
-        let (amount, weight) = match policy.measure {
+        let value = match policy.measure {
             Measure::Arrival => {
                 let waits = |&j: &usize| self.jobs[j].alive && self.is_below(self.jobs[j].queue, q);
                 let first = (0..self.jobs.len()).filter(waits).find(|&j| self.job_waiting(j) > 0);
-                (first.expect("it demands something") as u128, 1)
+                Fraction::new(first.expect("it demands something") as u128, 1)
             }
             Measure::Allocation if self.is_rescaled(q) => {
-                (self.rescaled(q, &self.ready()).into_iter().max().unwrap_or(0), spec.weight)
+                largest(self.rescaled(q, &self.ready())).over(&whole(spec.weight))
             }
-            Measure::Allocation => (u128::from(held), spec.weight),
-            Measure::Usage => (self.queue_charge(q, policy), spec.weight),
+            Measure::Allocation => held.over(&whole(spec.weight)),
+            Measure::Usage => self.queue_charge(q, policy).over(&whole(spec.weight)),
         };
-        Ratio { tier: Tier::Ordinary, amount, weight, unit: self.unit(policy) }
+        Ratio::ordinary(value, self.unit(policy))
     }
 
     pub(crate) fn job_key(&self, job: usize) -> Ratio {
         let policy = &self.queues[self.jobs[job].queue].spec.policy;
-        let (amount, weight) = match policy.measure {
-            Measure::Arrival => (job as u128, 1),
+        let weight = whole(self.jobs[job].weight);
+        let value = match policy.measure {
+            Measure::Arrival => Fraction::new(job as u128, 1),
             Measure::Allocation => {
                 let ours = self.running().filter(|task| task.job == job);
-                (u128::from(self.scalar_held(ours, policy)), self.jobs[job].weight)
+                self.scalar_held(ours, policy).over(&weight)
             }
-            Measure::Usage => (self.job_charge(job, policy), self.jobs[job].weight),
+            Measure::Usage => self.job_charge(job, policy).over(&weight),
         };
-        Ratio { tier: Tier::Ordinary, amount, weight, unit: self.unit(policy) }
+        Ratio::ordinary(value, self.unit(policy))
     }
 
     /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
     pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
         let policy = &self.queues[0].spec.policy;
         let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.queue == leaf).collect();
-        let amount = self.used(policy, &tasks, &self.queues[leaf].shares);
-        Ratio { tier: Tier::Ordinary, amount, weight: self.queues[leaf].spec.weight, unit: 1.0 }
+        let used = self.used(policy, &tasks, &self.queues[leaf].shares);
+        Ratio::ordinary(used.over(&whole(self.queues[leaf].spec.weight)), 1.0)
     }
 
     /// A new round forgets who arrived when, but for those with a task across its start (Eq. 14).
@@ -345,6 +382,9 @@ impl Model {
     pub(crate) fn top_up_queue(&mut self, q: usize) {
         let parent = self.queues[q].parent.expect("not the root");
         let policy = self.queues[parent].spec.policy.clone();
+        if !tops_up(&policy) {
+            return;
+        }
         let since = self.queues[q].counts.since;
         let active = |&o: &usize| {
             self.waiting(o) > 0 || self.running().any(|task| self.is_below(task.queue, o))
@@ -352,30 +392,42 @@ impl Model {
         let earlier = |&o: &usize| self.queues[o].counts.since.is_some_and(|at| Some(at) < since);
         let others =
             self.children(parent).into_iter().filter(|&o| o != q).filter(active).filter(earlier);
-        let rows =
-            others.map(|o| (self.queue_charge(o, &policy), self.queues[o].spec.weight)).collect();
+        let units = |o: usize| {
+            let used = self.units(&policy, &self.tasks_below(o), &self.queues[o].shares);
+            used + self.queues[o].counts.pseudo
+        };
+        let rows = others.map(|o| (units(o), self.queues[o].spec.weight)).collect();
         self.queues[q].counts.pseudo = pseudo(&policy, self.queues[q].spec.weight, rows);
     }
 
     pub(crate) fn top_up_job(&mut self, job: usize) {
         let queue = self.jobs[job].queue;
         let policy = self.queues[queue].spec.policy.clone();
+        if !tops_up(&policy) {
+            return;
+        }
         let since = self.jobs[job].counts.since;
         let active =
             |&o: &usize| self.job_waiting(o) > 0 || self.running().any(|task| task.job == o);
         let earlier = |&o: &usize| self.jobs[o].counts.since.is_some_and(|at| Some(at) < since);
         let ours = |&o: &usize| o != job && self.jobs[o].alive && self.jobs[o].queue == queue;
         let others = (0..self.jobs.len()).filter(ours).filter(active).filter(earlier);
-        let rows = others.map(|o| (self.job_charge(o, &policy), self.jobs[o].weight)).collect();
+        let units = |o: usize| {
+            let used = self.units(&policy, &self.tasks_of(o), &self.no_bound());
+            used + self.jobs[o].counts.pseudo
+        };
+        let rows = others.map(|o| (units(o), self.jobs[o].weight)).collect();
         self.jobs[job].counts.pseudo = pseudo(&policy, self.jobs[job].weight, rows);
     }
 }
 
+/// Whether newcomers get anything.
+pub(crate) fn tops_up(policy: &Policy) -> bool {
+    policy.measure == Measure::Usage && policy.newcomer != Newcomer::Zero
+}
+
 /// phi of a newcomer (Eq. 10, 16), weighted.
 fn pseudo(policy: &Policy, weight: u64, earlier: Vec<(u128, u64)>) -> u128 {
-    if policy.measure != Measure::Usage {
-        return 0;
-    }
     let phi = |(charge, of): &(u128, u64)| charge * u128::from(weight) / u128::from(*of);
     match policy.newcomer {
         Newcomer::Zero => 0,

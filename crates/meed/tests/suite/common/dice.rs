@@ -157,6 +157,43 @@ impl Dice {
         }
     }
 
+    /// A tree of up to five levels that orders by dominant shares throughout, without maximum
+    /// shares.
+    pub(crate) fn deep_drf_config(&mut self, weights: &[u64]) -> Config {
+        let kind_count = 1 + self.below(3) as usize;
+        let nodes = self.nodes(kind_count);
+        let drf = Policy { quantum: Quantum::Fixed(span(S)), ..Policy::new(Measure::Allocation) };
+        let drf = Policy { scalar: Scalar::Dominant, ..drf };
+        let mut parents = vec![String::new()];
+        for number in 0..self.below(7) {
+            let above = self.pick(&parents);
+            if above.matches('.').count() < 3 {
+                let dot = if above.is_empty() { "" } else { "." };
+                parents.push(format!("{above}{dot}g{number}"));
+            }
+        }
+        // Every parent has a leaf, and a few have more.
+        let more = self.below(5);
+        let mut names = parents[1..].to_vec();
+        for leaf in 0..parents.len() as u64 + more {
+            let above = match parents.get(leaf as usize) {
+                Some(parent) => parent.clone(),
+                None => self.pick(&parents),
+            };
+            let dot = if above.is_empty() { "" } else { "." };
+            names.push(format!("{above}{dot}l{leaf}"));
+        }
+        let spec = |(number, name): (usize, &String)| {
+            let weight = if self.below(2) == 0 { 1000 } else { weights[number % weights.len()] };
+            let min =
+                (!name.contains('.') && self.below(4) == 0).then(|| self.amounts(kind_count, 3));
+            QueueSpec { min, ..queue(name, weight, drf.clone()) }
+        };
+        let queues = names.iter().enumerate().map(spec).collect();
+        let measured = self.below(kind_count as u64) as usize;
+        Config { kinds: kinds(kind_count), measured, root: drf.clone(), queues, nodes }
+    }
+
     /// Up to `most` jobs for the leaves of `config`; only demands that some node can hold and no
     /// maximum forbids.
     pub(crate) fn jobs(&mut self, config: &Config, most: u64) -> Vec<SimJob> {

@@ -3,6 +3,7 @@
 
 pub(crate) mod charge;
 pub(crate) mod dice;
+pub(crate) mod fraction;
 pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod shadow;

@@ -244,6 +244,10 @@ impl Model {
         if self.share(0).is_zero() {
             return;
         }
+        if !self.queues.iter().any(|queue| super::charge::tops_up(&queue.spec.policy)) {
+            self.pool = self.share(0);
+            return;
+        }
         let before = self.pool_parts();
         self.pool = self.share(0);
         let after = self.pool_parts();

@@ -184,11 +184,8 @@ impl Model {
     fn check_choice(&self, choice: &Choice, ready: &[usize]) {
         let order = self.order(choice.among.index(), ready);
         assert_eq!(choice.chosen.index(), order[0].0);
-        assert_eq!(
-            (choice.key.tier, choice.key.value),
-            (order[0].1.tier, order[0].1.as_f64()),
-            "{choice:?}"
-        );
+        assert_eq!(choice.key.tier, order[0].1.tier, "{choice:?}");
+        assert!(order[0].1.is_shown_as(choice.key.value), "{choice:?}: {:?}", order[0].1);
         let Some((id, key)) = choice.runner_up else {
             assert_eq!(order.len(), 1, "a runner-up is missing: {choice:?}");
             return;
@@ -197,7 +194,8 @@ impl Model {
         // before it.
         let shown = self.queue_key(id.index());
         assert!(self.waiting(id.index()) > 0, "{choice:?}");
-        assert_eq!((key.tier, key.value), (shown.tier, shown.as_f64()), "runner-up of {choice:?}");
+        assert_eq!(key.tier, shown.tier, "runner-up of {choice:?}");
+        assert!(shown.is_shown_as(key.value), "runner-up of {choice:?}: {shown:?}");
         let before = |row: &&(usize, Ratio)| {
             row.1.cmp_value(&shown).then(row.0.cmp(&id.index())) == Ordering::Less
         };
