@@ -176,6 +176,12 @@ pub enum Rejected {
     /// The task is not known, or does not wait.
     #[error("the job has no such task that could start next")]
     UnknownTask,
+    /// The job has no task of that number, or it has ended.
+    #[error("the job has no task number {task} that waits or runs")]
+    NoSuchTask {
+        /// The number.
+        task: u32,
+    },
     /// A start on a node that has not enough free.
     #[error("node `{node}` has no room for the task")]
     NoRoom {

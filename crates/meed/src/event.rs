@@ -48,6 +48,25 @@ pub enum Event<'a> {
     /// A task has failed; it is tried again until its job's attempts are used up. Effect:
     /// [`Effect::Ended`].
     TaskFailed(AllocationId),
+    /// A start could not be carried out: it is undone and charged nothing, the time since included,
+    /// and counts as no attempt. The task waits again. Effect: [`Effect::Ended`].
+    ///
+    /// Ledgers are as if it had never started: exactly with memory for ever and within a round, to
+    /// a unit for each landmark under a half-life, and under a discount where nothing else of the
+    /// queue started or ended since.
+    StartFailed(AllocationId),
+    /// A task is lost without its fault (evicted, or its machine failed): that is no attempt, what
+    /// it used stays charged, and it waits again. Effect: [`Effect::Ended`].
+    TaskLost(AllocationId),
+    /// One task of a job is wanted no more, whether it waits or runs; the others go on, and the job
+    /// is done when nothing is left of it. Effect: [`Effect::Ended`]; `stopped` is the task, where
+    /// it ran.
+    TaskWithdrawn {
+        /// Which job.
+        job: JobId,
+        /// The task's number in the job.
+        task: u32,
+    },
 }
 
 /// What an event did, besides changing the engine's state.
@@ -62,13 +81,13 @@ pub enum Effect {
     /// The new job.
     Job(JobId),
     /// A task's end, and what became of its job. When the job failed, `stopped` are its other
-    /// running tasks, which the world must stop.
+    /// running tasks, which the world must stop; so is a running task that was withdrawn.
     Ended {
         /// The task's job.
         job: JobId,
         /// Its state now.
         state: JobState,
-        /// Tasks of a failed job that ran elsewhere.
+        /// Tasks of a failed job that ran elsewhere, or the one that was withdrawn.
         stopped: Vec<AllocationId>,
     },
     /// These tasks run no more.

@@ -20,6 +20,7 @@ mod decide;
 mod explain;
 mod guard;
 mod jobs;
+mod live;
 mod nodes;
 mod offer;
 mod per_server;
@@ -137,9 +138,15 @@ impl Engine {
     /// those before [`Engine::decide`].
     pub fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
         self.advance(now)?;
+        if let Some(servers) = &mut self.servers {
+            servers.end_turn();
+        }
         match event {
             Event::TaskEnded(allocation) => self.task_ended(allocation),
             Event::TaskFailed(allocation) => self.task_failed(allocation),
+            Event::StartFailed(allocation) => self.start_failed(allocation),
+            Event::TaskLost(allocation) => self.task_lost(allocation),
+            Event::TaskWithdrawn { job, task } => self.task_withdrawn(job, task),
             Event::JobArrived(spec) => self.job_arrived(&spec).map(Effect::Job),
             Event::TasksAdded { job, groups, open } => self.tasks_added(job, groups, open),
             Event::JobChanged { job, weight } => self.job_changed(job, weight),

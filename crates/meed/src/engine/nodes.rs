@@ -68,13 +68,10 @@ impl Engine {
         node: NodeId,
         mut pick: impl FnMut(&Resources) -> bool,
     ) -> Vec<AllocationId> {
-        let mut here: Vec<_> =
-            self.work.all_running().filter(|(_, task)| task.node == node).collect();
-        here.sort_by_key(|(allocation, task)| (task.started, *allocation));
-        let demands =
-            here.iter().map(|(allocation, task)| (*allocation, *self.room.demand(task.shape)));
-        let lost: Vec<AllocationId> =
-            demands.filter(|(_, demand)| pick(demand)).map(|(at, _)| at).collect();
+        let task = |&at: &AllocationId| self.work.running(at).expect("it is in its node's list");
+        let mut lost = self.work.running_on(node);
+        lost.sort_by_key(|at| (task(at).started, *at));
+        lost.retain(|at| pick(self.room.demand(task(at).shape)));
         for &allocation in &lost {
             self.lose(allocation);
         }

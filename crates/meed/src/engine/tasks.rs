@@ -6,11 +6,12 @@
 
 use super::Engine;
 use super::books::Used;
-use super::work::Running;
+use super::work::{Links, Running};
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
-use crate::spec::{AllocationId, JobId, NodeId};
+use crate::spec::{AllocationId, JobId, NodeId, QueueId};
+use crate::time::Time;
 
 impl Engine {
     /// Starts a task of group `slot` on `node`, which has room for it: the next one, or number
@@ -32,6 +33,19 @@ impl Engine {
         node: NodeId,
         reason: Option<Reason>,
     ) -> Start {
+        self.start_since(self.now, slot, task, node, reason)
+    }
+
+    /// The same of a task that runs since `since`, whatever room there is where it is not decided
+    /// now but told.
+    pub(super) fn start_since(
+        &mut self,
+        since: Time,
+        slot: u32,
+        task: Option<u32>,
+        node: NodeId,
+        reason: Option<Reason>,
+    ) -> Start {
         let now = self.now;
         // 1.
         let (task, failures) = self.work.take(slot, task);
@@ -45,9 +59,9 @@ impl Engine {
         // 3.
         let (demand, node_weight) = (*self.room.demand(shape), self.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
-        let quantum = self.books.start(now, &self.tree, &used);
+        let quantum = self.books.start(now, since, &self.tree, &used);
         if let Some(guard) = &mut self.guard {
-            guard.start(now, &used, quantum);
+            guard.start(now, &used, (since, quantum));
         }
         if let Some(servers) = &mut self.servers {
             servers.hold(&self.tree, leaf, node, &demand);
@@ -59,7 +73,7 @@ impl Engine {
         if !job_waits {
             self.update_arrivals(id, false);
         }
-        self.ready.served(now, leaf);
+        self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
         // 5.
@@ -71,8 +85,9 @@ impl Engine {
             failures,
             node,
             shape,
-            started: now,
+            started: since,
             quantum,
+            links: Links::default(),
         });
         let reason = reason.map(Box::new);
         Start { allocation, job: id, task, group: number, queue: leaf, node, failures, reason }
@@ -90,6 +105,11 @@ impl Engine {
     /// 5. Who waits for that room, or for a maximum share on the path, is woken: the last, for it
     ///    reads everything above.
     pub(super) fn release(&mut self, allocation: AllocationId) -> Running {
+        self.release_as(allocation, false)
+    }
+
+    /// The same; where the start is `undone`, nothing is charged for it.
+    pub(super) fn release_as(&mut self, allocation: AllocationId, undone: bool) -> Running {
         let now = self.now;
         // 1.
         let task = self.work.end(allocation);
@@ -99,9 +119,9 @@ impl Engine {
         let (demand, node_weight) = (*self.room.demand(task.shape), self.room.weight(task.node));
         let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight };
         let started = (task.started, task.quantum);
-        self.books.end(now, &self.tree, &used, started, last);
+        self.books.end(now, &self.tree, &used, started, (undone, last));
         if let Some(guard) = &mut self.guard {
-            guard.end(now, &used, started);
+            guard.end(now, &used, started, undone);
         }
         if let Some(servers) = &mut self.servers {
             servers.let_go(&self.tree, task.queue, task.node, &demand);
@@ -112,16 +132,21 @@ impl Engine {
         if job_waits {
             self.rekey_job(task.job);
         }
-        let mut at = task.queue;
+        self.rekey_path(task.queue);
+        // 5.
+        self.unblock(task.node);
+        self.wake();
+        task
+    }
+
+    /// All queues on the path hold less, or have used less.
+    pub(super) fn rekey_path(&mut self, leaf: QueueId) {
+        let mut at = leaf;
         while let Some(parent) = self.tree[at].parent() {
             self.ready.below_maximum(at);
             self.rekey(at);
             at = parent;
         }
-        // 5.
-        self.unblock(task.node);
-        self.wake();
-        task
     }
 
     pub(super) fn task_ended(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
@@ -153,7 +178,7 @@ impl Engine {
         self.wait_again(&task, task.failures);
     }
 
-    fn wait_again(&mut self, task: &Running, failures: u16) {
+    pub(super) fn wait_again(&mut self, task: &Running, failures: u16) {
         let (slot, leaf) = (task.group, task.queue);
         self.work.put_back(task, failures);
         self.room.add_waiting(task.shape, 1);
@@ -164,7 +189,7 @@ impl Engine {
         self.add_leaf_waiting(leaf, 1);
     }
 
-    fn state_after(&mut self, id: JobId) -> JobState {
+    pub(super) fn state_after(&mut self, id: JobId) -> JobState {
         let job = self.work.job(id).expect("it had a task until now");
         if job.waiting() > 0 || job.running() > 0 {
             return JobState::Active;

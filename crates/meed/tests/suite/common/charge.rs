@@ -232,15 +232,20 @@ impl Model {
         sum
     }
 
+    /// A start that was undone never was.
+    fn charged_tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(|task| !task.undone)
+    }
+
     /// f_i of a queue by its parent's policy, PAR included.
     pub(crate) fn queue_charge(&self, q: usize, policy: &Policy) -> u128 {
         let tasks: Vec<&Task> =
-            self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect();
+            self.charged_tasks().filter(|task| self.is_below(task.queue, q)).collect();
         self.used(policy, &tasks, &self.queues[q].shares) + self.queues[q].counts.pseudo
     }
 
     fn job_charge(&self, job: usize, policy: &Policy) -> u128 {
-        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.job == job).collect();
+        let tasks: Vec<&Task> = self.charged_tasks().filter(|task| task.job == job).collect();
         let mut no_bound = self.share(0);
         no_bound.as_mut_slice().fill(u64::MAX);
         self.used(policy, &tasks, &[(0, no_bound)]) + self.jobs[job].counts.pseudo
@@ -312,7 +317,7 @@ impl Model {
     /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
     pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
         let policy = &self.queues[0].spec.policy;
-        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.queue == leaf).collect();
+        let tasks: Vec<&Task> = self.charged_tasks().filter(|task| task.queue == leaf).collect();
         let amount = self.used(policy, &tasks, &self.queues[leaf].shares);
         Ratio { tier: Tier::Ordinary, amount, weight: self.queues[leaf].spec.weight, unit: 1.0 }
     }

@@ -30,9 +30,8 @@ impl Model {
             let group = Group {
                 demand: group.demand,
                 constraints,
-                first,
                 count: group.count,
-                next: 0,
+                fresh: (first..first + group.count).collect(),
                 retries,
             };
             self.jobs[job].groups.push(group);
@@ -64,9 +63,8 @@ impl Model {
         // Of the tasks that wait again the one with the smallest number goes first.
         let again = (0..group.retries.len()).min_by_key(|&i| group.retries[i].0);
         let taken = again.map(|first| group.retries.remove(first)).unwrap_or_else(|| {
-            assert!(group.next < group.count, "a task too many was started");
-            group.next += 1;
-            (group.first + group.next - 1, 0)
+            assert!(!group.fresh.is_empty(), "a task too many was started");
+            (group.fresh.remove(0), 0)
         });
         assert_eq!(taken, (start.task, start.failures), "task number and failures");
         let demand = group.demand;
@@ -94,12 +92,34 @@ impl Model {
             demand,
             start: self.now,
             end: None,
+            undone: false,
         });
     }
 
-    fn stop(&mut self, allocation: AllocationId) -> usize {
+    /// A running task.
+    pub(crate) fn task(&self, allocation: AllocationId) -> usize {
         let runs = |task: &Task| task.allocation == allocation && task.end.is_none();
-        let index = self.tasks.iter().position(runs).expect("a running task");
+        self.tasks.iter().position(runs).expect("a running task")
+    }
+
+    /// One task of a job is wanted no more; itself, where it ran.
+    pub(crate) fn withdraw(&mut self, job: JobId, number: u32) -> Vec<AllocationId> {
+        let job = self.job(job);
+        let mine = |task: &&Task| task.job == job && task.number == number;
+        let running = self.running().find(mine).map(|task| task.allocation);
+        if let Some(allocation) = running {
+            self.stop(allocation);
+            return vec![allocation];
+        }
+        for group in &mut self.jobs[job].groups {
+            group.fresh.retain(|&waiting| waiting != number);
+            group.retries.retain(|&(waiting, _)| waiting != number);
+        }
+        vec![]
+    }
+
+    fn stop(&mut self, allocation: AllocationId) -> usize {
+        let index = self.task(allocation);
         self.tasks[index].end = Some(self.now);
         index
     }
@@ -140,7 +160,7 @@ impl Model {
         assert_eq!(ours, stopped, "all tasks of a dropped job are stopped");
         ours.into_iter().for_each(|allocation| self.end(allocation));
         for group in &mut self.jobs[job].groups {
-            (group.next, group.retries) = (group.count, Vec::new());
+            (group.fresh, group.retries) = (Vec::new(), Vec::new());
         }
         self.jobs[job].alive = false;
     }

@@ -49,9 +49,9 @@ pub(crate) struct Job {
 pub(crate) struct Group {
     pub(crate) demand: Resources,
     pub(crate) constraints: Constraints,
-    pub(crate) first: u32,
     pub(crate) count: u32,
-    pub(crate) next: u32,
+    /// Tasks that have never been started, in order.
+    pub(crate) fresh: Vec<u32>,
     pub(crate) retries: Vec<(u32, u16)>,
 }
 
@@ -66,6 +66,8 @@ pub(crate) struct Task {
     pub(crate) demand: Resources,
     pub(crate) start: u64,
     pub(crate) end: Option<u64>,
+    /// Its start could not be carried out: nothing is charged.
+    pub(crate) undone: bool,
 }
 
 pub(crate) struct Model {
@@ -81,7 +83,7 @@ pub(crate) struct Model {
 
 impl Group {
     pub(crate) fn waiting(&self) -> u64 {
-        u64::from(self.count - self.next) + self.retries.len() as u64
+        (self.fresh.len() + self.retries.len()) as u64
     }
 }
 
@@ -391,6 +393,22 @@ impl Model {
             (Ev::Failed(allocation), Effect::Ended { job, state, stopped }) => {
                 self.failed(*allocation);
                 self.check_state(*job, *state, stopped);
+            }
+            (Ev::StartFailed(allocation), Effect::Ended { job, state, stopped }) => {
+                self.refresh_counts();
+                let task = self.task(*allocation);
+                self.tasks[task].undone = true;
+                self.lose(&[*allocation]);
+                self.check_state(*job, *state, stopped);
+            }
+            (Ev::TaskLost(allocation), Effect::Ended { job, state, stopped }) => {
+                self.lose(&[*allocation]);
+                self.check_state(*job, *state, stopped);
+            }
+            (Ev::Withdrawn(job, number), Effect::Ended { state, stopped, .. }) => {
+                let left = self.withdraw(*job, *number);
+                assert_eq!(left, *stopped, "a running task that is withdrawn is stopped");
+                self.check_state(*job, *state, &[]);
             }
             (event, effect) => panic!("{event:?} has another effect than {effect:?}"),
         }
