@@ -180,7 +180,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "simulate: n levels of queues",
-        n: 50,
+        n: 40,
         input: ("in.toml", deep),
         before: NONE,
         args: &["simulate", "in.toml", "-p", "fair"],

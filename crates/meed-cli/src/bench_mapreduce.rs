@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use meed_sim::Unwatched;
+use meed_sim::log::Log;
 use meed_sim::mapreduce;
 use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
@@ -53,6 +54,6 @@ impl Request {
 
     /// Runs it; the number of tasks.
     pub(crate) fn run(policy: &str, setup: mapreduce::Setup) -> Result<u64, Failure> {
-        Ok(mapreduce::run(policy, setup, &mut Unwatched)?.decisions)
+        Ok(mapreduce::run(policy, setup, Log::off(), &mut Unwatched)?.decisions)
     }
 }

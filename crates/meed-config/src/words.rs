@@ -26,15 +26,13 @@ pub fn slips(unknown: &str, known: &str) -> Option<usize> {
     near.then(|| strsim::damerau_levenshtein(unknown, known)).filter(|slips| *slips <= most)
 }
 
-/// Known words that are compared with an unknown one. A trace may have a hundred thousand queues,
-/// and as many lines with a wrong one.
-const COMPARED: usize = 1000;
+/// Known words that [`suggest`] compares with an unknown one. A trace may have a hundred thousand
+/// queues, and as many lines with a wrong one.
+const COMPARED: usize = 200;
 
-/// The known word that is nearest to `unknown`, where one is near; of many the first
-/// [`COMPARED`] are looked at.
+/// The known word that is nearest to `unknown`, where one is near.
 pub fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let known = known.into_iter().take(COMPARED);
-    let near = known.filter_map(|word| Some((slips(unknown, word)?, word)));
+    let near = known.into_iter().filter_map(|word| Some((slips(unknown, word)?, word)));
     near.min_by_key(|(slips, _)| *slips).map(|(_, word)| word)
 }
 
@@ -50,7 +48,8 @@ pub fn did_you_mean<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>)
     nearest(unknown, known).map(|near| format!("did you mean `{near}`?"))
 }
 
-/// `did you mean "x"?` where a known word is near, else the words to choose from.
+/// `did you mean "x"?` where a known word is near, else the words to choose from; of very many only
+/// the first are looked at.
 pub fn suggest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.take(COMPARED + 1).collect();
     match nearest(unknown, known.iter().copied()) {

@@ -3,24 +3,45 @@
 use std::collections::BTreeMap;
 
 use meed::{AllocationId, JobId, NodeId, QueueId, Time};
-use meed_workload::JobLabel;
+use meed_journal::JobKey;
+
+/// What a world says of a job that it submits.
+#[derive(Clone, Debug)]
+pub struct NewJob<J> {
+    /// Its key: unique in the journal for ever.
+    pub key: JobKey,
+    /// What people call it, where that is not its key.
+    pub name: Option<JobKey>,
+    /// What the world keeps of it.
+    pub detail: J,
+}
 
 /// A live job: what the engine does not know about it. `J` is what the world keeps of its own.
 #[derive(Clone, Debug)]
 pub struct LiveJob<J> {
     /// The engine's handle.
     pub(crate) id: JobId,
-    pub(crate) label: JobLabel,
+    pub(crate) key: JobKey,
+    pub(crate) name: Option<JobKey>,
     pub(crate) queue: QueueId,
     pub(crate) submit: Time,
     /// When the tasks that were added last began to wait.
     pub(crate) ready: Time,
     /// Tasks that have never started.
     pub(crate) unstarted: u64,
-    /// Tasks that wait again, and since when. Boxed away: most jobs have none.
-    pub(crate) again: Option<BTreeMap<u32, Time>>,
+    /// Tasks that have started and wait or run again. Boxed away: most jobs have none.
+    pub(crate) again: Option<Box<Again>>,
     /// What the world knows besides.
     pub detail: J,
+}
+
+/// Tasks of a job that were started more than once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Again {
+    /// Those that wait, and since when.
+    waiting: BTreeMap<u32, Time>,
+    /// Starts before the one that is, or comes.
+    attempts: BTreeMap<u32, u32>,
 }
 
 /// Tasks of a job that wait.
@@ -38,9 +59,14 @@ impl<J> LiveJob<J> {
         self.id
     }
 
-    /// What the world calls it.
-    pub fn label(&self) -> &JobLabel {
-        &self.label
+    /// Its key.
+    pub fn key(&self) -> &JobKey {
+        &self.key
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &JobKey {
+        self.name.as_ref().unwrap_or(&self.key)
     }
 
     /// Its leaf queue.
@@ -55,26 +81,28 @@ impl<J> LiveJob<J> {
 
     /// What waits of it.
     pub fn waiting(&self) -> Option<Waiting> {
-        let again = self.again.iter().flat_map(|again| again.values().copied());
-        let tasks = self.unstarted + self.again.as_ref().map_or(0, |again| again.len() as u64);
+        let again = self.again.iter().flat_map(|again| again.waiting.values().copied());
+        let tasks = self.unstarted + again.clone().count() as u64;
         let since = (self.unstarted > 0).then_some(self.ready).into_iter().chain(again).min();
         since.map(|since| Waiting { tasks, since })
     }
 
-    /// Since when a task that starts now has waited.
+    /// A task starts: since when it has waited, and how many starts of it came before.
     #[inline]
-    pub(crate) fn starts(&mut self, task: u32) -> Time {
-        match self.again.as_mut().and_then(|again| again.remove(&task)) {
-            Some(since) => since,
-            None => {
-                self.unstarted -= 1;
-                self.ready
-            }
+    pub(crate) fn starts(&mut self, task: u32) -> (Time, u32) {
+        if let Some(again) = &mut self.again
+            && let Some(since) = again.waiting.remove(&task)
+        {
+            return (since, again.attempts.get(&task).copied().unwrap_or(0));
         }
+        self.unstarted -= 1;
+        (self.ready, 0)
     }
 
     pub(crate) fn waits_again(&mut self, task: u32, now: Time) {
-        self.again.get_or_insert_default().insert(task, now);
+        let again = self.again.get_or_insert_default();
+        again.waiting.insert(task, now);
+        *again.attempts.entry(task).or_insert(0) += 1;
     }
 }
 
@@ -87,6 +115,8 @@ pub struct Task {
     pub job: JobId,
     /// Its number within the job.
     pub task: u32,
+    /// How many starts of it came before, failed and lost ones.
+    pub attempt: u32,
     /// Where it runs.
     pub node: NodeId,
 }

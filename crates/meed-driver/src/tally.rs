@@ -3,7 +3,7 @@
 
 use hdrhistogram::Histogram;
 use meed::{QueueId, Span, Time};
-use meed_workload::JobLabel;
+use meed_journal::JobKey;
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 #[derive(Clone, Debug)]
@@ -163,7 +163,7 @@ pub struct KeptJob {
     /// Its leaf queue.
     pub queue: QueueId,
     /// What the world calls it.
-    pub label: JobLabel,
+    pub label: JobKey,
     /// When it arrived.
     pub submit: Time,
     /// When it was done.

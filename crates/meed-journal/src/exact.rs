@@ -66,7 +66,8 @@ impl Seconds for Vec<Span> {
 
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Span>, D::Error> {
         let numbers = Vec::<Number>::deserialize(deserializer)?;
-        numbers.iter().map(Number::span).collect::<Result<_, _>>().map_err(D::Error::custom)
+        let spans = numbers.iter().map(Number::span).collect::<Result<_, _>>();
+        spans.map_err(|why| D::Error::custom(format!("duration_s: {why}")))
     }
 }
 

@@ -90,7 +90,7 @@ pub fn simulate(
         runs: Vec::new(),
     };
     if scenario.is_mapreduce() {
-        comparison.runs = mapreduce_runs(scenario, options, seed, log.is_some(), watch)?;
+        comparison.runs = mapreduce_runs(scenario, options, seed, log, watch)?;
         return Ok(comparison);
     }
     for (words, plan) in options.policies.iter().zip(plans) {
@@ -99,17 +99,13 @@ pub fn simulate(
         if comparison.assumptions.is_empty() {
             comparison.assumptions = source.assumptions();
         }
-        if let Some(out) = &mut log {
-            let header = scenario.header(words, seed, &plan, source.assumptions());
-            Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
-        }
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let header = || scenario.header(words, seed, &plan, source.assumptions());
+        out.header(header).map_err(RunError::Log)?;
         let setup = Setup {
             strict: options.strict,
             series_points: options.series_points,
-            log: match &mut log {
-                Some(out) => Log::to(&mut **out),
-                None => Log::off(),
-            },
+            log: out,
             ..setup_of(scenario, plan, seed, source)
         };
         comparison.runs.push(run_one(words, setup, watch)?);
@@ -118,30 +114,29 @@ pub fn simulate(
     Ok(comparison)
 }
 
-/// The runs of a scenario of the MapReduce world, which keeps no log.
+/// The runs of a scenario of the MapReduce world.
 fn mapreduce_runs(
     scenario: &Scenario,
     options: &Options,
     seed: u64,
-    logs: bool,
+    mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Vec<RunRecord>, SimulateError> {
-    if logs {
-        let what = "runs of the MapReduce world are not logged: a log has no phases; leave out \
-            --log, --json has it all";
-        return Err(scenario.error(what).into());
-    }
-    let run = |words: &String| {
+    let mut run = |words: &String| {
         watch.begins(words);
+        let plan = scenario.plan(words)?;
         let setup = scenario.mapreduce_setup(words, seed)?.expect("a scenario of that world");
         let setup = mapreduce::Setup {
             strict: options.strict,
             series_points: options.series_points,
             ..setup
         };
-        Ok(mapreduce::run(words, setup, watch)?)
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let header = || scenario.header(words, seed, &plan, Vec::new());
+        out.header(header).map_err(RunError::Log)?;
+        Ok(mapreduce::run(words, setup, out, watch)?)
     };
-    options.policies.iter().map(run).collect()
+    options.policies.iter().map(|words| run(words)).collect()
 }
 
 fn setup_of<'a>(

@@ -176,6 +176,16 @@ impl Cluster {
         (0..).map(NodeId).zip(&self.nodes).any(picked)
     }
 
+    /// Capacities that were ever seen, in order.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = &Resources> {
+        self.classes.keys()
+    }
+
+    /// A node once had this capacity.
+    pub(crate) fn add_class(&mut self, capacity: Resources) {
+        self.classes.entry(capacity).or_default();
+    }
+
     /// Labels of all nodes that were ever seen.
     pub(crate) fn labels(&self) -> impl Iterator<Item = (NodeId, &Labels)> {
         (0..).map(NodeId).zip(&self.nodes).map(|(id, node)| (id, &node.spec.labels))

@@ -15,6 +15,7 @@ pub type LabelValues = BTreeMap<String, Vec<String>>;
 
 /// Where a task may run. The default allows every node.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Constraints {
     /// The node has each of these labels, with one of the values.
     pub require: LabelValues,

@@ -66,6 +66,7 @@ pub mod resources;
 pub mod shares;
 mod slab;
 mod spec;
+pub mod state;
 pub mod time;
 
 pub use constraints::{Constraints, Labels};
@@ -82,4 +83,5 @@ pub use spec::{
     AllocationId, AllocationMark, Config, JobId, JobMark, JobSpec, MAX_WEIGHT, NodeId, NodeSpec,
     QueueChange, QueueId, QueueSpec, TaskGroup, Weight,
 };
+pub use state::{STATE_VERSION, State, StateError};
 pub use time::{MAX_MICROS, MICROS_PER_S, Span, Time};

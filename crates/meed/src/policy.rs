@@ -10,6 +10,7 @@ use crate::time::Span;
 
 /// What a child's key measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Measure {
     /// When its oldest waiting job arrived.
     Arrival,
@@ -74,6 +75,7 @@ impl Measure {
 
 /// How long usage is remembered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Memory {
     /// Since the start (F-LTMM, ICS'14 Sec. 5.1.2).
     Forever,
@@ -85,6 +87,7 @@ pub enum Memory {
 
 /// What one unit of usage is.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scalar {
     /// The amount of one resource kind.
     Kind(usize),
@@ -97,6 +100,7 @@ pub enum Scalar {
 
 /// What a queue that comes later starts with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Newcomer {
     /// Nothing: it may catch up with all that the others have used (TSC'18).
     Zero,
@@ -109,6 +113,7 @@ pub enum Newcomer {
 
 /// The assumed execution time of a task whose real one is unknown (ICS'14 Sec. 5.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Quantum {
     /// The same for all tasks.
     Fixed(Span),
@@ -123,6 +128,7 @@ pub enum Quantum {
 
 /// What happens when the task whose turn it is fits on no node now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Blocked {
     /// The next child that has a task which fits is served (work conserving; a large task may wait
     /// long).
@@ -136,6 +142,7 @@ pub type Permille = u32;
 
 /// How a queue orders its children. Start from a preset and change what differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy {
     /// What the key measures.
     pub measure: Measure,

@@ -13,6 +13,7 @@
 use std::collections::BTreeSet;
 
 use crate::spec::QueueId;
+use crate::state::{JobQuantumState, QuantaState, QueueQuantumState, StateError, ensure};
 use crate::time::{Span, Time};
 
 /// A job's own part.
@@ -170,6 +171,71 @@ impl JobQuantum {
             Some(mean) => Span::from_micros(mean).unwrap_or(Span::MAX),
             None => self.quantum,
         }
+    }
+}
+
+/// As plain data, and back: sums and numbers of what is below follow from the jobs and queues.
+impl QuantumUpdater {
+    pub(crate) fn state(&self) -> QuantaState {
+        let row = |(index, of): (usize, &QueueQuantum)| QueueQuantumState {
+            quantum: of.quantum,
+            known: of.known,
+            departed: (of.departed_sum, of.departed),
+            dirty: self.dirty.contains(&QueueId(index as u32)),
+        };
+        QuantaState {
+            interval: self.interval,
+            next_refresh: self.next_refresh,
+            queues: self.queues.iter().enumerate().map(row).collect(),
+        }
+    }
+
+    /// `parent_of` a queue that is not removed; the jobs with their leaves.
+    pub(crate) fn from_state<'a>(
+        state: &QuantaState,
+        now: Time,
+        parent_of: impl Fn(QueueId) -> Option<QueueId>,
+        jobs: impl Iterator<Item = (QueueId, &'a JobQuantum)>,
+    ) -> Result<QuantumUpdater, StateError> {
+        ensure!(state.interval > Span::ZERO, "quanta.interval", "must be above zero");
+        ensure!(state.next_refresh >= now, "quanta.next_refresh", "it lies before the present");
+        let (mut queues, mut dirty) = (Vec::new(), BTreeSet::new());
+        for (index, row) in state.queues.iter().enumerate() {
+            let (departed_sum, departed) = row.departed;
+            let fine = departed_sum <= u128::from(departed) * u128::from(crate::MAX_MICROS);
+            ensure!(fine, format!("quanta.queues[{index}].departed"), "a mean above 2^53 us");
+            let (quantum, known) = (row.quantum, row.known);
+            let blank = QueueQuantum { quantum, known, ..QueueQuantum::default() };
+            queues.push(QueueQuantum { departed_sum, departed, ..blank });
+            if row.dirty {
+                dirty.insert(QueueId(index as u32));
+            }
+        }
+        let mut add = |to: QueueId, quantum: Span| {
+            let row = &mut queues[to.index()];
+            row.sum += u128::from(quantum.as_micros());
+            row.count += 1;
+        };
+        for (index, row) in state.queues.iter().enumerate().filter(|(_, row)| row.known) {
+            if let Some(parent) = parent_of(QueueId(index as u32)) {
+                add(parent, row.quantum);
+            }
+        }
+        jobs.for_each(|(leaf, job)| add(leaf, job.quantum));
+        let (interval, next_refresh) = (state.interval, state.next_refresh);
+        Ok(QuantumUpdater { interval, next_refresh, queues, dirty })
+    }
+}
+
+impl JobQuantum {
+    pub(crate) fn state(&self) -> JobQuantumState {
+        let JobQuantum { quantum, ended_micros, ended, dirty } = *self;
+        JobQuantumState { quantum, ended_micros, ended, dirty }
+    }
+
+    pub(crate) fn from_state(state: &JobQuantumState) -> JobQuantum {
+        let JobQuantumState { quantum, ended_micros, ended, dirty } = *state;
+        JobQuantum { quantum, ended_micros, ended, dirty }
     }
 }
 

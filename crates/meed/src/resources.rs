@@ -115,6 +115,7 @@ impl fmt::Debug for Resources {
 
 /// In which smallest unit a kind of resource is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unit {
     /// Bytes: memory, disk.
     Bytes,

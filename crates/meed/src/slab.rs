@@ -129,6 +129,33 @@ impl<K, T> Slab<K, T> {
     }
 }
 
+impl<K, T> Slab<K, T> {
+    /// Generations by slot, and the free slots, the next one last.
+    pub(crate) fn slots(&self) -> (Vec<u32>, Vec<u32>) {
+        (self.slots.iter().map(|slot| slot.generation).collect(), self.free.clone())
+    }
+
+    /// A slab of these slots; what lives in them is filled in by [`Slab::fill`].
+    pub(crate) fn of_slots(generations: &[u32], free: &[u32]) -> Slab<K, T> {
+        let slot = |&generation: &u32| Slot { generation, value: None };
+        let (slots, free) = (generations.iter().map(slot).collect(), free.to_vec());
+        Slab { slots, free, kind: PhantomData }
+    }
+
+    /// The handle of what lives in a slot, or will live in it next.
+    pub(crate) fn handle(&self, slot: u32) -> Option<Handle<K>> {
+        let generation = self.slots.get(slot as usize)?.generation;
+        Some(Handle { slot, generation, kind: PhantomData })
+    }
+
+    /// Puts `value` into a slot that is not free; `None` where there is none or something is in it.
+    pub(crate) fn fill(&mut self, slot: u32, value: T) -> Option<Handle<K>> {
+        let entry = self.slots.get_mut(slot as usize).filter(|entry| entry.value.is_none())?;
+        entry.value = Some(value);
+        self.handle(slot)
+    }
+}
+
 /// Indexing is for handles that the engine holds itself; those from outside go through `get`.
 impl<K, T> std::ops::Index<Handle<K>> for Slab<K, T> {
     type Output = T;

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::books::{Books, leaves, lending};
 use crate::driver::Driver;
+use crate::journal::Journal;
 use crate::rows::Waiting;
 
 /// What is to be explained.
@@ -204,9 +205,9 @@ const NAMED: usize = 5;
 
 /// How `subject` stands now. `leaf` is a leaf of the tree of `books` that `driver` serves, where it
 /// is called `own`; for a driver by itself they are the same ([`Driver::explain`]).
-pub fn standing<J>(
+pub fn standing<J, K: Journal>(
     books: &impl Books,
-    driver: &Driver<J>,
+    driver: &Driver<J, K>,
     (leaf, own): (QueueId, QueueId),
     subject: Subject,
 ) -> Standing {
@@ -324,7 +325,12 @@ fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
     steps.map(level).collect()
 }
 
-fn in_leaf<J>(driver: &Driver<J>, leaf: QueueId, ahead: &[GroupView], own: &GroupView) -> Leaf {
+fn in_leaf<J, K: Journal>(
+    driver: &Driver<J, K>,
+    leaf: QueueId,
+    ahead: &[GroupView],
+    own: &GroupView,
+) -> Leaf {
     let engine = driver.engine();
     let mut jobs: Vec<(JobId, u64, Resources)> = Vec::new();
     let mut places: BTreeMap<JobId, usize> = BTreeMap::new();
@@ -338,7 +344,7 @@ fn in_leaf<J>(driver: &Driver<J>, leaf: QueueId, ahead: &[GroupView], own: &Grou
         }
     }
     let named = jobs.iter().take(NAMED).map(|(id, waiting, demand)| Ahead {
-        job: driver.job(*id).map_or(String::new(), |live| live.label().to_string()),
+        job: driver.job(*id).map_or(String::new(), |live| live.name().to_string()),
         waiting_tasks: *waiting,
         demand: natural(engine, demand),
     });

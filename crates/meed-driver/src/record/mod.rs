@@ -9,7 +9,7 @@ pub mod mapreduce;
 
 use std::collections::BTreeMap;
 
-use meed_workload::JobLabel;
+use meed_journal::JobKey;
 use serde::Serialize;
 
 use mapreduce::MapReduceRecord;
@@ -101,7 +101,7 @@ pub struct JobRecord {
     /// Whose, as an index into [`RunRecord::queues`].
     pub queue: usize,
     /// What the source calls it.
-    pub label: JobLabel,
+    pub label: JobKey,
     /// When it arrived.
     pub submit_s: f64,
     /// When its last task ended; `None` where it failed, was cancelled or was not done by the end

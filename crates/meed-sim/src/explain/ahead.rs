@@ -1,36 +1,29 @@
 //! When: the run left alone from here on, until what waits has started.
 
-use std::ops::ControlFlow;
-
-use meed::{JobId, QueueId};
+use meed::QueueId;
+use meed_driver::Books;
 
 use super::Forecast;
-use crate::world::{Desk, RunError, World};
+use super::worlds::Explained;
+use crate::world::RunError;
 
 /// Goes on without arrivals and changes until all that waits now (of `job`, or of the leaf `queue`)
 /// has started, or nothing happens any more. Cost: that of the run until then.
-pub(super) fn forecast<D: Desk>(
-    world: &mut World<'_, D>,
+pub(super) fn forecast<'a, W: Explained<'a>>(
+    world: &mut W,
     queue: QueueId,
-    job: Option<(D::At, JobId)>,
+    job: Option<W::Job>,
 ) -> Result<Forecast, RunError> {
     let mut forecast = Forecast { first_start_s: None, all_started_s: None };
     world.leave_alone();
-    let started = |world: &World<'_, D>| world.desk().tally(queue).waits;
-    let waiting = |world: &World<'_, D>| match job {
+    let started = |world: &W| world.books().tally(queue).waits;
+    let waiting = |world: &W| match job {
         // A job that is gone waits no more, but it was not served either.
-        Some((at, id)) => {
-            let live = world.desk().driver(at).job(id)?;
-            Some(live.waiting().map_or(0, |waits| waits.tasks))
-        }
-        None => {
-            let (engine, leaf) = world.desk().leaf(queue)?;
-            Some(engine.queue(leaf).waiting)
-        }
+        Some(job) => world.waiting(job),
+        None => world.books().leaf(queue).map(|(engine, leaf)| engine.queue(leaf).waiting),
     };
     let (before, mut left) = (started(world), waiting(world).unwrap_or(0));
-    while let Some(at) = world.next_instant()? {
-        world.run_to(at, &mut |_| ControlFlow::Continue(()))?;
+    while let Some(at) = world.step()? {
         let Some(now) = waiting(world) else { break };
         let serves = match job {
             Some(_) => now < left,

@@ -1,23 +1,25 @@
 //! Which job is meant, and when it waited longest: one look through the recorded lines.
 //!
-//! Labels need not be distinct, neither over queues nor within one: a job is known by queue, label
-//! and arrival. Memory: the jobs looked for that are alive, and of each that has ended a few
-//! numbers.
+//! What people call a job need not be distinct, neither over queues nor within one; its key is.
+//! Memory: the jobs looked for that are alive, and of each that has ended a few numbers.
 
 use std::collections::BTreeMap;
 
 use meed::{Span, Time};
 use meed_config::words::{did_you_mean, slips};
-use meed_workload::JobLabel;
+use meed_journal::{Arrival, Fact, JobKey, Kind, TaskFact};
 
-use crate::log::read::{Content, LogError, What};
-use crate::replay::Recording;
+use crate::log::read::LogError;
+use crate::replay::{ARRIVALS, Recording, arrival_of};
 
 /// A job of the record, and its waits.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) queue: String,
-    pub(super) label: JobLabel,
+    /// What people call it.
+    pub(super) label: JobKey,
+    /// Number of its arrival.
+    pub(super) number: u64,
     pub(super) arrived: Time,
     pub(super) ended: Option<Time>,
     pub(super) refused: bool,
@@ -64,97 +66,103 @@ impl Found {
 /// All jobs for which `wanted` says so, in order of arrival.
 pub(super) fn jobs(
     recording: &Recording,
-    wanted: impl Fn(&str, &JobLabel) -> bool,
+    wanted: impl Fn(&Arrival) -> bool,
 ) -> Result<Vec<Found>, LogError> {
-    let (mut found, mut alive) = (Vec::<Found>::new(), Alive::default());
-    let kinds = [What::Arrive, What::Refuse, What::Start, What::Fail, What::Lost, What::JobEnd];
+    let mut look = Look::default();
+    let kinds = [
+        Kind::Arrive,
+        Kind::Refuse,
+        Kind::TasksAdded,
+        Kind::Start,
+        Kind::Fail,
+        Kind::Lost,
+        Kind::Undone,
+        Kind::JobEnd,
+    ];
     let mut reader = recording.log.read(&recording.run)?;
-    reader.find_map(&kinds, |_, _, line| {
-        let t = line.t;
-        match line.content {
-            Content::Arrive(arrive) if wanted(&arrive.queue, &arrive.job.0) => {
-                let tasks = arrive.groups.iter().map(|group| u64::from(group.tasks)).sum();
-                let refused = line.what == What::Refuse;
-                if arrive.stage > 0 {
-                    if let Some((_, job)) =
-                        alive.find(&mut found, &arrive.queue, &arrive.job.0, |_| true)
-                    {
-                        (job.ready, job.unstarted) = (t, tasks);
-                    }
-                    return Ok(None);
-                }
-                if !refused {
-                    alive
-                        .0
-                        .entry(Alive::key(&arrive.queue, &arrive.job.0))
-                        .or_default()
-                        .push(found.len());
-                }
-                found.push(Found {
-                    queue: arrive.queue.into_owned(),
-                    label: arrive.job.0,
-                    arrived: t,
-                    ended: refused.then_some(t),
-                    refused,
-                    why_refused: arrive.why,
-                    longest: None,
-                    starts: Vec::new(),
-                    ready: t,
-                    unstarted: tasks,
-                    again: BTreeMap::new(),
-                });
+    while let Some((_, record)) = reader.next(&kinds)? {
+        if let Some(arrival) = arrival_of(&record.fact) {
+            if wanted(arrival) {
+                look.arrives(record.t, arrival, &record.fact);
             }
-            Content::Task(task) if wanted(&task.queue, &task.job.0) => {
-                let number = task.task;
-                let starts = line.what == What::Start;
-                let may =
-                    |job: &Found| !starts || job.unstarted > 0 || job.again.contains_key(&number);
-                if let Some((_, job)) = alive.find(&mut found, &task.queue, &task.job.0, may) {
-                    match starts {
-                        true => job.start(t, number),
-                        false => drop(job.again.insert(number, t)),
-                    }
+            look.arrived += 1;
+        } else {
+            look.goes_on(record.t, &record.fact);
+        }
+    }
+    let end = recording.run.end;
+    look.found.iter_mut().filter(|job| job.ended.is_none()).for_each(|job| job.stop(end));
+    Ok(look.found)
+}
+
+/// What is seen of a record so far.
+#[derive(Default)]
+struct Look {
+    found: Vec<Found>,
+    /// Those that are alive, by key.
+    alive: BTreeMap<JobKey, usize>,
+    arrived: u64,
+}
+
+impl Look {
+    fn arrives(&mut self, t: Time, arrival: &Arrival, fact: &Fact) {
+        let why_refused = match fact {
+            Fact::Refuse(refusal) => Some(refusal.why.clone()),
+            _ => None,
+        };
+        if why_refused.is_none() {
+            self.alive.insert(arrival.job.clone(), self.found.len());
+        }
+        self.found.push(Found {
+            queue: arrival.queue.to_string(),
+            label: arrival.name().clone(),
+            number: self.arrived,
+            arrived: t,
+            ended: why_refused.is_some().then_some(t),
+            refused: why_refused.is_some(),
+            why_refused,
+            longest: None,
+            starts: Vec::new(),
+            ready: t,
+            unstarted: arrival.groups.iter().map(|group| u64::from(group.tasks)).sum(),
+            again: BTreeMap::new(),
+        });
+    }
+
+    fn goes_on(&mut self, t: Time, fact: &Fact) {
+        match fact {
+            Fact::TasksAdded(added) => {
+                if let Some(job) = self.job(&added.job) {
+                    job.ready = t;
+                    job.unstarted = added.groups.iter().map(|group| u64::from(group.tasks)).sum();
                 }
             }
-            Content::JobEnd(end) if wanted(&end.queue, &end.job.0) => {
-                if let Some((place, job)) = alive.find(&mut found, &end.queue, &end.job.0, |_| true)
-                {
+            Fact::Start(start) => {
+                if let Some(job) = self.job(&start.job) {
+                    job.start(t, start.task);
+                }
+            }
+            Fact::Fail(task) | Fact::Lost(task) | Fact::Undone(task) => self.waits_again(t, task),
+            Fact::JobEnd(end) => {
+                if let Some(job) = self.job(&end.job) {
                     job.ended = Some(t);
                     job.stop(t);
-                    if let Some(places) = alive.0.get_mut(&Alive::key(&end.queue, &end.job.0)) {
-                        places.retain(|&other| other != place);
-                    }
+                    self.alive.remove(&end.job);
                 }
             }
             _ => {}
         }
-        Ok(None::<()>)
-    })?;
-    let end = recording.run.end;
-    found.iter_mut().filter(|job| job.ended.is_none()).for_each(|job| job.stop(end));
-    Ok(found)
-}
-
-/// Jobs that are alive, by queue and label.
-#[derive(Default)]
-struct Alive(BTreeMap<(String, String), Vec<usize>>);
-
-impl Alive {
-    fn key(queue: &str, label: &JobLabel) -> (String, String) {
-        (queue.to_owned(), label.to_string())
     }
 
-    /// The first of that queue and label for which `may` says so.
-    fn find<'f>(
-        &self,
-        found: &'f mut [Found],
-        queue: &str,
-        label: &JobLabel,
-        may: impl Fn(&Found) -> bool,
-    ) -> Option<(usize, &'f mut Found)> {
-        let places = self.0.get(&Alive::key(queue, label))?;
-        let place = places.iter().copied().find(|&place| may(&found[place]))?;
-        Some((place, &mut found[place]))
+    fn waits_again(&mut self, t: Time, task: &TaskFact) {
+        if let Some(job) = self.job(&task.job) {
+            job.again.insert(task.task, t);
+        }
+    }
+
+    fn job(&mut self, key: &JobKey) -> Option<&mut Found> {
+        let place = *self.alive.get(key)?;
+        Some(&mut self.found[place])
     }
 }
 
@@ -165,11 +173,11 @@ pub(super) fn the_job(
     at: Option<Time>,
 ) -> Result<Found, LogError> {
     let fail = |what: String| LogError::Which { file: recording.log.file().clone(), what };
-    let matches = |queue: &str, label: &JobLabel| {
-        let label = label.to_string();
+    let matches = |arrival: &Arrival| {
+        let label = arrival.name().to_string();
         words == label
             || words
-                .strip_prefix(queue)
+                .strip_prefix(arrival.queue.as_str())
                 .and_then(|rest| rest.strip_prefix('/'))
                 .is_some_and(|rest| rest == label)
     };
@@ -216,17 +224,15 @@ fn unknown_job(recording: &Recording, words: &str) -> Result<String, LogError> {
     let mut near: Option<(usize, String)> = None;
     let own = words.rsplit('/').next().unwrap_or(words);
     let mut reader = recording.log.read(&recording.run)?;
-    reader.find_map(&[What::Arrive, What::Refuse], |_, _, line| {
-        if let Content::Arrive(arrive) = line.content {
-            let label = arrive.job.0.to_string();
-            if let Some(far) = slips(own, &label)
-                && near.as_ref().is_none_or(|(best, _)| far < *best)
-            {
-                near = Some((far, format!("{}/{label}", arrive.queue)));
-            }
+    while let Some((_, record)) = reader.next(ARRIVALS)? {
+        let Some(arrival) = arrival_of(&record.fact) else { continue };
+        let label = arrival.name().to_string();
+        if let Some(far) = slips(own, &label)
+            && near.as_ref().is_none_or(|(best, _)| far < *best)
+        {
+            near = Some((far, format!("{}/{label}", arrival.queue)));
         }
-        Ok(None::<()>)
-    })?;
+    }
     let near = near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"));
     Ok(format!("has no job `{words}` under {}{near}", recording.policy()))
 }

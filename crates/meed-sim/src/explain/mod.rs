@@ -8,11 +8,11 @@
 
 mod ahead;
 mod find;
-
-use std::ops::ControlFlow;
+mod worlds;
 
 use meed::{Span, Time};
-use meed_driver::explain::{self as now, Standing};
+use meed_driver::Books;
+use meed_driver::explain::Standing;
 use serde::Serialize;
 
 pub use meed_driver::explain::{
@@ -21,10 +21,12 @@ pub use meed_driver::explain::{
 
 use crate::log::Log;
 use crate::log::read::LogError;
+use crate::mapreduce;
 use crate::record::SCHEMA;
 use crate::replay::{Compare, Difference, Recording, ReplayError};
-use crate::world::{Desk, RunError, Script, World};
+use crate::world::{RunError, Script, World};
 use find::Found;
+use worlds::Explained;
 
 /// Whose waiting is to be explained.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -131,7 +133,7 @@ pub fn explain(
         }
         Subject::Queue(name) => {
             check_leaf(recording, name)?;
-            (name.clone(), find::jobs(recording, |queue, _| queue == name)?)
+            (name.clone(), find::jobs(recording, |job| *job.queue == **name)?)
         }
     };
     let job = matches!(subject, Subject::Job(_)).then(|| found[0].clone());
@@ -145,14 +147,26 @@ pub fn explain(
     // not.
     let differs = differs(recording, at)?;
     let script = differs.as_ref().map(|_| recording.script()).transpose()?;
-    let setup = recording.recorded_setup(0, Log::off())?;
-    let seen = match setup.partitioned {
-        true => look(World::partitioned(setup)?, script, at, &queue, job.as_ref())?,
-        false => look(World::whole(setup)?, script, at, &queue, job.as_ref())?,
+    let seen = match recording.is_mapreduce() {
+        true => {
+            let setup = recording.mapreduce_setup(recording.policy(), 0)?;
+            look(mapreduce::World::new(setup, Log::off())?, None, at, &queue, job.as_ref())?
+        }
+        false => {
+            let setup = recording.recorded_setup(0, Log::off())?;
+            match setup.partitioned {
+                true => look(World::partitioned(setup)?, script, at, &queue, job.as_ref())?,
+                false => look(World::whole(setup)?, script, at, &queue, job.as_ref())?,
+            }
+        }
     };
     if let Some(difference) = &differs {
+        let whose = match recording.is_mapreduce() {
+            true => "that of its own run",
+            false => "that of the record, played back",
+        };
         remarks.push(format!(
-            "{}:{}: this Meed decides otherwise; the state is that of the record, played back",
+            "{}:{}: this Meed decides otherwise; the state is {whose}",
             recording.log.name(),
             difference.line
         ));
@@ -216,7 +230,7 @@ fn instant(at: Option<Time>, found: &[Found], job: Option<&Found>) -> (Time, AtI
 }
 
 fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
-    let names = || recording.run.header.queues.iter().map(|line| line.queue.as_str());
+    let names = || recording.run.header.queues.iter().map(|form| form.queue.as_str());
     let below = format!("{name}.");
     let children: Vec<&str> = names().filter(|queue| queue.starts_with(&below)).take(5).collect();
     match (names().any(|queue| queue == name), children.is_empty()) {
@@ -235,25 +249,20 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
 /// How `queue`, or `job` of it, stands in the world at `at`, everything at that instant included,
 /// and when what waits would be served; `None` where the queue is gone. `script` decides where this
 /// program does not decide as recorded.
-fn look<'a, D: Desk>(
-    mut world: World<'a, D>,
+fn look<'a, W: Explained<'a>>(
+    mut world: W,
     script: Option<Script<'a>>,
     at: Time,
     queue: &str,
     job: Option<&Found>,
 ) -> Result<Option<(Standing, Option<Forecast>)>, RunError> {
-    world.begin(script)?;
-    world.run_to(at, &mut |_| ControlFlow::Continue(()))?;
+    world.begin_to(at, script)?;
     world.rest_until(at)?;
-    let Some(leaf) = world.desk().tree().find_queue(queue) else { return Ok(None) };
-    let alive = job.and_then(|job| world.find_job(queue, &job.label, job.arrived));
-    let subject = match job {
-        Some(_) => now::Subject::Job(alive.map(|(_, id)| id)),
-        None => now::Subject::Queue,
-    };
-    let Some(standing) = world.desk().standing(leaf, subject) else { return Ok(None) };
+    let Some(leaf) = world.books().tree().find_queue(queue) else { return Ok(None) };
+    let asked = job.map(|job| world.job(job.number));
+    let Some(standing) = world.standing(leaf, asked) else { return Ok(None) };
     let forecast = match standing.waits {
-        Some(_) => Some(ahead::forecast(&mut world, leaf, alive)?),
+        Some(_) => Some(ahead::forecast(&mut world, leaf, asked.flatten())?),
         None => None,
     };
     Ok(Some((standing, forecast)))
@@ -264,18 +273,21 @@ fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, Replay
     let compare = Compare::new(&recording.log, &recording.run, None)?;
     let mut writer = compare.clone();
     let mut log = Log::to(&mut writer);
-    log.header(&recording.run.header).map_err(RunError::Log)?;
-    let setup = recording.recorded_setup(0, log)?;
-    let ran = match setup.partitioned {
-        true => begin_and_run(World::partitioned(setup)?, at),
-        false => begin_and_run(World::whole(setup)?, at),
+    log.header(|| recording.run.header.clone()).map_err(RunError::Log)?;
+    let ran = match recording.is_mapreduce() {
+        true => {
+            let setup = recording.mapreduce_setup(recording.policy(), 0)?;
+            mapreduce::World::new(setup, log)?.begin_to(at, None)
+        }
+        false => {
+            let setup = recording.recorded_setup(0, log)?;
+            match setup.partitioned {
+                true => World::partitioned(setup)?.begin_to(at, None),
+                false => World::whole(setup)?.begin_to(at, None),
+            }
+        }
     };
     let (_, decisions) = compare.verdict(false)?;
     ran?;
     Ok(decisions)
-}
-
-fn begin_and_run<D: Desk>(mut world: World<'_, D>, at: Time) -> Result<(), RunError> {
-    world.begin(None)?;
-    world.run_to(at, &mut |_| ControlFlow::Continue(()))
 }

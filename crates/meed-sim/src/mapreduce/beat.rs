@@ -13,6 +13,7 @@ use super::jobs::{Job, MAPS, REDUCES};
 use super::machines::{Machine, Usage, per_second};
 use super::record::SlotChange;
 use super::tasks::{Task, Work};
+use crate::world::RunError;
 
 /// What the world knows of a node.
 pub(super) struct Node {
@@ -77,22 +78,23 @@ fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
     }
 }
 
-impl World {
-    pub(super) fn heartbeat(&mut self, node: usize) {
+impl World<'_> {
+    pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), RunError> {
         let had = self.events();
         for task in std::mem::take(&mut self.nodes[node].ended) {
-            self.report_end(task);
+            self.report_end(task)?;
         }
         let load = self.load(node);
         if self.classes.beat(load) {
-            self.slots_changed();
+            self.slots_changed()?;
         } else if self.events() > had {
-            self.follow_slots(node);
+            self.follow_slots(node)?;
         }
         if self.waiting_maps + self.waiting_reduces > 0 {
-            self.fill_maps(node);
-            self.fill_reduces(node);
+            self.fill_maps(node)?;
+            self.fill_reduces(node)?;
         }
+        Ok(())
     }
 
     fn events(&self) -> u64 {
@@ -115,7 +117,7 @@ impl World {
     }
 
     /// The scheduler hears of the end of a task.
-    fn report_end(&mut self, number: u32) {
+    fn report_end(&mut self, number: u32) -> Result<(), RunError> {
         let task = self.tasks.remove(number);
         let job = &self.jobs[task.job as usize];
         let id = job.id.expect("it was accepted");
@@ -137,19 +139,20 @@ impl World {
             Work::Reduce(_) => node.reduces -= 1,
         }
         let ended = self.driver.task_ended(self.now, task.allocation);
-        match (ended.expect("a running task can end").state, task.work) {
+        match (ended.map_err(|why| RunError::of(self.now, why))?.state, task.work) {
             (JobState::Active, _) => {}
-            (JobState::Drained, _) => self.maps_ended(task.job),
+            (JobState::Drained, _) => self.maps_ended(task.job)?,
             (_, Work::Map { .. }) => {
-                self.maps_ended(task.job);
+                self.maps_ended(task.job)?;
                 self.end_job(task.job);
             }
             (_, Work::Reduce(_)) => self.end_job(task.job),
         }
+        Ok(())
     }
 
     /// Slots were set otherwise, perhaps those of all nodes.
-    fn slots_changed(&mut self) {
+    fn slots_changed(&mut self) -> Result<(), RunError> {
         self.slot_settings += 1;
         for node in 0..self.nodes.len() {
             let now = slots_now(self.now, node, &self.classes);
@@ -158,13 +161,14 @@ impl World {
             if (now.any, now.cpu, now.io) != (last.any, last.cpu, last.io) {
                 slots.push(now);
             }
-            self.follow_slots(node);
+            self.follow_slots(node)?;
         }
+        Ok(())
     }
 
     /// The engine counts with the slots of a node; where more maps of a kind run than it has slots
     /// now, with those.
-    fn follow_slots(&mut self, number: usize) {
+    fn follow_slots(&mut self, number: usize) -> Result<(), RunError> {
         let (node, slots) = (&self.nodes[number], self.classes.slots(number));
         let wanted = self
             .classes
@@ -173,28 +177,31 @@ impl World {
             .map(|&kind| slots.of(kind).max(node.occupied[index(kind)]))
             .sum();
         if wanted == node.capacity {
-            return;
+            return Ok(());
         }
         let reduce_slots = node.reduce_slots;
         self.nodes[number].capacity = wanted;
         let capacity = Resources::new(&[u64::from(wanted) * 1000, u64::from(reduce_slots) * 1000]);
         let lost = self.driver.node_changed(self.now, self.node_ids[number], capacity);
-        let lost = lost.expect("slots are bounded, and a node has some");
+        // Slots are bounded, and a node has some.
+        let lost = lost.map_err(|why| RunError::of(self.now, why))?;
         assert!(lost.is_empty(), "what runs keeps its slot");
+        Ok(())
     }
 
-    fn fill_maps(&mut self, number: usize) {
+    fn fill_maps(&mut self, number: usize) -> Result<(), RunError> {
         for &kind in self.classes.slot_kinds() {
             while self.waiting_maps > 0
                 && self.nodes[number].occupied[index(kind)] < self.classes.slots(number).of(kind)
             {
-                let Some(start) = self.offer_map(number, kind) else { break };
+                let Some(start) = self.offer_map(number, kind)? else { break };
                 self.start_map(number, kind, &start);
             }
         }
+        Ok(())
     }
 
-    fn offer_map(&mut self, number: usize, kind: SlotKind) -> Option<Start> {
+    fn offer_map(&mut self, number: usize, kind: SlotKind) -> Result<Option<Start>, RunError> {
         let (racks, cluster, now) = (&self.racks, &self.cluster, self.now);
         // The engine asks one after the other; both look at the same jobs.
         let shared = RefCell::new((&mut self.classes, &mut self.jobs));
@@ -218,8 +225,8 @@ impl World {
             classes.accepts(now, live.id(), blocks.is_some_and(|blocks| blocks.has_local(number)))
         };
         self.driver
-            .offer(now, self.node_ids[number], false, &mut rank, &mut accept)
-            .expect("heartbeats come in order of time")
+            .offer(now, self.node_ids[number], &mut rank, &mut accept)
+            .map_err(|why| RunError::of(now, why))
     }
 
     fn start_map(&mut self, number: usize, slot: SlotKind, start: &Start) {
@@ -239,14 +246,15 @@ impl World {
         self.begin_task(job_number, number, start, work);
     }
 
-    fn fill_reduces(&mut self, number: usize) {
+    fn fill_reduces(&mut self, number: usize) -> Result<(), RunError> {
         while self.waiting_reduces > 0
             && self.nodes[number].reduces < self.nodes[number].reduce_slots
         {
             let mut rank = |_: &LiveJob<u32>, group: u32| (group == REDUCES).then_some(0);
             let node = self.node_ids[number];
-            let offered = self.driver.offer(self.now, node, false, &mut rank, &mut |_, _| true);
-            let Some(start) = offered.expect("heartbeats come in order of time") else { break };
+            let offered = self.driver.offer(self.now, node, &mut rank, &mut |_, _| true);
+            let offered = offered.map_err(|why| RunError::of(self.now, why))?;
+            let Some(start) = offered else { break };
             let job_number = self.number_of(&start);
             let job = &mut self.jobs[job_number as usize];
             job.waiting_reduces -= 1;
@@ -258,6 +266,7 @@ impl World {
             self.waiting_reduces -= 1;
             self.begin_task(job_number, number, &start, Work::Reduce(work));
         }
+        Ok(())
     }
 
     /// Number of the job of which a task starts.

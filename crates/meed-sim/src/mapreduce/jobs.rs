@@ -1,7 +1,8 @@
 //! Jobs are submitted, their reduces begin when their maps have ended, they end.
 
-use meed::{JobId, JobSpec, Resources, TaskGroup, Time};
-use meed_workload::JobLabel;
+use meed::{JobId, JobSpec, ResourceKinds, Resources, TaskGroup, Time};
+use meed_driver::{Failed, NewJob};
+use meed_journal::{Amounts, Arrival, Group, JobKey};
 use meed_workload::generate::Stream;
 
 use super::World;
@@ -54,7 +55,7 @@ pub(super) struct RequestState {
     pub(super) left: usize,
 }
 
-impl World {
+impl World<'_> {
     /// Submits the jobs of request `number`.
     pub(super) fn submit(&mut self, number: usize) -> Result<(), RunError> {
         let jobs = self.requests[number].jobs.len();
@@ -92,14 +93,28 @@ impl World {
             end: None,
             class: None,
         };
+        let now = self.now;
+        let groups = [group(maps, MAP_DEMAND)];
+        let spec =
+            JobSpec { queue, weight: 1000, groups: &groups, open: reduces > 0, max_attempts: 0 };
+        let (key, name) = (JobKey::from(u64::from(slot)), JobKey::from(plan.name.as_str()));
+        let new = || NewJob { key: key.clone(), name: Some(name.clone()), detail: slot };
+        // What this world knows of the job besides: for readers of the log.
+        let detail = || {
+            serde_json::json!({
+                "request": self.requests[request].name,
+                "type": kind.name,
+                "input_bytes": plan.input_bytes,
+                "reduces": reduces,
+            })
+        };
         let reduce = [group(reduces.max(1), REDUCE_DEMAND)];
-        let arrived = tree.check_tasks(queue, &reduce).and_then(|()| {
-            let groups = [group(maps, MAP_DEMAND)];
-            let open = reduces > 0;
-            let spec = JobSpec { queue, weight: 1000, groups: &groups, open, max_attempts: 0 };
-            let row = || (JobLabel::Name(plan.name.as_str().into()), slot);
-            self.driver.job_arrived(self.now, spec, row)
-        });
+        let arrived = match tree.check_tasks(queue, &reduce) {
+            Ok(()) => self.driver.job_arrived(now, spec, new, |_, arrival, _| {
+                arrival.detail = Some(Box::new(detail()));
+            }),
+            Err(why) => Err(why.into()),
+        };
         match arrived {
             Ok(id) => {
                 let mut stream = Stream::new(self.seed, &format!("blocks of {}", plan.name));
@@ -110,37 +125,42 @@ impl World {
                 self.waiting_maps += u64::from(maps);
                 self.classes.job_arrived(id);
             }
-            Err(why) if self.strict => {
-                return Err(RunError::Refused {
-                    job: plan.name.clone(),
-                    queue: plan.queue.clone(),
-                    why,
-                });
+            Err(Failed::Rejected(why)) if self.strict => {
+                let (job, queue) = (plan.name.clone(), plan.queue.clone());
+                return Err(RunError::Refused { job, queue, why });
             }
-            Err(_) => {
-                self.driver.job_refused();
+            Err(Failed::Rejected(why)) => {
+                let arrival = |kinds: &ResourceKinds| Arrival {
+                    name: Some(name),
+                    detail: Some(Box::new(detail())),
+                    ..Arrival::new(plan.queue.as_str().into(), key, refused(&groups, kinds))
+                };
+                let told = self.driver.job_refused(now, &why, arrival);
+                told.map_err(|why| RunError::of(now, why))?;
                 self.request_shrinks(request);
             }
+            Err(failed) => return Err(RunError::of(now, failed)),
         }
         self.jobs.push(job);
         Ok(())
     }
 
     /// All maps of job number `number` have ended: its reduces may begin.
-    pub(super) fn maps_ended(&mut self, number: u32) {
+    pub(super) fn maps_ended(&mut self, number: u32) -> Result<(), RunError> {
         let now = self.now;
         let job = &mut self.jobs[number as usize];
         job.maps_end = Some(now);
         job.waiting_reduces = job.reduces;
         let (id, reduces) = (job.id.expect("it was accepted"), job.reduces);
         if reduces == 0 {
-            return;
+            return Ok(());
         }
         let groups = [group(reduces, REDUCE_DEMAND)];
-        self.driver
-            .tasks_added(now, id, &groups, false)
-            .expect("it was looked at when the job arrived, and nothing has changed");
+        // It was looked at when the job arrived, and nothing has changed.
+        let added = self.driver.tasks_added(now, id, &groups, false, |_, _| {});
+        added.map_err(|why| RunError::of(now, why))?;
         self.waiting_reduces += u64::from(reduces);
+        Ok(())
     }
 
     /// Job number `number` has ended.
@@ -177,4 +197,14 @@ impl World {
 
 fn group(count: u32, demand: [u64; 2]) -> TaskGroup {
     TaskGroup::new(count, Resources::new(&demand))
+}
+
+/// Groups of a job that is refused, as records hold them.
+fn refused(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
+    let form = |group: &TaskGroup| Group {
+        tasks: group.count,
+        demand: Amounts::of(&group.demand, kinds),
+        ..Group::default()
+    };
+    groups.iter().map(form).collect()
 }

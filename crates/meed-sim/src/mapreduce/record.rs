@@ -10,7 +10,7 @@ use super::jobs::Job;
 use super::machines::per_second;
 use super::views::{Views, busy_part};
 
-impl World {
+impl World<'_> {
     /// The record of the run that ended at `end`.
     pub(super) fn record(&mut self, end: Time, views: Option<&Views>) -> MapReduceRecord {
         let seconds = |at: Option<Time>| at.map(Time::as_secs_f64);

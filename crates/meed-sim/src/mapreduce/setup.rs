@@ -9,6 +9,7 @@ use super::kinds::Kind;
 use super::machines::{Machine, SpeedChange};
 use super::world::Finished;
 use crate::Watch;
+use crate::log::Log;
 use crate::record::RunRecord;
 use crate::world::{NewPlacement, RunError, StopAt};
 
@@ -98,8 +99,13 @@ pub struct Setup {
 }
 
 /// Runs one setup to its end. `policy` names the run in its record.
-pub fn run(policy: &str, setup: Setup, watch: &mut dyn Watch) -> Result<RunRecord, RunError> {
-    let world = World::new(setup)?;
+pub fn run(
+    policy: &str,
+    setup: Setup,
+    log: Log<'_>,
+    watch: &mut dyn Watch,
+) -> Result<RunRecord, RunError> {
+    let world = World::new(setup, log)?;
     let Finished { mut driver, end, sampler, record: mapreduce } =
         world.run(&mut |progress| watch.goes_on(progress))?;
     let mut record = outcome(policy, &mut driver, Ending { end, sampler, jobs: Vec::new() })

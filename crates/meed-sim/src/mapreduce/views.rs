@@ -54,7 +54,7 @@ impl Views {
         (self.next < at).then_some(self.next)
     }
 
-    pub(super) fn sample(&mut self, t: Time, world: &mut World) {
+    pub(super) fn sample(&mut self, t: Time, world: &mut World<'_>) {
         self.note(t, world);
         if self.rows.len() > self.most {
             let mut keep = (0..).map(|i: u64| i.is_multiple_of(2));
@@ -67,13 +67,13 @@ impl Views {
     }
 
     /// The state at the end of the run.
-    pub(super) fn last(&mut self, end: Time, world: &mut World) {
+    pub(super) fn last(&mut self, end: Time, world: &mut World<'_>) {
         if self.times.last() != Some(&end) {
             self.note(end, world);
         }
     }
 
-    fn note(&mut self, t: Time, world: &mut World) {
+    fn note(&mut self, t: Time, world: &mut World<'_>) {
         let mut row = vec![Cell::default(); world.nodes.len()];
         for task in world.tasks.iter() {
             let cell = &mut row[task.node as usize];

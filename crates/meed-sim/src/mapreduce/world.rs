@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use crate::classes::Classes;
-use meed::{NodeId, Span, Time};
-use meed_driver::{Driver, Sampler};
+use meed::{JobId, NodeId, Span, Time};
+use meed_driver::{Books, Driver, Sampler, finish_of};
 
 use super::beat::Node;
 use super::blocks::Racks;
@@ -21,14 +21,15 @@ use super::record::MapReduceRecord;
 use super::setup::{Begin, Cluster, Request, Setup};
 use super::tasks::Tasks;
 use super::views::Views;
+use crate::log::Log;
 use crate::world::{Progress, RunError, StopAt};
 
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
-pub(crate) struct World {
+pub(crate) struct World<'a> {
     /// Keeps of each live job its number in `jobs`.
-    pub(super) driver: Driver<u32>,
+    pub(super) driver: Driver<u32, Log<'a>>,
     pub(super) classes: Classes,
     pub(super) rule: &'static str,
     pub(super) cluster: Cluster,
@@ -64,18 +65,18 @@ pub(crate) struct World {
 }
 
 /// What a run leaves.
-pub(super) struct Finished {
-    pub(super) driver: Driver<u32>,
+pub(super) struct Finished<'a> {
+    pub(super) driver: Driver<u32, Log<'a>>,
     pub(super) end: Time,
     pub(super) sampler: Option<Sampler>,
     pub(super) record: MapReduceRecord,
 }
 
-impl World {
-    pub(crate) fn new(setup: Setup) -> Result<World, RunError> {
+impl<'a> World<'a> {
+    pub(crate) fn new(setup: Setup, log: Log<'a>) -> Result<World<'a>, RunError> {
         let cluster = setup.cluster;
         let place = (setup.placement)(setup.config.kinds.len(), setup.seed);
-        let driver = Driver::new(setup.config, place)?;
+        let driver = Driver::new(setup.config, place, log)?;
         let map_slots = cluster.machines.iter().map(|machine| machine.map_slots).collect();
         let classes = Classes::new(setup.rule, setup.limits, map_slots)?;
         let points = setup.series_points;
@@ -130,9 +131,19 @@ impl World {
     pub(super) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Finished, RunError> {
+    ) -> Result<Finished<'a>, RunError> {
+        self.run_to(self.stop.at, progress)?;
+        self.finish()
+    }
+
+    /// Runs until nothing is left that happens at `last` or before.
+    pub(crate) fn run_to(
+        &mut self,
+        last: Time,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), RunError> {
         let mut instants = 0u64;
-        while let Some(at) = self.next_instant().filter(|&at| at <= self.stop.at) {
+        while let Some(at) = self.next_instant().filter(|&at| at <= last) {
             self.sample_until(at);
             self.now = at;
             self.instant()?;
@@ -148,7 +159,33 @@ impl World {
                 }
             }
         }
-        Ok(self.finish())
+        Ok(())
+    }
+
+    /// The books, to be read.
+    pub(crate) fn driver(&self) -> &Driver<u32, Log<'a>> {
+        &self.driver
+    }
+
+    /// The live job that was submitted as number `number`.
+    pub(crate) fn find_job(&self, number: u64) -> Option<JobId> {
+        let job = self.jobs.get(usize::try_from(number).ok()?)?;
+        job.id.filter(|&id| self.driver.job(id).is_some())
+    }
+
+    /// Lets time pass to `now` without anything happening.
+    pub(crate) fn rest_until(&mut self, now: Time) -> Result<(), RunError> {
+        self.driver.advance(now).map_err(|why| RunError::Change { at: now, why })
+    }
+
+    /// No request is submitted any more, and no speed changes.
+    pub(crate) fn leave_alone(&mut self) {
+        self.due.clear();
+        self.changes.clear();
+        for request in &mut self.requests {
+            // What would follow another request never does.
+            request.begin = Begin::At(Time::ZERO);
+        }
     }
 
     /// Jobs that have ended, of all that are planned.
@@ -158,7 +195,7 @@ impl World {
     }
 
     /// The next instant at which something happens; `None` when nothing is left to do.
-    fn next_instant(&mut self) -> Option<Time> {
+    pub(crate) fn next_instant(&mut self) -> Option<Time> {
         let submission = self.due.first().map(|&(at, _)| at);
         if self.live == 0 {
             // Nodes without work beat unheard: on to the round of the next submission.
@@ -207,7 +244,7 @@ impl World {
             let node = (self.beat % self.nodes.len() as u64) as usize;
             self.beat += 1;
             self.heartbeats += 1;
-            self.heartbeat(node);
+            self.heartbeat(node)?;
         }
         Ok(())
     }
@@ -248,7 +285,7 @@ impl World {
         }
     }
 
-    fn finish(mut self) -> Finished {
+    fn finish(mut self) -> Result<Finished<'a>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
         if let Some(sampler) = &mut self.sampler {
@@ -259,7 +296,10 @@ impl World {
             views.last(end, &mut self);
         }
         self.driver.finish(end);
+        let last = finish_of(&self.driver.counted().totals);
+        self.driver.note(end, || last).map_err(|why| RunError::of(end, why))?;
+        self.driver.journal_mut().finish()?;
         let record = self.record(end, views.as_ref());
-        Finished { driver: self.driver, end, sampler: self.sampler, record }
+        Ok(Finished { driver: self.driver, end, sampler: self.sampler, record })
     }
 }

@@ -8,9 +8,9 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use meed::Time;
+use meed_journal::{Fact, Kind, Record};
 
-use crate::log::read::{Content, Line, LogError, LogFile, Reader, Run, TaskLine, What};
+use crate::log::read::{LogError, LogFile, Reader, Run};
 
 /// Where a log and its replay part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,14 +82,12 @@ impl<'a> Compare<'a> {
         }
         if whole && state.decisions.is_none() {
             let unmet = match &mut state.left {
-                Some(left) => {
-                    left.find_map(&[What::Start], |line, bytes, _| Ok(Some((line, text(bytes)))))?
-                }
+                Some(left) => left.next(&[Kind::Start])?,
                 None => None,
             };
             state.decisions = unmet.map(|(line, recorded)| Difference {
                 line,
-                recorded: Some(recorded),
+                recorded: Some(line_of(&recorded)),
                 replayed: None,
             });
         }
@@ -124,7 +122,7 @@ impl State<'_> {
     fn starts_from(&self, skipped: u64) -> Result<Reader, LogError> {
         let mut reader = self.log.read(&self.run)?;
         let mut seen = 0;
-        while seen < skipped && reader.find_map(&[What::Start], |_, _, _| Ok(Some(())))?.is_some() {
+        while seen < skipped && reader.next(&[Kind::Start])?.is_some() {
             seen += 1;
         }
         Ok(reader)
@@ -132,17 +130,11 @@ impl State<'_> {
 
     fn start(&mut self, mine: &[u8]) -> Result<(), LogError> {
         let Some(left) = &mut self.left else { return Ok(()) };
-        let own = start_of(mine);
-        let theirs = left.find_map(&[What::Start], |line, bytes, read| {
-            let same = own.as_ref().is_some_and(|(t, own)| match &read.content {
-                Content::Task(start) => *t == read.t && own == start,
-                _ => false,
-            });
-            Ok(Some((!same).then(|| (line, text(bytes)))))
-        })?;
+        let own = Record::decode(mine).ok();
+        let theirs = left.next(&[Kind::Start])?;
         let (line, recorded) = match theirs {
-            Some(None) => return Ok(()),
-            Some(Some((line, recorded))) => (line, Some(recorded)),
+            Some((_, theirs)) if own.is_some_and(|own| same_start(&own, &theirs)) => return Ok(()),
+            Some((line, theirs)) => (line, Some(line_of(&theirs))),
             None if !self.run.finished => return Ok(()),
             None => (self.run.last_line + 1, None),
         };
@@ -151,21 +143,30 @@ impl State<'_> {
     }
 }
 
-/// Whether a line as this program writes it is of the kind.
+/// Whether a line as this program writes it is of the kind: after number and time.
 fn begins(line: &[u8], kind: &str) -> bool {
-    let after =
-        line.iter().position(|&byte| byte == b',').map_or(&[][..], |comma| &line[comma + 1..]);
+    let after = line.splitn(3, |&byte| byte == b',').nth(2).unwrap_or_default();
     after
         .strip_prefix(b"\"")
         .and_then(|rest| rest.strip_prefix(kind.as_bytes()))
         .is_some_and(|rest| rest.starts_with(b"\":"))
 }
 
-fn start_of(line: &[u8]) -> Option<(Time, TaskLine<'_>)> {
-    match Line::parse(line, &[What::Start]).ok()? {
-        Line { t, content: Content::Task(start), .. } => Some((t, start)),
-        _ => None,
+/// Whether the same task starts at the same time on the same node; why does not matter.
+fn same_start(one: &Record, other: &Record) -> bool {
+    match (&one.fact, &other.fact) {
+        (Fact::Start(mine), Fact::Start(theirs)) => {
+            let who = |start: &meed_journal::Started| (start.job.clone(), start.task);
+            one.t == other.t && who(mine) == who(theirs) && mine.node == theirs.node
+        }
+        _ => false,
     }
+}
+
+fn line_of(record: &Record) -> String {
+    let mut line = Vec::new();
+    record.encode(&mut line);
+    text(&line)
 }
 
 fn text(line: &[u8]) -> String {

@@ -11,21 +11,25 @@
 //! books.
 
 mod compare;
+mod mapreduce;
 mod source;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use meed_journal::{Fact, JobKey, Kind};
+
 pub(crate) use compare::Compare;
 pub use compare::Difference;
-pub(crate) use source::Workload;
+pub(crate) use mapreduce::WORLD;
+pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
 use crate::log::Log;
-use crate::log::read::{Content, LogError, LogFile, Run, What};
+use crate::log::read::{LogError, LogFile, Run};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
 use crate::simulate::{Watch, add_speedups, run_one};
@@ -99,14 +103,24 @@ impl Recording {
     /// The same of an opened log.
     pub fn of(log: LogFile, which: Option<&str>) -> Result<Recording, LogError> {
         let run = log.run(which)?.clone();
-        let mut scenario = Scenario::of_header(&run.header, &place(&log, &run))?;
+        let is_mapreduce = run.header.world == WORLD;
+        let mut scenario = match is_mapreduce {
+            true => mapreduce::scenario_of(&run.header, &place(&log, &run))?,
+            false => Scenario::of_header(&run.header, &place(&log, &run))?,
+        };
         if !run.finished {
             scenario.stop_at(run.end);
         }
-        let workload = Workload::of(&log, &run, scenario.kinds())?;
+        let workload = match is_mapreduce {
+            true => Workload::none(scenario.kinds()),
+            false => Workload::of(&log, &run, scenario.kinds())?,
+        };
         let recording = Recording { log, run, scenario, workload };
         // What is wrong with its policies is told before anything runs.
-        recording.recorded_plan()?;
+        match is_mapreduce {
+            true => drop(recording.scenario.plan(recording.policy())?),
+            false => drop(recording.recorded_plan()?),
+        }
         Ok(recording)
     }
 
@@ -174,20 +188,33 @@ impl Recording {
     /// The recorded starts, to be played back.
     pub(crate) fn script(&self) -> Result<Script<'static>, LogError> {
         let mut reader = self.log.read(&self.run)?;
-        let next = move || {
-            let told = reader.find_map(&[What::Start], |number, _, line| {
-                let Content::Task(start) = line.content else { return Ok(None) };
-                Ok(Some(Told {
-                    at: line.t,
-                    queue: start.queue.into_owned(),
-                    job: start.job.0,
-                    task: start.task,
-                    node: start.node.into_owned(),
-                    line: number,
-                }))
-            });
-            told.map_err(|error| RunError::Trace(error.into()))
+        // Of jobs whose keys are not the numbers of their arrivals.
+        let mut numbers: BTreeMap<JobKey, u64> = BTreeMap::new();
+        let mut arrived = 0;
+        let mut next = move || {
+            while let Some((line, record)) =
+                reader.next(&[Kind::Arrive, Kind::Refuse, Kind::Start])?
+            {
+                if let Some(arrival) = arrival_of(&record.fact) {
+                    if arrival.job != JobKey::Number(arrived) {
+                        numbers.insert(arrival.job.clone(), arrived);
+                    }
+                    arrived += 1;
+                }
+                let Fact::Start(start) = record.fact else { continue };
+                let number = match (numbers.get(&start.job), &start.job) {
+                    (Some(number), _) | (None, JobKey::Number(number)) => *number,
+                    _ => {
+                        let what = format!("there is no job {} by then", start.job);
+                        return Err(LogError::from(reader.wrong(line, what)));
+                    }
+                };
+                let (task, node) = (start.task, start.node.to_string());
+                return Ok(Some(Told { at: record.t, number, job: start.job, task, node, line }));
+            }
+            Ok(None)
         };
+        let next = move || next().map_err(|error| RunError::Trace(error.into()));
         Ok(Script::new(Arc::clone(self.log.file()), next))
     }
 
@@ -203,14 +230,27 @@ impl Recording {
         let compare = Compare::new(&self.log, &self.run, copy)?;
         let mut writer = compare.clone();
         let mut log = Log::to(&mut writer);
-        let begun = log.header(&self.run.header).map_err(RunError::Log);
-        let setup = self.recorded_setup(series_points, log)?;
-        let name = self.column();
-        let ran =
-            begun.and_then(|()| run(&name, setup, None, &mut |progress| watch.goes_on(progress)));
+        let begun = log.header(|| self.run.header.clone()).map_err(RunError::Log);
+        let ran = begun.map_err(ReplayError::from);
+        let ran = ran.and_then(|()| self.run_recorded(series_points, log, watch));
         // A log that cannot be read is told as what it is, not as a log that cannot be written.
         let (bytes, decisions) = compare.verdict(ran.is_ok() && self.run.finished)?;
-        Ok(Again { record: ran?.record, bytes, decisions })
+        Ok(Again { record: ran?, bytes, decisions })
+    }
+
+    fn run_recorded(
+        &self,
+        series_points: usize,
+        log: Log<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<RunRecord, ReplayError> {
+        let name = self.column();
+        if self.is_mapreduce() {
+            let setup = self.mapreduce_setup(self.policy(), series_points)?;
+            return Ok(crate::mapreduce::run(&name, setup, log, watch)?);
+        }
+        let setup = self.recorded_setup(series_points, log)?;
+        Ok(run(&name, setup, None, &mut |progress| watch.goes_on(progress))?.record)
     }
 
     /// What the recorded run is called beside others.
@@ -253,6 +293,9 @@ pub fn replay(
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Replayed, ReplayError> {
+    if recording.is_mapreduce() {
+        return mapreduce::replay(recording, options, log, watch);
+    }
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;
     let copy = match (&mut log, others.plans.is_empty()) {
@@ -273,12 +316,10 @@ pub fn replay(
     }
     for (words, plan) in others.plans {
         watch.begins(&words);
-        if let Some(out) = &mut log {
-            let assumptions = recording.run.header.assumptions.clone();
-            let header = others.scenario.header(&words, others.scenario.seed, &plan, assumptions);
-            Log::to(&mut **out).header(&header).map_err(RunError::Log)?;
-        }
-        let out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let assumptions = || recording.run.header.assumptions.clone();
+        let header = || others.scenario.header(&words, others.scenario.seed, &plan, assumptions());
+        out.header(header).map_err(RunError::Log)?;
         let changes = others.changes.clone();
         let setup = recording.setup(&others.scenario, plan, changes, options.series_points, out)?;
         runs.push(run_one(&(words + &others.suffix), setup, watch)?);

@@ -9,10 +9,36 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use meed::{ResourceKinds, Time};
+use meed_journal::{Arrival, Fact, Kind};
 use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
 
-use crate::log::read::{Content, LogError, LogFile, Reader, Run, What, change_of, job_of};
+use crate::log::forms::{change_of, job_of};
+use crate::log::read::{LogError, LogFile, Reader, Run};
 use crate::world::TimedChange;
+
+/// Kinds of records that tell of a job that comes.
+pub(crate) const ARRIVALS: &[Kind] = &[Kind::Arrive, Kind::Refuse];
+
+/// Kinds of records that make a workload.
+const WORKLOAD: &[Kind] = &[
+    Kind::Arrive,
+    Kind::Refuse,
+    Kind::JobCancelled,
+    Kind::NodeJoins,
+    Kind::NodeLeaves,
+    Kind::NodeResized,
+    Kind::QueueChanged,
+    Kind::QueueRemoved,
+];
+
+/// The job that comes, whether it was refused or not.
+pub(crate) fn arrival_of(fact: &Fact) -> Option<&Arrival> {
+    match fact {
+        Fact::Arrive(arrival) => Some(arrival),
+        Fact::Refuse(refusal) => Some(&refusal.arrival),
+        _ => None,
+    }
+}
 
 /// What a look through a run finds of its workload.
 #[derive(Clone)]
@@ -28,6 +54,18 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
+    /// No jobs: of a world that makes its own.
+    pub(crate) fn none(kinds: &ResourceKinds) -> Workload {
+        Workload {
+            kinds: kinds.clone(),
+            queues: Arc::default(),
+            numbers: Arc::default(),
+            chains: Arc::default(),
+            changes: Vec::new(),
+            assumptions: Vec::new(),
+        }
+    }
+
     /// Looks through `run`.
     pub(crate) fn of(
         log: &LogFile,
@@ -35,39 +73,36 @@ impl Workload {
         kinds: &ResourceKinds,
     ) -> Result<Workload, LogError> {
         let mut queues: Vec<String> =
-            run.header.queues.iter().map(|line| line.queue.clone()).collect();
+            run.header.queues.iter().map(|form| form.queue.to_string()).collect();
         let mut numbers: BTreeMap<String, u32> = queues.iter().cloned().zip(0..).collect();
         let mut chains: BTreeMap<u32, VecDeque<(Cause, Job)>> = BTreeMap::new();
         let mut changes = Vec::new();
         let mut reader = log.read(run)?;
-        reader.find_map(&[What::Arrive, What::Refuse, What::Change], |_, _, line| {
-            match line.content {
-                Content::Change(change) => {
-                    changes.extend(
-                        change_of(*change, kinds)?.map(|change| TimedChange { at: line.t, change }),
-                    );
+        while let Some((line, record)) = reader.next(WORKLOAD)? {
+            let t = record.t;
+            let Some(arrival) = arrival_of(&record.fact) else {
+                let change =
+                    change_of(&record.fact, kinds).map_err(|what| reader.wrong(line, what))?;
+                changes.extend(change.map(|change| TimedChange { at: t, change }));
+                continue;
+            };
+            let next = queues.len() as u32;
+            let queue = match numbers.get(arrival.queue.as_str()) {
+                Some(queue) => *queue,
+                None => {
+                    queues.push(arrival.queue.to_string());
+                    numbers.insert(arrival.queue.to_string(), next);
+                    next
                 }
-                Content::Arrive(arrive) if arrive.stage == 0 => {
-                    let next = queues.len() as u32;
-                    let queue = match numbers.get(arrive.queue.as_ref()) {
-                        Some(queue) => *queue,
-                        None => {
-                            queues.push(arrive.queue.to_string());
-                            numbers.insert(arrive.queue.to_string(), next);
-                            next
-                        }
-                    };
-                    // Also what comes by itself is looked at: what is wrong with it is told before
-                    // anything runs.
-                    let (job, cause) = job_of(*arrive, line.t, kinds, queues.len(), queue)?;
-                    if let (Some(cause), Some(chain)) = (cause, job.chain) {
-                        chains.entry(chain).or_default().push_back((cause, job));
-                    }
-                }
-                _ => {}
+            };
+            // Also what comes by itself is looked at: what is wrong with it is told before anything
+            // runs.
+            let job = job_of(arrival, t, kinds, queues.len(), queue);
+            let (job, cause) = job.map_err(|what| reader.wrong(line, what))?;
+            if let (Some(cause), Some(chain)) = (cause, job.chain) {
+                chains.entry(chain).or_default().push_back((cause, job));
             }
-            Ok(None::<()>)
-        })?;
+        }
         Ok(Workload {
             kinds: kinds.clone(),
             queues: Arc::new(queues),
@@ -106,16 +141,20 @@ impl JobSource for LogSource {
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
         let Workload { kinds, queues, numbers, .. } = &self.workload;
-        let job = self.reader.find_map(&[What::Arrive, What::Refuse], |_, _, line| {
-            let Content::Arrive(arrive) = line.content else { return Ok(None) };
-            if arrive.stage > 0 {
-                return Ok(None);
-            }
+        let job = loop {
+            let Some((line, record)) = self.reader.next(ARRIVALS).map_err(LogError::from)? else {
+                break None;
+            };
+            let Some(arrival) = arrival_of(&record.fact) else { continue };
             // Seen in the look through the run.
-            let queue = numbers.get(arrive.queue.as_ref()).copied().unwrap_or(0);
-            let (job, cause) = job_of(*arrive, line.t, kinds, queues.len(), queue)?;
-            Ok(cause.is_none().then_some(job))
-        })?;
+            let queue = numbers.get(arrival.queue.as_str()).copied().unwrap_or(0);
+            let job = job_of(arrival, record.t, kinds, queues.len(), queue);
+            let wrong = |what| LogError::from(self.reader.wrong(line, what));
+            let (job, cause) = job.map_err(wrong)?;
+            if cause.is_none() {
+                break Some(job);
+            }
+        };
         self.handed_out += u64::from(job.is_some());
         Ok(job)
     }
@@ -141,6 +180,6 @@ impl JobSource for LogSource {
     }
 
     fn progress(&self) -> Option<f64> {
-        self.reader.progress()
+        self.reader.source().progress()
     }
 }

@@ -98,7 +98,7 @@ fn a_policy_survives_the_header() {
         let plan = scenario.plan(words).expect("a policy");
         let header = scenario.header(words, 7, &plan, Vec::new());
         let text = serde_json::to_string(&header).expect("plain values");
-        let back: crate::log::Header = serde_json::from_str(&text).expect("it was written");
+        let back: meed_journal::Header = serde_json::from_str(&text).expect("it was written");
         assert_eq!(serde_json::to_string(&back).expect("plain values"), text);
         let again = Scenario::of_header(&back, "log")
             .expect("a scenario")

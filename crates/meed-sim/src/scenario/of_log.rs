@@ -8,11 +8,10 @@ use std::path::Path;
 
 use meed::place::PLACEMENTS;
 use meed::policy::Policy;
-use meed::{
-    Config, MAX_AMOUNT, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Resources, Time, Unit,
-};
-use meed_config::number::{Exact, Number};
+use meed::{Config, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Time};
+use meed_config::number::Number;
 use meed_config::words::{did_you_mean, with_hint};
+use meed_journal::{Amounts, Header, Keys, NodeForm, QueueForm, SCHEMA};
 use meed_workload::OnBadLine;
 use serde::Deserialize;
 use toml_edit::DocumentMut;
@@ -24,10 +23,7 @@ use super::queues;
 use super::raw::RawScenario;
 use super::{Load, Plan, Scenario, measured, run_options, set};
 use super::{Place, ScenarioError};
-use crate::log::{
-    AmountsLine, BoundsLine, Header, Keys, NodeLine, QueueLine, amounts_line, bounds_line,
-};
-use crate::record::SCHEMA;
+use crate::replay::WORLD;
 use crate::world::StopAt;
 use meed_config::policy::PolicySpec;
 use meed_config::queues::QueuePlan;
@@ -48,7 +44,6 @@ impl Scenario {
         assumptions: Vec<String>,
     ) -> Header {
         let (config, kinds) = (&plan.config, &plan.config.kinds);
-        let weight = |thousandths: u64| Number::Fraction(thousandths as f64 / 1000.0);
         let in_full = |policy: &Policy| keys_line(&PolicySpec::of(policy, kinds));
         let own = |name: &str| {
             let plan = self.queues.iter().find(|plan| plan.name == name);
@@ -60,22 +55,17 @@ impl Scenario {
             Some(plan) if plan.name == name => keys_line(&plan.keys),
             _ => own(name),
         };
-        let queue = |(index, queue): (usize, &QueueSpec)| QueueLine {
-            queue: queue.name.clone(),
-            weight: weight(queue.weight),
-            min: queue.min.as_ref().map(|min| bounds_line(min, kinds, BoundsLine::Minimum)),
-            max: queue.max.as_ref().map(|max| bounds_line(max, kinds, BoundsLine::Maximum)),
+        let queue = |(index, queue): (usize, &QueueSpec)| QueueForm {
+            queue: queue.name.as_str().into(),
+            weight: queue.weight,
+            min: queue.min.as_ref().map(|min| Amounts::of(min, kinds)),
+            max: queue.max.as_ref().map(|max| Amounts::of_maximum(max, kinds)),
             policy: (queue.policy != config.root).then(|| in_full(&queue.policy)),
             own: own_at(index, &queue.name),
         };
-        let node = |node: &NodeSpec| NodeLine {
-            name: node.name.clone(),
-            capacity: amounts_line(&node.capacity, kinds),
-            weight: weight(u64::from(node.weight)),
-            labels: node.labels.clone(),
-        };
         Header {
             schema: SCHEMA,
+            world: if self.is_mapreduce() { WORLD.to_owned() } else { String::new() },
             scenario: self.file.clone(),
             policy: policy.to_owned(),
             seed,
@@ -87,7 +77,7 @@ impl Scenario {
             slots_per_server: plan.slots.map(|slots| slots.per_largest()),
             max_attempts,
             fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
-            until_s: (self.stop != StopAt::END).then(|| Exact::time(self.stop.at).into()),
+            until: (self.stop != StopAt::END).then_some(self.stop.at),
             root: in_full(&config.root),
             base: Some(keys_line(&self.base)),
             policies: self
@@ -95,11 +85,11 @@ impl Scenario {
                 .iter()
                 .map(|(name, keys)| (name.clone(), keys_line(keys)))
                 .collect(),
-            nodes: config.nodes.iter().map(node).collect(),
+            nodes: config.nodes.iter().map(|node| NodeForm::of(node, kinds)).collect(),
             queues: config.queues.iter().enumerate().map(queue).collect(),
             assumptions,
             scenario_text: self.text.clone(),
-            more: Default::default(),
+            ..Header::default()
         }
     }
 
@@ -108,30 +98,22 @@ impl Scenario {
     pub(crate) fn of_header(header: &Header, place: &str) -> Result<Scenario, ScenarioError> {
         let place = Place { file: place, text: "" };
         let fail = |what: String| place.whole(what);
-        if header.schema != SCHEMA {
-            return Err(fail(format!(
-                "schema {} is not known; this Meed reads {SCHEMA}",
-                header.schema
-            )));
-        }
-        let kinds = kinds_of(header).map_err(fail)?;
+        let kinds = header.kinds().map_err(fail)?;
         let measured = kinds.find(&header.measured);
-        let queue = |line: &QueueLine| {
+        let queue = |form: &QueueForm| {
             let named =
-                |what: &str, why: String| fail(format!("queue `{}`, {what}: {why}", line.queue));
-            let bound = |what: &str, amounts: &Option<AmountsLine>, missing: u64| {
-                let read = amounts
-                    .as_ref()
-                    .map(|amounts| amounts_of(amounts, &kinds, missing))
-                    .transpose();
-                read.map_err(|why| named(what, why))
-            };
+                |what: &str, why: String| fail(format!("queue `{}`, {what}: {why}", form.queue));
+            let min = form.min.as_ref().map(|min| min.read(&kinds)).transpose();
+            let max = form.max.as_ref().map(|max| max.read_maximum(&kinds)).transpose();
+            if form.weight > MAX_WEIGHT {
+                return Err(named("weight", format!("at most {}", MAX_WEIGHT / 1000)));
+            }
             Ok(QueuePlan {
-                name: line.queue.clone(),
-                weight: line.weight.parts(1000, MAX_WEIGHT).map_err(|why| named("weight", why))?,
-                min: bound("min", &line.min, 0)?,
-                max: bound("max", &line.max, MAX_AMOUNT)?,
-                keys: keys_of(&line.own, &format!("{}, queue `{}`", place.file, line.queue))?,
+                name: form.queue.to_string(),
+                weight: form.weight,
+                min: min.map_err(|why| named("min", why))?,
+                max: max.map_err(|why| named("max", why))?,
+                keys: keys_of(&form.own, &format!("{}, queue `{}`", place.file, form.queue))?,
             })
         };
         let named = |(name, keys): (&String, &Keys)| Ok((name.clone(), keys_of(keys, place.file)?));
@@ -149,7 +131,7 @@ impl Scenario {
             nodes: header
                 .nodes
                 .iter()
-                .map(|node| node_of(node, &kinds).map_err(fail))
+                .map(|node| node.read(&kinds).map_err(fail))
                 .collect::<Result<_, _>>()?,
             queues: header.queues.iter().map(queue).collect::<Result<_, ScenarioError>>()?,
             base: keys_of(&text_of_base, place.file)?,
@@ -161,7 +143,7 @@ impl Scenario {
             trace_queues: Vec::new(),
             inputs: Vec::new(),
             changes: Vec::new(),
-            stop: stop_of(header).map_err(|why| fail(format!("until_s: {why}")))?,
+            stop: stop_of(header),
             load: Load::ONE,
             fail_per_million: match &header.fail_rate {
                 Some(rate) => rate
@@ -262,7 +244,7 @@ impl Scenario {
         let place = Place { file, text: &text };
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
-        if kinds != kinds_of(header).map_err(|what| place.whole(what))? {
+        if kinds != header.kinds().map_err(|what| place.whole(what))? {
             return Err(
                 place.whole("the cluster's resources cannot change: recorded tasks ask for them")
             );
@@ -272,14 +254,14 @@ impl Scenario {
         let nodes = match changes("cluster") {
             true => nodes_of(&raw, Path::new(file), &kinds, &place)?,
             false => {
-                let nodes = header.nodes.iter().map(|node| node_of(node, &kinds));
+                let nodes = header.nodes.iter().map(|node| node.read(&kinds));
                 nodes.collect::<Result<_, _>>().map_err(|what| place.whole(what))?
             }
         };
         let seed = raw.run.seed.filter(|_| changes("run.seed") || changes("run="));
         let mut warnings = Vec::new();
         let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
-        let names: Vec<String> = header.queues.iter().map(|line| line.queue.clone()).collect();
+        let names: Vec<String> = header.queues.iter().map(|form| form.queue.to_string()).collect();
         meed_config::queues::add(&mut queues, &names, &mut warnings);
         if let Some(new) = queues.iter().find(|plan| !names.contains(&plan.name)) {
             return Err(place.whole(format!("queue `{}` is not of the recorded tree", new.name)));
@@ -376,50 +358,8 @@ fn nodes_of(
     cluster::nodes(&raw.cluster, &machines.nodes, kinds, place)
 }
 
-/// Resources of a header.
-pub(crate) fn kinds_of(header: &Header) -> Result<ResourceKinds, String> {
-    if header.resources.len() != header.units.len() {
-        return Err("resources and units differ in number; give one unit (milli, bytes) for each"
-            .to_owned());
-    }
-    let units = header.units.iter().map(|&unit| Unit::from(unit));
-    ResourceKinds::new(header.resources.iter().cloned().zip(units).collect())
-        .map_err(|why| why.to_string())
-}
-
-/// Amounts by name; those not named are `missing`.
-pub(crate) fn amounts_of(
-    line: &AmountsLine,
-    kinds: &ResourceKinds,
-    missing: u64,
-) -> Result<Resources, String> {
-    let mut amounts = Resources::zero(kinds.len());
-    amounts.as_mut_slice().fill(missing);
-    for (name, number) in line {
-        let kind = kinds.find(name).ok_or_else(|| {
-            let known: Vec<&str> = kinds.names().collect();
-            format!("unknown resource `{name}`; the header has {}", known.join(", "))
-        })?;
-        amounts.as_mut_slice()[kind] =
-            number.amount(kinds.unit(kind)).map_err(|why| format!("`{name}`: {why}"))?;
-    }
-    Ok(amounts)
-}
-
-/// A node of a header or of a change.
-pub(crate) fn node_of(line: &NodeLine, kinds: &ResourceKinds) -> Result<NodeSpec, String> {
-    let named = |what: &str, why: String| format!("node `{}`, {what}: {why}", line.name);
-    Ok(NodeSpec {
-        name: line.name.clone(),
-        capacity: amounts_of(&line.capacity, kinds, 0).map_err(|why| named("capacity", why))?,
-        weight: line.weight.parts(1000, 10_000).map_err(|why| named("weight", why))? as u32,
-        labels: line.labels.clone(),
-    })
-}
-
-fn stop_of(header: &Header) -> Result<StopAt, String> {
-    let until = header.until_s.as_ref().map(Number::time).transpose()?;
-    Ok(until.map_or(StopAt::END, |at| StopAt { at, hold: true }))
+fn stop_of(header: &Header) -> StopAt {
+    header.until.map_or(StopAt::END, |at| StopAt { at, hold: true })
 }
 
 fn keys_line(keys: &PolicySpec) -> Keys {

@@ -1,10 +1,10 @@
 //! Changes of the cluster and of the queue tree while work runs.
 
-use meed::{NodeSpec, QueueChange, Rejected, Resources, Time};
+use meed::{NodeSpec, QueueChange, Resources, Time};
+use meed_journal::{Cancelled, Fact};
 
-use super::desk::{Desk, Step};
+use super::desk::Desk;
 use super::{RunError, World};
-use crate::log::Record;
 
 /// One change and its time.
 #[derive(Clone, Debug)]
@@ -32,40 +32,28 @@ pub enum Change {
     JobCancelled(String),
 }
 
-impl<D: Desk> World<'_, D> {
+impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn change(&mut self, timed: TimedChange) -> Result<(), RunError> {
         let TimedChange { at, change } = timed;
-        let kinds = self.desk.tree().kinds();
-        self.log.write(at, || Record::Change { change: &change, kinds, of_share: false })?;
-        if let Change::JobCancelled(label) = &change {
-            return self.cancel_labelled(label);
+        match &change {
+            Change::JobCancelled(label) => self.cancel_labelled(label),
+            _ => self.desk.change(at, change).map_err(|why| RunError::of(at, why)),
         }
-        let steps = self.desk.change(at, change);
-        self.follow(steps)
-    }
-
-    /// Tells what follows from a change or an end.
-    pub(super) fn follow(
-        &mut self,
-        steps: Result<Vec<Step<D::At>>, Rejected>,
-    ) -> Result<(), RunError> {
-        let now = self.now;
-        for step in steps.map_err(|why| RunError::Change { at: now, why })? {
-            if let Some(change) = &step.follows {
-                let kinds = self.desk.tree().kinds();
-                self.log.write(now, || Record::Change { change, kinds, of_share: true })?;
-            }
-            for task in &step.lost {
-                self.log_task(step.at, task, None, "lost")?;
-            }
-        }
-        Ok(())
     }
 
     fn cancel_labelled(&mut self, label: &str) -> Result<(), RunError> {
         let live = self.desk.drivers().flat_map(|(at, one)| one.jobs().map(move |job| (at, job)));
-        let ours = live.filter(|(_, job)| job.label().to_string() == label);
+        let ours = live.filter(|(_, job)| job.name().to_string() == label);
         let first = ours.min_by_key(|(_, job)| job.detail.number).map(|(at, job)| (at, job.id()));
-        first.map_or(Ok(()), |(at, id)| self.cancel(at, id))
+        let now = self.now;
+        let Some((at, id)) = first else {
+            // Nobody is there of that name: that it was asked for is kept.
+            let name = || Some(label.into());
+            let asked = || Fact::JobCancelled(Cancelled { job: None, name: name() });
+            return self.desk.note(now, asked).map_err(|why| RunError::of(now, why));
+        };
+        let cancelled = self.desk.driver_mut(at).job_cancelled(now, id);
+        let job = cancelled.map_err(|why| RunError::of(now, why))?.job;
+        self.job_gone(at, job, false)
     }
 }

@@ -1,18 +1,20 @@
 //! Who serves the jobs of a virtual-time run: one driver over the whole cluster, or (static
 //! partition) one for each tenant. All that differs between them is here.
 
-use meed::{QueueId, Rejected, Start, Time};
+use meed::{QueueId, Rejected, ResourceKinds, Start, Time};
 use meed_driver::explain::{Standing, Subject, standing};
-use meed_driver::{Books, Driver, Task};
+use meed_driver::{Books, Driver, Failed};
+use meed_journal::{Arrival, Fact};
 use meed_workload::Job;
 
 use super::{Change, Planned};
+use crate::log::SharedLog;
 
 /// The driver of this world.
-pub(crate) type OneDriver = Driver<Planned>;
+pub(crate) type OneDriver<'a> = Driver<Planned, SharedLog<'a>>;
 
 /// One driver, or several.
-pub(crate) trait Desk: Books {
+pub(crate) trait Desk<'a>: Books {
     /// Which driver; nothing where there is only one.
     type At: Copy;
 
@@ -20,13 +22,15 @@ pub(crate) trait Desk: Books {
     fn route(&self, queue: QueueId) -> Option<(Self::At, QueueId)>;
 
     /// One of the drivers.
-    fn driver(&self, at: Self::At) -> &OneDriver;
+    fn driver(&self, at: Self::At) -> &OneDriver<'a>;
 
     /// The same.
-    fn driver_mut(&mut self, at: Self::At) -> &mut OneDriver;
+    fn driver_mut(&mut self, at: Self::At) -> &mut OneDriver<'a>;
 
     /// All that serve jobs.
-    fn drivers(&self) -> impl Iterator<Item = (Self::At, &OneDriver)>;
+    fn drivers<'s>(&'s self) -> impl Iterator<Item = (Self::At, &'s OneDriver<'a>)>
+    where
+        'a: 's;
 
     /// A queue of that driver in the tree.
     fn in_tree(&self, at: Self::At, queue: QueueId) -> QueueId;
@@ -40,19 +44,34 @@ pub(crate) trait Desk: Books {
     fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, (Job, Rejected)>;
 
     /// What starts now is added to `starts`.
-    fn decide(&mut self, explain: bool, starts: &mut Vec<(Self::At, Start)>);
+    fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
 
     /// Decisions of this instant were taken elsewhere.
     fn decided_elsewhere(&mut self);
 
-    /// Cluster or tree change; what follows from it, in order.
-    fn change(&mut self, now: Time, change: Change) -> Result<Vec<Step<Self::At>>, Rejected>;
+    /// Cluster or tree change, with all that follows.
+    fn change(&mut self, now: Time, change: Change) -> Result<(), Failed>;
 
-    /// A job of that driver is gone; what follows from it, in order.
-    fn job_gone(&mut self, now: Time, at: Self::At) -> Result<Vec<Step<Self::At>>, Rejected>;
+    /// A job of that driver is gone, with all that follows.
+    fn job_gone(&mut self, now: Time, at: Self::At) -> Result<(), Failed>;
+
+    /// The driver for what belongs to none or to all.
+    fn any(&mut self) -> &mut OneDriver<'a>;
 
     /// A job is refused.
-    fn refused(&mut self);
+    fn refused(
+        &mut self,
+        now: Time,
+        why: &Rejected,
+        arrival: impl FnOnce(&ResourceKinds) -> Arrival,
+    ) -> Result<(), Failed> {
+        self.any().job_refused(now, why, arrival)
+    }
+
+    /// A record of the world's own.
+    fn note(&mut self, now: Time, fact: impl FnOnce() -> Fact) -> Result<(), Failed> {
+        self.any().note(now, fact)
+    }
 
     /// Counts what is there at the end.
     fn finish(&mut self, end: Time);
@@ -73,17 +92,7 @@ pub(crate) struct Fitted {
     pub(crate) submitted: Option<Job>,
 }
 
-/// One consequence of a change.
-pub(crate) struct Step<At> {
-    /// What else changes.
-    pub(crate) follows: Option<Change>,
-    /// Where.
-    pub(crate) at: At,
-    /// Tasks that are lost by it.
-    pub(crate) lost: Vec<Task>,
-}
-
-impl Desk for OneDriver {
+impl<'a> Desk<'a> for OneDriver<'a> {
     type At = ();
 
     #[inline]
@@ -92,16 +101,19 @@ impl Desk for OneDriver {
     }
 
     #[inline]
-    fn driver(&self, (): ()) -> &OneDriver {
+    fn driver(&self, (): ()) -> &OneDriver<'a> {
         self
     }
 
     #[inline]
-    fn driver_mut(&mut self, (): ()) -> &mut OneDriver {
+    fn driver_mut(&mut self, (): ()) -> &mut OneDriver<'a> {
         self
     }
 
-    fn drivers(&self) -> impl Iterator<Item = ((), &OneDriver)> {
+    fn drivers<'s>(&'s self) -> impl Iterator<Item = ((), &'s OneDriver<'a>)>
+    where
+        'a: 's,
+    {
         std::iter::once(((), self))
     }
 
@@ -113,25 +125,24 @@ impl Desk for OneDriver {
         Ok(Fitted { job, submitted: None })
     }
 
-    fn decide(&mut self, explain: bool, starts: &mut Vec<((), Start)>) {
-        Driver::decide(self, explain, |start| starts.push(((), start)));
+    fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {
+        Driver::decide(self, |start| starts.push(((), start)))
     }
 
     fn decided_elsewhere(&mut self) {
         Driver::decided_elsewhere(self);
     }
 
-    fn change(&mut self, now: Time, change: Change) -> Result<Vec<Step<()>>, Rejected> {
-        let lost = change_one(self, now, change)?;
-        Ok(vec![Step { follows: None, at: (), lost }])
+    fn change(&mut self, now: Time, change: Change) -> Result<(), Failed> {
+        change_one(self, now, change)
     }
 
-    fn job_gone(&mut self, _: Time, (): ()) -> Result<Vec<Step<()>>, Rejected> {
-        Ok(Vec::new())
+    fn job_gone(&mut self, _: Time, (): ()) -> Result<(), Failed> {
+        Ok(())
     }
 
-    fn refused(&mut self) {
-        self.job_refused();
+    fn any(&mut self) -> &mut OneDriver<'a> {
+        self
     }
 
     fn finish(&mut self, end: Time) {
@@ -139,29 +150,24 @@ impl Desk for OneDriver {
     }
 }
 
-/// Makes a change by its verb; the tasks that are lost by it.
+/// Makes a change by its verb.
 pub(super) fn change_one(
-    driver: &mut OneDriver,
+    driver: &mut OneDriver<'_>,
     now: Time,
     change: Change,
-) -> Result<Vec<Task>, Rejected> {
+) -> Result<(), Failed> {
     let node =
-        |driver: &OneDriver, name: &str| driver.node_named(name).ok_or(Rejected::UnknownNode);
-    let queue = |driver: &OneDriver, name: &str| {
-        driver.engine().find_queue(name).ok_or(Rejected::UnknownQueue)
-    };
+        |driver: &OneDriver<'_>, name: &str| driver.node_named(name).ok_or(Rejected::UnknownNode);
+    let queue =
+        |driver: &OneDriver<'_>, name: &str| driver.queue_named(name).ok_or(Rejected::UnknownQueue);
     match change {
-        Change::NodeJoins(spec) => driver.node_joined(now, spec).map(|_| Vec::new()),
-        Change::NodeLeaves(name) => driver.node_left(now, node(driver, &name)?),
+        Change::NodeJoins(spec) => driver.node_joined(now, spec).map(|_| ()),
+        Change::NodeLeaves(name) => driver.node_left(now, node(driver, &name)?).map(|_| ()),
         Change::NodeResized(name, capacity) => {
-            driver.node_changed(now, node(driver, &name)?, capacity)
+            driver.node_changed(now, node(driver, &name)?, capacity).map(|_| ())
         }
-        Change::Queue(name, change) => {
-            driver.queue_changed(now, queue(driver, &name)?, change).map(|()| Vec::new())
-        }
-        Change::QueueRemoved(name) => {
-            driver.queue_removed(now, queue(driver, &name)?).map(|()| Vec::new())
-        }
+        Change::Queue(name, change) => driver.queue_changed(now, queue(driver, &name)?, change),
+        Change::QueueRemoved(name) => driver.queue_removed(now, queue(driver, &name)?),
         Change::JobCancelled(_) => unreachable!("jobs are found by their label"),
     }
 }

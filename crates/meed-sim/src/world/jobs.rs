@@ -1,16 +1,18 @@
 //! Jobs arrive, their stages begin, their tasks are looked up.
 
-use meed::{JobId, JobSpec, QueueId, Rejected, Span};
-use meed_workload::{Cause, Job, JobLabel, TaskGroup};
+use meed::{JobId, JobSpec, QueueId, Rejected, ResourceKinds, Span};
+use meed_driver::{Failed, NewJob};
+use meed_journal::{Arrival, TasksAdded};
+use meed_workload::{Cause, Job, TaskGroup};
 use smallvec::SmallVec;
 
 use super::desk::{Desk, Fitted};
 use super::{Planned, RunError, World};
+use crate::log::forms;
 
 impl Planned {
-    fn new(job: Job, number: u64, luck: u64, first_stage: usize) -> (JobLabel, Planned) {
+    fn new(job: Job, number: u64, luck: u64, first_stage: usize) -> NewJob<Planned> {
         let planned = Planned {
-            weight: job.weight,
             chain: job.chain,
             number,
             luck,
@@ -18,7 +20,37 @@ impl Planned {
             groups: job.groups,
             told: first_stage,
         };
-        (job.label, planned)
+        let name = forms::name_beside(number, &job.label);
+        NewJob { key: number.into(), name, detail: planned }
+    }
+
+    /// What only this world knows of an arrival; `submitted` is the job before it was cut to a
+    /// share, where it was.
+    fn tell(
+        &self,
+        arrival: &mut Arrival,
+        cause: Option<Cause>,
+        submitted: Option<&Job>,
+        kinds: &ResourceKinds,
+    ) {
+        let (now, later) = self.groups.split_at(self.told);
+        for (group, planned) in arrival.groups.iter_mut().zip(now) {
+            group.durations = forms::durations(&planned.duration);
+        }
+        forms::terms(arrival, self.chain, cause);
+        arrival.later = forms::groups(later, kinds);
+        arrival.submitted = forms::groups(submitted.map_or(&[][..], |job| &job.groups), kinds);
+        // All tasks that may come are told.
+        arrival.open = false;
+    }
+
+    /// The same of the stage that begins with group number `first`.
+    fn tell_stage(&self, first: usize, added: &mut TasksAdded) {
+        added.stage = self.groups[first].stage;
+        for (group, planned) in added.groups.iter_mut().zip(&self.groups[first..]) {
+            group.durations = forms::durations(&planned.duration);
+        }
+        added.open = false;
     }
 
     /// How many tasks it has, in all its stages.
@@ -64,21 +96,21 @@ fn first_tasks(groups: &[TaskGroup]) -> SmallVec<[u32; 2]> {
     groups.iter().map(first).collect()
 }
 
-impl<D: Desk> World<'_, D> {
+impl<'a, D: Desk<'a>> World<'a, D> {
     pub(super) fn arrive(&mut self, job: Job, cause: Option<Cause>) -> Result<(), RunError> {
         let number = self.jobs_arrived;
         self.jobs_arrived += 1;
-        let (at, queue, leaf) = match self.where_to(job.queue) {
+        let (at, leaf) = match self.where_to(job.queue) {
             Ok(found) => found,
-            Err(why) => return self.refuse(job, cause, why),
+            Err(why) => return self.refuse(number, job, cause, why),
         };
         let luck = self.failures.luck(self.arrivals.queue_name(job.queue), &job.label);
         let Fitted { job, submitted } = match self.desk.fit(at, leaf, job) {
             Ok(fitted) => fitted,
-            Err((job, why)) => return self.refuse(job, cause, why),
+            Err((job, why)) => return self.refuse(number, job, cause, why),
         };
         if let Err(why) = self.check_later_stages(at, leaf, &job) {
-            return self.refuse(submitted.unwrap_or(job), cause, why);
+            return self.refuse(number, submitted.unwrap_or(job), cause, why);
         }
         let (first_stage, open) = stage_from(&job.groups, 0);
         let groups = told(&job.groups[..first_stage]);
@@ -90,26 +122,29 @@ impl<D: Desk> World<'_, D> {
             max_attempts: self.max_attempts,
         };
         let mut job = Some(job);
-        let row = || Planned::new(job.take().expect("once"), number, luck, first_stage);
-        match self.desk.driver_mut(at).job_arrived(self.now, spec, row) {
-            Ok(id) => self.log_arrival(at, id, queue, cause, submitted.as_ref()),
-            Err(why) => {
+        let new = || Planned::new(job.take().expect("once"), number, luck, first_stage);
+        let tell = |planned: &Planned, arrival: &mut Arrival, kinds: &ResourceKinds| {
+            planned.tell(arrival, cause, submitted.as_ref(), kinds);
+        };
+        match self.desk.driver_mut(at).job_arrived(self.now, spec, new, tell) {
+            Ok(_) => Ok(()),
+            Err(Failed::Rejected(why)) => {
                 let job = submitted.or(job).expect("a job that is refused is not taken");
-                self.refuse(job, cause, why)
+                self.refuse(number, job, cause, why)
             }
+            Err(failed) => Err(RunError::of(self.now, failed)),
         }
     }
 
-    /// Who serves the source's queue of that number, and what it is in the tree and there.
-    fn where_to(&self, queue: u32) -> Result<(D::At, QueueId, QueueId), Rejected> {
+    /// Who serves the source's queue of that number, and what it is there.
+    fn where_to(&self, queue: u32) -> Result<(D::At, QueueId), Rejected> {
         let tree = self.desk.tree();
         // The scenario's reader checks names, so the queue may only have been removed meanwhile, or
         // be a parent.
         let known = self.queues[queue as usize].filter(|&queue| !tree.is_removed(queue));
         let queue = known.ok_or(Rejected::UnknownQueue)?;
         let not_a_leaf = || Rejected::NotALeaf { queue: tree.queue(queue).name.to_owned() };
-        let (at, leaf) = self.desk.route(queue).ok_or_else(not_a_leaf)?;
-        Ok((at, queue, leaf))
+        self.desk.route(queue).ok_or_else(not_a_leaf)
     }
 
     /// A stage that could never run refuses the job when it arrives, not when its first stages have
@@ -123,39 +158,42 @@ impl<D: Desk> World<'_, D> {
     }
 
     pub(super) fn begin_stage(&mut self, at: D::At, id: JobId) -> Result<(), RunError> {
+        let now = self.now;
         let driver = self.desk.driver_mut(at);
         let Some(live) = driver.job_mut(id) else { return Ok(()) };
         let first = live.detail.told;
         let (last, open) = stage_from(&live.detail.groups, first);
         let groups = told(&live.detail.groups[first..last]);
         live.detail.told = last;
-        match driver.tasks_added(self.now, id, &groups, open) {
-            Ok(()) => self.log_stage(at, id, first, last),
+        let tell = |planned: &Planned, added: &mut TasksAdded| planned.tell_stage(first, added);
+        match driver.tasks_added(now, id, &groups, open, tell) {
+            Ok(()) => Ok(()),
             // The cluster has changed since the job came, and its queue's maximum may have: the job
             // fails.
-            Err(_) => self.cancel(at, id),
+            Err(Failed::Rejected(_)) => match driver.job_failed(now, id) {
+                Ok(failed) => self.job_gone(at, failed.job, false),
+                Err(why) => Err(RunError::of(now, why)),
+            },
+            Err(failed) => Err(RunError::of(now, failed)),
         }
     }
 
-    /// Ends a job that cannot go on.
-    pub(super) fn cancel(&mut self, at: D::At, id: JobId) -> Result<(), RunError> {
-        let Ok(cancelled) = self.desk.driver_mut(at).job_cancelled(self.now, id) else {
-            return Ok(());
-        };
-        for task in &cancelled.stopped {
-            self.log_task(at, task, Some(&cancelled.job), "stop")?;
-        }
-        self.job_gone(at, cancelled.job, false)
-    }
-
-    fn refuse(&mut self, job: Job, cause: Option<Cause>, why: Rejected) -> Result<(), RunError> {
-        let (now, source_queue) = (self.now, job.queue);
+    fn refuse(
+        &mut self,
+        number: u64,
+        job: Job,
+        cause: Option<Cause>,
+        why: Rejected,
+    ) -> Result<(), RunError> {
+        let now = self.now;
+        let queue = self.arrivals.queue_name(job.queue);
         if self.strict {
-            let queue = self.arrivals.queue_name(source_queue).to_owned();
-            return Err(RunError::Refused { job: job.label.to_string(), queue, why });
+            let (job, queue) = (job.label.to_string(), queue.to_owned());
+            return Err(RunError::Refused { job, queue, why });
         }
-        self.desk.refused();
-        self.log_refusal(source_queue, &job, cause, &why)?;
+        let arrival =
+            |kinds: &ResourceKinds| forms::whole(number, queue.into(), &job, cause, kinds);
+        self.desk.refused(now, &why, arrival).map_err(|why| RunError::of(now, why))?;
         if let Some(chain) = job.chain {
             self.arrivals.chain_ended(chain, now);
         }

@@ -15,7 +15,6 @@ mod desk;
 mod ends;
 mod failures;
 mod jobs;
-mod logging;
 mod look;
 mod partition;
 mod run;
@@ -32,11 +31,11 @@ pub use setup::{Setup, StopAt};
 use std::ops::ControlFlow;
 
 use meed::{AllocationId, JobId, JobState, QueueId, Start, Time};
-use meed_driver::{KeptJob, LiveJob, Sampler};
+use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_workload::{TaskGroup, TraceError};
 use smallvec::SmallVec;
 
-use crate::log::{Log, Record};
+use crate::log::SharedLog;
 use arrivals::Arrivals;
 use ends::Ends;
 pub(crate) use script::{Script, Told};
@@ -51,7 +50,6 @@ struct Running<At> {
 
 /// What this world keeps of a live job.
 pub(crate) struct Planned {
-    weight: u32,
     chain: Option<u32>,
     /// Number in order of arrival.
     number: u64,
@@ -137,7 +135,18 @@ pub enum RunError {
     },
 }
 
-pub(crate) struct World<'a, D: Desk> {
+impl RunError {
+    /// What a driver could not do at `at`.
+    pub(crate) fn of(at: Time, failed: Failed) -> RunError {
+        match failed {
+            Failed::Rejected(why) => RunError::Change { at, why },
+            Failed::Journal(error) => RunError::Log(error),
+            Failed::Record(_) => unreachable!("this world plays no records"),
+        }
+    }
+}
+
+pub(crate) struct World<'a, D: Desk<'a>> {
     desk: D,
     /// Queue of the tree for each queue of the source.
     queues: Vec<Option<QueueId>>,
@@ -157,7 +166,7 @@ pub(crate) struct World<'a, D: Desk> {
     /// Jobs one by one, where they are asked for.
     kept: Option<Vec<KeptJob>>,
     sampler: Option<Sampler>,
-    log: Log<'a>,
+    log: SharedLog<'a>,
     /// Decisions that were taken elsewhere, instead of the engine's own.
     script: Option<Script<'a>>,
     /// What starts at this instant.
@@ -168,7 +177,7 @@ pub(crate) struct World<'a, D: Desk> {
 /// Instants between two words about progress.
 const INSTANTS_PER_PROGRESS: u64 = 4096;
 
-impl<'a, D: Desk> World<'a, D> {
+impl<'a, D: Desk<'a>> World<'a, D> {
     /// Runs to the end. With `script`, it decides.
     pub(crate) fn run(
         mut self,
@@ -262,19 +271,14 @@ impl<'a, D: Desk> World<'a, D> {
             true => driver.task_failed(self.now, allocation),
             false => driver.task_ended(self.now, allocation),
         };
-        let ended = ended.expect("a running task can end");
-        self.log_task(at, &ended.task, ended.gone.as_ref(), if fails { "fail" } else { "end" })?;
+        let ended = ended.map_err(|why| RunError::of(self.now, why))?;
         if ended.state == JobState::Drained {
             self.next_stages.push((at, ended.task.job));
         }
-        if let Some(job) = ended.gone {
-            debug_assert!(ended.state == JobState::Failed || ended.stopped.is_empty());
-            for task in &ended.stopped {
-                self.log_task(at, task, Some(&job), "stop")?;
-            }
-            self.job_gone(at, job, ended.state == JobState::Done)?;
+        match ended.gone {
+            Some(job) => self.job_gone(at, job, ended.state == JobState::Done),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// A job is there no more.
@@ -283,13 +287,10 @@ impl<'a, D: Desk> World<'a, D> {
         if let Some(kept) = &mut self.kept {
             kept.push(to_keep(&self.desk, at, &job, done.then_some(now)));
         }
-        let queue = self.desk.queue_name(at, job.queue());
-        self.log.write(now, || Record::JobEnd { queue, job: job.label(), done })?;
         if let Some(chain) = job.detail.chain {
             self.arrivals.chain_ended(chain, now);
         }
-        let steps = self.desk.job_gone(now, at);
-        self.follow(steps)
+        self.desk.job_gone(now, at).map_err(|why| RunError::of(now, why))
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
@@ -297,7 +298,7 @@ impl<'a, D: Desk> World<'a, D> {
             return self.do_as_told();
         }
         let mut starts = std::mem::take(&mut self.starts);
-        self.desk.decide(self.log.explains(), &mut starts);
+        self.desk.decide(&mut starts).map_err(|why| RunError::of(self.now, why))?;
         for (at, start) in starts.drain(..) {
             self.start_task(at, start)?;
         }
@@ -309,7 +310,6 @@ impl<'a, D: Desk> World<'a, D> {
         let job = &self.desk.driver(at).job(start.job).expect("a live job starts").detail;
         let duration = job.duration(start.group, start.task);
         let attempt = self.failures.run(job.luck, start.task, start.failures, duration);
-        self.log_start(at, &start)?;
         let slot = self.ends.push(self.now.saturating_add(attempt.lasts)) as usize;
         let task = Running { at, allocation: start.allocation, fails: attempt.fails };
         match self.tasks.get_mut(slot) {
@@ -341,11 +341,9 @@ impl<'a, D: Desk> World<'a, D> {
                 .flat_map(|(at, one)| one.jobs().map(move |job| to_keep(desk, at, job, None)));
             kept.extend(left);
         }
-        let totals = self.desk.totals();
-        let (events, decisions) = (totals.events, totals.starts);
-        self.log.write(end, || Record::Finish { events, decisions })?;
-        self.log.finish()?;
-        drop(totals);
+        let last = finish_of(&self.desk.totals());
+        self.desk.note(end, || last).map_err(|why| RunError::of(end, why))?;
+        self.log.borrow_mut().finish()?;
         Ok(Finished {
             desk: self.desk,
             end,
@@ -357,10 +355,15 @@ impl<'a, D: Desk> World<'a, D> {
     }
 }
 
-fn to_keep<D: Desk>(desk: &D, at: D::At, job: &LiveJob<Planned>, ended: Option<Time>) -> KeptJob {
+fn to_keep<'a, D: Desk<'a>>(
+    desk: &D,
+    at: D::At,
+    job: &LiveJob<Planned>,
+    ended: Option<Time>,
+) -> KeptJob {
     KeptJob {
         queue: desk.in_tree(at, job.queue()),
-        label: job.label().clone(),
+        label: job.name().clone(),
         submit: job.submit(),
         ended,
         tasks: job.detail.tasks(),

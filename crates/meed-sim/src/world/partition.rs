@@ -12,17 +12,19 @@ use meed::{
     Config, ConfigError, Engine, MAX_KINDS, NodeSpec, QueueId, QueueSpec, Rejected, Resources,
     Span, Start, Time,
 };
-use meed_driver::{Books, Driver, QueueTally, Totals};
+use meed_driver::{Books, Driver, Failed, QueueTally, Totals};
+use meed_journal::{Fact, QueueMark};
 use meed_workload::{Durations, Job};
 
 use super::Change;
-use super::desk::{Desk, Fitted, OneDriver, Step, change_one};
+use super::desk::{Desk, Fitted, OneDriver, change_one};
 use super::setup::NewPlacement;
+use crate::log::SharedLog;
 
 /// A driver of the whole tree, which only shares out, and one driver for each leaf.
-pub(crate) struct Partition {
-    master: OneDriver,
-    tenants: Vec<Tenant>,
+pub(crate) struct Partition<'a> {
+    master: OneDriver<'a>,
+    tenants: Vec<Tenant<'a>>,
     /// Tenant of each queue of the tree; `None` for parents.
     route: Vec<Option<u32>>,
     /// Tenants of which something has happened, in order.
@@ -30,8 +32,8 @@ pub(crate) struct Partition {
 }
 
 /// A leaf queue that is alone on its share.
-struct Tenant {
-    driver: OneDriver,
+struct Tenant<'a> {
+    driver: OneDriver<'a>,
     /// What it is in the tree.
     leaf: QueueId,
     /// What it is in its own driver: the only queue.
@@ -41,15 +43,17 @@ struct Tenant {
     draining: bool,
 }
 
-impl Partition {
+impl<'a> Partition<'a> {
     /// The master, and one driver for each leaf.
     pub(crate) fn new(
         config: Config,
         place: NewPlacement,
         seed: u64,
-    ) -> Result<Partition, ConfigError> {
+        log: &SharedLog<'a>,
+    ) -> Result<Partition<'a>, ConfigError> {
         let policies: Vec<_> = config.queues.iter().map(|queue| queue.policy.clone()).collect();
-        let master = OneDriver::new(config.clone(), place(config.kinds.len(), seed))?;
+        let master =
+            OneDriver::new(config.clone(), place(config.kinds.len(), seed), SharedLog::clone(log))?;
         let (mut tenants, mut route) = (Vec::new(), Vec::new());
         for leaf in master.engine().queue_ids() {
             let view = master.engine().queue(leaf);
@@ -71,7 +75,9 @@ impl Partition {
                 queues: vec![QueueSpec { name, weight, min: None, max: None, policy }],
                 nodes: if share.is_zero() { Vec::new() } else { vec![node] },
             };
-            let driver = OneDriver::new(alone, place(config.kinds.len(), seed))?;
+            let name = view.name.to_owned();
+            let place = place(config.kinds.len(), seed);
+            let driver = OneDriver::new(alone, place, SharedLog::clone(log))?.alone(&name);
             let own = driver.engine().queue_ids().nth(1).expect("the only queue");
             route.push(Some(tenants.len() as u32));
             tenants.push(Tenant { driver, leaf, own, touched: false, draining: false });
@@ -79,7 +85,7 @@ impl Partition {
         Ok(Partition { master, tenants, route, touched: Vec::new() })
     }
 
-    fn tenant(&self, queue: QueueId) -> Option<&Tenant> {
+    fn tenant(&self, queue: QueueId) -> Option<&Tenant<'a>> {
         self.route[queue.index()].map(|tenant| &self.tenants[tenant as usize])
     }
 
@@ -91,27 +97,24 @@ impl Partition {
     }
 
     /// Removes a tenant's queue: at once, or when its last job has ended.
-    fn remove(&mut self, now: Time, name: &str) -> Result<Vec<Step<u32>>, Rejected> {
-        let tree = self.master.engine();
-        let queue = tree.find_queue(name).ok_or(Rejected::UnknownQueue)?;
+    fn remove(&mut self, now: Time, name: &str) -> Result<(), Failed> {
+        let queue = self.master.queue_named(name).ok_or(Rejected::UnknownQueue)?;
         let Some(tenant) = self.route[queue.index()] else {
-            return Err(Rejected::HasChildren { queue: tree.queue(queue).name.to_owned() });
+            return Err(Rejected::HasChildren { queue: name.to_owned() }.into());
         };
+        self.master.note(now, || Fact::QueueRemoved(QueueMark { name: name.into() }))?;
         self.tenants[tenant as usize].draining = true;
         self.job_gone(now, tenant)
     }
 
     /// Gives each tenant's node its share anew.
-    fn follow_shares(&mut self, now: Time) -> Result<Vec<Step<u32>>, Rejected> {
-        let mut steps = Vec::new();
+    fn follow_shares(&mut self, now: Time) -> Result<(), Failed> {
         for at in 0..self.tenants.len() as u32 {
             let Some(change) = self.change_of_share(at) else { continue };
             self.touch(at);
-            let driver = &mut self.tenants[at as usize].driver;
-            let lost = change_one(driver, now, change.clone())?;
-            steps.push(Step { follows: Some(change), at, lost });
+            change_one(&mut self.tenants[at as usize].driver, now, change)?;
         }
-        Ok(steps)
+        Ok(())
     }
 
     /// How a tenant's only node changes where its share has: it leaves with its last unit, and a
@@ -130,7 +133,7 @@ impl Partition {
     }
 }
 
-impl Books for Partition {
+impl Books for Partition<'_> {
     fn tree(&self) -> &Engine {
         self.master.engine()
     }
@@ -166,7 +169,7 @@ impl Books for Partition {
     }
 }
 
-impl Desk for Partition {
+impl<'a> Desk<'a> for Partition<'a> {
     type At = u32;
 
     fn route(&self, queue: QueueId) -> Option<(u32, QueueId)> {
@@ -174,16 +177,19 @@ impl Desk for Partition {
         Some((tenant, self.tenants[tenant as usize].own))
     }
 
-    fn driver(&self, at: u32) -> &OneDriver {
+    fn driver(&self, at: u32) -> &OneDriver<'a> {
         &self.tenants[at as usize].driver
     }
 
-    fn driver_mut(&mut self, at: u32) -> &mut OneDriver {
+    fn driver_mut(&mut self, at: u32) -> &mut OneDriver<'a> {
         self.touch(at);
         &mut self.tenants[at as usize].driver
     }
 
-    fn drivers(&self) -> impl Iterator<Item = (u32, &OneDriver)> {
+    fn drivers<'s>(&'s self) -> impl Iterator<Item = (u32, &'s OneDriver<'a>)>
+    where
+        'a: 's,
+    {
         (0..).zip(self.tenants.iter().map(|tenant| &tenant.driver))
     }
 
@@ -209,12 +215,13 @@ impl Desk for Partition {
         }
     }
 
-    fn decide(&mut self, explain: bool, starts: &mut Vec<(u32, Start)>) {
+    fn decide(&mut self, starts: &mut Vec<(u32, Start)>) -> Result<(), Failed> {
         for at in self.touched.drain(..) {
             let tenant = &mut self.tenants[at as usize];
             tenant.touched = false;
-            Driver::decide(&mut tenant.driver, explain, |start| starts.push((at, start)));
+            Driver::decide(&mut tenant.driver, |start| starts.push((at, start)))?;
         }
+        Ok(())
     }
 
     fn decided_elsewhere(&mut self) {
@@ -225,7 +232,7 @@ impl Desk for Partition {
         }
     }
 
-    fn change(&mut self, now: Time, change: Change) -> Result<Vec<Step<u32>>, Rejected> {
+    fn change(&mut self, now: Time, change: Change) -> Result<(), Failed> {
         if let Change::QueueRemoved(name) = &change {
             return self.remove(now, name);
         }
@@ -235,19 +242,20 @@ impl Desk for Partition {
     }
 
     /// Where the tenant's queue is to go and has no job left, its share goes to the others.
-    fn job_gone(&mut self, now: Time, at: u32) -> Result<Vec<Step<u32>>, Rejected> {
+    fn job_gone(&mut self, now: Time, at: u32) -> Result<(), Failed> {
         let Tenant { driver, leaf, draining, .. } = &self.tenants[at as usize];
         if !draining || driver.engine().live_jobs() > 0 || self.master.engine().queue(*leaf).removed
         {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let leaf = *leaf;
-        self.master.queue_removed(now, leaf)?;
+        // Told when it was asked for.
+        self.master.untold(|master| master.queue_removed(now, leaf))?;
         self.follow_shares(now)
     }
 
-    fn refused(&mut self) {
-        self.master.job_refused();
+    fn any(&mut self) -> &mut OneDriver<'a> {
+        &mut self.master
     }
 
     fn finish(&mut self, end: Time) {

@@ -30,7 +30,7 @@ pub(crate) fn run<'a>(
     }
 }
 
-fn run_world<'a, D: Desk>(
+fn run_world<'a, D: Desk<'a>>(
     policy: &str,
     world: World<'a, D>,
     script: Option<Script<'a>>,

@@ -5,13 +5,13 @@
 //! a record can be made of a log whose decisions are not this program's: another version's, or
 //! another world's.
 //!
-//! A job is known by queue and label. Labels need not be distinct: of several the first that can
-//! start is meant.
+//! A job is known by the number of its arrival.
 
 use std::sync::Arc;
 
 use meed::Time;
-use meed_workload::JobLabel;
+use meed_driver::Failed;
+use meed_journal::JobKey;
 
 use super::desk::Desk;
 use super::{RunError, World};
@@ -20,8 +20,10 @@ use super::{RunError, World};
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) at: Time,
-    pub(crate) queue: String,
-    pub(crate) job: JobLabel,
+    /// Number of the job's arrival.
+    pub(crate) number: u64,
+    /// Its key in the log.
+    pub(crate) job: JobKey,
     pub(crate) task: u32,
     pub(crate) node: String,
     /// Where it stands.
@@ -64,7 +66,7 @@ impl<'a> Script<'a> {
     }
 }
 
-impl<'a, D: Desk> World<'a, D> {
+impl<'a, D: Desk<'a>> World<'a, D> {
     /// The engine decides from now on, and nothing comes from outside: no arrival, no change.
     pub(crate) fn leave_alone(&mut self) {
         self.script = None;
@@ -88,23 +90,16 @@ impl<'a, D: Desk> World<'a, D> {
 
     /// Starts what is told; in words why that cannot be.
     fn start_told(&mut self, told: &Told) -> Result<(), Result<RunError, String>> {
-        let Told { queue, job, task, node, .. } = told;
-        let route = self.desk.tree().find_queue(queue).and_then(|id| self.desk.route(id));
-        let (at, leaf) = route.ok_or_else(|| Err(format!("there is no leaf queue `{queue}`")))?;
-        let driver = self.desk.driver(at);
-        let named = driver.jobs().filter(|live| live.label() == job && live.queue() == leaf);
-        let mut jobs: Vec<(u64, meed::JobId)> =
-            named.map(|live| (live.detail.number, live.id())).collect();
-        jobs.sort_unstable();
+        let Told { number, job, task, node, .. } = told;
+        let found = self.find_job(*number);
+        let (at, id) = found.ok_or_else(|| Err(format!("job {job} is not there then")))?;
+        let driver = self.desk.driver_mut(at);
         let place = driver.node_named(node);
         let place = place.ok_or_else(|| Err(format!("there is no node `{node}` then")))?;
-        let mut why = format!("job {job} of queue `{queue}` is not there then");
-        for (_, id) in jobs {
-            match self.desk.driver_mut(at).start_as_told(id, *task, place) {
-                Ok(start) => return self.start_task(at, start).map_err(Ok),
-                Err(rejected) => why = format!("job {job}, task {task}: {rejected}"),
-            }
+        match driver.start_as_told(id, *task, place) {
+            Ok(start) => self.start_task(at, start).map_err(Ok),
+            Err(Failed::Rejected(why)) => Err(Err(format!("job {job}, task {task}: {why}"))),
+            Err(failed) => Err(Ok(RunError::of(self.now, failed))),
         }
-        Err(Err(why))
     }
 }

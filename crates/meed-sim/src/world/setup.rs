@@ -8,7 +8,7 @@ use super::arrivals::Arrivals;
 use super::desk::{Desk, OneDriver};
 use super::partition::Partition;
 use super::{Failures, RunError, TimedChange, World};
-use crate::log::Log;
+use crate::log::{Log, SharedLog};
 
 /// Makes the placement that the run uses.
 pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
@@ -56,25 +56,34 @@ pub struct Setup<'a> {
     pub log: Log<'a>,
 }
 
-impl<'a> World<'a, OneDriver> {
+impl<'a> World<'a, OneDriver<'a>> {
     /// One driver over the whole cluster.
-    pub(crate) fn whole(setup: Setup<'a>) -> Result<World<'a, OneDriver>, RunError> {
-        let (config, kinds) = (setup.config.clone(), setup.config.kinds.len());
-        let place = (setup.placement)(kinds, setup.failures.seed);
-        Ok(World::of(Driver::new(config, place)?, setup))
+    pub(crate) fn whole(mut setup: Setup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
+        let (config, log) = (setup.config.clone(), setup.shared_log());
+        let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
+        let driver = Driver::new(config, place, SharedLog::clone(&log))?;
+        Ok(World::of(driver, log, setup))
     }
 }
 
-impl<'a> World<'a, Partition> {
+impl<'a> World<'a, Partition<'a>> {
     /// Each tenant alone on its share.
-    pub(crate) fn partitioned(setup: Setup<'a>) -> Result<World<'a, Partition>, RunError> {
-        let seed = setup.failures.seed;
-        Ok(World::of(Partition::new(setup.config.clone(), setup.placement, seed)?, setup))
+    pub(crate) fn partitioned(mut setup: Setup<'a>) -> Result<World<'a, Partition<'a>>, RunError> {
+        let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
+        let desk = Partition::new(config, setup.placement, seed, &log)?;
+        Ok(World::of(desk, log, setup))
     }
 }
 
-impl<'a, D: Desk> World<'a, D> {
-    fn of(desk: D, setup: Setup<'a>) -> World<'a, D> {
+impl<'a> Setup<'a> {
+    /// The log, for all drivers.
+    fn shared_log(&mut self) -> SharedLog<'a> {
+        SharedLog::new(std::mem::replace(&mut self.log, Log::off()).into())
+    }
+}
+
+impl<'a, D: Desk<'a>> World<'a, D> {
+    fn of(desk: D, log: SharedLog<'a>, setup: Setup<'a>) -> World<'a, D> {
         let tree = desk.tree();
         let queues = setup.source.queues().iter().map(|name| tree.find_queue(name)).collect();
         let mut changes = setup.changes.into_iter();
@@ -96,7 +105,7 @@ impl<'a, D: Desk> World<'a, D> {
             strict: setup.strict,
             kept: setup.keep_jobs.then(Vec::new),
             sampler,
-            log: setup.log,
+            log,
             script: None,
             starts: Vec::new(),
             now: Time::ZERO,

@@ -31,9 +31,13 @@ struct Task {
     /// Since when it waits; `None` while it runs and when it has ended.
     waits: Option<i128>,
     started: bool,
+    attempts: u64,
 }
 
 struct Job {
+    queue: String,
+    /// What it is called.
+    name: String,
     arrived: i128,
     stage: u64,
     tasks: Vec<Task>,
@@ -53,7 +57,8 @@ struct Replay {
     queues: BTreeMap<String, Queue>,
     order: Vec<String>,
     removed: BTreeSet<String>,
-    jobs: BTreeMap<(String, String), Job>,
+    /// By key.
+    jobs: BTreeMap<u64, Job>,
     /// When each label arrived and when it ended or was refused.
     arrived: BTreeMap<String, i128>,
     ended: BTreeMap<String, i128>,
@@ -62,6 +67,16 @@ struct Replay {
 
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The key of a job.
+fn key(value: &Value) -> u64 {
+    value["job"].as_u64().expect("the number of its arrival")
+}
+
+/// What a job that arrives is called.
+fn called(value: &Value) -> String {
+    text(if value["name"].is_null() { &value["job"] } else { &value["name"] })
 }
 
 fn micros(value: &Value) -> i128 {
@@ -75,7 +90,8 @@ fn add(to: &mut Amounts, amounts: &Amounts, sign: i128) {
 pub(crate) fn check(lines: &[Value], record: &RunRecord, scenario: &str) {
     let mut replay = Replay::new(&lines[0]["run"]);
     let mut finish = None;
-    for line in &lines[1..] {
+    for (seq, line) in lines.iter().enumerate().skip(1) {
+        assert_eq!(line["seq"], seq);
         let t = micros(&line["t"]);
         assert!(t >= replay.now && finish.is_none());
         if t > replay.now {
@@ -86,17 +102,21 @@ pub(crate) fn check(lines: &[Value], record: &RunRecord, scenario: &str) {
             .as_object()
             .expect("an object")
             .iter()
-            .find(|(key, _)| *key != "t")
+            .find(|(key, _)| !["seq", "t"].contains(&key.as_str()))
             .expect("a key");
         match what.as_str() {
             "arrive" => replay.arrive(value),
             "refuse" => {
                 replay.count("refuse");
-                replay.ended.insert(text(&value["job"]), t);
+                replay.ended.insert(called(&value["arrival"]), t);
             }
             "start" => replay.start(value),
             "job_end" => replay.job_end(value),
-            "change" => replay.change(value),
+            "tasks_added" => replay.stage(value),
+            "job_cancelled" => {}
+            what if what.starts_with("node_") || what.starts_with("queue_") => {
+                replay.change(what, value);
+            }
             "finish" => finish = Some(value),
             _ => replay.task(what, value),
         }
@@ -136,7 +156,7 @@ impl Replay {
         for queue in header["queues"].as_array().expect("a list") {
             let nothing = || vec![0; replay.kinds.len()];
             let new = Queue {
-                weight: (queue["weight"].as_f64().expect("a number") * 1e3).round() as i128,
+                weight: (queue["weight"].as_f64().unwrap_or(1.0) * 1e3).round() as i128,
                 share: nothing(),
                 held: nothing(),
                 used: nothing(),
@@ -230,36 +250,48 @@ impl Replay {
         self.now = t;
     }
 
-    fn arrive(&mut self, value: &Value) {
-        let (queue, label) = (text(&value["queue"]), text(&value["job"]));
-        let stage = value["stage"].as_u64().unwrap_or(0);
-        let now = self.now;
+    fn tasks(&mut self, queue: &str, groups: &Value) -> Vec<Task> {
         let mut tasks = Vec::new();
-        for group in value["groups"].as_array().expect("a list") {
+        for group in groups.as_array().expect("a list") {
             let durations = group["duration_s"].as_array().expect("a list");
             for task in 0..group["tasks"].as_u64().expect("a number") as usize {
                 let duration = micros(&durations[if durations.len() == 1 { 0 } else { task }]);
                 let demand = self.amounts(&group["demand"]);
-                tasks.push(Task { demand, duration, waits: Some(now), started: false });
+                tasks.push(Task {
+                    demand,
+                    duration,
+                    waits: Some(self.now),
+                    started: false,
+                    attempts: 0,
+                });
             }
         }
-        let leaf = self.queues.get_mut(&queue).expect("a known queue");
+        let leaf = self.queues.get_mut(queue).expect("a known queue");
         leaf.demand += tasks.iter().map(|task| task.demand[0]).sum::<i128>();
-        let key = (queue, label.clone());
-        if stage == 0 {
-            leaf.live += 1;
-            assert!(
-                !leaf.leaving
-                    && self
-                        .arrived
-                        .insert(label.clone(), now)
-                        .is_none_or(|_| label.parse::<u64>().is_ok())
-            );
-            let new = Job { arrived: now, stage, tasks, running: BTreeMap::new() };
-            assert!(self.jobs.insert(key, new).is_none(), "it arrives once");
-            return;
-        }
-        let job = self.jobs.get_mut(&key).expect("its first stage has come");
+        tasks
+    }
+
+    fn arrive(&mut self, value: &Value) {
+        let (queue, name, now) = (text(&value["queue"]), called(value), self.now);
+        let tasks = self.tasks(&queue, &value["groups"]);
+        let leaf = self.queues.get_mut(&queue).expect("a known queue");
+        leaf.live += 1;
+        assert!(
+            !leaf.leaving
+                && self
+                    .arrived
+                    .insert(name.clone(), now)
+                    .is_none_or(|_| name.parse::<u64>().is_ok())
+        );
+        let new = Job { queue, name, arrived: now, stage: 0, tasks, running: BTreeMap::new() };
+        assert!(self.jobs.insert(key(value), new).is_none(), "it arrives once");
+    }
+
+    fn stage(&mut self, value: &Value) {
+        let queue = self.jobs[&key(value)].queue.clone();
+        let tasks = self.tasks(&queue, &value["groups"]);
+        let job = self.jobs.get_mut(&key(value)).expect("its first stage has come");
+        let stage = value["stage"].as_u64().expect("a number");
         assert!(
             job.stage < stage && job.running.is_empty(),
             "stages come in order, after all tasks before"
@@ -271,14 +303,17 @@ impl Replay {
 
     fn start(&mut self, value: &Value) {
         self.count("start");
-        let key = (text(&value["queue"]), text(&value["job"]));
         let (task, node) =
             (value["task"].as_u64().expect("a number") as usize, text(&value["node"]));
-        let job = self.jobs.get_mut(&key).expect("a live job");
+        let job = self.jobs.get_mut(&key(value)).expect("a live job");
+        assert_eq!(job.queue, text(&value["queue"]));
+        let attempt = value["attempt"].as_u64().unwrap_or(0);
+        assert_eq!(attempt, job.tasks[task].attempts, "starts before this one");
+        job.tasks[task].attempts += 1;
         let since = job.tasks[task].waits.take().expect("it waits");
         job.tasks[task].started = true;
         assert!(job.running.insert(task, (node.clone(), self.now)).is_none());
-        let queue = self.queues.get_mut(&key.0).expect("a known queue");
+        let queue = self.queues.get_mut(&job.queue).expect("a known queue");
         queue.waits.push(self.now - since);
         add(&mut queue.held, &job.tasks[task].demand, 1);
         add(self.free.get_mut(&node).expect("a node that is up"), &job.tasks[task].demand, -1);
@@ -290,13 +325,12 @@ impl Replay {
     }
 
     fn task(&mut self, what: &str, value: &Value) {
-        let key = (text(&value["queue"]), text(&value["job"]));
         let number = value["task"].as_u64().expect("a number") as usize;
-        let job = self.jobs.get_mut(&key).expect("a live job");
+        let job = self.jobs.get_mut(&key(value)).expect("a live job");
         let (node, since) = job.running.remove(&number).expect("it runs");
-        assert_eq!(node, text(&value["node"]));
+        assert_eq!(value["attempt"].as_u64().unwrap_or(0) + 1, job.tasks[number].attempts);
         let (task, ran) = (&mut job.tasks[number], self.now - since);
-        let queue = self.queues.get_mut(&key.0).expect("a known queue");
+        let queue = self.queues.get_mut(&job.queue).expect("a known queue");
         add(&mut queue.held, &task.demand, -1);
         if let Some(free) = self.free.get_mut(&node) {
             add(free, &task.demand, 1);
@@ -314,10 +348,9 @@ impl Replay {
     }
 
     fn job_end(&mut self, value: &Value) {
-        let key = (text(&value["queue"]), text(&value["job"]));
-        let job = self.jobs.remove(&key).expect("it ends once");
+        let job = self.jobs.remove(&key(value)).expect("it ends once");
         assert!(job.running.is_empty());
-        let queue = self.queues.get_mut(&key.0).expect("a known queue");
+        let queue = self.queues.get_mut(&job.queue).expect("a known queue");
         queue.live -= 1;
         if value["outcome"] == "done" {
             assert!(job.tasks.iter().all(|task| task.started && task.waits.is_none()));
@@ -327,8 +360,8 @@ impl Replay {
             let waiting = job.tasks.iter().filter(|task| task.waits.is_some());
             queue.demand -= waiting.map(|task| task.demand[0]).sum::<i128>();
         }
-        self.ended.insert(key.1, self.now);
-        self.let_go(&key.0);
+        self.ended.insert(job.name, self.now);
+        self.let_go(&job.queue);
     }
 
     fn let_go(&mut self, queue: &str) {
@@ -340,11 +373,10 @@ impl Replay {
         }
     }
 
-    fn change(&mut self, value: &Value) {
-        let (what, value) = value.as_object().expect("an object").iter().next().expect("a change");
-        let name = if value.is_string() { text(value) } else { text(&value["name"]) };
+    fn change(&mut self, what: &str, value: &Value) {
+        let name = text(&value["name"]);
         let capacity = self.amounts(&value["capacity"]);
-        match what.as_str() {
+        match what {
             "node_joins" | "node_resized" | "node_leaves" => {
                 let of_part = name.starts_with("share of ");
                 let old = match of_part {
@@ -359,7 +391,7 @@ impl Replay {
                 }
                 self.share_out();
             }
-            "queue" => {
+            "queue_changed" => {
                 let queue = self.queues.get_mut(&name).expect("a known queue");
                 if let Some(weight) = value["weight"].as_f64() {
                     queue.weight = (weight * 1e3).round() as i128;
@@ -371,7 +403,6 @@ impl Replay {
                 self.queues.get_mut(&name).expect("a known queue").leaving = true;
                 self.let_go(&name);
             }
-            "job_cancelled" => {}
             other => panic!("an unknown change `{other}`"),
         }
     }
@@ -392,7 +423,8 @@ impl Replay {
         if !self.work_conserving {
             return;
         }
-        for ((queue, label), job) in &self.jobs {
+        for job in self.jobs.values() {
+            let (queue, name) = (&job.queue, &job.name);
             let waiting = job.tasks.iter().find(|task| {
                 let fits = |free: &Amounts| {
                     task.demand.iter().zip(free).all(|(demand, free)| demand <= free)
@@ -404,7 +436,7 @@ impl Replay {
             });
             assert!(
                 waiting.is_none() || self.queues[queue].capped,
-                "{queue} {label} waits at {} for nothing",
+                "{queue} {name} waits at {} for nothing",
                 self.now
             );
         }
@@ -482,9 +514,9 @@ impl Replay {
         assert_eq!((record.jobs, record.tasks), (queue.job_micros.len() as u64, queue.tasks));
         mean(record.mean_job_s, &queue.job_micros, "job time");
         mean(record.mean_wait_s, &queue.waits, "wait");
-        let ours = self.jobs.iter().filter(|((name, _), _)| *name == record.queue);
+        let ours = self.jobs.values().filter(|job| job.queue == record.queue);
         let still = ours
-            .flat_map(|(_, job)| &job.tasks)
+            .flat_map(|job| &job.tasks)
             .filter_map(|task| task.waits)
             .map(|since| self.now - since);
         let longest = queue.waits.iter().copied().chain(still).max();

@@ -258,7 +258,7 @@ impl Engine {
 
     /// The leaf wants something: it and, where they wanted nothing before, its parents join their
     /// heaps.
-    fn join_heaps(&mut self, leaf: QueueId) {
+    pub(super) fn join_heaps(&mut self, leaf: QueueId) {
         let mut at = leaf;
         while let Some(parent) = self.tree[at].parent() {
             if self.ready.is_in_heap(at) {
@@ -275,7 +275,7 @@ impl Engine {
     }
 
     /// The leaf has left its parent's heap.
-    fn left_heaps(&mut self, leaf: QueueId) {
+    pub(super) fn left_heaps(&mut self, leaf: QueueId) {
         self.rekey_rescaled(leaf);
         if let Some(guard) = &mut self.guard {
             guard.remove(leaf);

@@ -18,6 +18,7 @@ use crate::order::{Domain, Pool, Standing, Terms};
 use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::QueueId;
+use crate::state::{GuardState, OrderState, StateError, ensure};
 use crate::time::{Span, Time};
 
 pub(super) struct Guard {
@@ -134,6 +135,62 @@ impl Guard {
     pub(super) fn key_seen(&self, now: Time, leaf: QueueId) -> Key {
         let (standing, terms) = (&self.standings[leaf.index()], &self.terms[leaf.index()]);
         standing.clone().key(now, &self.domain, terms)
+    }
+
+    pub(super) fn state(&self, now: Time) -> GuardState {
+        let rows = self.standings.iter().zip(&self.terms);
+        let standings = rows.map(|(row, terms)| row.state(now, &self.domain, terms.share));
+        GuardState { pool: self.domain.state().pool, standings: standings.collect() }
+    }
+
+    /// The guard of a root's policy, where it has one; tasks and [`Guard::restored`] come next.
+    pub(super) fn from_state(
+        state: Option<&GuardState>,
+        root: &Policy,
+        tree: &Tree,
+        now: Time,
+    ) -> Result<Option<Guard>, StateError> {
+        let fine = root.t_wait.is_some() == state.is_some();
+        ensure!(fine, "guard", "kept where, and only where, the root's policy has t_wait");
+        let (Some(t_wait), Some(state)) = (root.t_wait, state) else { return Ok(None) };
+        let given = state.standings.len();
+        ensure!(given == tree.len(), "guard.standings", "{given} of {} queues", tree.len());
+        let kinds = tree[QueueId::ROOT].share().kinds();
+        let order = OrderState { policy: root.clone(), pool: state.pool.clone() };
+        let mut guard = Guard::new(t_wait, root);
+        guard.domain = Domain::from_state(&order, now, kinds, "guard")?;
+        guard.standings.clear();
+        for ((queue, row), of) in tree.iter().zip(&state.standings) {
+            let place = format!("guard.standings[{}]", queue.index());
+            let mut standing = Standing::from_state(of, &guard.domain, now, kinds, &place)?;
+            let share = standing.restore_share(&guard.domain, row.share());
+            guard.standings.push(standing);
+            if queue != QueueId::ROOT {
+                guard.terms.push(Terms { tie: (u64::from(queue.0), 0), ..guard.terms[0] });
+                guard.places.push(NO_PLACE);
+            }
+            let terms = &mut guard.terms[queue.index()];
+            (terms.weight, terms.share) = (row.weight(), share);
+        }
+        Ok(Some(guard))
+    }
+
+    /// A task runs.
+    pub(super) fn restore_running(
+        &mut self,
+        used: &Used<'_>,
+        started: (Time, Span),
+        place: &str,
+    ) -> Result<(), StateError> {
+        let rate = self.domain.rate(used.demand, used.node_weight);
+        let standing = &mut self.standings[used.queue.index()];
+        let booked = standing.restore_task(&rate, started, &self.domain);
+        ensure!(booked, place, "the guard has no ledger that it is charged to");
+        Ok(())
+    }
+
+    pub(super) fn restored(&mut self) {
+        self.standings.iter_mut().for_each(Standing::restored);
     }
 
     pub(super) fn key(&mut self, now: Time, leaf: QueueId) -> Key {

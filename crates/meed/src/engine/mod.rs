@@ -30,6 +30,7 @@ mod ready;
 mod rescale;
 mod room;
 mod share_out;
+mod state;
 mod tasks;
 mod tree;
 mod view;

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use crate::fairness::dominant::WHOLE;
-use crate::resources::Resources;
+use crate::policy::Policy;
+use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};
 use crate::shares::apportion;
-use crate::spec::{QueueId, QueueSpec, Weight};
+use crate::spec::{MAX_WEIGHT, QueueId, QueueSpec, Weight};
+use crate::state::{QueueState, StateError, ensure};
 
 /// One queue. What a walk needs stands here; the rest lies apart.
 pub(super) struct Row {
@@ -250,4 +252,82 @@ impl Tree {
             }
         }
     }
+}
+
+/// As plain data, and back.
+impl Tree {
+    /// The rows of `queues`, with the shares of those that are gone; the live ones get theirs when
+    /// they are shared out.
+    pub(super) fn from_state(
+        queues: &[QueueState],
+        policy_of: impl Fn(usize) -> Option<Policy>,
+        kinds: &ResourceKinds,
+    ) -> Result<Tree, StateError> {
+        let mut tree = Tree {
+            kinds: kinds.len(),
+            rows: Vec::new(),
+            names: BTreeMap::new(),
+            has_maximums: false,
+        };
+        for (index, state) in queues.iter().enumerate() {
+            let at = |field: &str| format!("queues[{index}].{field}");
+            let policy = policy_of(state.order);
+            let policy =
+                policy.ok_or_else(|| StateError::new(at("order"), "there is no such order"))?;
+            let min = amounts_of(state.min.as_ref(), kinds, || at("min"))?;
+            let max = amounts_of(state.max.as_ref(), kinds, || at("max"))?;
+            let gone = amounts_of(state.removed.as_ref(), kinds, || at("removed"))?;
+            ensure!((1..=MAX_WEIGHT).contains(&state.weight), at("weight"), "out of range");
+            let parent = tree.parent_in_state(index, state)?;
+            let name = state.name.clone();
+            let spec = QueueSpec { name, weight: state.weight, min, max, policy };
+            let id = QueueId(index as u32);
+            let mut row = Row::new(parent, &spec, tree.kinds);
+            (row.draining, row.removed) = (state.draining, gone.is_some());
+            row.rest.share = gone.unwrap_or(row.rest.share);
+            tree.has_maximums |= max.is_some();
+            tree.rows.push(row);
+            let Some(parent) = parent.filter(|_| gone.is_none()) else { continue };
+            tree.rows[parent.index()].children.push(id);
+            let taken = tree.names.insert(state.name.clone(), id).is_some();
+            ensure!(!taken, at("name"), "two queues are called `{}`", state.name);
+        }
+        Ok(tree)
+    }
+
+    /// The parent of the queue that comes next, by name and number.
+    fn parent_in_state(
+        &self,
+        index: usize,
+        state: &QueueState,
+    ) -> Result<Option<QueueId>, StateError> {
+        let at = |field: &str| format!("queues[{index}].{field}");
+        let Some(parent) = state.parent else {
+            ensure!(index == 0, at("parent"), "only the first queue is the root");
+            ensure!(state.removed.is_none() && !state.draining, at("removed"), "it is the root");
+            return Ok(None);
+        };
+        let Some(above) = self.rows.get(parent as usize) else {
+            return Err(StateError::new(at("parent"), "parents come before their children"));
+        };
+        let alive = !above.removed || state.removed.is_some();
+        ensure!(alive, at("parent"), "its parent is gone");
+        let (prefix, last) = state.name.rsplit_once('.').unwrap_or(("", &state.name));
+        let whose = if parent == 0 { "" } else { above.name() };
+        let named = prefix == whose && !last.is_empty();
+        ensure!(named, at("name"), "`{}` is no child of `{whose}`", state.name);
+        Ok(Some(QueueId(parent)))
+    }
+}
+
+/// Amounts of a state, one for each kind.
+pub(super) fn amounts_of(
+    given: Option<&Vec<u64>>,
+    kinds: &ResourceKinds,
+    place: impl Fn() -> String,
+) -> Result<Option<Resources>, StateError> {
+    let Some(given) = given else { return Ok(None) };
+    ensure!(given.len() == kinds.len(), place(), "{} amounts, {} kinds", given.len(), kinds.len());
+    ensure!(given.iter().all(|&amount| amount <= MAX_AMOUNT), place(), "more than {MAX_AMOUNT}");
+    Ok(Some(Resources::new(given)))
 }

@@ -87,6 +87,16 @@ impl Engine {
         self.work.running_tasks()
     }
 
+    /// Handles of all tasks that run, in order of slot.
+    pub fn running_ids(&self) -> impl Iterator<Item = AllocationId> + '_ {
+        self.work.all_running().map(|(id, _)| id)
+    }
+
+    /// Handles of all live jobs, in order of slot.
+    pub fn job_ids(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.work.job_ids()
+    }
+
     /// Number of live jobs.
     pub fn live_jobs(&self) -> usize {
         self.work.live_jobs()

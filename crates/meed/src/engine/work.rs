@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::room::ShapeId;
 use crate::slab::Slab;
 use crate::spec::{AllocationId, AllocationMark, JobId, JobMark, NodeId, QueueId};
+use crate::state::{GroupState, RunningState, SlotsState, State, StateError, ensure};
 use crate::time::{Span, Time};
 
 /// A job that is alive.
@@ -375,4 +376,130 @@ impl Work {
         self.jobs[group.job].waiting -= tasks;
         tasks
     }
+}
+
+/// As plain data, and back.
+impl Work {
+    /// Generations of all slots of jobs and of running tasks, and the free ones.
+    pub(super) fn slots(&self) -> [(Vec<u32>, Vec<u32>); 2] {
+        [self.jobs.slots(), self.running.slots()]
+    }
+
+    pub(super) fn group_states(&self, id: JobId) -> Vec<GroupState> {
+        let state = |&slot: &u32| {
+            let group = self.group(slot);
+            let (shape, count, next) = (group.shape.number(), group.count, group.next);
+            GroupState { shape, count, next, retries: group.retries.clone() }
+        };
+        self.jobs[id].groups.iter().map(state).collect()
+    }
+
+    /// Without what lives in the slots.
+    pub(super) fn from_state(state: &State) -> Result<Work, StateError> {
+        check_slots("jobs", &state.jobs)?;
+        check_slots("running", &state.running)?;
+        Ok(Work {
+            jobs: Slab::of_slots(&state.jobs.generations, &state.jobs.free),
+            running: Slab::of_slots(&state.running.generations, &state.running.free),
+            ..Work::new()
+        })
+    }
+
+    /// The handle of the job that lives, or is to live, in a slot.
+    pub(super) fn job_in(&self, slot: u32) -> Option<JobId> {
+        self.jobs.handle(slot)
+    }
+
+    /// The next job, without groups.
+    pub(super) fn restore_job(&mut self, slot: u32, job: Job) -> Option<JobId> {
+        self.jobs.fill(slot, job)
+    }
+
+    /// The next group of a job, whose shape is `shape`.
+    pub(super) fn restore_group(
+        &mut self,
+        id: JobId,
+        shape: ShapeId,
+        state: &GroupState,
+        place: &str,
+    ) -> Result<u32, StateError> {
+        let at = |field: &str| format!("{place}.{field}");
+        let tasks = self.jobs[id].tasks;
+        let fits = state.count > 0 && tasks.checked_add(state.count).is_some();
+        ensure!(fits, at("count"), "a group has tasks, and a job at most 2^32 - 1");
+        ensure!(state.next <= state.count, at("next"), "more were started than there are");
+        let started = tasks..tasks + state.next;
+        let known = state.retries.iter().all(|(task, _)| started.contains(task));
+        ensure!(known, at("retries"), "a task that was never started is tried again");
+        let sorted = state.retries.is_sorted_by(|a, b| a.0 > b.0);
+        ensure!(sorted, at("retries"), "not the largest number first, each once");
+        let attempts = self.jobs[id].max_attempts;
+        let left = |&(_, failures): &(u32, u16)| attempts == 0 || failures < attempts;
+        ensure!(state.retries.iter().all(left), at("retries"), "its attempts are used up");
+        let slot = self.add_group(id, shape, state.count);
+        let group = &mut self.groups[slot as usize];
+        (group.next, group.retries) = (state.next, state.retries.clone());
+        let waiting = group.waiting();
+        let job = &mut self.jobs[id];
+        job.waiting = job.waiting - u64::from(state.count) + waiting;
+        Ok(slot)
+    }
+
+    /// The next running task.
+    pub(super) fn restore_running(
+        &mut self,
+        slot: u32,
+        state: &RunningState,
+        now: Time,
+    ) -> Result<Running, StateError> {
+        let at = |field: &str| format!("running[{slot}].{field}");
+        let id = self.job_in(state.job).filter(|&id| self.jobs.get(id).is_some());
+        let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+        let job = &self.jobs[id];
+        let group = job.groups.get(state.group as usize);
+        let &group = group.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
+        let row = &self.groups[group as usize];
+        let started = row.first_task..row.first_task + row.next;
+        let waits = row.retries.iter().any(|&(task, _)| task == state.task);
+        let runs = started.contains(&state.task) && !waits;
+        ensure!(runs, at("task"), "task {} of its job waits, or is of another group", state.task);
+        let left = job.max_attempts == 0 || state.failures < job.max_attempts;
+        ensure!(left, at("failures"), "its attempts are used up");
+        ensure!(state.started <= now, at("started"), "it starts after the present");
+        let task = Running {
+            job: id,
+            queue: job.queue,
+            group,
+            task: state.task,
+            failures: state.failures,
+            node: NodeId(state.node),
+            shape: row.shape,
+            started: state.started,
+            quantum: state.quantum,
+        };
+        self.running.fill(slot, task);
+        self.jobs[id].running += 1;
+        Ok(task)
+    }
+}
+
+/// Every slot is free or has something in it.
+fn check_slots<T>(of: &str, slots: &SlotsState<T>) -> Result<(), StateError> {
+    let mut used = vec![false; slots.generations.len()];
+    let mut mark = |slot: u32, place: String| {
+        let taken = used.get_mut(slot as usize).map(|used| std::mem::replace(used, true));
+        ensure!(taken == Some(false), place, "slot {slot} is not there, or taken twice");
+        Ok(())
+    };
+    for &slot in &slots.free {
+        mark(slot, format!("{of}.free"))?;
+    }
+    for (place, (slot, _)) in slots.live.iter().enumerate() {
+        mark(*slot, format!("{of}.live[{place}]"))?;
+    }
+    let sorted = slots.live.is_sorted_by_key(|(slot, _)| *slot);
+    ensure!(sorted, format!("{of}.live"), "not in order of slot");
+    let lost = used.iter().position(|used| !used);
+    ensure!(lost.is_none(), format!("{of}.free"), "slot {} is lost", lost.unwrap_or_default());
+    Ok(())
 }

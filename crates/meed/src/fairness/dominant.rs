@@ -16,6 +16,7 @@
 
 use super::line::Line;
 use crate::resources::{MAX_KINDS, Resources};
+use crate::state::StateError;
 use crate::time::Time;
 
 /// How many parts the pool has: two to the 48.
@@ -90,6 +91,24 @@ impl DominantMeter {
     /// It is entitled to `part` of the pool; [`DominantMeter::demand`] comes next.
     pub(super) fn set_part(&mut self, part: u64) {
         self.part = part;
+    }
+
+    /// As plain data: the offsets of used and entitled.
+    pub(super) fn offsets(&self) -> (i128, i128) {
+        (self.used.offset, self.entitled.offset)
+    }
+
+    /// And back, after what it holds and wants was told.
+    pub(super) fn restore(
+        &mut self,
+        (used, entitled): (i128, i128),
+        now: Time,
+        place: &str,
+    ) -> Result<(), StateError> {
+        self.used = Line::restored(used, self.used.slope(), now, || place.to_owned())?;
+        let slope = self.entitled.slope();
+        self.entitled = Line::restored(entitled, slope, now, || place.to_owned())?;
+        Ok(())
     }
 
     /// Used and entitled up to `now`.

@@ -91,6 +91,47 @@ impl Pool {
     }
 }
 
+/// As plain data, and back.
+impl Pool {
+    pub(super) fn state(&self) -> (u128, Time) {
+        (self.price, self.at)
+    }
+
+    pub(super) fn from_state(price: u128, at: Time) -> Pool {
+        Pool { price, at, ..Pool::default() }
+    }
+
+    pub(super) fn price(&self) -> u128 {
+        self.price
+    }
+
+    /// What all borrow, and leave unused, now.
+    pub(super) fn rates(&self) -> (u64, u64) {
+        (self.borrowed, self.unused)
+    }
+
+    /// A leaf is one of those that it sums up.
+    pub(super) fn adopt(&mut self, leaf: &LeafLending) {
+        self.borrowed += leaf.borrowed.slope();
+        self.unused += leaf.unused;
+    }
+}
+
+impl LeafLending {
+    /// Offset of what it borrowed; lent, its fraction, and up to which price.
+    pub(super) fn state(&self) -> (i128, u128, u64, u128) {
+        (self.borrowed.offset, self.lent, self.fraction, self.settled)
+    }
+
+    pub(super) fn from_state(
+        borrowed: Line,
+        unused: u64,
+        (lent, fraction, settled): (u128, u64, u128),
+    ) -> LeafLending {
+        LeafLending { borrowed, unused, lent, fraction, settled }
+    }
+}
+
 impl LeafLending {
     /// Whole units so far, and the fraction beyond what is lent. The pool has settled it.
     pub(super) fn so_far(&self, now: Time) -> (Lending, u64) {

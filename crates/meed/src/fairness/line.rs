@@ -8,8 +8,8 @@ use crate::time::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
-    offset: i128,
-    slope: u64,
+    pub(super) offset: i128,
+    pub(super) slope: u64,
 }
 
 impl Line {

@@ -8,11 +8,13 @@ pub mod dominant;
 pub mod indices;
 mod lending;
 mod line;
+mod state;
 
 use dominant::DominantMeter;
 pub use lending::Lending;
 use lending::{LeafLending, Pool};
 use line::Line;
+pub(crate) use state::Leaf;
 
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::Time;

@@ -24,6 +24,7 @@
 
 pub(crate) mod clock;
 mod prepaid;
+mod state;
 #[cfg(test)]
 mod tests;
 

@@ -75,6 +75,26 @@ impl Prepaid {
         Some((end, rate))
     }
 
+    /// Takes in an assumed end in any order; [`Prepaid::put_in_order`] comes before all else.
+    pub(crate) fn add_unsorted(&mut self, end: Time, rate: u64) {
+        self.ends.push_back((end, rate));
+    }
+
+    /// Puts what came in any order in order, equal ends into one entry.
+    pub(crate) fn put_in_order(&mut self) {
+        let ends = self.ends.make_contiguous();
+        ends.sort_unstable_by_key(|&(end, _)| end);
+        let mut merged: VecDeque<(Time, u64)> = VecDeque::with_capacity(ends.len());
+        for &mut (end, rate) in ends {
+            match merged.back_mut() {
+                Some((last, held)) if *last == end => *held += rate,
+                _ => merged.push_back((end, rate)),
+            }
+        }
+        self.empty = merged.iter().filter(|(_, rate)| *rate == 0).count();
+        self.ends = merged;
+    }
+
     /// All assumed ends, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, u64)> + '_ {
         self.ends.iter().copied()

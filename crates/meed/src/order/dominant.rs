@@ -81,6 +81,11 @@ impl Pool {
         charges.enumerate().map(|(kind, charge)| self.parts_of(kind, charge)).max().unwrap_or(0)
     }
 
+    /// What there is of each kind.
+    pub(super) fn capacity(&self) -> &Resources {
+        &self.capacity
+    }
+
     /// How many parts the pool has: what a share is divided by to be shown.
     pub(crate) fn whole(&self) -> u64 {
         self.parts

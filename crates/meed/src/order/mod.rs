@@ -25,6 +25,7 @@ pub(crate) mod key;
 mod long_term;
 mod newcomer;
 mod standing;
+mod state;
 
 use crate::ledger::{Clock, Rules};
 use crate::policy::{Measure, Memory, Newcomer, Permille, Policy, Quantum, Scalar};

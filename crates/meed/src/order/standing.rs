@@ -28,9 +28,9 @@ pub(crate) struct Terms {
 /// (theta * delta of ICS'14 Eq. 9).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    holds: u64,
-    charged: u64,
-    kinds: Option<Resources>,
+    pub(super) holds: u64,
+    pub(super) charged: u64,
+    pub(super) kinds: Option<Resources>,
     /// In thousandths.
     node_weight: u32,
 }
@@ -46,7 +46,7 @@ impl Rate {
     }
 
     /// What ledgers are charged for each kind.
-    fn charged_kinds(&self, kinds: &Resources) -> impl Iterator<Item = u64> {
+    pub(super) fn charged_kinds(&self, kinds: &Resources) -> impl Iterator<Item = u64> {
         let weight = self.node_weight;
         let charged = move |amount: u64| match weight {
             1000 => amount,
@@ -63,13 +63,13 @@ pub(crate) struct Standing {
     /// What it holds now, as a scalar.
     pub(crate) held: u64,
     /// Where the measure is usage; all others do without.
-    books: Option<Box<Ledger>>,
+    pub(super) books: Option<Box<Ledger>>,
     /// Where dominant shares are compared: both of the above, kind by kind.
-    vector: Option<Box<Vector>>,
+    pub(super) vector: Option<Box<Vector>>,
     /// Since when it counts: its (round) arriving time, Eq. 14.
     pub(crate) since: Option<Time>,
     /// Whether it counts since the start of the round only for a task that ran then.
-    straddles: bool,
+    pub(super) straddles: bool,
     /// Whether it has ever had work.
     pub(crate) known: bool,
     /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
@@ -79,11 +79,11 @@ pub(crate) struct Standing {
 impl Standing {
     /// The books, which begin empty. Apart from the rest: jobs of a fifo leaf have none.
     #[inline]
-    fn ledger(&mut self) -> &mut Ledger {
+    pub(super) fn ledger(&mut self) -> &mut Ledger {
         self.books.get_or_insert_default()
     }
 
-    fn vector(&mut self, kinds: usize) -> &mut Vector {
+    pub(super) fn vector(&mut self, kinds: usize) -> &mut Vector {
         self.vector.get_or_insert_with(|| Box::new(Vector::new(kinds)))
     }
 

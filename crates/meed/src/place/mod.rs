@@ -55,6 +55,14 @@ pub trait Placement: Send {
     /// another.
     fn set_pool(&mut self, _pool: &Resources) {}
 
+    /// What its next draws depend on, for placements that draw.
+    fn random_state(&self) -> u64 {
+        0
+    }
+
+    /// Draws from now on as the placement drew whose [`Placement::random_state`] it was.
+    fn set_random_state(&mut self, _state: u64) {}
+
     /// Why it picks as it does, for the reason in a decision.
     fn why(&self) -> &'static str;
 }

@@ -82,6 +82,14 @@ impl Placement for TwoChoices {
         self.pool = *pool;
     }
 
+    fn random_state(&self) -> u64 {
+        self.state
+    }
+
+    fn set_random_state(&mut self, state: u64) {
+        self.state = state;
+    }
+
     fn why(&self) -> &'static str {
         "power of two choices: the better fit of two nodes drawn at random, or the first with room"
     }

@@ -8,7 +8,7 @@ use crate::common::*;
 use meed::*;
 use proptest::prelude::*;
 
-enum Step {
+pub(crate) enum Step {
     Event(u64, Box<Ev>, Result<Effect, Rejected>),
     Decide(u64, Vec<Start>),
     DecideSome(u64, usize, Vec<Start>),
@@ -129,7 +129,7 @@ fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
     })
 }
 
-fn config(dice: &mut Dice) -> Config {
+pub(crate) fn config(dice: &mut Dice) -> Config {
     let mut config = dice.config();
     let plain = |policy: &mut Policy| {
         if policy.memory != Memory::Forever {
@@ -147,7 +147,7 @@ fn config(dice: &mut Dice) -> Config {
     config
 }
 
-fn run(dice: &mut Dice, config: &Config) -> (Shadow, Vec<Step>) {
+pub(crate) fn run(dice: &mut Dice, config: &Config) -> (Shadow, Vec<Step>) {
     let (mut shadow, mut steps, mut now) = (Shadow::new(config), Vec::new(), 0);
     for _ in 0..60 {
         now += dice.pick(&[0, 0, S, S / 3, 5 * S]);

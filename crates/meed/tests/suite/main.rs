@@ -16,4 +16,5 @@ mod papers;
 mod quantum;
 mod refusals;
 mod rounds;
+mod state;
 mod twin;

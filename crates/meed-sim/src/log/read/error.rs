@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use meed_files::FileError;
+use meed_journal::ReadError;
 use meed_workload::TraceError;
 
 use crate::scenario::ScenarioError;
@@ -48,6 +49,15 @@ pub enum LogError {
 impl LogError {
     pub(crate) fn whole(file: &Arc<str>, what: impl Into<String>) -> LogError {
         LogError::Whole { file: Arc::clone(file), what: what.into() }
+    }
+}
+
+impl From<ReadError<FileError>> for LogError {
+    fn from(error: ReadError<FileError>) -> LogError {
+        match error {
+            ReadError::Source(error) => LogError::File(error),
+            ReadError::Line { file, line, what } => LogError::Line { file, line, what },
+        }
     }
 }
 

@@ -209,6 +209,11 @@ impl Scenario {
         self.mapreduce.is_some()
     }
 
+    /// The scenario of this world that `text` is.
+    pub(crate) fn of_mapreduce_text(file: &str, text: String) -> Result<Scenario, ScenarioError> {
+        parse(file, text)
+    }
+
     /// Something that this scenario cannot do.
     pub(crate) fn error(&self, what: &str) -> ScenarioError {
         Place { file: &self.file, text: "" }.whole(what)

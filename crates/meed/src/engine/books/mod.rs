@@ -10,6 +10,7 @@
 mod accounts;
 mod chores;
 mod read;
+mod state;
 
 use crate::fairness::Meter;
 use crate::order::key::Key;
@@ -131,10 +132,7 @@ impl Books {
             domain.pool = Pool::new(pool);
         }
         // What it remembers is a function of time: one that comes later is brought up to now.
-        domain.rule.enter_round(now);
-        if let Some(last) = domain.rule.clock.steps(now).last() {
-            domain.rule.clock = domain.rule.clock.at_landmark(last.landmark);
-        }
+        domain.bring_up_to(now);
         self.orders_by_arrival |= domain.rule.measure == Measure::Arrival;
         self.domains.push(domain);
         self.domains.len() - 1

@@ -124,6 +124,11 @@ impl Parked {
         self.tree.set(place, rank(bound), least.as_slice());
     }
 
+    /// What a parked leaf waits for at least, if it waits for room.
+    pub(super) fn least_of(&self, leaf: QueueId) -> Option<&[u64]> {
+        self.place(leaf).map(|place| self.tree.least(place))
+    }
+
     fn leave(&mut self, leaf: QueueId) {
         if let Some(place) = self.place(leaf) {
             (self.places[leaf.index()], self.leaves[place]) = (NONE, NONE);

@@ -10,8 +10,10 @@ mod demand_list;
 mod fresh;
 mod rules;
 mod shapes;
+mod state;
 
 pub(super) use shapes::ShapeId;
+pub(super) use state::RoomState;
 
 use crate::cluster::{Cluster, Node};
 use crate::error::{ConfigError, Rejected};
@@ -146,6 +148,11 @@ impl Room {
     #[inline]
     pub(super) fn demand(&self, shape: ShapeId) -> &Resources {
         &self.shapes[shape].demand
+    }
+
+    /// The shape of this number, alive or not.
+    pub(super) fn shape_numbered(&self, number: u32) -> Option<ShapeId> {
+        self.shapes.id(number)
     }
 
     /// `tasks` more of this shape wait.

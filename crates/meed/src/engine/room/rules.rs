@@ -33,7 +33,11 @@ impl Rules {
     }
 
     /// The number of these rules; `None` for none.
-    fn intern(&mut self, constraints: &Constraints, cluster: &Cluster) -> Option<RulesId> {
+    pub(super) fn intern(
+        &mut self,
+        constraints: &Constraints,
+        cluster: &Cluster,
+    ) -> Option<RulesId> {
         if !constraints.names_labels() {
             return None;
         }
@@ -49,6 +53,11 @@ impl Rules {
         self.sets.push((constraints.clone(), nodes));
         self.by_labels.insert(labels, id);
         Some(id)
+    }
+
+    /// All of them, by number.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Constraints> {
+        self.sets.iter().map(|(constraints, _)| constraints)
     }
 
     fn nodes(&self, rules: Option<RulesId>) -> Option<&NodeSet> {

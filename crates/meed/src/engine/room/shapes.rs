@@ -207,6 +207,64 @@ impl Shapes {
     }
 }
 
+impl ShapeId {
+    /// Its number, which the next shape may have when it is gone.
+    pub(in crate::engine) fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// As plain data, and back.
+impl Shapes {
+    /// All numbers, with the shapes that live; and the free ones, the next one last.
+    pub(super) fn slots(&self) -> (Vec<Option<&Shape>>, Vec<u32>) {
+        let living = self.shapes.iter().map(|shape| (shape.groups > 0).then_some(shape));
+        (living.collect(), self.unused.iter().map(|id| id.0).collect())
+    }
+
+    /// Without groups and tasks. `None`: a key stands twice.
+    pub(super) fn of_slots(keys: &[Option<ShapeKey>], unused: &[u32]) -> Option<Shapes> {
+        let nothing = ShapeKey { demand: Resources::default(), rules: None, distinct: None };
+        let mut shapes = Shapes::default();
+        for (number, key) in keys.iter().enumerate() {
+            let of = key.unwrap_or(nothing);
+            shapes.shapes.push(Shape {
+                demand: of.demand,
+                key: of,
+                possible: true,
+                groups: 0,
+                waiting: 0,
+                blocked: false,
+            });
+            let id = ShapeId(number as u32);
+            if key.is_some_and(|key| shapes.by_key.insert(key, id).is_some()) {
+                return None;
+            }
+        }
+        shapes.unused = unused.iter().map(|&id| ShapeId(id)).collect();
+        Some(shapes)
+    }
+
+    /// A group more is of the shape of this number.
+    pub(super) fn hold_number(&mut self, number: u32) -> Option<ShapeId> {
+        let shape = self.shapes.get_mut(number as usize)?;
+        shape.groups += 1;
+        Some(ShapeId(number))
+    }
+
+    pub(super) fn is_held(&self, id: ShapeId) -> bool {
+        self[id].groups > 0
+    }
+
+    pub(super) fn is_waited_for(&self, id: ShapeId) -> bool {
+        self[id].waiting > 0
+    }
+
+    pub(super) fn id(&self, number: u32) -> Option<ShapeId> {
+        ((number as usize) < self.shapes.len()).then_some(ShapeId(number))
+    }
+}
+
 impl std::ops::Index<ShapeId> for Shapes {
     type Output = Shape;
     fn index(&self, id: ShapeId) -> &Shape {

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use meed_sim::classes::{Locality, RULES, Rule};
+use meed_sim::log::Log;
 use meed_sim::mapreduce::MapReduceRecord;
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
@@ -174,8 +175,8 @@ impl World {
         if let Some(rule) = choice.instead {
             setup.rule = rule;
         }
-        let record =
-            mapreduce::run(choice.name, setup, &mut Unwatched).map_err(SimulateError::from)?;
+        let record = mapreduce::run(choice.name, setup, Log::off(), &mut Unwatched)
+            .map_err(SimulateError::from)?;
         Ok(Run { record })
     }
 }

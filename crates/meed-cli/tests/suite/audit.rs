@@ -1,0 +1,119 @@
+//! `meed audit` from the outside: files that `meed simulate` runs, numbers that come again, errors
+//! that help.
+
+
+use std::fs;
+
+use crate::common::{folder, meed, succeed};
+
+const SMALL: [&str; 7] = ["audit", "--trials", "4", "--tasks", "unit", "--policy", "fair"];
+
+#[test]
+fn a_counterexample_is_written_runs_and_comes_again() {
+    let folder = folder();
+    let args = [
+        "--property",
+        "contribution",
+        "--property",
+        "overclaiming",
+        "--out",
+        "found",
+        "--json",
+        "-",
+    ];
+    let out = succeed(folder.path(), &[&SMALL[..], &args].concat());
+    let audit: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&audit["schema"], &audit["trials"]), (&1.into(), &4.into()));
+    assert_eq!(audit["cells"].as_array().unwrap().len(), 2);
+    for (cell, name) in
+        audit["cells"].as_array().unwrap().iter().zip(["contribution", "overclaiming"])
+    {
+        assert_eq!((&cell["property"], &cell["verdict"]), (&name.into(), &"counterexample".into()));
+        let place = format!("found/{name}-fair-unit");
+        let again = succeed(folder.path(), &["audit", "--case", &format!("{place}/case.json")]);
+        let case: serde_json::Value = serde_json::from_str(
+            &fs::read_to_string(folder.path().join(&place).join("case.json")).unwrap(),
+        )
+        .unwrap();
+        let value = case["value"].as_str().unwrap();
+        assert!(again.contains(&format!(": {value} (written: {value};")), "{again}");
+        assert_eq!(cell["counterexample"]["value"].to_string().parse::<f64>(), value.parse());
+        succeed(
+            folder.path(),
+            &["simulate", &format!("{place}/honest.toml"), "-p", "fair", "--strict", "--quiet"],
+        );
+    }
+    let lie = "found/overclaiming-fair-unit/deviating.toml";
+    succeed(folder.path(), &["simulate", lie, "-p", "fair", "--strict", "--quiet"]);
+    let text = fs::read_to_string(folder.path().join(lie)).unwrap();
+    assert!(text.contains("# The lie: ") && text.contains("useless = 1"), "{text}");
+}
+
+#[test]
+fn a_table_and_a_report() {
+    let folder = folder();
+    let args = ["--property", "pareto", "--policy", "static", "--report", "audit.html"];
+    let table = succeed(folder.path(), &[&SMALL[..], &args].concat());
+    assert!(table.contains("proof") && table.contains(" %"), "{table}");
+    let report = fs::read_to_string(folder.path().join("audit.html")).unwrap();
+    assert!(report.contains("Pareto efficiency"));
+}
+
+#[test]
+fn pools_of_servers() {
+    let folder = folder();
+    let args =
+        ["audit", "--pool", "--trials", "6", "--property", "pareto", "--policy", "per-server-drf"];
+    let more = ["--out", "found", "--report", "pool.html", "--json", "-"];
+    let out = succeed(folder.path(), &[&args[..], &more].concat());
+    let audit: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&audit["pool"], &audit["trials"]), (&true.into(), &6.into()));
+    let place = "found/pool-pareto-per-server-drf";
+    let case = succeed(folder.path(), &["audit", "--case", &format!("{place}/case.json")]);
+    let value = audit["cells"][0]["counterexample"]["value"].as_f64().unwrap();
+    assert!(case.contains(&format!(": {value} (written: {value};")), "{case}");
+    let honest = format!("{place}/honest.toml");
+    succeed(folder.path(), &["simulate", &honest, "-p", "per-server-drf", "--strict", "--quiet"]);
+    let report = fs::read_to_string(folder.path().join("pool.html")).unwrap();
+    assert!(report.contains("Pareto optimality"));
+    assert!(succeed(folder.path(), &args).contains("Worst counterexample found"));
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let folder = folder();
+    fs::write(folder.path().join("odd.json"), "{}").unwrap();
+    for (args, code, part) in [
+        (
+            &["audit", "--property", "fairness"][..],
+            2,
+            "unknown property `fairness`; known are sharing-incentive",
+        ),
+        (
+            &["audit", "--pool", "--property", "overclaiming"],
+            2,
+            "unknown property `overclaiming`; known are envy-freeness",
+        ),
+        (
+            &["audit", "--pool", "--policy", "static"],
+            3,
+            "a pool of unequal servers has no static shares",
+        ),
+        (&["audit", "--pool", "--tasks", "unit"], 2, "cannot be used with"),
+        (&["audit", "--policy", "fare"], 3, "unknown policy `fare`"),
+        (&["audit", "--trials", "0"], 2, "--trials"),
+        (&["audit", "--case", "none.json"], 4, "none.json"),
+        (
+            &["audit", "--case", "odd.json"],
+            3,
+            "odd.json: is no case as `meed audit --out` writes it",
+        ),
+        (&["audit", "--case", "odd.json", "--policy", "fair"], 2, "cannot be used with"),
+        (&["audit", "--report", "-"], 2, "--report"),
+    ] {
+        let output = meed(folder.path(), args);
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {words}");
+        assert!(words.contains(part), "{args:?}: {words}");
+    }
+}

@@ -1,0 +1,204 @@
+//! Why things wait: each obstacle where it is known to stand in the way, and the forecast where the
+//! future is known.
+
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{folder, meed, succeed};
+use serde_json::Value;
+
+fn record(folder: &Path, scenario: &str, policy: &str) {
+    fs::write(folder.join("s.toml"), scenario).expect("a writable folder");
+    succeed(folder, &["simulate", "s.toml", "--quiet", "--policy", policy, "--log", "log.jsonl"]);
+}
+
+fn explain(folder: &Path, args: &[&str]) -> Value {
+    let text = succeed(folder, &[&["explain", "log.jsonl", "--json"], args].concat());
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn obstacles(told: &Value) -> Vec<&str> {
+    let all = told["obstacles"].as_array().expect("a list");
+    all.iter().map(|obstacle| obstacle["what"].as_str().expect("a kind")).collect()
+}
+
+/// Two nodes of 4; what runs from the start holds 3 on each, so 2 are free, 1 on each.
+const NODES: &str = r#"
+[cluster]
+resources = ["cpu", "memory"]
+[[cluster.node]]
+count = 2
+capacity = { cpu = 4, memory = "4GiB" }
+[policy]
+quantum = 10
+[[queue]]
+name = "base"
+weight = 4
+order = "fifo"
+[[queue]]
+name = "tree"
+[[queue]]
+name = "tree.a"
+order = "fifo"
+max = { cpu = 1 }
+[[queue]]
+name = "tree.b"
+order = "fifo"
+[[job]]
+queue = "base"
+tasks = 2
+duration = 100
+demand = { cpu = 3, memory = "1GiB" }
+"#;
+
+fn job(queue: &str, name: &str, submit: u32, tasks: u32, demand: &str) -> String {
+    format!(
+        "[[job]]\nqueue = \"{queue}\"\nname = \"{name}\"\nsubmit = {submit}\ntasks = \
+         {tasks}\nduration = 10\n\
+         demand = {{ {demand} }}\n"
+    )
+}
+
+#[test]
+fn what_stands_in_the_way() {
+    let folder = folder();
+    for (jobs, of, expected) in [
+        // The maximum share of tree.a is 1 core.
+        (job("tree.a", "x", 1, 3, "cpu = 1"), "x", vec!["quota"]),
+        // 2 cores are free, 1 on each node.
+        (job("tree.b", "x", 1, 1, "cpu = 2"), "x", vec!["place"]),
+        (job("tree.b", "x", 1, 1, "cpu = 4"), "x", vec!["size"]),
+        (job("tree.b", "x", 1, 1, "memory = \"4GiB\""), "x", vec!["place"]),
+        // Behind an earlier job of the same queue, and at the root behind nobody.
+        (
+            job("tree.b", "y", 1, 9, "cpu = 1") + &job("tree.b", "x", 2, 1, "cpu = 1"),
+            "x",
+            vec!["size", "order"],
+        ),
+        // `base` has used more for its weight, `tree` is ahead.
+        (
+            job("tree.b", "y", 1, 9, "cpu = 1") + &job("base", "x", 2, 1, "cpu = 1"),
+            "x",
+            vec!["size", "turn"],
+        ),
+    ] {
+        record(folder.path(), &(NODES.to_owned() + &jobs), "long-term");
+        let at = if expected.contains(&"turn") { "9s" } else { "5s" };
+        let told = explain(folder.path(), &["--job", of, "--at", at]);
+        if expected == ["size", "turn"] {
+            // Which of them is ahead changes with time; the levels say the same as the obstacle.
+            let place = told["levels"][0]["place"].as_u64().expect("it waits");
+            assert_eq!(obstacles(&told).contains(&"turn"), place > 0, "{told}");
+        } else {
+            assert_eq!(obstacles(&told), expected, "{told}");
+        }
+        assert_eq!((&told["waits"], &told["as_recorded"]), (&true.into(), &true.into()));
+        let words = succeed(folder.path(), &["explain", "log.jsonl", "--job", of, "--at", at]);
+        for part in ["What stands in the way", "Books of queue", "If nothing arrived", expected[0]]
+        {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+    }
+    let quota = job("tree.a", "x", 1, 3, "cpu = 1");
+    record(folder.path(), &(NODES.to_owned() + &quota), "long-term");
+    let told = explain(folder.path(), &["--job", "tree.a/x", "--at", "5s"]);
+    let bound = &told["obstacles"][0]["bounds"][0];
+    assert_eq!(
+        (&bound["has"], &bound["most"], &bound["asks"]),
+        (&1.0.into(), &1.0.into(), &1.0.into())
+    );
+    assert_eq!(
+        (&told["forecast"]["first_start_s"], &told["forecast"]["all_started_s"]),
+        (&11.0.into(), &21.0.into())
+    );
+}
+
+/// Where a task may run counts, and dominant shares are called so.
+#[test]
+fn constraints_and_dominant_shares() {
+    let folder = folder();
+    let labels = "capacity = { cpu = 4, memory = \"4GiB\" }\nlabels = { zone = \"a\" \
+        }\n[[cluster.node]]\ncapacity = { cpu = 9, memory = \"9GiB\" }";
+    let nodes = NODES.replace("capacity = { cpu = 4, memory = \"4GiB\" }", labels);
+    let wanting =
+        job("tree.b", "x", 1, 1, "cpu = 3") + "constraints = { require = { zone = [\"a\"] } }\n";
+    for policy in ["drf", "long-term-drf", "fair"] {
+        // Two of 3 run on the first of zone a; the node of 9 would have room for all.
+        record(
+            folder.path(),
+            &(nodes.clone() + &job("base", "b", 0, 1, "cpu = 2") + &wanting),
+            policy,
+        );
+        let told = explain(folder.path(), &["--job", "x", "--at", "5"]);
+        assert_eq!(told["levels"][0]["order"], policy, "{told}");
+        assert!(
+            ["place", "size"].iter().any(|what| obstacles(&told).contains(what)),
+            "{policy}: {told}"
+        );
+    }
+}
+
+#[test]
+fn when_nothing_arrives_any_more_the_forecast_comes_true() {
+    let folder = folder();
+    let mut scenario = NODES.replace("max = { cpu = 1 }", "");
+    for (number, queue) in ["base", "tree.a", "tree.b"].iter().cycle().take(30).enumerate() {
+        let demand = ["cpu = 1", "cpu = 2, memory = \"1GiB\"", "cpu = 0.5"][number / 3 % 3];
+        scenario += &job(queue, &format!("j{number}"), 0, 1 + number as u32 % 5, demand);
+    }
+    for policy in
+        ["long-term", "fair", "fifo", "static", "long-term,t_wait=15s", "long-term,half_life=60s"]
+    {
+        record(folder.path(), &scenario, policy);
+        let mut waited = 0;
+        for number in [7, 13, 20, 29] {
+            let told = explain(folder.path(), &["--job", &format!("j{number}")]);
+            if told["waits"] == true {
+                assert_eq!(told["at_is"], "middle_of_longest_wait");
+                assert_eq!(
+                    told["forecast"]["first_start_s"], told["recorded_start_s"],
+                    "{policy} {number}"
+                );
+                assert_eq!(told["guard"].is_null(), !policy.contains("t_wait"));
+                waited += 1;
+            }
+        }
+        for queue in ["tree.a", "base"] {
+            let told = explain(folder.path(), &["--queue", queue]);
+            assert_eq!(
+                told["forecast"]["first_start_s"], told["recorded_start_s"],
+                "{policy} {queue}"
+            );
+        }
+        assert!(waited >= 3, "{policy}: only {waited} waited");
+    }
+}
+
+#[test]
+fn jobs_and_queues_by_name() {
+    let folder = folder();
+    let scenario = NODES.to_owned()
+        + &job("tree.a", "same", 1, 1, "cpu = 1")
+        + &job("tree.b", "same", 1, 1, "cpu = 1")
+        + &job("tree.b", "later", 200, 1, "cpu = 1");
+    record(folder.path(), &scenario, "fair");
+    for (args, expected) in [
+        (vec!["--job", "same"], "in 2 queues; say which with --job tree.a/same, tree.b/same"),
+        (
+            vec!["--job", "tree.a/sane"],
+            "has no job `tree.a/sane` under fair; did you mean `tree.a/same`?",
+        ),
+        (vec!["--queue", "tree.c"], "has no queue `tree.c`; did you mean `tree.a`?"),
+        (vec!["--queue", "tree"], "ask for one below it, as in tree.a, tree.b"),
+        (vec!["--job", "later", "--at", "2 parsecs"], "--at: \"2 parsecs\""),
+    ] {
+        let output = meed(folder.path(), &[&["explain", "log.jsonl"][..], &args].concat());
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && words.contains(expected), "{args:?}: {words}");
+    }
+    let words = succeed(folder.path(), &["explain", "log.jsonl", "--job", "later"]);
+    assert!(words.contains("it never waited") && words.contains("Nothing of it waits"), "{words}");
+    let words = succeed(folder.path(), &["explain", "log.jsonl", "--job", "later", "--at", "1h"]);
+    assert!(words.contains("Nothing of it waits at that time"), "{words}");
+}

@@ -1,0 +1,121 @@
+//! Real traces through the program, from the folder that `MEED_TRACES` names. Without it there is
+//! nothing to test; with it a missing file is a failure.
+
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{folder, succeed};
+use serde_json::Value;
+
+fn traces() -> Option<PathBuf> {
+    // A relative path counts from the repository, where the command is given; tests run in their
+    // package.
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::env::var_os("MEED_TRACES").map(|folder| repository.join(folder))
+}
+
+fn simulate(scenario: &str, more: &[&str]) -> Value {
+    let folder = folder();
+    let mut args = vec!["simulate", scenario, "--json", "-", "--quiet", "--series", "20"];
+    args.extend(more);
+    serde_json::from_str(&succeed(folder.path(), &args)).expect("JSON")
+}
+
+/// Nothing was skipped, refused or left, and every figure that must exist is a number (JSON has no
+/// others).
+fn check_whole(json: &Value, jobs: u64) {
+    for run in json["runs"].as_array().expect("runs") {
+        let measured = run["measured"].as_str().expect("a resource");
+        for count in ["skipped_lines", "refused", "failed", "unfinished"] {
+            assert_eq!(run[count], 0, "{count} under {}", run["policy"]);
+        }
+        let queues = run["queues"].as_array().expect("queues");
+        assert_eq!(queues.iter().filter_map(|queue| queue["jobs"].as_u64()).sum::<u64>(), jobs);
+        for figure in ["psi", "omega", "jain", "mean_job_s", "end_s"] {
+            assert!(run[figure].is_number(), "{figure} under {}", run["policy"]);
+        }
+        // Whose jobs all took no time and never waited has had no demand.
+        let known = |queue: &&Value| {
+            queue["rho"].is_number() || queue["usage"][measured].as_f64() == Some(0.0)
+        };
+        assert!(queues.iter().all(|queue| known(&queue) && queue["longest_wait_s"].is_number()));
+    }
+}
+
+#[test]
+fn a_log_of_679_users_also_in_our_own_format() {
+    let Some(traces) = traces() else { return };
+    let trace = traces.join("swf/CTC-SP2-1996-3.1-cln.swf.gz").display().to_string();
+    let original = simulate(&trace, &["--strict"]);
+    check_whole(&original, 77_222);
+    let folder = folder();
+    let copy = folder.path().join("ctc.jsonl.zst").display().to_string();
+    succeed(folder.path(), &["trace", "convert", &trace, &copy]);
+    let mut converted =
+        simulate(&copy, &["--strict", "--set", "cluster.node.0.capacity={cpu=338}"]);
+    for key in ["scenario", "assumptions"] {
+        converted[key] = original[key].clone();
+    }
+    assert!(converted == original, "the same jobs, the same results");
+}
+
+#[test]
+fn a_national_grid_with_its_own_number_of_processors() {
+    let Some(traces) = traces() else { return };
+    let trace = traces.join("swf/METACENTRUM-2009-2.swf.gz").display().to_string();
+    let json = simulate(&trace, &["--strict", "--set", "cluster.node.0.capacity.cpu=806"]);
+    check_whole(&json, 103_656);
+}
+
+#[test]
+fn virtual_clusters_of_gpus_on_the_cluster_that_is_assumed() {
+    let Some(traces) = traces() else { return };
+    let trace = traces.join("philly/philly_via_gavel_vc_jobs.csv.xz").display().to_string();
+    let json = simulate(&trace, &["--strict"]);
+    check_whole(&json, 15_264);
+    let shares = json["runs"][1]["queues"]
+        .as_array()
+        .expect("queues")
+        .iter()
+        .map(|queue| queue["share"].as_f64());
+    let total: f64 = shares.map(|share| share.expect("a number")).sum();
+    assert!((total - 576.0).abs() < 0.1, "15 equal shares of 576 GPUs, which add up to {total}");
+}
+
+#[test]
+fn a_mapreduce_trace_over_four_tenants() {
+    let Some(traces) = traces() else { return };
+    let folder = folder();
+    let trace = traces.join("swim/FB-2009_samples_24_times_1hr_1.tsv.xz");
+    let scenario = format!(
+        "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\ncount = 10\ncapacity = {{ slot = 20 \
+         }}\n\
+         [trace]\nfile = {:?}\ntenants = 4\n",
+        trace.display().to_string()
+    );
+    let path = folder.path().join("fb.toml").display().to_string();
+    fs::write(&path, scenario).expect("a writable folder");
+    let json = simulate(&path, &["--strict"]);
+    check_whole(&json, 6_638);
+    let omega = |run: usize| json["runs"][run]["omega"].as_f64().expect("a number");
+    assert!(omega(2) >= omega(1), "long-term {} loses less than fair {}", omega(2), omega(1));
+}
+
+/// What `meed reproduce` reads off a real log: the file is found, every policy has figures, and rho
+/// is of this world.
+#[test]
+fn long_memory_on_a_log_of_cpus_and_memory() {
+    let Some(traces) = traces() else { return };
+    let (folder, traces) = (folder(), traces.display().to_string());
+    let args = ["reproduce", "beyond-wagap", "--traces", &traces, "--json", "-", "--quiet"];
+    let json: Value = serde_json::from_str(&succeed(folder.path(), &args)).expect("JSON");
+    assert_eq!(json["items"][0]["verdict"], "measured", "skipped: {json}");
+    let checks = json["items"][0]["checks"].as_array().expect("checks");
+    assert_eq!(checks.len(), 14);
+    for check in checks {
+        let words = check["measured"]["words"].as_str().expect("words");
+        assert_eq!(words.matches(char::is_numeric).count().min(3), 3, "{}: {words}", check["what"]);
+        assert!(!words.contains("- drfh"), "{}: {words}", check["what"]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Jobs arrive, grow and go.
+
+use meed::{Effect, Event, JobId, JobSpec, Rejected, ResourceKinds, TaskGroup, Time};
+use meed_config::constraints::ConstraintsForm;
+use meed_journal::{
+    Amounts, Arrival, Cancelled as CancelledFact, Fact, Group, JobEnd, JobKey, Outcome, Refusal,
+    TasksAdded,
+};
+
+use super::Driver;
+use crate::journal::{Failed, Journal};
+use crate::rows::{LiveJob, NewJob, Task};
+
+/// A job that was cancelled or could not go on.
+#[derive(Debug)]
+pub struct Cancelled<J> {
+    /// The job.
+    pub job: LiveJob<J>,
+    /// Its running tasks, which the world must stop.
+    pub stopped: Vec<Task>,
+}
+
+impl<J, K: Journal> Driver<J, K> {
+    /// A job arrives. `new` is asked only when the engine takes it, and `tell` only when there is a
+    /// journal: it adds to the record what only the world knows (durations, stages to come, its own
+    /// detail).
+    pub fn job_arrived(
+        &mut self,
+        now: Time,
+        spec: JobSpec<'_>,
+        new: impl FnOnce() -> NewJob<J>,
+        tell: impl FnOnce(&J, &mut Arrival, &ResourceKinds),
+    ) -> Result<JobId, Failed> {
+        let Effect::Job(id) = self.apply(now, Event::JobArrived(spec))? else {
+            unreachable!("an arrival's effect is `Job`")
+        };
+        let NewJob { key, name, detail } = new();
+        if let Some(index) = &mut self.index {
+            index.add_job(&key, id);
+        }
+        let unstarted = tasks_of(spec.groups);
+        let (queue, submit, ready, again) = (spec.queue, now, now, None);
+        let live = LiveJob { id, key, name, queue, submit, ready, unstarted, again, detail };
+        self.jobs.put(id.slot(), live);
+        self.tell(now, |told| {
+            let live = told.jobs.get(id.slot()).expect("it has just come");
+            let kinds = told.engine.kinds();
+            let queue = told.names.queue(told.engine, queue);
+            let mut arrival = Arrival::new(queue, live.key.clone(), groups_of(spec.groups, kinds));
+            arrival.name.clone_from(&live.name);
+            arrival.weight = spec.weight;
+            arrival.open = spec.open;
+            tell(&live.detail, &mut arrival, kinds);
+            Fact::Arrive(Box::new(arrival))
+        })?;
+        Ok(id)
+    }
+
+    /// A job was refused, by [`Driver::job_arrived`] or by the world itself.
+    pub fn job_refused(
+        &mut self,
+        now: Time,
+        why: &Rejected,
+        arrival: impl FnOnce(&ResourceKinds) -> Arrival,
+    ) -> Result<(), Failed> {
+        self.tally.totals.refused += 1;
+        self.tell(now, |told| {
+            let arrival = arrival(told.engine.kinds());
+            Fact::Refuse(Box::new(Refusal { why: why.to_string(), arrival }))
+        })
+    }
+
+    /// Tasks are added to a live job: its next stage begins. `open`: whether more may come. `tell`
+    /// adds to the record what only the world knows.
+    pub fn tasks_added(
+        &mut self,
+        now: Time,
+        job: JobId,
+        groups: &[TaskGroup],
+        open: bool,
+        tell: impl FnOnce(&J, &mut TasksAdded),
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::TasksAdded { job, groups, open })?;
+        let live = self.live_mut(job);
+        (live.ready, live.unstarted) = (now, live.unstarted + tasks_of(groups));
+        self.tell(now, |told| {
+            let live = told.jobs.get(job.slot()).expect("it lives");
+            let groups = groups_of(groups, told.engine.kinds());
+            let mut added = TasksAdded { job: live.key.clone(), stage: 0, groups, open };
+            tell(&live.detail, &mut added);
+            Fact::TasksAdded(added)
+        })
+    }
+
+    /// Somebody cancels a job.
+    pub fn job_cancelled(&mut self, now: Time, job: JobId) -> Result<Cancelled<J>, Failed> {
+        self.drop_job(now, job, Outcome::Cancelled)
+    }
+
+    /// A job cannot go on: it fails, by no word of anybody's.
+    pub fn job_failed(&mut self, now: Time, job: JobId) -> Result<Cancelled<J>, Failed> {
+        self.drop_job(now, job, Outcome::Failed)
+    }
+
+    fn drop_job(
+        &mut self,
+        now: Time,
+        job: JobId,
+        outcome: Outcome,
+    ) -> Result<Cancelled<J>, Failed> {
+        let Effect::Lost(stopped) = self.apply(now, Event::JobCancelled(job))? else {
+            unreachable!("a cancellation's effect is `Lost`")
+        };
+        if outcome == Outcome::Cancelled {
+            self.tell(now, |told| {
+                let live = told.jobs.get(job.slot()).expect("it lives");
+                let (job, name) = (Some(live.key.clone()), live.name.clone());
+                Fact::JobCancelled(CancelledFact { job, name })
+            })?;
+        }
+        let stopped = self.take_tasks(&stopped);
+        self.tell_tasks(now, &stopped, Fact::Stop)?;
+        Ok(Cancelled { job: self.end_job(now, job, outcome)?, stopped })
+    }
+
+    /// A live job.
+    #[inline]
+    pub fn job(&self, id: JobId) -> Option<&LiveJob<J>> {
+        self.jobs.get(id.slot()).filter(|live| live.id == id)
+    }
+
+    /// The same, so that the world can change what it keeps of it.
+    pub fn job_mut(&mut self, id: JobId) -> Option<&mut LiveJob<J>> {
+        self.jobs.get_mut(id.slot()).filter(|live| live.id == id)
+    }
+
+    /// The live job of that key, where keys are kept ([`Driver::find_by_key`]).
+    pub fn job_of(&self, key: &JobKey) -> Option<JobId> {
+        self.index.as_ref()?.job(key)
+    }
+
+    /// All live jobs, in no order that means anything.
+    pub fn jobs(&self) -> impl Iterator<Item = &LiveJob<J>> {
+        self.jobs.iter()
+    }
+
+    #[inline]
+    pub(super) fn live_mut(&mut self, id: JobId) -> &mut LiveJob<J> {
+        self.jobs.get_mut(id.slot()).expect("a job that the engine knows has a row")
+    }
+
+    pub(super) fn end_job(
+        &mut self,
+        now: Time,
+        id: JobId,
+        outcome: Outcome,
+    ) -> Result<LiveJob<J>, Failed> {
+        let live = self.jobs.take(id.slot()).expect("a job ends once");
+        self.tally.job_ended(live.queue, now - live.submit, outcome == Outcome::Done);
+        if let Some(index) = &mut self.index {
+            index.drop_job(&live.key);
+        }
+        let key = &live.key;
+        self.tell(now, |_| Fact::JobEnd(JobEnd { job: key.clone(), outcome, detail: None }))?;
+        Ok(live)
+    }
+}
+
+fn tasks_of(groups: &[TaskGroup]) -> u64 {
+    groups.iter().map(|group| u64::from(group.count)).sum()
+}
+
+/// Equal tasks as records hold them; how long they run is for the world to say.
+fn groups_of(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
+    let form = |group: &TaskGroup| Group {
+        stage: 0,
+        tasks: group.count,
+        demand: Amounts::of(&group.demand, kinds),
+        durations: Vec::new(),
+        constraints: group
+            .constraints
+            .as_deref()
+            .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
+    };
+    groups.iter().map(form).collect()
+}

@@ -1,0 +1,235 @@
+//! The driver: what happened goes in, starts come out.
+//!
+//! A world tells what it sees by the verbs of this page, each with its time, and asks
+//! [`Driver::decide`] (or, where nodes ask for work, [`Driver::offer`]) what starts. At one instant
+//! it tells ends first, then arrivals and changes, then asks. References are the engine's handles,
+//! which the verbs give out: a world keeps no names to find a job or a task again.
+//!
+//! Order within each verb: the engine takes the event or refuses it (then nothing has changed), the
+//! rows follow, the record is appended, the world gets its answer.
+//!
+//! Invariant: a row of a job lives exactly as long as the engine knows the job, a row of a task as
+//! long as it runs. Cost: O(1) besides the engine's for each verb; no allocation for a task's start
+//! or end where there is no journal.
+
+mod cluster;
+mod jobs;
+mod play;
+mod tasks;
+
+use std::borrow::Cow;
+
+use meed::place::Placement;
+use meed::{Config, ConfigError, Effect, Engine, Event, MAX_KINDS, QueueId, Rejected, Start, Time};
+use meed_journal::{Fact, Finish, Name};
+
+use crate::books::Books;
+use crate::capacity::CapacityTime;
+use crate::explain::{self, QueueState, Standing, Subject};
+use crate::journal::{Failed, Journal, Off};
+use crate::names::{Index, Names};
+use crate::rows::{LiveJob, Rows, Task};
+use crate::tally::{QueueTally, Tally, Totals};
+pub use jobs::Cancelled;
+pub use play::Taken;
+pub use tasks::Ended;
+
+/// See the module. `J` is what the world keeps of each live job, `K` where records go.
+pub struct Driver<J, K = Off> {
+    engine: Engine,
+    journal: K,
+    /// Whether the journal is on.
+    tells: bool,
+    names: Names,
+    index: Option<Index>,
+    jobs: Rows<LiveJob<J>>,
+    tasks: Rows<Task>,
+    /// Which queues have never had children: those that take jobs.
+    is_leaf: Vec<bool>,
+    tally: Tally,
+    capacity: CapacityTime,
+    /// Whether something has happened since the last decisions.
+    touched: bool,
+    /// Decisions before they are handed out.
+    starts: Vec<Start>,
+}
+
+impl<J, K: Journal> Driver<J, K> {
+    /// A driver of the queues and nodes of `config`, placing by `place`, with its records in
+    /// `journal`. The header of the run is the world's to write.
+    pub fn new(
+        config: Config,
+        place: Box<dyn Placement>,
+        journal: K,
+    ) -> Result<Driver<J, K>, ConfigError> {
+        let engine = Engine::new(config, place)?;
+        let is_leaf: Vec<bool> = engine.queue_ids().map(|id| engine.queue(id).is_leaf).collect();
+        let mut tally = Tally::default();
+        tally.for_queues(is_leaf.len());
+        Ok(Driver {
+            engine,
+            tells: journal.is_on(),
+            journal,
+            names: Names::default(),
+            index: None,
+            jobs: Rows::default(),
+            tasks: Rows::default(),
+            is_leaf,
+            tally,
+            capacity: CapacityTime::default(),
+            touched: false,
+            starts: Vec::new(),
+        })
+    }
+
+    /// In records its only queue is called `name`, and its nodes follow from other records: a
+    /// tenant that is alone on its share (static partition).
+    pub fn alone(mut self, name: &str) -> Driver<J, K> {
+        self.names.alone = Some(Name::from(name));
+        self
+    }
+
+    /// Keeps live jobs and running tasks findable by their keys from now on ([`Driver::job_of`],
+    /// [`Driver::task_of`]): for worlds that hear of tasks by name, and to play records.
+    pub fn find_by_key(mut self) -> Driver<J, K> {
+        let mut index = Index::default();
+        self.jobs.iter().for_each(|live| index.add_job(&live.key, live.id));
+        self.tasks.iter().for_each(|row| index.add_task(row.job, row.task, row.allocation));
+        self.index = Some(index);
+        self
+    }
+
+    /// The engine, to be read.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Where its records go.
+    pub fn journal(&self) -> &K {
+        &self.journal
+    }
+
+    /// The same, for the world's own business with it: headers, snapshots, commits.
+    pub fn journal_mut(&mut self) -> &mut K {
+        &mut self.journal
+    }
+
+    /// What was counted.
+    pub fn counted(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Appends a record of the world's own, which changes nothing here.
+    pub fn note(&mut self, now: Time, fact: impl FnOnce() -> Fact) -> Result<(), Failed> {
+        self.tell(now, |_| fact())
+    }
+
+    /// Does `verb` without a record: what it does follows from records before.
+    pub fn untold<T>(&mut self, verb: impl FnOnce(&mut Driver<J, K>) -> T) -> T {
+        let tells = std::mem::replace(&mut self.tells, false);
+        let done = verb(self);
+        self.tells = tells;
+        done
+    }
+
+    /// How a leaf queue, or a job of it, stands at `now`: nothing is run again.
+    ///
+    /// # Errors
+    ///
+    /// Where `now` lies before the last event, or there is no such leaf.
+    pub fn explain(
+        &mut self,
+        now: Time,
+        leaf: QueueId,
+        subject: Subject,
+    ) -> Result<Standing, Rejected> {
+        self.engine.advance(now)?;
+        match self.leaf(leaf) {
+            Some(_) => Ok(explain::standing(self, self, (leaf, leaf), subject)),
+            None => Err(Rejected::UnknownQueue),
+        }
+    }
+
+    /// The books of all leaf queues at `now`, in order of declaration.
+    pub fn queues(&mut self, now: Time) -> Result<Vec<(QueueId, QueueState)>, Rejected> {
+        self.engine.advance(now)?;
+        Ok(explain::queues(self))
+    }
+
+    /// Counts what is still there at the end of a run: jobs that are not done, tasks that wait.
+    pub fn finish(&mut self, end: Time) {
+        for live in self.jobs.iter() {
+            if let Some(waiting) = live.waiting() {
+                self.tally.still_waits(live.queue, end.saturating_since(waiting.since));
+            }
+            self.tally.totals.unfinished += 1;
+        }
+    }
+
+    #[inline]
+    fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
+        self.touched = true;
+        self.tally.totals.events += 1;
+        self.engine.apply(now, event)
+    }
+
+    /// Appends a record, which is made only when somebody wants it.
+    #[inline]
+    fn tell(
+        &mut self,
+        now: Time,
+        fact: impl FnOnce(&mut Telling<'_, J>) -> Fact,
+    ) -> Result<(), Failed> {
+        if self.tells {
+            let Driver { engine, names, jobs, .. } = self;
+            let fact = fact(&mut Telling { engine, names, jobs });
+            self.journal.append(now, &fact)?;
+        }
+        Ok(())
+    }
+}
+
+/// The last record of a run.
+pub fn finish_of(totals: &Totals) -> Fact {
+    Fact::Finish(Finish { events: totals.events, decisions: totals.starts, detail: None })
+}
+
+/// What a record is made from.
+struct Telling<'d, J> {
+    engine: &'d Engine,
+    names: &'d mut Names,
+    jobs: &'d Rows<LiveJob<J>>,
+}
+
+impl<J> Telling<'_, J> {
+    fn queue(&mut self, id: QueueId) -> Name {
+        self.names.queue(self.engine, id)
+    }
+}
+
+impl<J, K: Journal> Books for Driver<J, K> {
+    fn tree(&self) -> &Engine {
+        &self.engine
+    }
+
+    #[inline]
+    fn leaf(&self, queue: QueueId) -> Option<(&Engine, QueueId)> {
+        self.is_leaf[queue.index()].then_some((&self.engine, queue))
+    }
+
+    fn advance(&mut self, now: Time) -> Result<(), Rejected> {
+        self.engine.advance(now)
+    }
+
+    fn tally(&self, leaf: QueueId) -> &QueueTally {
+        self.tally.queue(leaf)
+    }
+
+    fn totals(&self) -> Cow<'_, Totals> {
+        Cow::Borrowed(&self.tally.totals)
+    }
+
+    fn capacity_time(&self, now: Time) -> [u128; MAX_KINDS] {
+        self.capacity.until(now, self.engine.capacity())
+    }
+}

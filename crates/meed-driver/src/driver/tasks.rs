@@ -1,0 +1,255 @@
+//! Tasks start and end.
+
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
+use meed_journal::{Fact, JobKey, LevelChoice, Outcome, StartReason, Started, TaskFact};
+
+use super::{Driver, Telling};
+use crate::journal::{Failed, Journal};
+use crate::names::Index;
+use crate::rows::{LiveJob, Rows, Task};
+use crate::tally::Tally;
+
+/// What the end of a task did.
+#[derive(Debug)]
+pub struct Ended<J> {
+    /// The task.
+    pub task: Task,
+    /// What became of its job.
+    pub state: JobState,
+    /// The job, where that was its end; else it is still [`Driver::job`].
+    pub gone: Option<LiveJob<J>>,
+    /// Its other running tasks, where the job has failed: the world must stop them.
+    pub stopped: Vec<Task>,
+}
+
+/// Tasks end.
+impl<J, K: Journal> Driver<J, K> {
+    /// A task has ended well.
+    #[inline]
+    pub fn task_ended(&mut self, now: Time, task: AllocationId) -> Result<Ended<J>, Failed> {
+        let (task, state, stopped) = self.end(now, task, Event::TaskEnded(task))?;
+        let queue = self.live_mut(task.job).queue;
+        self.tally.task_ended(queue);
+        self.ended(now, task, state, &stopped, Fact::End)
+    }
+
+    /// A task has failed; it waits again until its job's attempts are used up.
+    pub fn task_failed(&mut self, now: Time, task: AllocationId) -> Result<Ended<J>, Failed> {
+        let (task, state, stopped) = self.end(now, task, Event::TaskFailed(task))?;
+        self.live_mut(task.job).waits_again(task.task, now);
+        self.ended(now, task, state, &stopped, Fact::Fail)
+    }
+
+    #[inline]
+    fn end(
+        &mut self,
+        now: Time,
+        allocation: AllocationId,
+        event: Event<'_>,
+    ) -> Result<(Task, JobState, Vec<AllocationId>), Failed> {
+        let Effect::Ended { state, stopped, .. } = self.apply(now, event)? else {
+            unreachable!("an end's effect is `Ended`")
+        };
+        Ok((self.take_task(allocation), state, stopped))
+    }
+
+    #[inline]
+    fn ended(
+        &mut self,
+        now: Time,
+        task: Task,
+        state: JobState,
+        stopped: &[AllocationId],
+        what: fn(TaskFact) -> Fact,
+    ) -> Result<Ended<J>, Failed> {
+        self.tell(now, |told| what(told.task(&task)))?;
+        let mut ended = Ended { task, state, gone: None, stopped: Vec::new() };
+        let outcome = match state {
+            JobState::Active | JobState::Drained => return Ok(ended),
+            JobState::Done => Outcome::Done,
+            JobState::Failed => Outcome::Failed,
+        };
+        ended.stopped = self.take_tasks(stopped);
+        self.tell_tasks(now, &ended.stopped, Fact::Stop)?;
+        ended.gone = Some(self.end_job(now, task.job, outcome)?);
+        Ok(ended)
+    }
+
+    /// Whether the task still runs: it has not ended, was not lost or stopped.
+    #[inline]
+    pub fn runs(&self, task: AllocationId) -> bool {
+        self.running(task).is_some()
+    }
+
+    /// A task that runs.
+    #[inline]
+    pub fn running(&self, task: AllocationId) -> Option<&Task> {
+        self.tasks.get(task.slot()).filter(|row| row.allocation == task)
+    }
+
+    /// The running task of that job and number, where keys are kept ([`Driver::find_by_key`]).
+    pub fn task_of(&self, job: &JobKey, task: u32) -> Option<AllocationId> {
+        let index = self.index.as_ref()?;
+        index.task(index.job(job)?, task)
+    }
+
+    #[inline]
+    fn take_task(&mut self, id: AllocationId) -> Task {
+        let task = self.tasks.take(id.slot()).expect("a running task has a row");
+        if let Some(index) = &mut self.index {
+            index.drop_task(task.job, task.task);
+        }
+        task
+    }
+
+    /// Rows of tasks that run no more, by handle.
+    pub(super) fn take_tasks(&mut self, gone: &[AllocationId]) -> Vec<Task> {
+        let mut tasks: Vec<Task> = gone.iter().map(|&id| self.take_task(id)).collect();
+        tasks.sort_unstable_by_key(|task| task.allocation);
+        tasks
+    }
+
+    pub(super) fn tell_tasks(
+        &mut self,
+        now: Time,
+        tasks: &[Task],
+        what: fn(TaskFact) -> Fact,
+    ) -> Result<(), Failed> {
+        tasks.iter().try_for_each(|task| self.tell(now, |told| what(told.task(task))))
+    }
+}
+
+/// Tasks start.
+impl<J, K: Journal> Driver<J, K> {
+    /// What starts now: `on` is told each, in order, once all their records are in the journal;
+    /// nothing where nothing has happened since the last time.
+    pub fn decide(&mut self, mut on: impl FnMut(Start)) -> Result<(), Failed> {
+        if !std::mem::take(&mut self.touched) {
+            return Ok(());
+        }
+        let Driver { engine, jobs, tasks, tally, index, starts, tells, .. } = self;
+        let now = engine.now();
+        // With a journal come reasons; without, a start need not wait for its record.
+        engine.decide(*tells, |start| {
+            started(now, &start, jobs, tasks, tally, index);
+            match *tells {
+                true => starts.push(start),
+                false => on(start),
+            }
+        });
+        if !self.starts.is_empty() {
+            let starts = std::mem::take(&mut self.starts);
+            let told = starts.iter().try_for_each(|start| self.tell_start(start));
+            self.starts = starts;
+            told?;
+            self.journal.commit()?;
+            self.starts.drain(..).for_each(on);
+        }
+        Ok(())
+    }
+
+    /// At most one task starts on `node`, which asks for work ([`meed::Engine::offer_if`]). `rank`
+    /// and `accept` are given the job and the number of the group in it.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        rank: &mut dyn FnMut(&LiveJob<J>, u32) -> Option<u32>,
+        accept: &mut dyn FnMut(&LiveJob<J>, u32) -> bool,
+    ) -> Result<Option<Start>, Failed> {
+        self.engine.advance(now)?;
+        let jobs = &self.jobs;
+        let row = |id: JobId| jobs.get(id.slot()).expect("a job that the engine knows has a row");
+        let start = self.engine.offer_if(
+            node,
+            self.tells,
+            &mut |id, group| rank(row(id), group),
+            &mut |id, group| accept(row(id), group),
+        );
+        start.map(|start| self.starts_one(start)).transpose()
+    }
+
+    /// A task starts because it was decided elsewhere: whoever's turn it is.
+    pub fn start_as_told(&mut self, job: JobId, task: u32, node: NodeId) -> Result<Start, Failed> {
+        let start = self.engine.start_as_told(job, task, node)?;
+        self.starts_one(start)
+    }
+
+    /// Lets go of what has happened since the last decisions: they were taken elsewhere.
+    pub fn decided_elsewhere(&mut self) {
+        self.touched = false;
+    }
+
+    fn starts_one(&mut self, start: Start) -> Result<Start, Failed> {
+        let Driver { engine, jobs, tasks, tally, index, .. } = self;
+        started(engine.now(), &start, jobs, tasks, tally, index);
+        if self.tells {
+            self.tell_start(&start)?;
+            self.journal.commit()?;
+        }
+        Ok(start)
+    }
+
+    fn tell_start(&mut self, start: &Start) -> Result<(), Failed> {
+        let attempt = self.running(start.allocation).map_or(0, |task| task.attempt);
+        self.tell(self.engine.now(), |told| Fact::Start(told.start(start, attempt)))
+    }
+}
+
+/// The rows follow a start.
+#[inline]
+fn started<J>(
+    now: Time,
+    start: &Start,
+    jobs: &mut Rows<LiveJob<J>>,
+    tasks: &mut Rows<Task>,
+    tally: &mut Tally,
+    index: &mut Option<Index>,
+) {
+    let live = jobs.get_mut(start.job.slot()).expect("a job that the engine knows has a row");
+    let (since, attempt) = live.starts(start.task);
+    tally.task_started(live.queue, now - since);
+    let Start { allocation, job, task, node, .. } = *start;
+    tasks.put(allocation.slot(), Task { allocation, job, task, attempt, node });
+    if let Some(index) = index {
+        index.add_task(job, task, allocation);
+    }
+}
+
+impl<J> Telling<'_, J> {
+    fn task(&self, task: &Task) -> TaskFact {
+        let live = self.jobs.get(task.job.slot()).expect("its job lives until this is told");
+        let (job, attempt) = (live.key.clone(), task.attempt);
+        TaskFact { job, task: task.task, attempt, why: None, detail: None }
+    }
+
+    fn start(&mut self, start: &Start, attempt: u32) -> Started {
+        let key = self.jobs.get(start.job.slot()).expect("a live job starts").key.clone();
+        let reason = start.reason.as_deref();
+        let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
+        let mut name = |id: QueueId| self.queue(id);
+        let levels = levels.iter().map(|choice| LevelChoice {
+            chosen: name(choice.chosen),
+            key: choice.key.into(),
+            runner_up: choice.runner_up.map(|(queue, _)| name(queue)),
+            runner_up_key: choice.runner_up.map(|(_, key)| key.into()),
+        });
+        let reason = StartReason {
+            levels: levels.collect(),
+            starved_for: reason.and_then(|reason| reason.starved_for),
+            place: reason.map_or("", |reason| reason.place).into(),
+        };
+        Started {
+            queue: self.queue(start.queue),
+            job: key,
+            task: start.task,
+            attempt,
+            node: self.names.node(self.engine, start.node),
+            failures: start.failures,
+            by: None,
+            since: None,
+            reason: Some(Box::new(reason)),
+            detail: None,
+        }
+    }
+}

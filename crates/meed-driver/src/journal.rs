@@ -1,0 +1,80 @@
+//! Where a driver's records go: the narrow seam between deciding and storing.
+//!
+//! A driver appends the record of what happened or was decided before it gives the world anything
+//! to carry out, and commits before it hands out starts: with a store that makes commits durable,
+//! no start is carried out that the journal does not hold.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+use meed::{Rejected, Time};
+use meed_journal::Fact;
+
+/// Takes records in order.
+pub trait Journal {
+    /// Whether records are wanted at all: for a journal that is off none is made. Asked once.
+    fn is_on(&self) -> bool {
+        true
+    }
+
+    /// Appends the record of `fact`, which happened at `at`.
+    fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()>;
+
+    /// Makes what was appended as durable as this journal does: all of it at once.
+    fn commit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// No journal: costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Off;
+
+impl Journal for Off {
+    fn is_on(&self) -> bool {
+        false
+    }
+
+    fn append(&mut self, _: Time, _: &Fact) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Facts in memory: for tests and small worlds.
+impl Journal for Vec<(Time, Fact)> {
+    fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()> {
+        self.push((at, fact.clone()));
+        Ok(())
+    }
+}
+
+/// One journal of several drivers.
+impl<K: Journal> Journal for Rc<RefCell<K>> {
+    fn is_on(&self) -> bool {
+        self.borrow().is_on()
+    }
+
+    fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()> {
+        self.borrow_mut().append(at, fact)
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        self.borrow_mut().commit()
+    }
+}
+
+/// Why a driver could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The engine refuses what was told; nothing has changed.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    /// The journal could not be written. The books are ahead of it: the world must carry out
+    /// nothing more, and start again from what the journal holds.
+    #[error("cannot write the journal: {0}")]
+    Journal(#[from] io::Error),
+    /// A record that is played contradicts those before it.
+    #[error("{0}")]
+    Record(String),
+}

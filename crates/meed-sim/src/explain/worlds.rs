@@ -1,0 +1,130 @@
+//! What the explanation of a recorded run asks of its world, whichever it is.
+
+use std::ops::ControlFlow;
+
+use meed::{JobId, QueueId, Time};
+use meed_driver::Books;
+use meed_driver::explain::{Standing, Subject, standing};
+
+use crate::mapreduce;
+use crate::world::{Desk, RunError, Script, World};
+
+/// A world that can be looked at, and left alone.
+pub(super) trait Explained<'a> {
+    /// A live job.
+    type Job: Copy;
+
+    /// Runs up to `at`, everything at that instant included. With `script`, it decides.
+    fn begin_to(&mut self, at: Time, script: Option<Script<'a>>) -> Result<(), RunError>;
+
+    /// Lets time pass to `at` without anything happening.
+    fn rest_until(&mut self, at: Time) -> Result<(), RunError>;
+
+    /// Nothing comes from outside from now on.
+    fn leave_alone(&mut self);
+
+    /// Goes through the next instant, and says which it was; `None` when nothing happens any more.
+    fn step(&mut self) -> Result<Option<Time>, RunError>;
+
+    /// The books.
+    fn books(&self) -> &impl Books;
+
+    /// The live job that arrived as number `number`.
+    fn job(&self, number: u64) -> Option<Self::Job>;
+
+    /// Tasks of the job that wait; `None` when it is no more.
+    fn waiting(&self, job: Self::Job) -> Option<u64>;
+
+    /// How the leaf, or a job of it, stands.
+    fn standing(&self, leaf: QueueId, job: Option<Option<Self::Job>>) -> Option<Standing>;
+}
+
+/// Of a job where one was asked for, which may be no more.
+fn subject(job: Option<Option<JobId>>) -> Subject {
+    job.map_or(Subject::Queue, Subject::Job)
+}
+
+impl<'a, D: Desk<'a>> Explained<'a> for World<'a, D> {
+    type Job = (D::At, JobId);
+
+    fn begin_to(&mut self, at: Time, script: Option<Script<'a>>) -> Result<(), RunError> {
+        self.begin(script)?;
+        self.run_to(at, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn rest_until(&mut self, at: Time) -> Result<(), RunError> {
+        World::rest_until(self, at)
+    }
+
+    fn leave_alone(&mut self) {
+        World::leave_alone(self);
+    }
+
+    fn step(&mut self) -> Result<Option<Time>, RunError> {
+        let next = self.next_instant()?;
+        if let Some(at) = next {
+            self.run_to(at, &mut |_| ControlFlow::Continue(()))?;
+        }
+        Ok(next)
+    }
+
+    fn books(&self) -> &impl Books {
+        self.desk()
+    }
+
+    fn job(&self, number: u64) -> Option<(D::At, JobId)> {
+        self.find_job(number)
+    }
+
+    fn waiting(&self, (at, id): (D::At, JobId)) -> Option<u64> {
+        let live = self.desk().driver(at).job(id)?;
+        Some(live.waiting().map_or(0, |waits| waits.tasks))
+    }
+
+    fn standing(&self, leaf: QueueId, job: Option<Option<(D::At, JobId)>>) -> Option<Standing> {
+        self.desk().standing(leaf, subject(job.map(|job| job.map(|(_, id)| id))))
+    }
+}
+
+impl<'a> Explained<'a> for mapreduce::World<'a> {
+    type Job = JobId;
+
+    /// Decides by itself: how long its tasks run follows from who runs beside them.
+    fn begin_to(&mut self, at: Time, _: Option<Script<'a>>) -> Result<(), RunError> {
+        self.run_to(at, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn rest_until(&mut self, at: Time) -> Result<(), RunError> {
+        mapreduce::World::rest_until(self, at)
+    }
+
+    fn leave_alone(&mut self) {
+        mapreduce::World::leave_alone(self);
+    }
+
+    fn step(&mut self) -> Result<Option<Time>, RunError> {
+        let next = self.next_instant();
+        if let Some(at) = next {
+            self.run_to(at, &mut |_| ControlFlow::Continue(()))?;
+        }
+        Ok(next)
+    }
+
+    fn books(&self) -> &impl Books {
+        self.driver()
+    }
+
+    fn job(&self, number: u64) -> Option<JobId> {
+        self.find_job(number)
+    }
+
+    fn waiting(&self, id: JobId) -> Option<u64> {
+        let live = self.driver().job(id)?;
+        Some(live.waiting().map_or(0, |waits| waits.tasks))
+    }
+
+    fn standing(&self, leaf: QueueId, job: Option<Option<JobId>>) -> Option<Standing> {
+        self.driver().leaf(leaf)?;
+        Some(standing(self.driver(), self.driver(), (leaf, leaf), subject(job)))
+    }
+}

@@ -1,0 +1,143 @@
+//! Between the simulator's jobs and changes and what records hold.
+
+use meed::{ResourceKinds, Span, Time};
+use meed_config::constraints::ConstraintsForm;
+use meed_journal::{Amounts, Arrival, Cancelled, Fact, Group, JobKey, Name};
+use meed_workload::{Cause, Durations, Job, JobLabel, TaskGroup};
+
+use crate::world::Change;
+
+/// A job's label as records hold it.
+pub(crate) fn key_of(label: &JobLabel) -> JobKey {
+    match label {
+        JobLabel::Number(number) => JobKey::Number(*number),
+        JobLabel::Name(name) => JobKey::Text(Name::from(&**name)),
+    }
+}
+
+fn label_of(key: &JobKey) -> JobLabel {
+    match key {
+        JobKey::Number(number) => JobLabel::Number(*number),
+        JobKey::Text(name) => JobLabel::Name(name.as_str().into()),
+    }
+}
+
+/// What a job is called, where that is not its key: the number of its arrival.
+pub(crate) fn name_beside(number: u64, label: &JobLabel) -> Option<JobKey> {
+    (*label != JobLabel::Number(number)).then(|| key_of(label))
+}
+
+/// What else is known of a job when it arrives.
+pub(crate) fn terms(arrival: &mut Arrival, chain: Option<u32>, cause: Option<Cause>) {
+    let not_before = cause.map(|cause| cause.not_before);
+    arrival.chain = chain;
+    arrival.pause = cause.map(|cause| cause.pause);
+    arrival.not_before = not_before.filter(|time| *time > Time::ZERO);
+}
+
+/// A job that is refused: all its groups together.
+pub(crate) fn whole(
+    number: u64,
+    queue: Name,
+    job: &Job,
+    cause: Option<Cause>,
+    kinds: &ResourceKinds,
+) -> Arrival {
+    let mut arrival = Arrival {
+        name: name_beside(number, &job.label),
+        weight: u64::from(job.weight) * 1000,
+        ..Arrival::new(queue, number.into(), groups(&job.groups, kinds))
+    };
+    terms(&mut arrival, job.chain, cause);
+    arrival
+}
+
+/// Equal tasks as records hold them.
+pub(crate) fn groups(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
+    let form = |group: &TaskGroup| Group {
+        stage: group.stage,
+        tasks: group.count,
+        demand: Amounts::of(&group.demand, kinds),
+        durations: durations(&group.duration),
+        constraints: group
+            .constraints
+            .as_deref()
+            .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
+    };
+    groups.iter().map(form).collect()
+}
+
+/// One duration for all tasks, or one for each.
+pub(crate) fn durations(durations: &Durations) -> Vec<Span> {
+    match durations {
+        Durations::Same(span) => vec![*span],
+        Durations::Each(spans) => spans.to_vec(),
+    }
+}
+
+/// The whole job as it was submitted at `t`, and how it was caused if the end of another did.
+/// `queue` numbers queues. In words what is wrong with it.
+pub(crate) fn job_of(
+    arrival: &Arrival,
+    t: Time,
+    kinds: &ResourceKinds,
+    queues: usize,
+    queue: u32,
+) -> Result<(Job, Option<Cause>), String> {
+    let groups = match arrival.submitted.is_empty() {
+        true => arrival.groups.iter().chain(&arrival.later),
+        false => arrival.submitted.iter().chain(&[]),
+    };
+    let not_before = arrival.not_before.unwrap_or(Time::ZERO);
+    let cause = arrival.pause.map(|pause| Cause { pause, not_before });
+    if cause.is_some() && arrival.chain.is_none() {
+        return Err("pause_s: a job that the end of another caused is of a `chain`".to_owned());
+    }
+    let weight = Some(arrival.weight).filter(|weight| weight.is_multiple_of(1000));
+    let weight = weight.and_then(|weight| u32::try_from(weight / 1000).ok());
+    let job = Job {
+        label: label_of(arrival.name()),
+        queue,
+        submit: t,
+        weight: weight.ok_or("weight: the simulator takes whole weights below 2^32")?,
+        chain: arrival.chain,
+        groups: groups.map(|group| group_of(group, kinds)).collect::<Result<_, _>>()?,
+    };
+    job.check(queues, kinds.len())?;
+    Ok((job, cause))
+}
+
+fn group_of(group: &Group, kinds: &ResourceKinds) -> Result<TaskGroup, String> {
+    let duration = match group.durations.as_slice() {
+        [] => return Err("duration_s: give one for all tasks, or one for each".to_owned()),
+        [one] => Durations::Same(*one),
+        all => Durations::Each(all.into()),
+    };
+    Ok(TaskGroup {
+        stage: group.stage,
+        count: group.tasks,
+        demand: group.demand.read(kinds).map_err(|why| format!("demand: {why}"))?,
+        duration,
+        constraints: group.constraints.as_ref().map(|form| form.read()).transpose()?.flatten(),
+    })
+}
+
+/// What is changed; `None` where the change follows from others, and for what no simulated world
+/// does.
+pub(crate) fn change_of(fact: &Fact, kinds: &ResourceKinds) -> Result<Option<Change>, String> {
+    Ok(Some(match fact {
+        Fact::NodeJoins(node) if !node.of_share => Change::NodeJoins(node.read(kinds)?),
+        Fact::NodeLeaves(node) if !node.of_share => Change::NodeLeaves(node.name.to_string()),
+        Fact::NodeResized(node) if !node.of_share => {
+            let capacity = node.capacity.read(kinds).map_err(|why| format!("capacity: {why}"))?;
+            Change::NodeResized(node.name.to_string(), capacity)
+        }
+        Fact::QueueChanged(queue) => Change::Queue(queue.name.to_string(), queue.read(kinds)?),
+        Fact::QueueRemoved(queue) => Change::QueueRemoved(queue.name.to_string()),
+        Fact::JobCancelled(Cancelled { job, name }) => match name.as_ref().or(job.as_ref()) {
+            Some(name) => Change::JobCancelled(name.to_string()),
+            None => return Err("say by `job` or by `name` which job is cancelled".to_owned()),
+        },
+        _ => return Ok(None),
+    }))
+}

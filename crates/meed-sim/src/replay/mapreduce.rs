@@ -1,0 +1,101 @@
+//! Recorded runs of the MapReduce world, run again.
+//!
+//! Their workload is not only the jobs that came: how long tasks run follows from machines, blocks
+//! and who runs beside them. All of that is in the scenario's text and the seed, which the header
+//! holds; so the world is made from these, and the record says whether it decides the same.
+
+use std::io::Write;
+
+use meed_journal::Header;
+
+use super::{Recording, ReplayError, ReplayOptions, Replayed};
+use crate::log::Log;
+use crate::mapreduce::{self, Setup};
+use crate::record::{Comparison, SCHEMA};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::simulate::Watch;
+use crate::world::RunError;
+
+/// What headers call this world.
+pub(crate) const WORLD: &str = "mapreduce";
+
+impl Recording {
+    /// Whether the run is one of this world.
+    pub(crate) fn is_mapreduce(&self) -> bool {
+        self.run.header.world == WORLD
+    }
+
+    /// What a run of the recorded scenario under the policy `words` starts from.
+    pub(crate) fn mapreduce_setup(
+        &self,
+        words: &str,
+        series_points: usize,
+    ) -> Result<Setup, ScenarioError> {
+        let setup = self.scenario.mapreduce_setup(words, self.run.header.seed)?;
+        Ok(Setup { series_points, ..setup.expect("its header says that it is of this world") })
+    }
+}
+
+/// The scenario of a recorded run.
+pub(super) fn scenario_of(header: &Header, place: &str) -> Result<Scenario, ScenarioError> {
+    let scenario = Scenario::of_mapreduce_text(&header.scenario, header.scenario_text.clone());
+    scenario.map_err(|error| ScenarioError {
+        what: format!("the scenario in the header: {}", error.what),
+        file: place.to_owned(),
+        line: None,
+        ..error
+    })
+}
+
+/// Runs what `options` ask for beside the recorded run.
+pub(super) fn replay(
+    recording: &Recording,
+    options: &ReplayOptions,
+    mut log: Option<&mut dyn Write>,
+    watch: &mut dyn Watch,
+) -> Result<Replayed, ReplayError> {
+    let header = &recording.run.header;
+    if options.changes_anything() {
+        let what = "a run of the MapReduce world is run again under other policies only; change \
+            its scenario file and use `meed simulate`";
+        return Err(recording.scenario.error(what).into());
+    }
+    let mut remarks = recording.remarks();
+    let points = options.series_points;
+    let setups = options.policies.iter().map(|words| {
+        let plan = recording.scenario.plan(words)?;
+        Ok((words, recording.mapreduce_setup(words, points)?, plan))
+    });
+    // All names first: a typo in the last is told before the first has run.
+    let setups = setups.collect::<Result<Vec<_>, ScenarioError>>()?;
+    let copy = match (&mut log, setups.is_empty()) {
+        (Some(out), true) => Some(&mut **out as &mut dyn Write),
+        _ => None,
+    };
+    let again = recording.again(points, copy, watch)?;
+    if let Some(difference) = &again.decisions {
+        remarks.push(format!(
+            "{}:{}: this Meed decides otherwise under {}; the first column is its run, not the \
+             recorded one",
+            recording.log.name(),
+            difference.line,
+            recording.policy()
+        ));
+    }
+    let mut runs = vec![again.record];
+    for (words, setup, plan) in setups {
+        watch.begins(words);
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let first = || recording.scenario.header(words, header.seed, &plan, Vec::new());
+        out.header(first).map_err(RunError::Log)?;
+        runs.push(mapreduce::run(words, setup, out, watch)?);
+    }
+    let comparison = Comparison {
+        schema: SCHEMA,
+        scenario: header.scenario.clone(),
+        seed: header.seed,
+        assumptions: header.assumptions.clone(),
+        runs,
+    };
+    Ok(Replayed { comparison, remarks, differs: again.bytes })
+}

@@ -1,0 +1,208 @@
+//! Nodes, label rules and shapes as plain data, and back. What is free follows from what runs; the
+//! placement is told of it, and keeps only what its next draws depend on.
+
+use super::shapes::{ShapeKey, Shapes};
+use super::{Room, ShapeId};
+use crate::engine::tree::amounts_of;
+use crate::engine::work::Running;
+use crate::place::{Placement, Taken};
+use crate::resources::{ResourceKinds, Resources};
+use crate::spec::{JobId, NodeId, NodeSpec};
+use crate::state::{NodeState, ShapeState, State, StateError, ensure};
+
+/// What of a state is the room's.
+pub(in crate::engine) struct RoomState {
+    pub(in crate::engine) nodes: Vec<NodeState>,
+    pub(in crate::engine) capacities: Vec<Vec<u64>>,
+    pub(in crate::engine) rules: Vec<crate::Constraints>,
+    pub(in crate::engine) shapes: Vec<Option<ShapeState>>,
+    pub(in crate::engine) free_shapes: Vec<u32>,
+    pub(in crate::engine) fresh: Vec<u32>,
+    pub(in crate::engine) placement: u64,
+}
+
+impl Room {
+    pub(in crate::engine) fn state(&self) -> RoomState {
+        let node = |node: &crate::cluster::Node| NodeState {
+            name: node.spec.name.clone(),
+            capacity: node.spec.capacity.as_slice().to_vec(),
+            weight: node.spec.weight,
+            labels: node.spec.labels.clone(),
+            up: node.up,
+        };
+        let (shapes, free_shapes) = self.shapes.slots();
+        let shape = |shape: &super::shapes::Shape, blocked: bool| ShapeState {
+            demand: shape.demand.as_slice().to_vec(),
+            rules: shape.key.rules,
+            distinct: shape.key.distinct.map(|job| job.slot() as u32),
+            blocked,
+        };
+        let shapes = shapes.into_iter().enumerate().map(|(number, living)| {
+            let id = self.shapes.id(number as u32)?;
+            living.map(|living| shape(living, self.shapes.is_blocked(id)))
+        });
+        RoomState {
+            nodes: self.cluster.nodes.iter().map(node).collect(),
+            capacities: self.cluster.classes().map(|class| class.as_slice().to_vec()).collect(),
+            rules: self.rules.all().cloned().collect(),
+            shapes: shapes.collect(),
+            free_shapes,
+            fresh: self.fresh.iter().map(|node| node.0).collect(),
+            placement: self.place.random_state(),
+        }
+    }
+
+    /// Nodes, rules and shapes. Groups, tasks and [`Room::restored`] come next; `job_in` tells the
+    /// handle of the job that lives in a slot.
+    pub(in crate::engine) fn from_state(
+        state: &State,
+        kinds: &ResourceKinds,
+        mut place: Box<dyn Placement>,
+        job_in: impl Fn(u32) -> Option<JobId>,
+    ) -> Result<Room, StateError> {
+        place.set_random_state(state.placement);
+        let mut room = Room::new(kinds.len(), place);
+        for (index, node) in state.nodes.iter().enumerate() {
+            let at = || format!("nodes[{index}].capacity");
+            let capacity = amounts_of(Some(&node.capacity), kinds, at)?.unwrap_or_default();
+            let (name, labels) = (node.name.clone(), node.labels.clone());
+            let spec = NodeSpec { name, capacity, weight: node.weight, labels };
+            let id = room.join(spec, kinds)?;
+            if !node.up {
+                room.cluster.leave(id);
+                room.place.set_free(id, &room.cluster.free(id));
+                room.place.leave(id);
+            }
+        }
+        room.place.set_pool(&room.cluster.total);
+        for (index, capacity) in state.capacities.iter().enumerate() {
+            let at = || format!("capacities[{index}]");
+            let capacity = amounts_of(Some(capacity), kinds, at)?.unwrap_or_default();
+            room.cluster.add_class(capacity);
+        }
+        for (index, rules) in state.rules.iter().enumerate() {
+            let number = room.rules.intern(rules, &room.cluster);
+            let new = number == Some(index as u32);
+            ensure!(new, format!("rules[{index}]"), "it names no labels, or stands there twice");
+        }
+        room.shapes = room.shapes_of(state, kinds, job_in)?;
+        let mut fresh: Vec<NodeId> = Vec::new();
+        for &node in &state.fresh {
+            let new = room.node(NodeId(node)).is_some() && !fresh.contains(&NodeId(node));
+            ensure!(new, "fresh", "node {node} is not there, or stands there twice");
+            fresh.push(NodeId(node));
+            ensure!(fresh.len() <= 64, "fresh", "more nodes than are looked at one by one");
+        }
+        room.fresh = fresh;
+        Ok(room)
+    }
+
+    fn shapes_of(
+        &self,
+        state: &State,
+        kinds: &ResourceKinds,
+        job_in: impl Fn(u32) -> Option<JobId>,
+    ) -> Result<Shapes, StateError> {
+        let mut keys: Vec<Option<ShapeKey>> = Vec::new();
+        for (number, shape) in state.shapes.iter().enumerate() {
+            let at = |field: &str| format!("shapes[{number}].{field}");
+            let Some(shape) = shape else {
+                keys.push(None);
+                continue;
+            };
+            let demand = amounts_of(Some(&shape.demand), kinds, || at("demand"))?;
+            let demand = demand.filter(|demand| !demand.is_zero());
+            let demand = demand.ok_or_else(|| StateError::new(at("demand"), "of nothing"))?;
+            let rules = shape.rules;
+            let known = rules.is_none_or(|rules| (rules as usize) < state.rules.len());
+            ensure!(known, at("rules"), "there are no such rules");
+            let distinct = match shape.distinct {
+                None => None,
+                Some(slot) => Some(job_in(slot).ok_or_else(|| {
+                    StateError::new(at("distinct"), format!("no job lives in slot {slot}"))
+                })?),
+            };
+            keys.push(Some(ShapeKey { demand, rules, distinct }));
+        }
+        let mut free = vec![false; keys.len()];
+        for &number in &state.free_shapes {
+            let row = free.get_mut(number as usize).filter(|free| !**free);
+            let row = row.ok_or_else(|| {
+                StateError::new("free_shapes", format!("{number} is not there, or twice"))
+            })?;
+            *row = true;
+        }
+        let wrong = (0..keys.len()).find(|&number| free[number] == keys[number].is_some());
+        let wrong_number = wrong.unwrap_or_default();
+        ensure!(
+            wrong.is_none(),
+            "free_shapes",
+            "shape {wrong_number} is both free and used, or neither"
+        );
+        Shapes::of_slots(&keys, &state.free_shapes)
+            .ok_or_else(|| StateError::new("shapes", "two of them are the same"))
+    }
+
+    /// The shape of that number, for a group of `job`.
+    pub(in crate::engine) fn restore_group(
+        &mut self,
+        number: u32,
+        job: JobId,
+        place: &str,
+    ) -> Result<ShapeId, StateError> {
+        let at = || format!("{place}.shape");
+        let shape = self.shapes.id(number).map(|id| &self.shapes[id]);
+        let there = shape.is_some_and(|shape| !shape.demand.is_zero());
+        ensure!(there, at(), "there is no shape {number}");
+        let own = shape.and_then(|shape| shape.key.distinct).is_none_or(|of| of == job);
+        ensure!(own, at(), "shape {number} is another job's");
+        self.shapes.hold_number(number).ok_or_else(|| StateError::new(at(), "there is none"))
+    }
+
+    /// A task runs: it holds its room.
+    pub(in crate::engine) fn restore_running(
+        &mut self,
+        task: &Running,
+        place: &str,
+    ) -> Result<(), StateError> {
+        let at = || format!("{place}.node");
+        let node = task.node;
+        let up = self.node(node).is_some_and(|node| node.up);
+        ensure!(up, at(), "there is no such node, or it has left");
+        let shape = &self.shapes[task.shape];
+        let name = || &self.spec(node).name;
+        ensure!(self.cluster.has_room(node, &shape.demand), at(), "`{}` has no room", name());
+        ensure!(self.allows(task.shape, node), at(), "its constraints bar it from `{}`", name());
+        if shape.key.distinct.is_some() {
+            if task.job.slot() >= self.taken.len() {
+                self.taken.resize(task.job.slot() + 1, Taken::new());
+            }
+            self.taken[task.job.slot()].insert(node);
+        }
+        self.cluster.take(node, &self.shapes[task.shape].demand);
+        Ok(())
+    }
+
+    /// All groups and tasks have been told: what is free, what is possible, what is blocked.
+    pub(in crate::engine) fn restored(&mut self, state: &State) -> Result<(), StateError> {
+        for node in (0..self.cluster.nodes.len() as u32).map(NodeId) {
+            let free: Resources = self.cluster.free(node);
+            if self.cluster.nodes[node.index()].up && free != self.spec(node).capacity {
+                self.place.set_free(node, &free);
+            }
+        }
+        for (number, shape) in state.shapes.iter().enumerate() {
+            let (Some(shape), Some(id)) = (shape, self.shapes.id(number as u32)) else { continue };
+            let at = |field: &str| format!("shapes[{number}].{field}");
+            ensure!(self.shapes.is_held(id), format!("shapes[{number}]"), "no group has it");
+            let waited_for = self.shapes.is_waited_for(id);
+            ensure!(waited_for || !shape.blocked, at("blocked"), "no task of it waits");
+            if shape.blocked {
+                self.shapes.block(id);
+            }
+        }
+        let (rules, cluster) = (&self.rules, &self.cluster);
+        self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
+        Ok(())
+    }
+}

@@ -1,0 +1,329 @@
+//! The whole engine as plain data, and back; see [`crate::state`].
+//!
+//! [`Engine::from_state`] tells each part what it keeps and then, task by task, what runs and waits,
+//! as if it happened: so what follows from that is made by the same sums, and a state in which they
+//! could not come about is refused where it contradicts itself. Cost: O(queues + nodes + jobs +
+//! running tasks), besides sorting.
+
+use super::Engine;
+use super::books::{Books, Used};
+use super::chores::used;
+use super::guard::Guard;
+use super::per_server::Servers;
+use super::ready::Ready;
+use super::room::{Room, RoomState, ShapeId};
+use super::tree::{Tree, amounts_of};
+use super::work::{Job, Work};
+use crate::place::Placement;
+use crate::policy::Blocked;
+use crate::resources::{ResourceKinds, Resources};
+use crate::spec::{JobId, QueueId};
+use crate::state::{
+    JobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
+};
+
+impl Engine {
+    /// Everything that the engine knows, as plain data. What is made of it by
+    /// [`Engine::from_state`] decides for ever after as this engine would.
+    pub fn state(&self) -> State {
+        let amounts = |amounts: &Resources| amounts.as_slice().to_vec();
+        let queue = |(id, row): (QueueId, &super::tree::Row)| {
+            let (standing, meter) = self.books.queue_state(self.now, id);
+            QueueState {
+                name: row.name().to_owned(),
+                parent: row.parent().map(|parent| parent.0),
+                weight: row.weight(),
+                min: row.min().as_ref().map(amounts),
+                max: row.max().map(amounts),
+                order: self.books.order_of(id),
+                draining: row.is_draining(),
+                removed: row.is_removed().then(|| amounts(row.share())),
+                standing,
+                waits_since: self.ready.waits_since(id),
+                parked: self.ready.is_parked(id),
+                least: self.ready.least_of(id),
+                capped: self.ready.capped(id),
+                buckets: self.ready.bucket_shapes(id),
+                meter,
+            }
+        };
+        let room: RoomState = self.room.state();
+        let [jobs, running] = self.work.slots();
+        let (lending_price, lending_at) = self.books.lending_state();
+        let kinds = 0..self.kinds.len();
+        State {
+            version: STATE_VERSION,
+            now: self.now,
+            kinds: kinds
+                .map(|kind| (self.kinds.name(kind).to_owned(), self.kinds.unit(kind)))
+                .collect(),
+            measured: self.books.measured(),
+            orders: self.books.order_states(),
+            queues: self.tree.iter().map(queue).collect(),
+            nodes: room.nodes,
+            capacities: room.capacities,
+            rules: room.rules,
+            shapes: room.shapes,
+            free_shapes: room.free_shapes,
+            fresh: room.fresh,
+            jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.job_states() },
+            arrivals: self.books.arrivals(),
+            running: SlotsState {
+                generations: running.0,
+                free: running.1,
+                live: self.running_states(),
+            },
+            lending_price,
+            lending_at,
+            guard: self.guard.as_ref().map(|guard| guard.state(self.now)),
+            quanta: self.books.quanta_state(),
+            placement: room.placement,
+        }
+    }
+
+    fn job_states(&self) -> Vec<(u32, JobState)> {
+        let state = |id: JobId| {
+            let job = self.work.job(id).expect("it is one of the live ones");
+            let (weight, arrival, standing, quantum) = self.books.job_state(self.now, id);
+            let state = JobState {
+                queue: job.queue.0,
+                weight,
+                arrival,
+                open: job.open,
+                max_attempts: job.max_attempts,
+                groups: self.work.group_states(id),
+                standing,
+                quantum,
+            };
+            (id.slot() as u32, state)
+        };
+        self.work.job_ids().map(state).collect()
+    }
+
+    fn running_states(&self) -> Vec<(u32, RunningState)> {
+        let running = self.work.all_running().map(|(id, task)| {
+            let state = RunningState {
+                job: task.job.slot() as u32,
+                group: self.work.group(task.group).number,
+                task: task.task,
+                failures: task.failures,
+                node: task.node.0,
+                started: task.started,
+                quantum: task.quantum,
+            };
+            (id.slot() as u32, state)
+        });
+        running.collect()
+    }
+
+    /// The engine that wrote `state`; it places by `place`, which knows no node yet and is of the
+    /// kind that the engine had. All handles that were valid are.
+    ///
+    /// # Errors
+    ///
+    /// States of another version, and states that no engine can have written: what contradicts
+    /// itself is told with its place.
+    pub fn from_state(state: &State, place: Box<dyn Placement>) -> Result<Engine, StateError> {
+        ensure_version(state)?;
+        let kinds = ResourceKinds::new(state.kinds.clone())?;
+        let measured = state.measured;
+        ensure!(measured < kinds.len(), "measured", "there is no resource number {measured}");
+        let policy = |order: usize| state.orders.get(order).map(|order| order.policy.clone());
+        let mut tree = Tree::from_state(&state.queues, policy, &kinds)?;
+        let root = state.queues.first().and_then(|root| policy(root.order));
+        let root = root.ok_or_else(|| StateError::new("queues", "there is no root"))?;
+        let work = Work::from_state(state)?;
+        let lives = |slot: u32| state.jobs.live.binary_search_by_key(&slot, |job| job.0).is_ok();
+        let job_in = |slot: u32| work.job_in(slot).filter(|_| lives(slot));
+        let room = Room::from_state(state, &kinds, place, job_in)?;
+        tree.share_out(room.total());
+        for (index, order) in state.orders.iter().enumerate() {
+            let fine = root.per_server || !order.policy.per_server;
+            ensure!(fine, format!("orders[{index}]"), "per server below a root that is not");
+        }
+        let books = Books::from_state(state, &tree, &kinds)?;
+        let guard = Guard::from_state(state.guard.as_ref(), &root, &tree, state.now)?;
+        let mut engine = Engine {
+            now: state.now,
+            ready: Ready::new(kinds.len()),
+            servers: root.per_server.then(Servers::default),
+            rescales: false,
+            waits: root.blocked == Blocked::Wait,
+            kinds,
+            tree,
+            work,
+            room,
+            books,
+            guard,
+        };
+        let parents: Vec<QueueId> =
+            engine.tree.iter().filter_map(|(_, row)| row.parent()).collect();
+        engine.rescales = engine.servers.is_none()
+            && parents.into_iter().any(|parent| engine.rescales_children(parent));
+        engine.check_minimums(None)?;
+        let waiting = engine.restore_jobs(state)?;
+        engine.restore_running(state)?;
+        engine.room.restored(state)?;
+        let total = *engine.room.total();
+        engine.books.restored(state, &engine.tree, &total, waiting)?;
+        if let Some(guard) = &mut engine.guard {
+            guard.restored();
+        }
+        engine.restore_ready(state)?;
+        engine.schedule_chores();
+        Ok(engine)
+    }
+
+    /// The jobs and their groups; the amounts that are waited for in each queue, kind by kind.
+    fn restore_jobs(&mut self, state: &State) -> Result<Vec<u128>, StateError> {
+        let kinds = self.kinds.len();
+        let mut asked = vec![0u128; self.tree.len() * kinds];
+        let mut arrivals: Vec<u64> = Vec::new();
+        for (slot, job) in &state.jobs.live {
+            let place = format!("jobs[{slot}]");
+            let queue = QueueId(job.queue);
+            let leaf = self.tree.get(queue).is_some_and(|row| row.is_leaf() && !row.is_removed());
+            ensure!(leaf, format!("{place}.queue"), "there is no such leaf");
+            let row = Job::new(queue, job.open, job.max_attempts);
+            let id = self.work.restore_job(*slot, row);
+            let id = id.ok_or_else(|| StateError::new(place.as_str(), "its slot is taken"))?;
+            self.tree.add_job(queue);
+            self.books.restore_job(self.now, id, job, &place)?;
+            arrivals.push(job.arrival);
+            let mut waiting = 0;
+            for (number, group) in job.groups.iter().enumerate() {
+                let place = format!("{place}.groups[{number}]");
+                let shape = self.room.restore_group(group.shape, id, &place)?;
+                let slot = self.work.restore_group(id, shape, group, &place)?;
+                let tasks = self.work.group(slot).waiting();
+                self.room.add_waiting(shape, tasks);
+                let demand = self.room.demand(shape).as_slice();
+                let row = &mut asked[queue.index() * kinds..][..kinds];
+                for (sum, &amount) in row.iter_mut().zip(demand) {
+                    *sum += u128::from(amount) * u128::from(tasks);
+                }
+                waiting += tasks;
+            }
+            self.books.restore_waiting(&self.tree, id, waiting);
+        }
+        arrivals.sort_unstable();
+        let twice = arrivals.windows(2).any(|pair| pair[0] == pair[1]);
+        ensure!(!twice, "jobs", "two jobs have the same arrival number");
+        for (id, row) in self.tree.iter() {
+            let place = || format!("queues[{}].draining", id.index());
+            ensure!(!row.is_draining() || row.jobs() > 0, place(), "its last job is gone");
+        }
+        Ok(asked)
+    }
+
+    fn restore_running(&mut self, state: &State) -> Result<(), StateError> {
+        let mut tasks: Vec<(u32, u32)> = Vec::new();
+        for (slot, running) in &state.running.live {
+            let place = format!("running[{slot}]");
+            let task = self.work.restore_running(*slot, running, self.now)?;
+            tasks.push((task.group, task.task));
+            self.room.restore_running(&task, &place)?;
+            let started = (task.started, task.quantum);
+            let used: Used<'_> = used(&self.room, &task);
+            self.books.restore_running(&self.tree, &used, started, &place)?;
+            if let Some(guard) = &mut self.guard {
+                guard.restore_running(&used, started, &place)?;
+            }
+            if let Some(servers) = &mut self.servers {
+                servers.hold(&self.tree, task.queue, task.node, used.demand);
+            }
+        }
+        tasks.sort_unstable();
+        let twice = tasks.windows(2).any(|pair| pair[0] == pair[1]);
+        ensure!(!twice, "running", "a task runs twice");
+        for id in self.work.job_ids() {
+            let job = self.work.job(id).expect("it is one of the live ones");
+            let idle = job.waiting() == 0 && job.running() == 0 && !job.open;
+            ensure!(!idle, format!("jobs[{}]", id.slot()), "it has nothing left to do");
+        }
+        Ok(())
+    }
+
+    /// The heaps, made anew from what waits.
+    fn restore_ready(&mut self, state: &State) -> Result<(), StateError> {
+        for (index, queue) in state.queues.iter().enumerate() {
+            let place = format!("queues[{index}]");
+            let known = queue.waits_since <= self.now;
+            ensure!(known, format!("{place}.waits_since"), "after the present");
+            let mut shapes: Vec<(ShapeId, Resources)> = Vec::new();
+            for &number in &queue.buckets {
+                let shape = self.room.shape_numbered(number).ok_or_else(|| {
+                    StateError::new(format!("{place}.buckets"), format!("no shape {number}"))
+                })?;
+                shapes.push((shape, *self.room.demand(shape)));
+            }
+            self.ready.restore_queue(queue.waits_since, &shapes, &place)?;
+        }
+        for id in self.work.job_ids().collect::<Vec<_>>() {
+            self.restore_listed(id)?;
+        }
+        for (index, queue) in state.queues.iter().enumerate() {
+            let leaf = QueueId(index as u32);
+            for &capped in &queue.capped {
+                let there = (capped as usize) < self.tree.len();
+                ensure!(there, format!("queues[{index}].capped"), "there is no queue {capped}");
+                self.ready.wait_for_maximum(leaf, QueueId(capped));
+            }
+            match queue.parked {
+                true => self.restore_parked(leaf, queue)?,
+                false if self.ready.waiting(leaf) > 0 => self.join_heaps(leaf),
+                false => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A leaf of which nothing was found to fit.
+    fn restore_parked(&mut self, leaf: QueueId, state: &QueueState) -> Result<(), StateError> {
+        let at = |field: &str| format!("queues[{}].{field}", leaf.index());
+        ensure!(self.ready.waiting(leaf) > 0, at("parked"), "nothing of it waits");
+        let least = amounts_of(state.least.as_ref(), &self.kinds, || at("least"))?;
+        for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
+            let covered = least.is_some_and(|least| least.fits_in(bucket.demand()));
+            let fine = covered || self.books.capped_by(&self.tree, leaf, bucket.demand()).is_some();
+            ensure!(fine, at("least"), "it would not be woken for all that waits in it");
+        }
+        let bound = self.bound_of(leaf);
+        self.ready.park(&self.tree, leaf, least.as_ref(), bound);
+        self.left_heaps(leaf);
+        Ok(())
+    }
+
+    /// The waiting groups of a job, in their leaf's buckets.
+    fn restore_listed(&mut self, id: JobId) -> Result<(), StateError> {
+        let job = self.work.job(id).expect("it is one of the live ones");
+        let (leaf, waiting) = (job.queue, job.waiting());
+        self.ready.restore_waiting(leaf, waiting);
+        for slot in job.groups().to_vec() {
+            let group = self.work.group(slot);
+            if group.waiting() == 0 {
+                continue;
+            }
+            let shape = group.shape;
+            let there = self.ready.buckets(leaf).iter().any(|bucket| bucket.shape() == shape);
+            let place = || format!("queues[{}].buckets", leaf.index());
+            ensure!(there, place(), "shape {} waits, and is not there", shape.number());
+            self.list_group(leaf, slot);
+        }
+        Ok(())
+    }
+
+    /// Whether `parent` stood by its children rescaled, had it any.
+    fn rescales_children(&self, parent: QueueId) -> bool {
+        let above = self.tree[parent].parent();
+        above.is_some_and(|above| self.books.domain(above).rescales())
+            && self.books.domain(parent).rescales()
+    }
+}
+
+fn ensure_version(state: &State) -> Result<(), StateError> {
+    match state.version {
+        STATE_VERSION => Ok(()),
+        given => Err(StateError::Version { given }),
+    }
+}

@@ -1,0 +1,136 @@
+//! The meter as plain data, and back: offsets are kept, slopes follow from what runs and waits.
+
+use super::lending::LeafLending;
+use super::line::Line;
+use super::{LeafMeter, Meter, dominant, lending};
+use crate::resources::Resources;
+use crate::state::{MAX_INTEGRAL, MeterState, StateError, ensure};
+use crate::time::Time;
+
+/// What a leaf holds, holds and waits for, and is entitled to now.
+pub(crate) struct Leaf<'a> {
+    pub(crate) held: &'a Resources,
+    pub(crate) demand: &'a [u128],
+    /// In the measured kind.
+    pub(crate) share: u64,
+    pub(crate) part: u64,
+}
+
+impl Meter {
+    pub(crate) fn state(&self, leaf: usize) -> MeterState {
+        let meter = &self.leaves[leaf];
+        let dominant = self.dominant.get(leaf).map(|meter| meter.offsets());
+        let (borrowed, lent, lent_fraction, settled) = meter.lending.state();
+        MeterState {
+            usage: self.lines(leaf).iter().map(|line| line.offset).collect(),
+            entitled: meter.entitled.offset,
+            borrowed,
+            lent,
+            lent_fraction,
+            settled,
+            dominant: dominant.unwrap_or((0, 0)),
+        }
+    }
+
+    /// The lending price, and up to when it is counted.
+    pub(crate) fn lending_state(&self) -> (u128, Time) {
+        self.pool.state()
+    }
+
+    /// For a pool of `capacity`; [`Meter::restore`] for each queue comes next.
+    pub(crate) fn from_state(
+        measured: usize,
+        capacity: &Resources,
+        now: Time,
+        (price, at): (u128, Time),
+    ) -> Result<Meter, StateError> {
+        ensure!(at <= now, "lending_at", "it is counted beyond the present");
+        // All that is left unused may be borrowed all the time.
+        let most = u128::from(at.as_micros()) << 64;
+        ensure!(price <= most, "lending_price", "more than all was lent");
+        let mut meter = Meter::new(measured, capacity.kinds());
+        meter.whole = dominant::Pool::new(capacity);
+        meter.pool = lending::Pool::from_state(price, at);
+        Ok(meter)
+    }
+
+    /// The next queue.
+    pub(crate) fn restore(
+        &mut self,
+        state: &MeterState,
+        now: Time,
+        leaf: &Leaf<'_>,
+        place: &str,
+    ) -> Result<(), StateError> {
+        let at = |field: &str| format!("{place}.{field}");
+        ensure!(state.usage.len() == self.kinds, at("usage"), "not one for each resource kind");
+        let index = self.leaves.len();
+        self.add_queue();
+        for (kind, &offset) in state.usage.iter().enumerate() {
+            let line = Line::restored(offset, leaf.held.get(kind), now, || at("usage"))?;
+            self.usage[index * self.kinds + kind] = line;
+        }
+        self.demand[index * self.kinds..].copy_from_slice(leaf.demand);
+        let held = leaf.held.get(self.measured);
+        let entitled = leaf.demand[self.measured].min(u128::from(leaf.share)) as u64;
+        let borrowed = held.saturating_sub(leaf.share);
+        let borrowed = Line::restored(state.borrowed, borrowed, now, || at("borrowed"))?;
+        ensure!(state.settled <= self.pool.price(), at("settled"), "above the lending price");
+        ensure!(state.lent <= MAX_INTEGRAL, at("lent"), "more than all was lent");
+        let unused = leaf.share.saturating_sub(held);
+        let owed = (state.lent, state.lent_fraction, state.settled);
+        let lending = LeafLending::from_state(borrowed, unused, owed);
+        self.pool.adopt(&lending);
+        self.leaves[index] = LeafMeter {
+            entitled: Line::restored(state.entitled, entitled, now, || at("entitled"))?,
+            share: leaf.share,
+            lending,
+        };
+        match self.dominant.get_mut(index) {
+            Some(meter) => {
+                meter.set_part(leaf.part);
+                meter.hold(Time::ZERO, &self.whole, leaf.held.as_slice().iter().copied());
+                meter.demand(Time::ZERO, &self.whole, leaf.demand);
+                meter.restore(state.dominant, now, &at("dominant"))?;
+            }
+            None => ensure!(state.dominant == (0, 0), at("dominant"), "there is only one kind"),
+        }
+        Ok(())
+    }
+
+    /// Whether what was lent and borrowed balances, after all queues.
+    pub(crate) fn check_restored(&self, now: Time) -> Result<(), StateError> {
+        let (borrowed, unused) = self.pool.rates();
+        ensure!(borrowed <= unused, "queues", "more is borrowed than is left unused");
+        let mut pool = self.pool.clone();
+        pool.advance(now);
+        let (mut lent, mut borrowed, mut lenders) = (0, 0, 0);
+        for meter in &self.leaves {
+            let mut lending = meter.lending.clone();
+            pool.settle(&mut lending);
+            let (sums, fraction) = lending.so_far(now);
+            (lent, borrowed) = (lent + sums.lent, borrowed + sums.borrowed);
+            lenders += u64::from(sums.lent > 0 || fraction > 0);
+        }
+        ensure!(lent <= borrowed, "queues", "{lent} was lent, but {borrowed} was borrowed");
+        ensure!(lent == borrowed || lenders > 0, "queues", "nobody lent what was borrowed");
+        // Each lender's rounding keeps back less than a unit for each change of the price.
+        Ok(())
+    }
+}
+
+impl Line {
+    /// A line of this offset and slope, whose value at `now` is an integral that can be.
+    pub(super) fn restored(
+        offset: i128,
+        slope: u64,
+        now: Time,
+        place: impl Fn() -> String,
+    ) -> Result<Line, StateError> {
+        let rise = i128::from(slope) * i128::from(now.as_micros());
+        let value = offset.checked_add(rise).and_then(|value| u128::try_from(value).ok());
+        let fine = value.is_some_and(|value| value <= MAX_INTEGRAL);
+        ensure!(fine, place(), "no integral of amounts over time is {offset} + {slope} x now");
+        Ok(Line { offset, slope })
+    }
+}

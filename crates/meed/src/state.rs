@@ -1,0 +1,396 @@
+//! The engine's whole state as plain data: to be kept over a restart, sent elsewhere, or looked at.
+//!
+//! [`Engine::state`](crate::Engine::state) writes it, [`Engine::from_state`](crate::Engine::from_state)
+//! reads it, and what is read decides for ever after what the engine that wrote it would have
+//! decided, with ledgers and fairness integrals equal to the bit.
+//!
+//! What is a fact is kept: who holds what since when, what ledgers were charged, what is waited for.
+//! What follows from it is not: what is free on nodes, the rates of ledgers, shares of live queues,
+//! heaps and indices are made anew, so no two of them can contradict each other. All handles that a
+//! world holds stay valid: queues and nodes are numbered as before, and slots of jobs and running
+//! tasks keep their generations.
+//!
+//! Everything is an integer. Times and spans are at most [`crate::MAX_MICROS`] microseconds. With
+//! the feature `serde` all of it can be written and read in any format that has integers of 128
+//! bits, JSON among them.
+
+use thiserror::Error;
+
+use crate::constraints::{Constraints, Labels};
+use crate::error::ConfigError;
+use crate::policy::Policy;
+use crate::resources::Unit;
+use crate::time::{Span, Time};
+
+/// The version of [`State`] that this engine writes, and the only one that it reads.
+pub const STATE_VERSION: u32 = 1;
+
+/// Amounts of each resource kind, in the order of [`State::kinds`].
+pub type Amounts = Vec<u64>;
+
+/// Everything that an engine knows. See the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct State {
+    /// [`STATE_VERSION`].
+    pub version: u32,
+    /// The last instant the engine was told of.
+    pub now: Time,
+    /// Names and units of the resource kinds.
+    pub kinds: Vec<(String, Unit)>,
+    /// The kind that fairness is measured in.
+    pub measured: usize,
+    /// How queues order their children, each distinct way once.
+    pub orders: Vec<OrderState>,
+    /// All queues by number, the root first, removed ones too.
+    pub queues: Vec<QueueState>,
+    /// All nodes by number, those that left too.
+    pub nodes: Vec<NodeState>,
+    /// Capacities that nodes had before they changed: what may come back.
+    pub capacities: Vec<Amounts>,
+    /// Distinct label rules of tasks, by number.
+    pub rules: Vec<Constraints>,
+    /// Distinct demands of tasks, by number. `None`: the number is free.
+    pub shapes: Vec<Option<ShapeState>>,
+    /// Free numbers of shapes; the last is used first.
+    pub free_shapes: Vec<u32>,
+    /// Nodes that have got room since the last decisions.
+    pub fresh: Vec<u32>,
+    /// Live jobs.
+    pub jobs: SlotsState<JobState>,
+    /// Arrival number of the next job.
+    pub arrivals: u64,
+    /// Running tasks.
+    pub running: SlotsState<RunningState>,
+    /// The integral of what all borrow over what all leave unused, with 64 fractional bits.
+    pub lending_price: u128,
+    /// Up to when.
+    pub lending_at: Time,
+    /// The starvation guard's own ledgers, where the root's policy has one.
+    pub guard: Option<GuardState>,
+    /// The quantum updater, where a policy learns quanta.
+    pub quanta: Option<QuantaState>,
+    /// The random state of the placement; 0 for those that draw nothing.
+    pub placement: u64,
+}
+
+/// A table of slots, each with the generation of what lives, or will live next, in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct SlotsState<T> {
+    /// By slot.
+    pub generations: Vec<u32>,
+    /// Free slots; the last is used first.
+    pub free: Vec<u32>,
+    /// What lives, in order of slot.
+    pub live: Vec<(u32, T)>,
+}
+
+/// One way to order children.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct OrderState {
+    /// The policy.
+    pub policy: Policy,
+    /// What dominant shares are parts of; empty where none are compared.
+    pub pool: Amounts,
+}
+
+/// A queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct QueueState {
+    /// Full name.
+    pub name: String,
+    /// `None` for the root.
+    pub parent: Option<u32>,
+    /// In thousandths.
+    pub weight: u64,
+    /// Minimum share.
+    pub min: Option<Amounts>,
+    /// Maximum share.
+    pub max: Option<Amounts>,
+    /// How it orders its children: a row of [`State::orders`].
+    pub order: usize,
+    /// It disappears with its last job.
+    pub draining: bool,
+    /// It is gone; with the share that it had last.
+    pub removed: Option<Amounts>,
+    /// Its position among its siblings.
+    pub standing: StandingState,
+    /// The later of a leaf's last service and the moment its demand began.
+    pub waits_since: Time,
+    /// Nothing of it was found to fit: it is out of the walk until something changes.
+    pub parked: bool,
+    /// While it is parked: the least of each kind that something of it waits for, where it waits
+    /// for room.
+    pub least: Option<Amounts>,
+    /// Leaves that are looked at again when this queue may be below its maximum share.
+    pub capped: Vec<u32>,
+    /// The shapes that wait, or have waited, in it, in the order in which they are looked at.
+    pub buckets: Vec<u32>,
+    /// Its fairness integrals.
+    pub meter: MeterState,
+}
+
+/// Since when a queue or a job counts among its siblings, and what its ledgers say.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct StandingState {
+    /// Since when it counts.
+    pub since: Option<Time>,
+    /// Whether it counts since the start of the round only for a task that ran then.
+    pub straddles: bool,
+    /// Whether it has ever had work.
+    pub known: bool,
+    /// What its ledgers charge up to now, in thousandths of a smallest unit x microsecond of memory
+    /// time: one for a scalar, one for each kind where dominant shares are compared, none where it
+    /// has used nothing that its policy remembers. Without a discount, what running tasks are
+    /// charged ahead is in it.
+    pub ledgers: Vec<u128>,
+    /// What it was topped up with as a newcomer, in parts of the pool, where dominant shares are
+    /// compared.
+    pub pseudo: u128,
+}
+
+/// A leaf's fairness integrals, as offsets of lines: the value at t is offset + slope x t. Slopes
+/// follow from what runs and waits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct MeterState {
+    /// Usage of each kind.
+    pub usage: Vec<i128>,
+    /// What it was entitled to and wanted.
+    pub entitled: i128,
+    /// What it borrowed.
+    pub borrowed: i128,
+    /// What it lent, whole units and 2^-64ths of one, up to the lending price at `settled`.
+    pub lent: u128,
+    /// See `lent`.
+    pub lent_fraction: u64,
+    /// See `lent`.
+    pub settled: u128,
+    /// Dominant shares used and entitled to; zero with one kind.
+    pub dominant: (i128, i128),
+}
+
+/// A node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct NodeState {
+    /// Its name, distinct among those that are up.
+    pub name: String,
+    /// What it holds.
+    pub capacity: Amounts,
+    /// In thousandths.
+    pub weight: u32,
+    /// What constraints refer to.
+    pub labels: Labels,
+    /// Whether it has not left.
+    pub up: bool,
+}
+
+/// What decides where a task can run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ShapeState {
+    /// What a task asks for.
+    pub demand: Amounts,
+    /// A row of [`State::rules`].
+    pub rules: Option<u32>,
+    /// The slot of the job whose tasks want nodes of their own.
+    pub distinct: Option<u32>,
+    /// Tasks of it wait, and it was found to fit nowhere but, perhaps, on fresh nodes.
+    pub blocked: bool,
+}
+
+/// A job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct JobState {
+    /// Its leaf.
+    pub queue: u32,
+    /// In thousandths.
+    pub weight: u64,
+    /// Its arrival number.
+    pub arrival: u64,
+    /// Whether more tasks may be added.
+    pub open: bool,
+    /// How often a task may fail; 0 for no limit.
+    pub max_attempts: u16,
+    /// Its tasks, numbered over all groups in order.
+    pub groups: Vec<GroupState>,
+    /// Its position among the jobs of its leaf.
+    pub standing: StandingState,
+    /// Its own quantum.
+    pub quantum: JobQuantumState,
+}
+
+/// Equal tasks of a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct GroupState {
+    /// A row of [`State::shapes`].
+    pub shape: u32,
+    /// Number of tasks.
+    pub count: u32,
+    /// How many of them have been started at least once: the first ones.
+    pub next: u32,
+    /// Tasks that are to be tried again, and how often each has failed, the largest number first.
+    pub retries: Vec<(u32, u16)>,
+}
+
+/// What a job's tasks have taught about their time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct JobQuantumState {
+    /// The quantum its tasks are charged now.
+    pub quantum: Span,
+    /// Microseconds that its ended tasks ran.
+    pub ended_micros: u64,
+    /// Number of its ended tasks.
+    pub ended: u64,
+    /// Whether one has ended since the last refresh.
+    pub dirty: bool,
+}
+
+/// A running task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct RunningState {
+    /// The slot of its job.
+    pub job: u32,
+    /// Its group among the job's.
+    pub group: u32,
+    /// Its number in the job.
+    pub task: u32,
+    /// How often it was tried before and failed.
+    pub failures: u16,
+    /// Where it runs.
+    pub node: u32,
+    /// Since when.
+    pub started: Time,
+    /// Its job's quantum then.
+    pub quantum: Span,
+}
+
+/// The starvation guard's own books.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct GuardState {
+    /// What dominant shares are parts of; empty where none are compared.
+    pub pool: Amounts,
+    /// Of each queue; those of parents are empty.
+    pub standings: Vec<StandingState>,
+}
+
+/// The quantum updater.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct QuantaState {
+    /// How often averages are taken.
+    pub interval: Span,
+    /// When next; the last instant there is while nothing has ended.
+    pub next_refresh: Time,
+    /// Of each queue.
+    pub queues: Vec<QueueQuantumState>,
+}
+
+/// A queue's own quantum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct QueueQuantumState {
+    /// The quantum.
+    pub quantum: Span,
+    /// Whether it was handed one.
+    pub known: bool,
+    /// Sum of the means of jobs that ended since the last refresh, and their number.
+    pub departed: (u128, u64),
+    /// Whether its mean is to be taken anew.
+    pub dirty: bool,
+}
+
+/// A state that no engine can have written.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Another version.
+    #[error("state of version {given}; this engine reads version {STATE_VERSION}")]
+    Version {
+        /// Its version.
+        given: u32,
+    },
+    /// What is configured cannot be.
+    #[error("state: {0}")]
+    Config(#[from] ConfigError),
+    /// Something contradicts something else.
+    #[error("state: {place}: {problem}")]
+    Wrong {
+        /// Where, as a path: `running[3].node`.
+        place: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}
+
+impl StateError {
+    pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>) -> StateError {
+        StateError::Wrong { place: place.into(), problem: problem.into() }
+    }
+}
+
+/// Fails with what is wrong at a place, unless it holds.
+macro_rules! ensure {
+    ($holds:expr, $place:expr, $($problem:tt)+) => {
+        if !$holds {
+            return Err(crate::state::StateError::new($place, format!($($problem)+)));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// Largest integral of an amount over time, and largest charge: so sums of all queues fit 128 bits.
+pub(crate) const MAX_INTEGRAL: u128 = 1 << 107;
+
+/// Times and spans as whole microseconds.
+#[cfg(feature = "serde")]
+mod micros {
+    use crate::time::{MAX_MICROS, Span, Time};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    macro_rules! as_micros {
+        ($of:ty) => {
+            impl Serialize for $of {
+                fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                    to.serialize_u64(self.as_micros())
+                }
+            }
+            impl<'de> Deserialize<'de> for $of {
+                fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$of, D::Error> {
+                    let micros = u64::deserialize(from)?;
+                    <$of>::from_micros(micros).ok_or_else(|| {
+                        D::Error::custom(format!("{micros} us is more than {MAX_MICROS}"))
+                    })
+                }
+            }
+        };
+    }
+    as_micros!(Time);
+    as_micros!(Span);
+}
