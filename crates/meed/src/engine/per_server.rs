@@ -70,6 +70,14 @@ impl Servers {
         self.turn = None;
     }
 
+    pub(super) fn turn(&self) -> Option<NodeId> {
+        self.turn
+    }
+
+    pub(super) fn set_turn(&mut self, node: NodeId) {
+        self.turn = Some(node);
+    }
+
     fn held(&self, node: NodeId, queue: QueueId) -> Option<&Resources> {
         self.held.get(node.index()).and_then(|on| on.get(&queue))
     }

@@ -33,29 +33,38 @@ impl Engine {
         node: NodeId,
         reason: Option<Reason>,
     ) -> Start {
-        self.start_since(self.now, slot, task, node, reason)
+        let allocation = self.start_since(None, slot, task, node);
+        let running = self.work.running(allocation).expect("it has just been started");
+        let (job, task, queue, failures) =
+            (running.job, running.task, running.queue, running.failures);
+        let group = self.work.group(slot).number;
+        let reason = reason.map(Box::new);
+        Start { allocation, job, task, group, queue, node, failures, reason }
     }
 
-    /// The same of a task that runs since `since`, whatever room there is where it is not decided
-    /// now but told.
+    /// The same; with `adopted` the task is known to run since then, whatever room there is.
+    #[inline]
     pub(super) fn start_since(
         &mut self,
-        since: Time,
+        adopted: Option<Time>,
         slot: u32,
         task: Option<u32>,
         node: NodeId,
-        reason: Option<Reason>,
-    ) -> Start {
+    ) -> AllocationId {
         let now = self.now;
+        let since = adopted.unwrap_or(now);
         // 1.
         let (task, failures) = self.work.take(slot, task);
         let group = self.work.group(slot);
-        let (id, shape, number) = (group.job, group.shape, group.number);
+        let (id, shape) = (group.job, group.shape);
         let group_waits = group.waiting() > 0;
         let job = self.work.job(id).expect("a group's job is alive");
         let (leaf, job_waits) = (job.queue, job.waiting() > 0);
         // 2.
-        self.room.start(shape, id, node);
+        match adopted {
+            None => self.room.start(shape, id, node),
+            Some(_) => self.room.adopt(shape, id, node),
+        }
         // 3.
         let (demand, node_weight) = (*self.room.demand(shape), self.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
@@ -77,7 +86,7 @@ impl Engine {
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
         // 5.
-        let allocation = self.work.start(Running {
+        self.work.start(Running {
             job: id,
             queue: leaf,
             group: slot,
@@ -88,9 +97,7 @@ impl Engine {
             started: since,
             quantum,
             links: Links::default(),
-        });
-        let reason = reason.map(Box::new);
-        Start { allocation, job: id, task, group: number, queue: leaf, node, failures, reason }
+        })
     }
 
     /// A running task runs no more, and nothing of it waits: frees what it holds, at every level.

@@ -389,7 +389,8 @@ impl Work {
         let state = |&slot: &u32| {
             let group = self.group(slot);
             let (shape, count, next) = (group.shape.number(), group.count, group.next);
-            GroupState { shape, count, next, retries: group.retries.clone() }
+            let (retries, skipped) = (group.retries.clone(), group.skipped.clone());
+            GroupState { shape, count, next, skipped, retries }
         };
         self.jobs[id].groups.iter().map(state).collect()
     }
@@ -428,8 +429,14 @@ impl Work {
         let fits = state.count > 0 && tasks.checked_add(state.count).is_some();
         ensure!(fits, at("count"), "a group has tasks, and a job at most 2^32 - 1");
         ensure!(state.next <= state.count, at("next"), "more were started than there are");
-        let started = tasks..tasks + state.next;
-        let known = state.retries.iter().all(|(task, _)| started.contains(task));
+        let beyond = |&skipped: &u32| skipped > state.next && skipped < state.count;
+        let in_order = state.skipped.is_sorted_by(|a, b| a < b);
+        ensure!(in_order && state.skipped.iter().all(beyond), at("skipped"), "not in order");
+        let started = |task: &u32| {
+            task.checked_sub(tasks)
+                .is_some_and(|place| place < state.next || state.skipped.contains(&place))
+        };
+        let known = state.retries.iter().all(|(task, _)| started(task));
         ensure!(known, at("retries"), "a task that was never started is tried again");
         let sorted = state.retries.is_sorted_by(|a, b| a.0 > b.0);
         ensure!(sorted, at("retries"), "not the largest number first, each once");
@@ -439,6 +446,7 @@ impl Work {
         let slot = self.add_group(id, shape, state.count);
         let group = &mut self.groups[slot as usize];
         (group.next, group.retries) = (state.next, state.retries.clone());
+        group.skipped.clone_from(&state.skipped);
         let waiting = group.waiting();
         let job = &mut self.jobs[id];
         job.waiting = job.waiting - u64::from(state.count) + waiting;
@@ -459,9 +467,8 @@ impl Work {
         let group = job.groups.get(state.group as usize);
         let &group = group.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
         let row = &self.groups[group as usize];
-        let started = row.first_task..row.first_task + row.next;
-        let waits = row.retries.iter().any(|&(task, _)| task == state.task);
-        let runs = started.contains(&state.task) && !waits;
+        let tasks = row.first_task..row.first_task + row.count;
+        let runs = tasks.contains(&state.task) && !row.waits(state.task);
         ensure!(runs, at("task"), "task {} of its job waits, or is of another group", state.task);
         let left = job.max_attempts == 0 || state.failures < job.max_attempts;
         ensure!(left, at("failures"), "its attempts are used up");
@@ -476,8 +483,13 @@ impl Work {
             shape: row.shape,
             started: state.started,
             quantum: state.quantum,
+            links: Links::default(),
         };
         self.running.fill(slot, task);
+        if let Some((id, _)) = self.running.at(slot) {
+            self.link(id, OF_JOB);
+            self.link(id, ON_NODE);
+        }
         self.jobs[id].running += 1;
         Ok(task)
     }

@@ -77,7 +77,28 @@ fn charges_apart(shadow: &Shadow, since: u64) -> bool {
 
 /// What happens in a live cluster.
 fn live_event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
-    Some(match dice.below(3) {
+    let kinds = shadow.engine.kinds().len();
+    Some(match dice.below(10) {
+        3 | 4 => {
+            let (now, node) = (shadow.model.now, any_node(dice, shadow));
+            let since = dice.pick(&[now, now, now.saturating_sub(7 * S / 3), 0, now + 5 * S]);
+            charges_apart(shadow, since).then_some(())?;
+            Ev::Adopted { job: any_job(dice, shadow)?, task: dice.below(7) as u32, node, since }
+        }
+        5 => {
+            let (task, node) = (any_task(dice, shadow)?, any_node(dice, shadow));
+            let known = shadow.model.running().find(|running| running.allocation == task);
+            known.is_none_or(|task| charges_apart(shadow, task.start)).then_some(())?;
+            Ev::Moved(task, node)
+        }
+        6 => Ev::Resized(any_node(dice, shadow), Resources::new(&vec![dice.below(9); kinds])),
+        7 => Ev::Cordoned(any_node(dice, shadow), dice.below(2) == 0),
+        8 => {
+            let label = (dice.pick(&["zone", "gpu"]), dice.pick(&["a", "b"]));
+            let labels = [(label.0.to_owned(), label.1.to_owned())].into();
+            Ev::Relabelled(any_node(dice, shadow), labels)
+        }
+        9 => Ev::UsedByOthers(any_node(dice, shadow), Resources::new(&vec![dice.below(9); kinds])),
         0 => {
             let task = any_task(dice, shadow)?;
             let known = shadow.model.running().find(|running| running.allocation == task);
@@ -91,7 +112,7 @@ fn live_event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
 
 fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
     let kinds = shadow.engine.kinds().len();
-    Some(match dice.below(28) {
+    Some(match dice.below(34) {
         0..6 => {
             let (queue, weight) =
                 (any_queue(dice, shadow), dice.pick(&[1000, 1000, 2000, 7, 1000, 0]));

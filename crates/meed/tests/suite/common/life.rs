@@ -48,17 +48,7 @@ impl Model {
     pub(crate) fn started(&mut self, start: &Start) {
         let job = self.job(start.job);
         let leaf = start.queue.index();
-        self.refresh_counts();
-        for &q in self.path(leaf)[1..].iter().rev() {
-            if self.queues[q].counts.since.is_none() {
-                self.queues[q].counts.since = Some(self.now);
-                self.top_up_queue(q);
-            }
-        }
-        if self.jobs[job].counts.since.is_none() {
-            self.jobs[job].counts.since = Some(self.now);
-            self.top_up_job(job);
-        }
+        self.count_since_now(job);
         let group = &mut self.jobs[job].groups[start.group as usize];
         // Of the tasks that wait again the one with the smallest number goes first.
         let again = (0..group.retries.len()).min_by_key(|&i| group.retries[i].0);
@@ -91,6 +81,63 @@ impl Model {
             node,
             demand,
             start: self.now,
+            seen: self.now,
+            end: None,
+            undone: false,
+        });
+    }
+
+    /// Who does not count yet in this round counts from its first start in it.
+    fn count_since_now(&mut self, job: usize) {
+        let leaf = self.jobs[job].queue;
+        self.refresh_counts();
+        for &q in self.path(leaf)[1..].iter().rev() {
+            if self.queues[q].counts.since.is_none() {
+                self.queues[q].counts.since = Some(self.now);
+                self.top_up_queue(q);
+            }
+        }
+        if self.jobs[job].counts.since.is_none() {
+            self.jobs[job].counts.since = Some(self.now);
+            self.top_up_job(job);
+        }
+    }
+
+    /// A task that waits runs already.
+    pub(crate) fn adopted(
+        &mut self,
+        job: JobId,
+        number: u32,
+        node: usize,
+        since: u64,
+        allocation: AllocationId,
+    ) {
+        let job = self.job(job);
+        self.count_since_now(job);
+        let of = |group: &Group| {
+            let again = group.retries.iter().find(|retry| retry.0 == number).map(|retry| retry.1);
+            again.or_else(|| group.fresh.contains(&number).then_some(0))
+        };
+        let groups = self.jobs[job].groups.iter().enumerate();
+        let (group, failures) =
+            groups.filter_map(|(at, group)| Some((at, of(group)?))).next().expect("it waits");
+        let row = &mut self.jobs[job].groups[group];
+        row.fresh.retain(|&waiting| waiting != number);
+        row.retries.retain(|&(waiting, _)| waiting != number);
+        let (demand, queue) = (row.demand, self.jobs[job].queue);
+        let waits = &mut self.queues[queue].waits_since;
+        *waits = (*waits).max(since);
+        self.tasks.push(Task {
+            allocation,
+            queue,
+            job,
+            group,
+            number,
+            failures,
+            node,
+            demand,
+            start: since,
+            seen: self.now,
             end: None,
             undone: false,
         });

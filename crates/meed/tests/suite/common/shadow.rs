@@ -22,6 +22,12 @@ pub(crate) enum Ev {
     StartFailed(AllocationId),
     TaskLost(AllocationId),
     Withdrawn(JobId, u32),
+    Adopted { job: JobId, task: u32, node: NodeId, since: u64 },
+    Moved(AllocationId, NodeId),
+    Resized(NodeId, Resources),
+    Cordoned(NodeId, bool),
+    Relabelled(NodeId, Labels),
+    UsedByOthers(NodeId, Resources),
 }
 
 impl Ev {
@@ -46,6 +52,15 @@ impl Ev {
             Ev::Ended(allocation) => Event::TaskEnded(*allocation),
             Ev::Failed(allocation) => Event::TaskFailed(*allocation),
             Ev::StartFailed(allocation) => Event::StartFailed(*allocation),
+            Ev::Adopted { job, task, node, since } => {
+                Event::TaskAdopted { job: *job, task: *task, node: *node, since: micros(*since) }
+            }
+            Ev::Moved(allocation, node) => Event::TaskMoved(*allocation, *node),
+            Ev::Resized(node, capacity) => Event::NodeResized(*node, *capacity),
+            Ev::Cordoned(node, true) => Event::NodeCordoned(*node),
+            Ev::Cordoned(node, false) => Event::NodeUncordoned(*node),
+            Ev::Relabelled(node, labels) => Event::NodeRelabelled(*node, labels.clone()),
+            Ev::UsedByOthers(node, amounts) => Event::NodeUsedByOthers(*node, *amounts),
             Ev::TaskLost(allocation) => Event::TaskLost(*allocation),
             Ev::Withdrawn(job, task) => Event::TaskWithdrawn { job: *job, task: *task },
         };
@@ -67,6 +82,11 @@ impl Shadow {
     pub(crate) fn new(config: &Config) -> Shadow {
         let (engine, silent) = (engine(config), engine(config));
         Shadow { engine, silent, model: Model::new(config), judge: Model::check_order }
+    }
+
+    pub(crate) fn set_infeasible(&mut self, infeasible: Infeasible) {
+        self.engine.set_infeasible(infeasible);
+        self.silent.set_infeasible(infeasible);
     }
 
     /// Tells both; a refused event changes neither.
