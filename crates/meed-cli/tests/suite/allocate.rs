@@ -1,7 +1,6 @@
 //! `meed allocate` through the program: the page's example, exit codes, and that nothing is
 //! half-written.
 
-
 use std::fs;
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! `meed audit` from the outside: files that `meed simulate` runs, numbers that come again, errors
 //! that help.
 
-
 use std::fs;
 
 use crate::common::{folder, meed, succeed};

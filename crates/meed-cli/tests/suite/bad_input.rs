@@ -1,6 +1,5 @@
 //! What is wrong is said in one sentence, with the documented exit code, and leaves no file behind.
 
-
 use std::fs;
 use std::path::Path;
 

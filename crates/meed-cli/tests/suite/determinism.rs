@@ -1,7 +1,6 @@
 //! The same scenario, seed and options give the same bytes; sampling and compression change
 //! nothing.
 
-
 use std::fs;
 
 use crate::common::{folder, succeed};

@@ -2,7 +2,6 @@
 //! name, text or number reaches people by any command. JSON and logs keep it, for programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-
 use std::fs;
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! Why things wait: each obstacle where it is known to stand in the way, and the forecast where the
 //! future is known.
 
-
 use std::fs;
 use std::path::Path;
 

@@ -3,7 +3,6 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! What the issue and the papers show, as scenarios through the program.
 
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! What can never be is refused before it is tried: draws, minimum shares, endless workloads.
 
-
 use std::fs;
 
 use crate::common::{folder, meed, succeed};

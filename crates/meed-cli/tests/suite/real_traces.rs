@@ -1,7 +1,6 @@
 //! Real traces through the program, from the folder that `MEED_TRACES` names. Without it there is
 //! nothing to test; with it a missing file is a failure.
 
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,6 @@
 //! Logs run again: to the byte under the recorded policy, played back where decisions are
 //! another's, cut short, edited.
 
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

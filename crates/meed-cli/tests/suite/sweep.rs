@@ -1,7 +1,6 @@
 //! `meed sweep` as users run it: stopped and resumed, with wrong settings, and what it leaves
 //! behind.
 
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -46,7 +46,8 @@ fn long_lines(path: &Path) -> Vec<String> {
     let mut in_block = false;
     let mut long = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        in_block ^= path.extension().is_some_and(|e| e == "md") && line.trim_start().starts_with("```");
+        in_block ^=
+            path.extension().is_some_and(|e| e == "md") && line.trim_start().starts_with("```");
         let shown = in_block && line.starts_with('{');
         if line.chars().count() > MAX_COLUMNS && !is_unbreakable(line) && !shown {
             long.push(format!("{}:{number}: {line}", path.display()));
@@ -73,7 +74,8 @@ fn files_have_at_most_800_lines() {
 #[test]
 fn public_types_have_names_of_their_own() {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for path in files(".rs").iter().filter(|path| path.components().any(|c| c.as_os_str() == "src")) {
+    for path in files(".rs").iter().filter(|path| path.components().any(|c| c.as_os_str() == "src"))
+    {
         for line in fs::read_to_string(path).unwrap().lines() {
             let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
             let rest = line.strip_prefix("pub ");
