@@ -1,18 +1,29 @@
 //! The nodes: what each holds and what is free on it.
 //!
-//! Invariant: 0 <= free <= capacity on every node, kind by kind; freeing more than was held stops
-//! the program.
+//! Most nodes are ordinary: 0 <= free <= capacity, kind by kind; freeing more than was held stops the
+//! program. A node that is cordoned, or of which others use a part, or on which more runs than it
+//! holds, is special: it has a balance, which may be negative, and what is free is what of that may
+//! be used (nothing where it is cordoned).
+//!
+//! > balance = capacity - what tasks hold - what others use
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
 use crate::error::ConfigError;
-use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources, Unit, fits};
+use crate::resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit, fits};
 use crate::spec::{NodeId, NodeSpec};
 
 pub(crate) struct Node {
     pub(crate) spec: NodeSpec,
     pub(crate) up: bool,
+}
+
+/// What a node has that is out of the ordinary.
+struct Special {
+    cordoned: bool,
+    others: Resources,
+    balance: [i128; MAX_KINDS],
 }
 
 pub(crate) struct Cluster {
@@ -29,6 +40,7 @@ pub(crate) struct Cluster {
     classes: BTreeMap<Resources, u32>,
     /// Names of the nodes that are up.
     names: BTreeSet<String>,
+    special: BTreeMap<NodeId, Special>,
 }
 
 impl Cluster {
@@ -42,6 +54,7 @@ impl Cluster {
             total: Resources::zero(kinds),
             classes: BTreeMap::new(),
             names: BTreeSet::new(),
+            special: BTreeMap::new(),
         }
     }
 
@@ -68,6 +81,10 @@ impl Cluster {
     /// Takes `demand` from what is free on `node`; what is left.
     #[inline]
     pub(crate) fn take(&mut self, node: NodeId, demand: &Resources) -> Resources {
+        if self.is_special(node) {
+            assert!(self.has_room(node, demand), "a placement named a node without room");
+            return self.take_anyway(node, demand);
+        }
         let row = self.row(node);
         for (free, amount) in self.free[row].iter_mut().zip(demand.as_slice()) {
             *free = free.checked_sub(*amount).expect("a placement named a node without room");
@@ -78,6 +95,10 @@ impl Cluster {
     /// Gives `demand` back to `node`; what is free now.
     #[inline]
     pub(crate) fn give_back(&mut self, node: NodeId, demand: &Resources) -> Resources {
+        if self.is_special(node) {
+            self.shift(node, demand, &Resources::zero(self.kinds));
+            return self.free(node);
+        }
         let row = self.row(node);
         let capacity = &self.capacity[row.clone()];
         for ((free, amount), most) in self.free[row].iter_mut().zip(demand.as_slice()).zip(capacity)
@@ -86,6 +107,96 @@ impl Cluster {
             assert!(*free <= *most, "more was freed on a node than it holds");
         }
         self.free(node)
+    }
+
+    #[inline]
+    fn is_special(&self, node: NodeId) -> bool {
+        !self.special.is_empty() && self.special.contains_key(&node)
+    }
+
+    /// Takes `demand` whether it is free or not; what is left.
+    pub(crate) fn take_anyway(&mut self, node: NodeId, demand: &Resources) -> Resources {
+        self.shift(node, &Resources::zero(self.kinds), demand);
+        self.free(node)
+    }
+
+    fn make_special(&mut self, node: NodeId) -> &mut Special {
+        let (free, kinds) = (self.free(node), self.kinds);
+        self.special.entry(node).or_insert_with(|| {
+            let mut balance = [0; MAX_KINDS];
+            balance.iter_mut().zip(free.as_slice()).for_each(|(to, &free)| *to = i128::from(free));
+            Special { cordoned: false, others: Resources::zero(kinds), balance }
+        })
+    }
+
+    /// Adds to the balance of a node, and takes from it.
+    fn shift(&mut self, node: NodeId, more: &Resources, less: &Resources) {
+        let special = self.make_special(node);
+        for ((balance, &more), &less) in
+            special.balance.iter_mut().zip(more.as_slice()).zip(less.as_slice())
+        {
+            *balance += i128::from(more) - i128::from(less);
+        }
+        self.show_free(node);
+    }
+
+    /// What is free follows from the balance; a node that is ordinary again is so treated.
+    fn show_free(&mut self, node: NodeId) {
+        let row = self.row(node);
+        let Some(special) = self.special.get(&node) else { return };
+        for (free, &balance) in self.free[row].iter_mut().zip(&special.balance) {
+            let there = u64::try_from(balance.max(0)).expect("no more than the capacity");
+            *free = if special.cordoned { 0 } else { there };
+        }
+        let below = special.balance[..self.kinds].iter().any(|&balance| balance < 0);
+        if !below && !special.cordoned && special.others.is_zero() {
+            self.special.remove(&node);
+        }
+    }
+
+    /// Whether nothing new may start on `node`.
+    pub(crate) fn is_cordoned(&self, node: NodeId) -> bool {
+        self.special.get(&node).is_some_and(|special| special.cordoned)
+    }
+
+    pub(crate) fn set_cordoned(&mut self, node: NodeId, cordoned: bool) {
+        self.make_special(node).cordoned = cordoned;
+        self.show_free(node);
+    }
+
+    /// What others use of `node`.
+    pub(crate) fn others(&self, node: NodeId) -> Resources {
+        self.special.get(&node).map_or(Resources::zero(self.kinds), |special| special.others)
+    }
+
+    /// What tasks hold on `node`.
+    pub(crate) fn held(&self, node: NodeId) -> Resources {
+        let mut held = self.nodes[node.index()].spec.capacity;
+        let Some(special) = self.special.get(&node) else {
+            held.sub(&self.free(node));
+            return held;
+        };
+        let others = special.others.as_slice().iter().zip(&special.balance);
+        for (held, (&others, balance)) in held.as_mut_slice().iter_mut().zip(others) {
+            let amount = i128::from(*held) - i128::from(others) - balance;
+            *held = u64::try_from(amount).unwrap_or(u64::MAX);
+        }
+        held
+    }
+
+    pub(crate) fn set_others(&mut self, node: NodeId, others: Resources) {
+        let before = std::mem::replace(&mut self.make_special(node).others, others);
+        self.shift(node, &before, &others);
+    }
+
+    /// Whether more is used of `node` than it holds.
+    pub(crate) fn is_over_full(&self, node: NodeId) -> bool {
+        let below = |special: &Special| special.balance.iter().any(|&balance| balance < 0);
+        self.special.get(&node).is_some_and(below)
+    }
+
+    pub(crate) fn relabel(&mut self, node: NodeId, labels: Labels) {
+        self.nodes[node.index()].spec.labels = labels;
     }
 
     fn set_rows(&mut self, node: NodeId, free: &Resources, capacity: &Resources) {
@@ -137,6 +248,10 @@ impl Cluster {
     }
 
     pub(crate) fn leave(&mut self, id: NodeId) {
+        if self.is_special(id) {
+            self.set_others(id, Resources::zero(self.kinds));
+            self.set_cordoned(id, false);
+        }
         let free = self.free(id);
         let node = &mut self.nodes[id.index()];
         assert!(node.up && free == node.spec.capacity, "a node leaves once, and empty");
@@ -147,16 +262,14 @@ impl Cluster {
         self.set_rows(id, &nothing, &nothing);
     }
 
-    /// Gives `node` another capacity; what its tasks hold must fit it.
+    /// Gives `node` another capacity, whether what runs there fits it or not.
     pub(crate) fn resize(&mut self, id: NodeId, capacity: Resources) {
-        let mut held = self.nodes[id.index()].spec.capacity;
-        held.sub(&self.free(id));
-        self.total.sub(&self.nodes[id.index()].spec.capacity);
+        let before = std::mem::replace(&mut self.nodes[id.index()].spec.capacity, capacity);
+        self.total.sub(&before);
         self.total.add(&capacity);
-        let mut free = capacity;
-        free.sub(&held);
-        self.nodes[id.index()].spec.capacity = capacity;
-        self.set_rows(id, &free, &capacity);
+        self.shift(id, &capacity, &before);
+        let row = self.row(id);
+        self.capacity[row].copy_from_slice(capacity.as_slice());
         *self.classes.entry(capacity).or_default() += 1;
     }
 

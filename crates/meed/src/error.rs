@@ -176,6 +176,32 @@ pub enum Rejected {
     /// The task is not known, or does not wait.
     #[error("the job has no such task that could start next")]
     UnknownTask,
+    /// The job has no task of that number, or it has ended.
+    #[error("the job has no task number {task} that waits or runs")]
+    NoSuchTask {
+        /// The number.
+        task: u32,
+    },
+    /// A task is told to run that does not wait.
+    #[error("task number {task} of the job does not wait: it runs, has ended, or never was")]
+    TaskDoesNotWait {
+        /// The number.
+        task: u32,
+    },
+    /// A task is told to run since an instant that has not come.
+    #[error("a task is told to run since {given_us} us, after the present ({now_us} us)")]
+    RunsLater {
+        /// The instant given.
+        given_us: u64,
+        /// The present.
+        now_us: u64,
+    },
+    /// A start on a cordoned node.
+    #[error("node `{node}` is cordoned: nothing starts there")]
+    Cordoned {
+        /// Its name.
+        node: String,
+    },
     /// A start on a node that has not enough free.
     #[error("node `{node}` has no room for the task")]
     NoRoom {

@@ -2,10 +2,12 @@
 //!
 //! At one instant a world tells all ends first, then arrivals and changes, then asks for decisions.
 
+use crate::constraints::Labels;
 use crate::resources::Resources;
 use crate::spec::{
     AllocationId, JobId, JobSpec, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup,
 };
+use crate::time::Time;
 
 /// One event.
 #[derive(Clone, Debug)]
@@ -17,6 +19,19 @@ pub enum Event<'a> {
     NodeChanged(NodeId, Resources),
     /// A node leaves; its tasks are lost and wait again. Effect: [`Effect::Lost`].
     NodeLeft(NodeId),
+    /// A node's capacity changes, and nothing is lost: where less is left than runs there, the node
+    /// is over-full until enough has ended.
+    NodeResized(NodeId, Resources),
+    /// Nothing new starts on a node; what runs there goes on. The pool, and so all shares, stay as
+    /// they are.
+    NodeCordoned(NodeId),
+    /// Tasks may start there again.
+    NodeUncordoned(NodeId),
+    /// A node has other labels; what runs there goes on, whatever its constraints say.
+    NodeRelabelled(NodeId, Labels),
+    /// Others, whom this engine does not schedule, use so much of a node: that is not free, and
+    /// charged to nobody. It may be more than the node has. The pool stays as it is.
+    NodeUsedByOthers(NodeId, Resources),
     /// A queue is added below an existing one. Effect: [`Effect::Queue`].
     QueueAdded(QueueSpec),
     /// A queue's weight or bounds change.
@@ -48,6 +63,44 @@ pub enum Event<'a> {
     /// A task has failed; it is tried again until its job's attempts are used up. Effect:
     /// [`Effect::Ended`].
     TaskFailed(AllocationId),
+    /// A start could not be carried out: it is undone and charged nothing, the time since included,
+    /// and counts as no attempt. The task waits again. Effect: [`Effect::Ended`].
+    ///
+    /// Ledgers are as if it had never started: exactly with memory for ever and within a round, to
+    /// a unit for each landmark under a half-life, and under a discount where nothing else of the
+    /// queue started or ended since.
+    StartFailed(AllocationId),
+    /// A task is lost without its fault (evicted, or its machine failed): that is no attempt, what
+    /// it used stays charged, and it waits again. Effect: [`Effect::Ended`].
+    TaskLost(AllocationId),
+    /// A task that waits runs already, since an instant that is not in the future: another scheduler
+    /// placed it, or this one before a restart. It is charged since then as if it had been decided
+    /// then, as far as ledgers know. Neither the room on the node, nor constraints, nor maximum
+    /// shares matter: the node may be over-full until tasks end. A job that arrives with running
+    /// tasks is told first. Effect: [`Effect::Started`].
+    TaskAdopted {
+        /// Its job.
+        job: JobId,
+        /// Its number in the job.
+        task: u32,
+        /// Where it runs.
+        node: NodeId,
+        /// Since when.
+        since: Time,
+    },
+    /// A task turns out to run on another node than was assumed, and has done so since its start.
+    /// Ledgers stay as they are, unless the node has another weight: it is charged by that, since
+    /// its start.
+    TaskMoved(AllocationId, NodeId),
+    /// One task of a job is wanted no more, whether it waits or runs; the others go on, and the job
+    /// is done when nothing is left of it. Effect: [`Effect::Ended`]; `stopped` is the task, where
+    /// it ran.
+    TaskWithdrawn {
+        /// Which job.
+        job: JobId,
+        /// The task's number in the job.
+        task: u32,
+    },
 }
 
 /// What an event did, besides changing the engine's state.
@@ -62,15 +115,17 @@ pub enum Effect {
     /// The new job.
     Job(JobId),
     /// A task's end, and what became of its job. When the job failed, `stopped` are its other
-    /// running tasks, which the world must stop.
+    /// running tasks, which the world must stop; so is a running task that was withdrawn.
     Ended {
         /// The task's job.
         job: JobId,
         /// Its state now.
         state: JobState,
-        /// Tasks of a failed job that ran elsewhere.
+        /// Tasks of a failed job that ran elsewhere, or the one that was withdrawn.
         stopped: Vec<AllocationId>,
     },
+    /// The task that was adopted: its handle from now on.
+    Started(AllocationId),
     /// These tasks run no more.
     Lost(Vec<AllocationId>),
 }

@@ -80,8 +80,8 @@ pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Scalar};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{
-    AllocationId, AllocationMark, Config, JobId, JobMark, JobSpec, MAX_WEIGHT, NodeId, NodeSpec,
-    QueueChange, QueueId, QueueSpec, TaskGroup, Weight,
+    AllocationId, AllocationMark, Config, Infeasible, JobId, JobMark, JobSpec, MAX_WEIGHT, NodeId,
+    NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup, Weight,
 };
 pub use state::{STATE_VERSION, State, StateError};
 pub use time::{MAX_MICROS, MICROS_PER_S, Span, Time};

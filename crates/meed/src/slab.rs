@@ -108,6 +108,17 @@ impl<K, T> Slab<K, T> {
         if entry.generation == handle.generation { entry.value.as_mut() } else { None }
     }
 
+    /// What lives in a slot, with its handle.
+    pub(crate) fn at(&self, slot: u32) -> Option<(Handle<K>, &T)> {
+        let entry = self.slots.get(slot as usize)?;
+        let handle = Handle { slot, generation: entry.generation, kind: PhantomData };
+        entry.value.as_ref().map(|value| (handle, value))
+    }
+
+    pub(crate) fn at_mut(&mut self, slot: u32) -> Option<&mut T> {
+        self.slots.get_mut(slot as usize)?.value.as_mut()
+    }
+
     /// All that are alive, in order of slot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<K>, &T)> {
         self.slots.iter().enumerate().filter_map(|(slot, entry)| {

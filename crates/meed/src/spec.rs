@@ -99,6 +99,16 @@ pub struct Config {
     pub nodes: Vec<NodeSpec>,
 }
 
+/// What becomes of tasks that no node could hold when empty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Infeasible {
+    /// Their job is refused: in a cluster that is what it is they would wait for ever.
+    #[default]
+    Refuse,
+    /// They wait for a node that can hold them: more nodes may join.
+    Wait,
+}
+
 /// Equal tasks of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaskGroup {

@@ -67,6 +67,15 @@ pub struct State {
     pub lending_price: u128,
     /// Up to when.
     pub lending_at: Time,
+    /// What was held beyond what the pool has, and borrowed of nobody: unit x microsecond.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub lending_beyond: u128,
+    /// Whether tasks that fit no node yet wait.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub infeasible_waits: bool,
+    /// The server that started the last task, where each decides on its own.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub turn: Option<u32>,
     /// The starvation guard's own ledgers, where the root's policy has one.
     pub guard: Option<GuardState>,
     /// The quantum updater, where a policy learns quanta.
@@ -195,6 +204,12 @@ pub struct NodeState {
     pub labels: Labels,
     /// Whether it has not left.
     pub up: bool,
+    /// Whether nothing new may start there.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub cordoned: bool,
+    /// What others use of it; empty for nothing.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub others: Amounts,
 }
 
 /// What decides where a task can run.
@@ -246,6 +261,9 @@ pub struct GroupState {
     pub count: u32,
     /// How many of them have been started at least once: the first ones.
     pub next: u32,
+    /// Others that wait no more, nor for the first time: positions in the group, in order.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub skipped: Vec<u32>,
     /// Tasks that are to be tried again, and how often each has failed, the largest number first.
     pub retries: Vec<(u32, u16)>,
 }

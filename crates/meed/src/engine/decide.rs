@@ -27,15 +27,30 @@ enum Candidate {
 impl Engine {
     /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes
     /// with its reason, which costs a second look at every heap on the way.
-    pub fn decide(&mut self, explain: bool, on: impl FnMut(Start)) {
-        self.decide_all(explain, on);
+    pub fn decide(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        self.room.sift_fresh();
+        while let Some(start) = self.next(explain) {
+            on(start);
+        }
         self.room.forget_fresh();
     }
 
-    fn decide_all(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+    /// Starts the next task that [`Engine::decide`] would start; `None` when none can start. A world
+    /// that carries out one start before it asks for the next calls this; called until it says
+    /// `None`, it decides what `decide` decides. Events may come in between: what comes next is
+    /// decided with them.
+    pub fn next_start(&mut self, explain: bool) -> Option<Start> {
         self.room.sift_fresh();
+        let start = self.next(explain);
+        if start.is_none() {
+            self.room.forget_fresh();
+        }
+        start
+    }
+
+    fn next(&mut self, explain: bool) -> Option<Start> {
         if self.servers.is_some() {
-            return self.decide_by_server(explain, on);
+            return self.next_by_server(explain);
         }
         while self.room.any_startable() {
             self.wake_next(explain);
@@ -45,19 +60,21 @@ impl Engine {
                 starved_for: None,
                 place: self.room.why(),
             });
-            let Some(leaf) = self.choose_leaf(reason.as_mut()) else { return };
+            let leaf = self.choose_leaf(reason.as_mut())?;
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
-                Candidate::Wait => return,
+                Candidate::Wait => return None,
                 Candidate::Nothing => {
                     self.park(leaf);
                     continue;
                 }
             };
-            if let Some(start) = self.place_group(slot, node, reason) {
-                on(start);
+            let start = self.place_group(slot, node, reason);
+            if start.is_some() {
+                return start;
             }
         }
+        None
     }
 
     /// Starts a task of the group, on the node that was found for it if one was looked for already,

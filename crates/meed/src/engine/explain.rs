@@ -70,6 +70,32 @@ impl Engine {
         self.room.node(node).is_some_and(|node| node.up)
     }
 
+    /// Whether nothing new may start on a node.
+    pub fn is_cordoned(&self, node: NodeId) -> bool {
+        self.room.is_cordoned(node)
+    }
+
+    /// Whether more is used of a node than it holds.
+    pub fn is_over_full(&self, node: NodeId) -> bool {
+        self.room.is_over_full(node)
+    }
+
+    /// What others use of a node ([`crate::Event::NodeUsedByOthers`]).
+    pub fn used_by_others(&self, node: NodeId) -> Resources {
+        self.room.others(node)
+    }
+
+    /// Whether some node that is up could hold a task of a group when it is empty; if none can, it
+    /// waits for a node to join.
+    pub fn some_node_could_hold(&self, group: &GroupView) -> bool {
+        let could = |node: NodeId| {
+            self.is_up(node)
+                && group.demand.fits_in(&self.room.spec(node).capacity)
+                && self.allows(group, node)
+        };
+        self.node_ids().any(could)
+    }
+
     /// Running tasks of a job; 0 where it is no more.
     pub fn running_of(&self, job: JobId) -> u64 {
         self.work.job(job).map_or(0, |job| u64::from(job.running()))

@@ -67,18 +67,35 @@ impl Guard {
         }
     }
 
-    /// A task starts, with its job's quantum.
-    pub(super) fn start(&mut self, now: Time, used: &Used<'_>, quantum: Span) {
+    /// A task that runs since a given instant starts, with its job's quantum.
+    pub(super) fn start(&mut self, now: Time, used: &Used<'_>, started: (Time, Span)) {
         let rate = self.domain.rate(used.demand, used.node_weight);
         let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
-        self.standings[leaf].start(now, &rate, quantum, &self.domain, share);
+        self.standings[leaf].start(now, &rate, started, &self.domain, share);
     }
 
-    /// A task that was started at `started` ends.
-    pub(super) fn end(&mut self, now: Time, used: &Used<'_>, started: (Time, Span)) {
+    /// A task turns out to run on a node of another weight, as in `books`.
+    pub(super) fn reweigh(
+        &mut self,
+        now: Time,
+        used: &Used<'_>,
+        started: (Time, Span),
+        node_weight: u32,
+    ) {
+        let [before, after] =
+            [used.node_weight, node_weight].map(|weight| self.domain.rate(used.demand, weight));
+        let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
+        self.standings[leaf].uncharge(now, &before, started, &self.domain, share);
+        self.standings[leaf].charge_since(now, &after, started, &self.domain, share);
+        self.rekey(now, used.queue);
+    }
+
+    /// A task that was started at `started` ends, or is undone.
+    pub(super) fn end(&mut self, now: Time, used: &Used<'_>, started: (Time, Span), undone: bool) {
         let rate = self.domain.rate(used.demand, used.node_weight);
         let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
-        self.standings[leaf].end(now, &rate, started, &self.domain, share);
+        let end = if undone { Standing::undo } else { Standing::end };
+        end(&mut self.standings[leaf], now, &rate, started, &self.domain, share);
         self.rekey(now, used.queue);
     }
 

@@ -58,8 +58,7 @@ impl Engine {
 
     /// Ends a job whatever it still has; its running tasks are stopped and returned.
     pub(super) fn drop_job(&mut self, id: JobId) -> Vec<AllocationId> {
-        let running = self.work.all_running().filter(|(_, task)| task.job == id);
-        let ours: Vec<AllocationId> = running.map(|(allocation, _)| allocation).collect();
+        let ours = self.work.running_of(id);
         let groups = self.work.job(id).map_or(Vec::new(), |job| job.groups().to_vec());
         for group in groups {
             self.forget_waiting(id, group);

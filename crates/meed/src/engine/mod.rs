@@ -20,6 +20,7 @@ mod decide;
 mod explain;
 mod guard;
 mod jobs;
+mod live;
 mod nodes;
 mod offer;
 mod per_server;
@@ -46,7 +47,7 @@ use crate::place::Placement;
 use crate::policy::{Blocked, Quantum};
 use crate::quantum::QuantumUpdater;
 use crate::resources::ResourceKinds;
-use crate::spec::Config;
+use crate::spec::{Config, Infeasible};
 use crate::time::Time;
 use books::Books;
 use guard::Guard;
@@ -142,9 +143,24 @@ impl Engine {
     /// those before [`Engine::decide`].
     pub fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
         self.advance(now)?;
+        if let Some(servers) = &mut self.servers {
+            servers.end_turn();
+        }
         match event {
             Event::TaskEnded(allocation) => self.task_ended(allocation),
             Event::TaskFailed(allocation) => self.task_failed(allocation),
+            Event::StartFailed(allocation) => self.start_failed(allocation),
+            Event::TaskLost(allocation) => self.task_lost(allocation),
+            Event::TaskAdopted { job, task, node, since } => {
+                self.task_adopted(job, task, node, since)
+            }
+            Event::TaskMoved(allocation, node) => self.task_moved(allocation, node),
+            Event::NodeResized(node, capacity) => self.node_resized(node, capacity),
+            Event::NodeCordoned(node) => self.node_cordoned(node, true),
+            Event::NodeUncordoned(node) => self.node_cordoned(node, false),
+            Event::NodeRelabelled(node, labels) => self.node_relabelled(node, labels),
+            Event::NodeUsedByOthers(node, amounts) => self.node_used_by_others(node, amounts),
+            Event::TaskWithdrawn { job, task } => self.task_withdrawn(job, task),
             Event::JobArrived(spec) => self.job_arrived(&spec).map(Effect::Job),
             Event::TasksAdded { job, groups, open } => self.tasks_added(job, groups, open),
             Event::JobChanged { job, weight } => self.job_changed(job, weight),
@@ -158,6 +174,12 @@ impl Engine {
             Event::QueueChanged(queue, change) => self.queue_changed(queue, change),
             Event::QueueRemoved(queue) => self.queue_removed(queue),
         }
+    }
+
+    /// What becomes, from now on, of tasks that no node could hold when empty: whether jobs with
+    /// such are refused, as at first, or wait until a node joins that can.
+    pub fn set_infeasible(&mut self, infeasible: Infeasible) {
+        self.room.set_waits_for_nodes(infeasible == Infeasible::Wait);
     }
 
     /// Lets time pass to `now`: rounds begin, quanta are refreshed.

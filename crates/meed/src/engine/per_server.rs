@@ -33,6 +33,8 @@ use crate::spec::{NodeId, QueueId};
 #[derive(Default)]
 pub(super) struct Servers {
     held: Vec<BTreeMap<QueueId, Resources>>,
+    /// The server that started the last task: it goes on, unless an event came in between.
+    turn: Option<NodeId>,
 }
 
 impl Servers {
@@ -63,6 +65,19 @@ impl Servers {
         }
     }
 
+    /// An event has come: whose turn it is is asked anew.
+    pub(super) fn end_turn(&mut self) {
+        self.turn = None;
+    }
+
+    pub(super) fn turn(&self) -> Option<NodeId> {
+        self.turn
+    }
+
+    pub(super) fn set_turn(&mut self, node: NodeId) {
+        self.turn = Some(node);
+    }
+
     fn held(&self, node: NodeId, queue: QueueId) -> Option<&Resources> {
         self.held.get(node.index()).and_then(|on| on.get(&queue))
     }
@@ -79,25 +94,33 @@ const WHY: &str = "each server by itself: the first in order with room for what 
     holds least of it";
 
 impl Engine {
-    /// Starts tasks while any can start, server by server.
-    pub(super) fn decide_by_server(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+    /// Starts the next task: on the server whose turn it is, as long as something starts there.
+    pub(super) fn next_by_server(&mut self, explain: bool) -> Option<Start> {
         // Every server is looked at anyhow, so the fresh ones are not looked at first: whom they
         // help is woken, and what fits there is opened.
         self.wake_next(true);
         self.room.forget_fresh();
-        while self.room.any_open() {
-            self.settle();
-            let Some(node) = self.next_server() else { return };
+        loop {
+            let node = match self.servers.as_ref()?.turn {
+                Some(node) => node,
+                None => {
+                    if !self.room.any_open() {
+                        return None;
+                    }
+                    self.settle();
+                    self.next_server()?
+                }
+            };
             let whole = Pool::new(&self.room.spec(node).capacity);
-            let turn = Turn { node, whole };
-            loop {
-                let mut levels = Vec::new();
-                let Some(slot) = self.least_on(&turn, QueueId::ROOT, &mut levels) else { break };
+            let mut levels = Vec::new();
+            let slot = self.least_on(&Turn { node, whole }, QueueId::ROOT, &mut levels);
+            self.servers.as_mut()?.turn = slot.map(|_| node);
+            if let Some(slot) = slot {
                 let reason = explain.then(|| {
                     levels.reverse();
                     Reason { levels, starved_for: None, place: WHY }
                 });
-                on(self.start(slot, None, node, reason));
+                return Some(self.start(slot, None, node, reason));
             }
         }
     }

@@ -22,6 +22,9 @@ impl Engine {
         let wanted = groups.find(|&slot| self.work.group(slot).may_take(task));
         let slot = wanted.ok_or(Rejected::UnknownTask)?;
         let shape = self.work.group(slot).shape;
+        if self.room.is_cordoned(node) {
+            return Err(Rejected::Cordoned { node: up.spec.name.clone() });
+        }
         if !self.room.demand(shape).fits_in(&self.room.free(node)) {
             return Err(Rejected::NoRoom { node: up.spec.name.clone() });
         }

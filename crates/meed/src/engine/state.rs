@@ -19,7 +19,7 @@ use super::work::{Job, Work};
 use crate::place::Placement;
 use crate::policy::Blocked;
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, QueueId};
+use crate::spec::{JobId, NodeId, QueueId};
 use crate::state::{
     JobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
 };
@@ -77,6 +77,9 @@ impl Engine {
             },
             lending_price,
             lending_at,
+            lending_beyond: self.books.lending_beyond(),
+            infeasible_waits: self.room.waits_for_nodes(),
+            turn: self.servers.as_ref().and_then(|servers| servers.turn()).map(|node| node.0),
             guard: self.guard.as_ref().map(|guard| guard.state(self.now)),
             quanta: self.books.quanta_state(),
             placement: room.placement,
@@ -173,6 +176,11 @@ impl Engine {
             guard.restored();
         }
         engine.restore_ready(state)?;
+        if let (Some(servers), Some(turn)) = (&mut engine.servers, state.turn) {
+            let there = engine.room.node(NodeId(turn)).is_some_and(|node| node.up);
+            ensure!(there, "turn", "there is no such node, or it has left");
+            servers.set_turn(NodeId(turn));
+        }
         engine.schedule_chores();
         Ok(engine)
     }

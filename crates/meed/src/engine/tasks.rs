@@ -6,11 +6,12 @@
 
 use super::Engine;
 use super::books::Used;
-use super::work::Running;
+use super::work::{Links, Running};
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
-use crate::spec::{AllocationId, JobId, NodeId};
+use crate::spec::{AllocationId, JobId, NodeId, QueueId};
+use crate::time::Time;
 
 impl Engine {
     /// Starts a task of group `slot` on `node`, which has room for it: the next one, or number
@@ -32,22 +33,44 @@ impl Engine {
         node: NodeId,
         reason: Option<Reason>,
     ) -> Start {
+        let allocation = self.start_since(None, slot, task, node);
+        let running = self.work.running(allocation).expect("it has just been started");
+        let (job, task, queue, failures) =
+            (running.job, running.task, running.queue, running.failures);
+        let group = self.work.group(slot).number;
+        let reason = reason.map(Box::new);
+        Start { allocation, job, task, group, queue, node, failures, reason }
+    }
+
+    /// The same; with `adopted` the task is known to run since then, whatever room there is.
+    #[inline]
+    pub(super) fn start_since(
+        &mut self,
+        adopted: Option<Time>,
+        slot: u32,
+        task: Option<u32>,
+        node: NodeId,
+    ) -> AllocationId {
         let now = self.now;
+        let since = adopted.unwrap_or(now);
         // 1.
         let (task, failures) = self.work.take(slot, task);
         let group = self.work.group(slot);
-        let (id, shape, number) = (group.job, group.shape, group.number);
+        let (id, shape) = (group.job, group.shape);
         let group_waits = group.waiting() > 0;
         let job = self.work.job(id).expect("a group's job is alive");
         let (leaf, job_waits) = (job.queue, job.waiting() > 0);
         // 2.
-        self.room.start(shape, id, node);
+        match adopted {
+            None => self.room.start(shape, id, node),
+            Some(_) => self.room.adopt(shape, id, node),
+        }
         // 3.
         let (demand, node_weight) = (*self.room.demand(shape), self.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
-        let quantum = self.books.start(now, &self.tree, &used);
+        let quantum = self.books.start(now, since, &self.tree, &used);
         if let Some(guard) = &mut self.guard {
-            guard.start(now, &used, quantum);
+            guard.start(now, &used, (since, quantum));
         }
         if let Some(servers) = &mut self.servers {
             servers.hold(&self.tree, leaf, node, &demand);
@@ -59,11 +82,11 @@ impl Engine {
         if !job_waits {
             self.update_arrivals(id, false);
         }
-        self.ready.served(now, leaf);
+        self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
         // 5.
-        let allocation = self.work.start(Running {
+        self.work.start(Running {
             job: id,
             queue: leaf,
             group: slot,
@@ -71,11 +94,10 @@ impl Engine {
             failures,
             node,
             shape,
-            started: now,
+            started: since,
             quantum,
-        });
-        let reason = reason.map(Box::new);
-        Start { allocation, job: id, task, group: number, queue: leaf, node, failures, reason }
+            links: Links::default(),
+        })
     }
 
     /// A running task runs no more, and nothing of it waits: frees what it holds, at every level.
@@ -90,6 +112,11 @@ impl Engine {
     /// 5. Who waits for that room, or for a maximum share on the path, is woken: the last, for it
     ///    reads everything above.
     pub(super) fn release(&mut self, allocation: AllocationId) -> Running {
+        self.release_as(allocation, false)
+    }
+
+    /// The same; where the start is `undone`, nothing is charged for it.
+    pub(super) fn release_as(&mut self, allocation: AllocationId, undone: bool) -> Running {
         let now = self.now;
         // 1.
         let task = self.work.end(allocation);
@@ -99,9 +126,9 @@ impl Engine {
         let (demand, node_weight) = (*self.room.demand(task.shape), self.room.weight(task.node));
         let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight };
         let started = (task.started, task.quantum);
-        self.books.end(now, &self.tree, &used, started, last);
+        self.books.end(now, &self.tree, &used, started, (undone, last));
         if let Some(guard) = &mut self.guard {
-            guard.end(now, &used, started);
+            guard.end(now, &used, started, undone);
         }
         if let Some(servers) = &mut self.servers {
             servers.let_go(&self.tree, task.queue, task.node, &demand);
@@ -112,16 +139,21 @@ impl Engine {
         if job_waits {
             self.rekey_job(task.job);
         }
-        let mut at = task.queue;
+        self.rekey_path(task.queue);
+        // 5.
+        self.unblock(task.node);
+        self.wake();
+        task
+    }
+
+    /// All queues on the path hold less, or have used less.
+    pub(super) fn rekey_path(&mut self, leaf: QueueId) {
+        let mut at = leaf;
         while let Some(parent) = self.tree[at].parent() {
             self.ready.below_maximum(at);
             self.rekey(at);
             at = parent;
         }
-        // 5.
-        self.unblock(task.node);
-        self.wake();
-        task
     }
 
     pub(super) fn task_ended(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
@@ -153,7 +185,7 @@ impl Engine {
         self.wait_again(&task, task.failures);
     }
 
-    fn wait_again(&mut self, task: &Running, failures: u16) {
+    pub(super) fn wait_again(&mut self, task: &Running, failures: u16) {
         let (slot, leaf) = (task.group, task.queue);
         self.work.put_back(task, failures);
         self.room.add_waiting(task.shape, 1);
@@ -164,7 +196,7 @@ impl Engine {
         self.add_leaf_waiting(leaf, 1);
     }
 
-    fn state_after(&mut self, id: JobId) -> JobState {
+    pub(super) fn state_after(&mut self, id: JobId) -> JobState {
         let job = self.work.job(id).expect("it had a task until now");
         if job.waiting() > 0 || job.running() > 0 {
             return JobState::Active;

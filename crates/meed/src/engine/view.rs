@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// One node, and what is free on it (nothing when it has left).
+    /// One node, and what is free on it for new tasks: nothing when it has left or is cordoned.
     pub fn node(&self, id: NodeId) -> (&NodeSpec, Resources) {
         (self.room.spec(id), self.room.free(id))
     }

@@ -19,6 +19,8 @@ pub(super) struct Job {
     pub(super) open: bool,
     pub(super) max_attempts: u16,
     groups: SmallVec<[u32; 2]>,
+    /// The first of its running tasks.
+    first: u32,
     /// Tasks handed out numbers so far.
     tasks: u32,
     waiting: u64,
@@ -28,7 +30,8 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn new(queue: QueueId, open: bool, max_attempts: u16) -> Job {
         let groups = SmallVec::new();
-        Job { queue, open, max_attempts, groups, tasks: 0, waiting: 0, running: 0 }
+        let first = NOBODY;
+        Job { queue, open, max_attempts, groups, first, tasks: 0, waiting: 0, running: 0 }
     }
 
     /// Slots of its groups.
@@ -57,15 +60,18 @@ pub(super) struct Group {
     pub(super) shape: ShapeId,
     first_task: u32,
     count: u32,
-    /// Tasks from here on have never been started.
+    /// Tasks from here on have never been started, but for those that are skipped.
     next: u32,
+    /// Tasks after `next` that wait no more, though those before them do: withdrawn, or started out
+    /// of turn. Positions in the group, in order.
+    skipped: Vec<u32>,
     /// Tasks to be tried again, with the number of their failures, the largest number first.
     retries: Vec<(u32, u16)>,
 }
 
 impl Group {
     pub(super) fn waiting(&self) -> u64 {
-        u64::from(self.count - self.next) + self.retries.len() as u64
+        u64::from(self.count - self.next) - self.skipped.len() as u64 + self.retries.len() as u64
     }
 
     /// Takes the next task: its number in the job, and how often it has failed.
@@ -73,8 +79,18 @@ impl Group {
         if let Some(retry) = self.retries.pop() {
             return retry;
         }
+        let task = self.first_task + self.next;
+        self.pass_next();
+        (task, 0)
+    }
+
+    /// The next task waits no more.
+    fn pass_next(&mut self) {
         self.next += 1;
-        (self.first_task + self.next - 1, 0)
+        while self.skipped.first() == Some(&self.next) {
+            self.skipped.remove(0);
+            self.next += 1;
+        }
     }
 
     /// Whether task number `task` of the job may be next: a retry, or the first that has never been
@@ -84,15 +100,27 @@ impl Group {
             || self.next < self.count && self.first_task + self.next == task
     }
 
-    /// Takes a task that may be next; how often it has failed.
+    /// Whether task number `task` of the job waits.
+    pub(super) fn waits(&self, task: u32) -> bool {
+        let place = task.wrapping_sub(self.first_task);
+        let never_started = place >= self.next && place < self.count;
+        never_started && self.skipped.binary_search(&place).is_err()
+            || self.retries.iter().any(|&(waiting, _)| waiting == task)
+    }
+
+    /// Takes a task that waits; how often it has failed.
     fn take_task(&mut self, task: u32) -> u16 {
-        match self.retries.iter().position(|&(waiting, _)| waiting == task) {
-            Some(place) => self.retries.remove(place).1,
-            None => {
-                self.next += 1;
-                0
+        if let Some(place) = self.retries.iter().position(|&(waiting, _)| waiting == task) {
+            return self.retries.remove(place).1;
+        }
+        match task - self.first_task {
+            place if place == self.next => self.pass_next(),
+            place => {
+                let before = self.skipped.partition_point(|&skipped| skipped < place);
+                self.skipped.insert(before, place);
             }
         }
+        0
     }
 
     fn put_back(&mut self, task: u32, failures: u16) {
@@ -116,7 +144,25 @@ pub(super) struct Running {
     pub(super) started: Time,
     /// Its job's quantum when it started.
     pub(super) quantum: Span,
+    pub(super) links: Links,
 }
+
+/// Says "no task" among links.
+const NOBODY: u32 = u32::MAX;
+
+/// Where a running task stands in two lists, that of its job and that of its node: slots of the
+/// next and the one before in each.
+#[derive(Clone, Copy)]
+pub(super) struct Links([(u32, u32); 2]);
+
+impl Default for Links {
+    fn default() -> Links {
+        Links([(NOBODY, NOBODY); 2])
+    }
+}
+
+const OF_JOB: usize = 0;
+const ON_NODE: usize = 1;
 
 /// See the module.
 pub(super) struct Work {
@@ -124,6 +170,8 @@ pub(super) struct Work {
     groups: Vec<Group>,
     unused_groups: Vec<u32>,
     running: Slab<AllocationMark, Running>,
+    /// The first of the tasks that run on each node.
+    on_nodes: Vec<u32>,
 }
 
 impl Work {
@@ -133,6 +181,7 @@ impl Work {
             groups: Vec::new(),
             unused_groups: Vec::new(),
             running: Slab::new(),
+            on_nodes: Vec::new(),
         }
     }
 
@@ -197,6 +246,7 @@ impl Work {
             first_task: job.tasks,
             count,
             next: 0,
+            skipped: Vec::new(),
             retries: Vec::new(),
         };
         job.tasks += count;
@@ -229,14 +279,80 @@ impl Work {
     }
 
     pub(super) fn start(&mut self, task: Running) -> AllocationId {
-        self.running.insert(task)
+        let id = self.running.insert(task);
+        self.link(id, OF_JOB);
+        self.link(id, ON_NODE);
+        id
     }
 
     /// The task runs no more.
     pub(super) fn end(&mut self, id: AllocationId) -> Running {
+        self.unlink(id, OF_JOB);
+        self.unlink(id, ON_NODE);
         let task = self.running.remove(id).expect("checked by the caller");
         self.jobs[task.job].running -= 1;
         task
+    }
+
+    /// The task runs on another node.
+    pub(super) fn set_node(&mut self, id: AllocationId, node: NodeId) {
+        self.unlink(id, ON_NODE);
+        self.running[id].node = node;
+        self.link(id, ON_NODE);
+    }
+
+    /// The running tasks of a job, in order of slot. O(these), besides sorting.
+    pub(super) fn running_of(&self, id: JobId) -> Vec<AllocationId> {
+        self.list(self.jobs[id].first, OF_JOB)
+    }
+
+    /// The tasks that run on a node, in order of slot.
+    pub(super) fn running_on(&self, node: NodeId) -> Vec<AllocationId> {
+        self.list(self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY), ON_NODE)
+    }
+
+    fn list(&self, first: u32, list: usize) -> Vec<AllocationId> {
+        let mut found = Vec::new();
+        let mut at = first;
+        while let Some((id, task)) = self.running.at(at) {
+            found.push(id);
+            at = task.links.0[list].0;
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn first(&mut self, id: AllocationId, list: usize) -> &mut u32 {
+        let (job, node) = (self.running[id].job, self.running[id].node.index());
+        if list == OF_JOB {
+            return &mut self.jobs[job].first;
+        }
+        if node >= self.on_nodes.len() {
+            self.on_nodes.resize(node + 1, NOBODY);
+        }
+        &mut self.on_nodes[node]
+    }
+
+    /// Puts a task before the others of its list.
+    #[inline]
+    fn link(&mut self, id: AllocationId, list: usize) {
+        let next = std::mem::replace(self.first(id, list), id.slot() as u32);
+        self.running[id].links.0[list] = (next, NOBODY);
+        if let Some(next) = self.running.at_mut(next) {
+            next.links.0[list].1 = id.slot() as u32;
+        }
+    }
+
+    #[inline]
+    fn unlink(&mut self, id: AllocationId, list: usize) {
+        let (next, before) = self.running[id].links.0[list];
+        match self.running.at_mut(before) {
+            Some(before) => before.links.0[list].0 = next,
+            None => *self.first(id, list) = next,
+        }
+        if let Some(next) = self.running.at_mut(next) {
+            next.links.0[list].1 = before;
+        }
     }
 
     /// A task that ran waits again.
@@ -245,11 +361,18 @@ impl Work {
         self.jobs[task.job].waiting += 1;
     }
 
+    /// A task that waits is wanted no more.
+    pub(super) fn withdraw(&mut self, slot: u32, task: u32) {
+        let group = &mut self.groups[slot as usize];
+        group.take_task(task);
+        self.jobs[group.job].waiting -= 1;
+    }
+
     /// The group's waiting tasks are wanted no more; how many they were.
     pub(super) fn forget_waiting(&mut self, slot: u32) -> u64 {
         let group = &mut self.groups[slot as usize];
         let tasks = group.waiting();
-        (group.next, group.retries) = (group.count, Vec::new());
+        (group.next, group.skipped, group.retries) = (group.count, Vec::new(), Vec::new());
         self.jobs[group.job].waiting -= tasks;
         tasks
     }
@@ -266,7 +389,8 @@ impl Work {
         let state = |&slot: &u32| {
             let group = self.group(slot);
             let (shape, count, next) = (group.shape.number(), group.count, group.next);
-            GroupState { shape, count, next, retries: group.retries.clone() }
+            let (retries, skipped) = (group.retries.clone(), group.skipped.clone());
+            GroupState { shape, count, next, skipped, retries }
         };
         self.jobs[id].groups.iter().map(state).collect()
     }
@@ -305,8 +429,14 @@ impl Work {
         let fits = state.count > 0 && tasks.checked_add(state.count).is_some();
         ensure!(fits, at("count"), "a group has tasks, and a job at most 2^32 - 1");
         ensure!(state.next <= state.count, at("next"), "more were started than there are");
-        let started = tasks..tasks + state.next;
-        let known = state.retries.iter().all(|(task, _)| started.contains(task));
+        let beyond = |&skipped: &u32| skipped > state.next && skipped < state.count;
+        let in_order = state.skipped.is_sorted_by(|a, b| a < b);
+        ensure!(in_order && state.skipped.iter().all(beyond), at("skipped"), "not in order");
+        let started = |task: &u32| {
+            task.checked_sub(tasks)
+                .is_some_and(|place| place < state.next || state.skipped.contains(&place))
+        };
+        let known = state.retries.iter().all(|(task, _)| started(task));
         ensure!(known, at("retries"), "a task that was never started is tried again");
         let sorted = state.retries.is_sorted_by(|a, b| a.0 > b.0);
         ensure!(sorted, at("retries"), "not the largest number first, each once");
@@ -316,6 +446,7 @@ impl Work {
         let slot = self.add_group(id, shape, state.count);
         let group = &mut self.groups[slot as usize];
         (group.next, group.retries) = (state.next, state.retries.clone());
+        group.skipped.clone_from(&state.skipped);
         let waiting = group.waiting();
         let job = &mut self.jobs[id];
         job.waiting = job.waiting - u64::from(state.count) + waiting;
@@ -336,9 +467,8 @@ impl Work {
         let group = job.groups.get(state.group as usize);
         let &group = group.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
         let row = &self.groups[group as usize];
-        let started = row.first_task..row.first_task + row.next;
-        let waits = row.retries.iter().any(|&(task, _)| task == state.task);
-        let runs = started.contains(&state.task) && !waits;
+        let tasks = row.first_task..row.first_task + row.count;
+        let runs = tasks.contains(&state.task) && !row.waits(state.task);
         ensure!(runs, at("task"), "task {} of its job waits, or is of another group", state.task);
         let left = job.max_attempts == 0 || state.failures < job.max_attempts;
         ensure!(left, at("failures"), "its attempts are used up");
@@ -353,8 +483,13 @@ impl Work {
             shape: row.shape,
             started: state.started,
             quantum: state.quantum,
+            links: Links::default(),
         };
         self.running.fill(slot, task);
+        if let Some((id, _)) = self.running.at(slot) {
+            self.link(id, OF_JOB);
+            self.link(id, ON_NODE);
+        }
         self.jobs[id].running += 1;
         Ok(task)
     }

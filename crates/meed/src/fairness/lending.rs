@@ -9,6 +9,9 @@
 //! there are. P has 64 fractional bits, rounded down, so the lent units add up to a little less
 //! than the borrowed ones; [`balance`] gives the missing units to the largest remainders. What one
 //! borrows others lent: exactly.
+//!
+//! In a live world more may run than the pool has (adopted tasks, nodes that shrank): then B > U,
+//! everybody lends all that it leaves unused, and B - U is borrowed of nobody.
 
 use super::line::Line;
 use crate::time::Time;
@@ -41,6 +44,8 @@ pub(super) struct Pool {
     /// P: integral of B / U, with 64 fractional bits.
     price: u128,
     at: Time,
+    /// Integral of B - U where the pool is over-full: borrowed of nobody.
+    beyond: u128,
 }
 
 impl Pool {
@@ -51,8 +56,9 @@ impl Pool {
         if self.borrowed == 0 || passed == 0 {
             return;
         }
-        assert!(self.borrowed <= self.unused, "more is borrowed than is left unused");
-        self.price += match self.borrowed == self.unused {
+        let beyond = self.borrowed.saturating_sub(self.unused);
+        self.beyond += u128::from(beyond) * passed;
+        self.price += match self.borrowed >= self.unused {
             true => passed << 64,
             false => passed * ((u128::from(self.borrowed) << 64) / u128::from(self.unused)),
         };
@@ -97,17 +103,17 @@ impl Pool {
         (self.price, self.at)
     }
 
-    pub(super) fn from_state(price: u128, at: Time) -> Pool {
-        Pool { price, at, ..Pool::default() }
+    pub(super) fn from_state(price: u128, at: Time, beyond: u128) -> Pool {
+        Pool { price, at, beyond, ..Pool::default() }
+    }
+
+    /// What was borrowed of nobody so far.
+    pub(super) fn beyond(&self) -> u128 {
+        self.beyond
     }
 
     pub(super) fn price(&self) -> u128 {
         self.price
-    }
-
-    /// What all borrow, and leave unused, now.
-    pub(super) fn rates(&self) -> (u64, u64) {
-        (self.borrowed, self.unused)
     }
 
     /// A leaf is one of those that it sums up.
@@ -139,9 +145,10 @@ impl LeafLending {
     }
 }
 
-/// Gives the units that rounding kept back to the largest remainders.
-pub(super) fn balance(parts: Vec<(Lending, u64)>) -> Vec<Lending> {
+/// `beyond` of what is borrowed was borrowed of nobody. Gives the units that rounding kept back to the largest remainders.
+pub(super) fn balance(parts: Vec<(Lending, u64)>, beyond: u128) -> Vec<Lending> {
     let borrowed: u128 = parts.iter().map(|(part, _)| part.borrowed).sum();
+    let borrowed = borrowed.checked_sub(beyond).expect("it is a part of what is borrowed");
     let lent: u128 = parts.iter().map(|(part, _)| part.lent).sum();
     let missing = borrowed.checked_sub(lent).expect("lending is rounded down");
     let mut order: Vec<usize> =
@@ -195,7 +202,7 @@ mod tests {
             }
             pool.advance(micros(now));
             let parts: Vec<_> = leaves.iter_mut().map(|leaf| { pool.settle(leaf); leaf.so_far(micros(now)) }).collect();
-            let balanced = balance(parts);
+            let balanced = balance(parts, 0);
             prop_assert_eq!(balanced.iter().map(|b| b.lent).sum::<u128>(), balanced.iter().map(|b| b.borrowed).sum());
             for i in 0..n {
                 prop_assert_eq!(balanced[i].borrowed, borrowed[i]);

@@ -211,7 +211,7 @@ impl Meter {
             pool.settle(&mut lending);
             lending.so_far(now)
         };
-        let all = lending::balance(self.leaves.iter().map(part).collect());
+        let all = lending::balance(self.leaves.iter().map(part).collect(), pool.beyond());
         leaves.iter().map(|&leaf| all[leaf]).collect()
     }
 }

@@ -37,12 +37,16 @@ impl Meter {
         self.pool.state()
     }
 
+    pub(crate) fn lending_beyond(&self) -> u128 {
+        self.pool.beyond()
+    }
+
     /// For a pool of `capacity`; [`Meter::restore`] for each queue comes next.
     pub(crate) fn from_state(
         measured: usize,
         capacity: &Resources,
         now: Time,
-        (price, at): (u128, Time),
+        (price, at, beyond): (u128, Time, u128),
     ) -> Result<Meter, StateError> {
         ensure!(at <= now, "lending_at", "it is counted beyond the present");
         // All that is left unused may be borrowed all the time.
@@ -50,7 +54,7 @@ impl Meter {
         ensure!(price <= most, "lending_price", "more than all was lent");
         let mut meter = Meter::new(measured, capacity.kinds());
         meter.whole = dominant::Pool::new(capacity);
-        meter.pool = lending::Pool::from_state(price, at);
+        meter.pool = lending::Pool::from_state(price, at, beyond);
         Ok(meter)
     }
 
@@ -100,8 +104,6 @@ impl Meter {
 
     /// Whether what was lent and borrowed balances, after all queues.
     pub(crate) fn check_restored(&self, now: Time) -> Result<(), StateError> {
-        let (borrowed, unused) = self.pool.rates();
-        ensure!(borrowed <= unused, "queues", "more is borrowed than is left unused");
         let mut pool = self.pool.clone();
         pool.advance(now);
         let (mut lent, mut borrowed, mut lenders) = (0, 0, 0);
@@ -112,6 +114,10 @@ impl Meter {
             (lent, borrowed) = (lent + sums.lent, borrowed + sums.borrowed);
             lenders += u64::from(sums.lent > 0 || fraction > 0);
         }
+        let all = borrowed;
+        let borrowed = all.checked_sub(pool.beyond()).ok_or_else(|| {
+            StateError::new("lending_beyond", format!("more than the {all} that were borrowed"))
+        })?;
         ensure!(lent <= borrowed, "queues", "{lent} was lent, but {borrowed} was borrowed");
         ensure!(lent == borrowed || lenders > 0, "queues", "nobody lent what was borrowed");
         // Each lender's rounding keeps back less than a unit for each change of the price.

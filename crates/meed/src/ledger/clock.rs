@@ -62,6 +62,17 @@ impl Clock {
         self.reading(to).saturating_sub(self.reading(from))
     }
 
+    /// The same where `from` may lie before the landmark: then as its time counts now.
+    pub(crate) fn since(&self, from: Time, to: Time) -> u64 {
+        let Some(half_life) = self.half_life.filter(|_| from < self.landmark) else {
+            return self.between(from, to);
+        };
+        let half_life = half_life.as_micros() as f64;
+        let ago = self.landmark.saturating_since(from).as_micros() as f64 / half_life;
+        let before = half_life / std::f64::consts::LN_2 * (1.0 - libm::exp2(-ago));
+        before as u64 + self.between(self.landmark, to)
+    }
+
     /// The longest quantum that can be charged ahead: with a half-life, as long as between two
     /// landmarks.
     pub(crate) fn longest_quantum(&self) -> Span {

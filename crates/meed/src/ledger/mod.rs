@@ -84,7 +84,25 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// A task of `rate` starts at `now` and is assumed to end at `assumed_end`.
     pub(crate) fn start(&mut self, now: Time, rate: u64, assumed_end: Time, rules: Rules<'_>) {
+        self.start_since(now, now, rate, assumed_end, rules);
+    }
+
+    /// A task of `rate` that has run since `since` is told of at `now`. Without a discount the
+    /// charge is what it would be had it been told of then; with one, what the task adds to what
+    /// is held now stands for what it would have added at each instant since.
+    #[inline]
+    pub(crate) fn start_since(
+        &mut self,
+        now: Time,
+        since: Time,
+        rate: u64,
+        assumed_end: Time,
+        rules: Rules<'_>,
+    ) {
         self.settle(now, rules);
+        if since < now {
+            self.past += self.added_since(now, since, rate, rules);
+        }
         self.held += rate;
         if assumed_end <= now {
             self.over += rate;
@@ -94,6 +112,30 @@ impl Ledger {
         if !rules.discounted() {
             self.past += prepayment(now, rate, assumed_end, rules);
         }
+    }
+
+    /// What `rate` beyond what is held adds to the charge of the time from `since` to `now`.
+    fn added_since(&self, now: Time, since: Time, rate: u64, rules: Rules<'_>) -> Charge {
+        let added = match rules.discounted() {
+            true => rules.counted(self.held + rate) - rules.counted(self.held),
+            false => u128::from(rate) * CHARGE_ONE,
+        };
+        added * u128::from(rules.clock.since(since, now))
+    }
+
+    /// A task that was started at `since` with these numbers is to be as if it had never run: the
+    /// reverse of [`Ledger::start_since`].
+    pub(crate) fn undo(
+        &mut self,
+        now: Time,
+        since: Time,
+        rate: u64,
+        assumed_end: Time,
+        rules: Rules<'_>,
+    ) {
+        self.end(now, rate, assumed_end, rules);
+        // Shifts of landmarks can leave a unit too little; never more than that for each.
+        self.past = self.past.saturating_sub(self.added_since(now, since, rate, rules));
     }
 
     /// A task that was started with these numbers ends at `now`.

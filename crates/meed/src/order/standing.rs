@@ -280,7 +280,7 @@ impl Standing {
         &mut self,
         now: Time,
         rate: &Rate,
-        job_quantum: Span,
+        started: (Time, Span),
         domain: &Domain,
         share: u64,
     ) {
@@ -288,14 +288,84 @@ impl Standing {
             None => self.held += rate.holds,
             Some(kinds) => self.vector(kinds.kinds()).held.add(kinds),
         }
-        if domain.rule.keeps_usage() {
-            self.charge_from(
-                now,
-                rate,
-                domain.rule.assumed_end(now, job_quantum),
-                &domain.rule,
-                share,
-            );
+        self.charge_since(now, rate, started, domain, share);
+    }
+
+    /// Charges a task that has run since `started`, of which the books hear at `now`: what it used
+    /// in this round.
+    #[inline]
+    pub(crate) fn charge_since(
+        &mut self,
+        now: Time,
+        rate: &Rate,
+        (started, job_quantum): (Time, Span),
+        domain: &Domain,
+        share: u64,
+    ) {
+        let rule = &domain.rule;
+        if !rule.keeps_usage() {
+            return;
+        }
+        let (end, since) = (rule.assumed_end(started, job_quantum), started.max(rule.round_start));
+        if since >= now {
+            return self.charge_from(now, rate, end, rule, share);
+        }
+        self.for_each_ledger(rate, share, |ledger, rate, share| {
+            ledger.start_since(now, since, rate, end, rule.ledger_rules(share));
+        });
+    }
+
+    /// Takes back what a task that was started at `started` is charged: as if it had never run. What
+    /// it holds stays.
+    pub(crate) fn uncharge(
+        &mut self,
+        now: Time,
+        rate: &Rate,
+        (started, job_quantum): (Time, Span),
+        domain: &Domain,
+        share: u64,
+    ) {
+        let rule = &domain.rule;
+        if !rule.keeps_usage() {
+            return;
+        }
+        let (end, since) = (rule.assumed_end(started, job_quantum), started.max(rule.round_start));
+        self.for_each_ledger(rate, share, |ledger, rate, share| {
+            ledger.undo(now, since, rate, end, rule.ledger_rules(share));
+        });
+    }
+
+    /// Undoes [`Standing::start`].
+    pub(crate) fn undo(
+        &mut self,
+        now: Time,
+        rate: &Rate,
+        started: (Time, Span),
+        domain: &Domain,
+        share: u64,
+    ) {
+        match &rate.kinds {
+            None => self.held = self.held.checked_sub(rate.holds).expect("only what is held ends"),
+            Some(kinds) => self.vector(kinds.kinds()).held.sub(kinds),
+        }
+        self.uncharge(now, rate, started, domain, share);
+    }
+
+    /// Each ledger with the rate that it is charged, and its share.
+    fn for_each_ledger(
+        &mut self,
+        rate: &Rate,
+        share: u64,
+        mut change: impl FnMut(&mut Ledger, u64, u64),
+    ) {
+        match &rate.kinds {
+            None => change(self.ledger(), rate.charged, share),
+            Some(kinds) => {
+                let ledgers = self.vector(kinds.kinds()).ledgers();
+                for ((ledger, share), rate) in ledgers.zip(rate.charged_kinds(kinds)) {
+                    change(ledger, rate, share);
+                }
+            }
         }
     }
 

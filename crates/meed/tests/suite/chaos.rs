@@ -11,6 +11,7 @@ use proptest::prelude::*;
 pub(crate) enum Step {
     Event(u64, Box<Ev>, Result<Effect, Rejected>),
     Decide(u64, Vec<Start>),
+    DecideSome(u64, usize, Vec<Start>),
 }
 
 /// A policy that does not depend on the order of events within an instant.
@@ -67,9 +68,51 @@ fn bound(dice: &mut Dice, kinds: usize) -> Option<Option<Resources>> {
     }
 }
 
+/// Whether what a task was charged can be told apart from what others were: a discount is of the
+/// sum, and of that only what is charged at this instant can be taken back exactly.
+fn charges_apart(shadow: &Shadow, since: u64) -> bool {
+    let discounts = |queue: &crate::common::model::Queue| queue.spec.policy.discount != 1000;
+    since == shadow.model.now || !shadow.model.queues.iter().any(discounts)
+}
+
+/// What happens in a live cluster.
+fn live_event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
+    let kinds = shadow.engine.kinds().len();
+    Some(match dice.below(10) {
+        3 | 4 => {
+            let (now, node) = (shadow.model.now, any_node(dice, shadow));
+            let since = dice.pick(&[now, now, now.saturating_sub(7 * S / 3), 0, now + 5 * S]);
+            charges_apart(shadow, since).then_some(())?;
+            Ev::Adopted { job: any_job(dice, shadow)?, task: dice.below(7) as u32, node, since }
+        }
+        5 => {
+            let (task, node) = (any_task(dice, shadow)?, any_node(dice, shadow));
+            let known = shadow.model.running().find(|running| running.allocation == task);
+            known.is_none_or(|task| charges_apart(shadow, task.start)).then_some(())?;
+            Ev::Moved(task, node)
+        }
+        6 => Ev::Resized(any_node(dice, shadow), Resources::new(&vec![dice.below(9); kinds])),
+        7 => Ev::Cordoned(any_node(dice, shadow), dice.below(2) == 0),
+        8 => {
+            let label = (dice.pick(&["zone", "gpu"]), dice.pick(&["a", "b"]));
+            let labels = [(label.0.to_owned(), label.1.to_owned())].into();
+            Ev::Relabelled(any_node(dice, shadow), labels)
+        }
+        9 => Ev::UsedByOthers(any_node(dice, shadow), Resources::new(&vec![dice.below(9); kinds])),
+        0 => {
+            let task = any_task(dice, shadow)?;
+            let known = shadow.model.running().find(|running| running.allocation == task);
+            known.is_none_or(|task| charges_apart(shadow, task.start)).then_some(())?;
+            Ev::StartFailed(task)
+        }
+        1 => Ev::TaskLost(any_task(dice, shadow)?),
+        _ => Ev::Withdrawn(any_job(dice, shadow)?, dice.below(7) as u32),
+    })
+}
+
 fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
     let kinds = shadow.engine.kinds().len();
-    Some(match dice.below(24) {
+    Some(match dice.below(34) {
         0..6 => {
             let (queue, weight) =
                 (any_queue(dice, shadow), dice.pick(&[1000, 1000, 2000, 7, 1000, 0]));
@@ -102,7 +145,8 @@ fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
             let change = QueueChange { weight, min: bound(dice, kinds), max: bound(dice, kinds) };
             Ev::QueueChanged(any_queue(dice, shadow), change)
         }
-        _ => Ev::QueueRemoved(any_queue(dice, shadow)),
+        23 => Ev::QueueRemoved(any_queue(dice, shadow)),
+        _ => return live_event(dice, shadow),
     })
 }
 
@@ -134,9 +178,17 @@ pub(crate) fn run(dice: &mut Dice, config: &Config) -> (Shadow, Vec<Step>) {
             let answer = shadow.apply(at, &event);
             steps.push(Step::Event(at, Box::new(event), answer));
         }
-        if dice.below(4) > 0 {
-            let starts = shadow.decide(now);
-            steps.push(Step::Decide(now, starts));
+        match dice.below(8) {
+            0 => {}
+            1 | 2 => {
+                let most = dice.below(4) as usize;
+                let starts = shadow.decide_some(now, most);
+                steps.push(Step::DecideSome(now, most, starts));
+            }
+            _ => {
+                let starts = shadow.decide(now);
+                steps.push(Step::Decide(now, starts));
+            }
         }
     }
     (shadow, steps)
@@ -155,6 +207,12 @@ fn replay(config: &Config, steps: &[Step], with_refused: bool) -> Engine {
                 engine.advance(micros(*at)).expect("time goes on");
                 let mut again = Vec::new();
                 engine.decide(true, |start| again.push(start));
+                assert_eq!(again, *starts, "at {at} us");
+            }
+            Step::DecideSome(at, most, starts) => {
+                engine.advance(micros(*at)).expect("time goes on");
+                let next = std::iter::from_fn(|| engine.next_start(true));
+                let again: Vec<Start> = next.take(*most).collect();
                 assert_eq!(again, *starts, "at {at} us");
             }
         }

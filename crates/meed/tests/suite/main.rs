@@ -8,6 +8,7 @@ mod common;
 mod conservation;
 mod events;
 mod hierarchy;
+mod live;
 mod memory;
 mod node_weights;
 mod offers;

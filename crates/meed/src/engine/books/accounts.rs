@@ -1,8 +1,8 @@
 //! Accounts at work: jobs and tasks come, start, end and go; newcomers are topped up.
 
 use super::{Books, JobAccount, Used};
-use crate::order::Standing;
 use crate::order::pseudo_accumulated;
+use crate::order::{Domain, Standing};
 use crate::policy::{Measure, Newcomer};
 use crate::quantum::JobQuantum;
 use crate::resources::Resources;
@@ -127,10 +127,16 @@ impl Books {
         }
     }
 
-    /// A task starts: charges the leaf and all queues above it, each by its parent's policy, and
-    /// the job by its leaf's. The job's quantum now.
+    /// A task that runs since `since` starts: charges the leaf and all queues above it, each by its
+    /// parent's policy, and the job by its leaf's. The job's quantum now.
     #[inline]
-    pub(in crate::engine) fn start(&mut self, now: Time, tree: &Tree, used: &Used<'_>) -> Span {
+    pub(in crate::engine) fn start(
+        &mut self,
+        now: Time,
+        since: Time,
+        tree: &Tree,
+        used: &Used<'_>,
+    ) -> Span {
         self.meter.start(now, used.queue.index(), used.demand);
         let quantum = self.job_mut(used.job).quantum.quantum;
         for (at, parent) in tree.up(used.queue) {
@@ -138,7 +144,8 @@ impl Books {
             let account = &mut self.accounts[at.index()];
             let domain = &self.domains[account.ordered_by];
             let rate = domain.rate(used.demand, used.node_weight);
-            account.standing.start(now, &rate, quantum, domain, account.terms.share);
+            let share = account.terms.share;
+            account.standing.start(now, &rate, (since, quantum), domain, share);
             account.held.add(used.demand);
         }
         // The walks over a path stop below the root; what it holds is for those who look.
@@ -151,13 +158,13 @@ impl Books {
         let domain = &self.domains[self.accounts[used.queue.index()].domain];
         let rate = domain.rate(used.demand, used.node_weight);
         let job = self.jobs[used.job.slot()].as_mut().expect("the job is alive");
-        job.standing.start(now, &rate, quantum, domain, u64::MAX);
+        job.standing.start(now, &rate, (since, quantum), domain, u64::MAX);
         quantum
     }
 
     /// A task that was started at `started`, with its job's quantum then, runs no more, and is
-    /// asked for no more: its charge becomes what it used, at every level. `last`: no other of the
-    /// job runs.
+    /// asked for no more: its charge becomes what it used, at every level, or nothing where the
+    /// start is undone. `last`: no other of the job runs.
     #[inline]
     pub(in crate::engine) fn end(
         &mut self,
@@ -165,15 +172,16 @@ impl Books {
         tree: &Tree,
         used: &Used<'_>,
         started: (Time, Span),
-        last: bool,
+        (undone, last): (bool, bool),
     ) {
+        let end = if undone { Standing::undo } else { Standing::end };
         self.meter.end(now, used.queue.index(), used.demand);
         self.meter.unask(now, used.queue.index(), used.demand, 1);
         let domain = &self.domains[self.accounts[used.queue.index()].domain];
         let rate = domain.rate(used.demand, used.node_weight);
         let job = self.jobs[used.job.slot()].as_mut().expect("the job is alive");
         job.active_tasks -= 1;
-        job.standing.end(now, &rate, started, domain, u64::MAX);
+        end(&mut job.standing, now, &rate, started, domain, u64::MAX);
         if last {
             job.standing.runs_nothing(now);
         }
@@ -181,7 +189,7 @@ impl Books {
             let account = &mut self.accounts[at.index()];
             let domain = &self.domains[account.ordered_by];
             let rate = domain.rate(used.demand, used.node_weight);
-            account.standing.end(now, &rate, started, domain, account.terms.share);
+            end(&mut account.standing, now, &rate, started, domain, account.terms.share);
             account.held.sub(used.demand);
             if account.held.is_zero() {
                 account.standing.runs_nothing(now);
@@ -189,6 +197,32 @@ impl Books {
             account.active_tasks -= 1;
         }
         self.accounts[QueueId::ROOT.index()].held.sub(used.demand);
+    }
+
+    /// A running task turns out to run on a node of another weight: it is charged by that one since
+    /// it started.
+    pub(in crate::engine) fn reweigh(
+        &mut self,
+        now: Time,
+        tree: &Tree,
+        used: &Used<'_>,
+        started: (Time, Span),
+        node_weight: u32,
+    ) {
+        let change = |standing: &mut Standing, domain: &Domain, share: u64| {
+            let [before, after] =
+                [used.node_weight, node_weight].map(|weight| domain.rate(used.demand, weight));
+            standing.uncharge(now, &before, started, domain, share);
+            standing.charge_since(now, &after, started, domain, share);
+        };
+        let domain = &self.domains[self.accounts[used.queue.index()].domain];
+        let job = self.jobs[used.job.slot()].as_mut().expect("the job is alive");
+        change(&mut job.standing, domain, u64::MAX);
+        for (at, _) in tree.up(used.queue) {
+            let account = &mut self.accounts[at.index()];
+            let domain = &self.domains[account.ordered_by];
+            change(&mut account.standing, domain, account.terms.share);
+        }
     }
 
     /// A task of a job has ended well after `ran`: its quantum learns.

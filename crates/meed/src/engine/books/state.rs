@@ -57,6 +57,10 @@ impl Books {
         self.meter.lending_state()
     }
 
+    pub(in crate::engine) fn lending_beyond(&self) -> u128 {
+        self.meter.lending_beyond()
+    }
+
     pub(in crate::engine) fn quanta_state(&self) -> Option<QuantaState> {
         self.quanta.as_ref().map(QuantumUpdater::state)
     }
@@ -184,7 +188,7 @@ impl Books {
         let accounts = self.accounts.iter_mut().map(|account| &mut account.standing);
         let jobs = self.jobs.iter_mut().flatten().map(|job| &mut job.standing);
         accounts.chain(jobs).for_each(Standing::restored);
-        let price = (state.lending_price, state.lending_at);
+        let price = (state.lending_price, state.lending_at, state.lending_beyond);
         self.meter = Meter::from_state(state.measured, total, now, price)?;
         for ((queue, row), of) in tree.iter().zip(&state.queues) {
             let asked = &mut waiting[queue.index() * self.kinds..][..self.kinds];

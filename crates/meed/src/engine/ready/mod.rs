@@ -240,9 +240,10 @@ impl Ready {
         row.waiting == 0
     }
 
-    /// A task of the leaf starts.
-    pub(super) fn served(&mut self, now: Time, leaf: QueueId) {
-        self.rows[leaf.index()].waits_since = now;
+    /// A task of the leaf starts, or has started then.
+    pub(super) fn served(&mut self, since: Time, leaf: QueueId) {
+        let row = &mut self.rows[leaf.index()];
+        row.waits_since = row.waits_since.max(since);
     }
 }
 

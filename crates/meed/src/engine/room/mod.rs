@@ -15,7 +15,10 @@ mod state;
 pub(super) use shapes::ShapeId;
 pub(super) use state::RoomState;
 
+use std::collections::BTreeMap;
+
 use crate::cluster::{Cluster, Node};
+use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
 use crate::place::{Allowed, Placement, Taken};
 use crate::resources::{ResourceKinds, Resources};
@@ -33,6 +36,11 @@ pub(super) struct Room {
     taken: Vec<Taken>,
     /// Nodes that have got room since the last decisions; see `fresh`.
     fresh: Vec<NodeId>,
+    /// How many tasks more than one run on a node that wants to be theirs alone, by the slot of
+    /// their job: adopted ones may.
+    crowded: BTreeMap<(usize, NodeId), u32>,
+    /// Whether what fits no node yet waits for one.
+    waits_for_nodes: bool,
 }
 
 impl Room {
@@ -45,6 +53,8 @@ impl Room {
             rules: Rules::default(),
             taken: Vec::new(),
             fresh: Vec::new(),
+            crowded: BTreeMap::new(),
+            waits_for_nodes: false,
         }
     }
 
@@ -108,7 +118,7 @@ impl Room {
         self.cluster.check_total(more, less, kinds)
     }
 
-    /// Gives `node` another capacity, which what runs there fits; [`Room::capacity_changed`] comes
+    /// Gives `node` another capacity, be it too small for what runs there; [`Room::capacity_changed`] comes
     /// next.
     pub(super) fn resize(&mut self, node: NodeId, capacity: Resources) {
         self.cluster.resize(node, capacity);
@@ -128,6 +138,9 @@ impl Room {
         group: &TaskGroup,
         kinds: &ResourceKinds,
     ) -> Result<(), Rejected> {
+        if self.waits_for_nodes {
+            return Ok(());
+        }
         // Most tasks are like others before them.
         if group.constraints.is_none() && self.shapes.known_possible(&group.demand) {
             return Ok(());
@@ -138,7 +151,8 @@ impl Room {
     /// The shape of tasks of `group`, held until [`Room::release_shape`].
     pub(super) fn hold_shape(&mut self, group: &TaskGroup, job: JobId) -> ShapeId {
         let key = self.rules.key(group, job, &self.cluster);
-        self.shapes.hold(&key)
+        let possible = !self.waits_for_nodes || self.rules.could_hold(&key, &self.cluster);
+        self.shapes.hold(&key, possible)
     }
 
     pub(super) fn release_shape(&mut self, shape: ShapeId) {
@@ -168,16 +182,37 @@ impl Room {
     /// A task that waited starts: takes its room.
     #[inline]
     pub(super) fn start(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
-        let row = &self.shapes[shape];
-        if row.key.distinct.is_some() {
-            if job.slot() >= self.taken.len() {
-                self.taken.resize(job.slot() + 1, Taken::new());
-            }
-            assert!(self.taken[job.slot()].insert(node), "a node of its own is nobody else's");
-        }
-        let free = self.cluster.take(node, &row.demand);
+        self.share_node(shape, job, node);
+        let free = self.cluster.take(node, &self.shapes[shape].demand);
         self.place.set_free(node, &free);
         self.shapes.sub_waiting(shape, 1);
+    }
+
+    /// A task that waited runs on `node` already, whatever room there is.
+    pub(super) fn adopt(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+        self.hold_anyway(shape, job, node);
+        self.shapes.sub_waiting(shape, 1);
+    }
+
+    /// A task holds its room on `node`, whether it is there or not.
+    pub(super) fn hold_anyway(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+        self.share_node(shape, job, node);
+        let free = self.cluster.take_anyway(node, &self.shapes[shape].demand);
+        self.place.set_free(node, &free);
+    }
+
+    /// A task that wants a node of its own has `node`, be it not alone there.
+    #[inline]
+    fn share_node(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+        if self.shapes[shape].key.distinct.is_none() {
+            return;
+        }
+        if job.slot() >= self.taken.len() {
+            self.taken.resize(job.slot() + 1, Taken::new());
+        }
+        if !self.taken[job.slot()].insert(node) {
+            *self.crowded.entry((job.slot(), node)).or_default() += 1;
+        }
     }
 
     /// A task runs no more: gives its room back. Who that helps is asked next.
@@ -185,10 +220,58 @@ impl Room {
     pub(super) fn end(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
         let row = &self.shapes[shape];
         if row.key.distinct.is_some() {
-            self.taken[job.slot()].remove(&node);
+            match self.crowded.get_mut(&(job.slot(), node)) {
+                Some(1) => drop(self.crowded.remove(&(job.slot(), node))),
+                Some(more) => *more -= 1,
+                None => drop(self.taken[job.slot()].remove(&node)),
+            }
         }
         let free = self.cluster.give_back(node, &row.demand);
         self.place.set_free(node, &free);
+    }
+
+    /// What fits no node yet waits for one from now on, or is refused.
+    pub(super) fn set_waits_for_nodes(&mut self, waits: bool) {
+        self.waits_for_nodes = waits;
+    }
+
+    pub(super) fn waits_for_nodes(&self) -> bool {
+        self.waits_for_nodes
+    }
+
+    /// Nothing new starts on `node`, or again; who is helped by that is asked next.
+    pub(super) fn set_cordoned(&mut self, node: NodeId, cordoned: bool) {
+        self.cluster.set_cordoned(node, cordoned);
+        self.place.set_free(node, &self.cluster.free(node));
+    }
+
+    pub(super) fn is_cordoned(&self, node: NodeId) -> bool {
+        self.cluster.is_cordoned(node)
+    }
+
+    pub(super) fn is_over_full(&self, node: NodeId) -> bool {
+        self.cluster.is_over_full(node)
+    }
+
+    /// Others use so much of `node`.
+    pub(super) fn set_others(&mut self, node: NodeId, others: Resources) {
+        self.cluster.set_others(node, others);
+        self.place.set_free(node, &self.cluster.free(node));
+    }
+
+    /// What tasks hold on `node`.
+    pub(super) fn held(&self, node: NodeId) -> Resources {
+        self.cluster.held(node)
+    }
+
+    pub(super) fn others(&self, node: NodeId) -> Resources {
+        self.cluster.others(node)
+    }
+
+    /// `node` has these labels from now on.
+    pub(super) fn relabel(&mut self, node: NodeId, labels: Labels) {
+        self.rules.node_joins(node, &labels);
+        self.cluster.relabel(node, labels);
     }
 
     /// The nodes that tasks of a shape may run on.

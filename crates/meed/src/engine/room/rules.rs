@@ -1,7 +1,7 @@
 //! Which nodes satisfy the label rules of tasks.
 //!
-//! Equal rules are kept once, with the set of nodes that satisfy them; a node's labels never
-//! change, so the set is complete when it is made and grows with each node that joins. Cost:
+//! Equal rules are kept once, with the set of nodes that satisfy them; the set
+//! is complete when it is made, and is told of each node that joins or gets other labels. Cost:
 //! O(nodes) for rules seen for the first time, O(distinct rules) when a node joins, one bit for
 //! each look.
 
@@ -26,6 +26,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// A node joins, or has these labels from now on.
     pub(super) fn node_joins(&mut self, node: NodeId, labels: &Labels) {
         for (constraints, nodes) in &mut self.sets {
             nodes.set(node, constraints.allow(labels));

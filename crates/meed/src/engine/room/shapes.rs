@@ -63,11 +63,11 @@ impl Shapes {
             .is_some_and(|id| self[id].possible)
     }
 
-    /// The shape of this key, held once more. The cluster could hold it: the caller has asked.
-    pub(super) fn hold(&mut self, key: &ShapeKey) -> ShapeId {
+    /// The shape of this key, held once more; `possible` says whether the cluster could hold it.
+    pub(super) fn hold(&mut self, key: &ShapeKey, possible: bool) -> ShapeId {
         let id = match self.find(key) {
             Some(id) => id,
-            None => self.add(key),
+            None => self.add(key, possible),
         };
         self.get_mut(id).groups += 1;
         self.last = Some(id);
@@ -81,11 +81,11 @@ impl Shapes {
         last.or_else(|| self.by_key.get(key).copied())
     }
 
-    fn add(&mut self, key: &ShapeKey) -> ShapeId {
+    fn add(&mut self, key: &ShapeKey, possible: bool) -> ShapeId {
         let shape = Shape {
             demand: key.demand,
             key: *key,
-            possible: true,
+            possible,
             groups: 0,
             waiting: 0,
             blocked: false,

@@ -5,7 +5,7 @@ use super::shapes::{ShapeKey, Shapes};
 use super::{Room, ShapeId};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
-use crate::place::{Placement, Taken};
+use crate::place::Placement;
 use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{JobId, NodeId, NodeSpec};
 use crate::state::{NodeState, ShapeState, State, StateError, ensure};
@@ -23,12 +23,17 @@ pub(in crate::engine) struct RoomState {
 
 impl Room {
     pub(in crate::engine) fn state(&self) -> RoomState {
-        let node = |node: &crate::cluster::Node| NodeState {
+        let nodes = self.cluster.nodes.iter().enumerate();
+        let node = |(index, node): (usize, &crate::cluster::Node)| NodeState {
             name: node.spec.name.clone(),
             capacity: node.spec.capacity.as_slice().to_vec(),
             weight: node.spec.weight,
             labels: node.spec.labels.clone(),
             up: node.up,
+            cordoned: self.cluster.is_cordoned(NodeId(index as u32)),
+            others: Some(self.cluster.others(NodeId(index as u32)))
+                .filter(|others| !others.is_zero())
+                .map_or(Vec::new(), |others| others.as_slice().to_vec()),
         };
         let (shapes, free_shapes) = self.shapes.slots();
         let shape = |shape: &super::shapes::Shape, blocked: bool| ShapeState {
@@ -42,7 +47,7 @@ impl Room {
             living.map(|living| shape(living, self.shapes.is_blocked(id)))
         });
         RoomState {
-            nodes: self.cluster.nodes.iter().map(node).collect(),
+            nodes: nodes.map(node).collect(),
             capacities: self.cluster.classes().map(|class| class.as_slice().to_vec()).collect(),
             rules: self.rules.all().cloned().collect(),
             shapes: shapes.collect(),
@@ -62,12 +67,21 @@ impl Room {
     ) -> Result<Room, StateError> {
         place.set_random_state(state.placement);
         let mut room = Room::new(kinds.len(), place);
+        room.waits_for_nodes = state.infeasible_waits;
         for (index, node) in state.nodes.iter().enumerate() {
             let at = || format!("nodes[{index}].capacity");
             let capacity = amounts_of(Some(&node.capacity), kinds, at)?.unwrap_or_default();
             let (name, labels) = (node.name.clone(), node.labels.clone());
             let spec = NodeSpec { name, capacity, weight: node.weight, labels };
             let id = room.join(spec, kinds)?;
+            if node.up && node.cordoned {
+                room.cluster.set_cordoned(id, true);
+            }
+            let others = || format!("nodes[{index}].others");
+            if node.up && !node.others.is_empty() {
+                let others = amounts_of(Some(&node.others), kinds, others)?.unwrap_or_default();
+                room.cluster.set_others(id, others);
+            }
             if !node.up {
                 room.cluster.leave(id);
                 room.place.set_free(id, &room.cluster.free(id));
@@ -169,17 +183,8 @@ impl Room {
         let node = task.node;
         let up = self.node(node).is_some_and(|node| node.up);
         ensure!(up, at(), "there is no such node, or it has left");
-        let shape = &self.shapes[task.shape];
-        let name = || &self.spec(node).name;
-        ensure!(self.cluster.has_room(node, &shape.demand), at(), "`{}` has no room", name());
-        ensure!(self.allows(task.shape, node), at(), "its constraints bar it from `{}`", name());
-        if shape.key.distinct.is_some() {
-            if task.job.slot() >= self.taken.len() {
-                self.taken.resize(task.job.slot() + 1, Taken::new());
-            }
-            self.taken[task.job.slot()].insert(node);
-        }
-        self.cluster.take(node, &self.shapes[task.shape].demand);
+        // Tasks that were adopted may run where there is no room, or their constraints forbid it.
+        self.hold_anyway(task.shape, task.job, node);
         Ok(())
     }
 

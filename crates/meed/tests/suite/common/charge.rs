@@ -262,6 +262,11 @@ impl Model {
         sum
     }
 
+    /// A start that was undone never was.
+    fn charged_tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(|task| !task.undone)
+    }
+
     /// f_i of a queue by its parent's policy, PAR included.
     fn queue_charge(&self, q: usize, policy: &Policy) -> Fraction {
         let used = self.used(policy, &self.tasks_below(q), &self.queues[q].shares);
@@ -274,11 +279,11 @@ impl Model {
     }
 
     fn tasks_below(&self, q: usize) -> Vec<&Task> {
-        self.tasks.iter().filter(|task| self.is_below(task.queue, q)).collect()
+        self.charged_tasks().filter(|task| self.is_below(task.queue, q)).collect()
     }
 
     fn tasks_of(&self, job: usize) -> Vec<&Task> {
-        self.tasks.iter().filter(|task| task.job == job).collect()
+        self.charged_tasks().filter(|task| task.job == job).collect()
     }
 
     /// Jobs have no share.
@@ -349,7 +354,7 @@ impl Model {
     /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
     pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
         let policy = &self.queues[0].spec.policy;
-        let tasks: Vec<&Task> = self.tasks.iter().filter(|task| task.queue == leaf).collect();
+        let tasks: Vec<&Task> = self.charged_tasks().filter(|task| task.queue == leaf).collect();
         let used = self.used(policy, &tasks, &self.queues[leaf].shares);
         Ratio::ordinary(used.over(&whole(self.queues[leaf].spec.weight)), 1.0)
     }

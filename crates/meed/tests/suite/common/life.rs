@@ -30,9 +30,8 @@ impl Model {
             let group = Group {
                 demand: group.demand,
                 constraints,
-                first,
                 count: group.count,
-                next: 0,
+                fresh: (first..first + group.count).collect(),
                 retries,
             };
             self.jobs[job].groups.push(group);
@@ -49,24 +48,13 @@ impl Model {
     pub(crate) fn started(&mut self, start: &Start) {
         let job = self.job(start.job);
         let leaf = start.queue.index();
-        self.refresh_counts();
-        for &q in self.path(leaf)[1..].iter().rev() {
-            if self.queues[q].counts.since.is_none() {
-                self.queues[q].counts.since = Some(self.now);
-                self.top_up_queue(q);
-            }
-        }
-        if self.jobs[job].counts.since.is_none() {
-            self.jobs[job].counts.since = Some(self.now);
-            self.top_up_job(job);
-        }
+        self.count_since_now(job);
         let group = &mut self.jobs[job].groups[start.group as usize];
         // Of the tasks that wait again the one with the smallest number goes first.
         let again = (0..group.retries.len()).min_by_key(|&i| group.retries[i].0);
         let taken = again.map(|first| group.retries.remove(first)).unwrap_or_else(|| {
-            assert!(group.next < group.count, "a task too many was started");
-            group.next += 1;
-            (group.first + group.next - 1, 0)
+            assert!(!group.fresh.is_empty(), "a task too many was started");
+            (group.fresh.remove(0), 0)
         });
         assert_eq!(taken, (start.task, start.failures), "task number and failures");
         let demand = group.demand;
@@ -93,13 +81,92 @@ impl Model {
             node,
             demand,
             start: self.now,
+            seen: self.now,
             end: None,
+            undone: false,
         });
     }
 
-    fn stop(&mut self, allocation: AllocationId) -> usize {
+    /// Who does not count yet in this round counts from its first start in it.
+    fn count_since_now(&mut self, job: usize) {
+        let leaf = self.jobs[job].queue;
+        self.refresh_counts();
+        for &q in self.path(leaf)[1..].iter().rev() {
+            if self.queues[q].counts.since.is_none() {
+                self.queues[q].counts.since = Some(self.now);
+                self.top_up_queue(q);
+            }
+        }
+        if self.jobs[job].counts.since.is_none() {
+            self.jobs[job].counts.since = Some(self.now);
+            self.top_up_job(job);
+        }
+    }
+
+    /// A task that waits runs already.
+    pub(crate) fn adopted(
+        &mut self,
+        job: JobId,
+        number: u32,
+        node: usize,
+        since: u64,
+        allocation: AllocationId,
+    ) {
+        let job = self.job(job);
+        self.count_since_now(job);
+        let of = |group: &Group| {
+            let again = group.retries.iter().find(|retry| retry.0 == number).map(|retry| retry.1);
+            again.or_else(|| group.fresh.contains(&number).then_some(0))
+        };
+        let groups = self.jobs[job].groups.iter().enumerate();
+        let (group, failures) =
+            groups.filter_map(|(at, group)| Some((at, of(group)?))).next().expect("it waits");
+        let row = &mut self.jobs[job].groups[group];
+        row.fresh.retain(|&waiting| waiting != number);
+        row.retries.retain(|&(waiting, _)| waiting != number);
+        let (demand, queue) = (row.demand, self.jobs[job].queue);
+        let waits = &mut self.queues[queue].waits_since;
+        *waits = (*waits).max(since);
+        self.tasks.push(Task {
+            allocation,
+            queue,
+            job,
+            group,
+            number,
+            failures,
+            node,
+            demand,
+            start: since,
+            seen: self.now,
+            end: None,
+            undone: false,
+        });
+    }
+
+    /// A running task.
+    pub(crate) fn task(&self, allocation: AllocationId) -> usize {
         let runs = |task: &Task| task.allocation == allocation && task.end.is_none();
-        let index = self.tasks.iter().position(runs).expect("a running task");
+        self.tasks.iter().position(runs).expect("a running task")
+    }
+
+    /// One task of a job is wanted no more; itself, where it ran.
+    pub(crate) fn withdraw(&mut self, job: JobId, number: u32) -> Vec<AllocationId> {
+        let job = self.job(job);
+        let mine = |task: &&Task| task.job == job && task.number == number;
+        let running = self.running().find(mine).map(|task| task.allocation);
+        if let Some(allocation) = running {
+            self.stop(allocation);
+            return vec![allocation];
+        }
+        for group in &mut self.jobs[job].groups {
+            group.fresh.retain(|&waiting| waiting != number);
+            group.retries.retain(|&(waiting, _)| waiting != number);
+        }
+        vec![]
+    }
+
+    fn stop(&mut self, allocation: AllocationId) -> usize {
+        let index = self.task(allocation);
         self.tasks[index].end = Some(self.now);
         index
     }
@@ -140,7 +207,7 @@ impl Model {
         assert_eq!(ours, stopped, "all tasks of a dropped job are stopped");
         ours.into_iter().for_each(|allocation| self.end(allocation));
         for group in &mut self.jobs[job].groups {
-            (group.next, group.retries) = (group.count, Vec::new());
+            (group.fresh, group.retries) = (Vec::new(), Vec::new());
         }
         self.jobs[job].alive = false;
     }

@@ -33,6 +33,16 @@ pub(crate) struct Counts {
 pub(crate) struct Node {
     pub(crate) spec: NodeSpec,
     pub(crate) up: bool,
+    pub(crate) cordoned: bool,
+    /// What others use.
+    pub(crate) others: Resources,
+}
+
+impl Node {
+    fn new(spec: &NodeSpec) -> Node {
+        let others = Resources::zero(spec.capacity.kinds());
+        Node { spec: spec.clone(), up: true, cordoned: false, others }
+    }
 }
 
 pub(crate) struct Job {
@@ -49,9 +59,9 @@ pub(crate) struct Job {
 pub(crate) struct Group {
     pub(crate) demand: Resources,
     pub(crate) constraints: Constraints,
-    pub(crate) first: u32,
     pub(crate) count: u32,
-    pub(crate) next: u32,
+    /// Tasks that have never been started, in order.
+    pub(crate) fresh: Vec<u32>,
     pub(crate) retries: Vec<(u32, u16)>,
 }
 
@@ -65,7 +75,11 @@ pub(crate) struct Task {
     pub(crate) node: usize,
     pub(crate) demand: Resources,
     pub(crate) start: u64,
+    /// Since when the engine knows of it.
+    pub(crate) seen: u64,
     pub(crate) end: Option<u64>,
+    /// Its start could not be carried out: nothing is charged.
+    pub(crate) undone: bool,
 }
 
 pub(crate) struct Model {
@@ -77,11 +91,13 @@ pub(crate) struct Model {
     pub(crate) tasks: Vec<Task>,
     /// The last pool that was not empty: of an empty one nothing is a part.
     pub(crate) pool: Resources,
+    /// Borrowed of nobody, where more runs than there is.
+    pub(crate) beyond: u128,
 }
 
 impl Group {
     pub(crate) fn waiting(&self) -> u64 {
-        u64::from(self.count - self.next) + self.retries.len() as u64
+        (self.fresh.len() + self.retries.len()) as u64
     }
 }
 
@@ -99,10 +115,11 @@ impl Model {
             now: 0,
             measured: config.measured,
             queues: Vec::new(),
-            nodes: config.nodes.iter().map(|spec| Node { spec: spec.clone(), up: true }).collect(),
+            nodes: config.nodes.iter().map(Node::new).collect(),
             jobs: Vec::new(),
             tasks: Vec::new(),
             pool: Resources::zero(kinds),
+            beyond: 0,
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {
@@ -170,9 +187,16 @@ impl Model {
     }
 
     pub(crate) fn free(&self, node: usize) -> Resources {
-        let mut free = self.nodes[node].spec.capacity;
-        self.running().filter(|task| task.node == node).for_each(|task| free.sub(&task.demand));
-        free
+        let (row, kinds) = (&self.nodes[node], self.share(0).kinds());
+        let used = |kind: usize| {
+            let here = self.running().filter(|task| task.node == node);
+            here.map(|task| task.demand.get(kind)).sum::<u64>() + row.others.get(kind)
+        };
+        let free = |kind: usize| row.spec.capacity.get(kind).saturating_sub(used(kind));
+        match row.cordoned {
+            true => Resources::zero(kinds),
+            false => Resources::new(&(0..kinds).map(free).collect::<Vec<_>>()),
+        }
     }
 
     pub(crate) fn share(&self, q: usize) -> Resources {
@@ -301,7 +325,7 @@ impl Model {
             at = parent;
         }
         let wanted = largest(&|kind| self.demand_of(q, kind) as f64);
-        (largest(&|kind| held.get(kind) as f64), wanted.min(part))
+        (largest(&|kind| held.get(kind) as f64).min(1.0), wanted.min(part))
     }
 
     /// Counts up what passes until `now`.
@@ -321,6 +345,8 @@ impl Model {
         let rows: Vec<(u64, u64)> = all.iter().map(|&q| (self.leaf_share(q), own(q))).collect();
         let unused: u64 = rows.iter().map(|(share, held)| share.saturating_sub(*held)).sum();
         let borrowed: u64 = rows.iter().map(|(share, held)| held.saturating_sub(*share)).sum();
+        self.beyond += u128::from(borrowed.saturating_sub(unused)) * u128::from(passed);
+        let borrowed = borrowed.min(unused);
         let dominant: Vec<(f64, f64)> = all.iter().map(|&q| self.dominant(q)).collect();
         for (&q, (used, entitled)) in all.iter().zip(dominant) {
             let queue = &mut self.queues[q];
@@ -343,7 +369,7 @@ impl Model {
     pub(crate) fn apply(&mut self, now: u64, event: &Ev, effect: &Effect) {
         self.advance(now);
         match (event, effect) {
-            (Ev::NodeJoined(spec), _) => self.nodes.push(Node { spec: spec.clone(), up: true }),
+            (Ev::NodeJoined(spec), _) => self.nodes.push(Node::new(spec)),
             (Ev::NodeChanged(node, capacity), Effect::Lost(lost)) => {
                 self.lose(lost);
                 self.nodes[node.index()].spec.capacity = *capacity;
@@ -351,6 +377,8 @@ impl Model {
             (Ev::NodeLeft(node), Effect::Lost(lost)) => {
                 self.lose(lost);
                 self.nodes[node.index()].up = false;
+                self.nodes[node.index()].cordoned = false;
+                self.nodes[node.index()].others = Resources::zero(self.share(0).kinds());
             }
             (Ev::QueueAdded(spec), _) => {
                 let (parent, kinds) = (self.parent_of(&spec.name), self.share(0).kinds());
@@ -395,6 +423,35 @@ impl Model {
             (Ev::Failed(allocation), Effect::Ended { job, state, stopped }) => {
                 self.failed(*allocation);
                 self.check_state(*job, *state, stopped);
+            }
+            (Ev::Adopted { job, task, node, since }, Effect::Started(allocation)) => {
+                self.adopted(*job, *task, node.index(), *since, *allocation);
+            }
+            (Ev::Moved(allocation, node), _) => {
+                let task = self.task(*allocation);
+                self.tasks[task].node = node.index();
+            }
+            (Ev::Resized(node, capacity), _) => self.nodes[node.index()].spec.capacity = *capacity,
+            (Ev::Cordoned(node, cordoned), _) => self.nodes[node.index()].cordoned = *cordoned,
+            (Ev::Relabelled(node, labels), _) => {
+                self.nodes[node.index()].spec.labels = labels.clone();
+            }
+            (Ev::UsedByOthers(node, amounts), _) => self.nodes[node.index()].others = *amounts,
+            (Ev::StartFailed(allocation), Effect::Ended { job, state, stopped }) => {
+                self.refresh_counts();
+                let task = self.task(*allocation);
+                self.tasks[task].undone = true;
+                self.lose(&[*allocation]);
+                self.check_state(*job, *state, stopped);
+            }
+            (Ev::TaskLost(allocation), Effect::Ended { job, state, stopped }) => {
+                self.lose(&[*allocation]);
+                self.check_state(*job, *state, stopped);
+            }
+            (Ev::Withdrawn(job, number), Effect::Ended { state, stopped, .. }) => {
+                let left = self.withdraw(*job, *number);
+                assert_eq!(left, *stopped, "a running task that is withdrawn is stopped");
+                self.check_state(*job, *state, &[]);
             }
             (event, effect) => panic!("{event:?} has another effect than {effect:?}"),
         }

@@ -19,6 +19,15 @@ pub(crate) enum Ev {
     Cancelled(JobId),
     Ended(AllocationId),
     Failed(AllocationId),
+    StartFailed(AllocationId),
+    TaskLost(AllocationId),
+    Withdrawn(JobId, u32),
+    Adopted { job: JobId, task: u32, node: NodeId, since: u64 },
+    Moved(AllocationId, NodeId),
+    Resized(NodeId, Resources),
+    Cordoned(NodeId, bool),
+    Relabelled(NodeId, Labels),
+    UsedByOthers(NodeId, Resources),
 }
 
 impl Ev {
@@ -42,6 +51,18 @@ impl Ev {
             Ev::Cancelled(job) => Event::JobCancelled(*job),
             Ev::Ended(allocation) => Event::TaskEnded(*allocation),
             Ev::Failed(allocation) => Event::TaskFailed(*allocation),
+            Ev::StartFailed(allocation) => Event::StartFailed(*allocation),
+            Ev::Adopted { job, task, node, since } => {
+                Event::TaskAdopted { job: *job, task: *task, node: *node, since: micros(*since) }
+            }
+            Ev::Moved(allocation, node) => Event::TaskMoved(*allocation, *node),
+            Ev::Resized(node, capacity) => Event::NodeResized(*node, *capacity),
+            Ev::Cordoned(node, true) => Event::NodeCordoned(*node),
+            Ev::Cordoned(node, false) => Event::NodeUncordoned(*node),
+            Ev::Relabelled(node, labels) => Event::NodeRelabelled(*node, labels.clone()),
+            Ev::UsedByOthers(node, amounts) => Event::NodeUsedByOthers(*node, *amounts),
+            Ev::TaskLost(allocation) => Event::TaskLost(*allocation),
+            Ev::Withdrawn(job, task) => Event::TaskWithdrawn { job: *job, task: *task },
         };
         engine.apply(micros(now), event)
     }
@@ -61,6 +82,11 @@ impl Shadow {
     pub(crate) fn new(config: &Config) -> Shadow {
         let (engine, silent) = (engine(config), engine(config));
         Shadow { engine, silent, model: Model::new(config), judge: Model::check_order }
+    }
+
+    pub(crate) fn set_infeasible(&mut self, infeasible: Infeasible) {
+        self.engine.set_infeasible(infeasible);
+        self.silent.set_infeasible(infeasible);
     }
 
     /// Tells both; a refused event changes neither.
@@ -87,15 +113,41 @@ impl Shadow {
         });
         let mut silent = Vec::new();
         self.silent.advance(micros(now)).expect("time goes on");
-        self.silent.decide(false, |start| silent.push(start));
-        let plain =
-            |start: &Start| (start.allocation, start.job, start.task, start.queue, start.node);
-        assert!(
-            starts.iter().map(plain).eq(silent.iter().map(plain)),
-            "{starts:?} are not {silent:?}"
-        );
+        match starts.len() % 2 {
+            0 => self.silent.decide(false, |start| silent.push(start)),
+            // One by one it comes to the same.
+            _ => silent.extend(std::iter::from_fn(|| self.silent.next_start(false))),
+        }
+        assert_same(&starts, &silent);
         self.model.check_nothing_missed();
         self.model.check(&mut self.engine, now);
         starts
     }
+
+    /// The next decisions, at most so many: the world stops in between.
+    pub(crate) fn decide_some(&mut self, now: u64, most: usize) -> Vec<Start> {
+        self.engine.advance(micros(now)).expect("time goes on");
+        self.silent.advance(micros(now)).expect("time goes on");
+        self.model.advance(now);
+        let (mut starts, mut silent) = (Vec::new(), Vec::new());
+        while starts.len() < most {
+            let Some(start) = self.engine.next_start(true) else { break };
+            (self.judge)(&mut self.model, &start);
+            self.model.started(&start);
+            starts.push(start);
+        }
+        while silent.len() < most {
+            let Some(start) = self.silent.next_start(false) else { break };
+            silent.push(start);
+        }
+        assert_same(&starts, &silent);
+        self.model.check(&mut self.engine, now);
+        starts
+    }
+}
+
+fn assert_same(starts: &[Start], silent: &[Start]) {
+    let plain = |start: &Start| (start.allocation, start.job, start.task, start.queue, start.node);
+    let same = starts.iter().map(plain).eq(silent.iter().map(plain));
+    assert!(same, "{starts:?} are not {silent:?}");
 }

@@ -1,0 +1,136 @@
+//! What happens in a live cluster and in no plan: a start that could not be carried out, a task lost
+//! without fault, one task of a job withdrawn, a task that already runs, one that runs elsewhere.
+//!
+//! An adopted task is charged as if it had been decided when it began, as far as ledgers still know:
+//! since the start of the round at most; under a half-life what it used then counts less by now;
+//! with a discount (Eq. 7) as if its queue had held all the time what it holds now. Its queue and
+//! its job arrive (Eq. 14), where they were not there, when it is told of, and their terms as
+//! newcomers are those of that instant. The fairness integrals measure what the engine saw: from
+//! then on.
+//!
+//! An undone start leaves the ledgers as if it had never been, at every level: exactly with memory
+//! for ever and within a round; with a half-life to a unit for each landmark since; with a discount
+//! (Eq. 7) where nothing else of the queue started or ended since, for a ledger keeps no history.
+//! What was decided in between stays, and so do the terms of newcomers. The fairness integrals keep
+//! what was held: the room was kept from others.
+
+use super::Engine;
+use super::books::Used;
+use crate::error::Rejected;
+use crate::event::{Effect, JobState};
+use crate::spec::{AllocationId, JobId, NodeId};
+use crate::time::Time;
+
+impl Engine {
+    pub(super) fn start_failed(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
+        self.stop_without_fault(allocation, true)
+    }
+
+    pub(super) fn task_lost(&mut self, allocation: AllocationId) -> Result<Effect, Rejected> {
+        self.stop_without_fault(allocation, false)
+    }
+
+    fn stop_without_fault(
+        &mut self,
+        allocation: AllocationId,
+        undone: bool,
+    ) -> Result<Effect, Rejected> {
+        let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        self.release_as(allocation, undone);
+        self.wait_again(&task, task.failures);
+        Ok(Effect::Ended { job: task.job, state: JobState::Active, stopped: Vec::new() })
+    }
+
+    pub(super) fn task_withdrawn(&mut self, id: JobId, task: u32) -> Result<Effect, Rejected> {
+        let job = self.work.job(id).ok_or(Rejected::UnknownJob)?;
+        let mut groups = job.groups().iter().copied();
+        let mut stopped = Vec::new();
+        match groups.find(|&slot| self.work.group(slot).waits(task)) {
+            Some(slot) => self.withdraw_waiting(id, slot, task),
+            None => {
+                let number = |&at: &AllocationId| self.work.running(at).map(|it| it.task);
+                let running = self.work.running_of(id);
+                let running = running.into_iter().find(|at| number(at) == Some(task));
+                let allocation = running.ok_or(Rejected::NoSuchTask { task })?;
+                self.release(allocation);
+                stopped.push(allocation);
+            }
+        }
+        let state = self.state_after(id);
+        Ok(Effect::Ended { job: id, state, stopped })
+    }
+
+    fn withdraw_waiting(&mut self, id: JobId, slot: u32, task: u32) {
+        self.work.withdraw(slot, task);
+        let (shape, group_waits) = {
+            let group = self.work.group(slot);
+            (group.shape, group.waiting() > 0)
+        };
+        let job = self.work.job(id).expect("the caller has found it");
+        let (leaf, job_waits) = (job.queue, job.waiting() > 0);
+        self.room.sub_waiting(shape, 1);
+        self.books.unask(self.now, &self.tree, id, self.room.demand(shape), 1);
+        if !group_waits {
+            self.ready.unlist(leaf, slot, shape);
+        }
+        self.sub_leaf_waiting(leaf, 1);
+        if !job_waits {
+            self.update_arrivals(id, false);
+        }
+    }
+
+    pub(super) fn task_adopted(
+        &mut self,
+        id: JobId,
+        task: u32,
+        node: NodeId,
+        since: Time,
+    ) -> Result<Effect, Rejected> {
+        let job = self.work.job(id).ok_or(Rejected::UnknownJob)?;
+        self.live_node(node)?;
+        if since > self.now {
+            let (given_us, now_us) = (since.as_micros(), self.now.as_micros());
+            return Err(Rejected::RunsLater { given_us, now_us });
+        }
+        let mut groups = job.groups().iter().copied();
+        let slot = groups.find(|&slot| self.work.group(slot).waits(task));
+        let slot = slot.ok_or(Rejected::TaskDoesNotWait { task })?;
+        let allocation = self.start_since(Some(since), slot, Some(task), node);
+        Ok(Effect::Started(allocation))
+    }
+
+    /// The task has run on `node` all the time: it is charged by that one's weight since its start,
+    /// and where the weights are the same ledgers stay as they are.
+    pub(super) fn task_moved(
+        &mut self,
+        allocation: AllocationId,
+        node: NodeId,
+    ) -> Result<Effect, Rejected> {
+        let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        self.live_node(node)?;
+        if task.node == node {
+            return Ok(Effect::None);
+        }
+        let (demand, before) = (*self.room.demand(task.shape), self.room.weight(task.node));
+        let used = Used { job: task.job, queue: task.queue, demand: &demand, node_weight: before };
+        let (now, weight) = (self.now, self.room.weight(node));
+        self.work.set_node(allocation, node);
+        if weight != before {
+            let started = (task.started, task.quantum);
+            self.books.reweigh(now, &self.tree, &used, started, weight);
+            if let Some(guard) = &mut self.guard {
+                guard.reweigh(now, &used, started, weight);
+            }
+        }
+        if let Some(servers) = &mut self.servers {
+            servers.let_go(&self.tree, task.queue, task.node, &demand);
+            servers.hold(&self.tree, task.queue, node, &demand);
+        }
+        self.room.end(task.shape, task.job, task.node);
+        self.room.hold_anyway(task.shape, task.job, node);
+        self.rekey_job(task.job);
+        self.rekey_path(task.queue);
+        self.has_room_now(task.node);
+        Ok(Effect::None)
+    }
+}
