@@ -1,7 +1,7 @@
 //! The nodes: what each holds and what is free on it.
 //!
-//! Most nodes are ordinary: 0 <= free <= capacity, kind by kind; freeing more than was held stops the
-//! program. A node that is cordoned, or of which others use a part, or on which more runs than it
+//! Most nodes are ordinary: 0 <= free <= capacity, kind by kind; freeing more than was held stops
+//! the program. A node that is cordoned, or of which others use a part, or on which more runs than it
 //! holds, is special: it has a balance, which may be negative, and what is free is what of that may
 //! be used (nothing where it is cordoned).
 //!

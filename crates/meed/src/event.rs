@@ -63,8 +63,8 @@ pub enum Event<'a> {
     /// A task has failed; it is tried again until its job's attempts are used up. Effect:
     /// [`Effect::Ended`].
     TaskFailed(AllocationId),
-    /// A start could not be carried out: it is undone and charged nothing, the time since included,
-    /// and counts as no attempt. The task waits again. Effect: [`Effect::Ended`].
+    /// A start could not be carried out: it is undone and charged nothing, the time since
+    /// included, and counts as no attempt. The task waits again. Effect: [`Effect::Ended`].
     ///
     /// Ledgers are as if it had never started: exactly with memory for ever and within a round, to
     /// a unit for each landmark under a half-life, and under a discount where nothing else of the

@@ -6,7 +6,8 @@
 //!
 //! What happens to one task, in order: its job arrives (`jobs`), the walk chooses it (`decide`), it
 //! starts and ends (`tasks`); the clock alone changes rounds, landmarks and quanta (`chores`);
-//! nodes and queues come and go (`nodes`, `queues`).
+//! nodes and queues come and go (`nodes`, `queues`); what only live clusters
+//! report is in `live`.
 //!
 //! Cost of a decision: O(depth * log children) for each key that is re-read (`order::heap`: one,
 //! unless tasks outrun their quantum), plus the placement's; nothing in it grows with the number of
