@@ -377,10 +377,11 @@ fn another_cluster_and_changed_keys() {
         &["replay", "log.jsonl", "--set", "queue.3.weight=50", "--json", "-"],
     );
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(
-        (&json["runs"][1]["policy"], &json["runs"][1]["queues"][0]["weight"]),
-        (&"long-term (changed)".into(), &50.0.into())
-    );
+    let run = &json["runs"][1];
+    let queues = run["queues"].as_array().expect("queues");
+    // The fourth that is declared.
+    let changed = queues.iter().find(|queue| queue["queue"] == "q").expect("a queue");
+    assert_eq!((&run["policy"], &changed["weight"]), (&"long-term (changed)".into(), &50.0.into()));
     for (args, code, expected) in [
         (vec!["--set", "generator.0.jobs=1"], 3, "changes the workload, which is the recorded one"),
         (vec!["--set", "quantum=1"], 3, "can change cluster, fairness, policy"),
