@@ -14,6 +14,7 @@
 //! want nodes of their own are looked at one by one within their leaf, and hierarchical `drf`
 //! (`rescale`) and `per-server-drf` (`per_server`) look at all queues.
 
+mod ahead;
 mod books;
 mod chores;
 mod decide;
