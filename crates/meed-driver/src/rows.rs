@@ -69,6 +69,13 @@ impl<J> LiveJob<J> {
         self.name.as_ref().unwrap_or(&self.key)
     }
 
+    /// A field of each line of its row, to have them at hand.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        let names = u64::from(self.name.is_some()) ^ u64::from(self.again.is_some());
+        self.submit.as_micros() ^ self.unstarted ^ names ^ self.id.slot() as u64
+    }
+
     /// Its leaf queue.
     pub fn queue(&self) -> QueueId {
         self.queue

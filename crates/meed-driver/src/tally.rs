@@ -182,6 +182,22 @@ impl Tally {
         &self.queues[queue.index()]
     }
 
+    /// A field of each line of a queue's row, to have them at hand.
+    #[inline]
+    pub(crate) fn glance(&self, queue: QueueId) -> u64 {
+        let row = &self.queues[queue.index()];
+        row.jobs ^ row.waits ^ row.wait_micros as u64 ^ row.times.least ^ row.times.most
+    }
+
+    /// The same of what lies behind it: where the next time will stand.
+    #[inline]
+    pub(crate) fn glance_behind(&self, queue: QueueId) -> u64 {
+        match &self.queues[queue.index()].times.kept {
+            Kept::Exact(all) => all.last().copied().unwrap_or(0),
+            Kept::Rough(rough) => rough.len(),
+        }
+    }
+
     #[inline]
     pub(crate) fn task_started(&mut self, queue: QueueId, waited: Span) {
         self.totals.starts += 1;

@@ -1,7 +1,7 @@
 //! Who serves the jobs of a virtual-time run: one driver over the whole cluster, or (static
 //! partition) one for each tenant. All that differs between them is here.
 
-use meed::{QueueId, Rejected, ResourceKinds, Start, Time};
+use meed::{AllocationId, QueueId, Rejected, ResourceKinds, Start, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Failed};
 use meed_journal::{Arrival, Fact};
@@ -42,6 +42,9 @@ pub(crate) trait Desk<'a>: Books {
 
     /// The job as it can run there, and as it was submitted where that differs; or why it cannot.
     fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>>;
+
+    /// These tasks are about to end: their rows are read, so that they are at hand then.
+    fn read_ahead(&self, _: &[(Self::At, AllocationId)]) {}
 
     /// What starts now is added to `starts`.
     fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
@@ -123,6 +126,10 @@ impl<'a> Desk<'a> for OneDriver<'a> {
 
     fn fit(&self, (): (), _: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>> {
         Ok(Fitted { job, submitted: None })
+    }
+
+    fn read_ahead(&self, tasks: &[((), AllocationId)]) {
+        Driver::read_ahead(self, tasks.iter().map(|&((), task)| task));
     }
 
     fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {

@@ -15,6 +15,7 @@
 //! want nodes of their own are looked at one by one within their leaf, and `per-server-drf`
 //! (`per_server`) looks at all queues.
 
+mod ahead;
 mod books;
 mod chores;
 mod decide;

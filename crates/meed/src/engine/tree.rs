@@ -151,6 +151,12 @@ impl Tree {
         self.names.get(name).copied()
     }
 
+    /// See `ahead`.
+    #[inline]
+    pub(super) fn glance(&self, queue: QueueId) -> u64 {
+        self[queue].jobs ^ self[queue].weight ^ self[queue].children.len() as u64
+    }
+
     pub(super) fn has_maximums(&self) -> bool {
         self.has_maximums
     }

@@ -194,6 +194,14 @@ impl Work {
         &self.groups[slot as usize]
     }
 
+    /// See `ahead`.
+    #[inline]
+    pub(super) fn glance(&self, job: JobId, group: u32) -> u64 {
+        let (job, group) = (self.jobs.get(job), &self.groups[group as usize]);
+        let job = job.map_or(0, |job| job.waiting ^ u64::from(job.running));
+        job ^ u64::from(group.count ^ group.number) ^ group.retries.len() as u64
+    }
+
     pub(super) fn running(&self, id: AllocationId) -> Option<&Running> {
         self.running.get(id)
     }

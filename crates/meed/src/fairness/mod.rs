@@ -91,6 +91,18 @@ impl Meter {
         self.usage[leaf * self.kinds + self.measured].slope()
     }
 
+    /// A field of each line of a leaf's rows, to have them at hand.
+    #[inline]
+    pub(crate) fn glance(&self, leaf: usize) -> u64 {
+        let meter = &self.leaves[leaf];
+        let first = leaf * self.kinds;
+        meter.share
+            ^ meter.entitled.slope()
+            ^ meter.lending.glance()
+            ^ self.usage[first].slope()
+            ^ self.demand[first] as u64
+    }
+
     pub(crate) fn kind(&self) -> usize {
         self.measured
     }

@@ -82,6 +82,12 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// A field of each line, to have them at hand.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        self.at.as_micros() ^ self.over ^ self.past as u64
+    }
+
     /// A task of `rate` starts at `now` and is assumed to end at `assumed_end`.
     pub(crate) fn start(&mut self, now: Time, rate: u64, assumed_end: Time, rules: Rules<'_>) {
         self.start_since(now, now, rate, assumed_end, rules);

@@ -94,6 +94,12 @@ impl Standing {
         self.books.get_or_insert_default()
     }
 
+    /// A field of its books, to have them at hand.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        self.books.as_deref().map_or(0, Ledger::glance)
+    }
+
     pub(super) fn vector(&mut self, kinds: usize) -> &mut Vector {
         self.vector.get_or_insert_with(|| Box::new(Vector::new(kinds)))
     }

@@ -11,6 +11,32 @@ use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
 
+/// Rows that are read ahead of their turn (`ahead`): a field of each line of memory.
+impl Books {
+    #[inline]
+    pub(in crate::engine) fn glance(&self, queue: QueueId) -> u64 {
+        let account = &self.accounts[queue.index()];
+        let account = account.standing.held
+            ^ account.terms.weight
+            ^ account.held.get(0)
+            ^ account.active_tasks
+            ^ account.domain as u64;
+        account ^ self.meter.glance(queue.index())
+    }
+
+    #[inline]
+    pub(in crate::engine) fn glance_job(&self, job: JobId) -> u64 {
+        self.jobs[job.slot()].as_ref().map_or(0, |job| {
+            job.arrival ^ job.standing.held ^ job.active_tasks ^ job.quantum.quantum.as_micros()
+        })
+    }
+
+    #[inline]
+    pub(in crate::engine) fn glance_behind(&self, queue: QueueId) -> u64 {
+        self.accounts[queue.index()].standing.glance()
+    }
+}
+
 impl Books {
     /// The key of `queue` among its siblings, as [`Books::key`] tells it.
     pub(in crate::engine) fn key_seen(&self, now: Time, queue: QueueId) -> Key {

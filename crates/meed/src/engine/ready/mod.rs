@@ -105,6 +105,21 @@ impl Ready {
         self.places.push(ABSENT);
     }
 
+    /// See `ahead`.
+    #[inline]
+    pub(super) fn glance(&self, leaf: QueueId) -> u64 {
+        let row = &self.rows[leaf.index()];
+        row.waiting ^ row.buckets.len() as u64 ^ u64::from(self.places[leaf.index()])
+    }
+
+    /// The same of what lies behind it.
+    #[inline]
+    pub(super) fn glance_behind(&self, leaf: QueueId) -> u64 {
+        self.rows[leaf.index()].buckets.first().map_or(0, |bucket| {
+            bucket.demand.get(0) ^ u64::from(bucket.shape.number()) ^ u64::from(bucket.is_empty())
+        })
+    }
+
     /// Waiting tasks of a leaf.
     #[inline]
     pub(super) fn waiting(&self, leaf: QueueId) -> u64 {

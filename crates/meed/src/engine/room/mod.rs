@@ -82,6 +82,12 @@ impl Room {
         self.cluster.free(node)
     }
 
+    /// See `ahead`.
+    #[inline]
+    pub(super) fn glance(&self, node: NodeId) -> u64 {
+        self.cluster.free(node).get(0) ^ u64::from(self.cluster.weight(node))
+    }
+
     /// delta of Eq. 9, in thousandths.
     #[inline]
     pub(super) fn weight(&self, node: NodeId) -> u32 {

@@ -1,0 +1,52 @@
+//! Rows that the next events will need are read together, before the first of them comes.
+//!
+//! With ten thousand queues and tens of thousands of running tasks the rows of one task lie in some
+//! thirty lines of memory that nothing near has touched: handled one after the other, each task
+//! waits for one line, then for the next. Nobody needs to wait for what he does not use: sixteen
+//! tasks' rows, read in a loop that only adds up a field of each, come from memory side by side.
+//!
+//! Invariant: nothing is changed, and nothing depends on it; a world that never asks gets the same
+//! decisions. Cost: some thirty loads for each task.
+
+use smallvec::SmallVec;
+
+use super::Engine;
+use crate::spec::{AllocationId, JobId, NodeId, QueueId};
+
+/// Tasks that are read together without a place on the heap.
+const TOGETHER: usize = 16;
+
+/// Where the rows of a task are.
+struct Places {
+    job: JobId,
+    queue: QueueId,
+    group: u32,
+    node: NodeId,
+}
+
+impl Engine {
+    /// These tasks are about to end: reads a field of each row that their ends will need, so that
+    /// memory answers for all of them at once. Handles of tasks that are gone are passed over.
+    pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId>) {
+        let place = |id| {
+            let task = self.work.running(id)?;
+            Some(Places { job: task.job, queue: task.queue, group: task.group, node: task.node })
+        };
+        let places: SmallVec<[Places; TOGETHER]> = tasks.filter_map(place).collect();
+        let mut seen = 0u64;
+        for at in &places {
+            let rows = self.work.glance(at.job, at.group) ^ self.room.glance(at.node);
+            seen ^= rows ^ self.books.glance_job(at.job) ^ self.glance_queue(at.queue);
+        }
+        // What lies behind pointers of the rows.
+        for at in &places {
+            seen ^= self.books.glance_behind(at.queue) ^ self.ready.glance_behind(at.queue);
+        }
+        std::hint::black_box(seen);
+    }
+
+    #[inline]
+    fn glance_queue(&self, queue: QueueId) -> u64 {
+        self.tree.glance(queue) ^ self.books.glance(queue) ^ self.ready.glance(queue)
+    }
+}
