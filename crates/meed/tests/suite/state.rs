@@ -361,7 +361,8 @@ mod golden {
                 story += &format!("  {ended:?}\n");
             }
             if round == 25 {
-                let left = engine.apply(now, Event::NodeLeft(engine.node_ids().nth(2).unwrap()));
+                let node = engine.node_ids().nth(2).expect("there are three");
+                let left = engine.apply(now, Event::NodeLeft(node));
                 story += &format!("  left: {left:?}\n");
             }
             engine.decide(true, |start| {

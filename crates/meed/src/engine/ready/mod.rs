@@ -38,6 +38,7 @@ struct Row {
     /// Nothing of the leaf fits now: it is out of its parent's heap until it is woken.
     parked: bool,
     /// Leaves below that wait for this queue to fall below its maximum share.
+    #[expect(clippy::box_collection, reason = "few have one, and rows are read at every step")]
     capped: Option<Box<BTreeSet<QueueId>>>,
 }
 
