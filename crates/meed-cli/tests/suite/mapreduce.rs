@@ -1,11 +1,9 @@
 //! Runs of the MapReduce world are logged, run again and explained like all others.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
 const SCENARIO: &str = r#"
