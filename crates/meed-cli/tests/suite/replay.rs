@@ -377,8 +377,10 @@ fn another_cluster_and_changed_keys() {
         &["replay", "log.jsonl", "--set", "queue.3.weight=50", "--json", "-"],
     );
     let json: Value = serde_json::from_str(&json).expect("JSON");
+    let queues = json["runs"][1]["queues"].as_array().expect("a list");
+    let changed = queues.iter().find(|queue| queue["queue"] == "q").expect("it is declared");
     assert_eq!(
-        (&json["runs"][1]["policy"], &json["runs"][1]["queues"][0]["weight"]),
+        (&json["runs"][1]["policy"], &changed["weight"]),
         (&"long-term (changed)".into(), &50.0.into())
     );
     for (args, code, expected) in [
