@@ -93,7 +93,7 @@ fn table_1_of_ics_14() {
         assert_eq!(starts(&logs[policy], "A", 5, 60.0), a, "{policy}");
         assert_eq!(starts(&logs[policy], "B", 5, 60.0), b, "{policy}");
         let start = logs[policy].iter().find(|line| line.get("start").is_some()).expect("a start");
-        assert_eq!(keys(start), ["start", "t"]);
+        assert_eq!(keys(start), ["seq", "start", "t"]);
         assert_eq!(keys(&start["start"]), ["job", "node", "queue", "reason", "task"]);
         assert!(!start["start"]["reason"]["levels"].as_array().expect("levels").is_empty());
         let finish = logs[policy].last().expect("an end");
