@@ -13,7 +13,8 @@ fuzz_target!(|data: &[u8]| {
             Ok(problem) => {
                 for (_, policy) in POLICIES {
                     let allocation = allocate(&problem, *policy).expect("a sound problem");
-                    assert!(allocation.users.iter().all(|user| user.tasks.is_finite() && user.tasks >= 0.0));
+                    assert!(allocation.users.iter()
+                        .all(|user| user.tasks.is_finite() && user.tasks >= 0.0));
                     let json = to_json(&problem, *policy, &allocation);
                     assert!(json.starts_with("{\"policy\":") && !json.contains("NaN"), "{json}");
                     // With three and more resources of extreme proportions the gap may be large; it

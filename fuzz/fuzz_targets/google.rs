@@ -17,12 +17,17 @@ fuzz_target!(|data: &[u8]| {
         queues: [GoogleQueues::User, GoogleQueues::Job, GoogleQueues::Class, GoogleQueues::Priority]
             [usize::from(choice & 3)]
         .clone(),
-        episode: [GoogleEpisode::Last, GoogleEpisode::Longest, GoogleEpisode::Finished, GoogleEpisode::Total]
+        episode: [GoogleEpisode::Last, GoogleEpisode::Longest, GoogleEpisode::Finished,
+            GoogleEpisode::Total]
             [usize::from(choice >> 2 & 3)],
-        unfinished: if choice & 16 == 0 { GoogleUnfinished::UntilEnd } else { GoogleUnfinished::Drop },
+        unfinished: match choice & 16 == 0 {
+            true => GoogleUnfinished::UntilEnd,
+            false => GoogleUnfinished::Drop,
+        },
         missing_demand: (choice & 32 != 0).then(|| Resources::new(&[1, 2])),
         keep_earlier: choice & 64 == 0,
-        batch_gap: if choice & 128 == 0 { Span::ZERO } else { GoogleAssumptions::default().batch_gap },
+        batch_gap: if choice & 128 == 0 { Span::ZERO } else { GoogleAssumptions::default()
+            .batch_gap },
         ..GoogleAssumptions::default()
     };
     let kinds = shares();

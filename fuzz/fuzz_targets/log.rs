@@ -45,7 +45,8 @@ fuzz_target!(|data: &[u8]| {
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
     let options =
-        ReplayOptions { policies: vec!["fair".to_owned()], series_points: 4, ..ReplayOptions::default() };
+        ReplayOptions { policies: vec!["fair".to_owned()], series_points: 4,
+            ..ReplayOptions::default() };
     if let Err(error) = replay(&recording, &options, None, &mut StopSoon) {
         assert!(!error.to_string().is_empty());
     }

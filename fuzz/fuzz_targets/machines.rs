@@ -34,7 +34,8 @@ fuzz_target!(|data: &[u8]| {
         match change {
             MachineChange::Joins(node) => assert!(there.insert(node.name.clone())),
             MachineChange::Leaves(name) => assert!(there.remove(name)),
-            MachineChange::Resized(name, capacity) => assert!(there.contains(name) && !capacity.is_zero()),
+            MachineChange::Resized(name, capacity) =>
+                assert!(there.contains(name) && !capacity.is_zero()),
         }
     }
 });

@@ -9,7 +9,8 @@ use meed_workload::{JobSource, OnBadLine, Origin};
 fuzz_target!(|data: &[u8]| {
     let Some((choice, file)) = data.split_first() else { return };
     let assumptions = MwfAssumptions {
-        queues: [MwfQueues::User, MwfQueues::Queue, MwfQueues::Single("all".into())][usize::from(choice % 3)]
+        queues: [MwfQueues::User, MwfQueues::Queue,
+            MwfQueues::Single("all".into())][usize::from(choice % 3)]
             .clone(),
         properties: [MwfProperties::Known, MwfProperties::All, MwfProperties::Ignore]
             [usize::from(choice / 3 % 3)],

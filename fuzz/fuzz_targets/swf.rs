@@ -9,11 +9,15 @@ use meed_workload::{JobSource, OnBadLine, Origin};
 fuzz_target!(|data: &[u8]| {
     let Some((choice, file)) = data.split_first() else { return };
     let assumptions = SwfAssumptions {
-        queues: [SwfQueues::User, SwfQueues::Group, SwfQueues::Queue, SwfQueues::Single("all".into())]
+        queues: [SwfQueues::User, SwfQueues::Group, SwfQueues::Queue,
+            SwfQueues::Single("all".into())]
             [usize::from(choice & 3)]
         .clone(),
         shape: if choice & 4 == 0 { SwfShape::Rigid } else { SwfShape::Split },
-        processors: if choice & 8 == 0 { SwfProcessors::Allocated } else { SwfProcessors::Requested },
+        processors: match choice & 8 == 0 {
+            true => SwfProcessors::Allocated,
+            false => SwfProcessors::Requested,
+        },
         memory: if choice & 16 == 0 { SwfMemory::Requested } else { SwfMemory::Used },
         ..SwfAssumptions::default()
     };

@@ -5,7 +5,9 @@ use libfuzzer_sys::fuzz_target;
 use meed_fuzz::{is_small, run_briefly, scenario};
 
 const SCENARIO: &str = r#"
-cluster = { resources = ["cpu", "memory"], node = [{ count = 2, capacity = { cpu = 2, memory = "4GiB" } }] }
+[cluster]
+resources = ["cpu", "memory"]
+node = [{ count = 2, capacity = { cpu = 2, memory = "4GiB" } }]
 [[queue]]
 name = "a.b"
 [[queue]]

@@ -140,13 +140,16 @@ fn small_numbers(value: &toml::Value) -> bool {
 /// Runs a policy until the first word about progress, and asserts what holds of every run that ends
 /// before.
 pub fn run_briefly(scenario: &Scenario, policy: &str) {
-    let options = Options { policies: vec![policy.to_owned()], series_points: 8, ..Options::default() };
+    let options = Options { policies: vec![policy.to_owned()], series_points: 8,
+        ..Options::default() };
     match simulate(scenario, &options, None, &mut StopSoon) {
         Ok(comparison) => {
             let run = &comparison.runs[0];
-            let figures = run.queues.iter().flat_map(|queue| [Some(queue.lent), queue.rho, queue.mean_wait_s]);
+            let figures = run.queues.iter()
+                .flat_map(|queue| [Some(queue.lent), queue.rho, queue.mean_wait_s]);
             assert!(figures.flatten().chain([run.psi, run.omega]).all(f64::is_finite), "{run:?}");
-            assert!(run.utilization.values().all(|used| (0.0..=1.0 + 1e-9).contains(used)), "{run:?}");
+            assert!(run.utilization.values().all(|used| (0.0..=1.0 + 1e-9).contains(used)),
+                "{run:?}");
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -1,8 +1,8 @@
 //! `cargo xtask licences`: every package that ends up in a build is permissively licensed.
 //!
-//! Reads `cargo metadata` for the workspace, the fuzz targets and the benchmark beside SQLite. A licence expression (SPDX)
-//! is accepted when one of its alternatives is; `A AND B` needs both, `A OR B` (or `A/B`, as older
-//! packages write) one of them.
+//! Reads `cargo metadata` for the workspace, the fuzz targets and the benchmark beside SQLite. A
+//! licence expression (SPDX) is accepted when one of its alternatives is; `A AND B` needs both, `A
+//! OR B` (or `A/B`, as older packages write) one of them.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,10 +1,10 @@
 //! `cargo xtask scaling`: every command on inputs of size n, 2n and 4n, counted in instructions.
 //!
 //! Seconds on a shared machine say little; instructions say the same each time. With I(n) for the
-//! instructions of a run, the growth is (I(4n) - I(2n)) / (I(2n) - I(n)), which leaves out what does
-//! not depend on n: 2 for a linear command, a little more with a logarithm, 4 for a quadratic one. A
-//! growth above [`BOUND`] is a failure. valgrind counts; where there is none nothing is measured,
-//! which is said aloud.
+//! instructions of a run, the growth is (I(4n) - I(2n)) / (I(2n) - I(n)), which leaves out what
+//! does not depend on n: 2 for a linear command, a little more with a logarithm, 4 for a quadratic
+//! one. A growth above [`BOUND`] is a failure. valgrind counts; where there is none nothing is
+//! measured, which is said aloud.
 
 use std::fmt::Write;
 use std::fs;

@@ -88,7 +88,8 @@ fn records(count: usize) -> Vec<Vec<u8>> {
     let record = |seq: usize| {
         let (queue, job, key) = (seq * 7919 % 10_000, seq * 104_729 % 1_000_000, seq * 31 % 997);
         format!(
-            "{{\"t\":{seq}.5,\"start\":{{\"queue\":\"root.team-{queue:04}\",\"job\":\"job-{job:06}\",\
+            "{{\"t\":{seq}.5,\"start\":{{\"queue\":\"root.team-{queue:04}\",\"job\":\"job-{job:06\
+                }\",\
              \"task\":{},\"node\":\"node-{:05}\",\"reason\":{{\"measure\":\"long-term\",\"key\":\
              \"{key}/1024\",\"next\":\"root.team-{:04}\",\"its\":\"{}/1024\"}}}}}}",
             seq % 100,
@@ -183,7 +184,8 @@ fn recover(folder: &Path) -> Done<()> {
         if compress {
             let clock = Instant::now();
             let done = store.retain(&Default::default(), UnixMillis::new(2))?;
-            println!("compressing {} segments: {:.2} s", done.compressed, clock.elapsed().as_secs_f64());
+            println!("compressing {} segments: {:.2} \
+                s", done.compressed, clock.elapsed().as_secs_f64());
         }
         drop(store);
         let mut bytes = 0;

@@ -21,7 +21,8 @@ Examples:
 
 /// Long-term fair scheduling: who is served next on a shared cluster, and where the work runs.
 #[derive(Parser)]
-#[command(name = "meed", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), max_term_width = 100)]
+#[command(name = "meed", version, after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
+    max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -49,7 +49,8 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_enum, default_value_t = TaskKind::Both, conflicts_with = "case")]
     tasks: TaskKind,
     /// Random cases for each property, policy and kind of tasks.
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_TRIALS, value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "case")]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_TRIALS, value_parser =
+        clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "case")]
     trials: u32,
     /// Seed of all random choices.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "case")]

@@ -40,7 +40,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
     /// Only says whether the recorded policy decides as recorded, and shows the first difference.
-    #[arg(long, conflicts_with_all = ["policy", "cluster", "sets", "json", "report", "log", "series"])]
+    #[arg(long, conflicts_with_all = ["policy", "cluster", "sets", "json", "report", "log",
+        "series"])]
     verify: bool,
     /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.
     #[arg(long, value_name = "FILE")]

@@ -31,7 +31,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     list: bool,
     /// Over how many seeds random workloads are repeated.
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64)
+        .range(1..=10_000))]
     seeds: u64,
     /// The first seed.
     #[arg(long, value_name = "N", default_value_t = 0)]

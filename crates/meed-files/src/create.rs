@@ -1,8 +1,8 @@
 //! Writing a file that is either whole or not there.
 //!
 //! The bytes go to a file without a name in the target's folder, which takes its name only in
-//! [`Output::finish`]: dropping an [`Output`] before that leaves what was there before, and whatever
-//! ends the program (Ctrl-C, `kill -9`, an abort for want of memory, power) leaves nothing of it,
+//! [`Output::finish`]: dropping an [`Output`] before that leaves what was there before, and
+//! whatever ends the program (Ctrl-C, `kill -9`, an abort for want of memory, power) leaves nothing of it,
 //! since the operating system frees a file without a name. Where the file system can give such a
 //! file no name later (no `O_TMPFILE`: some network file systems, other systems than Linux) the
 //! finished bytes are copied to a sibling that is then renamed; only what ends the program during

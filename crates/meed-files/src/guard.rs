@@ -1,11 +1,12 @@
 //! Who may write where: an output never takes the place of a file that is read, nor of another
 //! output.
 //!
-//! A command tells its guard what it reads and what it writes, in any order and as soon as it knows;
-//! the first pair that is one file is refused. Two names are one file when the file system says so
-//! (device and number: links of both kinds, other spellings, folders mounted twice) or, where
-//! nothing is there yet, when folder and name are the same after following links. Pipes and devices
-//! are not overwritten, so they may be read and written; `/dev/null` may take any number of outputs.
+//! A command tells its guard what it reads and what it writes, in any order and as soon as it
+//! knows; the first pair that is one file is refused. Two names are one file when the file system
+//! says so (device and number: links of both kinds, other spellings, folders mounted twice) or,
+//! where nothing is there yet, when folder and name are the same after following links. Pipes and
+//! devices are not overwritten, so they may be read and written; `/dev/null` may take any number of
+//! outputs.
 //!
 //! Only a guard opens an [`Output`]. Cost: O(files) for each file told.
 
@@ -178,8 +179,8 @@ impl Guard {
 
     /// Begins to write `path`, compressed as its ending says.
     ///
-    /// A path that no [`Guard::writes`] has told of is looked at now. One that was told of is looked
-    /// at again: what was read since, or has taken the name meanwhile, counts as well.
+    /// A path that no [`Guard::writes`] has told of is looked at now. One that was told of is
+    /// looked at again: what was read since, or has taken the name meanwhile, counts as well.
     pub fn create(&mut self, path: &Path) -> Result<Output, GuardError> {
         if !self.outputs.iter().any(|output| output.path == path) {
             self.claim("the output", path)?;

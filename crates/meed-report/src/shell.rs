@@ -60,8 +60,8 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// JSON as it may stand in a `<script>` element: `<` occurs in strings only, and without it no
-/// element or comment can begin or end. The page shows these strings to people, so what is hidden in
-/// them is made visible here, escaped or not.
+/// element or comment can begin or end. The page shows these strings to people, so what is hidden
+/// in them is made visible here, escaped or not.
 pub(crate) fn json_in_script(json: &[u8]) -> String {
     let json = String::from_utf8_lossy(json);
     let mut out = String::with_capacity(json.len());

@@ -21,8 +21,8 @@
 //! Each with what checks it, in `tests/suite`:
 //!
 //! - No acknowledged record is lost; no part of a group is found, nor a group without the one
-//!   before; no half snapshot. `power.rs`: the power goes off at every operation of a small run, and
-//!   whatever may be left is (writes by sectors, in any order, cut at any byte); at random
+//!   before; no half snapshot. `power.rs`: the power goes off at every operation of a small run,
+//!   and whatever may be left is (writes by sectors, in any order, cut at any byte); at random
 //!   operations of long runs; while recovering, and after. `kill.rs`: processes that are killed.
 //! - No wrong record is read; damage is an error that names its place; no torn tail hides damage.
 //!   `damage.rs`: each bit of each file is flipped. `segment.rs` says how they are told apart.

@@ -10,8 +10,8 @@ use crate::{JobSource, SourceCounts, TraceError};
 /// Writes all jobs of `source`, whose demands are over `kinds`, to `out` (called `name` in
 /// messages).
 ///
-/// Streams: one job in memory. A file should be a [`meed_files::create::Output`], to be finished by the
-/// caller.
+/// Streams: one job in memory. A file should be a [`meed_files::create::Output`], to be finished by
+/// the caller.
 pub fn convert<W: Write>(
     source: &mut dyn JobSource,
     kinds: &ResourceKinds,

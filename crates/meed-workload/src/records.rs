@@ -38,8 +38,8 @@ impl Records {
         self.bad.note(&name, self.lines.number(), problem)
     }
 
-    /// The file has ended. What follows the end of compressed data is passed over, as gzip does, but
-    /// not in silence.
+    /// The file has ended. What follows the end of compressed data is passed over, as gzip does,
+    /// but not in silence.
     pub(crate) fn end(&mut self) -> Result<(), TraceError> {
         match std::mem::replace(&mut self.ended, true) {
             true => Ok(()),

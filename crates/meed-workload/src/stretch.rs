@@ -119,7 +119,8 @@ mod tests {
         /// Cutting a workload at `origin(end)` leaves out exactly what would come at `end` or
         /// later.
         #[test]
-        fn origin_is_the_first_instant_that_is_moved_so_far(load in 1..=1_000_000u32, end in 0..1u64 << 40) {
+        fn origin_is_the_first_instant_that_is_moved_so_far(load in 1..=1_000_000u32,
+            end in 0..1u64 << 40) {
             let load = Load::from_thousandths(load).unwrap();
             let end = Time::from_micros(end).unwrap();
             let origin = load.origin(end);

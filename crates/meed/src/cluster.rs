@@ -1,9 +1,9 @@
 //! The nodes: what each holds and what is free on it.
 //!
 //! Most nodes are ordinary: 0 <= free <= capacity, kind by kind; freeing more than was held stops
-//! the program. A node that is cordoned, or of which others use a part, or on which more runs than it
-//! holds, is special: it has a balance, which may be negative, and what is free is what of that may
-//! be used (nothing where it is cordoned).
+//! the program. A node that is cordoned, or of which others use a part, or on which more runs than
+//! it holds, is special: it has a balance, which may be negative, and what is free is what of that
+//! may be used (nothing where it is cordoned).
 //!
 //! > balance = capacity - what tasks hold - what others use
 

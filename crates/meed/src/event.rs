@@ -73,11 +73,11 @@ pub enum Event<'a> {
     /// A task is lost without its fault (evicted, or its machine failed): that is no attempt, what
     /// it used stays charged, and it waits again. Effect: [`Effect::Ended`].
     TaskLost(AllocationId),
-    /// A task that waits runs already, since an instant that is not in the future: another scheduler
-    /// placed it, or this one before a restart. It is charged since then as if it had been decided
-    /// then, as far as ledgers know. Neither the room on the node, nor constraints, nor maximum
-    /// shares matter: the node may be over-full until tasks end. A job that arrives with running
-    /// tasks is told first. Effect: [`Effect::Started`].
+    /// A task that waits runs already, since an instant that is not in the future: another
+    /// scheduler placed it, or this one before a restart. It is charged since then as if it had
+    /// been decided then, as far as ledgers know. Neither the room on the node, nor constraints,
+    /// nor maximum shares matter: the node may be over-full until tasks end. A job that arrives
+    /// with running tasks is told first. Effect: [`Effect::Started`].
     TaskAdopted {
         /// Its job.
         job: JobId,

@@ -43,12 +43,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn adds_up_and_stays_within_a_unit_of_the_quota(total in 0u64..1 << 53, weights in prop::collection::vec(1u64..1_000_000_000, 1..50)) {
+        fn adds_up_and_stays_within_a_unit_of_the_quota(total in 0u64..1 << 53,
+            weights in prop::collection::vec(1u64..1_000_000_000, 1..50)) {
             let parts = apportion(total, &weights);
             prop_assert_eq!(parts.iter().sum::<u64>(), total);
             let sum: u128 = weights.iter().map(|&w| u128::from(w)).sum();
             for (part, weight) in parts.iter().zip(&weights) {
-                let (exact, floor) = (u128::from(total) * u128::from(*weight), u128::from(*part) * sum);
+                let (exact, floor) = (u128::from(total) * u128::from(*weight),
+                    u128::from(*part) * sum);
                 prop_assert!(floor <= exact + sum && exact < floor + sum + 1);
             }
         }

@@ -1,14 +1,15 @@
 //! The engine's whole state as plain data: to be kept over a restart, sent elsewhere, or looked at.
 //!
-//! [`Engine::state`](crate::Engine::state) writes it, [`Engine::from_state`](crate::Engine::from_state)
-//! reads it, and what is read decides for ever after what the engine that wrote it would have
-//! decided, with ledgers and fairness integrals equal to the bit.
+//! [`Engine::state`](crate::Engine::state) writes it,
+//! [`Engine::from_state`](crate::Engine::from_state) reads it, and what is read decides for ever
+//! after what the engine that wrote it would have decided, with ledgers and fairness integrals
+//! equal to the bit.
 //!
-//! What is a fact is kept: who holds what since when, what ledgers were charged, what is waited for.
-//! What follows from it is not: what is free on nodes, the rates of ledgers, shares of live queues,
-//! heaps and indices are made anew, so no two of them can contradict each other. All handles that a
-//! world holds stay valid: queues and nodes are numbered as before, and slots of jobs and running
-//! tasks keep their generations.
+//! What is a fact is kept: who holds what since when, what ledgers were charged, what is waited
+//! for. What follows from it is not: what is free on nodes, the rates of ledgers, shares of live
+//! queues, heaps and indices are made anew, so no two of them can contradict each other. All
+//! handles that a world holds stay valid: queues and nodes are numbered as before, and slots of
+//! jobs and running tasks keep their generations.
 //!
 //! Everything is an integer. Times and spans are at most [`crate::MAX_MICROS`] microseconds. With
 //! the feature `serde` all of it can be written and read in any format that has integers of 128

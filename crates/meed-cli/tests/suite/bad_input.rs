@@ -57,7 +57,8 @@ fn traces(folder: &Path) {
     let head = "{\"meed_trace\":1,\"resources\":{\"slot\":\"milli\"},\"queues\":[\"a\",\"x\"]}\n";
     let job = |submit: &str| {
         format!(
-            "{{\"submit_s\":{submit},\"queue\":\"x\",\"tasks\":[{{\"demand\":{{\"slot\":1}},\"duration_s\":1}}]}}\n"
+            "{{\"submit_s\":{submit},\"queue\":\"x\",\"tasks\":[{{\"demand\":{{\"slot\":1}},\"dura\
+                tion_s\":1}}]}}\n"
         )
     };
     let swf = |line: &str| format!("; MaxProcs: 4\n{line}");

@@ -8,10 +8,12 @@ use std::path::Path;
 use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
-/// As TOML and JSON write it: escape sequences, a bell, controls of Latin-1, line breaks that forge a
-/// line, directions, separators, what has no width.
-const NASTY: &str = "\\u001b[31mred\\u001b[2J\\u0007\\b\\u007f\\u0085\\u009b1m\\nFORGED\\r\\t\\u202egnp\
-                     \\u2066\\u2067\\u2068\\u2069\\u202a\\u202b\\u202c\\u202d\\u200e\\u200f\\u061c\\u2028\\u2029\
+/// As TOML and JSON write it: escape sequences, a bell, controls of Latin-1, line breaks that forge
+/// a line, directions, separators, what has no width.
+const NASTY: &str = "\\u001b[31mred\\u001b[2J\\u0007\\b\\u007f\\u0085\\u009b1m\\nFORGED\\r\\t\\u202e\
+                     gnp\
+                     \\u2066\\u2067\\u2068\\u2069\\u202a\\u202b\\u202c\\u202d\\u200e\\u200f\
+                     \\u061c\\u2028\\u2029\
                      \\u200b\\ufeffz";
 
 /// The same as it is.
@@ -57,7 +59,8 @@ fn scenario() -> String {
     let resource = NASTY.replace("\\n", "");
     format!(
         "[cluster]\nresources = [\"cpu\", \"r{resource}\"]\n[[cluster.node]]\nname = \"n{NASTY}\"\n\
-         capacity = {{ cpu = 2, \"r{resource}\" = 2 }}\nlabels = {{ \"l{NASTY}\" = \"v{NASTY}\" }}\n\
+         capacity = {{ cpu = 2, \"r{resource}\" = 2 }}\nlabels = {{ \"l{NASTY}\" = \"v{NASTY}\" \
+         }}\n\
          [[queue]]\nname = \"q{NASTY}\"\nmin = {{ cpu = 2 }}\n[[queue]]\nname = \"b\"\n\
          min = {{ cpu = 2 }}\n[policies.\"p{NASTY}\"]\norder = \"fair\"\n\
          [[job]]\nqueue = \"q{NASTY}\"\nname = \"j{NASTY}\"\ntasks = 5\ndemand = {{ cpu = 1 }}\n\
@@ -228,7 +231,8 @@ fn traces_and_pools() {
     fs::write(folder.join("b.swf"), b"; MaxProcs: 4\n\xff\xfe\x1b[31m 1 2\n").unwrap();
     check(folder, &["trace", "inspect", "b.swf"], 3);
     let pool = format!(
-        "{{\"servers\":[{{\"count\":1,\"capacity\":{{\"c{NASTY}\":9}}}}],\"users\":[{{\"name\":\"u{NASTY}\",\
+        "{{\"servers\":[{{\"count\":1,\"capacity\":{{\"c{NASTY}\":9}}}}],\"users\":[{{\"name\":\"u\
+            {NASTY}\",\
          \"demand\":{{\"c{NASTY}\":1}}}},{{\"name\":\"B\",\"demand\":{{\"c{NASTY}\":3}}}}]}}"
     );
     write("pool.json", pool.clone());

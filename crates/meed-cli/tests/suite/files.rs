@@ -207,7 +207,8 @@ fn shell(folder: &Path, command: &str) -> (Option<i32>, String, String) {
 /// Jobs enough for a log of some megabytes, and for a signal to come in time.
 const LONG: &str = "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\ncapacity = { slot = 4 }\n\
                     [[queue]]\nname = \"a\"\n[[generator]]\nqueue = \"a\"\njobs = 2000000\n\
-                    arrivals = { every = \"1s\" }\ntasks = 1\ndemand = { slot = 1 }\nduration = 1\n";
+                    arrivals = { every = \"1s\" }\ntasks = 1\ndemand = { slot = 1 }\nduration = \
+                    1\n";
 
 #[test]
 fn nothing_is_left_of_a_run_that_is_ended() {

@@ -30,8 +30,8 @@ pub struct Key {
     pub about: &'static str,
     /// How its value is written.
     pub form: Form,
-    /// The key among [`meed::policy::MeasureInfo::reads`] with which it is read; none for a key that means
-    /// something under every order.
+    /// The key among [`meed::policy::MeasureInfo::reads`] with which it is read; none for a key
+    /// that means something under every order.
     read_with: Option<&'static str>,
     /// Keys of one group are one choice: they are inherited together or not at all.
     pub(super) group: &'static str,

@@ -23,7 +23,8 @@ impl<J, K: Journal> Driver<J, K> {
     /// the world keeps of a job that arrives. Keys must be kept ([`Driver::find_by_key`]).
     ///
     /// ```
-    /// use meed::{Config, Measure, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Time, Unit};
+    /// use meed::{Config, Measure, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+    /// use meed::{Time, Unit};
     /// use meed_driver::{Driver, Off, Taken};
     /// use meed_journal::{Amounts, Arrival, Fact, Group, Started, TaskFact};
     ///

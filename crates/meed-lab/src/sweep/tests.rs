@@ -389,14 +389,20 @@ fn the_report_has_the_chart_that_fits() {
         &["load=0.5..1.5 step 0.5"],
         &["fair", "long-term"],
         2,
-        |block| matches!(block, Block::Lines(chart) if chart.lines.len() == 2 && chart.lines[1].band.is_some() && chart.marks.is_empty()),
+        |block| {
+            matches!(block, Block::Lines(chart) if chart.lines.len() == 2 && chart.lines[1]
+            .band.is_some() && chart.marks.is_empty())
+        },
         1,
     );
     check(
         &["half_life=1s,1min,1h"],
         &["long-term"],
         1,
-        |block| matches!(block, Block::Lines(chart) if chart.lines[0].x[2] == 0.0 && chart.marks.len() == 3),
+        |block| {
+            matches!(block, Block::Lines(chart) if chart.lines[0].x[2] == 0.0
+            && chart.marks.len() == 3)
+        },
         1,
     );
     check(

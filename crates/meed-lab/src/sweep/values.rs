@@ -3,7 +3,8 @@
 //! ```text
 //! 1h,6h,24h          a list; commas within brackets, braces or quotes do not separate
 //! 1..10 step 3       1, 4, 7, 10: exact decimal steps, up to and with the end if they hit it
-//! 1h..30d log 5      5 values in equal ratios from the first to the last, rounded to 3 digits; units may differ
+//! 1h..30d log 5      5 values in equal ratios from the first to the last, rounded to 3
+//!                    digits; units may differ
 //! 0.5..2 step 0.5,4  both
 //! ```
 

@@ -7,8 +7,10 @@ use crate::common::solved;
 
 #[test]
 fn the_result_is_written_as_documented() {
-    let text = r#"{"servers":[{"capacity":{"cpu":2,"memory":12}},{"capacity":{"memory":2,"cpu":12}}],
-        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1}},{"name":"b","demand":{"cpu":1,"memory":0.2},"tasks":5}]}"#;
+    let text = r#"{"servers":[{"capacity":{"cpu":2,"memory":12}},{"capacity":{"memory":2,
+            "cpu":12}}],
+        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1}},{"name":"b","demand":{"cpu":1,
+            "memory":0.2},"tasks":5}]}"#;
     let problem = read(text, Format::Json).unwrap();
     for (name, policy) in meed_level::POLICIES {
         let allocation = solved(&problem, *policy);
@@ -41,8 +43,10 @@ fn the_result_is_written_as_documented() {
 
 #[test]
 fn ten_to_the_twelfth_of_anything() {
-    let base = r#"{"servers":[{"count":3,"capacity":{"cpu":2,"memory":12}},{"count":4,"capacity":{"cpu":7,"memory":5}}],
-        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":7,"used":0.5},{"name":"b","demand":{"cpu":1,"memory":0.1}}]}"#;
+    let base = r#"{"servers":[{"count":3,"capacity":{"cpu":2,"memory":12}},{"count":4,
+            "capacity":{"cpu":7,"memory":5}}],
+        "users":[{"name":"a","demand":{"cpu":0.2,"memory":1},"weight":1,"tasks":7,"used":0.5},
+            {"name":"b","demand":{"cpu":1,"memory":0.1}}]}"#;
     for (from, to) in [
         ("\"count\":3", "\"count\":1e12"),
         ("\"count\":3", "\"count\":1000000000000"),
@@ -79,7 +83,8 @@ fn ten_to_the_twelfth_of_everything() {
 #[test]
 fn nobody_is_stopped_when_everything_fits() {
     let text = r#"{"servers":[{"capacity":{"a":2,"b":1,"c":1}},{"capacity":{"a":1,"b":2,"c":1}}],
-        "users":[{"name":"x","demand":{"a":0.1,"b":0.1,"c":0.1},"tasks":3},{"name":"y","demand":{"a":1},"tasks":0}]}"#;
+        "users":[{"name":"x","demand":{"a":0.1,"b":0.1,"c":0.1},"tasks":3},{"name":"y",
+            "demand":{"a":1},"tasks":0}]}"#;
     let problem = read(text, Format::Json).unwrap();
     let allocation = allocate(&problem, Policy::Drfh).unwrap();
     assert_eq!(

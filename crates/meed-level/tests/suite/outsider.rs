@@ -24,7 +24,8 @@ fn text_of(problem: &Problem) -> String {
         .users
         .iter()
         .map(|user| {
-            json!({"name": user.name, "demand": amounts(&user.demand), "weight": user.weight, "tasks": user.tasks,
+            json!({"name": user.name, "demand": amounts(&user.demand), "weight": user.weight,
+                "tasks": user.tasks,
                    "used": user.used})
         })
         .collect();
@@ -194,7 +195,8 @@ proptest! {
 
     #[test]
     fn an_outsider_can_check_what_is_printed(
-        problem in (1usize..=4).prop_flat_map(|resources| problems(Kind { resources, zeros: true, finite: true }, 6)),
+        problem in (1usize..=4).prop_flat_map(
+            |resources| problems(Kind { resources, zeros: true, finite: true }, 6)),
     ) {
         let input = text_of(&problem);
         let problem = read(&input, Format::Json).unwrap();

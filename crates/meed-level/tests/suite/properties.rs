@@ -34,7 +34,8 @@ proptest! {
 
     /// Sec. 5.1: with weights and finitely many tasks too, nobody envies (per weight).
     #[test]
-    fn no_envy_with_weights_and_ends(problem in problems(Kind { resources: 2, zeros: false, finite: true }, 6)) {
+    fn no_envy_with_weights_and_ends(problem in problems(
+        Kind { resources: 2, zeros: false, finite: true }, 6)) {
         all_at_least(&envy(&problem, &solved(&problem, Policy::Drfh)), "envy", &problem);
     }
 
@@ -47,7 +48,8 @@ proptest! {
         let mut coalition: Vec<(usize, Vec<f64>)> = Vec::new();
         for (user, demand) in claims {
             let user = user % problem.users.len();
-            let demand: Vec<f64> = demand.iter().take(problem.resources.len()).map(|v| f64::from(*v) / 4.0).collect();
+            let demand: Vec<f64> = demand.iter().take(problem.resources.len())
+                .map(|v| f64::from(*v) / 4.0).collect();
             if coalition.iter().all(|(known, _)| *known != user) {
                 coalition.push((user, demand));
             }
@@ -86,13 +88,16 @@ proptest! {
 
     /// Prop. 7: one resource is shared max-min fairly: all the same, or all tasks.
     #[test]
-    fn single_resource_fairness(problem in problems(Kind { resources: 1, zeros: false, finite: true }, 6)) {
+    fn single_resource_fairness(problem in problems(
+        Kind { resources: 1, zeros: false, finite: true }, 6)) {
         let allocation = solved(&problem, Policy::Drfh);
         let used: f64 = allocation.users.iter().map(|user| user.dominant_share).sum();
-        let wanting = |user: &usize| problem.users[*user].tasks.is_none_or(|most| allocation.users[*user].tasks < most * LEAST);
+        let wanting = |user: &usize| problem.users[*user]
+            .tasks.is_none_or(|most| allocation.users[*user].tasks < most * LEAST);
         let levels = (0..problem.users.len()).filter(wanting);
         let levels: Vec<f64> =
-            levels.map(|user| allocation.users[user].dominant_share / problem.users[user].weight).collect();
+            levels.map(|user| allocation.users[user].dominant_share / problem.users[user].weight)
+                .collect();
         prop_assert!(levels.is_empty() || near(used, 1.0, 1e-9));
         prop_assert!(levels.iter().all(|level| near(*level, allocation.level.unwrap(), 1e-9)));
     }
@@ -111,7 +116,8 @@ proptest! {
         prop_assume!(problem.check().is_ok());
         let allocation = solved(&problem, Policy::Drfh);
         let equal = 1.0 / problem.users.len() as f64;
-        prop_assert!(allocation.users.iter().all(|user| near(user.dominant_share, equal, 1e-9)), "{:?}", allocation);
+        prop_assert!(allocation.users.iter().all(|user| near(user.dominant_share, equal, 1e-9)),
+            "{:?}", allocation);
     }
 
     /// DRF on every server by itself keeps the strong sharing incentive (Sec. 4.5.3).
@@ -136,7 +142,8 @@ proptest! {
         let level = |policy| solved(&problem, policy).level.unwrap();
         let drfh = level(Policy::Drfh);
         prop_assert!(drfh <= level(Policy::Drf) * (1.0 + 1e-9));
-        prop_assert!(drfh >= level(Policy::PerServerDrf) * LEAST && drfh >= level(Policy::Slots) * LEAST);
+        prop_assert!(drfh >= level(Policy::PerServerDrf) * LEAST
+            && drfh >= level(Policy::Slots) * LEAST);
     }
 }
 

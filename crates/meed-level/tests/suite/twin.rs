@@ -147,7 +147,8 @@ proptest! {
     }
 
     #[test]
-    fn two_resources_with_everything(problem in problems(Kind { resources: 2, zeros: true, finite: true }, 6)) {
+    fn two_resources_with_everything(problem in problems(
+        Kind { resources: 2, zeros: true, finite: true }, 6)) {
         compare(&problem, 1e-8);
     }
 
@@ -157,12 +158,14 @@ proptest! {
     }
 
     #[test]
-    fn three_resources_with_everything(problem in problems(Kind { resources: 3, zeros: true, finite: true }, 5)) {
+    fn three_resources_with_everything(problem in problems(
+        Kind { resources: 3, zeros: true, finite: true }, 5)) {
         compare(&problem, 1e-6);
     }
 
     #[test]
-    fn four_resources_with_everything(problem in problems(Kind { resources: 4, zeros: true, finite: true }, 4)) {
+    fn four_resources_with_everything(problem in problems(
+        Kind { resources: 4, zeros: true, finite: true }, 4)) {
         compare(&problem, 1e-6);
     }
 }

@@ -310,7 +310,8 @@ proptest! {
         let mut classes = measured("jas", &map_slots, &cpu, &io);
         classes.beat(Load::default());
         let now = slots_of(&classes);
-        prop_assert_eq!(now.iter().map(|(cpu, io)| cpu + io).sum::<u32>(), map_slots.iter().sum::<u32>());
+        prop_assert_eq!(now.iter().map(|(cpu, io)| cpu + io).sum::<u32>(), map_slots.iter()
+            .sum::<u32>());
         prop_assert!(now.iter().all(|&(cpu, io)| cpu > 0 && io > 0));
     }
 }

@@ -371,7 +371,8 @@ mod tests {
                     let holders = &holders[block as usize];
                     if holders.contains(&(node as u32)) {
                         Distance::Local
-                    } else if rack_count > 1 && holders.iter().any(|&h| racks.rack(h as usize) == racks.rack(node)) {
+                    } else if rack_count > 1 && holders.iter()
+                        .any(|&h| racks.rack(h as usize) == racks.rack(node)) {
                         Distance::Rack
                     } else {
                         Distance::Remote
@@ -380,7 +381,8 @@ mod tests {
                 let nearest = left.iter().copied().min_by_key(|&block| (distance(block), block));
                 let found = blocks.nearest(node, &racks);
                 prop_assert_eq!(found.map(|taken| taken.block), nearest);
-                prop_assert_eq!(blocks.has_local(node), left.iter().any(|&b| distance(b) == Distance::Local));
+                prop_assert_eq!(blocks.has_local(node), left.iter()
+                    .any(|&b| distance(b) == Distance::Local));
                 let next = blocks.next(node, &racks);
                 prop_assert_eq!(next.map(|taken| taken.block), left.first().copied());
                 let taken = if stream.below(2) == 0 { found } else { next };

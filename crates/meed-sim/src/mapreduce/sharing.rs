@@ -276,10 +276,12 @@ mod tests {
             let mut stream = Stream::new(seed, "sharing");
             let first = law(&mut stream);
             let (mut server, mut ends) = (Server::new(first), Vec::new());
-            let (mut twin, mut expected) = (Twin { law: first, at: 0, users: Vec::new(), work: 0 }, Vec::new());
+            let (mut twin, mut expected) =
+                (Twin { law: first, at: 0, users: Vec::new(), work: 0 }, Vec::new());
             let mut now = 0;
             for user in 0..40u32 {
-                let next = now + [0, stream.below(2_000_000), stream.below(50)][stream.below(3) as usize];
+                let next = now + [0, stream.below(2_000_000),
+                    stream.below(50)][stream.below(3) as usize];
                 while let Some(end) = server.next().filter(|end| end.as_micros() <= next) {
                     while let Some(user) = server.pop(end) {
                         ends.push((end.as_micros(), user));

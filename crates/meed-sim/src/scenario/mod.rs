@@ -106,7 +106,8 @@ pub(crate) struct Plan {
 const DEFAULT_ATTEMPTS: u16 = 4;
 
 impl Scenario {
-    /// Reads the file, compressed or not, with `--set KEY=VALUE` changes applied before anything is checked.
+    /// Reads the file, compressed or not, with `--set KEY=VALUE` changes applied before anything is
+    /// checked.
     pub fn load(
         path: &Path,
         sets: &[String],

@@ -15,7 +15,8 @@ use meed_workload::generate::{Arrivals, GeneratorSpec};
 /// Jobs of a generator that are run without being asked for: some hours of computing.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
-/// What is wrong with the minimum of the queue `name`, in a cluster that never has more than `most`.
+/// What is wrong with the minimum of the queue `name`, in a cluster that never has more than
+/// `most`.
 pub(super) fn minimum(
     name: &str,
     min: Option<&Resources>,

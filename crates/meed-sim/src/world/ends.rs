@@ -4,9 +4,9 @@
 //! compared, and ends at one instant come in the order of their starts. The slot names the task in
 //! the world's own table; it is free again when its event has come.
 //!
-//! The earliest events stand sorted before the heap: so it is known some time ahead whose turn comes
-//! ([`Ends::coming`]), and the world can read the rows of several tasks at once, which costs one
-//! wait for memory instead of many.
+//! The earliest events stand sorted before the heap: so it is known some time ahead whose turn
+//! comes ([`Ends::coming`]), and the world can read the rows of several tasks at once, which costs
+//! one wait for memory instead of many.
 //!
 //! Invariant: no event of the front is later than one of the heap, and the front is empty only when
 //! there is none. Cost: O(log n) for each event.
@@ -148,7 +148,8 @@ mod tests {
                     let first = plain.iter().copied().min();
                     plain.retain(|&event| Some(event) != first);
                     now = first.map_or(now, |(at, ..)| at);
-                    prop_assert_eq!(ends.next_time().map(Time::as_micros), first.map(|(at, ..)| at));
+                    prop_assert_eq!(ends.next_time().map(Time::as_micros),
+                        first.map(|(at, ..)| at));
                     prop_assert_eq!(ends.pop(), first.map(|(.., slot)| slot));
                 }
                 let next = plain.iter().min().map(|(.., slot)| *slot);

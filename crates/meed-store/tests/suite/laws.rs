@@ -187,8 +187,8 @@ fn edit(text: &mut Vec<u8>, edit: &Edit) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever stands in the live segment: an error, or the first of its records, to be followed by
-    /// others for good.
+    /// Whatever stands in the live segment: an error, or the first of its records, to be followed
+    /// by others for good.
     #[test]
     fn an_edited_segment(edits in edits(), groups in proptest::collection::vec(1..9_u64, 1..6)) {
         let kind = Kind::Files(1 << 20, 512);

@@ -313,7 +313,8 @@ proptest! {
             writer.write(job).unwrap();
         }
         let bytes = writer.into_inner().unwrap();
-        let source = CanonicalSource::open(&Origin::bytes("t", bytes), None, OnBadLine::Stop).unwrap();
+        let source = CanonicalSource::open(&Origin::bytes("t", bytes), None, OnBadLine::Stop)
+            .unwrap();
         prop_assert_eq!(source.queues(), &queues[..]);
         prop_assert_eq!(source.kinds(), &kinds());
         prop_assert_eq!(all(source), jobs);

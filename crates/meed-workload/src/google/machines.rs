@@ -390,8 +390,10 @@ mod tests {
 
     #[test]
     fn machines_come_change_and_go() {
-        let text = "0,5,0,HofLG,0.5,0.2493\n0,6,0,,0.25,0.25\n0,7,0,x,,\n\n1000,5,2,HofLG,0.5,0.2493\n\
-                    2000,5,2,HofLG,0.5,0.749\n3000,6,1,,0.25,0.25\n3000,9,1,,0.25,0.25\n4000,6,0,y,0.25,0.25\n\
+        let text = "0,5,0,HofLG,0.5,0.2493\n0,6,0,,0.25,0.25\n0,7,0,x,,\n\n1000,5,2,HofLG,0.5,0.24\
+            93\n\
+                    2000,5,2,HofLG,0.5,0.749\n3000,6,1,,0.25,0.25\n3000,9,1,,0.25,0.25\n4000,6,0,y\
+                        ,0.25,0.25\n\
                     9223372036854775807,5,1,,,\n";
         let read = |text: &str, policy| {
             read_machine_events(
@@ -415,9 +417,8 @@ mod tests {
                 (3000, &MachineChange::Leaves("m6".into())),
             ]
         );
-        assert!(
-            matches!(changes[2], (4000, MachineChange::Joins(node)) if node.labels["platform"] == "y")
-        );
+        assert!(matches!(changes[2], (4000, MachineChange::Joins(
+                node)) if node.labels["platform"] == "y"));
         assert_eq!((machines.lines, machines.ignored, machines.bad()), (9, 3, 0));
         let rows = [
             ("0,5,0", "3 columns; a line of machine_events has 6"),

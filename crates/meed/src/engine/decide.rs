@@ -35,10 +35,10 @@ impl Engine {
         self.room.forget_fresh();
     }
 
-    /// Starts the next task that [`Engine::decide`] would start; `None` when none can start. A world
-    /// that carries out one start before it asks for the next calls this; called until it says
-    /// `None`, it decides what `decide` decides. Events may come in between: what comes next is
-    /// decided with them.
+    /// Starts the next task that [`Engine::decide`] would start; `None` when none can start. A
+    /// world that carries out one start before it asks for the next calls this; called until it
+    /// says `None`, it decides what `decide` decides. Events may come in between: what comes next
+    /// is decided with them.
     pub fn next_start(&mut self, explain: bool) -> Option<Start> {
         self.room.sift_fresh();
         let start = self.next(explain);

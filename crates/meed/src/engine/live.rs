@@ -1,10 +1,11 @@
-//! What happens in a live cluster and in no plan: a start that could not be carried out, a task lost
-//! without fault, one task of a job withdrawn, a task that already runs, one that runs elsewhere.
+//! What happens in a live cluster and in no plan: a start that could not be carried out, a task
+//! lost without fault, one task of a job withdrawn, a task that already runs, one that runs
+//! elsewhere.
 //!
-//! An adopted task is charged as if it had been decided when it began, as far as ledgers still know:
-//! since the start of the round at most; under a half-life what it used then counts less by now;
-//! with a discount (Eq. 7) as if its queue had held all the time what it holds now. Its queue and
-//! its job arrive (Eq. 14), where they were not there, when it is told of, and their terms as
+//! An adopted task is charged as if it had been decided when it began, as far as ledgers still
+//! know: since the start of the round at most; under a half-life what it used then counts less by
+//! now; with a discount (Eq. 7) as if its queue had held all the time what it holds now. Its queue
+//! and its job arrive (Eq. 14), where they were not there, when it is told of, and their terms as
 //! newcomers are those of that instant. The fairness integrals measure what the engine saw: from
 //! then on.
 //!

@@ -74,8 +74,8 @@ impl Engine {
         Ok(self.room.check_total(capacity, &before, &self.kinds)?)
     }
 
-    /// Nothing new starts on the node, or again. What runs goes on, and the pool and all shares stay
-    /// as they are: a cordon is for a while, and nobody's share is to jump twice for it.
+    /// Nothing new starts on the node, or again. What runs goes on, and the pool and all shares
+    /// stay as they are: a cordon is for a while, and nobody's share is to jump twice for it.
     pub(super) fn node_cordoned(
         &mut self,
         node: NodeId,

@@ -17,8 +17,8 @@
 //! Invariants, while the tree has such a parent: the heap of every parent that orders by dominant
 //! allocation holds the *true* keys of its children, for they move at events only, and each change
 //! goes up the path at once ([`Engine::refresh`]); so its top gives M. The sum of a rescaled parent
-//! (`order::rescaled`) has one term for each child in its heap. Before each walk the leaves that can
-//! start something now, and only those, are in the heaps ([`Engine::settle`]).
+//! (`order::rescaled`) has one term for each child in its heap. Before each walk the leaves that
+//! can start something now, and only those, are in the heaps ([`Engine::settle`]).
 //!
 //! Keys are compared exactly: where their bounds overlap, by whole numbers of any length
 //! ([`View::compare`]). Those are kept with the parent until one of its terms changes.

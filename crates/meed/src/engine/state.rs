@@ -1,9 +1,9 @@
 //! The whole engine as plain data, and back; see [`crate::state`].
 //!
-//! [`Engine::from_state`] tells each part what it keeps and then, task by task, what runs and waits,
-//! as if it happened: so what follows from that is made by the same sums, and a state in which they
-//! could not come about is refused where it contradicts itself. Cost: O(queues + nodes + jobs +
-//! running tasks), besides sorting.
+//! [`Engine::from_state`] tells each part what it keeps and then, task by task, what runs and
+//! waits, as if it happened: so what follows from that is made by the same sums, and a state in
+//! which they could not come about is refused where it contradicts itself. Cost: O(queues + nodes +
+//! jobs + running tasks), besides sorting.
 
 use super::Engine;
 use super::books::{Books, Used};

@@ -150,7 +150,8 @@ impl LeafLending {
     }
 }
 
-/// `beyond` of what is borrowed was borrowed of nobody. Gives the units that rounding kept back to the largest remainders.
+/// `beyond` of what is borrowed was borrowed of nobody. Gives the units that rounding kept back to
+/// the largest remainders.
 pub(super) fn balance(parts: Vec<(Lending, u64)>, beyond: u128) -> Vec<Lending> {
     let borrowed: u128 = parts.iter().map(|(part, _)| part.borrowed).sum();
     let borrowed = borrowed.checked_sub(beyond).expect("it is a part of what is borrowed");
@@ -187,7 +188,8 @@ mod tests {
         ) {
             let n = weights.len();
             let shares = apportion(capacity, &weights);
-            let (mut pool, mut leaves, mut held) = (Pool::default(), vec![LeafLending::default(); n], vec![0u64; n]);
+            let (mut pool, mut leaves, mut held) =
+                (Pool::default(), vec![LeafLending::default(); n], vec![0u64; n]);
             let (mut now, mut lent, mut borrowed) = (0, vec![0f64; n], vec![0u128; n]);
             for i in 0..n { pool.hold(micros(0), &mut leaves[i], shares[i], 0); }
             for (wait, who, amount) in steps {
@@ -196,7 +198,9 @@ mod tests {
                 for i in 0..n {
                     borrowed[i] += u128::from(held[i].saturating_sub(shares[i])) * u128::from(wait);
                     if unused > 0 {
-                        lent[i] += shares[i].saturating_sub(held[i]) as f64 * over as f64 / unused as f64 * wait as f64;
+                        lent[i] += shares[i]
+                            .saturating_sub(held[i]) as f64
+                            * over as f64 / unused as f64 * wait as f64;
                     }
                 }
                 now += wait;
@@ -206,9 +210,11 @@ mod tests {
                 pool.hold(micros(now), &mut leaves[who], shares[who], held[who]);
             }
             pool.advance(micros(now));
-            let parts: Vec<_> = leaves.iter_mut().map(|leaf| { pool.settle(leaf); leaf.so_far(micros(now)) }).collect();
+            let parts: Vec<_> = leaves.iter_mut()
+                .map(|leaf| { pool.settle(leaf); leaf.so_far(micros(now)) }).collect();
             let balanced = balance(parts, 0);
-            prop_assert_eq!(balanced.iter().map(|b| b.lent).sum::<u128>(), balanced.iter().map(|b| b.borrowed).sum());
+            prop_assert_eq!(balanced.iter().map(|b| b.lent).sum::<u128>(), balanced.iter()
+                .map(|b| b.borrowed).sum());
             for i in 0..n {
                 prop_assert_eq!(balanced[i].borrowed, borrowed[i]);
                 prop_assert!((balanced[i].lent as f64 - lent[i]).abs() < 1.001, "{} \

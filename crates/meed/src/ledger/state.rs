@@ -1,7 +1,7 @@
 //! A ledger as plain data, and back.
 //!
-//! What is kept is the charge up to now. The rates follow from the tasks that run: one whose assumed
-//! end has passed has outrun its quantum, all others are prepaid.
+//! What is kept is the charge up to now. The rates follow from the tasks that run: one whose
+//! assumed end has passed has outrun its quantum, all others are prepaid.
 
 use super::{Charge, Ledger, Rules};
 use crate::state::{StateError, ensure};

@@ -45,7 +45,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn equals_the_slow_twin(
-        steps in prop::collection::vec((0u64..6, any::<bool>(), 0u64..20, 0u64..5, any::<prop::sample::Index>()), 1..40),
+        steps in prop::collection::vec((0u64..6, any::<bool>(), 0u64..20, 0u64..5,
+            any::<prop::sample::Index>()), 1..40),
         share in 0u64..12,
         eta in prop::sample::select(vec![0u32, 250, 500, 999, 1000]),
     ) {
@@ -57,7 +58,8 @@ proptest! {
             now += wait;
             prop_assert!(ledger.charge(micros(now), rules) >= before, "a charge fell between \
                 events");
-            let running: Vec<usize> = (0..tasks.len()).filter(|&i| tasks[i].end.is_none()).collect();
+            let running: Vec<usize> = (0..tasks.len()).filter(|&i| tasks[i].end.is_none())
+                .collect();
             if starts || running.is_empty() {
                 tasks.push(Task { start: now, end: None, quantum, rate });
                 ledger.start(micros(now), rate, micros(now + quantum), rules);
@@ -66,7 +68,8 @@ proptest! {
                 task.end = Some(now);
                 ledger.end(micros(now), task.rate, micros(task.start + task.quantum), rules);
             }
-            prop_assert_eq!(ledger.charge(micros(now), rules), slow_charge(&tasks, now, share, u128::from(eta)));
+            prop_assert_eq!(ledger.charge(micros(now), rules),
+                slow_charge(&tasks, now, share, u128::from(eta)));
         }
     }
 

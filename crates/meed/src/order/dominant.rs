@@ -6,8 +6,8 @@
 //! > (`long-term-drf`), C the pool: the capacity of all nodes together
 //!
 //! Shares are compared exactly. The pool has as many *parts* as the least common multiple of the
-//! capacities, where that is at most 2^53: then every amount is a whole number of parts. Otherwise a
-//! share is the fraction x_r / C_r itself ([`Share`]). A kind of which there is nothing does not
+//! capacities, where that is at most 2^53: then every amount is a whole number of parts. Otherwise
+//! a share is the fraction x_r / C_r itself ([`Share`]). A kind of which there is nothing does not
 //! count.
 //!
 //! Rounded down are newcomers' terms only (`newcomer`): to parts, of which there are 2^53 where

@@ -214,19 +214,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn serves_in_the_order_of_a_scan(steps in prop::collection::vec((0u32..30, 0u64..50, 0u8..3), 1..200)) {
+        fn serves_in_the_order_of_a_scan(
+            steps in prop::collection::vec((0u32..30, 0u64..50, 0u8..3), 1..200)) {
             let (mut heap, mut positions) = (Heap::default(), vec![ABSENT; 30]);
             let mut plain = std::collections::BTreeMap::<u32, u64>::new();
             for (id, amount, action) in steps {
                 match (action, plain.contains_key(&id)) {
                     (0, true) => { heap.remove(id, &mut positions); plain.remove(&id); }
-                    (_, true) => { heap.update(key(amount, id), id, &mut positions); plain.insert(id, amount); }
-                    (_, false) => { heap.push(key(amount, id), id, &mut positions); plain.insert(id, amount); }
+                    (_, true) => { heap.update(key(amount, id), id,
+                        &mut positions); plain.insert(id, amount); }
+                    (_, false) => { heap.push(key(amount, id), id, &mut positions); plain.insert(id,
+                        amount); }
                 }
-                let mut scan: Vec<(u64, u32)> = plain.iter().map(|(&id, &amount)| (amount, id)).collect();
+                let mut scan: Vec<(u64, u32)> = plain.iter().map(|(&id, &amount)| (amount, id))
+                    .collect();
                 scan.sort_unstable();
                 prop_assert_eq!(heap.peek().map(|(_, id)| id), scan.first().map(|&(_, id)| id));
-                prop_assert_eq!(heap.peek_second().map(|(_, id)| id), scan.get(1).map(|&(_, id)| id));
+                prop_assert_eq!(heap.peek_second().map(|(_, id)| id), scan.get(1)
+                    .map(|&(_, id)| id));
                 prop_assert_eq!(heap.len(), plain.len());
             }
         }

@@ -3,9 +3,9 @@
 //! > (tier, amount / weight, arrival)
 //!
 //! The ratio is kept as two integers and compared exactly, by cross-multiplying in 192 bits (256
-//! where a weight needs more than 64); a float of the same ratio decides most comparisons first. Its
-//! relative error is below 2^-51 (three roundings of 2^-53), so two floats that differ by more than
-//! 2^-50 of their sum are in the right order, and all others are compared exactly.
+//! where a weight needs more than 64); a float of the same ratio decides most comparisons first.
+//! Its relative error is below 2^-51 (three roundings of 2^-53), so two floats that differ by more
+//! than 2^-50 of their sum are in the right order, and all others are compared exactly.
 //!
 //! A rescaled parent (`super::rescaled`) may stand at a ratio of more bits than that. Its key has
 //! bounds instead, which decide where they do not overlap; where they do, [`Key::compare`] says so,
@@ -238,19 +238,23 @@ mod tests {
     proptest! {
         #[test]
         fn compares_like_schoolbook_arithmetic(
-            a in any::<u128>(), c in any::<u128>(), b in 1..u64::MAX, d in 1..u64::MAX, close in any::<bool>(), shift in 0u32..100,
+            a in any::<u128>(), c in any::<u128>(), b in 1..u64::MAX, d in 1..u64::MAX,
+                close in any::<bool>(), shift in 0u32..100,
         ) {
-            let (a, c) = (a >> shift, if close { (a >> shift).saturating_add(c % 3) } else { c >> shift });
+            let (a, c) = (a >> shift, if close { (a >> shift)
+                .saturating_add(c % 3) } else { c >> shift });
             let d = if close { b } else { d };
             let slow = limbs(a, d).cmp(&limbs(c, b));
             prop_assert_eq!(cmp_ratios(a, b, c, d), slow);
-            let (x, y) = (Key::new(Tier::Ordinary, a, b, (0, 0)), Key::new(Tier::Ordinary, c, d, (0, 0)));
+            let (x, y) = (Key::new(Tier::Ordinary, a, b, (0, 0)),
+                Key::new(Tier::Ordinary, c, d, (0, 0)));
             prop_assert_eq!(x.cmp(&y), slow);
         }
 
         #[test]
         fn compares_wide_ratios_like_schoolbook_arithmetic(
-            a in any::<u128>(), b in 1..u128::MAX, c in any::<u128>(), d in 1..u128::MAX, close in 0u8..3, shift in 0u32..100,
+            a in any::<u128>(), b in 1..u128::MAX, c in any::<u128>(), d in 1..u128::MAX,
+                close in 0u8..3, shift in 0u32..100,
         ) {
             let (a, b) = (a >> shift, (b >> shift).max(1));
             let (c, d) = match close {

@@ -17,8 +17,8 @@
 //! share of the fading and leave it out, as `ledger::clock` does.
 //!
 //! To add a measure: a variant of `Measure` with its row in `Measure::info` and a preset in
-//! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm in
-//! [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
+//! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm
+//! in [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
 
 mod dominant;
 mod fair;
@@ -115,8 +115,8 @@ impl Domain {
         self.is_dominant() && self.rule.measure == Measure::Allocation && !self.policy.per_server
     }
 
-    /// What a task of `demand` on a node of this weight (thousandths) holds, and is charged: theta *
-    /// delta of ICS'14 Eq. 9.
+    /// What a task of `demand` on a node of this weight (thousandths) holds, and is charged: theta
+    /// * delta of ICS'14 Eq. 9.
     #[inline]
     pub(crate) fn rate(&self, demand: &Resources, node_weight: u32) -> Rate {
         match self.scalar {

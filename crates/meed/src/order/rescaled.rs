@@ -1,5 +1,5 @@
-//! The share of a parent whose children are rescaled (H-DRF; see `engine::rescale`), kept up to date
-//! child by child, and exact.
+//! The share of a parent whose children are rescaled (H-DRF; see `engine::rescale`), kept up to
+//! date child by child, and exact.
 //!
 //! > share(P) = max over r of sum over demanding children i of x_ir * M / (s_i / w_i),  M = min_i
 //! > s_i / w_i
@@ -12,8 +12,8 @@
 //! so a child that changes, comes or goes changes one term of a sum, and M is at the top of a heap:
 //! O(kinds) for each level of the path, besides the heap.
 //!
-//! **Exact.** Directions are fractions, and their sums have as many bits as there are children. So a
-//! sum is kept twice, in whole 2^-60, once of terms rounded down and once of terms rounded up
+//! **Exact.** Directions are fractions, and their sums have as many bits as there are children. So
+//! a sum is kept twice, in whole 2^-60, once of terms rounded down and once of terms rounded up
 //! ([`Sum`]): integers, so nothing drifts when terms come and go. The true sum lies between, and
 //! mostly they are equal (all children of one dominant resource; halves and quarters). Then the
 //! share is a ratio of integers. Otherwise it has bounds, which decide most comparisons; the few
@@ -312,13 +312,14 @@ mod tests {
     }
 
     proptest! {
-        /// Bounds hold what exact fractions say, for leaves and for their parents, of pools with and
-        /// without common parts; and terms that go leave nothing behind.
+        /// Bounds hold what exact fractions say, for leaves and for their parents, of pools with
+        /// and without common parts; and terms that go leave nothing behind.
         #[test]
         fn bounds_hold_the_exact_sum(
             capacity in prop::array::uniform3(1u64..200),
             scale in prop::sample::select(vec![1u64, 1000, (1 << 40) - 87]),
-            children in prop::collection::vec((prop::array::uniform3(0u64..200), 1u64..1 << 30), 1..12),
+            children in prop::collection::vec((prop::array::uniform3(0u64..200), 1u64..1 << 30),
+                1..12),
         ) {
             let scaled = |amounts: &[u64; 3]| {
                 Resources::new(&amounts.map(|amount| amount * scale + amount % 7))

@@ -321,8 +321,8 @@ impl Standing {
         });
     }
 
-    /// Takes back what a task that was started at `started` is charged: as if it had never run. What
-    /// it holds stays.
+    /// Takes back what a task that was started at `started` is charged: as if it had never run.
+    /// What it holds stays.
     pub(crate) fn uncharge(
         &mut self,
         now: Time,
@@ -439,7 +439,8 @@ mod tests {
     proptest! {
         /// theta * delta is whole units: less than one below what it is as a real number.
         #[test]
-        fn a_charge_is_rounded_by_less_than_a_unit(amount in 0u64..1 << 53, weight in 1u32..10_000) {
+        fn a_charge_is_rounded_by_less_than_a_unit(amount in 0u64..1 << 53,
+            weight in 1u32..10_000) {
             let rate = Rate::vector(&Resources::new(&[amount]), weight);
             let charged = rate.charged_kinds(&Resources::new(&[amount])).next().expect("a kind");
             let exact = u128::from(amount) * u128::from(weight);

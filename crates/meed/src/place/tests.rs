@@ -169,7 +169,8 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn finds_what_a_scan_finds(kinds in 1usize..4, steps in prop::collection::vec(step(7), 1..1200)) {
+    fn finds_what_a_scan_finds(kinds in 1usize..4,
+        steps in prop::collection::vec(step(7), 1..1200)) {
         check(kinds, &steps)?;
     }
 
@@ -181,7 +182,8 @@ proptest! {
     }
 
     #[test]
-    fn ratio_order_is_a_sorted_list(steps in prop::collection::vec((0u32..600, 0u64..40, 0u64..40), 1..1500), needs in (0u64..30, 0u64..30)) {
+    fn ratio_order_is_a_sorted_list(steps in prop::collection::vec((0u32..600, 0u64..40, 0u64..40),
+        1..1500), needs in (0u64..30, 0u64..30)) {
         let mut order = RatioOrder::default();
         let mut members: Vec<Member> = Vec::new();
         for (id, a, b) in steps {
@@ -204,7 +206,8 @@ proptest! {
                 while let Some(at) = block {
                     let mut here: Vec<Member> = order.having(at, needs).collect();
                     here.sort_by(|x, y| cmp_ratio((x.a, x.b), (y.a, y.b)).then(x.id.cmp(&y.id)));
-                    found = if at < middle { [here, found].concat() } else { [found, here].concat() };
+                    found = if at < middle { [here, found].concat() } else { [found, here]
+                        .concat() };
                     block = next(at);
                 }
                 found

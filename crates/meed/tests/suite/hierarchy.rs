@@ -131,9 +131,12 @@ proptest! {
     #[test]
     fn theorem_1_holds(mut dice in dice(200)) {
         let (mut tree, flat, jobs) = theorem_1(&mut dice);
-        let leaf_of = |id: QueueId| tree.queues[id.index() - 1].name.rsplit('.').next().map(str::to_owned);
-        let flat_id = |id: QueueId| leaf_of(id).and_then(|name| engine(&flat).find_queue(&name)).expect("the same leaf");
-        let flat_jobs: Vec<SimJob> = jobs.iter().map(|job| SimJob { queue: flat_id(job.queue), ..job.clone() }).collect();
+        let leaf_of = |id: QueueId| tree.queues[id.index() - 1].name.rsplit('.').next()
+            .map(str::to_owned);
+        let flat_id = |id: QueueId| leaf_of(id).and_then(|name| engine(&flat).find_queue(&name))
+            .expect("the same leaf");
+        let flat_jobs: Vec<SimJob> = jobs.iter()
+            .map(|job| SimJob { queue: flat_id(job.queue), ..job.clone() }).collect();
         let naive = sequence(&tree, &jobs);
         tree.root.t_wait = Some(Span::MAX);
         prop_assert_eq!(sequence(&tree, &jobs), naive, "t_wait = infinity is the naive walk");

@@ -39,9 +39,11 @@ fn judge(model: &mut Model, start: &Start) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
-    fn a_half_life_orders_by_decayed_use(mut dice in dice(160), half_life in 1u64..40, quantum in 0u64..30) {
+    fn a_half_life_orders_by_decayed_use(mut dice in dice(160), half_life in 1u64..40,
+        quantum in 0u64..30) {
         let mut root = policy("long-term");
-        (root.memory, root.quantum) = (Memory::HalfLife(span(half_life * S)), Quantum::Fixed(span(quantum * S)));
+        (root.memory, root.quantum) = (Memory::HalfLife(span(half_life * S)),
+            Quantum::Fixed(span(quantum * S)));
         let config = slots_config(3, &root, &["a", "b", "c", "d"]);
         let mut jobs = dice.jobs(&config, 24);
         for (index, job) in jobs.iter_mut().enumerate() {
@@ -57,8 +59,10 @@ proptest! {
     fn charges_end_equal_to_real_use(mut dice in dice(220)) {
         let mut config = dice.config();
         config.root.measure = Measure::Usage;
-        for policy in std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
-            (policy.memory, policy.discount, policy.newcomer) = (Memory::Forever, 1000, Newcomer::Zero);
+        for policy in std::iter::once(&mut config.root)
+            .chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
+            (policy.memory, policy.discount, policy.newcomer) =
+                (Memory::Forever, 1000, Newcomer::Zero);
         }
         let jobs = dice.jobs(&config, 14);
         let world = World::run(&config, jobs);
@@ -74,15 +78,18 @@ proptest! {
             let below = || model.tasks.iter().filter(|task| model.is_below(task.queue, id.index()));
             let lasted = |task: &Task| u128::from(task.end.expect("all have ended") - task.start);
             let used = |scalar: &Scalar| -> u128 {
-                let rate = |task: &Task| charge::rate(scalar, &task.demand, model.nodes[task.node].spec.weight);
+                let rate = |task: &Task| charge::rate(scalar, &task.demand, model.nodes[task.node]
+                    .spec.weight);
                 below().map(|task| u128::from(rate(task)) * lasted(task)).sum()
             };
             let charged = engine.charged(id, engine.now());
             if policy.scalar == Scalar::Dominant {
                 // The largest part of the pool, as an amount of the measured kind.
                 let pool = model.share(0);
-                let part = |kind: usize| used(&Scalar::Kind(kind)) as f64 / pool.get(kind).max(1) as f64;
-                let share = (0..pool.kinds()).filter(|&kind| pool.get(kind) > 0).map(part).fold(0.0, f64::max);
+                let part = |kind: usize| used(&Scalar::Kind(kind)) as f64 / pool.get(kind)
+                    .max(1) as f64;
+                let share = (0..pool.kinds()).filter(|&kind| pool.get(kind) > 0).map(part)
+                    .fold(0.0, f64::max);
                 let expected = share * pool.get(config.measured) as f64 / 1e6;
                 prop_assert!((charged - expected).abs() <= 1e-12 * expected, "{} is not \
                     {}", charged, expected);

@@ -1,5 +1,5 @@
-//! A node's weight is what an hour there counts in ledgers: what is held, and with it minimum shares
-//! and memoryless orders, does not know it.
+//! A node's weight is what an hour there counts in ledgers: what is held, and with it minimum
+//! shares and memoryless orders, does not know it.
 
 use crate::common::*;
 use meed::*;

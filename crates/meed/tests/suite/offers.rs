@@ -86,7 +86,8 @@ proptest! {
         if wait < 4 && config.root.measure == Measure::Usage {
             config.root.t_wait = Some(span(wait * S));
         }
-        let fits = |job: &SimJob| job.groups.iter().all(|(demand, _)| demand.fits_in(&config.nodes[0].capacity));
+        let fits = |job: &SimJob| job.groups.iter()
+            .all(|(demand, _)| demand.fits_in(&config.nodes[0].capacity));
         let mut jobs = dice.jobs(&config, 12);
         jobs.retain(fits);
         if config.root.t_wait.is_some() {

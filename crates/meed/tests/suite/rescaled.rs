@@ -39,8 +39,8 @@ fn a_share_is_not_understated() {
     }
 }
 
-/// Two groups of two leaves each that stand even although none of the fractions is finite in binary:
-/// ties go to the first, at every turn.
+/// Two groups of two leaves each that stand even although none of the fractions is finite in
+/// binary: ties go to the first, at every turn.
 #[test]
 fn parents_that_are_even_are_known_to_be() {
     let names = ["g", "h", "g.a", "g.b", "h.a", "h.b"];

@@ -24,7 +24,8 @@ proptest! {
     fn decides_as_a_plain_scan_under_hierarchical_drf(mut dice in dice(260), inner in 0u64..4) {
         let mut config = dice.config();
         let drf = policy("drf");
-        for policy in std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
+        for policy in std::iter::once(&mut config.root)
+            .chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
             let blocked = policy.blocked;
             *policy = Policy { blocked, quantum: policy.quantum, ..drf.clone() };
         }
@@ -53,7 +54,8 @@ proptest! {
     #[test]
     fn decides_as_a_plain_scan_under_long_term_drf(mut dice in dice(260)) {
         let mut config = dice.config();
-        for policy in std::iter::once(&mut config.root).chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
+        for policy in std::iter::once(&mut config.root)
+            .chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
             (policy.measure, policy.scalar) = (Measure::Usage, Scalar::Dominant);
         }
         let jobs = dice.jobs(&config, 16);
@@ -62,7 +64,8 @@ proptest! {
 
     /// Only leaves of which something fits can starve.
     #[test]
-    fn decides_as_a_plain_scan_under_the_guard_with_unequal_tasks(mut dice in dice(260), wait in 0u64..6) {
+    fn decides_as_a_plain_scan_under_the_guard_with_unequal_tasks(mut dice in dice(260),
+        wait in 0u64..6) {
         let mut config = dice.config();
         config.root.measure = Measure::Usage;
         (config.root.newcomer, config.root.t_wait) = (Newcomer::Zero, Some(span(wait * S)));
@@ -111,7 +114,8 @@ proptest! {
         let mut jobs = dice.jobs(&config, 16);
         for (demand, _) in jobs.iter_mut().flat_map(|job| &mut job.groups) {
             let scaled: Vec<u64> = demand.as_slice().iter().map(|a| a * scale).collect();
-            if large == 0 && config.nodes.iter().any(|n| Resources::new(&scaled).fits_in(&n.capacity)) {
+            if large == 0 && config.nodes.iter()
+                .any(|n| Resources::new(&scaled).fits_in(&n.capacity)) {
                 *demand = Resources::new(&scaled);
             }
         }

@@ -1,11 +1,11 @@
-//! Who has used what: the standing of each queue and job, their ledgers, the fairness integrals, and
-//! the quanta that ledgers charge ahead.
+//! Who has used what: the standing of each queue and job, their ledgers, the fairness integrals,
+//! and the quanta that ledgers charge ahead.
 //!
 //! It knows the tree and what tasks hold, on nodes of what weight; it knows no heap, no placement
 //! and not what waits where. It tells the key of a child; who is asked for it is `ready`'s.
 //!
-//! Invariant: what a start charges ([`Books::start`]), the end of the same task takes back, at every
-//! level ([`Books::end`]); `held` of a queue is the sum over its running tasks.
+//! Invariant: what a start charges ([`Books::start`]), the end of the same task takes back, at
+//! every level ([`Books::end`]); `held` of a queue is the sum over its running tasks.
 
 mod accounts;
 mod chores;

@@ -255,13 +255,17 @@ mod tests {
                 plain.remove(&leaf);
                 plain.extend(least.map(|least| (leaf, (least, high))));
             }
-            let rooms: Vec<Resources> = rooms.iter().map(|room| Resources::new(&room[..kinds])).collect();
+            let rooms: Vec<Resources> = rooms.iter().map(|room| Resources::new(&room[..kinds]))
+                .collect();
             let ready = |leaf: u32| leaf % 9 != barred;
-            let found = parked.first_helped(&rooms, below, |leaf| Some(plain[&leaf.0].1).filter(|_| ready(leaf.0)));
+            let found = parked.first_helped(&rooms, below, |leaf| Some(plain[&leaf.0].1)
+                .filter(|_| ready(leaf.0)));
             let fits = |least: &Resources| rooms.iter().any(|room| least.fits_in(room));
             let before = |key: &Key| below.is_none_or(|below| *key < below);
-            let scan = plain.iter().filter(|(leaf, (least, key))| ready(**leaf) && fits(least) && before(key));
-            prop_assert_eq!(found.map(|(_, leaf)| leaf.0), scan.min_by_key(|(_, (_, key))| *key).map(|(leaf, _)| *leaf));
+            let scan = plain.iter().filter(|(leaf, (least, key))| ready(**leaf) && fits(least)
+                && before(key));
+            prop_assert_eq!(found.map(|(_, leaf)| leaf.0), scan.min_by_key(|(_, (_, key))| *key)
+                .map(|(leaf, _)| *leaf));
         }
     }
 }

@@ -197,7 +197,8 @@ mod tests {
             };
             prop_assert_eq!(list.any_fitting(&room, none), false);
             found.sort_unstable();
-            let scan: Vec<u32> = plain.iter().filter(|(_, demand)| demand.fits_in(&room)).map(|(id, _)| *id).collect();
+            let scan: Vec<u32> = plain.iter().filter(|(_, demand)| demand.fits_in(&room))
+                .map(|(id, _)| *id).collect();
             prop_assert_eq!(list.any_fitting(&room, |_| true), !scan.is_empty());
             prop_assert_eq!(found, scan);
         }

@@ -124,8 +124,8 @@ impl Room {
         self.cluster.check_total(more, less, kinds)
     }
 
-    /// Gives `node` another capacity, be it too small for what runs there; [`Room::capacity_changed`] comes
-    /// next.
+    /// Gives `node` another capacity, be it too small for what runs there;
+    /// [`Room::capacity_changed`] comes next.
     pub(super) fn resize(&mut self, node: NodeId, capacity: Resources) {
         self.cluster.resize(node, capacity);
     }

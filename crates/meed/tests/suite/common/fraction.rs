@@ -1,5 +1,5 @@
-//! Exact fractions for the slow twin, by schoolbook: whole numbers as lists of digits to the base of
-//! 2^32, the lowest first, without zeros at the end. No library and no code of the engine's.
+//! Exact fractions for the slow twin, by schoolbook: whole numbers as lists of digits to the base
+//! of 2^32, the lowest first, without zeros at the end. No library and no code of the engine's.
 
 use std::cmp::Ordering;
 
