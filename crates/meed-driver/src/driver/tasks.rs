@@ -79,6 +79,9 @@ impl<J, K: Journal> Driver<J, K> {
     /// These tasks are about to end: their rows are read, so that all are at hand then; see
     /// [`meed::Engine::read_ahead`]. Nothing changes, and no world need ask.
     pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId> + Clone) {
+        if !self.engine.reads_ahead() {
+            return;
+        }
         let jobs = tasks.clone().filter_map(|id| self.tasks.get(id.slot()));
         let jobs: SmallVec<[JobId; 16]> = jobs.map(|row| row.job).collect();
         self.engine.read_ahead(tasks);

@@ -43,8 +43,11 @@ pub(crate) trait Desk<'a>: Books {
     /// The job as it can run there, and as it was submitted where that differs; or why it cannot.
     fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>>;
 
-    /// These tasks are about to end: their rows are read, so that they are at hand then.
-    fn read_ahead(&self, _: &[(Self::At, AllocationId)]) {}
+    /// These tasks are about to end: their rows are read, so that they are at hand then. Whether
+    /// that pays.
+    fn read_ahead(&self, _: &[(Self::At, AllocationId)]) -> bool {
+        false
+    }
 
     /// What starts now is added to `starts`.
     fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
@@ -128,8 +131,9 @@ impl<'a> Desk<'a> for OneDriver<'a> {
         Ok(Fitted { job, submitted: None })
     }
 
-    fn read_ahead(&self, tasks: &[((), AllocationId)]) {
+    fn read_ahead(&self, tasks: &[((), AllocationId)]) -> bool {
         Driver::read_ahead(self, tasks.iter().map(|&((), task)| task));
+        self.engine().reads_ahead()
     }
 
     fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {

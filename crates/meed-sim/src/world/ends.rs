@@ -4,39 +4,50 @@
 //! compared, and ends at one instant come in the order of their starts. The slot names the task in
 //! the world's own table; it is free again when its event has come.
 //!
-//! The earliest events stand sorted before the heap: so it is known some time ahead whose turn
-//! comes ([`Ends::coming`]), and the world can read the rows of several tasks at once, which costs
-//! one wait for memory instead of many.
+//! The earliest events stand sorted in front of the others, which wait in a [`Wheel`]: so it is
+//! known some time ahead whose turn comes ([`Ends::coming`]), and the world can read the rows of
+//! several tasks at once, which costs one wait for memory instead of many.
 //!
-//! Invariant: no event of the front is later than one of the heap, and the front is empty only when
-//! there is none. Cost: O(log n) for each event.
+//! Invariant: the events of the front are those before `front_end`, and the front is empty only
+//! when there is no event. Cost: see [`Wheel`]; an event that comes into the front moves half of it
+//! at most, [`LONGEST`] / 2 events.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use meed::Time;
+
+use super::wheel::Wheel;
 
 const SLOT_BITS: u32 = 32;
 /// Orders wrap after 4.4 x 10^12 starts; the last instant, 2^53, needs the other 54 bits.
 const ORDER_BITS: u32 = 42;
 
-/// Events that are taken out of the heap together, and named ahead.
+/// Events that are named ahead together.
 pub(super) const AHEAD: usize = 16;
+
+/// A front with more events gives half of them back.
+const LONGEST: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Ends {
     /// The earliest, in order.
     front: VecDeque<u128>,
-    heap: BinaryHeap<Reverse<u128>>,
-    /// Whether the front has been filled and not been told yet.
-    filled: bool,
+    /// In microseconds.
+    front_end: u64,
+    later: Wheel,
+    /// Events that were named ahead and have not come.
+    named: usize,
+    /// When the last event came, in microseconds: none that is pushed is before it.
+    now: u64,
     order: u64,
     slots: u32,
     free: Vec<u32>,
 }
 
-fn time_of(event: u128) -> Option<Time> {
-    Time::from_micros((event >> (ORDER_BITS + SLOT_BITS)) as u64)
+/// When an event is.
+#[inline]
+pub(super) fn micros_of(event: u128) -> u64 {
+    (event >> (ORDER_BITS + SLOT_BITS)) as u64
 }
 
 impl Ends {
@@ -52,9 +63,13 @@ impl Ends {
         let event = u128::from(at.as_micros()) << (ORDER_BITS + SLOT_BITS)
             | order << SLOT_BITS
             | u128::from(slot);
-        match self.front.back() {
-            Some(&last) if last < event => self.heap.push(Reverse(event)),
-            _ => self.push_in_front(event),
+        if at.as_micros() < self.front_end {
+            self.push_in_front(event);
+            return slot;
+        }
+        self.later.insert(event);
+        if self.front.is_empty() {
+            self.fill();
         }
         slot
     }
@@ -62,14 +77,28 @@ impl Ends {
     fn push_in_front(&mut self, event: u128) {
         let place = self.front.partition_point(|&earlier| earlier < event);
         self.front.insert(place, event);
-        if self.front.len() > 2 * AHEAD {
-            self.heap.extend(self.front.drain(AHEAD..).map(Reverse));
+        if self.front.len() > LONGEST {
+            self.shorten();
+        }
+    }
+
+    /// Gives the later half of the front back, parted between two instants; all of one instant
+    /// stay, for who comes next of those comes last.
+    fn shorten(&mut self) {
+        let middle = micros_of(self.front[LONGEST / 2]);
+        let mut keep = self.front.partition_point(|&event| micros_of(event) < middle);
+        if keep == 0 {
+            keep = self.front.partition_point(|&event| micros_of(event) == middle);
+        }
+        if let Some(&first) = self.front.get(keep) {
+            self.front_end = micros_of(first);
+            self.front.drain(keep..).for_each(|event| self.later.insert(event));
         }
     }
 
     #[inline]
     pub(super) fn next_time(&self) -> Option<Time> {
-        self.front.front().and_then(|&event| time_of(event))
+        self.front.front().and_then(|&event| Time::from_micros(micros_of(event)))
     }
 
     #[inline]
@@ -80,37 +109,52 @@ impl Ends {
     /// The slot of the next event, if it is at `now`.
     #[inline]
     pub(super) fn pop_at(&mut self, now: Time) -> Option<u32> {
-        if self.next_time() == Some(now) { self.pop() } else { None }
+        if self.next_time() != Some(now) {
+            return None;
+        }
+        self.now = now.as_micros();
+        self.pop()
     }
 
-    /// The slot of the next event.
+    /// The slot of the next event, which may come to nothing: then it is taken before its time.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<u32> {
-        let slot = self.front.pop_front()? as u32;
+        let event = self.front.pop_front()?;
+        self.named = self.named.saturating_sub(1);
         if self.front.is_empty() {
             self.fill();
         }
-        self.free.push(slot);
-        Some(slot)
+        self.free.push(event as u32);
+        Some(event as u32)
     }
 
     fn fill(&mut self) {
-        let next = std::iter::from_fn(|| self.heap.pop().map(|Reverse(event)| event));
-        self.front.extend(next.take(AHEAD));
-        self.filled = true;
+        while self.front.len() < AHEAD
+            && let Some((events, end)) = self.later.take_first(self.now)
+        {
+            self.front.extend(events);
+            self.front_end = end;
+        }
     }
 
-    /// Slots of the events that come next, told once whenever there are new ones.
+    /// Slots of the events that come next, when those told before have come.
     #[inline]
     pub(super) fn coming(&mut self) -> Option<impl Iterator<Item = u32> + '_> {
-        std::mem::take(&mut self.filled).then(|| self.front.iter().map(|&event| event as u32))
+        if self.named > 0 || self.front.is_empty() {
+            return None;
+        }
+        self.named = AHEAD.min(self.front.len());
+        Some(self.front.iter().take(AHEAD).map(|&event| event as u32))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn come_by_time_and_then_by_start() {
@@ -133,27 +177,40 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in the front, and however it overflows.
+        /// Bursts near and far, so that fronts overflow and buckets are cut, moved and sorted; some
+        /// at one instant.
         #[test]
         fn come_as_a_scan_would_take_them(
-            steps in prop::collection::vec((any::<bool>(), 0u64..60), 1..600),
+            bursts in prop::collection::vec(
+                (0usize..900, 0u32..45, 1u64.., 0usize..1200, any::<bool>()),
+                1..8,
+            ),
         ) {
-            let (mut ends, mut plain, mut now) = (Ends::default(), Vec::new(), 0);
-            for (order, (pushes, later)) in steps.into_iter().enumerate() {
-                if pushes {
-                    let at = now + later * later;
+            let (mut ends, mut plain) = (Ends::default(), BTreeSet::new());
+            let (mut now, mut order) = (0, 0);
+            for (pushes, bits, mut seed, pops, early) in bursts {
+                for _ in 0..pushes {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let at = now + (seed >> 20) % (1 << bits);
                     let slot = ends.push(Time::from_micros(at).expect("in range"));
-                    plain.push((at, order, slot));
-                } else {
-                    let first = plain.iter().copied().min();
-                    plain.retain(|&event| Some(event) != first);
-                    now = first.map_or(now, |(at, ..)| at);
-                    prop_assert_eq!(ends.next_time().map(Time::as_micros),
-                        first.map(|(at, ..)| at));
-                    prop_assert_eq!(ends.pop(), first.map(|(.., slot)| slot));
+                    prop_assert!(plain.insert((at, order, slot)));
+                    order += 1;
                 }
-                let next = plain.iter().min().map(|(.., slot)| *slot);
-                prop_assert_eq!(ends.next_slot(), next);
+                for _ in 0..pops {
+                    let (first, time) = (plain.pop_first(), ends.next_time());
+                    prop_assert_eq!(time.map(Time::as_micros), first.map(|(at, ..)| at));
+                    let slot = match (time, early) {
+                        (Some(time), false) => {
+                            now = time.as_micros();
+                            ends.pop_at(time)
+                        }
+                        _ => ends.pop(),
+                    };
+                    prop_assert_eq!(slot, first.map(|(.., slot)| slot));
+                    let coming: Option<Vec<u32>> = ends.coming().map(Iterator::collect);
+                    let next = plain.iter().take(AHEAD).map(|&(.., slot)| slot).collect::<Vec<_>>();
+                    prop_assert!(coming.is_none_or(|slots| next.starts_with(&slots)));
+                }
             }
         }
     }

@@ -5,9 +5,9 @@
 //! tenant's share as its only node, in one virtual time; every other policy is one engine over the
 //! whole cluster.
 //!
-//! Cost: ends wait in a binary heap (its size is what runs at once); arrivals come sorted from
+//! Cost: ends wait in a timing wheel (its size is what runs at once); arrivals come sorted from
 //! their source, one ahead. Memory grows with what is alive, not with the workload. Bounded by the
-//! heap and by the engine.
+//! engine.
 
 mod arrivals;
 mod changes;
@@ -20,6 +20,7 @@ mod partition;
 mod run;
 mod script;
 mod setup;
+mod wheel;
 
 pub use changes::{Change, TimedChange};
 pub(crate) use desk::Desk;
@@ -268,7 +269,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 (task.at, task.allocation)
             })
             .collect();
-        self.desk.read_ahead(&tasks);
+        if !self.desk.read_ahead(&tasks) {
+            return;
+        }
         let groups = |seen, &(at, task): &(D::At, AllocationId)| {
             let driver = self.desk.driver(at);
             let job = driver.running(task).and_then(|row| driver.job(row.job));

@@ -16,6 +16,9 @@ use crate::spec::{AllocationId, JobId, NodeId, QueueId};
 /// Tasks that are read together without a place on the heap.
 const TOGETHER: usize = 16;
 
+/// Rows of fewer queues, or of fewer running tasks, are at hand anyway.
+const FEW: usize = 512;
+
 /// Where the rows of a task are.
 struct Places {
     job: JobId,
@@ -26,7 +29,8 @@ struct Places {
 
 impl Engine {
     /// These tasks are about to end: reads a field of each row that their ends will need, so that
-    /// memory answers for all of them at once. Handles of tasks that are gone are passed over.
+    /// memory answers for all of them at once. Handles of tasks that are gone are passed over. It
+    /// pays where [`Engine::reads_ahead`] says so.
     pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId>) {
         let place = |id| {
             let task = self.work.running(id)?;
@@ -43,6 +47,22 @@ impl Engine {
             seen ^= self.books.glance_behind(at.queue) ^ self.ready.glance_behind(at.queue);
         }
         std::hint::black_box(seen);
+    }
+
+    /// Reads a field of each row of a queue to which something happens now.
+    #[inline]
+    pub(super) fn read_ahead_queue(&self, queue: QueueId) {
+        if self.tree.len() < FEW {
+            return;
+        }
+        let seen = self.glance_queue(queue);
+        let behind = self.books.glance_behind(queue) ^ self.ready.glance_behind(queue);
+        std::hint::black_box(seen ^ behind);
+    }
+
+    /// Whether so much runs that reading ahead pays.
+    pub fn reads_ahead(&self) -> bool {
+        self.work.running_tasks() >= FEW
     }
 
     #[inline]

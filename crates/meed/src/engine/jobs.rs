@@ -19,6 +19,7 @@ impl Engine {
             return Err(Rejected::NoTasks);
         }
         check_job_weight(spec.weight)?;
+        self.read_ahead_queue(spec.queue);
         self.check_groups(spec.queue, 0, spec.groups)?;
         let id = self.work.add_job(Job::new(spec.queue, spec.open, spec.max_attempts));
         self.tree.add_job(spec.queue);

@@ -85,7 +85,7 @@ impl Ledger {
     /// A field of each line, to have them at hand.
     #[inline]
     pub(crate) fn glance(&self) -> u64 {
-        self.at.as_micros() ^ self.over ^ self.past as u64
+        self.at.as_micros() ^ self.over ^ self.past as u64 ^ self.prepaid.glance()
     }
 
     /// A task of `rate` starts at `now` and is assumed to end at `assumed_end`.

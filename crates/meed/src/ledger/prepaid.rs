@@ -16,6 +16,12 @@ pub(crate) struct Prepaid {
 }
 
 impl Prepaid {
+    /// Its first entry, to have it at hand.
+    #[inline]
+    pub(crate) fn glance(&self) -> u64 {
+        self.ends.front().map_or(0, |(end, _)| end.as_micros())
+    }
+
     pub(crate) fn push(&mut self, end: Time, rate: u64) {
         match self.ends.back_mut() {
             Some((last, held)) if *last == end => {
