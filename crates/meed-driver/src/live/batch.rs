@@ -1,10 +1,11 @@
 //! What a world tells of one instant, by names: it holds no handles, which a crash would take.
 
-use meed::{JobSpec, JobState, NodeSpec, QueueChange, Rejected, Resources};
+use meed::{JobSpec, JobState, NodeSpec, QueueChange, Rejected, Resources, Time};
 use meed_journal::{Arrival, Fact, Group, JobKey, Note, TaskKey};
 
+use super::book::Book;
 use super::{Action, Live};
-use crate::driver::{Ended, read_groups};
+use crate::driver::{Driver, Ended, read_groups};
 use crate::journal::Failed;
 use crate::rows::{NewJob, Task};
 
@@ -12,16 +13,16 @@ use crate::rows::{NewJob, Task};
 /// leaves no record, but for a job that is refused.
 pub struct Batch<'l, J> {
     live: &'l mut Live<J>,
-    now: meed::Time,
+    now: Time,
 }
 
 impl<'l, J> Batch<'l, J> {
-    pub(super) fn new(live: &'l mut Live<J>, now: meed::Time) -> Batch<'l, J> {
+    pub(super) fn new(live: &'l mut Live<J>, now: Time) -> Batch<'l, J> {
         Batch { live, now }
     }
 
     /// The instant.
-    pub fn now(&self) -> meed::Time {
+    pub fn now(&self) -> Time {
         self.now
     }
 
@@ -34,19 +35,19 @@ impl<'l, J> Batch<'l, J> {
             return Err(Failed::Record(why));
         }
         let groups = read_groups(&arrival.groups, driver.engine().kinds())?;
-        let queue = driver.queue_named(&arrival.queue).ok_or(Rejected::UnknownQueue);
         let taken = take(&arrival);
-        let came = queue.map_err(Failed::from).and_then(|queue| {
+        let came = self.verb(|driver, now| {
+            let queue = driver.known_queue(&arrival.queue)?;
             let (weight, open, max_attempts) = (arrival.weight, arrival.open, taken.max_attempts);
             let spec = JobSpec { queue, weight, groups: &groups, open, max_attempts };
             let (key, name) = (arrival.job.clone(), arrival.name.clone());
             let new = || NewJob { key, name, detail: taken.detail };
-            driver.job_arrived(self.now, spec, new, |_, told, _| told.clone_from(&arrival))
+            driver.job_arrived(now, spec, new, |_, told, _| told.clone_from(&arrival))
         });
         match came {
             Ok(_) => Ok(()),
             Err(Failed::Rejected(why)) => {
-                driver.job_refused(self.now, &why, |_| arrival)?;
+                self.live.driver.job_refused(self.now, &why, |_| arrival)?;
                 Err(why.into())
             }
             Err(other) => Err(other),
@@ -62,15 +63,17 @@ impl<'l, J> Batch<'l, J> {
     ) -> Result<(), Failed> {
         let id = self.known_job(job)?;
         let read = read_groups(groups, self.live.driver.engine().kinds())?;
-        self.live.driver.tasks_added(self.now, id, &read, open, |_, told| {
-            told.groups = groups.to_vec();
+        self.verb(|driver, now| {
+            driver.tasks_added(now, id, &read, open, |_, told| {
+                told.groups = groups.to_vec();
+            })
         })
     }
 
     /// Somebody cancels a job.
     pub fn job_cancelled(&mut self, job: &JobKey) -> Result<(), Failed> {
         let id = self.known_job(job)?;
-        let cancelled = self.live.driver.job_cancelled(self.now, id)?;
+        let cancelled = self.verb(|driver, now| driver.job_cancelled(now, id))?;
         self.stop_of(cancelled.job.key(), &cancelled.stopped);
         Ok(())
     }
@@ -78,14 +81,14 @@ impl<'l, J> Batch<'l, J> {
     /// A task has ended well; what became of its job.
     pub fn task_ended(&mut self, task: &TaskKey) -> Result<JobState, Failed> {
         let id = self.known_task(task)?;
-        let ended = self.live.driver.task_ended(self.now, id)?;
+        let ended = self.verb(|driver, now| driver.task_ended(now, id))?;
         Ok(self.after_end(task, &ended))
     }
 
     /// A task has failed; it waits again until its job's attempts are used up.
     pub fn task_failed(&mut self, task: &TaskKey) -> Result<JobState, Failed> {
         let id = self.known_task(task)?;
-        let ended = self.live.driver.task_failed(self.now, id)?;
+        let ended = self.verb(|driver, now| driver.task_failed(now, id))?;
         Ok(self.after_end(task, &ended))
     }
 
@@ -100,13 +103,13 @@ impl<'l, J> Batch<'l, J> {
 
     /// A node joins.
     pub fn node_joined(&mut self, node: NodeSpec) -> Result<(), Failed> {
-        self.live.driver.node_joined(self.now, node).map(|_| ())
+        self.verb(|driver, now| driver.node_joined(now, node)).map(|_| ())
     }
 
     /// A node leaves: its tasks wait again, and are to be stopped should they still run.
     pub fn node_left(&mut self, node: &str) -> Result<(), Failed> {
         let id = self.live.driver.known_node(node)?;
-        let lost = self.live.driver.node_left(self.now, id)?;
+        let lost = self.verb(|driver, now| driver.node_left(now, id))?;
         self.stop(&lost);
         Ok(())
     }
@@ -115,7 +118,7 @@ impl<'l, J> Batch<'l, J> {
     /// again.
     pub fn node_changed(&mut self, node: &str, capacity: Resources) -> Result<(), Failed> {
         let id = self.live.driver.known_node(node)?;
-        let lost = self.live.driver.node_changed(self.now, id, capacity)?;
+        let lost = self.verb(|driver, now| driver.node_changed(now, id, capacity))?;
         self.stop(&lost);
         Ok(())
     }
@@ -123,18 +126,31 @@ impl<'l, J> Batch<'l, J> {
     /// A queue's weight or bounds change.
     pub fn queue_changed(&mut self, queue: &str, change: QueueChange) -> Result<(), Failed> {
         let id = self.live.driver.known_queue(queue)?;
-        self.live.driver.queue_changed(self.now, id, change)
+        self.verb(|driver, now| driver.queue_changed(now, id, change))
     }
 
     /// A queue takes no more jobs and goes when its last has ended.
     pub fn queue_removed(&mut self, queue: &str) -> Result<(), Failed> {
         let id = self.live.driver.known_queue(queue)?;
-        self.live.driver.queue_removed(self.now, id)
+        self.verb(|driver, now| driver.queue_removed(now, id))
     }
 
     /// Keeps a note of the world's own in the journal.
     pub fn note(&mut self, note: Note) -> Result<(), Failed> {
         self.live.driver.note(self.now, || Fact::Note(note))
+    }
+
+    /// An event that is refused was none: it is not counted either, for it leaves no record.
+    fn verb<T>(
+        &mut self,
+        verb: impl FnOnce(&mut Driver<J, Book>, Time) -> Result<T, Failed>,
+    ) -> Result<T, Failed> {
+        let events = self.live.driver.tally.totals.events;
+        let done = verb(&mut self.live.driver, self.now);
+        if let Err(Failed::Rejected(_)) = done {
+            self.live.driver.tally.totals.events = events;
+        }
+        done
     }
 
     fn after_end(&mut self, task: &TaskKey, ended: &Ended<J>) -> JobState {

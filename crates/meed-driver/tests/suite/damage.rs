@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use meed_store::Seq;
 use meed_store::testing::{Fault, SimDisk};
 
-use crate::world::{Machine, NoSnapshot, agree, lines, open, opening, reconcile, step, store_of};
+use crate::world::{
+    Machine, NoSnapshot, agree, known, lines, open, opening, reconcile, step, store_of,
+};
 
 const SEED: u64 = 0;
 
@@ -24,7 +26,7 @@ fn written(steps: u64) -> (SimDisk, Machine) {
 #[test]
 fn flipped_bits_are_told_with_their_place() {
     let (disk, _) = written(30);
-    let sound = open(&disk.copy(), SEED).unwrap().0.state();
+    let sound = known(&open(&disk.copy(), SEED).unwrap().0);
     let names: Vec<String> = meed_store::Disk::list(&disk).unwrap();
     let (mut told, mut harmless) = (0, 0);
     for name in names {
@@ -38,7 +40,7 @@ fn flipped_bits_are_told_with_their_place() {
                     // what is read a flipped bit looks like a torn tail at most where a write may
                     // have been torn.
                     assert!(
-                        live.state() == sound || !recovered.remarks.is_empty(),
+                        known(&live) == sound || !recovered.remarks.is_empty(),
                         "{name}, {bit}"
                     );
                     harmless += 1;

@@ -7,19 +7,21 @@ use meed::Time;
 use meed_driver::live::Live;
 use meed_store::testing::SimDisk;
 
-use crate::world::{Machine, NoSnapshot, agree, draw, open, opening, reconcile, step, store_of};
+use crate::world::{
+    Machine, NoSnapshot, agree, draw, known, open, opening, reconcile, step, store_of,
+};
 
 /// States of a run that does not crash, by the instant of its last batch.
-type States = BTreeMap<Time, Vec<u8>>;
+type States = BTreeMap<Time, serde_json::Value>;
 
 fn reference(seed: u64, steps: u64) -> (States, u64) {
     let disk = SimDisk::new();
     let (mut live, _) = open(&disk, seed).unwrap();
     let mut machine = Machine::default();
-    let mut states = States::from([(live.engine().now(), live.state())]);
+    let mut states = States::from([(live.engine().now(), known(&live))]);
     while machine.step < steps {
         step(&mut live, &mut machine, seed).unwrap();
-        states.insert(live.engine().now(), live.state());
+        states.insert(live.engine().now(), known(&live));
     }
     assert!(machine.starts() > steps as usize / 4, "{}", machine.starts());
     (states, disk.operations())
@@ -46,13 +48,13 @@ fn check(left: &SimDisk, machine: &Machine, seed: u64, acknowledged: u64) -> Liv
     assert_eq!(all.snapshot, None);
     let differ = |remark: &&String| remark.contains("starts are taken as recorded");
     assert_eq!(recovered.remarks.iter().chain(&all.remarks).find(differ), None);
-    assert!(played.state() == live.state(), "a snapshot and the whole journal differ");
+    assert!(known(&played) == known(&live), "a snapshot and the whole journal differ");
     if durable == acknowledged {
-        let known: Vec<_> = live.running().map(|running| running.task).collect();
-        assert!(machine.running.keys().all(|task| known.contains(task)), "a task is unknown");
+        let tasks: Vec<_> = live.running().map(|running| running.task).collect();
+        assert!(machine.running.keys().all(|task| tasks.contains(task)), "a task is unknown");
         let is_there =
             |task| machine.running.contains_key(task) || machine.exits.contains_key(task);
-        assert!(known.iter().all(is_there), "a start that was handed out is missing");
+        assert!(tasks.iter().all(is_there), "a start that was handed out is missing");
     }
     live
 }
@@ -72,7 +74,7 @@ fn at_each_operation_of_a_small_run() {
                 let mut machine = machine.clone();
                 let mut live = check(&left, &machine, seed, acknowledged);
                 let now = live.engine().now();
-                assert!(states[&now] == live.state(), "another state than without a crash");
+                assert!(states[&now] == known(&live), "another state than without a crash");
                 reconcile(&mut live, &mut machine);
                 for _ in 0..3 {
                     step(&mut live, &mut machine, seed).unwrap();
@@ -101,6 +103,6 @@ fn at_random_operations_of_long_runs() {
             let mut live = check(&disk, &machine, seed, acknowledged);
             reconcile(&mut live, &mut machine);
         }
-        assert!(machine.starts() > 20, "{}", machine.starts());
+        assert!(machine.starts() > 8, "{}", machine.starts());
     }
 }

@@ -237,6 +237,8 @@ pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Re
 
 /// After a crash: the machine's processes and the journal's tasks become one.
 pub(crate) fn reconcile(live: &mut Live<u32>, machine: &mut Machine) {
+    // What was drawn in the step that was broken off may be durable.
+    machine.step += 1;
     let known: BTreeSet<TaskKey> = live.running().map(|running| running.task).collect();
     machine.running.retain(|task, _| known.contains(task));
     machine.exits.retain(|task, _| known.contains(task));
@@ -270,6 +272,25 @@ pub(crate) fn agree(live: &Live<u32>, machine: &Machine) {
     let known: BTreeMap<TaskKey, String> =
         live.running().map(|running| (running.task, running.node.to_string())).collect();
     assert_eq!(known, machine.running);
+}
+
+/// Everything that a driver knows, but for the engine's memory of what it has looked at in vain
+/// since the last change: a restored engine looks once more, and finds the same.
+pub(crate) fn known(live: &Live<u32>) -> serde_json::Value {
+    let state = live.state();
+    let json = state.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let mut all: serde_json::Value = serde_json::from_slice(&state[json..]).unwrap();
+    let engine = &mut all["engine"];
+    engine.as_object_mut().unwrap().remove("fresh");
+    for queue in engine["queues"].as_array_mut().unwrap() {
+        for memory in ["parked", "least", "capped"] {
+            queue.as_object_mut().unwrap().remove(memory);
+        }
+    }
+    for shape in engine["shapes"].as_array_mut().unwrap() {
+        shape.as_object_mut().map(|shape| shape.remove("blocked"));
+    }
+    all
 }
 
 /// A store that has forgotten its snapshots.
