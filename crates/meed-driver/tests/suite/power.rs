@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use meed::Time;
+use meed_driver::explain::Subject;
 use meed_driver::live::Live;
 use meed_store::testing::SimDisk;
 
@@ -40,7 +41,7 @@ fn run(disk: &SimDisk, machine: &mut Machine, seed: u64, steps: u64) -> u64 {
 /// Opens what is left, and checks that it is what it may be.
 fn check(left: &SimDisk, machine: &Machine, seed: u64, acknowledged: u64) -> Live<u32> {
     let played = Live::open(Box::new(NoSnapshot(store_of(&left.copy()).unwrap())), opening(seed));
-    let (live, recovered) = open(left, seed).unwrap_or_else(|error| panic!("{error}"));
+    let (mut live, recovered) = open(left, seed).unwrap_or_else(|error| panic!("{error}"));
     // Recovery adds a record: what was there is one less.
     let durable = live.store().durable().get().saturating_sub(1);
     assert!(durable >= acknowledged, "{durable} of {acknowledged}, {recovered:?}");
@@ -55,6 +56,11 @@ fn check(left: &SimDisk, machine: &Machine, seed: u64, acknowledged: u64) -> Liv
         let is_there =
             |task| machine.running.contains_key(task) || machine.exits.contains_key(task);
         assert!(tasks.iter().all(is_there), "a start that was handed out is missing");
+    }
+    let now = live.engine().now();
+    for (leaf, state) in live.queues(now).unwrap() {
+        let standing = live.explain(now, leaf, Subject::Queue).unwrap();
+        assert_eq!(standing.state.weight, state.weight);
     }
     live
 }
