@@ -8,13 +8,74 @@
 //! | part | what |
 //! |---|---|
 //! | [`Driver`] | the verbs: what happened goes in, starts come out |
-//! | [`LiveJob`] | what the engine does not know of a live job: its label, since when it waits, the world's own detail |
+//! | [`LiveJob`] | what the engine does not know of a live job: key and name, since when it waits, the world's own detail |
 //! | [`Journal`] | where records go, before anything is carried out |
 //! | [`live`] | a driver with a durable journal: recovery, snapshots, nothing carried out before it is durable |
 //! | [`Books`] | where the books of each queue are read: in a driver, or in one for each tenant |
 //! | [`Tally`], [`CapacityTime`], [`Sampler`] | what is counted while a run goes on |
 //! | [`explain`] | what stands in the way of a job or a queue, from the books of this instant |
 //! | [`record`] | what a run leaves: the form of tables, JSON and reports |
+//!
+//! A whole world in forty lines: virtual time, tasks that last a second.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use meed::place::FirstFit;
+//! use meed::{
+//!     Config, JobSpec, Measure, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Span,
+//!     TaskGroup, Time, Unit,
+//! };
+//! use meed_driver::{Driver, NewJob};
+//! use meed_journal::Fact;
+//!
+//! // A cluster of two cores, and two queues that share it fairly.
+//! let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
+//! let fair = Policy::new(Measure::Allocation);
+//! let queue = |name: &str| QueueSpec {
+//!     name: name.to_owned(), weight: 1000, min: None, max: None, policy: fair.clone(),
+//! };
+//! let config = Config {
+//!     measured: 0,
+//!     root: fair.clone(),
+//!     queues: vec![queue("physics"), queue("biology")],
+//!     nodes: vec![NodeSpec::new("n1", Resources::new(&[2000]))],
+//!     kinds,
+//! };
+//! let journal: Vec<(Time, Fact)> = Vec::new();
+//! let mut driver = Driver::new(config, Box::new(FirstFit::new(1)), journal)?;
+//!
+//! // Two jobs of three tasks arrive; this world keeps of each how long its tasks last.
+//! let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
+//! for (number, name) in ["physics", "biology"].iter().enumerate() {
+//!     let queue = driver.queue_named(name).expect("it was declared");
+//!     let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+//!     let lasts = Span::from_secs(1).expect("in range");
+//!     let new = || NewJob { key: (number as u64).into(), name: None, detail: lasts };
+//!     driver.job_arrived(Time::ZERO, spec, new, |_, _, _| {})?;
+//! }
+//!
+//! // The loop: what starts ends when it has lasted; what has ended makes room.
+//! let mut ends = BTreeMap::new();
+//! let mut now = Time::ZERO;
+//! loop {
+//!     let mut started = Vec::new();
+//!     driver.decide(|start| started.push(start))?;
+//!     for start in started {
+//!         let lasts = driver.job(start.job).expect("it lives").detail;
+//!         ends.insert((now.saturating_add(lasts), start.allocation), ());
+//!     }
+//!     let Some(((at, task), ())) = ends.pop_first() else { break };
+//!     now = at;
+//!     driver.task_ended(now, task)?;
+//! }
+//!
+//! assert_eq!(now, Time::from_secs(3).expect("in range"));
+//! assert_eq!(driver.counted().totals.jobs_ended, 2);
+//! let starts = driver.journal().iter().filter(|(_, fact)| matches!(fact, Fact::Start(_)));
+//! assert_eq!(starts.count(), 6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! Invariants: a driver keeps no second copy of what the engine knows; it reads no clock (time
 //! comes with each verb); the same verbs give the same starts.

@@ -1,8 +1,6 @@
 //! Lines that are kept as files: each kind of schema 2 as it is written, and a whole log of schema
 //! 1, made by the last version that wrote it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use meed_journal::*;

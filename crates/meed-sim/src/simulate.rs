@@ -122,7 +122,7 @@ fn mapreduce_runs(
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Vec<RunRecord>, SimulateError> {
-    let mut run = |words: &String| {
+    let run = |words: &String| {
         watch.begins(words);
         let plan = scenario.plan(words)?;
         let setup = scenario.mapreduce_setup(words, seed)?.expect("a scenario of that world");
@@ -136,7 +136,7 @@ fn mapreduce_runs(
         out.header(header).map_err(RunError::Log)?;
         Ok(mapreduce::run(words, setup, out, watch)?)
     };
-    options.policies.iter().map(|words| run(words)).collect()
+    options.policies.iter().map(run).collect()
 }
 
 fn setup_of<'a>(

@@ -112,7 +112,8 @@ fn prices(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Scalar, String> {
     let mut per_smallest = vec![0.0; kinds.len()];
     for (name, &price) in prices {
         let Some(kind) = kinds.find(name) else {
-            let near = did_you_mean(name, kinds.names()).unwrap_or_default();
+            let known = || format!("known are {}", kinds.names().collect::<Vec<_>>().join(", "));
+            let near = did_you_mean(name, kinds.names()).unwrap_or_else(known);
             return Err(format!("prices name an unknown resource `{name}`; {near}"));
         };
         if !(price.is_finite() && price >= 0.0) {

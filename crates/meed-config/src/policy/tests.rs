@@ -196,6 +196,7 @@ fn what_is_wrong_is_said() {
         ("fair,resource=gpu", "unknown resource `gpu`; known are cpu, memory"),
         ("fair,resource=cpu,prices={cpu=1}", "a policy counts one `resource` or has `prices`"),
         ("fair,prices={gpu=1}", "prices name an unknown resource `gpu`; did you mean `cpu`?"),
+        ("fair,prices={slots=1}", "unknown resource `slots`; known are cpu, memory, a b"),
         ("fair,prices={cpu=-1}", "the price of `cpu` is -1; 0 or more is needed"),
         ("fair,prices={cpu=0}", "at least one price must be above zero"),
         ("memory=days", "unknown memory `days`; known are forever, rounds, half-life"),

@@ -39,7 +39,7 @@ impl<J, K: Journal> Driver<J, K> {
     ///     nodes: vec![NodeSpec::new("n", Resources::new(&[2000]))],
     ///     kinds,
     /// };
-    /// let place = Box::new(meed::place::FirstFit::default());
+    /// let place = Box::new(meed::place::FirstFit::new(1));
     /// let mut driver = Driver::new(config, place, Off)?.find_by_key();
     /// let mut take = |_: &Arrival| Taken { detail: (), max_attempts: 0 };
     ///

@@ -123,24 +123,28 @@ impl<J, K: Journal> Driver<J, K> {
 impl<J, K: Journal> Driver<J, K> {
     /// What starts now: `on` is told each, in order, once all their records are in the journal;
     /// nothing where nothing has happened since the last time.
-    pub fn decide(&mut self, on: impl FnMut(Start)) -> Result<(), Failed> {
+    pub fn decide(&mut self, mut on: impl FnMut(Start)) -> Result<(), Failed> {
         if !std::mem::take(&mut self.touched) {
             return Ok(());
         }
-        let Driver { engine, jobs, tasks, tally, index, starts, .. } = self;
+        let Driver { engine, jobs, tasks, tally, index, starts, tells, .. } = self;
         let now = engine.now();
-        engine.decide(self.tells && self.reasons, |start| {
+        // With a journal come reasons; without, a start need not wait for its record.
+        engine.decide(*tells && self.reasons, |start| {
             started(now, &start, jobs, tasks, tally, index);
-            starts.push(start);
+            match *tells {
+                true => starts.push(start),
+                false => on(start),
+            }
         });
-        if self.tells && !self.starts.is_empty() {
+        if !self.starts.is_empty() {
             let starts = std::mem::take(&mut self.starts);
             let told = starts.iter().try_for_each(|start| self.tell_start(start));
             self.starts = starts;
             told?;
             self.journal.commit()?;
+            self.starts.drain(..).for_each(on);
         }
-        self.starts.drain(..).for_each(on);
         Ok(())
     }
 

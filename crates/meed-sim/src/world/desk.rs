@@ -41,7 +41,7 @@ pub(crate) trait Desk<'a>: Books {
     }
 
     /// The job as it can run there, and as it was submitted where that differs; or why it cannot.
-    fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, (Job, Rejected)>;
+    fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>>;
 
     /// What starts now is added to `starts`.
     fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
@@ -121,7 +121,7 @@ impl<'a> Desk<'a> for OneDriver<'a> {
         queue
     }
 
-    fn fit(&self, (): (), _: QueueId, job: Job) -> Result<Fitted, (Job, Rejected)> {
+    fn fit(&self, (): (), _: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>> {
         Ok(Fitted { job, submitted: None })
     }
 

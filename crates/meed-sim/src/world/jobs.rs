@@ -107,7 +107,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let luck = self.failures.luck(self.arrivals.queue_name(job.queue), &job.label);
         let Fitted { job, submitted } = match self.desk.fit(at, leaf, job) {
             Ok(fitted) => fitted,
-            Err((job, why)) => return self.refuse(number, job, cause, why),
+            Err(refused) => return self.refuse(number, refused.0, cause, refused.1),
         };
         if let Err(why) = self.check_later_stages(at, leaf, &job) {
             return self.refuse(number, submitted.unwrap_or(job), cause, why);

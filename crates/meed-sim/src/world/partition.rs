@@ -198,11 +198,11 @@ impl<'a> Desk<'a> for Partition<'a> {
         self.tenants[at as usize].leaf
     }
 
-    fn fit(&self, at: u32, queue: QueueId, job: Job) -> Result<Fitted, (Job, Rejected)> {
+    fn fit(&self, at: u32, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>> {
         let tenant = &self.tenants[at as usize];
         if tenant.draining {
             let queue = self.queue_name(at, queue).to_owned();
-            return Err((job, Rejected::Draining { queue }));
+            return Err(Box::new((job, Rejected::Draining { queue })));
         }
         match fit_to_share(job.clone(), tenant.driver.engine().capacity()) {
             Some(cut) if cut == job => Ok(Fitted { job, submitted: None }),
@@ -210,7 +210,7 @@ impl<'a> Desk<'a> for Partition<'a> {
             None => {
                 let (demand, largest) = ("some of a resource", "nothing of it");
                 let (demand, largest) = (demand.to_owned(), largest.to_owned());
-                Err((job, Rejected::FitsNoNode { demand, largest }))
+                Err(Box::new((job, Rejected::FitsNoNode { demand, largest })))
             }
         }
     }

@@ -332,7 +332,8 @@ mod golden {
                 story += &format!("  {ended:?}\n");
             }
             if round == 25 {
-                let left = engine.apply(now, Event::NodeLeft(engine.node_ids().nth(2).unwrap()));
+                let third = engine.node_ids().nth(2).expect("three nodes");
+                let left = engine.apply(now, Event::NodeLeft(third));
                 story += &format!("  left: {left:?}\n");
             }
             engine.decide(true, |start| {

@@ -37,7 +37,7 @@ struct Row {
     /// Nothing of the leaf fits now: it is out of its parent's heap until it is woken.
     parked: bool,
     /// Leaves below that wait for this queue to fall below its maximum share.
-    capped: Option<Box<BTreeSet<QueueId>>>,
+    capped: BTreeSet<QueueId>,
 }
 
 /// Waiting groups of one shape, best first by the leaf's policy.
@@ -99,7 +99,7 @@ impl Ready {
             waiting: 0,
             waits_since: Time::ZERO,
             parked: false,
-            capped: None,
+            capped: BTreeSet::new(),
         });
         self.places.push(ABSENT);
     }
@@ -308,14 +308,15 @@ impl Ready {
 
     /// The parked leaf waits for `queue` to fall below its maximum share.
     pub(super) fn wait_for_maximum(&mut self, queue: QueueId, leaf: QueueId) {
-        self.rows[queue.index()].capped.get_or_insert_default().insert(leaf);
+        self.rows[queue.index()].capped.insert(leaf);
     }
 
     /// `queue` may be below its maximum share: whoever waited for that is to be woken.
     #[inline]
     pub(super) fn below_maximum(&mut self, queue: QueueId) {
-        if let Some(capped) = self.rows[queue.index()].capped.take() {
-            self.woken.extend(*capped);
+        let capped = &mut self.rows[queue.index()].capped;
+        if !capped.is_empty() {
+            self.woken.extend(std::mem::take(capped));
         }
     }
 

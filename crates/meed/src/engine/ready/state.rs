@@ -22,11 +22,7 @@ impl Ready {
 
     /// Leaves that wait for `queue` to fall below its maximum share.
     pub(in crate::engine) fn capped(&self, queue: QueueId) -> Vec<u32> {
-        self.rows[queue.index()]
-            .capped
-            .iter()
-            .flat_map(|all| all.iter().map(|leaf| leaf.0))
-            .collect()
+        self.rows[queue.index()].capped.iter().map(|leaf| leaf.0).collect()
     }
 
     /// The next queue, with the buckets that it has; groups are listed next.

@@ -3,13 +3,11 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 
 const SCENARIO: &str = "[cluster]\nresources = [\"slot\"]\n[[cluster.node]]\n\
                         capacity = { slot = 4 }\n[[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n\

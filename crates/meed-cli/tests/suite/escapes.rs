@@ -2,12 +2,10 @@
 //! name, text or number reaches people by any command. JSON and logs keep it, for programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
 /// As TOML and JSON write it: escape sequences, a bell, controls of Latin-1, line breaks that forge a

@@ -1,10 +1,8 @@
 //! What can never be is refused before it is tried: draws, minimum shares, endless workloads.
 
-mod common;
-
 use std::fs;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 
 const HEAD: &str = "[cluster]\nresources = [\"cpu\", \"memory\"]\n[[cluster.node]]\ncount = 2\n\
                     capacity = { cpu = 4, memory = \"8GiB\" }\n[[queue]]\nname = \"a\"\n";

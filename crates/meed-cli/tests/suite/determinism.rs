@@ -1,11 +1,9 @@
 //! The same scenario, seed and options give the same bytes; sampling and compression change
 //! nothing.
 
-mod common;
-
 use std::fs;
 
-use common::{folder, succeed};
+use crate::common::{folder, succeed};
 
 const SCENARIO: &str = r#"
 [cluster]

@@ -1,12 +1,10 @@
 //! `meed allocate` through the program: the page's example, exit codes, and that nothing is
 //! half-written.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
 fn project(path: &str) -> String {

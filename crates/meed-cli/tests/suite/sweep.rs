@@ -1,13 +1,11 @@
 //! `meed sweep` as users run it: stopped and resumed, with wrong settings, and what it leaves
 //! behind.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 
 const SCENARIO: &str = r#"
 [cluster]

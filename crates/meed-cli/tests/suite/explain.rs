@@ -1,12 +1,10 @@
 //! Why things wait: each obstacle where it is known to stand in the way, and the forecast where the
 //! future is known.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
 fn record(folder: &Path, scenario: &str, policy: &str) {

@@ -1,13 +1,11 @@
 //! Logs run again: to the byte under the recorded policy, played back where decisions are
 //! another's, cut short, edited.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
 /// Hierarchy, chains, stages, failures, changes of nodes and queues, cancelled and refused jobs,

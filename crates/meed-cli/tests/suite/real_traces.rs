@@ -1,12 +1,10 @@
 //! Real traces through the program, from the folder that `MEED_TRACES` names. Without it there is
 //! nothing to test; with it a missing file is a failure.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{folder, succeed};
+use crate::common::{folder, succeed};
 use serde_json::Value;
 
 fn traces() -> Option<PathBuf> {

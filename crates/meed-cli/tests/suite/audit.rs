@@ -1,11 +1,9 @@
 //! `meed audit` from the outside: files that `meed simulate` runs, numbers that come again, errors
 //! that help.
 
-mod common;
-
 use std::fs;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 
 const SMALL: [&str; 7] = ["audit", "--trials", "4", "--tasks", "unit", "--policy", "fair"];
 

@@ -1,12 +1,10 @@
 //! What the issue and the papers show, as scenarios through the program.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, meed, succeed};
+use crate::common::{folder, meed, succeed};
 use serde_json::Value;
 
 /// The lines of the log of each policy's run.

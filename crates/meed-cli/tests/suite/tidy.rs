@@ -1,0 +1,97 @@
+//! How the sources are written: lines of at most 100 columns, files of at most 800 lines, and no
+//! two public types of one name in the whole workspace (docs/glossary.md says which word means
+//! what).
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MAX_COLUMNS: usize = 100;
+const MAX_LINES: usize = 800;
+
+/// All files of the project with this ending, but for what cargo has built.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if !name.starts_with('.') && !["target", "corpus", "node_modules"].contains(&&*name)
+                {
+                    folders.push(path);
+                }
+            } else if name.ends_with(ending) {
+                found.push(path);
+            }
+        }
+    }
+    assert!(found.len() > 10, "the project has files that end with {ending}");
+    found.sort();
+    found
+}
+
+/// Whether a line cannot be broken: a row of a table in Markdown or in doc comments, and what has
+/// no space in it to break at (an address).
+fn is_unbreakable(line: &str) -> bool {
+    let text = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+    text.starts_with('|') || !text.trim_start_matches(['-', '*', '!', ' ']).contains(' ')
+}
+
+/// Lines that are too long, each with its place.
+fn long_lines(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut in_block = false;
+    let mut long = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        in_block ^=
+            path.extension().is_some_and(|e| e == "md") && line.trim_start().starts_with("```");
+        let shown = in_block && line.starts_with('{');
+        if line.chars().count() > MAX_COLUMNS && !is_unbreakable(line) && !shown {
+            long.push(format!("{}:{number}: {line}", path.display()));
+        }
+    }
+    long
+}
+
+#[test]
+fn lines_have_at_most_100_columns() {
+    let paths = [".rs", ".md", ".java"].map(files).concat();
+    let long: Vec<String> = paths.iter().flat_map(|path| long_lines(path)).collect();
+    assert!(long.is_empty(), "{} lines are too long:\n{}", long.len(), long.join("\n"));
+}
+
+#[test]
+fn files_have_at_most_800_lines() {
+    for path in files(".rs") {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= MAX_LINES, "{} has {lines} lines: two ideas in one room?", path.display());
+    }
+}
+
+#[test]
+fn public_types_have_names_of_their_own() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files(".rs").iter().filter(|path| path.components().any(|c| c.as_os_str() == "src"))
+    {
+        for line in fs::read_to_string(path).unwrap().lines() {
+            let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
+            let rest = line.strip_prefix("pub ");
+            let Some(rest) = rest.and_then(|r| kinds.iter().find_map(|kind| r.strip_prefix(kind)))
+            else {
+                continue;
+            };
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            places.entry(rest[..end].to_owned()).or_default().push(path.display().to_string());
+        }
+    }
+    assert!(places.len() > 100, "the sources were found");
+    let twice: Vec<String> = places
+        .iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(name, places)| format!("{name}: {}", places.join(", ")))
+        .collect();
+    assert!(twice.is_empty(), "public types of one name:\n{}", twice.join("\n"));
+}
