@@ -1,7 +1,8 @@
-//! `cargo xtask crash`: the crash tests of the journal's stores, for as long as one likes.
+//! `cargo xtask crash`: the crash tests of the journal's stores and of the live driver, for as long
+//! as one likes.
 //!
-//! `cargo test -p meed-store` runs them for some seconds; here they get more losses of power at
-//! random operations, and more processes that are killed.
+//! `cargo test -p meed-store -p meed-driver` runs them for some seconds; here they get more losses
+//! of power at random operations, and more processes that are killed.
 
 use std::process::Command;
 
@@ -13,13 +14,16 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
             other => return Err(format!("crash knows --seconds N only, not \"{other}\"")),
         }
     }
-    let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--quiet", "-p", "meed-store", "--test", "suite", "--"]);
-    cargo.args(["power::", "faults::", "kill::", "--test-threads", "2"]);
-    cargo.env("MEED_CRASH_SECONDS", seconds.to_string());
-    match cargo.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the crash tests failed ({status})")),
-        Err(error) => Err(format!("cargo: {error}")),
+    for package in ["meed-store", "meed-driver"] {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["test", "--quiet", "-p", package, "--test", "suite", "--"]);
+        cargo.args(["power::", "faults::", "damage::", "kill::", "--test-threads", "2"]);
+        cargo.env("MEED_CRASH_SECONDS", seconds.to_string());
+        match cargo.status() {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Err(format!("the crash tests of {package} failed ({status})")),
+            Err(error) => return Err(format!("cargo: {error}")),
+        }
     }
+    Ok(())
 }

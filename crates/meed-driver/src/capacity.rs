@@ -16,6 +16,14 @@ impl CapacityTime {
         self.at = now;
     }
 
+    pub(crate) fn from_parts(passed: [u128; MAX_KINDS], at: Time) -> CapacityTime {
+        CapacityTime { passed, at }
+    }
+
+    pub(crate) fn parts(&self) -> ([u128; MAX_KINDS], Time) {
+        (self.passed, self.at)
+    }
+
     /// The integral up to `now`, with `capacity` since the last change.
     pub fn until(&self, now: Time, capacity: &Resources) -> [u128; MAX_KINDS] {
         let micros = u128::from(now.saturating_since(self.at).as_micros());

@@ -10,6 +10,7 @@
 //! | [`Driver`] | the verbs: what happened goes in, starts come out |
 //! | [`LiveJob`] | what the engine does not know of a live job: key and name, since when it waits, the world's own detail |
 //! | [`Journal`] | where records go, before anything is carried out |
+//! | [`live`] | a driver with a durable journal: recovery, snapshots, nothing carried out before it is durable |
 //! | [`Books`] | where the books of each queue are read: in a driver, or in one for each tenant |
 //! | [`Tally`], [`CapacityTime`], [`Sampler`] | what is counted while a run goes on |
 //! | [`explain`] | what stands in the way of a job or a queue, from the books of this instant |
@@ -84,11 +85,13 @@ mod capacity;
 mod driver;
 pub mod explain;
 mod journal;
+pub mod live;
 mod names;
 mod outcome;
 pub mod record;
 mod rows;
 mod series;
+mod state;
 mod tally;
 
 pub use books::Books;
@@ -98,4 +101,5 @@ pub use journal::{Failed, Journal, Off};
 pub use outcome::{Ending, outcome};
 pub use rows::{LiveJob, NewJob, Task, Waiting};
 pub use series::Sampler;
+pub use state::DRIVER_STATE_VERSION;
 pub use tally::{KeptJob, QueueTally, Tally, Times, Totals};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use meed::{AllocationId, JobId, NodeId, QueueId, Time};
 use meed_journal::JobKey;
+use serde::{Deserialize, Serialize};
 
 /// What a world says of a job that it submits.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub struct LiveJob<J> {
 }
 
 /// Tasks of a job that were started more than once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Again {
     /// Those that wait, and since when.
     waiting: BTreeMap<u32, Time>,
@@ -139,6 +140,11 @@ impl<T> Default for Rows<T> {
 }
 
 impl<T> Rows<T> {
+    /// Of so many slots, all empty.
+    pub(crate) fn of_slots(count: usize) -> Rows<T> {
+        Rows((0..count).map(|_| None).collect())
+    }
+
     #[inline]
     pub(crate) fn put(&mut self, slot: usize, row: T) {
         match self.0.get_mut(slot) {

@@ -4,9 +4,11 @@
 use hdrhistogram::Histogram;
 use meed::{QueueId, Span, Time};
 use meed_journal::JobKey;
+use serde::{Deserialize, Serialize};
 
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "KeptTimes", from = "KeptTimes")]
 pub struct Times {
     kept: Kept,
     /// The shortest and the longest, in microseconds: exact, also where the rest is rough.
@@ -32,6 +34,48 @@ const KEPT_EXACTLY: usize = 4096;
 /// Not `saturating_record`, which cuts to the range seen so far instead of growing it.
 fn record(rough: &mut Histogram<u64>, micros: u64) {
     rough.record(micros).expect("the histogram grows as far as times go");
+}
+
+/// The same as plain data.
+#[derive(Serialize, Deserialize)]
+struct KeptTimes {
+    least: u64,
+    most: u64,
+    /// In microseconds.
+    exact: Vec<u64>,
+    /// Buckets of the histogram that hold some, and how many; `None` while times are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rough: Option<Vec<(u64, u64)>>,
+}
+
+impl From<Times> for KeptTimes {
+    fn from(times: Times) -> KeptTimes {
+        let Times { kept, least, most } = times;
+        let (exact, rough) = match kept {
+            Kept::Exact(all) => (all, None),
+            Kept::Rough(rough) => {
+                let bucket = |step: hdrhistogram::iterators::IterationValue<u64>| {
+                    (step.value_iterated_to(), step.count_at_value())
+                };
+                (Vec::new(), Some(rough.iter_recorded().map(bucket).collect()))
+            }
+        };
+        KeptTimes { least, most, exact, rough }
+    }
+}
+
+impl From<KeptTimes> for Times {
+    fn from(kept: KeptTimes) -> Times {
+        let KeptTimes { least, most, exact, rough } = kept;
+        let Some(buckets) = rough else {
+            return Times { kept: Kept::Exact(exact), least, most };
+        };
+        let mut rough = Histogram::new(2).expect("two digits are a valid precision");
+        for (micros, count) in buckets {
+            rough.record_n(micros, count).expect("the histogram grows as far as times go");
+        }
+        Times { kept: Kept::Rough(rough), least, most }
+    }
 }
 
 impl Times {
@@ -99,7 +143,7 @@ impl Times {
 }
 
 /// One queue's counts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct QueueTally {
     /// Jobs that are done.
     pub jobs: u64,
@@ -118,7 +162,7 @@ pub struct QueueTally {
 }
 
 /// Counts over all queues.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Job times of all queues.
     pub times: Times,
@@ -175,6 +219,14 @@ pub struct KeptJob {
 impl Tally {
     pub(crate) fn for_queues(&mut self, count: usize) {
         self.queues.resize_with(count, QueueTally::default);
+    }
+
+    pub(crate) fn from_parts(queues: Vec<QueueTally>, totals: Totals) -> Tally {
+        Tally { queues, totals }
+    }
+
+    pub(crate) fn queues(&self) -> &[QueueTally] {
+        &self.queues
     }
 
     /// What was counted of a queue.

@@ -2,11 +2,11 @@
 //!
 //! The bytes go to a file without a name in the target's folder, which takes its name only in
 //! [`Output::finish`]: dropping an [`Output`] before that leaves what was there before, and
-//! whatever ends the program (Ctrl-C, `kill -9`, an abort for want of memory, power) leaves nothing of it,
-//! since the operating system frees a file without a name. Where the file system can give such a
-//! file no name later (no `O_TMPFILE`: some network file systems, other systems than Linux) the
-//! finished bytes are copied to a sibling that is then renamed; only what ends the program during
-//! that copy leaves one.
+//! whatever ends the program (Ctrl-C, `kill -9`, an abort for want of memory, power) leaves nothing
+//! of it, since the operating system frees a file without a name. Where the file system can give
+//! such a file no name later (no `O_TMPFILE`: some network file systems, other systems than Linux)
+//! the finished bytes are copied to a sibling that is then renamed; only what ends the program
+//! during that copy leaves one.
 //!
 //! As with a shell's `>`: a symbolic link is written through, also one that leads to nothing yet; a
 //! file that is there keeps its mode and, where the system allows it, its owner; a write-protected

@@ -191,6 +191,11 @@ impl Record {
         encode(self.seq, self.t, &self.fact, line);
     }
 
+    /// The same of parts, where there is no record in one piece.
+    pub fn encode_parts(seq: u64, t: Time, fact: &Fact, line: &mut Vec<u8>) {
+        encode(seq, t, fact, line);
+    }
+
     /// Reads a line of schema 2.
     pub fn decode(line: &[u8]) -> Result<Record, Wrong> {
         let Line { seq, t, fact, .. } = Line::parse(line, None)?;

@@ -26,7 +26,7 @@ fn crates_use_only_those_below_them() {
         ("meed-journal", &["meed", "meed-config"]),
         ("meed-store", &[]),
         ("meed-workload", &["meed", "meed-config", "meed-files"]),
-        ("meed-driver", &["meed", "meed-config", "meed-journal"]),
+        ("meed-driver", &["meed", "meed-config", "meed-journal", "meed-store"]),
         (
             "meed-sim",
             &["meed", "meed-config", "meed-driver", "meed-files", "meed-journal", "meed-workload"],

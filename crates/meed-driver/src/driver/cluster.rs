@@ -122,11 +122,11 @@ impl<J, K: Journal> Driver<J, K> {
         self.capacity.pass(now.max(self.engine.now()), self.engine.capacity());
     }
 
-    pub(super) fn known_node(&self, name: &str) -> Result<NodeId, Rejected> {
+    pub(crate) fn known_node(&self, name: &str) -> Result<NodeId, Rejected> {
         self.node_named(name).ok_or(Rejected::UnknownNode)
     }
 
-    pub(super) fn known_queue(&self, name: &str) -> Result<QueueId, Rejected> {
+    pub(crate) fn known_queue(&self, name: &str) -> Result<QueueId, Rejected> {
         self.queue_named(name).ok_or(Rejected::UnknownQueue)
     }
 }

@@ -32,26 +32,29 @@ use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::{QueueTally, Tally, Totals};
 pub use jobs::Cancelled;
 pub use play::Taken;
+pub(crate) use play::read_groups;
 pub use tasks::Ended;
 
 /// See the module. `J` is what the world keeps of each live job, `K` where records go.
 pub struct Driver<J, K = Off> {
-    engine: Engine,
+    pub(crate) engine: Engine,
     journal: K,
     /// Whether the journal is on.
     tells: bool,
-    names: Names,
-    index: Option<Index>,
-    jobs: Rows<LiveJob<J>>,
-    tasks: Rows<Task>,
+    pub(crate) names: Names,
+    pub(crate) index: Option<Index>,
+    pub(crate) jobs: Rows<LiveJob<J>>,
+    pub(crate) tasks: Rows<Task>,
     /// Which queues have never had children: those that take jobs.
-    is_leaf: Vec<bool>,
-    tally: Tally,
-    capacity: CapacityTime,
+    pub(crate) is_leaf: Vec<bool>,
+    pub(crate) tally: Tally,
+    pub(crate) capacity: CapacityTime,
     /// Whether something has happened since the last decisions.
-    touched: bool,
+    pub(crate) touched: bool,
     /// Decisions before they are handed out.
     starts: Vec<Start>,
+    /// Whether records of starts say why.
+    reasons: bool,
 }
 
 impl<J, K: Journal> Driver<J, K> {
@@ -64,9 +67,14 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<Driver<J, K>, ConfigError> {
         let engine = Engine::new(config, place)?;
         let is_leaf: Vec<bool> = engine.queue_ids().map(|id| engine.queue(id).is_leaf).collect();
+        Ok(Driver::around(engine, is_leaf, journal))
+    }
+
+    /// A driver of `engine` with no row yet.
+    pub(crate) fn around(engine: Engine, is_leaf: Vec<bool>, journal: K) -> Driver<J, K> {
         let mut tally = Tally::default();
         tally.for_queues(is_leaf.len());
-        Ok(Driver {
+        Driver {
             engine,
             tells: journal.is_on(),
             journal,
@@ -79,7 +87,33 @@ impl<J, K: Journal> Driver<J, K> {
             capacity: CapacityTime::default(),
             touched: false,
             starts: Vec::new(),
-        })
+            reasons: true,
+        }
+    }
+
+    /// The same driver, with its records in `journal` from now on.
+    pub(crate) fn with_journal<L: Journal>(self, journal: L) -> Driver<J, L> {
+        Driver {
+            tells: journal.is_on(),
+            journal,
+            engine: self.engine,
+            names: self.names,
+            index: self.index,
+            jobs: self.jobs,
+            tasks: self.tasks,
+            is_leaf: self.is_leaf,
+            tally: self.tally,
+            capacity: self.capacity,
+            touched: self.touched,
+            starts: self.starts,
+            reasons: self.reasons,
+        }
+    }
+
+    /// Records of starts do not say why: they are a third as long, and faster to make.
+    pub fn without_reasons(mut self) -> Driver<J, K> {
+        self.reasons = false;
+        self
     }
 
     /// In records its only queue is called `name`, and its nodes follow from other records: a

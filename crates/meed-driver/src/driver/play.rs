@@ -153,7 +153,10 @@ const FOLLOWS: &[meed_journal::Kind] = {
     &[Run, Open, Clock, Lost, Stop, JobEnd, Note, Snapshot, Finish, Other]
 };
 
-fn read_groups(groups: &[Group], kinds: &ResourceKinds) -> Result<Vec<TaskGroup>, Failed> {
+pub(crate) fn read_groups(
+    groups: &[Group],
+    kinds: &ResourceKinds,
+) -> Result<Vec<TaskGroup>, Failed> {
     let read = |group: &Group| -> Result<TaskGroup, String> {
         Ok(TaskGroup {
             count: group.tasks,

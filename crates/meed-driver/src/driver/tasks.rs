@@ -147,7 +147,7 @@ impl<J, K: Journal> Driver<J, K> {
         let Driver { engine, jobs, tasks, tally, index, starts, tells, .. } = self;
         let now = engine.now();
         // With a journal come reasons; without, a start need not wait for its record.
-        engine.decide(*tells, |start| {
+        engine.decide(*tells && self.reasons, |start| {
             started(now, &start, jobs, tasks, tally, index);
             match *tells {
                 true => starts.push(start),
@@ -179,7 +179,7 @@ impl<J, K: Journal> Driver<J, K> {
         let row = |id: JobId| jobs.get(id.slot()).expect("a job that the engine knows has a row");
         let start = self.engine.offer_if(
             node,
-            self.tells,
+            self.tells && self.reasons,
             &mut |id, group| rank(row(id), group),
             &mut |id, group| accept(row(id), group),
         );
@@ -209,7 +209,15 @@ impl<J, K: Journal> Driver<J, K> {
 
     fn tell_start(&mut self, start: &Start) -> Result<(), Failed> {
         let attempt = self.running(start.allocation).map_or(0, |task| task.attempt);
-        self.tell(self.engine.now(), |told| Fact::Start(told.start(start, attempt)))
+        let reasons = self.reasons;
+        self.tell(self.engine.now(), |told| {
+            let mut started = told.start(start, attempt);
+            if reasons {
+                // Of a start that was told, nobody knows why.
+                started.reason.get_or_insert_default();
+            }
+            Fact::Start(started)
+        })
     }
 }
 
@@ -242,20 +250,7 @@ impl<J> Telling<'_, J> {
 
     fn start(&mut self, start: &Start, attempt: u32) -> Started {
         let key = self.jobs.get(start.job.slot()).expect("a live job starts").key.clone();
-        let reason = start.reason.as_deref();
-        let levels = reason.map(|reason| reason.levels.as_slice()).unwrap_or_default();
-        let mut name = |id: QueueId| self.queue(id);
-        let levels = levels.iter().map(|choice| LevelChoice {
-            chosen: name(choice.chosen),
-            key: choice.key.into(),
-            runner_up: choice.runner_up.map(|(queue, _)| name(queue)),
-            runner_up_key: choice.runner_up.map(|(_, key)| key.into()),
-        });
-        let reason = StartReason {
-            levels: levels.collect(),
-            starved_for: reason.and_then(|reason| reason.starved_for),
-            place: reason.map_or("", |reason| reason.place).into(),
-        };
+        let reason = start.reason.as_deref().map(|reason| Box::new(self.reason(reason)));
         Started {
             queue: self.queue(start.queue),
             job: key,
@@ -265,8 +260,23 @@ impl<J> Telling<'_, J> {
             failures: start.failures,
             by: None,
             since: None,
-            reason: Some(Box::new(reason)),
+            reason,
             detail: None,
+        }
+    }
+
+    fn reason(&mut self, reason: &meed::Reason) -> StartReason {
+        let mut name = |id: QueueId| self.queue(id);
+        let levels = reason.levels.iter().map(|choice| LevelChoice {
+            chosen: name(choice.chosen),
+            key: choice.key.into(),
+            runner_up: choice.runner_up.map(|(queue, _)| name(queue)),
+            runner_up_key: choice.runner_up.map(|(_, key)| key.into()),
+        });
+        StartReason {
+            levels: levels.collect(),
+            starved_for: reason.starved_for,
+            place: reason.place.into(),
         }
     }
 }

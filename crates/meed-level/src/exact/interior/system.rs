@@ -4,9 +4,11 @@
 //! costs), the step solves
 //!
 //! ```text
-//! M dp - v dt = f
-//!                          M = sum_i (diag_k(theta_ik) - theta_i theta_i^T / D_i) x d_i d_i^T + diag(s / p)
-//! -v dp - w dt = e         v = sum_i theta_ik d_ir b_i / D_i,   w = sum_i b_i^2 / D_i + z_t / t
+//!  M dp - v dt = f
+//! -v dp - w dt = e
+//!
+//! M = sum_i (diag_k(theta_ik) - theta_i theta_i^T / D_i) x d_i d_i^T + diag(s / p)
+//! v = sum_i theta_ik d_ir b_i / D_i,   w = sum_i b_i^2 / D_i + z_t / t
 //! ```
 //!
 //! and with dt eliminated, (M + v v^T / w) dp = f - v e / w. M alone comes close to singular where

@@ -1,0 +1,97 @@
+//! The journal of a live world: records go to a store as lines.
+//!
+//! Here, and only here, meet two ways to count: a store numbers its records from 1 ([`Seq`]), a
+//! journal from 0 in each run ([`meed_journal::Record::seq`]). A store holds one run, so record `n`
+//! of the journal is number `n + 1` of the store.
+
+use std::io;
+
+use meed::Time;
+use meed_journal::{Fact, Kind, Record};
+use meed_store::{Seq, Store, StoreError, UnixMillis};
+
+use super::SnapshotRule;
+use crate::journal::Journal;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Book {
+    store: Box<dyn Store>,
+    /// The last record that was appended, durable or not.
+    appended: Seq,
+    /// Records of something that happened, since the book was opened: each instant that has one
+    /// has one decision.
+    told: u64,
+    /// The last snapshot, and the bytes of records since.
+    snapshot: Seq,
+    bytes: u64,
+    line: Vec<u8>,
+}
+
+impl Book {
+    pub(super) fn new(store: Box<dyn Store>, snapshot: Seq) -> Book {
+        let appended = store.durable();
+        Book { store, appended, told: 0, snapshot, bytes: 0, line: Vec::new() }
+    }
+
+    pub(super) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    pub(super) fn store_mut(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+
+    /// Records of something that happened.
+    pub(super) fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// Whether nothing but the beginning of the run is told.
+    pub(super) fn is_empty_but_for_header(&self) -> bool {
+        self.appended <= Seq::new(1)
+    }
+
+    pub(super) fn is_due(&self, rule: SnapshotRule) -> bool {
+        let records = self.appended.get() - self.snapshot.get();
+        records >= rule.records || self.bytes >= rule.bytes
+    }
+
+    pub(super) fn commit_all(&mut self, wall: UnixMillis) -> Result<Seq, StoreError> {
+        self.store.commit(wall)
+    }
+
+    pub(super) fn snapshot(&mut self, seq: Seq, state: &[u8]) -> Result<(), StoreError> {
+        self.store.snapshot(seq, state)?;
+        (self.snapshot, self.bytes) = (seq, 0);
+        Ok(())
+    }
+}
+
+impl Journal for Book {
+    fn append(&mut self, at: Time, fact: &Fact) -> io::Result<()> {
+        let seq = self.appended.get();
+        self.line.clear();
+        Record::encode_parts(seq, at, fact, &mut self.line);
+        self.appended = self.store.append(&[&self.line]).map_err(io::Error::other)?;
+        self.bytes += self.line.len() as u64;
+        self.told += u64::from(happens(fact.kind()));
+        Ok(())
+    }
+    // A commit is the world's: it takes several decisions together.
+}
+
+/// The record that is number `seq` of the store.
+pub(super) fn read(seq: Seq, line: &[u8]) -> Result<Record, String> {
+    let record = Record::decode(line).map_err(|why| why.to_string())?;
+    if record.seq + 1 == seq.get() {
+        return Ok(record);
+    }
+    Err(format!("it calls itself record {}, and is the journal's {}", record.seq, seq.get() - 1))
+}
+
+/// Whether such a record tells that something happened, so that it is decided anew.
+pub(super) fn happens(kind: Kind) -> bool {
+    use Kind::*;
+    !matches!(kind, Run | Open | Clock | Note | Snapshot | Finish | Other)
+}

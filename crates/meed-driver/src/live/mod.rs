@@ -1,0 +1,301 @@
+//! A driver whose journal is its memory: it survives crashes, and nothing is carried out before it
+//! is durable.
+//!
+//! | call | what |
+//! |---|---|
+//! | [`Live::open`] | makes a journal, or goes on where one ends: the last snapshot, then the records behind it |
+//! | [`Live::at`] | tells what happened at one instant; then it is decided, once |
+//! | [`Live::commit`] | makes all of it durable in one write and one sync, and hands out what is to be carried out |
+//! | [`Live::tidy`] | leaves a snapshot where one is due, and forgets what may be forgotten |
+//!
+//! [`Action`]s come from `commit` alone, after the sync: no world can carry out earlier what its
+//! journal may lose. One call of `at` is one instant, its records stand together, and instants
+//! rise: so the journal says when it was decided, and whoever plays it decides the same.
+//!
+//! Invariant: after a crash at any moment, [`Live::open`] is where a world was after some call of
+//! `at`, never before the last one that was committed. Cost over a driver's own: one line of JSON
+//! for each record.
+
+mod batch;
+mod book;
+mod open;
+
+use meed::{Engine, QueueId, Rejected, Time};
+use meed_journal::{JobKey, Name, TaskKey};
+use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
+use serde::Serialize;
+
+use crate::driver::Driver;
+use crate::explain::{QueueState, Standing, Subject};
+use crate::journal::Failed;
+use crate::tally::Tally;
+pub use batch::Batch;
+use book::Book;
+pub use open::{OpenError, Opening, Recovered, Take};
+
+/// What the world is to carry out. It is durable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// This task starts on this node.
+    Start {
+        /// The task: this attempt of it never starts again.
+        task: TaskKey,
+        /// Where.
+        node: Name,
+    },
+    /// This task is to be stopped: its job is gone, or its node has no room for it.
+    Stop {
+        /// The task.
+        task: TaskKey,
+        /// Where it ran.
+        node: Name,
+    },
+}
+
+/// A task that runs, as far as the journal knows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunningTask {
+    /// The task.
+    pub task: TaskKey,
+    /// Where.
+    pub node: Name,
+}
+
+/// When a snapshot is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SnapshotRule {
+    /// After so many records.
+    pub records: u64,
+    /// After so many bytes of records.
+    pub bytes: u64,
+}
+
+impl Default for SnapshotRule {
+    fn default() -> SnapshotRule {
+        SnapshotRule { records: 100_000, bytes: 64 << 20 }
+    }
+}
+
+/// See the module. `J` is what the world keeps of each live job.
+pub struct Live<J> {
+    driver: Driver<J, Book>,
+    /// What the world keeps of a job, told by its record alone: so it is the same after a crash.
+    take: Take<J>,
+    /// What waits to be durable.
+    actions: Vec<Action>,
+    /// Instants are later than this one.
+    last: Time,
+    rule: SnapshotRule,
+    /// Why nothing more can be told.
+    failed: Option<String>,
+}
+
+impl<J> Live<J> {
+    /// Tells by `tell` what happened at `now`; then it is decided what starts. Within one instant a
+    /// world tells ends first, then changes, then arrivals. `now` must be later than at the last
+    /// call: [`Live::instant`].
+    ///
+    /// An error of `tell` is handed on; what was told before it holds.
+    ///
+    /// # Errors
+    ///
+    /// An instant that is not later. A journal that could not be written: from then on every call
+    /// fails, and the world opens again.
+    pub fn at<T>(
+        &mut self,
+        now: Time,
+        tell: impl FnOnce(&mut Batch<'_, J>) -> Result<T, Failed>,
+    ) -> Result<T, Failed> {
+        self.ensure_sound()?;
+        if now < self.instant(now) {
+            let (given_us, now_us) = (now.as_micros(), self.instant(now).as_micros());
+            return Err(Rejected::TimeWentBack { given_us, now_us }.into());
+        }
+        let told = self.driver.journal().told();
+        let answer = tell(&mut Batch::new(self, now));
+        if self.driver.journal().told() > told {
+            self.last = now;
+            let decided = self.decide(now);
+            self.note_failure(decided)?;
+        }
+        let answer = self.note_failure(answer)?;
+        Ok(answer)
+    }
+
+    fn decide(&mut self, now: Time) -> Result<(), Failed> {
+        self.driver.touched = true;
+        self.driver.engine.advance(now)?;
+        let mut starts = Vec::new();
+        self.driver.decide(|start| starts.push(start.allocation))?;
+        for allocation in starts {
+            let RunningTask { task, node } = self.running_task(allocation);
+            self.actions.push(Action::Start { task, node });
+        }
+        Ok(())
+    }
+
+    /// The first instant from `clock` on at which something can be told: clocks may stand still or
+    /// be put back, instants rise.
+    pub fn instant(&self, clock: Time) -> Time {
+        let microsecond = meed::Span::from_micros(1).expect("in range");
+        let first = match self.driver.journal().is_empty_but_for_header() {
+            true => self.last,
+            false => self.last.saturating_add(microsecond),
+        };
+        clock.max(first).max(self.driver.engine().now())
+    }
+
+    /// Makes all that was told and decided durable, in one write and one sync, and hands out what
+    /// is to be carried out since the last time, in order. `wall`: for the retention by age.
+    ///
+    /// # Errors
+    ///
+    /// A write that failed: nothing is handed out, and from then on every call fails.
+    pub fn commit(&mut self, wall: UnixMillis) -> Result<Vec<Action>, Failed> {
+        self.ensure_sound()?;
+        let committed = self.driver.journal_mut().commit_all(wall).map_err(io_error);
+        self.note_failure(committed)?;
+        Ok(std::mem::take(&mut self.actions))
+    }
+
+    /// Leaves a snapshot where one is due by the rule, then forgets what `keep` allows: for a quiet
+    /// moment after a commit. Whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Live::commit`].
+    pub fn tidy(&mut self, keep: &Retention, wall: UnixMillis) -> Result<bool, Failed>
+    where
+        J: Clone + Serialize,
+    {
+        let is_due = self.driver.journal().is_due(self.rule);
+        if is_due {
+            self.snapshot(wall)?;
+            let tidied = self.driver.journal_mut().store_mut().retain(keep, wall);
+            self.note_failure(tidied.map_err(io_error))?;
+        }
+        Ok(is_due)
+    }
+
+    /// Leaves a snapshot now, after a commit of what is not durable yet; the actions of that wait
+    /// for the world's own commit.
+    ///
+    /// # Errors
+    ///
+    /// As [`Live::commit`].
+    pub fn snapshot(&mut self, wall: UnixMillis) -> Result<Seq, Failed>
+    where
+        J: Clone + Serialize,
+    {
+        self.ensure_sound()?;
+        let committed = self.driver.journal_mut().commit_all(wall).map_err(io_error);
+        let seq = self.note_failure(committed)?;
+        let state = self.driver.state();
+        let kept = self.driver.journal_mut().snapshot(seq, &state).map_err(io_error);
+        self.note_failure(kept)?;
+        Ok(seq)
+    }
+
+    /// All tasks that run as far as the journal knows. After a crash the world compares them with
+    /// what it finds ([`Recovered`]).
+    pub fn running(&self) -> impl Iterator<Item = RunningTask> + '_ {
+        self.driver.engine().running_ids().map(|id| self.running_task(id))
+    }
+
+    fn running_task(&self, id: meed::AllocationId) -> RunningTask {
+        let row = *self.driver.running(id).expect("a running task has a row");
+        self.named(&row)
+    }
+
+    fn named(&self, row: &crate::rows::Task) -> RunningTask {
+        let live = self.driver.job(row.job).expect("its job lives");
+        let task = TaskKey { job: live.key().clone(), task: row.task, attempt: row.attempt };
+        let name = self.driver.engine().node(row.node).0.name.as_str();
+        RunningTask { task, node: name.into() }
+    }
+
+    /// A task is to be stopped. Where its start was not handed out yet, it never starts.
+    fn stops(&mut self, task: TaskKey, node: Name) {
+        let start = Action::Start { task, node };
+        let waits = self.actions.iter().position(|action| *action == start);
+        let Action::Start { task, node } = start else { unreachable!("made above") };
+        match waits {
+            Some(place) => drop(self.actions.remove(place)),
+            None => self.actions.push(Action::Stop { task, node }),
+        }
+    }
+
+    /// The live job of that key.
+    pub fn job(&self, key: &JobKey) -> Option<&crate::rows::LiveJob<J>> {
+        self.driver.job(self.driver.job_of(key)?)
+    }
+
+    /// How a leaf queue, or a job of it, stands at `now`; nothing is run again
+    /// ([`Driver::explain`]).
+    ///
+    /// # Errors
+    ///
+    /// Where `now` lies before the last event, or there is no such leaf.
+    pub fn explain(
+        &mut self,
+        now: Time,
+        leaf: QueueId,
+        subject: Subject,
+    ) -> Result<Standing, Rejected> {
+        self.driver.explain(now, leaf, subject)
+    }
+
+    /// The books of all leaf queues at `now`, in order of declaration.
+    ///
+    /// # Errors
+    ///
+    /// Where `now` lies before the last event.
+    pub fn queues(&mut self, now: Time) -> Result<Vec<(QueueId, QueueState)>, Rejected> {
+        self.driver.queues(now)
+    }
+
+    /// The engine, to be read.
+    pub fn engine(&self) -> &Engine {
+        self.driver.engine()
+    }
+
+    /// What was counted.
+    pub fn counted(&self) -> &Tally {
+        self.driver.counted()
+    }
+
+    /// Where the records are, to be read.
+    pub fn store(&self) -> &dyn Store {
+        self.driver.journal().store()
+    }
+
+    /// Everything that it knows, as a snapshot would hold it.
+    pub fn state(&self) -> Vec<u8>
+    where
+        J: Clone + Serialize,
+    {
+        self.driver.state()
+    }
+
+    fn ensure_sound(&self) -> Result<(), Failed> {
+        match &self.failed {
+            None => Ok(()),
+            Some(why) => {
+                let why = format!("{why}; open the journal again, and go on from what it holds");
+                Err(Failed::Journal(std::io::Error::other(why)))
+            }
+        }
+    }
+
+    /// Only a refusal leaves the journal and the books as one.
+    fn note_failure<T>(&mut self, done: Result<T, Failed>) -> Result<T, Failed> {
+        if let Err(Failed::Journal(why)) = &done {
+            self.failed.get_or_insert_with(|| why.to_string());
+        }
+        done
+    }
+}
+
+fn io_error(error: StoreError) -> Failed {
+    Failed::Journal(std::io::Error::other(error))
+}

@@ -1,0 +1,326 @@
+//! Recovery: the last snapshot, and what the journal holds behind it.
+//!
+//! Records of one instant stand together, decisions at their end. So inputs are told again, it is
+//! decided again, and the decisions must be the recorded ones: what comes out is in every bit what
+//! was there before the crash. Where they are not (another version decided otherwise), what was
+//! recorded is what happened: all is played once more, each start as it is told.
+
+use std::ops::ControlFlow;
+
+use meed::place::Placement;
+use meed::{Config, ConfigError, Start, Time};
+use meed_journal::{Arrival, Fact, Header, Opened, Record, Started};
+use meed_store::{Seq, Snapshot, Store, StoreError, UnixMillis};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::book::{self, Book};
+use super::{Live, SnapshotRule};
+use crate::driver::{Driver, Taken};
+use crate::journal::{Failed, Off};
+
+/// Makes what the world keeps of a job from the job's record.
+pub type Take<J> = Box<dyn FnMut(&Arrival) -> Taken<J>>;
+
+/// With what a journal is opened.
+pub struct Opening<J> {
+    /// Queues and nodes of a new journal. One that exists says itself what it has; changes of the
+    /// configuration since are the world's to tell.
+    pub config: Config,
+    /// How tasks are placed, with nothing placed yet.
+    pub place: Box<dyn Fn() -> Box<dyn Placement>>,
+    /// The first record of a new journal.
+    pub header: Header,
+    /// What the world keeps of a job, by its record alone.
+    pub take: Take<J>,
+    /// Who opens, and the wall clock at time 0.
+    pub opened: Opened,
+    /// When snapshots are due.
+    pub rule: SnapshotRule,
+    /// Whether records of starts say why.
+    pub reasons: bool,
+    /// Now, by the wall clock.
+    pub wall: UnixMillis,
+}
+
+/// What was found.
+///
+/// After it, the world compares [`Live::running`] with what it finds on its nodes, for a start may
+/// have become durable just before the crash, and an end may have gone unheard. Of each task that
+/// is not there it says so before it commits: it has ended or failed; or it was never begun, and is
+/// to be started ([`super::Batch::start_again`]). What runs and is unknown here is to be stopped:
+/// with starts handed out by commits alone there is no such task.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recovered {
+    /// The last record that the snapshot held; `None`: there was none, and all was played.
+    pub snapshot: Option<Seq>,
+    /// Records behind it that were played.
+    pub played: u64,
+    /// Worth a line to the operator each: a torn tail that was cut, decisions that this version
+    /// would not have taken.
+    pub remarks: Vec<String>,
+}
+
+/// Why a journal cannot be opened. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The store: damage, a disk that refuses.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configuration of a new journal.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A record that is none, or contradicts those before it.
+    #[error("record {seq} of the store: {what}")]
+    Record {
+        /// Which.
+        seq: Seq,
+        /// What is wrong.
+        what: String,
+    },
+    /// A snapshot that cannot be read.
+    #[error("the snapshot after record {seq}: {what}")]
+    Snapshot {
+        /// The last record that it holds.
+        seq: Seq,
+        /// What is wrong.
+        what: String,
+    },
+    /// A journal without a snapshot is of another configuration.
+    #[error(
+        "the journal has no snapshot yet, and its header is not that of the given configuration: \
+         open it with the configuration it began with"
+    )]
+    OtherHeader,
+}
+
+impl<J: Clone + Serialize + DeserializeOwned> Live<J> {
+    /// Makes a journal in the empty `store`, or goes on where the one in it ends.
+    ///
+    /// # Errors
+    ///
+    /// Damage, with its place; records that contradict each other.
+    pub fn open(
+        store: Box<dyn Store>,
+        opening: Opening<J>,
+    ) -> Result<(Live<J>, Recovered), OpenError> {
+        let mut opening = opening;
+        let mut recovered = Recovered { remarks: store.remarks().to_vec(), ..Recovered::default() };
+        let snapshot = store.last_snapshot()?;
+        recovered.snapshot = snapshot.as_ref().map(|snapshot| snapshot.seq);
+        let begins = store.durable() == Seq::ZERO;
+        let seq = recovered.snapshot.unwrap_or(Seq::ZERO);
+        let driver = match play(&*store, snapshot.as_ref(), &mut opening, Starts::DecidedAgain) {
+            Ok(driver) => driver,
+            Err(Stopped::Otherwise { seq, what }) => {
+                let remark = format!("record {seq}: {what}; starts are taken as recorded");
+                recovered.remarks.push(remark);
+                let told = play(&*store, snapshot.as_ref(), &mut opening, Starts::AsTold);
+                told.map_err(Stopped::error)?
+            }
+            Err(stopped) => return Err(stopped.error()),
+        };
+        drop(snapshot);
+        recovered.played = store.durable().get() - seq.get();
+        let last = driver.engine().now();
+        let mut live = Live {
+            driver: driver.with_journal(Book::new(store, seq)),
+            take: opening.take,
+            actions: Vec::new(),
+            last,
+            rule: opening.rule,
+            failed: None,
+        };
+        let first = match begins {
+            true => Fact::Run(Box::new(opening.header)),
+            false => Fact::Open(opening.opened),
+        };
+        let noted = live.driver.note(last, || first).and_then(|()| live.commit(opening.wall));
+        let seq = store_error(live.driver.journal().store().durable(), noted)?;
+        if begins {
+            let kept = live.snapshot(opening.wall);
+            store_error(seq, kept)?;
+        }
+        Ok((live, recovered))
+    }
+}
+
+fn store_error<T>(seq: Seq, done: Result<T, crate::Failed>) -> Result<Seq, OpenError> {
+    match done {
+        Ok(_) => Ok(seq),
+        Err(failed) => Err(OpenError::Record { seq: seq.next(), what: failed.to_string() }),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Starts {
+    DecidedAgain,
+    AsTold,
+}
+
+enum Stopped {
+    Error(OpenError),
+    /// It is decided otherwise than recorded.
+    Otherwise {
+        seq: Seq,
+        what: String,
+    },
+}
+
+impl Stopped {
+    fn error(self) -> OpenError {
+        match self {
+            Stopped::Error(error) => error,
+            Stopped::Otherwise { seq, what } => OpenError::Record { seq, what },
+        }
+    }
+}
+
+impl<E: Into<OpenError>> From<E> for Stopped {
+    fn from(error: E) -> Stopped {
+        Stopped::Error(error.into())
+    }
+}
+
+/// Tells a driver what the store holds.
+fn play<J: DeserializeOwned>(
+    store: &dyn Store,
+    snapshot: Option<&Snapshot>,
+    opening: &mut Opening<J>,
+    starts: Starts,
+) -> Result<Driver<J, Off>, Stopped> {
+    let place = (opening.place)();
+    let driver = match snapshot {
+        Some(Snapshot { seq, bytes }) => {
+            let wrong = |what| OpenError::Snapshot { seq: *seq, what };
+            Driver::from_state(bytes, place, Off).map_err(wrong)?
+        }
+        None => Driver::new(opening.config.clone(), place, Off).map_err(OpenError::from)?,
+    };
+    let driver = driver.find_by_key();
+    let driver = if opening.reasons { driver } else { driver.without_reasons() };
+    let mut player = Player { driver, starts, opening, instant: Instant::default() };
+    let from = snapshot.map_or(Seq::ZERO, |snapshot| snapshot.seq).next();
+    let mut stopped = None;
+    if store.durable() >= from {
+        store
+            .read(from, &mut |seq, line| match player.line(seq, line) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(why) => {
+                    stopped = Some(why);
+                    ControlFlow::Break(())
+                }
+            })
+            .map_err(OpenError::from)?;
+    }
+    match stopped {
+        Some(stopped) => Err(stopped),
+        None => {
+            player.end_instant()?;
+            Ok(player.driver)
+        }
+    }
+}
+
+struct Player<'o, J> {
+    driver: Driver<J, Off>,
+    starts: Starts,
+    opening: &'o mut Opening<J>,
+    instant: Instant,
+}
+
+/// What was read of an instant whose decisions are not checked yet.
+#[derive(Default)]
+struct Instant {
+    at: Time,
+    /// Its last record so far.
+    last: Seq,
+    /// Something happened.
+    happened: bool,
+    starts: Vec<(Seq, Started)>,
+}
+
+impl<J> Player<'_, J> {
+    fn line(&mut self, seq: Seq, line: &[u8]) -> Result<(), Stopped> {
+        let wrong = |what| OpenError::Record { seq, what };
+        let Record { t, fact, .. } = book::read(seq, line).map_err(wrong)?;
+        if t > self.instant.at {
+            self.end_instant()?;
+            self.instant.at = t;
+        }
+        if t < self.instant.at {
+            return Err(wrong(format!("{t} comes after {}", self.instant.at)).into());
+        }
+        self.instant.last = seq;
+        match fact {
+            Fact::Run(header) => return Ok(self.begin(seq, &header)?),
+            fact if !book::happens(fact.kind()) => return Ok(()),
+            Fact::Start(start) if self.starts == Starts::DecidedAgain => {
+                self.instant.starts.push((seq, start));
+            }
+            fact => {
+                let Player { driver, opening, .. } = self;
+                let told = driver.play(t, &fact, &mut opening.take);
+                told.map_err(|why| wrong(why.to_string()))?;
+            }
+        }
+        self.instant.happened = true;
+        Ok(())
+    }
+
+    fn begin(&self, seq: Seq, header: &Header) -> Result<(), OpenError> {
+        match seq == Seq::new(1) {
+            true if *header == self.opening.header => Ok(()),
+            true => Err(OpenError::OtherHeader),
+            false => {
+                let what = "a second run begins; a store holds one".to_owned();
+                Err(OpenError::Record { seq, what })
+            }
+        }
+    }
+
+    /// It is decided, and compared with what was recorded.
+    fn end_instant(&mut self) -> Result<(), Stopped> {
+        let Instant { at, last, happened, starts } = std::mem::take(&mut self.instant);
+        (self.instant.at, self.instant.last) = (at, last);
+        if !happened || self.starts == Starts::AsTold {
+            return Ok(());
+        }
+        let driver = &mut self.driver;
+        driver.touched = true;
+        let otherwise = |seq, what| Stopped::Otherwise { seq, what };
+        let mut decided = Vec::new();
+        let on = |start: Start| decided.push(start.allocation);
+        let done = driver.engine.advance(at).map_err(Failed::from).and_then(|()| driver.decide(on));
+        done.map_err(|why| OpenError::Record { seq: last, what: why.to_string() })?;
+        let mut recorded = starts.iter();
+        for id in decided {
+            let row = *driver.running(id).expect("it has just started");
+            let key = driver.job(row.job).expect("it lives").key();
+            let Some((seq, start)) = recorded.next() else {
+                let what = format!("job {key}, task {} starts at {at}, unrecorded", row.task);
+                return Err(otherwise(last, what));
+            };
+            let node = &driver.engine().node(row.node).0.name;
+            let (task, attempt) = (row.task, row.attempt);
+            if (key, task, attempt, node.as_str())
+                != (&start.job, start.task, start.attempt, start.node.as_str())
+            {
+                let what = format!(
+                    "{} starts on {}; this version decides job {key}, task {task} on {node}",
+                    start.key(),
+                    start.node
+                );
+                return Err(otherwise(*seq, what));
+            }
+        }
+        match recorded.next() {
+            None => Ok(()),
+            Some((seq, start)) => {
+                let what = format!("{} starts; this version starts nothing", start.key());
+                Err(otherwise(*seq, what))
+            }
+        }
+    }
+}

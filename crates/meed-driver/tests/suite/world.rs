@@ -1,0 +1,349 @@
+//! A small live world: a table of processes, which survives the scheduler's crash as a real
+//! machine's processes do, and what happens to it, drawn from a seed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use meed::place::{BestFit, FirstFit, Placement, TwoChoices};
+use meed::{Config, Memory, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+use meed::{Span, Time, Unit};
+use meed_driver::live::{Action, Batch, Live, Opening, Recovered, SnapshotRule};
+use meed_driver::{Failed, Taken};
+use meed_journal::{Amounts, Arrival, Group, Header, NodeForm, Opened, QueueForm, TaskKey};
+use meed_store::testing::SimDisk;
+use meed_store::{
+    FileStore, FileStoreOptions, Retained, Retention, Seq, Snapshot, Store, StoreError, UnixMillis,
+    Visit,
+};
+
+pub(crate) const WALL: UnixMillis = UnixMillis::new(1_760_000_000_000);
+pub(crate) const NODES: usize = 3;
+
+/// Draws numbers: the same for the same words.
+pub(crate) fn draw(words: &[u64], below: u64) -> u64 {
+    let mix = |sum: u64, &word: &u64| {
+        let mixed = (sum ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    words.iter().fold(1, mix) % below
+}
+
+pub(crate) fn kinds() -> ResourceKinds {
+    let kinds = [("cpu", Unit::Milli), ("memory", Unit::Milli)];
+    ResourceKinds::new(kinds.map(|(name, unit)| (name.to_owned(), unit)).to_vec()).unwrap()
+}
+
+/// Policies and placements by number.
+pub(crate) fn config(seed: u64) -> Config {
+    let presets = ["long-term", "fair", "drf", "fifo", "long-term-drf", "drfh"];
+    let mut root = Policy::preset(presets[(seed % 6) as usize]).unwrap();
+    if seed % 6 == 0 && seed % 4 >= 2 {
+        root.memory = Memory::HalfLife(Span::from_secs(60).unwrap());
+    }
+    let queue = |number: u64| QueueSpec {
+        name: ["a", "b", "b/c", "b/d"][number as usize].to_owned(),
+        weight: 1000 * (1 + number),
+        min: None,
+        max: None,
+        policy: root.clone(),
+    };
+    let node = |number| NodeSpec::new(format!("n{number}"), Resources::new(&[4000, 4000]));
+    Config {
+        kinds: kinds(),
+        measured: 0,
+        queues: (0..4).map(queue).collect(),
+        nodes: (0..NODES).map(node).collect(),
+        root: root.clone(),
+    }
+}
+
+fn place(seed: u64) -> Box<dyn Placement> {
+    match seed % 3 {
+        0 => Box::new(FirstFit::new(2)),
+        1 => Box::new(BestFit::new(2)),
+        _ => Box::new(TwoChoices::new(2, seed)),
+    }
+}
+
+pub(crate) fn header(seed: u64) -> Header {
+    let (config, kinds) = (config(seed), kinds());
+    let queue = |queue: &QueueSpec| QueueForm {
+        queue: queue.name.as_str().into(),
+        weight: queue.weight,
+        min: None,
+        max: None,
+        policy: None,
+        own: Default::default(),
+    };
+    Header {
+        schema: meed_journal::SCHEMA,
+        world: "toy".to_owned(),
+        seed,
+        resources: kinds.names().map(str::to_owned).collect(),
+        nodes: config.nodes.iter().map(|node| NodeForm::of(node, &kinds)).collect(),
+        queues: config.queues.iter().map(queue).collect(),
+        ..Header::default()
+    }
+}
+
+pub(crate) fn opening(seed: u64) -> Opening<u32> {
+    Opening {
+        config: config(seed),
+        place: Box::new(move || place(seed)),
+        header: header(seed),
+        take: Box::new(|arrival| Taken {
+            detail: arrival.groups.iter().map(|group| group.tasks).sum(),
+            max_attempts: 2,
+        }),
+        opened: Opened::default(),
+        rule: SnapshotRule { records: 25, bytes: u64::MAX },
+        reasons: seed.is_multiple_of(2),
+        wall: WALL,
+    }
+}
+
+pub(crate) fn store_of(disk: &SimDisk) -> Result<Box<dyn Store>, StoreError> {
+    let options = FileStoreOptions::default().segment_bytes(6000).room_bytes(4096);
+    Ok(Box::new(FileStore::open(Arc::new(disk.clone()), options)?))
+}
+
+pub(crate) fn open(
+    disk: &SimDisk,
+    seed: u64,
+) -> Result<(Live<u32>, Recovered), meed_driver::live::OpenError> {
+    Live::open(store_of(disk)?, opening(seed))
+}
+
+/// What runs, and what has ended without being heard of: until it is durable, it is told again.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Machine {
+    pub(crate) running: BTreeMap<TaskKey, String>,
+    /// And whether it ended well.
+    pub(crate) exits: BTreeMap<TaskKey, bool>,
+    started: BTreeSet<TaskKey>,
+    /// Nodes that are there.
+    down: BTreeSet<usize>,
+    /// Number of the next step, and of the next job.
+    pub(crate) step: u64,
+}
+
+impl Machine {
+    pub(crate) fn carry_out(&mut self, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Start { task, node } => {
+                    assert!(self.started.insert(task.clone()), "{task} starts twice");
+                    self.running.insert(task, node.to_string());
+                }
+                Action::Stop { task, .. } => {
+                    self.exits.remove(&task);
+                    self.running.remove(&task);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn starts(&self) -> usize {
+        self.started.len()
+    }
+}
+
+/// Draws what happens in a step, and tells it.
+fn happens(
+    machine: &Machine,
+    seed: u64,
+    batch: &mut Batch<'_, u32>,
+) -> Result<Vec<TaskKey>, Failed> {
+    let step = machine.step;
+    let die = |what: u64, below: u64| draw(&[seed, step, what], below);
+    let mut ended = Vec::new();
+    for (number, (task, _)) in machine.running.iter().enumerate() {
+        if draw(&[seed, step, 99, number as u64], 6) == 0 {
+            // Its job may have failed a moment ago, and taken it along.
+            let well = draw(&[seed, step, 98, number as u64], 5) > 0;
+            let told = match well {
+                true => batch.task_ended(task).map(drop),
+                false => batch.task_failed(task).map(drop),
+            };
+            if told.is_ok() {
+                ended.push(task.clone());
+            }
+        }
+    }
+    let node = die(1, NODES as u64) as usize;
+    if die(2, 12) == 0 {
+        match machine.down.contains(&node) {
+            true => {
+                let spec = NodeSpec::new(format!("n{node}"), Resources::new(&[4000, 4000]));
+                batch.node_joined(spec)?;
+            }
+            false => batch.node_left(&format!("n{node}"))?,
+        }
+    } else if die(3, 10) == 0 && !machine.down.contains(&node) {
+        let amount = 2000 + 1000 * die(4, 3);
+        batch.node_changed(&format!("n{node}"), Resources::new(&[amount, 4000]))?;
+    }
+    if die(5, 8) == 0 {
+        let _ = batch.job_cancelled(&die(6, 1 + step).into());
+    }
+    if die(7, 3) > 0 {
+        let queue = ["a", "b/c", "b/d"][die(8, 3) as usize];
+        let demand = Resources::new(&[250 * (1 + die(9, 5)), 250 * (1 + die(10, 5))]);
+        let demand = Amounts::of(&demand, &kinds());
+        let group = Group { tasks: 1 + die(11, 4) as u32, demand, ..Group::default() };
+        // Some are refused: no node is as large.
+        let huge = Amounts::of(&Resources::new(&[9000, 1]), &kinds());
+        let group = if die(12, 15) == 0 { Group { demand: huge, ..group } } else { group };
+        match batch.job_arrived(Arrival::new(queue.into(), step.into(), vec![group])) {
+            Ok(()) | Err(Failed::Rejected(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(ended)
+}
+
+/// The next step of a world: what happens, one decision, one commit, and what it hands out.
+pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Result<(), Failed> {
+    let micros = machine.step * 1_700_001 + draw(&[seed, machine.step, 50], 1_000_000);
+    let now = live.instant(Time::from_micros(micros).unwrap());
+    let before = machine.clone();
+    let ended = live.at(now, |batch| happens(&before, seed, batch))?;
+    // They have ended, whether the scheduler lives to hear of it or not.
+    let well = |task: &TaskKey| {
+        let number = before.running.keys().position(|other| other == task).unwrap();
+        draw(&[seed, before.step, 98, number as u64], 5) > 0
+    };
+    for task in &ended {
+        machine.running.remove(task);
+        machine.exits.insert(task.clone(), well(task));
+    }
+    let actions = live.commit(WALL)?;
+    machine.exits.clear();
+    machine.carry_out(actions);
+    machine.down = (0..NODES)
+        .filter(|node| {
+            let engine = live.engine();
+            let named = |id: &meed::NodeId| engine.node(*id).0.name == format!("n{node}");
+            !engine.node_ids().any(|id| named(&id) && engine.is_up(id))
+        })
+        .collect();
+    machine.step += 1;
+    live.tidy(&Retention::default(), WALL)?;
+    Ok(())
+}
+
+/// After a crash: the machine's processes and the journal's tasks become one.
+pub(crate) fn reconcile(live: &mut Live<u32>, machine: &mut Machine) {
+    // What was drawn in the step that was broken off may be durable.
+    machine.step += 1;
+    let known: BTreeSet<TaskKey> = live.running().map(|running| running.task).collect();
+    machine.running.retain(|task, _| known.contains(task));
+    machine.exits.retain(|task, _| known.contains(task));
+    let now = live.instant(live.engine().now());
+    live.at(now, |batch| {
+        for (task, well) in &machine.exits {
+            // Its job may have failed a moment ago, and taken it along.
+            let _ = match well {
+                true => batch.task_ended(task),
+                false => batch.task_failed(task),
+            };
+        }
+        Ok(())
+    })
+    .unwrap();
+    let now = live.instant(now);
+    let missing: Vec<TaskKey> = live
+        .running()
+        .map(|running| running.task)
+        .filter(|task| known.contains(task) && !machine.running.contains_key(task))
+        .collect();
+    live.at(now, |batch| missing.iter().try_for_each(|task| batch.start_again(task))).unwrap();
+    let actions = live.commit(WALL).unwrap();
+    machine.exits.clear();
+    machine.carry_out(actions);
+    agree(live, machine);
+}
+
+/// What runs is what the journal says.
+pub(crate) fn agree(live: &Live<u32>, machine: &Machine) {
+    let known: BTreeMap<TaskKey, String> =
+        live.running().map(|running| (running.task, running.node.to_string())).collect();
+    assert_eq!(known, machine.running);
+}
+
+/// Everything that a driver knows, but for the engine's memory of what it has looked at in vain
+/// since the last change: a restored engine looks once more, and finds the same.
+pub(crate) fn known(live: &Live<u32>) -> serde_json::Value {
+    let state = live.state();
+    let json = state.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let mut all: serde_json::Value = serde_json::from_slice(&state[json..]).unwrap();
+    let engine = &mut all["engine"];
+    engine.as_object_mut().unwrap().remove("fresh");
+    for queue in engine["queues"].as_array_mut().unwrap() {
+        for memory in ["parked", "least", "capped"] {
+            queue.as_object_mut().unwrap().remove(memory);
+        }
+    }
+    for shape in engine["shapes"].as_array_mut().unwrap() {
+        shape.as_object_mut().map(|shape| shape.remove("blocked"));
+    }
+    all
+}
+
+/// A store that has forgotten its snapshots.
+#[derive(Debug)]
+pub(crate) struct NoSnapshot(pub(crate) Box<dyn Store>);
+
+impl Store for NoSnapshot {
+    fn append(&mut self, records: &[&[u8]]) -> Result<Seq, StoreError> {
+        self.0.append(records)
+    }
+
+    fn commit(&mut self, now: UnixMillis) -> Result<Seq, StoreError> {
+        self.0.commit(now)
+    }
+
+    fn first(&self) -> Seq {
+        self.0.first()
+    }
+
+    fn durable(&self) -> Seq {
+        self.0.durable()
+    }
+
+    fn read(&self, from: Seq, visit: &mut Visit<'_>) -> Result<(), StoreError> {
+        self.0.read(from, visit)
+    }
+
+    fn snapshot(&mut self, _: Seq, _: &[u8]) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn last_snapshot(&self) -> Result<Option<Snapshot>, StoreError> {
+        Ok(None)
+    }
+
+    fn retain(&mut self, rule: &Retention, now: UnixMillis) -> Result<Retained, StoreError> {
+        self.0.retain(rule, now)
+    }
+
+    fn remarks(&self) -> &[String] {
+        self.0.remarks()
+    }
+}
+
+/// The lines of a store, from number `from` on.
+pub(crate) fn lines(store: &dyn Store, from: Seq) -> Vec<String> {
+    let mut lines = Vec::new();
+    if store.durable() >= from {
+        let read = store.read(from, &mut |_, line| {
+            lines.push(String::from_utf8_lossy(line).into_owned());
+            ControlFlow::Continue(())
+        });
+        read.unwrap();
+    }
+    lines
+}
