@@ -21,17 +21,17 @@ mod book;
 mod open;
 
 use meed::{Engine, QueueId, Rejected, Time};
-use meed_journal::{Arrival, JobKey, Name, TaskKey};
+use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
 
-use crate::driver::{Driver, Taken};
+use crate::driver::Driver;
 use crate::explain::{QueueState, Standing, Subject};
 use crate::journal::Failed;
 use crate::tally::Tally;
 pub use batch::Batch;
 use book::Book;
-pub use open::{OpenError, Opening, Recovered};
+pub use open::{OpenError, Opening, Recovered, Take};
 
 /// What the world is to carry out. It is durable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,8 +79,7 @@ impl Default for SnapshotRule {
 /// See the module. `J` is what the world keeps of each live job.
 pub struct Live<J> {
     driver: Driver<J, Book>,
-    /// What the world keeps of a job, told by its record alone: so it is the same after a crash.
-    take: Box<dyn FnMut(&Arrival) -> Taken<J>>,
+    take: Take<J>,
     /// What waits to be durable.
     actions: Vec<Action>,
     /// Instants are later than this one.

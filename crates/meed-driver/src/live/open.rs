@@ -19,6 +19,9 @@ use super::{Live, SnapshotRule};
 use crate::driver::{Driver, Taken};
 use crate::journal::{Failed, Off};
 
+/// Says what the world keeps of a job, by its record alone: so it is the same after a crash.
+pub type Take<J> = Box<dyn FnMut(&Arrival) -> Taken<J>>;
+
 /// With what a journal is opened.
 pub struct Opening<J> {
     /// Queues and nodes of a new journal. One that exists says itself what it has; changes of the
@@ -28,8 +31,8 @@ pub struct Opening<J> {
     pub place: Box<dyn Fn() -> Box<dyn Placement>>,
     /// The first record of a new journal.
     pub header: Header,
-    /// What the world keeps of a job, by its record alone.
-    pub take: Box<dyn FnMut(&Arrival) -> Taken<J>>,
+    /// What the world keeps of a job.
+    pub take: Take<J>,
     /// Who opens, and the wall clock at time 0.
     pub opened: Opened,
     /// When snapshots are due.

@@ -26,7 +26,7 @@ pub(crate) fn seconds() -> u64 {
 
 fn store(folder: &Path) -> Box<dyn Store> {
     let options = FileStoreOptions::default().segment_bytes(50_000).room_bytes(4096);
-    Box::new(FileStore::open_folder(&folder.join("journal"), options).unwrap())
+    Box::new(FileStore::open_folder(folder.join("journal"), options).unwrap())
 }
 
 fn file_of(folder: &Path, task: &TaskKey) -> std::path::PathBuf {
