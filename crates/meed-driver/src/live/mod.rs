@@ -79,7 +79,6 @@ impl Default for SnapshotRule {
 /// See the module. `J` is what the world keeps of each live job.
 pub struct Live<J> {
     driver: Driver<J, Book>,
-    /// What the world keeps of a job, told by its record alone: so it is the same after a crash.
     take: Take<J>,
     /// What waits to be durable.
     actions: Vec<Action>,

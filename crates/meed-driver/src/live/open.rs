@@ -19,7 +19,7 @@ use super::{Live, SnapshotRule};
 use crate::driver::{Driver, Taken};
 use crate::journal::{Failed, Off};
 
-/// Makes what the world keeps of a job from the job's record.
+/// Says what the world keeps of a job, by its record alone: so it is the same after a crash.
 pub type Take<J> = Box<dyn FnMut(&Arrival) -> Taken<J>>;
 
 /// With what a journal is opened.
@@ -31,7 +31,7 @@ pub struct Opening<J> {
     pub place: Box<dyn Fn() -> Box<dyn Placement>>,
     /// The first record of a new journal.
     pub header: Header,
-    /// What the world keeps of a job, by its record alone.
+    /// What the world keeps of a job.
     pub take: Take<J>,
     /// Who opens, and the wall clock at time 0.
     pub opened: Opened,

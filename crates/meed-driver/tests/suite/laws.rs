@@ -33,6 +33,11 @@ proptest! {
         let (other, recovered) = open(&broken.after_kill(), seed).unwrap();
         prop_assert!(recovered.remarks.is_empty(), "{:?}", recovered.remarks);
         prop_assert!(known(&one) == known(&other));
+        for _ in 0..40 {
+            step(&mut one, &mut first, seed).unwrap();
+            step(&mut other, &mut second, seed).unwrap();
+        }
+        prop_assert!(known(&one) == known(&other));
         let unnumbered = |lines: Vec<String>| -> Vec<String> {
             lines.iter().map(|line| line.split_once(',').unwrap().1.to_owned()).collect()
         };

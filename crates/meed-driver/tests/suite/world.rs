@@ -40,7 +40,7 @@ pub(crate) fn kinds() -> ResourceKinds {
 pub(crate) fn config(seed: u64) -> Config {
     let presets = ["long-term", "fair", "drf", "fifo", "long-term-drf", "drfh"];
     let mut root = Policy::preset(presets[(seed % 6) as usize]).unwrap();
-    if seed % 6 == 0 && seed % 4 >= 2 {
+    if seed.is_multiple_of(6) && seed % 4 >= 2 {
         root.memory = Memory::HalfLife(Span::from_secs(60).unwrap());
     }
     let queue = |number: u64| QueueSpec {
