@@ -30,7 +30,7 @@ proptest! {
             }
         }
         let from = one.store().durable().next();
-        let (other, recovered) = open(&broken.after_kill(), seed).unwrap();
+        let (mut other, recovered) = open(&broken.after_kill(), seed).unwrap();
         prop_assert!(recovered.remarks.is_empty(), "{:?}", recovered.remarks);
         prop_assert!(known(&one) == known(&other));
         for _ in 0..40 {
