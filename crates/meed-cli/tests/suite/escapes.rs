@@ -10,8 +10,8 @@ use serde_json::Value;
 
 /// As TOML and JSON write it: escape sequences, a bell, controls of Latin-1, line breaks that forge
 /// a line, directions, separators, what has no width.
-const NASTY: &str = "\\u001b[31mred\\u001b[2J\\u0007\\b\\u007f\\u0085\\u009b1m\\nFORGED\\r\\t\\u202e\
-                     gnp\
+const NASTY: &str = "\\u001b[31mred\\u001b[2J\\u0007\\b\\u007f\\u0085\\u009b1m\\nFORGED\\r\
+                     \\t\\u202egnp\
                      \\u2066\\u2067\\u2068\\u2069\\u202a\\u202b\\u202c\\u202d\\u200e\\u200f\
                      \\u061c\\u2028\\u2029\
                      \\u200b\\ufeffz";
