@@ -7,7 +7,7 @@
 //! this is a row of [`RULES`].
 //!
 //! It says which jobs may have a free slot of a node, not whose turn it is: a world asks
-//! [`Classes::rank`] for each offer ([`crate::Engine::offer`]), so every order policy works with
+//! [`Classes::rank`] for each offer ([`meed::Engine::offer`]), so every order policy works with
 //! every rule. It knows no world: nodes are numbers, times and bytes are told.
 //!
 //! Where the paper is silent: a task holds the slot that it was given until it ends, whatever its
