@@ -157,11 +157,7 @@ fn ledgers(c: &mut Criterion) {
 fn first_fit(c: &mut Criterion) {
     let mut group = c.benchmark_group("first fit");
     for nodes in [100usize, 10_000] {
-        let ids: Vec<NodeId> =
-            Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2)))
-                .expect("sound")
-                .node_ids()
-                .collect();
+        let ids: Vec<NodeRow> = (0..nodes as u32).map(NodeRow::new).collect();
         let free: Vec<Resources> =
             (0..nodes).map(|i| demand(if i * 10 > nodes * 9 { 16 } else { 0 })).collect();
         let mut tree = FirstFit::new(2);
@@ -187,7 +183,7 @@ fn first_fit(c: &mut Criterion) {
 /// Nodes with leftovers of two kinds, on which tasks start by best fit; a task ends when as many as
 /// a tenth of the nodes have started after it.
 struct Leftovers {
-    ids: Vec<NodeId>,
+    ids: Vec<NodeRow>,
     free: Vec<[u64; 2]>,
     running: VecDeque<(usize, [u64; 2])>,
     random: Random,
@@ -195,11 +191,10 @@ struct Leftovers {
 
 impl Leftovers {
     fn new(nodes: usize) -> Leftovers {
-        let engine = Engine::new(config(1, nodes, &long_term(1)), Box::new(FirstFit::new(2)))
-            .expect("sound");
         let mut random = Random(1);
         let free = (0..nodes).map(|_| [10 * random.below(12), 6 * random.below(14)]).collect();
-        Leftovers { ids: engine.node_ids().collect(), free, running: VecDeque::new(), random }
+        let ids = (0..nodes as u32).map(NodeRow::new).collect();
+        Leftovers { ids, free, running: VecDeque::new(), random }
     }
 
     /// A task is placed by `find`, and what ran longest ends: `set` is told what is free then.
@@ -255,7 +250,7 @@ fn best_fit(c: &mut Criterion) {
         let place = std::cell::RefCell::new(place);
         let mut step = || {
             let find = |_: &[[u64; 2]], task: [u64; 2]| {
-                place.borrow_mut().find(&Resources::new(&task), Allowed::ANY).map(NodeId::index)
+                place.borrow_mut().find(&Resources::new(&task), Allowed::ANY).map(NodeRow::index)
             };
             ordered.step(find, |node, free| {
                 place.borrow_mut().set_free(ids[node], &Resources::new(&free))

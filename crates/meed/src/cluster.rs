@@ -11,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
 use crate::error::ConfigError;
+use crate::node_rows::{Moves, NodeRows, RowsState};
 use crate::resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit, fits};
-use crate::spec::{NodeId, NodeSpec};
+use crate::spec::{NodeId, NodeRow, NodeSpec};
+use crate::state::{NodeState, StateError};
 
 pub(crate) struct Node {
     pub(crate) spec: NodeSpec,
@@ -36,11 +38,15 @@ pub(crate) struct Cluster {
     kinds: usize,
     /// Capacity of all nodes that are up.
     pub(crate) total: Resources,
-    /// Capacities ever seen (node classes): a node that left may come back.
-    classes: BTreeMap<Resources, u32>,
+    /// Capacities ever seen (node classes), none of which holds another: a node that left may come
+    /// back.
+    classes: BTreeSet<Resources>,
     /// Names of the nodes that are up.
-    names: BTreeSet<String>,
-    special: BTreeMap<NodeId, Special>,
+    names: BTreeMap<String, NodeId>,
+    special: BTreeMap<NodeRow, Special>,
+    rows: NodeRows,
+    /// Told of a node that nobody remembers.
+    nobody: NodeSpec,
 }
 
 impl Cluster {
@@ -52,35 +58,83 @@ impl Cluster {
             weights: Vec::new(),
             kinds,
             total: Resources::zero(kinds),
-            classes: BTreeMap::new(),
-            names: BTreeSet::new(),
+            classes: BTreeSet::new(),
+            names: BTreeMap::new(),
             special: BTreeMap::new(),
+            rows: NodeRows::default(),
+            nobody: NodeSpec::new("", Resources::zero(kinds)),
         }
     }
 
-    fn row(&self, node: NodeId) -> std::ops::Range<usize> {
+    /// The node of that name that is up.
+    pub(crate) fn find(&self, name: &str) -> Option<NodeId> {
+        self.names.get(name).copied()
+    }
+
+    /// Which row is whose.
+    pub(crate) fn rows(&self) -> &NodeRows {
+        &self.rows
+    }
+
+    /// Puts numbers right, after all nodes of a state have joined, and left.
+    pub(crate) fn restore_rows(
+        &mut self,
+        nodes: &[NodeState],
+        rows: &RowsState,
+    ) -> Result<(), StateError> {
+        self.rows.restore(nodes, rows)?;
+        for (node, row) in self.nodes.iter().zip((0..).map(NodeRow)) {
+            if node.up {
+                self.names.insert(node.spec.name.clone(), self.rows.id(row));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rows_mut(&mut self) -> &mut NodeRows {
+        &mut self.rows
+    }
+
+    /// A node, if it is remembered.
+    pub(crate) fn spec_of(&self, id: NodeId) -> &NodeSpec {
+        self.rows.row(id).map_or(&self.nobody, |row| &self.nodes[row.index()].spec)
+    }
+
+    /// Rows move as `moves` says: nodes that are gone lose theirs.
+    pub(crate) fn move_rows(&mut self, moves: &Moves) {
+        let kinds = self.kinds;
+        moves.retain(&mut self.nodes, 1);
+        moves.retain(&mut self.weights, 1);
+        moves.retain(&mut self.free, kinds);
+        moves.retain(&mut self.capacity, kinds);
+        let special = std::mem::take(&mut self.special);
+        let moved = special.into_iter().filter_map(|(row, of)| Some((moves.to(row)?, of)));
+        self.special = moved.collect();
+    }
+
+    fn row(&self, node: NodeRow) -> std::ops::Range<usize> {
         node.index() * self.kinds..(node.index() + 1) * self.kinds
     }
 
     /// delta of Eq. 9, in thousandths.
     #[inline]
-    pub(crate) fn weight(&self, node: NodeId) -> u32 {
+    pub(crate) fn weight(&self, node: NodeRow) -> u32 {
         self.weights[node.index()]
     }
 
-    pub(crate) fn free(&self, node: NodeId) -> Resources {
+    pub(crate) fn free(&self, node: NodeRow) -> Resources {
         Resources::new(&self.free[self.row(node)])
     }
 
     /// Whether `demand` is free on `node`.
     #[inline]
-    pub(crate) fn has_room(&self, node: NodeId, demand: &Resources) -> bool {
+    pub(crate) fn has_room(&self, node: NodeRow, demand: &Resources) -> bool {
         fits(demand.as_slice(), &self.free[self.row(node)])
     }
 
     /// Takes `demand` from what is free on `node`; what is left.
     #[inline]
-    pub(crate) fn take(&mut self, node: NodeId, demand: &Resources) -> Resources {
+    pub(crate) fn take(&mut self, node: NodeRow, demand: &Resources) -> Resources {
         if self.is_special(node) {
             assert!(self.has_room(node, demand), "a placement named a node without room");
             return self.take_anyway(node, demand);
@@ -94,7 +148,7 @@ impl Cluster {
 
     /// Gives `demand` back to `node`; what is free now.
     #[inline]
-    pub(crate) fn give_back(&mut self, node: NodeId, demand: &Resources) -> Resources {
+    pub(crate) fn give_back(&mut self, node: NodeRow, demand: &Resources) -> Resources {
         if self.is_special(node) {
             self.shift(node, demand, &Resources::zero(self.kinds));
             return self.free(node);
@@ -110,17 +164,17 @@ impl Cluster {
     }
 
     #[inline]
-    fn is_special(&self, node: NodeId) -> bool {
+    fn is_special(&self, node: NodeRow) -> bool {
         !self.special.is_empty() && self.special.contains_key(&node)
     }
 
     /// Takes `demand` whether it is free or not; what is left.
-    pub(crate) fn take_anyway(&mut self, node: NodeId, demand: &Resources) -> Resources {
+    pub(crate) fn take_anyway(&mut self, node: NodeRow, demand: &Resources) -> Resources {
         self.shift(node, &Resources::zero(self.kinds), demand);
         self.free(node)
     }
 
-    fn make_special(&mut self, node: NodeId) -> &mut Special {
+    fn make_special(&mut self, node: NodeRow) -> &mut Special {
         let (free, kinds) = (self.free(node), self.kinds);
         self.special.entry(node).or_insert_with(|| {
             let mut balance = [0; MAX_KINDS];
@@ -130,7 +184,7 @@ impl Cluster {
     }
 
     /// Adds to the balance of a node, and takes from it.
-    fn shift(&mut self, node: NodeId, more: &Resources, less: &Resources) {
+    fn shift(&mut self, node: NodeRow, more: &Resources, less: &Resources) {
         let special = self.make_special(node);
         for ((balance, &more), &less) in
             special.balance.iter_mut().zip(more.as_slice()).zip(less.as_slice())
@@ -141,7 +195,7 @@ impl Cluster {
     }
 
     /// What is free follows from the balance; a node that is ordinary again is so treated.
-    fn show_free(&mut self, node: NodeId) {
+    fn show_free(&mut self, node: NodeRow) {
         let row = self.row(node);
         let Some(special) = self.special.get(&node) else { return };
         for (free, &balance) in self.free[row].iter_mut().zip(&special.balance) {
@@ -155,22 +209,22 @@ impl Cluster {
     }
 
     /// Whether nothing new may start on `node`.
-    pub(crate) fn is_cordoned(&self, node: NodeId) -> bool {
+    pub(crate) fn is_cordoned(&self, node: NodeRow) -> bool {
         self.special.get(&node).is_some_and(|special| special.cordoned)
     }
 
-    pub(crate) fn set_cordoned(&mut self, node: NodeId, cordoned: bool) {
+    pub(crate) fn set_cordoned(&mut self, node: NodeRow, cordoned: bool) {
         self.make_special(node).cordoned = cordoned;
         self.show_free(node);
     }
 
     /// What others use of `node`.
-    pub(crate) fn others(&self, node: NodeId) -> Resources {
+    pub(crate) fn others(&self, node: NodeRow) -> Resources {
         self.special.get(&node).map_or(Resources::zero(self.kinds), |special| special.others)
     }
 
     /// What tasks hold on `node`.
-    pub(crate) fn held(&self, node: NodeId) -> Resources {
+    pub(crate) fn held(&self, node: NodeRow) -> Resources {
         let mut held = self.nodes[node.index()].spec.capacity;
         let Some(special) = self.special.get(&node) else {
             held.sub(&self.free(node));
@@ -184,22 +238,22 @@ impl Cluster {
         held
     }
 
-    pub(crate) fn set_others(&mut self, node: NodeId, others: Resources) {
+    pub(crate) fn set_others(&mut self, node: NodeRow, others: Resources) {
         let before = std::mem::replace(&mut self.make_special(node).others, others);
         self.shift(node, &before, &others);
     }
 
     /// Whether more is used of `node` than it holds.
-    pub(crate) fn is_over_full(&self, node: NodeId) -> bool {
+    pub(crate) fn is_over_full(&self, node: NodeRow) -> bool {
         let below = |special: &Special| special.balance.iter().any(|&balance| balance < 0);
         self.special.get(&node).is_some_and(below)
     }
 
-    pub(crate) fn relabel(&mut self, node: NodeId, labels: Labels) {
+    pub(crate) fn relabel(&mut self, node: NodeRow, labels: Labels) {
         self.nodes[node.index()].spec.labels = labels;
     }
 
-    fn set_rows(&mut self, node: NodeId, free: &Resources, capacity: &Resources) {
+    fn set_rows(&mut self, node: NodeRow, free: &Resources, capacity: &Resources) {
         let row = self.row(node);
         self.free[row.clone()].copy_from_slice(free.as_slice());
         self.capacity[row].copy_from_slice(capacity.as_slice());
@@ -208,7 +262,10 @@ impl Cluster {
     /// What is wrong with a node of this specification, joining now.
     pub(crate) fn check(&self, spec: &NodeSpec, kinds: &ResourceKinds) -> Result<(), ConfigError> {
         check_dimensions(&format!("node `{}`", spec.name), &spec.capacity, kinds)?;
-        if self.names.contains(&spec.name) {
+        if self.rows.is_full() {
+            return Err(ConfigError::TooManyNodes);
+        }
+        if self.names.contains_key(&spec.name) {
             return Err(ConfigError::DuplicateNode { node: spec.name.clone() });
         }
         if spec.capacity.is_zero() {
@@ -236,18 +293,19 @@ impl Cluster {
         Ok(())
     }
 
-    pub(crate) fn join(&mut self, spec: NodeSpec) -> NodeId {
+    pub(crate) fn join(&mut self, spec: NodeSpec) -> NodeRow {
         self.total.add(&spec.capacity);
-        *self.classes.entry(spec.capacity).or_default() += 1;
-        self.names.insert(spec.name.clone());
+        self.add_class(spec.capacity);
         self.free.extend(spec.capacity.as_slice());
         self.capacity.extend(spec.capacity.as_slice());
         self.weights.push(spec.weight);
+        let row = self.rows.join();
+        self.names.insert(spec.name.clone(), self.rows.id(row));
         self.nodes.push(Node { spec, up: true });
-        NodeId(self.nodes.len() as u32 - 1)
+        row
     }
 
-    pub(crate) fn leave(&mut self, id: NodeId) {
+    pub(crate) fn leave(&mut self, id: NodeRow) {
         if self.is_special(id) {
             self.set_others(id, Resources::zero(self.kinds));
             self.set_cordoned(id, false);
@@ -260,53 +318,64 @@ impl Cluster {
         self.total.sub(&node.spec.capacity);
         let nothing = Resources::zero(self.kinds);
         self.set_rows(id, &nothing, &nothing);
+        self.rows.leave(id);
     }
 
     /// Gives `node` another capacity, whether what runs there fits it or not.
-    pub(crate) fn resize(&mut self, id: NodeId, capacity: Resources) {
+    pub(crate) fn resize(&mut self, id: NodeRow, capacity: Resources) {
         let before = std::mem::replace(&mut self.nodes[id.index()].spec.capacity, capacity);
         self.total.sub(&before);
         self.total.add(&capacity);
         self.shift(id, &capacity, &before);
         let row = self.row(id);
         self.capacity[row].copy_from_slice(capacity.as_slice());
-        *self.classes.entry(capacity).or_default() += 1;
+        self.add_class(capacity);
     }
 
     /// Whether a node of a class ever seen could hold `demand` when empty.
     pub(crate) fn could_hold(&self, demand: &Resources) -> bool {
-        self.classes.keys().any(|capacity| demand.fits_in(capacity))
+        self.classes.iter().any(|capacity| demand.fits_in(capacity))
     }
 
-    /// Whether a node that `among` picks could hold `demand` when empty, of all that were ever
-    /// seen. O(nodes).
+    /// Whether a node that `among` picks could hold `demand` when empty, of all that are
+    /// remembered. O(nodes).
     pub(crate) fn could_hold_among(
         &self,
         demand: &Resources,
-        among: impl Fn(NodeId) -> bool,
+        among: impl Fn(NodeRow) -> bool,
     ) -> bool {
-        let picked = |(id, node): (NodeId, &Node)| demand.fits_in(&node.spec.capacity) && among(id);
-        (0..).map(NodeId).zip(&self.nodes).any(picked)
+        let picked =
+            |(id, node): (NodeRow, &Node)| demand.fits_in(&node.spec.capacity) && among(id);
+        (0..).map(NodeRow).zip(&self.nodes).any(picked)
     }
 
-    /// Capacities that were ever seen, in order.
+    /// Capacities that were ever seen, in order, but for those that others hold.
     pub(crate) fn classes(&self) -> impl Iterator<Item = &Resources> {
-        self.classes.keys()
+        self.classes.iter()
     }
 
-    /// A node once had this capacity.
+    /// A node once had this capacity. What a smaller one could hold it could hold as well: those
+    /// go, or else capacities that are told to the byte would pile up.
     pub(crate) fn add_class(&mut self, capacity: Resources) {
-        self.classes.entry(capacity).or_default();
+        if !self.could_hold(&capacity) {
+            self.classes.retain(|smaller| !smaller.fits_in(&capacity));
+            self.classes.insert(capacity);
+        }
     }
 
-    /// Labels of all nodes that were ever seen.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = (NodeId, &Labels)> {
-        (0..).map(NodeId).zip(&self.nodes).map(|(id, node)| (id, &node.spec.labels))
+    /// Takes over the capacities of a state as they are.
+    pub(crate) fn set_classes(&mut self, classes: BTreeSet<Resources>) {
+        self.classes = classes;
+    }
+
+    /// Labels of all nodes that are remembered.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (NodeRow, &Labels)> {
+        (0..).map(NodeRow).zip(&self.nodes).map(|(id, node)| (id, &node.spec.labels))
     }
 
     /// The class with the largest amounts, to be named in a refusal.
     pub(crate) fn largest(&self) -> Option<&Resources> {
-        self.classes.keys().next_back()
+        self.classes.last()
     }
 }
 

@@ -42,6 +42,9 @@ pub enum ConfigError {
         /// The resource.
         kind: String,
     },
+    /// All numbers of nodes are used up.
+    #[error("2^32 - 1 nodes have joined, which is the most: begin anew")]
+    TooManyNodes,
     /// Two queues of one name.
     #[error("queue `{queue}` is declared twice")]
     DuplicateQueue {

@@ -58,6 +58,7 @@ mod error;
 mod event;
 pub mod fairness;
 mod ledger;
+mod node_rows;
 mod order;
 pub mod place;
 pub mod policy;
@@ -71,7 +72,7 @@ pub mod time;
 
 pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, KeyValue, Reason, Start};
-pub use engine::{ChildView, Engine, GroupView, GuardView, QueueView};
+pub use engine::{ChildView, Engine, FirstChildren, GroupView, GuardView, KeyParts, QueueView};
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};
 pub use ledger::Charge;
@@ -80,8 +81,8 @@ pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Scalar};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{
-    AllocationId, AllocationMark, Config, Infeasible, JobId, JobMark, JobSpec, MAX_WEIGHT, NodeId,
-    NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup, Weight,
+    AllocationId, AllocationMark, Config, Infeasible, JobId, JobSpec, JobTag, MAX_WEIGHT, NodeId,
+    NodeRow, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup, Weight,
 };
 pub use state::{STATE_VERSION, State, StateError};
 pub use time::{MAX_MICROS, MICROS_PER_S, Span, Time};

@@ -39,6 +39,7 @@ struct QueueQuantum {
 }
 
 /// Quanta of all queues.
+#[derive(Clone)]
 pub(crate) struct QuantumUpdater {
     interval: Span,
     next_refresh: Time,

@@ -119,6 +119,11 @@ impl<K, T> Slab<K, T> {
         self.slots.get_mut(slot as usize)?.value.as_mut()
     }
 
+    /// The values of all that are alive.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.slots.iter_mut().filter_map(|entry| entry.value.as_mut())
+    }
+
     /// All that are alive, in order of slot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Handle<K>, &T)> {
         self.slots.iter().enumerate().filter_map(|(slot, entry)| {

@@ -5,7 +5,8 @@ use crate::policy::Policy;
 use crate::resources::{ResourceKinds, Resources};
 use crate::slab::Handle;
 
-/// A queue, numbered in order of declaration; the root is 0. Numbers are never used again.
+/// A queue, numbered in order of declaration; the root is 0. A number is never another queue's; one
+/// that is removed and comes back below the same parent, by its full name, has it again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct QueueId(pub(crate) u32);
 
@@ -19,25 +20,44 @@ impl QueueId {
     }
 }
 
-/// A node, numbered in order of joining. Numbers are never used again.
+/// A node, numbered in order of joining. Numbers are never used again, so a handle to a node that
+/// is gone is never taken for another's; of nodes that left long ago nothing is kept.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    /// Dense index in order of joining.
+    /// Its number in order of joining, the first is 0. Where nodes come and go for ever this grows:
+    /// a table of nodes is better kept by [`Engine::node_row`](crate::Engine::node_row).
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The row of a node in the engine's tables: dense, in order of joining. It moves up when rows of
+/// nodes that left long ago are forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeRow(pub(crate) u32);
+
+impl NodeRow {
+    /// The row of that number.
+    pub fn new(index: u32) -> NodeRow {
+        NodeRow(index)
+    }
+
+    /// Its number.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// Marks handles of jobs.
-pub enum JobMark {}
+pub enum JobTag {}
 
 /// Marks handles of running tasks.
 pub enum AllocationMark {}
 
 /// A job that is alive.
-pub type JobId = Handle<JobMark>;
+pub type JobId = Handle<JobTag>;
 
 /// A task that runs on a node.
 pub type AllocationId = Handle<AllocationMark>;

@@ -26,8 +26,8 @@ use crate::time::{Span, Time};
 /// The version of [`State`] that this engine writes, and the only one that it reads.
 pub const STATE_VERSION: u32 = 1;
 
-/// Amounts of each resource kind, in the order of [`State::kinds`].
-pub type Amounts = Vec<u64>;
+/// AmountRow of each resource kind, in the order of [`State::kinds`].
+pub type AmountRow = Vec<u64>;
 
 /// Everything that an engine knows. See the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,10 +46,24 @@ pub struct State {
     pub orders: Vec<OrderState>,
     /// All queues by number, the root first, removed ones too.
     pub queues: Vec<QueueState>,
-    /// All nodes by number, those that left too.
+    /// All nodes that are remembered, in order of joining, the last that left too.
     pub nodes: Vec<NodeState>,
-    /// Capacities that nodes had before they changed: what may come back.
-    pub capacities: Vec<Amounts>,
+    /// How many nodes have joined, where that is not how many are remembered.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub nodes_joined: Option<u32>,
+    /// Places in [`State::nodes`] of those that have left, in order of leaving; empty where that is
+    /// the order of joining.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub nodes_gone: Vec<u32>,
+    /// How many of those are remembered at least, where it was set.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub remembered_nodes: Option<u32>,
+    /// What the first node of all held when it joined, where the first of [`State::nodes`] holds
+    /// something else: quick looks of placements are fitted to it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub first_node: Option<AmountRow>,
+    /// Capacities that nodes have or had, but for those that others hold: what may come back.
+    pub capacities: Vec<AmountRow>,
     /// Distinct label rules of tasks, by number.
     pub rules: Vec<Constraints>,
     /// Distinct demands of tasks, by number. `None`: the number is free.
@@ -59,7 +73,7 @@ pub struct State {
     /// Nodes that have got room since the last decisions.
     pub fresh: Vec<u32>,
     /// Live jobs.
-    pub jobs: SlotsState<JobState>,
+    pub jobs: SlotsState<LiveJobState>,
     /// Arrival number of the next job.
     pub arrivals: u64,
     /// Running tasks.
@@ -106,7 +120,7 @@ pub struct OrderState {
     /// The policy.
     pub policy: Policy,
     /// What dominant shares are parts of; empty where none are compared.
-    pub pool: Amounts,
+    pub pool: AmountRow,
 }
 
 /// A queue.
@@ -121,24 +135,27 @@ pub struct QueueState {
     /// In thousandths.
     pub weight: u64,
     /// Minimum share.
-    pub min: Option<Amounts>,
+    pub min: Option<AmountRow>,
     /// Maximum share.
-    pub max: Option<Amounts>,
+    pub max: Option<AmountRow>,
     /// How it orders its children: a row of [`State::orders`].
     pub order: usize,
     /// It disappears with its last job.
     pub draining: bool,
     /// It is gone; with the share that it had last.
-    pub removed: Option<Amounts>,
+    pub removed: Option<AmountRow>,
     /// Its position among its siblings.
     pub standing: StandingState,
     /// The later of a leaf's last service and the moment its demand began.
     pub waits_since: Time,
+    /// The same without the tasks that run, where there is a guard and it does not follow.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub waited_before: Option<Time>,
     /// Nothing of it was found to fit: it is out of the walk until something changes.
     pub parked: bool,
     /// While it is parked: the least of each kind that something of it waits for, where it waits
     /// for room.
-    pub least: Option<Amounts>,
+    pub least: Option<AmountRow>,
     /// Leaves that are looked at again when this queue may be below its maximum share.
     pub capped: Vec<u32>,
     /// The shapes that wait, or have waited, in it, in the order in which they are looked at.
@@ -197,8 +214,11 @@ pub struct MeterState {
 pub struct NodeState {
     /// Its name, distinct among those that are up.
     pub name: String,
+    /// Its number in order of joining, where that is not its place in [`State::nodes`].
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub number: Option<u32>,
     /// What it holds.
-    pub capacity: Amounts,
+    pub capacity: AmountRow,
     /// In thousandths.
     pub weight: u32,
     /// What constraints refer to.
@@ -210,7 +230,7 @@ pub struct NodeState {
     pub cordoned: bool,
     /// What others use of it; empty for nothing.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub others: Amounts,
+    pub others: AmountRow,
 }
 
 /// What decides where a task can run.
@@ -219,7 +239,7 @@ pub struct NodeState {
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ShapeState {
     /// What a task asks for.
-    pub demand: Amounts,
+    pub demand: AmountRow,
     /// A row of [`State::rules`].
     pub rules: Option<u32>,
     /// The slot of the job whose tasks want nodes of their own.
@@ -232,7 +252,7 @@ pub struct ShapeState {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-pub struct JobState {
+pub struct LiveJobState {
     /// Its leaf.
     pub queue: u32,
     /// In thousandths.
@@ -311,7 +331,7 @@ pub struct RunningState {
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct GuardState {
     /// What dominant shares are parts of; empty where none are compared.
-    pub pool: Amounts,
+    pub pool: AmountRow,
     /// Of each queue; those of parents are empty.
     pub standings: Vec<StandingState>,
 }

@@ -11,7 +11,7 @@
 use smallvec::SmallVec;
 
 use super::Engine;
-use crate::spec::{AllocationId, JobId, NodeId, QueueId};
+use crate::spec::{AllocationId, JobId, NodeRow, QueueId};
 
 /// Tasks that are read together without a place on the heap.
 const TOGETHER: usize = 16;
@@ -24,7 +24,7 @@ struct Places {
     job: JobId,
     queue: QueueId,
     group: u32,
-    node: NodeId,
+    node: NodeRow,
 }
 
 impl Engine {

@@ -12,12 +12,12 @@ use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId, QueueId};
+use crate::spec::{JobId, NodeRow, QueueId};
 
 /// What a leaf would start.
 enum Candidate {
     /// A group, and the node that was found for it where one was looked for.
-    Group(u32, Option<NodeId>),
+    Group(u32, Option<NodeRow>),
     /// The best one fits nowhere now, and the policy is to wait for it.
     Wait,
     /// Nothing fits.
@@ -28,6 +28,7 @@ impl Engine {
     /// Starts tasks while any can start, in order; `on` is told each. With `explain`, each comes
     /// with its reason, which costs a second look at every heap on the way.
     pub fn decide(&mut self, explain: bool, mut on: impl FnMut(Start)) {
+        self.share_out_if_due();
         self.room.sift_fresh();
         while let Some(start) = self.next(explain) {
             on(start);
@@ -40,6 +41,7 @@ impl Engine {
     /// says `None`, it decides what `decide` decides. Events may come in between: what comes next
     /// is decided with them.
     pub fn next_start(&mut self, explain: bool) -> Option<Start> {
+        self.share_out_if_due();
         self.room.sift_fresh();
         let start = self.next(explain);
         if start.is_none() {
@@ -82,7 +84,7 @@ impl Engine {
     fn place_group(
         &mut self,
         slot: u32,
-        node: Option<NodeId>,
+        node: Option<NodeRow>,
         reason: Option<Reason>,
     ) -> Option<Start> {
         let shape = self.work.group(slot).shape;
@@ -216,6 +218,12 @@ impl Engine {
 
     /// Nothing of the leaf fits: takes it out of the walk until one of the reasons is gone.
     pub(super) fn park(&mut self, leaf: QueueId) {
+        self.note_parked(leaf);
+        self.leave_heaps(leaf);
+    }
+
+    /// What a leaf that leaves the walk waits for.
+    pub(super) fn note_parked(&mut self, leaf: QueueId) {
         let mut least: Option<Resources> = None;
         for i in 0..self.ready.buckets(leaf).len() {
             let bucket = &self.ready.buckets(leaf)[i];
@@ -236,7 +244,6 @@ impl Engine {
                 self.ready.park(leaf, least.as_ref(), bound);
             }
         }
-        self.leave_heaps(leaf);
     }
 
     /// Puts the leaves below their maximum shares back into the walk.
@@ -257,6 +264,9 @@ impl Engine {
 
     /// A leaf has `tasks` more to start.
     pub(super) fn add_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
+        if let Some(guard) = self.guard.as_mut().filter(|_| self.ready.waiting(leaf) == 0) {
+            guard.begins(self.now, leaf);
+        }
         self.ready.add_waiting(self.now, leaf, tasks);
         self.ready.unpark(leaf);
         self.join_heaps(leaf);
@@ -342,7 +352,7 @@ impl Engine {
     /// A key among the children of `parent` as decisions tell it.
     pub(super) fn shown(&self, parent: QueueId, key: &Key) -> KeyValue {
         let unit = match key.tier() {
-            Tier::Ordinary => self.books.domain(parent).unit_of_key(),
+            Tier::Ordinary => self.seen().1.domain(parent).unit_of_key(),
             Tier::BelowMinimum => 1.0,
         };
         KeyValue { tier: key.tier(), value: key.value() * unit }

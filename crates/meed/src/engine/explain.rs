@@ -28,6 +28,17 @@ pub struct ChildView {
     pub parked: bool,
 }
 
+/// Some children of a queue that have tasks waiting ([`Engine::first_children`]).
+#[derive(Clone, PartialEq, Debug)]
+pub struct FirstChildren {
+    /// The first in order.
+    pub first: Vec<ChildView>,
+    /// How many come before the one that was asked about, and itself; `None`: nothing of it waits.
+    pub asked: Option<(usize, ChildView)>,
+    /// How many children have tasks waiting.
+    pub waiting: usize,
+}
+
 /// Waiting tasks of one group of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GroupView {
@@ -67,22 +78,23 @@ impl Engine {
 
     /// Whether a node is up: it has joined and not left.
     pub fn is_up(&self, node: NodeId) -> bool {
-        self.room.node(node).is_some_and(|node| node.up)
+        self.live_node(node).is_ok()
     }
 
     /// Whether nothing new may start on a node.
     pub fn is_cordoned(&self, node: NodeId) -> bool {
-        self.room.is_cordoned(node)
+        self.room.row(node).is_some_and(|row| self.room.is_cordoned(row))
     }
 
     /// Whether more is used of a node than it holds.
     pub fn is_over_full(&self, node: NodeId) -> bool {
-        self.room.is_over_full(node)
+        self.room.row(node).is_some_and(|row| self.room.is_over_full(row))
     }
 
     /// What others use of a node ([`crate::Event::NodeUsedByOthers`]).
     pub fn used_by_others(&self, node: NodeId) -> Resources {
-        self.room.others(node)
+        let nothing = Resources::zero(self.kinds.len());
+        self.room.row(node).map_or(nothing, |row| self.room.others(row))
     }
 
     /// Whether some node that is up could hold a task of a group when it is empty; if none can, it
@@ -90,7 +102,7 @@ impl Engine {
     pub fn some_node_could_hold(&self, group: &GroupView) -> bool {
         let could = |node: NodeId| {
             self.is_up(node)
-                && group.demand.fits_in(&self.room.spec(node).capacity)
+                && group.demand.fits_in(&self.room.spec_of(node).capacity)
                 && self.allows(group, node)
         };
         self.node_ids().any(could)
@@ -126,30 +138,51 @@ impl Engine {
     }
 
     /// The children of `parent` below which tasks wait, in the order in which they would be served
-    /// at this instant.
+    /// at this instant. Where parents are rescaled (hierarchical `drf`), as of the last
+    /// [`Engine::advance`] or decision.
     pub fn children_in_order(&self, parent: QueueId) -> Vec<ChildView> {
+        self.first_children(parent, usize::MAX, QueueId::ROOT).first
+    }
+
+    /// The first `most` of them, and where `asked` stands among them. O(children), besides sorting
+    /// those that are told.
+    pub fn first_children(&self, parent: QueueId, most: usize, asked: QueueId) -> FirstChildren {
+        let books = self.seen().1;
         let children = self.tree[parent].children().iter().copied();
         let waiting = children.filter(|&child| self.waits_below(child));
-        let key = |child| {
-            self.rescaled_key(child).unwrap_or_else(|| self.books.key_seen(self.now, child))
-        };
+        let key =
+            |child| self.rescaled_key(child).unwrap_or_else(|| books.key_seen(self.now, child));
         let mut all: Vec<(Key, QueueId)> = waiting.map(|child| (key(child), child)).collect();
-        all.sort_unstable_by(|a, b| self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0)));
-        let view = |(key, queue): (Key, QueueId)| ChildView {
+        let order = |a: &(Key, QueueId), b: &(Key, QueueId)| {
+            self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0))
+        };
+        let view = |&(key, queue): &(Key, QueueId)| ChildView {
             queue,
             key: self.shown(parent, &key),
             natural: self.natural(parent, &key),
             parked: self.all_parked(queue),
         };
-        all.into_iter().map(view).collect()
+        let mine = all.iter().find(|(_, child)| *child == asked).copied();
+        let asked = mine.map(|mine| {
+            let before = all.iter().filter(|other| order(other, &mine).is_lt()).count();
+            (before, view(&mine))
+        });
+        let waiting = all.len();
+        if most < waiting {
+            all.select_nth_unstable_by(most, order);
+            all.truncate(most);
+        }
+        all.sort_unstable_by(order);
+        FirstChildren { first: all.iter().map(view).collect(), asked, waiting }
     }
 
     /// The waiting task groups of `leaf`, best first.
     pub fn groups_in_order(&self, leaf: QueueId) -> Vec<GroupView> {
+        let books = self.seen().1;
         let slots = self.ready.buckets(leaf).iter().flat_map(Bucket::groups);
         let key = |slot| {
             let group = self.work.group(slot);
-            self.books.group_key_seen(self.now, group.job, group.number)
+            books.group_key_seen(self.now, group.job, group.number)
         };
         let mut all: Vec<(Key, u32)> = slots.map(|slot| (key(slot), slot)).collect();
         all.sort_unstable_by_key(|(key, _)| *key);
@@ -171,15 +204,25 @@ impl Engine {
 
     /// Whether constraints let tasks of a group run on `node`.
     pub fn allows(&self, group: &GroupView, node: NodeId) -> bool {
-        let Some(job) = self.work.job(group.job) else { return false };
-        let mut groups = job.groups().iter().map(|&slot| self.work.group(slot));
-        let Some(found) = groups.find(|found| found.number == group.group) else { return false };
-        self.room.allows(found.shape, node)
+        self.allowing(group)(node)
+    }
+
+    /// The same for many nodes: the group is looked up once.
+    pub fn allowing(&self, group: &GroupView) -> impl Fn(NodeId) -> bool + '_ {
+        let job = self.work.job(group.job);
+        let mut groups = job.into_iter().flat_map(|job| job.groups());
+        let number = group.group;
+        let found = groups.find(|&&slot| self.work.group(slot).number == number);
+        let shape = found.map(|&slot| self.work.group(slot).shape);
+        move |node| {
+            let row = self.room.row(node);
+            shape.zip(row).is_some_and(|(shape, row)| self.room.allows(shape, row))
+        }
     }
 
     /// The starvation guard, where the root's policy has one.
     pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
-        let guard = self.guard.as_ref()?;
+        let guard = self.seen().2?;
         let key = |leaf: QueueId| guard.key_seen(self.now, leaf);
         let mine = key(leaf);
         let others = self.queue_ids().filter(|&other| other != leaf && self.tree[other].is_leaf());
@@ -217,6 +260,6 @@ impl Engine {
         }
         let kind = self.key_kind(parent);
         let (scale, total) = (self.kinds.unit(kind).scale(), self.room.total().get(kind));
-        self.books.domain(parent).natural(key.value(), self.now, scale, total)
+        self.seen().1.domain(parent).natural(key.value(), self.now, scale, total)
     }
 }

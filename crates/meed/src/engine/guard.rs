@@ -6,12 +6,15 @@
 //! t_wait = infinity the naive walk (Theorem 1).
 //!
 //! The guard keeps a ledger of its own for each leaf, by the root's memory, discount and quantum,
-//! since a parent's may differ. Cost: one more heap and ledger update for each start and end, only
-//! where t_wait is set.
+//! since a parent's may differ. It also keeps when the tasks that run were started: a start that is
+//! undone was no service, and the leaf waits since it did before. Cost: one more heap, ledger and
+//! look-up for each start and end, only where t_wait is set.
+
+use std::collections::BTreeMap;
 
 use super::books::Used;
 use super::tree::Tree;
-use super::{Engine, NO_PLACE};
+use super::{Engine, KeyParts, NO_PLACE};
 use crate::order::heap::Heap;
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Standing, Terms};
@@ -21,6 +24,7 @@ use crate::spec::QueueId;
 use crate::state::{GuardState, OrderState, StateError, ensure};
 use crate::time::{Span, Time};
 
+#[derive(Clone)]
 pub(super) struct Guard {
     t_wait: Span,
     domain: Domain,
@@ -28,6 +32,47 @@ pub(super) struct Guard {
     terms: Vec<Terms>,
     demanding: Heap,
     places: Vec<u32>,
+    /// By queue: since when a leaf waits.
+    waits: Vec<Waits>,
+}
+
+/// Since when a leaf waits: the later of its last service and the beginning of its demand.
+#[derive(Clone, Default)]
+struct Waits {
+    /// The same without the tasks that run.
+    before: Time,
+    /// How many of those were started when.
+    starts: BTreeMap<Time, u32>,
+}
+
+impl Waits {
+    fn since(&self) -> Time {
+        self.starts.last_key_value().map_or(self.before, |(&last, _)| last.max(self.before))
+    }
+
+    fn start(&mut self, at: Time) {
+        *self.starts.entry(at).or_default() += 1;
+    }
+
+    /// A task that was started then runs no more; where its start was undone, it was no service.
+    fn end(&mut self, started: Time, undone: bool) {
+        match self.starts.get_mut(&started) {
+            Some(1) => drop(self.starts.remove(&started)),
+            Some(more) => *more -= 1,
+            None => {}
+        }
+        if !undone {
+            self.before = self.before.max(started);
+        }
+    }
+
+    /// What `before` is where nothing else is known than since when the leaf waits.
+    fn known_before(&self, since: Time) -> Time {
+        match self.starts.last_key_value() {
+            Some((&last, _)) if last >= since => Time::ZERO,
+            _ => since,
+        }
+    }
 }
 
 impl Guard {
@@ -39,6 +84,7 @@ impl Guard {
             terms: Vec::new(),
             demanding: Heap::default(),
             places: Vec::new(),
+            waits: Vec::new(),
         };
         guard.add_queue();
         guard
@@ -53,6 +99,38 @@ impl Guard {
         self.standings.push(Standing::default());
         self.terms.push(Terms { weight: 1000, min: Minimum::NONE, share: 0, tie });
         self.places.push(NO_PLACE);
+        self.waits.push(Waits::default());
+    }
+
+    /// The demand of `leaf` begins.
+    pub(super) fn begins(&mut self, now: Time, leaf: QueueId) {
+        self.waits[leaf.index()].before = now;
+    }
+
+    /// Since when `leaf` waits, and would wait without the tasks that run.
+    pub(super) fn waits_since(&self, leaf: QueueId) -> (Time, Time) {
+        let waits = &self.waits[leaf.index()];
+        (waits.since(), waits.before)
+    }
+
+    /// The demand of `leaf` has not ceased after all: it would wait since `before` without the
+    /// tasks that run. Since when it waits.
+    pub(super) fn goes_on(&mut self, leaf: QueueId, before: Time) -> Time {
+        let waits = &mut self.waits[leaf.index()];
+        waits.before = before;
+        waits.since()
+    }
+
+    /// What a state must tell besides since when `leaf` waits.
+    pub(super) fn waited_before(&self, leaf: QueueId) -> Option<Time> {
+        let waits = &self.waits[leaf.index()];
+        Some(waits.before).filter(|&before| before != waits.known_before(waits.since()))
+    }
+
+    /// And back, after all tasks that run.
+    pub(super) fn restore_waits(&mut self, leaf: QueueId, since: Time, before: Option<Time>) {
+        let waits = &mut self.waits[leaf.index()];
+        waits.before = before.unwrap_or(waits.known_before(since));
     }
 
     pub(super) fn share_out(&mut self, now: Time, tree: &Tree, total: &Resources) {
@@ -72,6 +150,7 @@ impl Guard {
         let rate = self.domain.rate(used.demand, used.node_weight);
         let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
         self.standings[leaf].start(now, &rate, started, &self.domain, share);
+        self.waits[leaf].start(started.0);
     }
 
     /// A task turns out to run on a node of another weight, as in `books`.
@@ -96,6 +175,7 @@ impl Guard {
         let (leaf, share) = (used.queue.index(), self.terms[used.queue.index()].share);
         let end = if undone { Standing::undo } else { Standing::end };
         end(&mut self.standings[leaf], now, &rate, started, &self.domain, share);
+        self.waits[leaf].end(started.0, undone);
         self.rekey(now, used.queue);
     }
 
@@ -137,6 +217,12 @@ impl Guard {
         standing.clone().key(now, &self.domain, terms)
     }
 
+    /// What its keys are made of; see `parts`.
+    pub(super) fn parts(&mut self, now: Time, leaf: QueueId, quantum: Span) -> KeyParts {
+        let (standing, terms) = (&mut self.standings[leaf.index()], &self.terms[leaf.index()]);
+        standing.parts(now, &self.domain, terms, quantum)
+    }
+
     pub(super) fn state(&self, now: Time) -> GuardState {
         let rows = self.standings.iter().zip(&self.terms);
         let standings = rows.map(|(row, terms)| row.state(now, &self.domain, terms.share));
@@ -168,6 +254,7 @@ impl Guard {
             if queue != QueueId::ROOT {
                 guard.terms.push(Terms { tie: (u64::from(queue.0), 0), ..guard.terms[0] });
                 guard.places.push(NO_PLACE);
+                guard.waits.push(Waits::default());
             }
             let terms = &mut guard.terms[queue.index()];
             (terms.weight, terms.share) = (row.weight(), share);
@@ -186,6 +273,7 @@ impl Guard {
         let standing = &mut self.standings[used.queue.index()];
         let booked = standing.restore_task(&rate, started, &self.domain);
         ensure!(booked, place, "the guard has no ledger that it is charged to");
+        self.waits[used.queue.index()].start(started.0);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! leaf's buckets (`ready`).
 
 use super::Engine;
+use super::share_out::Reads;
 use super::work::Job;
 use crate::cluster::{check_dimensions, in_words};
 use crate::error::{ConfigError, Rejected};
@@ -96,7 +97,6 @@ impl Engine {
         self.books.job_leaves(self.now, id);
         if self.tree.remove_job(job.queue) {
             self.remove_now(job.queue);
-            self.share_out();
         }
     }
 
@@ -157,6 +157,7 @@ impl Engine {
         if sum == 0 {
             return;
         }
+        self.share_out_for(Reads::TopUps);
         self.books.get_work(self.now, &self.tree, id, sum);
         for group in groups {
             let (shape, count) = (self.room.hold_shape(group, id), u64::from(group.count));

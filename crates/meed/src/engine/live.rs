@@ -12,11 +12,13 @@
 //! An undone start leaves the ledgers as if it had never been, at every level: exactly with memory
 //! for ever and within a round; with a half-life to a unit for each landmark since; with a discount
 //! (Eq. 7) where nothing else of the queue started or ended since, for a ledger keeps no history.
-//! What was decided in between stays, and so do the terms of newcomers. The fairness integrals keep
-//! what was held: the room was kept from others.
+//! What was decided in between stays, and so do the terms of newcomers. To the guard it was no
+//! service, and the leaf waits since it did before, or since its demand began anew in between. The
+//! fairness integrals keep what was held: the room was kept from others.
 
 use super::Engine;
 use super::books::Used;
+use super::share_out::Reads;
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
 use crate::spec::{AllocationId, JobId, NodeId};
@@ -37,8 +39,16 @@ impl Engine {
         undone: bool,
     ) -> Result<Effect, Rejected> {
         let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
+        if undone {
+            self.share_out_for(Reads::Charges);
+        }
         self.release_as(allocation, undone);
+        let before = self.guard.as_ref().map(|guard| guard.waits_since(task.queue).1);
         self.wait_again(&task, task.failures);
+        if let (Some(guard), Some(before), true) = (&mut self.guard, before, undone) {
+            let since = guard.goes_on(task.queue, before);
+            self.ready.set_waits_since(task.queue, since);
+        }
         Ok(Effect::Ended { job: task.job, state: JobState::Active, stopped: Vec::new() })
     }
 
@@ -88,7 +98,7 @@ impl Engine {
         since: Time,
     ) -> Result<Effect, Rejected> {
         let job = self.work.job(id).ok_or(Rejected::UnknownJob)?;
-        self.live_node(node)?;
+        let node = self.live_node(node)?;
         if since > self.now {
             let (given_us, now_us) = (since.as_micros(), self.now.as_micros());
             return Err(Rejected::RunsLater { given_us, now_us });
@@ -96,6 +106,7 @@ impl Engine {
         let mut groups = job.groups().iter().copied();
         let slot = groups.find(|&slot| self.work.group(slot).waits(task));
         let slot = slot.ok_or(Rejected::TaskDoesNotWait { task })?;
+        self.share_out_for(Reads::All);
         let allocation = self.start_since(Some(since), slot, Some(task), node);
         Ok(Effect::Started(allocation))
     }
@@ -108,7 +119,7 @@ impl Engine {
         node: NodeId,
     ) -> Result<Effect, Rejected> {
         let task = *self.work.running(allocation).ok_or(Rejected::UnknownAllocation)?;
-        self.live_node(node)?;
+        let node = self.live_node(node)?;
         if task.node == node {
             return Ok(Effect::None);
         }
@@ -117,6 +128,7 @@ impl Engine {
         let (now, weight) = (self.now, self.room.weight(node));
         self.work.set_node(allocation, node);
         if weight != before {
+            self.share_out_for(Reads::Charges);
             let started = (task.started, task.quantum);
             self.books.reweigh(now, &self.tree, &used, started, weight);
             if let Some(guard) = &mut self.guard {

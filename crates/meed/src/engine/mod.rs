@@ -25,6 +25,7 @@ mod jobs;
 mod live;
 mod nodes;
 mod offer;
+mod parts;
 mod per_server;
 mod played;
 mod queues;
@@ -39,7 +40,10 @@ mod view;
 mod wake;
 mod work;
 
-pub use explain::{ChildView, GroupView, GuardView};
+use std::cell::OnceCell;
+
+pub use explain::{ChildView, FirstChildren, GroupView, GuardView};
+pub use parts::KeyParts;
 pub use view::QueueView;
 
 use crate::error::{ConfigError, Rejected};
@@ -57,6 +61,7 @@ use per_server::Servers;
 use ready::Ready;
 use rescale::Rescaling;
 use room::Room;
+use share_out::Seen;
 use tree::Tree;
 use work::Work;
 
@@ -84,6 +89,10 @@ pub struct Engine {
     rescaling: Rescaling,
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
     waits: bool,
+    /// Whether shares are to be given out before somebody reads them (`share_out`).
+    shares_due: bool,
+    /// What they will make of tree and books, for who looks meanwhile.
+    seen: OnceCell<Box<Seen>>,
 }
 
 impl Engine {
@@ -122,6 +131,8 @@ impl Engine {
             rescales: false,
             rescaling: Rescaling::default(),
             waits: config.root.blocked == Blocked::Wait,
+            shares_due: false,
+            seen: OnceCell::new(),
             kinds,
         };
         let pool = engine.room.total();
@@ -133,7 +144,7 @@ impl Engine {
         for spec in config.nodes {
             engine.room.join(spec, &engine.kinds)?;
         }
-        engine.check_minimums(None)?;
+        engine.check_minimums()?;
         engine.share_out();
         engine.schedule_chores();
         Ok(engine)
@@ -144,7 +155,8 @@ impl Engine {
     /// Events come in order of time; at one instant ends come before arrivals and changes, and
     /// those before [`Engine::decide`].
     pub fn apply(&mut self, now: Time, event: Event<'_>) -> Result<Effect, Rejected> {
-        self.advance(now)?;
+        self.pass(now)?;
+        self.seen.take();
         if let Some(servers) = &mut self.servers {
             servers.end_turn();
         }
@@ -184,11 +196,23 @@ impl Engine {
         self.room.set_waits_for_nodes(infeasible == Infeasible::Wait);
     }
 
-    /// Lets time pass to `now`: rounds begin, quanta are refreshed.
+    /// Lets time pass to `now`: rounds begin, quanta are refreshed, and shares are given out if
+    /// nodes or queues have changed.
     pub fn advance(&mut self, now: Time) -> Result<(), Rejected> {
+        self.pass(now)?;
+        self.share_out_if_due();
+        Ok(())
+    }
+
+    /// The same; shares may stay to be given out, as long as no time passes.
+    #[inline]
+    fn pass(&mut self, now: Time) -> Result<(), Rejected> {
         if now < self.now {
             let (given_us, now_us) = (now.as_micros(), self.now.as_micros());
             return Err(Rejected::TimeWentBack { given_us, now_us });
+        }
+        if now > self.now || now >= self.books.next_chore() {
+            self.share_out_if_due();
         }
         self.now = now;
         if now >= self.books.next_chore() {

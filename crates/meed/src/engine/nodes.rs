@@ -6,17 +6,39 @@ use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::resources::Resources;
-use crate::spec::{AllocationId, NodeId, NodeSpec};
+use crate::spec::{AllocationId, NodeId, NodeRow, NodeSpec};
 
 impl Engine {
     pub(super) fn node_joined(&mut self, spec: NodeSpec) -> Result<NodeId, Rejected> {
         let node = self.room.join(spec, &self.kinds)?;
         self.capacity_changed(node);
-        Ok(node)
+        let id = self.room.id(node);
+        self.forget_nodes();
+        Ok(id)
+    }
+
+    /// Rows of nodes that left long ago are given up, now and then.
+    fn forget_nodes(&mut self) {
+        let Some(moves) = self.room.forget_nodes() else { return };
+        self.work.move_rows(&moves);
+        self.rescaling.move_rows(&moves);
+        if let Some(servers) = &mut self.servers {
+            servers.move_rows(&moves);
+        }
+    }
+
+    /// How many nodes that have left are remembered at least: 1024 at first. They are named in
+    /// errors, and what only they could hold is not refused. A restored engine keeps to it.
+    pub fn set_remembered_nodes(&mut self, least: u32) {
+        self.room.set_remembered(least);
     }
 
     pub(super) fn node_left(&mut self, node: NodeId) -> Result<Vec<AllocationId>, Rejected> {
-        self.live_node(node)?;
+        let node = self.live_node(node)?;
+        if self.room.spec(node).capacity == *self.room.total() {
+            // Of an empty cluster nothing is a part: dominant shares stay parts of the last one.
+            self.share_out_if_due();
+        }
         // Nothing may start there while its tasks are put back.
         let lost = self.lose_from(node, |_| true);
         self.room.leave(node);
@@ -29,7 +51,7 @@ impl Engine {
         node: NodeId,
         capacity: Resources,
     ) -> Result<Vec<AllocationId>, Rejected> {
-        self.check_resize(node, &capacity)?;
+        let node = self.check_resize(node, &capacity)?;
         let used = self.room.held(node);
         // Where all that runs there still fits, nobody has to be asked: worlds that set slots do so
         // for every node.
@@ -58,20 +80,22 @@ impl Engine {
         node: NodeId,
         capacity: Resources,
     ) -> Result<Effect, Rejected> {
-        self.check_resize(node, &capacity)?;
+        let node = self.check_resize(node, &capacity)?;
         self.room.resize(node, capacity);
         self.capacity_changed(node);
         Ok(Effect::None)
     }
 
-    fn check_resize(&self, node: NodeId, capacity: &Resources) -> Result<(), Rejected> {
-        let before = self.live_node(node)?;
+    fn check_resize(&self, node: NodeId, capacity: &Resources) -> Result<NodeRow, Rejected> {
+        let node = self.live_node(node)?;
+        let before = self.room.spec(node).capacity;
         check_dimensions("a node", capacity, &self.kinds)?;
         if capacity.is_zero() {
             let node = self.room.spec(node).name.clone();
             return Err(ConfigError::EmptyNode { node }.into());
         }
-        Ok(self.room.check_total(capacity, &before, &self.kinds)?)
+        self.room.check_total(capacity, &before, &self.kinds)?;
+        Ok(node)
     }
 
     /// Nothing new starts on the node, or again. What runs goes on, and the pool and all shares
@@ -81,7 +105,7 @@ impl Engine {
         node: NodeId,
         cordoned: bool,
     ) -> Result<Effect, Rejected> {
-        self.live_node(node)?;
+        let node = self.live_node(node)?;
         self.room.set_cordoned(node, cordoned);
         self.has_room_now(node);
         Ok(Effect::None)
@@ -93,7 +117,7 @@ impl Engine {
         node: NodeId,
         labels: Labels,
     ) -> Result<Effect, Rejected> {
-        self.live_node(node)?;
+        let node = self.live_node(node)?;
         self.room.relabel(node, labels);
         self.has_room_now(node);
         Ok(Effect::None)
@@ -106,7 +130,7 @@ impl Engine {
         node: NodeId,
         amounts: Resources,
     ) -> Result<Effect, Rejected> {
-        self.live_node(node)?;
+        let node = self.live_node(node)?;
         check_dimensions("what others use of a node", &amounts, &self.kinds)?;
         self.room.set_others(node, amounts);
         self.has_room_now(node);
@@ -114,23 +138,22 @@ impl Engine {
     }
 
     /// What was found to fit nowhere may fit on `node` now.
-    pub(super) fn has_room_now(&mut self, node: NodeId) {
+    pub(super) fn has_room_now(&mut self, node: NodeRow) {
         self.unblock(node);
         self.wake();
     }
 
-    pub(super) fn live_node(&self, node: NodeId) -> Result<Resources, Rejected> {
-        match self.room.node(node) {
-            Some(node) if node.up => Ok(node.spec.capacity),
-            _ => Err(Rejected::UnknownNode),
-        }
+    /// The row of a node that is up.
+    pub(super) fn live_node(&self, id: NodeId) -> Result<NodeRow, Rejected> {
+        let row = self.room.row(id).filter(|&row| self.room.node(row).is_some_and(|node| node.up));
+        row.ok_or(Rejected::UnknownNode)
     }
 
     /// Loses those tasks on `node` for which `pick` says so; it is asked oldest first, so the
     /// newest go.
     fn lose_from(
         &mut self,
-        node: NodeId,
+        node: NodeRow,
         mut pick: impl FnMut(&Resources) -> bool,
     ) -> Vec<AllocationId> {
         let task = |&at: &AllocationId| self.work.running(at).expect("it is in its node's list");
@@ -144,10 +167,10 @@ impl Engine {
     }
 
     /// Free room, shares and possible shapes after `node` changed.
-    fn capacity_changed(&mut self, node: NodeId) {
+    fn capacity_changed(&mut self, node: NodeRow) {
         self.room.capacity_changed(node);
         self.unblock(node);
-        self.share_out();
+        self.shares_change(false);
         self.wake();
     }
 }

@@ -19,7 +19,7 @@ use super::Engine;
 use super::ready::Bucket;
 use crate::decision::{Choice, Reason, Start};
 use crate::order::key::Key;
-use crate::spec::{JobId, NodeId, QueueId};
+use crate::spec::{JobId, NodeId, NodeRow, QueueId};
 
 /// A leaf that may have the place, and its groups that may.
 struct Able {
@@ -52,9 +52,8 @@ impl Engine {
         rank: &mut dyn FnMut(JobId, u32) -> Option<u32>,
         accept: &mut dyn FnMut(JobId, u32) -> bool,
     ) -> Option<Start> {
-        if !self.room.node(node)?.up {
-            return None;
-        }
+        let node = self.live_node(node).ok()?;
+        self.share_out_if_due();
         let mut passed_over: Vec<(JobId, u32)> = Vec::new();
         loop {
             let mut rank = |job: JobId, group: u32| match passed_over.contains(&(job, group)) {
@@ -80,7 +79,7 @@ impl Engine {
     }
 
     /// The groups of the lowest rank that fit the node, by leaf.
-    fn able(&self, node: NodeId, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
+    fn able(&self, node: NodeRow, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
         let mut best = u32::MAX;
         let mut able: Vec<Able> = Vec::new();
         let mut queues = vec![QueueId::ROOT];
@@ -109,7 +108,7 @@ impl Engine {
     }
 
     /// Waiting groups of a leaf whose tasks fit the node and its maximum shares.
-    fn fitting(&self, leaf: QueueId, node: NodeId) -> impl Iterator<Item = u32> {
+    fn fitting(&self, leaf: QueueId, node: NodeRow) -> impl Iterator<Item = u32> {
         let buckets = self.ready.buckets(leaf).iter().filter(move |bucket| {
             !bucket.is_empty()
                 && self.room.fits(bucket.shape(), bucket.demand(), node)

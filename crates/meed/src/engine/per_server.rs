@@ -24,29 +24,36 @@ use super::Engine;
 use super::room::ShapeId;
 use super::tree::Tree;
 use crate::decision::{Choice, KeyValue, Reason, Start};
+use crate::node_rows::Moves;
 use crate::order::key::Key;
 use crate::order::{Pool, Tier};
 use crate::resources::Resources;
-use crate::spec::{NodeId, QueueId};
+use crate::spec::{NodeRow, QueueId};
 
 /// What queues hold, server by server.
 #[derive(Default)]
 pub(super) struct Servers {
     held: Vec<BTreeMap<QueueId, Resources>>,
     /// The server that started the last task: it goes on, unless an event came in between.
-    turn: Option<NodeId>,
+    turn: Option<NodeRow>,
 }
 
 impl Servers {
-    fn on(&mut self, node: NodeId) -> &mut BTreeMap<QueueId, Resources> {
+    fn on(&mut self, node: NodeRow) -> &mut BTreeMap<QueueId, Resources> {
         if node.index() >= self.held.len() {
             self.held.resize_with(node.index() + 1, BTreeMap::new);
         }
         &mut self.held[node.index()]
     }
 
+    /// Rows of nodes have moved.
+    pub(super) fn move_rows(&mut self, moves: &Moves) {
+        moves.retain(&mut self.held, 1);
+        self.turn = self.turn.and_then(|row| moves.to(row));
+    }
+
     /// A task of `leaf` holds `demand` on `node` from now on.
-    pub(super) fn hold(&mut self, tree: &Tree, leaf: QueueId, node: NodeId, demand: &Resources) {
+    pub(super) fn hold(&mut self, tree: &Tree, leaf: QueueId, node: NodeRow, demand: &Resources) {
         let on = self.on(node);
         for (queue, _) in tree.up(leaf) {
             on.entry(queue).or_insert_with(|| Resources::zero(demand.kinds())).add(demand);
@@ -54,7 +61,7 @@ impl Servers {
     }
 
     /// It holds it no more.
-    pub(super) fn let_go(&mut self, tree: &Tree, leaf: QueueId, node: NodeId, demand: &Resources) {
+    pub(super) fn let_go(&mut self, tree: &Tree, leaf: QueueId, node: NodeRow, demand: &Resources) {
         let on = self.on(node);
         for (queue, _) in tree.up(leaf) {
             let held = on.get_mut(&queue).expect("what is let go was held");
@@ -70,22 +77,22 @@ impl Servers {
         self.turn = None;
     }
 
-    pub(super) fn turn(&self) -> Option<NodeId> {
+    pub(super) fn turn(&self) -> Option<NodeRow> {
         self.turn
     }
 
-    pub(super) fn set_turn(&mut self, node: NodeId) {
+    pub(super) fn set_turn(&mut self, node: NodeRow) {
         self.turn = Some(node);
     }
 
-    fn held(&self, node: NodeId, queue: QueueId) -> Option<&Resources> {
+    fn held(&self, node: NodeRow, queue: QueueId) -> Option<&Resources> {
         self.held.get(node.index()).and_then(|on| on.get(&queue))
     }
 }
 
 /// A server whose turn it is.
 struct Turn {
-    node: NodeId,
+    node: NodeRow,
     /// What shares on it are parts of.
     whole: Pool,
 }
@@ -127,8 +134,8 @@ impl Engine {
 
     /// The first server with room for a task that waits and may start. Parks the leaves of which
     /// nothing may.
-    fn next_server(&mut self) -> Option<NodeId> {
-        let mut seen: BTreeMap<ShapeId, Option<NodeId>> = BTreeMap::new();
+    fn next_server(&mut self) -> Option<NodeRow> {
+        let mut seen: BTreeMap<ShapeId, Option<NodeRow>> = BTreeMap::new();
         let mut first = None;
         for leaf in (1..self.tree.len() as u32).map(QueueId) {
             if self.ready.waiting(leaf) == 0 || self.ready.is_parked(leaf) {
@@ -144,7 +151,7 @@ impl Engine {
                 seen.insert(shape, found);
                 if let Some(node) = found {
                     any = true;
-                    first = Some(first.map_or(node, |first: NodeId| first.min(node)));
+                    first = Some(first.map_or(node, |first: NodeRow| first.min(node)));
                 }
             }
             if !any {

@@ -17,20 +17,22 @@ impl Engine {
         node: NodeId,
     ) -> Result<Start, Rejected> {
         let live = self.work.job(job).ok_or(Rejected::UnknownJob)?;
-        let up = self.room.node(node).filter(|node| node.up).ok_or(Rejected::UnknownNode)?;
+        let node = self.live_node(node)?;
+        let name = || self.room.spec(node).name.clone();
         let mut groups = live.groups().iter().copied();
         let wanted = groups.find(|&slot| self.work.group(slot).may_take(task));
         let slot = wanted.ok_or(Rejected::UnknownTask)?;
         let shape = self.work.group(slot).shape;
         if self.room.is_cordoned(node) {
-            return Err(Rejected::Cordoned { node: up.spec.name.clone() });
+            return Err(Rejected::Cordoned { node: name() });
         }
         if !self.room.demand(shape).fits_in(&self.room.free(node)) {
-            return Err(Rejected::NoRoom { node: up.spec.name.clone() });
+            return Err(Rejected::NoRoom { node: name() });
         }
         if !self.room.allows(shape, node) {
-            return Err(Rejected::NodeNotAllowed { node: up.spec.name.clone() });
+            return Err(Rejected::NodeNotAllowed { node: name() });
         }
+        self.share_out_if_due();
         Ok(self.start(slot, Some(task), node, None))
     }
 }

@@ -26,17 +26,34 @@ impl Engine {
         }
     }
 
-    /// Adds a queue without sharing out anew.
+    /// Adds a queue, or brings one back, without sharing out anew.
+    ///
+    /// One that was removed and comes back, by its full name, is the queue that it was: number,
+    /// place among its siblings, ledgers, integrals, and what it was topped up with as a newcomer.
+    /// In between it held nothing, and its usage faded as that of all others: so it stands as one
+    /// that stayed and was idle. Nobody gains by leaving, and nobody loses more than idleness
+    /// costs. Where its parent orders by another policy now, what it used is told in units of the
+    /// old one, which mean nothing: then it is a newcomer, and so is every sibling, for a parent's
+    /// policy changes only by its own removal, after all its children's.
     pub(super) fn insert_queue(&mut self, spec: &QueueSpec) -> Result<QueueId, ConfigError> {
         let parent = self.parent_for(spec)?;
         self.check_queue(spec)?;
-        let id = self.tree.add(parent, spec);
         let (now, pool) = (self.now, self.room.total());
-        self.books.add_queue(now, Some(parent), &spec.policy, spec.weight, pool);
-        self.ready.add_queue();
-        if let Some(guard) = &mut self.guard {
-            guard.add_queue();
-        }
+        let id = match self.tree.back(parent, &spec.name) {
+            Some(id) => {
+                self.tree.revive(id, spec);
+                self.books.revive_queue(now, id, parent, &spec.policy, spec.weight, pool);
+                id
+            }
+            None => {
+                self.books.add_queue(now, Some(parent), &spec.policy, spec.weight, pool);
+                self.ready.add_queue();
+                if let Some(guard) = &mut self.guard {
+                    guard.add_queue();
+                }
+                self.tree.add(parent, spec)
+            }
+        };
         // Where each server decides by itself nothing is rescaled: who counts would differ from
         // server to server.
         self.rescales |= self.servers.is_none() && self.is_rescaled(parent);
@@ -105,31 +122,37 @@ impl Engine {
         }
     }
 
-    /// Children's minimum shares must fit into what their parent is promised, or at least may hold;
-    /// `newcomer` is a parent and the minimum of a child that it has not got yet.
-    pub(super) fn check_minimums(
+    /// Children's minimum shares must fit into what their parent is promised, or at least may
+    /// hold.
+    pub(super) fn check_minimums(&self) -> Result<(), ConfigError> {
+        self.tree.iter().try_for_each(|(id, _)| self.check_minimums_of(id, None))
+    }
+
+    /// The same of one parent; `more` is the minimum of a child that it has not got yet.
+    fn check_minimums_of(
         &self,
-        newcomer: Option<(QueueId, Resources)>,
+        parent: QueueId,
+        more: Option<Resources>,
     ) -> Result<(), ConfigError> {
-        for (id, parent) in self.tree.iter() {
-            let more = newcomer.filter(|(above, _)| *above == id).map(|(_, min)| min);
-            if parent.children().is_empty() && more.is_none() {
-                continue;
-            }
-            for kind in 0..self.kinds.len() {
-                let of_child = |&child: &QueueId| self.tree[child].min();
-                let minimums = parent.children().iter().filter_map(of_child).chain(more);
-                let sum: u128 = minimums.map(|min| u128::from(min.get(kind))).sum();
-                for (bound, amounts) in
-                    [("minimum", parent.min()), ("maximum", parent.max().copied())]
-                {
-                    if amounts.is_some_and(|amounts| sum > u128::from(amounts.get(kind))) {
-                        return Err(ConfigError::ChildrenMinimum {
-                            queue: parent.name().to_owned(),
-                            kind: self.kinds.name(kind).to_owned(),
-                            bound,
-                        });
-                    }
+        let parent = &self.tree[parent];
+        if parent.min().is_none() && parent.max().is_none() {
+            return Ok(());
+        }
+        if parent.children().is_empty() && more.is_none() {
+            return Ok(());
+        }
+        for kind in 0..self.kinds.len() {
+            let of_child = |&child: &QueueId| self.tree[child].min();
+            let minimums = parent.children().iter().filter_map(of_child).chain(more);
+            let sum: u128 = minimums.map(|min| u128::from(min.get(kind))).sum();
+            for (bound, amounts) in [("minimum", parent.min()), ("maximum", parent.max().copied())]
+            {
+                if amounts.is_some_and(|amounts| sum > u128::from(amounts.get(kind))) {
+                    return Err(ConfigError::ChildrenMinimum {
+                        queue: parent.name().to_owned(),
+                        kind: self.kinds.name(kind).to_owned(),
+                        bound,
+                    });
                 }
             }
         }
@@ -140,10 +163,12 @@ impl Engine {
         let parent = self.parent_for(&spec)?;
         self.check_queue(&spec)?;
         // Before it is inserted: a refused queue must not use up a number.
-        self.check_minimums(spec.min.map(|min| (parent, min)))?;
+        if spec.min.is_some() {
+            self.check_minimums_of(parent, spec.min)?;
+        }
         self.books.begin_to_learn(&self.tree, spec.policy.quantum);
         let id = self.insert_queue(&spec)?;
-        self.share_out();
+        self.queues_changed();
         self.schedule_chores();
         Ok(id)
     }
@@ -159,15 +184,17 @@ impl Engine {
         let weight = change.weight.unwrap_or(queue.weight());
         check_weight(queue.name(), weight)?;
         self.check_bounds(queue.name(), min.as_ref(), max.as_ref())?;
+        let parent = queue.parent().unwrap_or(QueueId::ROOT);
         let before = self.tree.set_bounds(id, min, max);
-        if let Err(error) = self.check_minimums(None) {
+        let mut checked = [parent, id].into_iter();
+        if let Err(error) = checked.try_for_each(|at| self.check_minimums_of(at, None)) {
             self.tree.set_bounds(id, before.0, before.1);
             return Err(error.into());
         }
         self.tree.set_weight(id, weight);
         self.ready.below_maximum(id);
         self.note_filled(id);
-        self.share_out();
+        self.queues_changed();
         self.wake();
         Ok(Effect::None)
     }
@@ -181,7 +208,6 @@ impl Engine {
             self.tree.drain(id);
         } else {
             self.remove_now(id);
-            self.share_out();
         }
         Ok(Effect::None)
     }
@@ -189,7 +215,8 @@ impl Engine {
     /// Takes a queue without jobs out of the tree.
     pub(super) fn remove_now(&mut self, id: QueueId) {
         if let Some(parent) = self.tree.remove(id) {
-            self.books.remove_queue(id, parent);
+            self.books.remove_queue(self.now, id, parent);
+            self.queues_changed();
         }
     }
 

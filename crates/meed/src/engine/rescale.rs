@@ -23,9 +23,11 @@
 //! Keys are compared exactly: where their bounds overlap, by whole numbers of any length
 //! ([`View::compare`]). Those are kept with the parent until one of its terms changes.
 //!
-//! Cost of a start, an end, or a leaf that begins or ceases to count: O(kinds + log children) for
-//! each level of its path. Of a decision: a look at each distinct demand that waits, besides; and
-//! at the leaves below a queue with a maximum share where one of them has started something.
+//! Cost of a start or an end: O(kinds + log children) for each level of its path. Leaves that begin
+//! or cease to count at one look: O(kinds + log children) for each, no more than O(kinds +
+//! children) for each parent of some, and the path above each of these once. Of a decision: a look
+//! at each distinct demand that waits, besides; and at the leaves below a queue with a maximum
+//! share where one of them has started something.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -38,11 +40,12 @@ use super::books::Books;
 use super::ready::{Bucket, Ready};
 use super::room::ShapeId;
 use super::tree::Tree;
+use crate::node_rows::Moves;
 use crate::order::heap::Item;
 use crate::order::key::{Key, Level};
 use crate::order::rescaled::{Direction, Fractions, Sum, Term};
 use crate::order::{Pool, Tier};
-use crate::spec::{NodeId, QueueId};
+use crate::spec::{NodeRow, QueueId};
 
 /// What is kept where a parent may stand by its children rescaled.
 #[derive(Default)]
@@ -52,7 +55,7 @@ pub(super) struct Rescaling {
     /// Demands that wait.
     shapes: BTreeMap<ShapeId, Waits>,
     /// Leaves whose waiting demands, or room below a maximum share, have changed.
-    unsettled: BTreeSet<QueueId>,
+    unsettled: Vec<QueueId>,
     /// Queues with a maximum share below which something has started.
     filled: BTreeSet<QueueId>,
 }
@@ -68,6 +71,15 @@ struct Row {
     exact: OnceCell<Box<Fractions>>,
 }
 
+impl Rescaling {
+    /// Rows of nodes have moved.
+    pub(super) fn move_rows(&mut self, moves: &Moves) {
+        for waits in self.shapes.values_mut() {
+            waits.node = waits.node.and_then(|row| moves.to(row));
+        }
+    }
+}
+
 /// A demand that waits.
 #[derive(Default)]
 struct Waits {
@@ -75,7 +87,7 @@ struct Waits {
     /// Whether it could be started somewhere when it was looked at last.
     open: bool,
     /// Where.
-    node: Option<NodeId>,
+    node: Option<NodeRow>,
 }
 
 /// What comparisons read.
@@ -302,7 +314,7 @@ impl Engine {
         if !self.rescales {
             return;
         }
-        self.rescaling.unsettled.insert(leaf);
+        self.rescaling.unsettled.push(leaf);
         match waits {
             true => {
                 self.rescaling.shapes.entry(shape).or_default().leaves.insert(leaf);
@@ -320,7 +332,7 @@ impl Engine {
 
     /// Whether something of `leaf` may start has to be looked at anew.
     pub(super) fn unsettle(&mut self, leaf: QueueId) {
-        self.rescaling.unsettled.insert(leaf);
+        self.rescaling.unsettled.push(leaf);
     }
 
     /// Takes every leaf of which nothing can start out of the walk, and puts those back that can.
@@ -334,23 +346,83 @@ impl Engine {
             while let Some(at) = below.pop() {
                 below.extend(self.tree[at].children().iter().copied());
                 if self.ready.waiting(at) > 0 {
-                    self.rescaling.unsettled.insert(at);
+                    self.rescaling.unsettled.push(at);
                 }
             }
         }
-        for leaf in std::mem::take(&mut self.rescaling.unsettled) {
+        let mut unsettled = std::mem::take(&mut self.rescaling.unsettled);
+        unsettled.sort_unstable();
+        unsettled.dedup();
+        let mut changed = Vec::new();
+        for &leaf in &unsettled {
             if self.ready.waiting(leaf) == 0 {
                 continue;
             }
             match (self.ready.is_parked(leaf), self.may_start(leaf)) {
-                (false, false) => self.park(leaf),
+                (false, false) => {
+                    self.note_parked(leaf);
+                    changed.push(leaf);
+                }
                 (true, true) => {
                     self.ready.unpark(leaf);
-                    self.join_heaps(leaf);
+                    changed.push(leaf);
                 }
                 // Perhaps it waits for its maximum share from now on.
                 (true, false) => self.note_capped(leaf),
                 (false, true) => {}
+            }
+        }
+        unsettled.clear();
+        self.rescaling.unsettled = unsettled;
+        self.walk_or_not(changed);
+    }
+
+    /// Puts each of these leaves into the walk or takes it out, as it is parked or not; then each
+    /// queue above once, from below: children have larger numbers than their parents.
+    fn walk_or_not(&mut self, mut leaves: Vec<QueueId>) {
+        leaves.sort_by_key(|&leaf| self.tree[leaf].parent());
+        let mut above = BTreeSet::new();
+        let mut rest = &leaves[..];
+        while let Some(parent) = rest.first().and_then(|&leaf| self.tree[leaf].parent()) {
+            let among = rest.partition_point(|&leaf| self.tree[leaf].parent() == Some(parent));
+            let (siblings, others) = rest.split_at(among);
+            self.exchange(parent, siblings);
+            above.insert(parent);
+            rest = others;
+        }
+        while let Some(queue) = above.pop_last() {
+            self.refresh(queue, self.ready.wants(queue));
+            above.extend(self.tree[queue].parent());
+        }
+        if let Some(guard) = &mut self.guard {
+            for leaf in leaves {
+                match self.ready.is_parked(leaf) {
+                    true => guard.remove(leaf),
+                    false => guard.add(self.now, leaf),
+                }
+            }
+        }
+    }
+
+    /// Leaves of one parent, which stand in its heap as long as they are not parked.
+    fn exchange(&mut self, parent: QueueId, leaves: &[QueueId]) {
+        let (mut out, mut new) = (Vec::new(), Vec::new());
+        for &leaf in leaves {
+            match (self.ready.is_parked(leaf), self.ready.is_in_heap(leaf)) {
+                (true, true) => out.push(leaf.0),
+                (false, false) => new.push((self.queue_key(leaf), leaf.0)),
+                _ => {}
+            }
+        }
+        let by_share = self.holds_true_keys(parent);
+        let (tree, books, rows) = (&self.tree, &self.books, &self.rescaling.rows);
+        self.ready.exchange_by(parent, &out, &new, |ready, a, b| match by_share {
+            true => View { tree, books, ready, rows }.compare(a, b),
+            false => a.0.cmp(&b.0),
+        });
+        if self.view().sum(parent).is_some() {
+            for &leaf in leaves {
+                self.replace_term(parent, leaf, !self.ready.is_parked(leaf));
             }
         }
     }
@@ -385,7 +457,7 @@ impl Engine {
     }
 
     /// Whether tasks of the shape fit where they did when it was looked at last.
-    fn still_fits(&self, shape: ShapeId, node: Option<NodeId>) -> bool {
+    fn still_fits(&self, shape: ShapeId, node: Option<NodeRow>) -> bool {
         node.is_some_and(|node| self.room.fits(shape, self.room.demand(shape), node))
     }
 

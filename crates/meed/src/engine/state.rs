@@ -5,6 +5,8 @@
 //! which they could not come about is refused where it contradicts itself. Cost: O(queues + nodes +
 //! jobs + running tasks), besides sorting.
 
+use std::cell::OnceCell;
+
 use super::Engine;
 use super::books::{Books, Used};
 use super::chores::used;
@@ -19,29 +21,31 @@ use super::work::{Job, Work};
 use crate::place::Placement;
 use crate::policy::Blocked;
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, NodeId, QueueId};
+use crate::spec::{JobId, NodeRow, QueueId};
 use crate::state::{
-    JobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
+    LiveJobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
 };
 
 impl Engine {
     /// Everything that the engine knows, as plain data. What is made of it by
     /// [`Engine::from_state`] decides for ever after as this engine would.
     pub fn state(&self) -> State {
+        let (tree, books, guard) = self.seen();
         let amounts = |amounts: &Resources| amounts.as_slice().to_vec();
         let queue = |(id, row): (QueueId, &super::tree::Row)| {
-            let (standing, meter) = self.books.queue_state(self.now, id);
+            let (standing, meter) = books.queue_state(self.now, id);
             QueueState {
                 name: row.name().to_owned(),
                 parent: row.parent().map(|parent| parent.0),
                 weight: row.weight(),
                 min: row.min().as_ref().map(amounts),
                 max: row.max().map(amounts),
-                order: self.books.order_of(id),
+                order: books.order_of(id),
                 draining: row.is_draining(),
                 removed: row.is_removed().then(|| amounts(row.share())),
                 standing,
                 waits_since: self.ready.waits_since(id),
+                waited_before: guard.and_then(|guard| guard.waited_before(id)),
                 parked: self.ready.is_parked(id),
                 least: self.ready.least_of(id),
                 capped: self.ready.capped(id),
@@ -51,7 +55,7 @@ impl Engine {
         };
         let room: RoomState = self.room.state();
         let [jobs, running] = self.work.slots();
-        let (lending_price, lending_at) = self.books.lending_state();
+        let (lending_price, lending_at) = books.lending_state();
         let kinds = 0..self.kinds.len();
         State {
             version: STATE_VERSION,
@@ -60,9 +64,13 @@ impl Engine {
                 .map(|kind| (self.kinds.name(kind).to_owned(), self.kinds.unit(kind)))
                 .collect(),
             measured: self.books.measured(),
-            orders: self.books.order_states(),
-            queues: self.tree.iter().map(queue).collect(),
+            orders: books.order_states(),
+            queues: tree.iter().map(queue).collect(),
             nodes: room.nodes,
+            nodes_joined: room.rows.joined,
+            nodes_gone: room.rows.gone,
+            remembered_nodes: room.rows.remembered,
+            first_node: room.first_node,
             capacities: room.capacities,
             rules: room.rules,
             shapes: room.shapes,
@@ -77,20 +85,20 @@ impl Engine {
             },
             lending_price,
             lending_at,
-            lending_beyond: self.books.lending_beyond(),
+            lending_beyond: books.lending_beyond(),
             infeasible_waits: self.room.waits_for_nodes(),
             turn: self.servers.as_ref().and_then(|servers| servers.turn()).map(|node| node.0),
-            guard: self.guard.as_ref().map(|guard| guard.state(self.now)),
+            guard: guard.map(|guard| guard.state(self.now)),
             quanta: self.books.quanta_state(),
             placement: room.placement,
         }
     }
 
-    fn job_states(&self) -> Vec<(u32, JobState)> {
+    fn job_states(&self) -> Vec<(u32, LiveJobState)> {
         let state = |id: JobId| {
             let job = self.work.job(id).expect("it is one of the live ones");
             let (weight, arrival, standing, quantum) = self.books.job_state(self.now, id);
-            let state = JobState {
+            let state = LiveJobState {
                 queue: job.queue.0,
                 weight,
                 arrival,
@@ -155,6 +163,8 @@ impl Engine {
             rescales: false,
             rescaling: Rescaling::default(),
             waits: root.blocked == Blocked::Wait,
+            shares_due: false,
+            seen: OnceCell::new(),
             kinds,
             tree,
             work,
@@ -166,7 +176,7 @@ impl Engine {
             engine.tree.iter().filter_map(|(_, row)| row.parent()).collect();
         engine.rescales = engine.servers.is_none()
             && parents.into_iter().any(|parent| engine.rescales_children(parent));
-        engine.check_minimums(None)?;
+        engine.check_minimums()?;
         let waiting = engine.restore_jobs(state)?;
         engine.restore_running(state)?;
         engine.room.restored(state)?;
@@ -177,9 +187,9 @@ impl Engine {
         }
         engine.restore_ready(state)?;
         if let (Some(servers), Some(turn)) = (&mut engine.servers, state.turn) {
-            let there = engine.room.node(NodeId(turn)).is_some_and(|node| node.up);
+            let there = engine.room.node(NodeRow(turn)).is_some_and(|node| node.up);
             ensure!(there, "turn", "there is no such node, or it has left");
-            servers.set_turn(NodeId(turn));
+            servers.set_turn(NodeRow(turn));
         }
         engine.schedule_chores();
         Ok(engine)
@@ -261,6 +271,12 @@ impl Engine {
             let place = format!("queues[{index}]");
             let known = queue.waits_since <= self.now;
             ensure!(known, format!("{place}.waits_since"), "after the present");
+            let before = queue.waited_before;
+            let fine = before.is_none_or(|before| before <= queue.waits_since);
+            ensure!(fine, format!("{place}.waited_before"), "after `waits_since`");
+            if let Some(guard) = &mut self.guard {
+                guard.restore_waits(QueueId(index as u32), queue.waits_since, before);
+            }
             let mut shapes: Vec<(ShapeId, Resources)> = Vec::new();
             for &number in &queue.buckets {
                 let shape = self.room.shape_numbered(number).ok_or_else(|| {

@@ -10,7 +10,7 @@ use super::work::{Links, Running};
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
-use crate::spec::{AllocationId, JobId, NodeId, QueueId};
+use crate::spec::{AllocationId, JobId, NodeRow, QueueId};
 use crate::time::Time;
 
 impl Engine {
@@ -30,7 +30,7 @@ impl Engine {
         &mut self,
         slot: u32,
         task: Option<u32>,
-        node: NodeId,
+        node: NodeRow,
         reason: Option<Reason>,
     ) -> Start {
         let allocation = self.start_since(None, slot, task, node);
@@ -39,6 +39,7 @@ impl Engine {
             (running.job, running.task, running.queue, running.failures);
         let group = self.work.group(slot).number;
         let reason = reason.map(Box::new);
+        let node = self.room.id(node);
         Start { allocation, job, task, group, queue, node, failures, reason }
     }
 
@@ -49,7 +50,7 @@ impl Engine {
         adopted: Option<Time>,
         slot: u32,
         task: Option<u32>,
-        node: NodeId,
+        node: NodeRow,
     ) -> AllocationId {
         let now = self.now;
         let since = adopted.unwrap_or(now);

@@ -1,8 +1,9 @@
 //! The queue tree: who is whose child, by what name, weight and bounds, and each queue's share.
 //!
 //! It knows nothing of what queues have used or want. Rows are never taken away: a removed queue
-//! stays as a tombstone, so numbers are never used again. Cost: O(1) for a step up; sharing out is
-//! O(queues), and clusters and trees change rarely.
+//! stays as a tombstone, and is the same queue, with its number, when one of its name comes back
+//! below the same parent ([`Tree::back`]): numbers are never another's. Cost: O(1) for a step up;
+//! O(siblings) to add or remove one; sharing out is O(queues).
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use crate::spec::{MAX_WEIGHT, QueueId, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
 
 /// One queue. What a walk needs stands here; the rest lies apart.
+#[derive(Clone)]
 pub(super) struct Row {
     parent: Option<QueueId>,
     children: Vec<QueueId>,
@@ -29,6 +31,7 @@ pub(super) struct Row {
 }
 
 /// What is seldom needed of a queue.
+#[derive(Clone)]
 struct Rest {
     name: String,
     min: Option<Resources>,
@@ -39,12 +42,15 @@ struct Rest {
 }
 
 /// See the module.
+#[derive(Clone)]
 pub(super) struct Tree {
     kinds: usize,
     /// In order of declaration; the root is first.
     rows: Vec<Row>,
     /// Live queues by full name.
     names: BTreeMap<String, QueueId>,
+    /// Removed ones, where no live one has the name.
+    gone: BTreeMap<String, QueueId>,
     /// Whether any queue has a maximum share: what nobody has costs nothing.
     has_maximums: bool,
 }
@@ -129,6 +135,7 @@ impl Tree {
             kinds,
             rows: vec![Row::new(None, root, kinds)],
             names: BTreeMap::new(),
+            gone: BTreeMap::new(),
             has_maximums: false,
         }
     }
@@ -184,6 +191,26 @@ impl Tree {
         path
     }
 
+    /// The removed queue that one of this full name below `parent` is.
+    pub(super) fn back(&self, parent: QueueId, name: &str) -> Option<QueueId> {
+        self.gone.get(name).copied().filter(|&id| self[id].parent == Some(parent))
+    }
+
+    /// A removed queue comes back, without sharing out anew. It stands among its siblings where it
+    /// stood.
+    pub(super) fn revive(&mut self, id: QueueId, spec: &QueueSpec) {
+        self.gone.remove(&spec.name);
+        self.names.insert(spec.name.clone(), id);
+        self.has_maximums |= spec.max.is_some();
+        let row = &mut self.rows[id.index()];
+        (row.removed, row.weight, row.max) = (false, spec.weight, spec.max.map(Box::new));
+        row.rest.min = spec.min;
+        let parent = row.parent.expect("the root stays");
+        let children = &mut self.rows[parent.index()].children;
+        let before = children.partition_point(|&child| child < id);
+        children.insert(before, id);
+    }
+
     /// Adds a queue below `parent`, without sharing out anew.
     pub(super) fn add(&mut self, parent: QueueId, spec: &QueueSpec) -> QueueId {
         let id = QueueId(self.rows.len() as u32);
@@ -228,13 +255,19 @@ impl Tree {
         self.rows[queue.index()].draining = true;
     }
 
-    /// Takes a queue without jobs out of the tree; its parent.
+    /// Takes a queue without jobs out of the tree; its parent. It is entitled to nothing now.
     pub(super) fn remove(&mut self, queue: QueueId) -> Option<QueueId> {
-        let row = &mut self.rows[queue.index()];
+        let (kinds, row) = (self.kinds, &mut self.rows[queue.index()]);
         (row.removed, row.draining) = (true, false);
-        self.names.remove(&row.rest.name);
+        (row.rest.share, row.rest.part) = (Resources::zero(kinds), 0);
+        if let Some((name, id)) = self.names.remove_entry(&row.rest.name) {
+            self.gone.insert(name, id);
+        }
         let parent = row.parent?;
-        self.rows[parent.index()].children.retain(|&child| child != queue);
+        let children = &mut self.rows[parent.index()].children;
+        if let Ok(at) = children.binary_search(&queue) {
+            children.remove(at);
+        }
         Some(parent)
     }
 
@@ -273,6 +306,7 @@ impl Tree {
             kinds: kinds.len(),
             rows: Vec::new(),
             names: BTreeMap::new(),
+            gone: BTreeMap::new(),
             has_maximums: false,
         };
         for (index, state) in queues.iter().enumerate() {
@@ -298,6 +332,10 @@ impl Tree {
             let taken = tree.names.insert(state.name.clone(), id).is_some();
             ensure!(!taken, at("name"), "two queues are called `{}`", state.name);
         }
+        // Earlier versions gave a queue that came back another row: the last one counts.
+        let removed = tree.rows.iter().zip(0..).filter(|(row, _)| row.removed);
+        let removed = removed.filter(|(row, _)| !tree.names.contains_key(row.name()));
+        tree.gone = removed.map(|(row, id)| (row.name().to_owned(), QueueId(id))).collect();
         Ok(tree)
     }
 

@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{AllocationId, JobId, NodeId, NodeSpec, QueueId};
+use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId};
 use crate::time::{Span, Time};
 
 /// One queue, seen from outside.
@@ -51,9 +51,19 @@ impl Engine {
         self.tree[id].is_removed()
     }
 
+    /// A queue's full name. Cheaper than a whole [`QueueView`] while nodes and queues change.
+    pub fn queue_name(&self, id: QueueId) -> &str {
+        self.tree[id].name()
+    }
+
+    /// The queue above; `None` for the root. Cheap likewise.
+    pub fn parent(&self, id: QueueId) -> Option<QueueId> {
+        self.tree[id].parent()
+    }
+
     /// One queue.
     pub fn queue(&self, id: QueueId) -> QueueView<'_> {
-        let queue = &self.tree[id];
+        let queue = &self.seen().0[id];
         QueueView {
             name: queue.name(),
             parent: queue.parent(),
@@ -68,13 +78,32 @@ impl Engine {
     }
 
     /// One node, and what is free on it for new tasks: nothing when it has left or is cordoned.
+    ///
+    /// A node that left long ago is forgotten: it has no name then, and nothing.
     pub fn node(&self, id: NodeId) -> (&NodeSpec, Resources) {
-        (self.room.spec(id), self.room.free(id))
+        let nothing = Resources::zero(self.kinds.len());
+        (self.room.spec_of(id), self.room.row(id).map_or(nothing, |row| self.room.free(row)))
     }
 
-    /// All nodes in order of joining, those that left included.
+    /// The row of a node in tables of those that are remembered: dense, in order of joining. Rows
+    /// move up when nodes that left long ago are forgotten, at the joining of another.
+    pub fn node_row(&self, id: NodeId) -> Option<NodeRow> {
+        self.room.row(id)
+    }
+
+    /// Rows of nodes now: those that are up, and the last that left.
+    pub fn node_rows(&self) -> usize {
+        self.room.nodes()
+    }
+
+    /// The node of that name that is up.
+    pub fn find_node(&self, name: &str) -> Option<NodeId> {
+        self.room.find_node(name)
+    }
+
+    /// All nodes in order of joining, the last that left included.
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
-        (0..self.room.nodes() as u32).map(NodeId)
+        self.room.node_ids().into_iter()
     }
 
     /// Capacity of all nodes that are up.
@@ -107,9 +136,14 @@ impl Engine {
         self.work.running(allocation).map(|task| task.job)
     }
 
+    /// How often a running task was tried before and failed; 0 where it runs no more.
+    pub fn failures_of(&self, allocation: AllocationId) -> u16 {
+        self.work.running(allocation).map_or(0, |task| task.failures)
+    }
+
     /// A leaf's integrals up to `now`, which is not before the last event.
     pub fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
-        self.books.integrals(leaf, now)
+        self.seen().1.integrals(leaf, now)
     }
 
     /// The kind that fairness is measured in.
@@ -120,7 +154,7 @@ impl Engine {
     /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones
     /// too, and the sums are equal. O(queues).
     pub fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
-        self.books.lending(leaves, now)
+        self.seen().1.lending(leaves, now)
     }
 
     /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds;
@@ -128,7 +162,8 @@ impl Engine {
     ///
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
     pub fn charged(&self, id: QueueId, now: Time) -> f64 {
-        self.books.charged(&self.tree, id, now, self.room.total())
+        let (tree, books, _) = self.seen();
+        books.charged(tree, id, now, self.room.total())
     }
 
     /// A queue's time quantum now (ICS'14 Fig. 3); `None` where no policy of the tree learns one.

@@ -13,7 +13,7 @@ use super::room::Room;
 use super::tree::Tree;
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::spec::{NodeId, QueueId};
+use crate::spec::{NodeRow, QueueId};
 
 /// What room does for a parked leaf.
 enum Helped {
@@ -26,7 +26,7 @@ enum Helped {
 impl Engine {
     /// `node` has got room: what was found to fit nowhere may fit there.
     #[inline]
-    pub(super) fn unblock(&mut self, node: NodeId) {
+    pub(super) fn unblock(&mut self, node: NodeRow) {
         if !self.room.freshen(node) {
             while let Some(leaf) = self.first_helped(&[node], None) {
                 self.wake_leaf(leaf);
@@ -43,7 +43,7 @@ impl Engine {
         if self.room.fresh().is_empty() || self.rescales {
             return;
         }
-        let nodes: SmallVec<[NodeId; 8]> = self.room.fresh().into();
+        let nodes: SmallVec<[NodeRow; 8]> = self.room.fresh().into();
         let below = if all { None } else { self.least_child(QueueId::ROOT).map(|(key, _)| key) };
         while let Some(leaf) = self.first_helped(&nodes, below) {
             self.wake_leaf(leaf);
@@ -69,7 +69,7 @@ impl Engine {
 
     /// Of the parked leaves that `nodes` help the one with the smallest key, if that is below
     /// `below`; those that wake at once are woken.
-    fn first_helped(&mut self, nodes: &[NodeId], below: Option<Key>) -> Option<QueueId> {
+    fn first_helped(&mut self, nodes: &[NodeRow], below: Option<Key>) -> Option<QueueId> {
         let rooms: SmallVec<[Resources; 1]> =
             nodes.iter().map(|&node| self.room.free(node)).collect();
         let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
@@ -110,7 +110,7 @@ fn starts_on(
     books: &Books,
     ready: &Ready,
     leaf: QueueId,
-    nodes: &[NodeId],
+    nodes: &[NodeRow],
 ) -> Helped {
     let mut helped = Helped::Not;
     for bucket in ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {

@@ -8,8 +8,9 @@
 use smallvec::SmallVec;
 
 use super::room::ShapeId;
+use crate::node_rows::Moves;
 use crate::slab::Slab;
-use crate::spec::{AllocationId, AllocationMark, JobId, JobMark, NodeId, QueueId};
+use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueId};
 use crate::state::{GroupState, RunningState, SlotsState, State, StateError, ensure};
 use crate::time::{Span, Time};
 
@@ -100,6 +101,11 @@ impl Group {
             || self.next < self.count && self.first_task + self.next == task
     }
 
+    /// The numbers of its tasks in the job.
+    pub(super) fn numbers(&self) -> std::ops::Range<u32> {
+        self.first_task..self.first_task + self.count
+    }
+
     /// Whether task number `task` of the job waits.
     pub(super) fn waits(&self, task: u32) -> bool {
         let place = task.wrapping_sub(self.first_task);
@@ -139,7 +145,7 @@ pub(super) struct Running {
     pub(super) group: u32,
     pub(super) task: u32,
     pub(super) failures: u16,
-    pub(super) node: NodeId,
+    pub(super) node: NodeRow,
     pub(super) shape: ShapeId,
     pub(super) started: Time,
     /// Its job's quantum when it started.
@@ -166,7 +172,7 @@ const ON_NODE: usize = 1;
 
 /// See the module.
 pub(super) struct Work {
-    jobs: Slab<JobMark, Job>,
+    jobs: Slab<JobTag, Job>,
     groups: Vec<Group>,
     unused_groups: Vec<u32>,
     running: Slab<AllocationMark, Running>,
@@ -303,10 +309,18 @@ impl Work {
     }
 
     /// The task runs on another node.
-    pub(super) fn set_node(&mut self, id: AllocationId, node: NodeId) {
+    pub(super) fn set_node(&mut self, id: AllocationId, node: NodeRow) {
         self.unlink(id, ON_NODE);
         self.running[id].node = node;
         self.link(id, ON_NODE);
+    }
+
+    /// Rows of nodes have moved; none on which a task runs is forgotten.
+    pub(super) fn move_rows(&mut self, moves: &Moves) {
+        moves.retain(&mut self.on_nodes, 1);
+        for task in self.running.iter_mut() {
+            task.node = moves.to(task.node).expect("nothing runs on a node that has left");
+        }
     }
 
     /// The running tasks of a job, in order of slot. O(these), besides sorting.
@@ -315,7 +329,7 @@ impl Work {
     }
 
     /// The tasks that run on a node, in order of slot.
-    pub(super) fn running_on(&self, node: NodeId) -> Vec<AllocationId> {
+    pub(super) fn running_on(&self, node: NodeRow) -> Vec<AllocationId> {
         self.list(self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY), ON_NODE)
     }
 
@@ -487,7 +501,7 @@ impl Work {
             group,
             task: state.task,
             failures: state.failures,
-            node: NodeId(state.node),
+            node: NodeRow(state.node),
             shape: row.shape,
             started: state.started,
             quantum: state.quantum,

@@ -61,6 +61,7 @@ pub(crate) struct LeafMeter {
 }
 
 /// Measures all leaves.
+#[derive(Clone)]
 pub(crate) struct Meter {
     measured: usize,
     kinds: usize,
@@ -190,6 +191,8 @@ impl Meter {
         }
         self.measure_entitled(now, leaf);
         self.holds(now, leaf);
+        // Whatever became of the share meanwhile: the same state, however often it is shared out.
+        self.pool.settle(&mut self.leaves[leaf].lending);
     }
 
     pub(crate) fn integrals(&self, now: Time, leaf: usize) -> Integrals {

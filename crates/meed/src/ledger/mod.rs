@@ -207,6 +207,11 @@ impl Ledger {
         sum
     }
 
+    /// What is held by tasks within their quantum, as of the last call.
+    pub(crate) fn within(&self) -> u64 {
+        self.held - self.over
+    }
+
     /// Adds pseudo-accumulated resources: at most [`MOST_PSEUDO`].
     pub(crate) fn top_up(&mut self, pseudo: Charge) {
         self.past += pseudo.min(MOST_PSEUDO);

@@ -27,6 +27,7 @@ pub(crate) mod heap;
 pub(crate) mod key;
 mod long_term;
 mod newcomer;
+mod parts;
 pub(crate) mod rescaled;
 mod standing;
 mod state;

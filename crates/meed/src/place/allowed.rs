@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// A set of nodes as a bitmap: one bit for each node that ever joined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,7 +12,7 @@ pub struct NodeSet {
 
 impl NodeSet {
     /// Puts `node` in, or takes it out.
-    pub fn set(&mut self, node: NodeId, member: bool) {
+    pub fn set(&mut self, node: NodeRow, member: bool) {
         let (word, bit) = (node.index() / 64, 1 << (node.index() % 64));
         if word >= self.words.len() {
             self.words.resize(word + 1, 0);
@@ -25,13 +25,13 @@ impl NodeSet {
 
     /// Whether `node` is in it.
     #[inline]
-    pub fn contains(&self, node: NodeId) -> bool {
+    pub fn contains(&self, node: NodeRow) -> bool {
         self.words.get(node.index() / 64).is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 }
 
 /// Nodes that tasks hold which want a node of their own.
-pub type Taken = BTreeSet<NodeId>;
+pub type TakenNodes = BTreeSet<NodeRow>;
 
 /// Which nodes a task may run on: those of a set, without those that are taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,7 @@ pub struct Allowed<'a> {
     /// `None`: all.
     pub eligible: Option<&'a NodeSet>,
     /// `None`: none.
-    pub taken: Option<&'a Taken>,
+    pub taken: Option<&'a TakenNodes>,
 }
 
 impl Allowed<'_> {
@@ -48,7 +48,7 @@ impl Allowed<'_> {
 
     /// Whether `node` is one of them.
     #[inline]
-    pub fn contains(&self, node: NodeId) -> bool {
+    pub fn contains(&self, node: NodeRow) -> bool {
         self.eligible.is_none_or(|set| set.contains(node))
             && self.taken.is_none_or(|taken| !taken.contains(&node))
     }

@@ -21,7 +21,7 @@ use super::two_kinds::TwoKinds;
 use super::{Allowed, Placement, mismatch};
 use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// See the module.
 pub struct BestFit {
@@ -47,7 +47,7 @@ impl BestFit {
 }
 
 impl Placement for BestFit {
-    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         match &self.nodes {
             Nodes::One(tree) => tree.first(demand, allowed),
             Nodes::Two(nodes) => nodes.find((demand.get(0), demand.get(1)), allowed, nearer),
@@ -59,8 +59,8 @@ impl Placement for BestFit {
         &mut self,
         demand: &Resources,
         allowed: Allowed<'_>,
-        nodes: &[NodeId],
-    ) -> Option<NodeId> {
+        nodes: &[NodeRow],
+    ) -> Option<NodeRow> {
         match &self.nodes {
             Nodes::Two(two) => {
                 let demand = (demand.get(0), demand.get(1));
@@ -83,11 +83,22 @@ impl Placement for BestFit {
         }
     }
 
-    fn set_free(&mut self, node: NodeId, free: &Resources) {
+    fn set_free(&mut self, node: NodeRow, free: &Resources) {
         match &mut self.nodes {
             Nodes::One(tree) => tree.set_free(node, free),
             Nodes::Two(nodes) => nodes.set_free(node, (free.get(0), free.get(1))),
             Nodes::More(classes) => classes.set_free(node, free),
+        }
+    }
+
+    fn clear(&mut self) {
+        match &mut self.nodes {
+            Nodes::One(tree) => tree.clear(),
+            Nodes::Two(nodes) => *nodes = TwoKinds::default(),
+            Nodes::More(classes) => {
+                let pool = classes.pool;
+                **classes = Classes { pool, ..Classes::new(pool.kinds()) };
+            }
         }
     }
 
@@ -137,7 +148,7 @@ struct Classes {
 #[derive(Default)]
 struct Class {
     free: Resources,
-    nodes: BTreeSet<NodeId>,
+    nodes: BTreeSet<NodeRow>,
 }
 
 impl Classes {
@@ -157,7 +168,7 @@ impl Classes {
         needs == (0, 0) || self.order.may_hold(needs)
     }
 
-    fn set_free(&mut self, node: NodeId, now: &Resources) {
+    fn set_free(&mut self, node: NodeRow, now: &Resources) {
         if node.index() >= self.free.len() {
             self.free.resize(node.index() + 1, Resources::zero(now.kinds()));
         }
@@ -173,7 +184,7 @@ impl Classes {
         }
     }
 
-    fn leave(&mut self, node: NodeId, free: &Resources) {
+    fn leave(&mut self, node: NodeRow, free: &Resources) {
         let id = self.by_free[free];
         let class = &mut self.classes[id as usize];
         class.nodes.remove(&node);
@@ -188,7 +199,7 @@ impl Classes {
         }
     }
 
-    fn join(&mut self, node: NodeId, free: &Resources) {
+    fn join(&mut self, node: NodeRow, free: &Resources) {
         let id = match self.by_free.get(free) {
             Some(&id) => id,
             None => self.new_class(free),
@@ -216,7 +227,7 @@ impl Classes {
         id
     }
 
-    fn find(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    fn find(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         let needs = (demand.get(0), demand.get(1));
         let mut best = Best { demand, pool: &self.pool, allowed, found: None };
         if needs.0 == 0 {
@@ -260,7 +271,7 @@ struct Best<'a> {
     demand: &'a Resources,
     pool: &'a Resources,
     allowed: Allowed<'a>,
-    found: Option<(f64, NodeId)>,
+    found: Option<(f64, NodeRow)>,
 }
 
 impl Best<'_> {

@@ -12,7 +12,7 @@ use super::ratio_order::Member;
 use super::two_kinds::TwoKinds;
 use super::{Allowed, Placement};
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// See the module.
 pub struct Cosine {
@@ -57,7 +57,7 @@ fn closer(pool: &[u64], demand: (u64, u64), a: Member, b: Member) -> bool {
 }
 
 impl Placement for Cosine {
-    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         let pool = self.pool.as_slice();
         match &self.nodes {
             Nodes::One(tree) => tree.first(demand, allowed),
@@ -67,8 +67,8 @@ impl Placement for Cosine {
                 })
             }
             Nodes::More(free) => {
-                let mut best: Option<(f64, NodeId)> = None;
-                for (node, free) in (0..).map(NodeId).zip(free) {
+                let mut best: Option<(f64, NodeRow)> = None;
+                for (node, free) in (0..).map(NodeRow).zip(free) {
                     if !demand.fits_in(free) || !allowed.contains(node) {
                         continue;
                     }
@@ -86,8 +86,8 @@ impl Placement for Cosine {
         &mut self,
         demand: &Resources,
         allowed: Allowed<'_>,
-        nodes: &[NodeId],
-    ) -> Option<NodeId> {
+        nodes: &[NodeRow],
+    ) -> Option<NodeRow> {
         match &self.nodes {
             Nodes::Two(two) => {
                 let (pool, demand) = (self.pool.as_slice(), (demand.get(0), demand.get(1)));
@@ -105,7 +105,7 @@ impl Placement for Cosine {
         }
     }
 
-    fn set_free(&mut self, node: NodeId, free: &Resources) {
+    fn set_free(&mut self, node: NodeRow, free: &Resources) {
         match &mut self.nodes {
             Nodes::One(tree) => tree.set_free(node, free),
             Nodes::Two(nodes) => nodes.set_free(node, (free.get(0), free.get(1))),
@@ -115,6 +115,14 @@ impl Placement for Cosine {
                 }
                 all[node.index()] = *free;
             }
+        }
+    }
+
+    fn clear(&mut self) {
+        match &mut self.nodes {
+            Nodes::One(tree) => tree.clear(),
+            Nodes::Two(nodes) => *nodes = TwoKinds::default(),
+            Nodes::More(all) => all.clear(),
         }
     }
 

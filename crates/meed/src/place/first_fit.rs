@@ -5,7 +5,7 @@
 use super::max_tree::MaxTree;
 use super::{Allowed, Placement};
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// See the module.
 pub struct FirstFit {
@@ -21,7 +21,7 @@ impl FirstFit {
 
 impl Placement for FirstFit {
     #[inline]
-    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         self.tree.first(demand, allowed)
     }
 
@@ -31,8 +31,12 @@ impl Placement for FirstFit {
     }
 
     #[inline]
-    fn set_free(&mut self, node: NodeId, free: &Resources) {
+    fn set_free(&mut self, node: NodeRow, free: &Resources) {
         self.tree.set_free(node, free);
+    }
+
+    fn clear(&mut self) {
+        self.tree.clear();
     }
 
     fn why(&self) -> &'static str {

@@ -17,7 +17,7 @@
 
 use super::Allowed;
 use crate::resources::{MAX_KINDS, Resources, fits};
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// Directions for two kinds: times the ratio of the first node's two amounts.
 const DIRECTIONS: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
@@ -46,6 +46,12 @@ impl MaxTree {
         MaxTree { kinds, columns, ratio: None, leaves: 1, most_free: vec![0; 2 * columns] }
     }
 
+    /// Forgets all nodes.
+    pub(super) fn clear(&mut self) {
+        self.leaves = 1;
+        self.most_free = vec![0; 2 * self.columns];
+    }
+
     fn at(&self, vertex: usize) -> &[u64] {
         &self.most_free[vertex * self.columns..(vertex + 1) * self.columns]
     }
@@ -69,8 +75,8 @@ impl MaxTree {
         fits(demand, self.at(vertex))
     }
 
-    fn node(&self, leaf: usize) -> NodeId {
-        NodeId((leaf - self.leaves) as u32)
+    fn node(&self, leaf: usize) -> NodeRow {
+        NodeRow((leaf - self.leaves) as u32)
     }
 
     fn grow(&mut self, nodes: usize) {
@@ -100,7 +106,7 @@ impl MaxTree {
     }
 
     #[inline]
-    pub(super) fn set_free(&mut self, node: NodeId, free: &Resources) {
+    pub(super) fn set_free(&mut self, node: NodeRow, free: &Resources) {
         if node.index() >= self.leaves {
             self.grow(node.index() + 1);
         }
@@ -127,7 +133,7 @@ impl MaxTree {
 
     /// The first node with room that is allowed.
     #[inline]
-    pub(super) fn first(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    pub(super) fn first(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         let demand = self.row(demand);
         let mut vertex = 1;
         loop {
@@ -157,7 +163,7 @@ impl MaxTree {
         demand: &Resources,
         kind: usize,
         allowed: Allowed<'_>,
-    ) -> Option<NodeId> {
+    ) -> Option<NodeRow> {
         let demand = self.row(demand);
         let mut best: Option<(u64, usize)> = None;
         // The fuller side is looked at first, so that most of the tree is beaten before it is

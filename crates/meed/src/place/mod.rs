@@ -14,7 +14,7 @@ mod two_choices;
 mod two_kinds;
 mod worst_fit;
 
-pub use allowed::{Allowed, NodeSet, Taken};
+pub use allowed::{Allowed, NodeSet, TakenNodes};
 pub use best_fit::BestFit;
 pub use cosine::Cosine;
 pub use first_fit::FirstFit;
@@ -22,13 +22,13 @@ pub use two_choices::TwoChoices;
 pub use worst_fit::WorstFit;
 
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// A placement policy. It keeps what it needs to know about free resources itself.
 pub trait Placement: Send {
     /// A node with room for `demand` that is allowed, or `None` when there is none at all: a
     /// placement never refuses a demand that fits somewhere (work conservation rests on it).
-    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId>;
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow>;
 
     /// What [`Placement::find`] finds, where it is known that no other nodes than some of these
     /// have room.
@@ -36,8 +36,8 @@ pub trait Placement: Send {
         &mut self,
         demand: &Resources,
         allowed: Allowed<'_>,
-        _nodes: &[NodeId],
-    ) -> Option<NodeId> {
+        _nodes: &[NodeRow],
+    ) -> Option<NodeRow> {
         self.find(demand, allowed)
     }
 
@@ -46,10 +46,14 @@ pub trait Placement: Send {
     fn may_fit(&self, demand: &Resources) -> bool;
 
     /// What is free on `node` from now on; all zero when it has left.
-    fn set_free(&mut self, node: NodeId, free: &Resources);
+    fn set_free(&mut self, node: NodeRow, free: &Resources);
 
     /// `node` has left for good, for placements that draw: the same node joins with another number.
-    fn leave(&mut self, _node: NodeId) {}
+    fn leave(&mut self, _node: NodeRow) {}
+
+    /// Rows have moved: all nodes are told anew by [`Placement::set_free`], in order of their rows,
+    /// and those that have left by [`Placement::leave`]. What it draws goes on.
+    fn clear(&mut self);
 
     /// The capacity of all nodes together from now on, for placements that weigh one kind against
     /// another.

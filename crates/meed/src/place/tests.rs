@@ -15,17 +15,17 @@ fn scan(
     pool: &Resources,
     allowed: Allowed<'_>,
     better: Better,
-) -> Option<NodeId> {
+) -> Option<NodeRow> {
     let mut best: Option<usize> = None;
     for (node, room) in free.iter().enumerate() {
-        if !demand.fits_in(room) || !allowed.contains(NodeId(node as u32)) {
+        if !demand.fits_in(room) || !allowed.contains(NodeRow(node as u32)) {
             continue;
         }
         if best.is_none_or(|best| better(demand, &free[best], room, pool)) {
             best = Some(node);
         }
     }
-    best.map(|node| NodeId(node as u32))
+    best.map(|node| NodeRow(node as u32))
 }
 
 /// H of Eq. 9 in exact arithmetic where there are two kinds, as floats otherwise.
@@ -98,7 +98,7 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
             } else {
                 free[node] = amounts
             }
-            place.set_free(NodeId(node as u32), &amounts);
+            place.set_free(NodeRow(node as u32), &amounts);
             let demand = Resources::new(&step.demand[..kinds]);
             if demand.is_zero() {
                 continue;
@@ -106,9 +106,9 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
             // Constraints on some steps only.
             let mut eligible = NodeSet::default();
             (0..free.len()).for_each(|node| {
-                eligible.set(NodeId(node as u32), step.barred >> (node % 61) & 1 == 0)
+                eligible.set(NodeRow(node as u32), step.barred >> (node % 61) & 1 == 0)
             });
-            let taken = Taken::from([NodeId(node as u32)]);
+            let taken = TakenNodes::from([NodeRow(node as u32)]);
             let allowed = match step.barred % 4 {
                 0 => Allowed { eligible: Some(&eligible), taken: Some(&taken) },
                 1 => Allowed { eligible: Some(&eligible), taken: None },
@@ -127,8 +127,8 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
             }
             if let Some(better) = twin(preset.name) {
                 // Those with room, last first, and one that need not have any.
-                let nodes = (0..free.len() as u32).rev().map(NodeId);
-                let some: Vec<NodeId> = nodes
+                let nodes = (0..free.len() as u32).rev().map(NodeRow);
+                let some: Vec<NodeRow> = nodes
                     .filter(|&at| at.index() == node || demand.fits_in(&free[at.index()]))
                     .collect();
                 prop_assert_eq!(
@@ -140,7 +140,7 @@ fn check(kinds: usize, steps: &[Step]) -> Result<(), TestCaseError> {
                 let slow = scan(&free, &demand, &pool, allowed, better);
                 if preset.name == "cosine" {
                     // Cosines that differ by rounding only are as good.
-                    let score = |node: NodeId| {
+                    let score = |node: NodeRow| {
                         cosine::cosine(
                             demand.as_slice(),
                             free[node.index()].as_slice(),
@@ -244,10 +244,10 @@ fn the_papers_example() {
             order
                 .iter()
                 .enumerate()
-                .for_each(|(at, &server)| place.set_free(NodeId(at as u32), &servers[server]));
+                .for_each(|(at, &server)| place.set_free(NodeRow(at as u32), &servers[server]));
             let expected = order.iter().position(|&server| server == 0);
             assert_eq!(
-                place.find(&demand, Allowed::ANY).map(NodeId::index),
+                place.find(&demand, Allowed::ANY).map(NodeRow::index),
                 expected,
                 "{}",
                 preset.name

@@ -9,14 +9,14 @@
 use super::max_tree::MaxTree;
 use super::{Allowed, Placement, mismatch};
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// See the module.
 pub struct TwoChoices {
     tree: MaxTree,
     free: Vec<Resources>,
     /// Nodes that have joined and not left.
-    up: Vec<NodeId>,
+    up: Vec<NodeRow>,
     pool: Resources,
     state: u64,
 }
@@ -35,7 +35,7 @@ impl TwoChoices {
     }
 
     /// SplitMix64 (Steele, Lea, Flood 2014), taken to a node by the high half of a 128-bit product.
-    fn draw(&mut self) -> NodeId {
+    fn draw(&mut self) -> NodeRow {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -46,15 +46,15 @@ impl TwoChoices {
 }
 
 impl Placement for TwoChoices {
-    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         if self.up.is_empty() || !self.tree.may_fit(demand) {
             return None;
         }
         let drawn = [self.draw(), self.draw()];
         let fits =
-            |node: &NodeId| demand.fits_in(&self.free[node.index()]) && allowed.contains(*node);
-        let score = |node: NodeId| (mismatch(demand, &self.free[node.index()], &self.pool), node);
-        let better = |a: NodeId, b: NodeId| {
+            |node: &NodeRow| demand.fits_in(&self.free[node.index()]) && allowed.contains(*node);
+        let score = |node: NodeRow| (mismatch(demand, &self.free[node.index()], &self.pool), node);
+        let better = |a: NodeRow, b: NodeRow| {
             let ((h, a), (i, b)) = (score(a), score(b));
             if h.total_cmp(&i).then(a.cmp(&b)).is_le() { a } else { b }
         };
@@ -65,7 +65,7 @@ impl Placement for TwoChoices {
         self.tree.may_fit(demand)
     }
 
-    fn set_free(&mut self, node: NodeId, free: &Resources) {
+    fn set_free(&mut self, node: NodeRow, free: &Resources) {
         self.tree.set_free(node, free);
         if node.index() >= self.free.len() {
             self.free.resize(node.index() + 1, Resources::zero(free.kinds()));
@@ -74,8 +74,14 @@ impl Placement for TwoChoices {
         self.free[node.index()] = *free;
     }
 
-    fn leave(&mut self, node: NodeId) {
+    fn leave(&mut self, node: NodeRow) {
         self.up.retain(|&up| up != node);
+    }
+
+    fn clear(&mut self) {
+        self.tree.clear();
+        self.free.clear();
+        self.up.clear();
     }
 
     fn set_pool(&mut self, pool: &Resources) {
@@ -105,14 +111,14 @@ mod tests {
         let full = Resources::new(&[100, 100]);
         let mut place = TwoChoices::new(2, 1);
         place.set_pool(&Resources::new(&[6400, 6400]));
-        (0..64).for_each(|node| place.set_free(NodeId(node), &full));
+        (0..64).for_each(|node| place.set_free(NodeRow(node), &full));
         for node in 0..62 {
-            place.leave(NodeId(node));
-            place.set_free(NodeId(node), &Resources::zero(2));
+            place.leave(NodeRow(node));
+            place.set_free(NodeRow(node), &Resources::zero(2));
         }
-        place.set_free(NodeId(62), &Resources::new(&[100, 50]));
+        place.set_free(NodeRow(62), &Resources::new(&[100, 50]));
         let found = (0..400).map(|_| place.find(&Resources::new(&[10, 10]), Allowed::ANY));
-        let better = found.filter(|&node| node == Some(NodeId(63))).count();
+        let better = found.filter(|&node| node == Some(NodeRow(63))).count();
         // Of two draws one at least names it three times in four; among 64 nodes it would be once
         // in thirty-two.
         assert!((270..330).contains(&better), "{better} of 400");

@@ -12,7 +12,7 @@
 
 use super::Allowed;
 use super::ratio_order::{Member, Pair, RatioOrder, cmp_ratio, holds};
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// So many nodes are looked at one by one.
 const RECENT: usize = 16;
@@ -63,12 +63,12 @@ impl Nearest {
         }
     }
 
-    fn best(self, better: impl Fn(Pair, Member, Member) -> bool) -> Option<NodeId> {
+    fn best(self, better: impl Fn(Pair, Member, Member) -> bool) -> Option<NodeRow> {
         let best = match (self.left, self.right) {
             (Some(left), Some(right)) if better(self.demand, right, left) => Some(left),
             (left, right) => right.or(left),
         };
-        best.map(|member| NodeId(member.id))
+        best.map(|member| NodeRow(member.id))
     }
 }
 
@@ -78,7 +78,7 @@ impl TwoKinds {
         self.order.may_hold(demand) || self.recent.ids.iter().any(fits)
     }
 
-    pub(super) fn set_free(&mut self, node: NodeId, now: Pair) {
+    pub(super) fn set_free(&mut self, node: NodeRow, now: Pair) {
         if node.index() >= self.free.len() {
             self.free.resize(node.index() + 1, (0, 0));
         }
@@ -118,7 +118,7 @@ impl TwoKinds {
         demand: Pair,
         allowed: Allowed<'_>,
         better: impl Fn(Pair, Member, Member) -> bool,
-    ) -> Option<NodeId> {
+    ) -> Option<NodeRow> {
         let mut nearest = Nearest { demand, right: None, left: None };
         if let Some(middle) = self.order.seek(demand) {
             self.look_right(&mut nearest, middle, allowed);
@@ -158,7 +158,7 @@ impl TwoKinds {
 
     fn offer_block(&self, nearest: &mut Nearest, block: usize, allowed: Allowed<'_>) {
         let ok = |member: &Member| {
-            allowed.contains(NodeId(member.id)) && !self.recent.contains(member.id)
+            allowed.contains(NodeRow(member.id)) && !self.recent.contains(member.id)
         };
         self.order
             .having(block, nearest.demand)
@@ -171,9 +171,9 @@ impl TwoKinds {
         &self,
         demand: Pair,
         allowed: Allowed<'_>,
-        nodes: &[NodeId],
+        nodes: &[NodeRow],
         better: impl Fn(Pair, Member, Member) -> bool,
-    ) -> Option<NodeId> {
+    ) -> Option<NodeRow> {
         let nearest = Nearest { demand, right: None, left: None };
         self.offer_all(nearest, nodes.iter().map(|node| node.0), allowed).best(better)
     }
@@ -186,7 +186,7 @@ impl TwoKinds {
     ) -> Nearest {
         for id in ids {
             let (a, b) = self.free[id as usize];
-            if holds((a, b), nearest.demand) && allowed.contains(NodeId(id)) {
+            if holds((a, b), nearest.demand) && allowed.contains(NodeRow(id)) {
                 nearest.offer(Member { a, b, id });
             }
         }

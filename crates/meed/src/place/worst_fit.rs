@@ -10,7 +10,7 @@ use super::max_tree::MaxTree;
 use super::{Allowed, Placement};
 use crate::order::key::cmp_ratios;
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// See the module.
 pub struct WorstFit {
@@ -35,7 +35,7 @@ pub(super) fn dominant_kind(demand: &Resources, pool: &Resources) -> usize {
 }
 
 impl Placement for WorstFit {
-    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeId> {
+    fn find(&mut self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
         self.tree.most(demand, dominant_kind(demand, &self.pool), allowed)
     }
 
@@ -43,8 +43,12 @@ impl Placement for WorstFit {
         self.tree.may_fit(demand)
     }
 
-    fn set_free(&mut self, node: NodeId, free: &Resources) {
+    fn set_free(&mut self, node: NodeRow, free: &Resources) {
         self.tree.set_free(node, free);
+    }
+
+    fn clear(&mut self) {
+        self.tree.clear();
     }
 
     fn set_pool(&mut self, pool: &Resources) {

@@ -112,8 +112,10 @@ fn a_removed_queue_drains_first() {
     assert_eq!(view(&stage, a), (false, 4000));
     stage.send(3, Ev::Ended(stage.running[1]));
     assert!(view(&stage, a).0);
-    // The name is free again, and the number is not used twice.
+    // Under its name it is the queue that it was; another has a number of its own.
     let added = stage.send(4, Ev::QueueAdded(queue("a", 1000, policy("fair"))));
+    assert_eq!(added, Effect::Queue(a));
+    let added = stage.send(4, Ev::QueueAdded(queue("d", 1000, policy("fair"))));
     assert!(matches!(added, Effect::Queue(id) if id.index() == 3));
     stage.job(4, "a", 1, slots(1), false);
     assert_eq!(stage.decide(4), [(0, 0, 0)]);

@@ -62,6 +62,34 @@ fn an_undone_start_is_charged_nothing_and_no_attempt() {
 }
 
 #[test]
+fn an_undone_start_is_no_service_to_the_guard() {
+    let root = Policy { t_wait: Some(span(20 * S)), ..policy("long-term") };
+    let mut stage = Stage::new(&root);
+    let a = stage.shadow.engine.find_queue("a").expect("declared");
+    stage.job(2, "a", 1);
+    let (_, first) = stage.decide(5);
+    stage.send(8, Ev::StartFailed(first[0]));
+    let since = |stage: &Stage| stage.shadow.engine.waits_since(a);
+    assert_eq!(since(&stage), secs(2), "its demand has never ceased");
+    let (_, second) = stage.decide(9);
+    stage.job(10, "a", 2);
+    let (_, third) = stage.decide(11);
+    assert_eq!(since(&stage), secs(11));
+    stage.send(12, Ev::StartFailed(third[0]));
+    assert_eq!(since(&stage), secs(11), "the other of that instant was a service");
+    stage.send(13, Ev::StartFailed(third[1]));
+    assert_eq!(since(&stage), secs(10), "when its demand began anew");
+    let state = stage.shadow.engine.state();
+    let again = Engine::from_state(&state, Box::new(place::FirstFit::new(1))).expect("its own");
+    assert_eq!(again.state(), state);
+    stage.send(14, Ev::Ended(second[0]));
+    assert_eq!(since(&stage), secs(10));
+    let (_, fourth) = stage.decide(15);
+    stage.send(16, Ev::TaskLost(fourth[0]));
+    assert_eq!(since(&stage), secs(16), "what is lost was served, and demand begins anew");
+}
+
+#[test]
 fn an_undone_start_under_a_half_life() {
     let root = Policy { memory: Memory::HalfLife(span(10 * S)), ..policy("long-term") };
     let charges = |undone: bool| {

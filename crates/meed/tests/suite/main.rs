@@ -4,6 +4,7 @@
 //! `common` holds the smallest possible world and the twin; each other file is one topic.
 
 mod chaos;
+mod churn;
 mod common;
 mod conservation;
 mod events;
@@ -16,6 +17,7 @@ mod papers;
 mod quantum;
 mod refusals;
 mod rescaled;
+mod returns;
 mod rounds;
 mod state;
 mod twin;

@@ -3,6 +3,7 @@
 
 use crate::common::*;
 use meed::*;
+use proptest::prelude::*;
 
 /// Who is served first at second 1, when all three leaves want more. Of a pool of ten units, c1
 /// holds one, c2 three, q three. share(p) = 1/10 + 3/10 * (1/10) / (3/10) = 0.2.
@@ -89,4 +90,43 @@ fn deep_trees_are_decided_exactly() {
     let mut world = World::new(&config, jobs.collect());
     world.step();
     assert_eq!(world.sequence().len(), 27);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    /// A cluster that is full, many leaves below few parents, and up to 16 demands that wait: at
+    /// each end some begin to fit, at each start some cease to, and with them many leaves.
+    #[test]
+    fn many_demands_wait_for_little_room(
+        parents in 1usize..4,
+        leaves in 8usize..40,
+        nodes in prop::collection::vec(prop::array::uniform2(4u64..20), 1..4),
+        jobs in prop::collection::vec((0usize..40, 0usize..16, 1usize..4, 1u64..9), 10..60),
+        maximum in prop::option::of(4u64..12),
+    ) {
+        let mut names: Vec<String> = (0..parents).map(|parent| format!("g{parent}")).collect();
+        names.extend((0..leaves).map(|leaf| format!("g{}.l{leaf}", leaf % parents)));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut config = slots_config(1, &policy("drf"), &names);
+        config.kinds = kinds(2);
+        let capacities = nodes.iter().enumerate();
+        config.nodes = capacities
+            .map(|(number, capacity)| node(&format!("n{number}"), Resources::new(capacity)))
+            .collect();
+        config.queues[0].max = maximum.map(|most| Resources::new(&[most, most]));
+        for (number, queue) in config.queues.iter_mut().enumerate() {
+            queue.weight = [1000, 333, 7919][number % 3];
+        }
+        let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1 + parents).collect();
+        let job = |(at, &(leaf, demand, tasks, seconds)): (usize, &(usize, usize, usize, u64))| {
+            let amounts = [1 + demand as u64 % 4, 1 + demand as u64 / 4];
+            SimJob {
+                queue: ids[leaf % leaves],
+                at: at as u64 / 8 * S,
+                weight: 1000,
+                groups: vec![(Resources::new(&amounts), vec![seconds * S; tasks])],
+            }
+        };
+        World::run(&config, jobs.iter().enumerate().map(job).collect());
+    }
 }

@@ -148,7 +148,11 @@ fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseEr
         restored = reborn(&state, name).expect("its own state");
         prop_assert_eq!(&restored.state(), &state, "what is read is what was written");
         prop_assert_eq!(&kept.state(), &state, "step {}", number);
-        for queue in kept.queue_ids() {
+        // Rescaled keys are told as of the last sharing out.
+        let rescaled = config.root.measure == Measure::Allocation
+            && config.root.scalar == Scalar::Dominant
+            && matches!(step, Step::Event(..));
+        for queue in kept.queue_ids().filter(|_| !rescaled) {
             let orders = [&kept, &restored].map(|engine| engine.children_in_order(queue));
             prop_assert_eq!(&orders[0], &orders[1], "step {}, {:?}", number, queue);
         }

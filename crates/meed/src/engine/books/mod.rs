@@ -15,7 +15,7 @@ mod state;
 use crate::fairness::Meter;
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Standing, Terms};
-use crate::policy::{Measure, Policy, Quantum};
+use crate::policy::{Measure, Newcomer, Policy, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::Resources;
 use crate::spec::{JobId, QueueId};
@@ -24,6 +24,7 @@ use crate::time::Time;
 use super::tree::Tree;
 
 /// One queue's account.
+#[derive(Clone)]
 struct Account {
     /// Its position among its siblings.
     standing: Standing,
@@ -37,6 +38,7 @@ struct Account {
 }
 
 /// One job's account.
+#[derive(Clone)]
 struct JobAccount {
     id: JobId,
     queue: QueueId,
@@ -59,6 +61,7 @@ pub(super) struct Used<'a> {
 }
 
 /// See the module.
+#[derive(Clone)]
 pub(super) struct Books {
     kinds: usize,
     /// How queues order their children; one for all queues of equal policies.
@@ -77,6 +80,19 @@ pub(super) struct Books {
     next_chore: Time,
     /// Whether any is ordered by arrival: what nobody has costs nothing.
     orders_by_arrival: bool,
+    /// What reads shares between two sharings out.
+    reads: ReadsShares,
+}
+
+/// Which policies read shares, weights or the pool where keys are not asked for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ReadsShares {
+    /// A newcomer is topped up by the charges of others.
+    pub(super) top_ups: bool,
+    /// What it was topped up with is told in parts of the pool.
+    pub(super) parts: bool,
+    /// Use above the share counts less.
+    pub(super) discounts: bool,
 }
 
 impl Books {
@@ -93,6 +109,7 @@ impl Books {
             learners: Vec::new(),
             next_chore: Time::MAX,
             orders_by_arrival: false,
+            reads: ReadsShares::default(),
         }
     }
 
@@ -133,9 +150,44 @@ impl Books {
         }
         // What it remembers is a function of time: one that comes later is brought up to now.
         domain.bring_up_to(now);
-        self.orders_by_arrival |= domain.rule.measure == Measure::Arrival;
-        self.domains.push(domain);
+        self.push_domain(domain);
         self.domains.len() - 1
+    }
+
+    fn push_domain(&mut self, domain: Domain) {
+        let rule = &domain.rule;
+        self.orders_by_arrival |= rule.measure == Measure::Arrival;
+        let top_ups = rule.keeps_usage() && rule.newcomer != Newcomer::Zero;
+        self.reads.top_ups |= top_ups;
+        self.reads.parts |= top_ups && domain.is_dominant();
+        self.reads.discounts |= rule.keeps_usage() && rule.discount != 1000;
+        self.domains.push(domain);
+    }
+
+    pub(super) fn reads_shares(&self) -> ReadsShares {
+        self.reads
+    }
+
+    /// The removed `queue` comes back below `parent`. Its account is as it was, but for what is
+    /// told in units of another policy.
+    pub(super) fn revive_queue(
+        &mut self,
+        now: Time,
+        queue: QueueId,
+        parent: QueueId,
+        policy: &Policy,
+        weight: u64,
+        pool: &Resources,
+    ) {
+        let domain = self.domain_for(now, policy, pool);
+        let ordered_by = self.accounts[parent.index()].domain;
+        let account = &mut self.accounts[queue.index()];
+        if account.ordered_by != ordered_by {
+            account.standing = Standing::default();
+            account.terms.share = 0;
+        }
+        (account.domain, account.ordered_by) = (domain, ordered_by);
+        account.terms.weight = weight;
     }
 
     /// How `queue` orders its children.
@@ -228,8 +280,14 @@ impl Books {
         self.quanta = Some(quanta);
     }
 
-    /// A queue's quantum counts in its parent's mean no more.
-    pub(super) fn remove_queue(&mut self, queue: QueueId, parent: QueueId) {
+    /// A queue that holds nothing is entitled to nothing; its quantum counts in its parent's mean
+    /// no more.
+    pub(super) fn remove_queue(&mut self, now: Time, queue: QueueId, parent: QueueId) {
+        let account = &mut self.accounts[queue.index()];
+        let (domain, old) = (&self.domains[account.ordered_by], account.terms.share);
+        let nothing = Resources::zero(self.kinds);
+        account.terms.share = account.standing.set_share(now, domain, old, &nothing);
+        account.terms.min = Minimum::NONE;
         if let Some(quanta) = &mut self.quanta {
             quanta.remove_queue(queue, parent);
         }

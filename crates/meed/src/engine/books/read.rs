@@ -1,5 +1,6 @@
 //! What the books tell those who look: copies and sums, nothing that changes anything.
 
+use super::super::KeyParts;
 use super::Books;
 use crate::fairness::{Integrals, Lending};
 use crate::ledger::CHARGE_ONE;
@@ -34,6 +35,23 @@ impl Books {
     #[inline]
     pub(in crate::engine) fn glance_behind(&self, queue: QueueId) -> u64 {
         self.accounts[queue.index()].standing.glance()
+    }
+}
+
+/// What keys are made of; see `engine::parts`.
+impl Books {
+    pub(in crate::engine) fn parts(&mut self, now: Time, queue: QueueId) -> KeyParts {
+        let quantum = self.quantum(queue).unwrap_or(Span::ZERO);
+        let account = &mut self.accounts[queue.index()];
+        let domain = &self.domains[account.ordered_by];
+        account.standing.parts(now, domain, &account.terms, quantum)
+    }
+
+    pub(in crate::engine) fn parts_of_job(&mut self, now: Time, job: JobId) -> KeyParts {
+        let account = self.jobs[job.slot()].as_mut().expect("the job is alive");
+        let domain = &self.domains[self.accounts[account.queue.index()].domain];
+        let (terms, quantum) = (account.terms(0), account.quantum.quantum);
+        account.standing.parts(now, domain, &terms, quantum)
     }
 }
 

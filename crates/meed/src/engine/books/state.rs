@@ -5,12 +5,12 @@ use super::{Account, Books, JobAccount, Used};
 use crate::engine::tree::Tree;
 use crate::fairness::{Leaf, Meter};
 use crate::order::{Domain, Minimum, Standing, Terms};
-use crate::policy::{Measure, Quantum};
+use crate::policy::Quantum;
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{JobId, MAX_WEIGHT, QueueId};
 use crate::state::{
-    JobQuantumState, JobState, MeterState, OrderState, QuantaState, StandingState, State,
+    JobQuantumState, LiveJobState, MeterState, OrderState, QuantaState, StandingState, State,
     StateError, ensure,
 };
 use crate::time::{Span, Time};
@@ -77,8 +77,7 @@ impl Books {
         ensure!(state.arrivals <= MAX_COUNT, "arrivals", "more than 2^53");
         for (index, order) in state.orders.iter().enumerate() {
             let domain = Domain::from_state(order, now, kinds, &format!("orders[{index}]"))?;
-            books.orders_by_arrival |= domain.rule.measure == Measure::Arrival;
-            books.domains.push(domain);
+            books.push_domain(domain);
         }
         for ((queue, row), of) in tree.iter().zip(&state.queues) {
             let place = format!("queues[{}].standing", queue.index());
@@ -108,7 +107,7 @@ impl Books {
         &mut self,
         now: Time,
         id: JobId,
-        state: &JobState,
+        state: &LiveJobState,
         place: &str,
     ) -> Result<(), StateError> {
         let at = |field: &str| format!("{place}.{field}");

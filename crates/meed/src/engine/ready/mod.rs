@@ -218,6 +218,22 @@ impl Ready {
         self.rows[parent.index()].demanding = heap;
     }
 
+    /// Takes some children out of the heap of `parent` and puts others in, by keys that `order`
+    /// compares; it may read all heaps but that one.
+    pub(super) fn exchange_by(
+        &mut self,
+        parent: QueueId,
+        out: &[u32],
+        new: &[Item],
+        order: impl Fn(&Ready, &Item, &Item) -> Ordering,
+    ) {
+        let mut heap = std::mem::take(&mut self.rows[parent.index()].demanding);
+        let mut places = std::mem::take(&mut self.places);
+        heap.exchange_by(out, new, &mut places, |a, b| order(self, a, b));
+        self.places = places;
+        self.rows[parent.index()].demanding = heap;
+    }
+
     /// Takes all out of the heap of `parent`.
     pub(super) fn drain(&mut self, parent: QueueId) -> Vec<QueueId> {
         let children = self.rows[parent.index()].demanding.drain(&mut self.places);
@@ -253,6 +269,11 @@ impl Ready {
         let row = &mut self.rows[leaf.index()];
         row.waiting = row.waiting.checked_sub(tasks).expect("only waiting tasks leave");
         row.waiting == 0
+    }
+
+    /// The leaf waits since then: a start of it is undone.
+    pub(super) fn set_waits_since(&mut self, leaf: QueueId, since: Time) {
+        self.rows[leaf.index()].waits_since = since;
     }
 
     /// A task of the leaf starts, or has started then.

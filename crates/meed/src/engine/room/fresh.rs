@@ -13,14 +13,14 @@
 
 use super::{Room, ShapeId};
 use crate::resources::Resources;
-use crate::spec::NodeId;
+use crate::spec::NodeRow;
 
 /// So many nodes are looked at one by one.
 const FEW_NODES: usize = 32;
 
 impl Room {
     /// Nodes that have got room since the last decisions.
-    pub(in crate::engine) fn fresh(&self) -> &[NodeId] {
+    pub(in crate::engine) fn fresh(&self) -> &[NodeRow] {
         &self.fresh
     }
 
@@ -38,7 +38,7 @@ impl Room {
 
     /// Whether a task whose shape is blocked fits on `node`.
     #[inline]
-    fn helps_blocked(&self, node: NodeId) -> bool {
+    fn helps_blocked(&self, node: NodeRow) -> bool {
         let free = self.cluster.free(node);
         self.shapes.any_blocked_fits(&free, |key| self.allowed(key).contains(node))
     }
@@ -52,7 +52,7 @@ impl Room {
 
     /// A task has started on `node`: forgets it where nothing blocked fits any more.
     #[inline]
-    pub(in crate::engine) fn sift(&mut self, node: NodeId) {
+    pub(in crate::engine) fn sift(&mut self, node: NodeRow) {
         if let Some(at) = self.fresh.iter().position(|&fresh| fresh == node)
             && !self.helps_blocked(node)
         {
@@ -63,7 +63,7 @@ impl Room {
     /// `node` has got room. Whether it is looked at as a fresh one; where there are too many, the
     /// caller wakes whom it helps and opens its shapes ([`Room::open_shapes`]).
     #[inline]
-    pub(in crate::engine) fn freshen(&mut self, node: NodeId) -> bool {
+    pub(in crate::engine) fn freshen(&mut self, node: NodeRow) -> bool {
         if self.fresh.contains(&node) {
             return true;
         }
@@ -93,7 +93,7 @@ impl Room {
     }
 
     /// Blocked shapes that fit on `node` are blocked no more.
-    pub(in crate::engine) fn open_shapes(&mut self, node: NodeId) {
+    pub(in crate::engine) fn open_shapes(&mut self, node: NodeRow) {
         let (rules, taken, free) = (&self.rules, &self.taken, self.cluster.free(node));
         self.shapes.unblock(&free, |key| rules.allowed(key, taken).contains(node));
     }

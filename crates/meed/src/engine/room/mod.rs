@@ -20,9 +20,10 @@ use std::collections::BTreeMap;
 use crate::cluster::{Cluster, Node};
 use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
-use crate::place::{Allowed, Placement, Taken};
+use crate::node_rows::Moves;
+use crate::place::{Allowed, Placement, TakenNodes};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, NodeId, NodeSpec, TaskGroup};
+use crate::spec::{JobId, NodeId, NodeRow, NodeSpec, TaskGroup};
 use rules::{Rules, check_possible};
 use shapes::{ShapeKey, Shapes};
 
@@ -33,14 +34,16 @@ pub(super) struct Room {
     shapes: Shapes,
     rules: Rules,
     /// Nodes that tasks hold which want a node of their own, by the slot of their job.
-    taken: Vec<Taken>,
+    taken: Vec<TakenNodes>,
     /// Nodes that have got room since the last decisions; see `fresh`.
-    fresh: Vec<NodeId>,
+    fresh: Vec<NodeRow>,
     /// How many tasks more than one run on a node that wants to be theirs alone, by the slot of
     /// their job: adopted ones may.
-    crowded: BTreeMap<(usize, NodeId), u32>,
+    crowded: BTreeMap<(usize, NodeRow), u32>,
     /// Whether what fits no node yet waits for one.
     waits_for_nodes: bool,
+    /// What the first node of all held when it joined: placements fit their quick looks to it.
+    first: Resources,
 }
 
 impl Room {
@@ -55,22 +58,79 @@ impl Room {
             fresh: Vec::new(),
             crowded: BTreeMap::new(),
             waits_for_nodes: false,
+            first: Resources::zero(kinds),
         }
     }
 
     /// A node, with what it is and whether it is up.
-    pub(super) fn node(&self, node: NodeId) -> Option<&Node> {
+    pub(super) fn node(&self, node: NodeRow) -> Option<&Node> {
         self.cluster.nodes.get(node.index())
     }
 
     /// A node that the engine knows.
-    pub(super) fn spec(&self, node: NodeId) -> &NodeSpec {
+    pub(super) fn spec(&self, node: NodeRow) -> &NodeSpec {
         &self.cluster.nodes[node.index()].spec
     }
 
-    /// Nodes that were ever seen.
+    /// The same by its handle; a nameless one where it is forgotten.
+    pub(super) fn spec_of(&self, id: NodeId) -> &NodeSpec {
+        self.cluster.spec_of(id)
+    }
+
+    /// The row of a node that is remembered.
+    #[inline]
+    pub(super) fn row(&self, id: NodeId) -> Option<NodeRow> {
+        self.cluster.rows().row(id)
+    }
+
+    /// The node of that name that is up.
+    pub(super) fn find_node(&self, name: &str) -> Option<NodeId> {
+        self.cluster.find(name)
+    }
+
+    /// Whose row it is.
+    #[inline]
+    pub(super) fn id(&self, row: NodeRow) -> NodeId {
+        self.cluster.rows().id(row)
+    }
+
+    /// Nodes that are remembered, in order of joining.
+    pub(super) fn node_ids(&self) -> Vec<NodeId> {
+        self.cluster.rows().ids()
+    }
+
+    /// Nodes that are remembered: those that are up, and the last that left.
     pub(super) fn nodes(&self) -> usize {
         self.cluster.nodes.len()
+    }
+
+    pub(super) fn set_remembered(&mut self, least: u32) {
+        self.cluster.rows_mut().set_remembered(least);
+    }
+
+    /// Forgets nodes that left long ago, where there are too many; how all rows have moved then.
+    pub(super) fn forget_nodes(&mut self) -> Option<Moves> {
+        let moves = self.cluster.rows_mut().forget()?;
+        self.cluster.move_rows(&moves);
+        let to = |row: &NodeRow| moves.to(*row);
+        for taken in &mut self.taken {
+            *taken = taken.iter().filter_map(to).collect();
+        }
+        let crowded = std::mem::take(&mut self.crowded);
+        let moved = crowded.into_iter().filter_map(|((job, row), of)| Some(((job, to(&row)?), of)));
+        self.crowded = moved.collect();
+        self.fresh = self.fresh.iter().filter_map(to).collect();
+        self.rules.nodes_moved(&self.cluster);
+        self.place.clear();
+        // Told first, as at the start of all.
+        self.place.set_free(NodeRow(0), &self.first);
+        for row in (0..self.cluster.nodes.len() as u32).map(NodeRow) {
+            self.place.set_free(row, &self.cluster.free(row));
+            if !self.cluster.nodes[row.index()].up {
+                self.place.leave(row);
+            }
+        }
+        Some(moves)
     }
 
     /// Capacity of all nodes that are up.
@@ -78,19 +138,19 @@ impl Room {
         &self.cluster.total
     }
 
-    pub(super) fn free(&self, node: NodeId) -> Resources {
+    pub(super) fn free(&self, node: NodeRow) -> Resources {
         self.cluster.free(node)
     }
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, node: NodeId) -> u64 {
+    pub(super) fn glance(&self, node: NodeRow) -> u64 {
         self.cluster.free(node).get(0) ^ u64::from(self.cluster.weight(node))
     }
 
     /// delta of Eq. 9, in thousandths.
     #[inline]
-    pub(super) fn weight(&self, node: NodeId) -> u32 {
+    pub(super) fn weight(&self, node: NodeRow) -> u32 {
         self.cluster.weight(node)
     }
 
@@ -98,18 +158,21 @@ impl Room {
         &mut self,
         spec: NodeSpec,
         kinds: &ResourceKinds,
-    ) -> Result<NodeId, ConfigError> {
+    ) -> Result<NodeRow, ConfigError> {
         self.cluster.check(&spec, kinds)?;
         let (capacity, labels) = (spec.capacity, spec.labels.clone());
         let node = self.cluster.join(spec);
         self.rules.node_joins(node, &labels);
+        if self.first.is_zero() {
+            self.first = capacity;
+        }
         self.place.set_pool(&self.cluster.total);
         self.place.set_free(node, &capacity);
         Ok(node)
     }
 
     /// An empty node leaves; [`Room::capacity_changed`] comes next.
-    pub(super) fn leave(&mut self, node: NodeId) {
+    pub(super) fn leave(&mut self, node: NodeRow) {
         self.cluster.leave(node);
         self.place.leave(node);
     }
@@ -126,19 +189,19 @@ impl Room {
 
     /// Gives `node` another capacity, be it too small for what runs there;
     /// [`Room::capacity_changed`] comes next.
-    pub(super) fn resize(&mut self, node: NodeId, capacity: Resources) {
+    pub(super) fn resize(&mut self, node: NodeRow, capacity: Resources) {
         self.cluster.resize(node, capacity);
     }
 
     /// What is free, what all nodes hold, and what is possible, after `node` changed.
-    pub(super) fn capacity_changed(&mut self, node: NodeId) {
+    pub(super) fn capacity_changed(&mut self, node: NodeRow) {
         self.place.set_free(node, &self.cluster.free(node));
         self.place.set_pool(&self.cluster.total);
         let (rules, cluster) = (&self.rules, &self.cluster);
         self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
     }
 
-    /// Whether a node that was ever seen could hold a task of `group` when empty; why not.
+    /// Whether a node that is remembered could hold a task of `group` when empty; why not.
     pub(super) fn check_possible(
         &self,
         group: &TaskGroup,
@@ -187,7 +250,7 @@ impl Room {
 
     /// A task that waited starts: takes its room.
     #[inline]
-    pub(super) fn start(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+    pub(super) fn start(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         self.share_node(shape, job, node);
         let free = self.cluster.take(node, &self.shapes[shape].demand);
         self.place.set_free(node, &free);
@@ -195,13 +258,13 @@ impl Room {
     }
 
     /// A task that waited runs on `node` already, whatever room there is.
-    pub(super) fn adopt(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+    pub(super) fn adopt(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         self.hold_anyway(shape, job, node);
         self.shapes.sub_waiting(shape, 1);
     }
 
     /// A task holds its room on `node`, whether it is there or not.
-    pub(super) fn hold_anyway(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+    pub(super) fn hold_anyway(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         self.share_node(shape, job, node);
         let free = self.cluster.take_anyway(node, &self.shapes[shape].demand);
         self.place.set_free(node, &free);
@@ -209,12 +272,12 @@ impl Room {
 
     /// A task that wants a node of its own has `node`, be it not alone there.
     #[inline]
-    fn share_node(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+    fn share_node(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         if self.shapes[shape].key.distinct.is_none() {
             return;
         }
         if job.slot() >= self.taken.len() {
-            self.taken.resize(job.slot() + 1, Taken::new());
+            self.taken.resize(job.slot() + 1, TakenNodes::new());
         }
         if !self.taken[job.slot()].insert(node) {
             *self.crowded.entry((job.slot(), node)).or_default() += 1;
@@ -223,7 +286,7 @@ impl Room {
 
     /// A task runs no more: gives its room back. Who that helps is asked next.
     #[inline]
-    pub(super) fn end(&mut self, shape: ShapeId, job: JobId, node: NodeId) {
+    pub(super) fn end(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         let row = &self.shapes[shape];
         if row.key.distinct.is_some() {
             match self.crowded.get_mut(&(job.slot(), node)) {
@@ -246,36 +309,36 @@ impl Room {
     }
 
     /// Nothing new starts on `node`, or again; who is helped by that is asked next.
-    pub(super) fn set_cordoned(&mut self, node: NodeId, cordoned: bool) {
+    pub(super) fn set_cordoned(&mut self, node: NodeRow, cordoned: bool) {
         self.cluster.set_cordoned(node, cordoned);
         self.place.set_free(node, &self.cluster.free(node));
     }
 
-    pub(super) fn is_cordoned(&self, node: NodeId) -> bool {
+    pub(super) fn is_cordoned(&self, node: NodeRow) -> bool {
         self.cluster.is_cordoned(node)
     }
 
-    pub(super) fn is_over_full(&self, node: NodeId) -> bool {
+    pub(super) fn is_over_full(&self, node: NodeRow) -> bool {
         self.cluster.is_over_full(node)
     }
 
     /// Others use so much of `node`.
-    pub(super) fn set_others(&mut self, node: NodeId, others: Resources) {
+    pub(super) fn set_others(&mut self, node: NodeRow, others: Resources) {
         self.cluster.set_others(node, others);
         self.place.set_free(node, &self.cluster.free(node));
     }
 
     /// What tasks hold on `node`.
-    pub(super) fn held(&self, node: NodeId) -> Resources {
+    pub(super) fn held(&self, node: NodeRow) -> Resources {
         self.cluster.held(node)
     }
 
-    pub(super) fn others(&self, node: NodeId) -> Resources {
+    pub(super) fn others(&self, node: NodeRow) -> Resources {
         self.cluster.others(node)
     }
 
     /// `node` has these labels from now on.
-    pub(super) fn relabel(&mut self, node: NodeId, labels: Labels) {
+    pub(super) fn relabel(&mut self, node: NodeRow, labels: Labels) {
         self.rules.node_joins(node, &labels);
         self.cluster.relabel(node, labels);
     }
@@ -288,19 +351,19 @@ impl Room {
 
     /// Whether constraints let tasks of this shape run on `node`.
     #[inline]
-    pub(super) fn allows(&self, shape: ShapeId, node: NodeId) -> bool {
+    pub(super) fn allows(&self, shape: ShapeId, node: NodeRow) -> bool {
         self.allowed(&self.shapes[shape].key).contains(node)
     }
 
     /// Whether a task of this shape, which asks for `demand`, could start on `node` now.
     #[inline]
-    pub(super) fn fits(&self, shape: ShapeId, demand: &Resources, node: NodeId) -> bool {
+    pub(super) fn fits(&self, shape: ShapeId, demand: &Resources, node: NodeRow) -> bool {
         self.cluster.has_room(node, demand) && self.allows(shape, node)
     }
 
     /// A node for tasks of this shape.
     #[inline]
-    fn find(&mut self, shape: ShapeId) -> Option<NodeId> {
+    fn find(&mut self, shape: ShapeId) -> Option<NodeRow> {
         if !self.is_open(shape) {
             return None;
         }
@@ -315,7 +378,7 @@ impl Room {
 
     /// The same; where there is none the shape is blocked.
     #[inline]
-    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeId> {
+    pub(super) fn find_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
         let found = self.find(shape);
         if found.is_none() {
             self.shapes.block(shape);
@@ -324,7 +387,7 @@ impl Room {
     }
 
     /// The same, only to look: a placement that draws draws as it would have without.
-    pub(super) fn look_or_block(&mut self, shape: ShapeId) -> Option<NodeId> {
+    pub(super) fn look_or_block(&mut self, shape: ShapeId) -> Option<NodeRow> {
         let random = self.place.random_state();
         let found = self.find_or_block(shape);
         self.place.set_random_state(random);

@@ -11,9 +11,9 @@ use super::shapes::ShapeKey;
 use crate::cluster::{Cluster, in_words};
 use crate::constraints::{Constraints, LabelValues, Labels};
 use crate::error::Rejected;
-use crate::place::{Allowed, NodeSet, Taken};
+use crate::place::{Allowed, NodeSet, TakenNodes};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, NodeId, TaskGroup};
+use crate::spec::{JobId, NodeRow, TaskGroup};
 
 /// Number of a set of rules.
 pub(super) type RulesId = u32;
@@ -27,9 +27,19 @@ pub(super) struct Rules {
 
 impl Rules {
     /// A node joins, or has these labels from now on.
-    pub(super) fn node_joins(&mut self, node: NodeId, labels: &Labels) {
+    pub(super) fn node_joins(&mut self, node: NodeRow, labels: &Labels) {
         for (constraints, nodes) in &mut self.sets {
             nodes.set(node, constraints.allow(labels));
+        }
+    }
+
+    /// Rows have moved.
+    pub(super) fn nodes_moved(&mut self, cluster: &Cluster) {
+        for (constraints, nodes) in &mut self.sets {
+            *nodes = NodeSet::default();
+            for (node, labels) in cluster.labels() {
+                nodes.set(node, constraints.allow(labels));
+            }
         }
     }
 
@@ -77,7 +87,7 @@ impl Rules {
 
     /// The nodes that tasks of a shape may run on; `taken` by the slot of the job.
     #[inline]
-    pub(super) fn allowed<'a>(&'a self, key: &ShapeKey, taken: &'a [Taken]) -> Allowed<'a> {
+    pub(super) fn allowed<'a>(&'a self, key: &ShapeKey, taken: &'a [TakenNodes]) -> Allowed<'a> {
         if key.rules.is_none() && key.distinct.is_none() {
             return Allowed::ANY;
         }
@@ -87,7 +97,7 @@ impl Rules {
         }
     }
 
-    /// Whether a node that was ever seen could hold tasks of a shape when empty.
+    /// Whether a node that is remembered could hold tasks of a shape when empty.
     pub(super) fn could_hold(&self, key: &ShapeKey, cluster: &Cluster) -> bool {
         match self.nodes(key.rules) {
             None => cluster.could_hold(&key.demand),
@@ -96,7 +106,7 @@ impl Rules {
     }
 }
 
-/// Whether a node that was ever seen could hold a task of `group` when empty; why not.
+/// Whether a node that is remembered could hold a task of `group` when empty; why not.
 pub(super) fn check_possible(
     group: &TaskGroup,
     cluster: &Cluster,
@@ -114,7 +124,7 @@ pub(super) fn check_possible(
     }
     let named = group.constraints.as_deref().filter(|constraints| constraints.names_labels());
     let Some(constraints) = named else { return Ok(()) };
-    let allowed = |node: NodeId| constraints.allow(&cluster.nodes[node.index()].spec.labels);
+    let allowed = |node: NodeRow| constraints.allow(&cluster.nodes[node.index()].spec.labels);
     if cluster.could_hold_among(&group.demand, allowed) {
         return Ok(());
     }

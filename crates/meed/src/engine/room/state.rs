@@ -1,18 +1,23 @@
 //! Nodes, label rules and shapes as plain data, and back. What is free follows from what runs; the
 //! placement is told of it, and keeps only what its next draws depend on.
 
+use std::collections::BTreeSet;
+
 use super::shapes::{ShapeKey, Shapes};
 use super::{Room, ShapeId};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
+use crate::node_rows::RowsState;
 use crate::place::Placement;
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, NodeId, NodeSpec};
+use crate::spec::{JobId, NodeRow, NodeSpec};
 use crate::state::{NodeState, ShapeState, State, StateError, ensure};
 
 /// What of a state is the room's.
 pub(in crate::engine) struct RoomState {
     pub(in crate::engine) nodes: Vec<NodeState>,
+    pub(in crate::engine) rows: RowsState,
+    pub(in crate::engine) first_node: Option<Vec<u64>>,
     pub(in crate::engine) capacities: Vec<Vec<u64>>,
     pub(in crate::engine) rules: Vec<crate::Constraints>,
     pub(in crate::engine) shapes: Vec<Option<ShapeState>>,
@@ -26,15 +31,18 @@ impl Room {
         let nodes = self.cluster.nodes.iter().enumerate();
         let node = |(index, node): (usize, &crate::cluster::Node)| NodeState {
             name: node.spec.name.clone(),
+            number: self.cluster.rows().number_state(index as u32),
             capacity: node.spec.capacity.as_slice().to_vec(),
             weight: node.spec.weight,
             labels: node.spec.labels.clone(),
             up: node.up,
-            cordoned: self.cluster.is_cordoned(NodeId(index as u32)),
-            others: Some(self.cluster.others(NodeId(index as u32)))
+            cordoned: self.cluster.is_cordoned(NodeRow(index as u32)),
+            others: Some(self.cluster.others(NodeRow(index as u32)))
                 .filter(|others| !others.is_zero())
                 .map_or(Vec::new(), |others| others.as_slice().to_vec()),
         };
+        let follows = self.cluster.nodes.first().is_none_or(|it| it.spec.capacity == self.first);
+        let first = (!follows).then_some(self.first);
         let (shapes, free_shapes) = self.shapes.slots();
         let shape = |shape: &super::shapes::Shape, blocked: bool| ShapeState {
             demand: shape.demand.as_slice().to_vec(),
@@ -48,6 +56,8 @@ impl Room {
         });
         RoomState {
             nodes: nodes.map(node).collect(),
+            first_node: first.map(|first| first.as_slice().to_vec()),
+            rows: self.cluster.rows().state(),
             capacities: self.cluster.classes().map(|class| class.as_slice().to_vec()).collect(),
             rules: self.rules.all().cloned().collect(),
             shapes: shapes.collect(),
@@ -68,6 +78,11 @@ impl Room {
         place.set_random_state(state.placement);
         let mut room = Room::new(kinds.len(), place);
         room.waits_for_nodes = state.infeasible_waits;
+        let first = amounts_of(state.first_node.as_ref(), kinds, || "first_node".to_owned())?;
+        if let Some(first) = first.filter(|first| !first.is_zero() && !state.nodes.is_empty()) {
+            room.first = first;
+            room.place.set_free(NodeRow(0), &first);
+        }
         for (index, node) in state.nodes.iter().enumerate() {
             let at = || format!("nodes[{index}].capacity");
             let capacity = amounts_of(Some(&node.capacity), kinds, at)?.unwrap_or_default();
@@ -89,10 +104,20 @@ impl Room {
             }
         }
         room.place.set_pool(&room.cluster.total);
+        let rows = RowsState {
+            joined: state.nodes_joined,
+            gone: state.nodes_gone.clone(),
+            remembered: state.remembered_nodes,
+        };
+        room.cluster.restore_rows(&state.nodes, &rows)?;
+        let mut classes = BTreeSet::new();
         for (index, capacity) in state.capacities.iter().enumerate() {
             let at = || format!("capacities[{index}]");
-            let capacity = amounts_of(Some(capacity), kinds, at)?.unwrap_or_default();
-            room.cluster.add_class(capacity);
+            classes.extend(amounts_of(Some(capacity), kinds, at)?);
+        }
+        room.cluster.set_classes(classes);
+        for row in (0..room.nodes() as u32).map(NodeRow) {
+            room.cluster.add_class(room.spec(row).capacity);
         }
         for (index, rules) in state.rules.iter().enumerate() {
             let number = room.rules.intern(rules, &room.cluster);
@@ -100,11 +125,11 @@ impl Room {
             ensure!(new, format!("rules[{index}]"), "it names no labels, or stands there twice");
         }
         room.shapes = room.shapes_of(state, kinds, job_in)?;
-        let mut fresh: Vec<NodeId> = Vec::new();
+        let mut fresh: Vec<NodeRow> = Vec::new();
         for &node in &state.fresh {
-            let new = room.node(NodeId(node)).is_some() && !fresh.contains(&NodeId(node));
+            let new = room.node(NodeRow(node)).is_some() && !fresh.contains(&NodeRow(node));
             ensure!(new, "fresh", "node {node} is not there, or stands there twice");
-            fresh.push(NodeId(node));
+            fresh.push(NodeRow(node));
             ensure!(fresh.len() <= 64, "fresh", "more nodes than are looked at one by one");
         }
         room.fresh = fresh;
@@ -190,7 +215,7 @@ impl Room {
 
     /// All groups and tasks have been told: what is free, what is possible, what is blocked.
     pub(in crate::engine) fn restored(&mut self, state: &State) -> Result<(), StateError> {
-        for node in (0..self.cluster.nodes.len() as u32).map(NodeId) {
+        for node in (0..self.cluster.nodes.len() as u32).map(NodeRow) {
             let free: Resources = self.cluster.free(node);
             if self.cluster.nodes[node.index()].up && free != self.spec(node).capacity {
                 self.place.set_free(node, &free);

@@ -267,6 +267,10 @@ impl Model {
         self.tasks.iter().filter(|task| !task.undone)
     }
 
+    fn charged_tasks_from(&self, first: usize) -> impl Iterator<Item = &Task> {
+        self.tasks[first..].iter().filter(|task| !task.undone)
+    }
+
     /// f_i of a queue by its parent's policy, PAR included.
     fn queue_charge(&self, q: usize, policy: &Policy) -> Fraction {
         let used = self.used(policy, &self.tasks_below(q), &self.queues[q].shares);
@@ -279,7 +283,8 @@ impl Model {
     }
 
     fn tasks_below(&self, q: usize) -> Vec<&Task> {
-        self.charged_tasks().filter(|task| self.is_below(task.queue, q)).collect()
+        let known = self.charged_tasks_from(self.queues[q].first_task);
+        known.filter(|task| self.is_below(task.queue, q)).collect()
     }
 
     fn tasks_of(&self, job: usize) -> Vec<&Task> {

@@ -40,7 +40,7 @@ impl Model {
 
     fn begin_to_wait(&mut self, leaf: usize) {
         if self.waiting(leaf) == 0 {
-            self.queues[leaf].waits_since = self.now;
+            self.queues[leaf].began = self.now;
         }
     }
 
@@ -70,7 +70,6 @@ impl Model {
             let max = self.queues[q].spec.max;
             assert!(max.is_none_or(|max| held.fits_in(&max)), "{start:?} exceeds a maximum share");
         }
-        self.queues[leaf].waits_since = self.now;
         self.tasks.push(Task {
             allocation: start.allocation,
             queue: leaf,
@@ -125,8 +124,6 @@ impl Model {
         row.fresh.retain(|&waiting| waiting != number);
         row.retries.retain(|&(waiting, _)| waiting != number);
         let (demand, queue) = (row.demand, self.jobs[job].queue);
-        let waits = &mut self.queues[queue].waits_since;
-        *waits = (*waits).max(since);
         self.tasks.push(Task {
             allocation,
             queue,
@@ -181,7 +178,9 @@ impl Model {
     fn wait_again(&mut self, task: usize, failures: u16) {
         let (job, group, number) =
             (self.tasks[task].job, self.tasks[task].group, self.tasks[task].number);
-        self.begin_to_wait(self.jobs[job].queue);
+        if !self.tasks[task].undone {
+            self.begin_to_wait(self.jobs[job].queue);
+        }
         self.jobs[job].groups[group].retries.push((number, failures));
     }
 

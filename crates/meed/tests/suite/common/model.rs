@@ -12,13 +12,18 @@ pub(crate) struct Queue {
     /// S from each instant on.
     pub(crate) shares: Vec<(u64, Resources)>,
     pub(crate) counts: Counts,
-    pub(crate) waits_since: u64,
+    /// When its demand began, last.
+    pub(crate) began: u64,
     pub(crate) entitled: u128,
     /// Dominant shares held, and what of those wanted its part would have served: shares of the
     /// pool x microsecond.
     pub(crate) dominant: (f64, f64),
     pub(crate) borrowed: u128,
     pub(crate) lent: f64,
+    /// How its parent ordered it when it came, last.
+    ordered_by: Option<Policy>,
+    /// Its parent knows of its tasks from this one on: those before were told in other units.
+    pub(crate) first_task: usize,
 }
 
 /// Since when a child counts, and what it was topped up with (Eq. 10, 14, 16).
@@ -138,7 +143,25 @@ impl Model {
             .expect("its parent is there")
     }
 
+    /// One that was removed is what it was, unless its parent orders in other units now.
+    fn queue_added(&mut self, spec: &QueueSpec) {
+        let (parent, kinds) = (self.parent_of(&spec.name), self.share(0).kinds());
+        let same = |q: &Queue| q.removed && q.parent == Some(parent) && q.spec.name == spec.name;
+        let Some(back) = self.queues.iter().position(same) else {
+            return self.add_queue(spec.clone(), Some(parent), kinds);
+        };
+        let ordered_by = Some(self.queues[parent].spec.policy.clone());
+        let tasks = self.tasks.len();
+        let queue = &mut self.queues[back];
+        (queue.removed, queue.spec) = (false, spec.clone());
+        if queue.ordered_by != ordered_by {
+            (queue.counts, queue.first_task) = (Counts::default(), tasks);
+            queue.ordered_by = ordered_by;
+        }
+    }
+
     fn add_queue(&mut self, spec: QueueSpec, parent: Option<usize>, kinds: usize) {
+        let ordered_by = parent.map(|parent| self.queues[parent].spec.policy.clone());
         self.queues.push(Queue {
             spec,
             parent,
@@ -146,11 +169,13 @@ impl Model {
             draining: false,
             shares: vec![(0, Resources::zero(kinds))],
             counts: Counts::default(),
-            waits_since: 0,
+            began: 0,
             entitled: 0,
             dominant: (0.0, 0.0),
             borrowed: 0,
             lent: 0.0,
+            ordered_by,
+            first_task: 0,
         });
     }
 
@@ -180,6 +205,13 @@ impl Model {
         }
         path.reverse();
         path
+    }
+
+    /// Since when a leaf waits: the later of its last service, which an undone start is not, and
+    /// the beginning of its demand.
+    pub(crate) fn waits_since(&self, leaf: usize) -> u64 {
+        let served = self.tasks.iter().filter(|task| task.queue == leaf && !task.undone);
+        served.map(|task| task.start).max().unwrap_or(0).max(self.queues[leaf].began)
     }
 
     pub(crate) fn running(&self) -> impl Iterator<Item = &Task> {
@@ -380,10 +412,7 @@ impl Model {
                 self.nodes[node.index()].cordoned = false;
                 self.nodes[node.index()].others = Resources::zero(self.share(0).kinds());
             }
-            (Ev::QueueAdded(spec), _) => {
-                let (parent, kinds) = (self.parent_of(&spec.name), self.share(0).kinds());
-                self.add_queue(spec.clone(), Some(parent), kinds);
-            }
+            (Ev::QueueAdded(spec), _) => self.queue_added(spec),
             (Ev::QueueChanged(queue, change), _) => {
                 let spec = &mut self.queues[queue.index()].spec;
                 spec.weight = change.weight.unwrap_or(spec.weight);

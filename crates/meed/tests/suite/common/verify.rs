@@ -137,7 +137,7 @@ impl Model {
                 ready.iter().map(|&q| (q, self.guard_key(q))).collect();
             leaves.sort_by(|a, b| a.1.cmp_value(&b.1).then(a.0.cmp(&b.0)));
             if let Some(&(leaf, _)) = leaves.first() {
-                let waited = self.now - self.queues[leaf].waits_since;
+                let waited = self.now - self.waits_since(leaf);
                 if waited >= t_wait.as_micros() {
                     return Some((leaf, Some(waited)));
                 }

@@ -1,0 +1,94 @@
+//! What keys are made of, as integers: for worlds where another scheduler serves, and compares.
+//!
+//! > key = (amount + what was started since) / weight
+//!
+//! Such a world asks now and then, and counts itself what starts in between: each unit that starts
+//! is charged the quantum at once, as the engine charges it. Nothing here decides; nothing is
+//! rounded. Cost: O(kinds) for each child.
+
+use super::Engine;
+use crate::ledger::Charge;
+use crate::policy::{Measure, Permille};
+use crate::resources::{MAX_KINDS, Resources};
+use crate::spec::{JobId, QueueId};
+use crate::time::{Span, Time};
+
+/// What one child's key is made of at this instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyParts {
+    /// What is measured. Of [`Measure::Arrival`] nothing below is told.
+    pub measure: Measure,
+    /// In thousandths.
+    pub weight: u64,
+    /// What is charged (or held) by now: a scalar in the first place, or, where dominant shares are
+    /// compared, an amount of each kind.
+    pub amounts: [Charge; MAX_KINDS],
+    /// Pseudo-accumulated resources, in parts of the pool of which there are `parts`. Where a
+    /// scalar is compared they are in the amount already.
+    pub pseudo: Charge,
+    /// How many parts the pool has.
+    pub parts: u64,
+    /// The quantum of what starts here now; zero where nothing is charged ahead.
+    pub quantum: Span,
+    /// The memory time of that quantum, in microseconds: what one smallest unit is charged, in
+    /// thousandths of a unit x microsecond, is a thousand times that.
+    pub ahead: u64,
+    /// What was used before is forgotten: the start of the round, or zero.
+    pub since: Time,
+    /// What use above the share counts, in thousandths.
+    pub discount: Permille,
+    /// S of each kind (or of the scalar), above which the discount counts.
+    pub shares: [u64; MAX_KINDS],
+    /// What is held of each (or of the scalar) by tasks within their quantum: to that a start adds.
+    pub within: [u64; MAX_KINDS],
+}
+
+impl Engine {
+    /// What the key of `queue` among its siblings is made of; `None` for the root.
+    ///
+    /// Call [`Engine::advance`] first: it is told of the last instant.
+    pub fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
+        self.tree[queue].parent()?;
+        Some(self.books.parts(self.now, queue))
+    }
+
+    /// What the key of a job among the jobs of its leaf is made of; `None` where it is no more.
+    pub fn job_key_parts(&mut self, job: JobId) -> Option<KeyParts> {
+        self.work.job(job)?;
+        Some(self.books.parts_of_job(self.now, job))
+    }
+
+    /// What the starvation guard compares of a leaf; `None` where the root's policy has no guard.
+    pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
+        let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
+        Some(self.guard.as_mut()?.parts(self.now, leaf, quantum))
+    }
+
+    /// How long a leaf waits until the guard serves it, where there is one.
+    pub fn t_wait(&self) -> Option<Span> {
+        self.guard.as_ref().map(super::guard::Guard::t_wait)
+    }
+}
+
+/// What such a world must know of a job after it was opened again.
+impl Engine {
+    /// How many tasks a job has been given so far: the next is numbered so; 0 where it is no more.
+    pub fn tasks_of(&self, job: JobId) -> u32 {
+        self.work.job(job).map_or(0, super::work::Job::tasks)
+    }
+
+    /// The numbers of a job's waiting tasks, with what each holds while it runs. O(tasks).
+    pub fn waiting_of(&self, job: JobId) -> Vec<(u32, Resources)> {
+        let Some(found) = self.work.job(job) else { return Vec::new() };
+        let mut all = Vec::new();
+        for &slot in found.groups() {
+            let group = self.work.group(slot);
+            let demand = *self.room.demand(group.shape);
+            all.extend(
+                group.numbers().filter(|&task| group.waits(task)).map(|task| (task, demand)),
+            );
+        }
+        all.sort_unstable_by_key(|&(task, _)| task);
+        all
+    }
+}

@@ -1,0 +1,73 @@
+//! What a child's key is made of: see `engine::parts`.
+
+use super::{Domain, Standing, Terms};
+use crate::engine::KeyParts;
+use crate::ledger::Ledger;
+use crate::policy::Measure;
+use crate::resources::MAX_KINDS;
+use crate::time::{Span, Time};
+
+impl Standing {
+    /// At `now`; `quantum` is the child's own, read where the policy says no other.
+    pub(crate) fn parts(
+        &mut self,
+        now: Time,
+        domain: &Domain,
+        terms: &Terms,
+        quantum: Span,
+    ) -> KeyParts {
+        let rule = &domain.rule;
+        let mut parts = KeyParts {
+            measure: rule.measure,
+            weight: terms.weight,
+            amounts: [0; MAX_KINDS],
+            pseudo: 0,
+            parts: domain.pool.count(),
+            quantum: Span::ZERO,
+            ahead: 0,
+            since: rule.round_start,
+            discount: rule.discount,
+            shares: [u64::MAX; MAX_KINDS],
+            within: [0; MAX_KINDS],
+        };
+        match rule.measure {
+            Measure::Arrival => {}
+            Measure::Allocation => self.parts_held(domain, &mut parts),
+            Measure::Usage => {
+                let end = rule.assumed_end(now, quantum);
+                parts.quantum = end - now;
+                parts.ahead = rule.clock.between(now, end);
+                self.parts_used(now, domain, terms, &mut parts);
+            }
+        }
+        parts
+    }
+
+    fn parts_held(&self, domain: &Domain, parts: &mut KeyParts) {
+        match self.held_of_kinds().filter(|_| domain.is_dominant()) {
+            Some(held) => {
+                let amounts = parts.amounts.iter_mut().zip(held.as_slice());
+                amounts.for_each(|(amount, &held)| *amount = u128::from(held));
+            }
+            None => parts.amounts[0] = u128::from(self.held),
+        }
+    }
+
+    fn parts_used(&mut self, now: Time, domain: &Domain, terms: &Terms, parts: &mut KeyParts) {
+        let rule = &domain.rule;
+        let mut read = |kind: usize, ledger: &mut Ledger, share: u64| {
+            parts.amounts[kind] = ledger.charge(now, rule.ledger_rules(share));
+            parts.within[kind] = ledger.within();
+            parts.shares[kind] = share;
+        };
+        if !domain.is_dominant() {
+            return read(0, self.ledger(), terms.share);
+        }
+        if let Some(vector) = &mut self.vector {
+            vector.ledgers().enumerate().for_each(|(kind, (ledger, share))| {
+                read(kind, ledger, share);
+            });
+            parts.pseudo = vector.pseudo;
+        }
+    }
+}
