@@ -33,9 +33,20 @@ pub struct NodeAmounts {
     pub name: Name,
     /// From now on.
     pub capacity: Amounts,
+    /// What runs there goes on, also where there is less room than it holds; otherwise the newest
+    /// tasks that no longer fit are lost.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub keeps_tasks: bool,
     /// It follows from other records: under `static` each tenant's node follows its share.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub of_share: bool,
+}
+
+/// What becomes, from now on, of tasks that no node could hold when it is empty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unplaceable {
+    /// They wait for a node that can hold them; otherwise their job is refused.
+    pub waits: bool,
 }
 
 /// What work that is not this scheduler's uses of a node.
@@ -168,7 +179,7 @@ pub struct Note {
 
 /// A state was stored that holds everything up to a record: reading may begin behind it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct SnapshotTaken {
     /// Sequence number of the last record that it holds.
     pub through: u64,
     /// Where it is, where that does not follow from the number.

@@ -65,9 +65,9 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub policies: BTreeMap<String, Keys>,
     /// Nodes at the start.
-    pub nodes: Vec<NodeForm>,
+    pub nodes: Vec<NodeEntry>,
     /// Queues at the start, parents before their children.
-    pub queues: Vec<QueueForm>,
+    pub queues: Vec<QueueEntry>,
     /// What the input did not hold and was assumed, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
@@ -126,7 +126,7 @@ impl From<UnitName> for Unit {
 
 /// A node, as it joins.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct NodeForm {
+pub struct NodeEntry {
     /// Its name, which is its identity.
     pub name: Name,
     /// What it holds.
@@ -145,10 +145,10 @@ pub struct NodeForm {
     pub detail: Detail,
 }
 
-impl NodeForm {
+impl NodeEntry {
     /// The form of `node`.
-    pub fn of(node: &NodeSpec, kinds: &ResourceKinds) -> NodeForm {
-        NodeForm {
+    pub fn of(node: &NodeSpec, kinds: &ResourceKinds) -> NodeEntry {
+        NodeEntry {
             name: node.name.as_str().into(),
             capacity: Amounts::of(&node.capacity, kinds),
             weight: u64::from(node.weight),
@@ -173,7 +173,7 @@ impl NodeForm {
 
 /// A queue, as it is declared or comes back.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct QueueForm {
+pub struct QueueEntry {
     /// Its full name, which is its identity.
     pub queue: Name,
     /// Its weight among its siblings, in thousandths.

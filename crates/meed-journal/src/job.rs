@@ -37,6 +37,10 @@ pub struct Arrival {
     /// Longest run time that it asked for.
     #[serde(default, rename = "limit_s", with = "exact", skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
+    /// How often each of its tasks may fail before the job does, 0 for no limit; `None`: as the
+    /// header says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u16>,
     /// Tasks may be added that no record tells of yet: the job does not end with its last task.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub open: bool,
@@ -65,6 +69,7 @@ impl Arrival {
             pause: None,
             not_before: None,
             limit: None,
+            max_attempts: None,
             open: false,
             groups,
             later: Vec::new(),
@@ -165,7 +170,7 @@ pub struct JobEnd {
     pub detail: Detail,
 }
 
-/// What became of a job.
+/// What became of a job. Whoever settles jobs by it must know all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

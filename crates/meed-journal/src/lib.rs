@@ -40,6 +40,7 @@
 mod amounts;
 mod change;
 mod exact;
+mod fast;
 mod header;
 mod job;
 mod name;
@@ -51,7 +52,7 @@ mod write;
 
 pub use amounts::Amounts;
 pub use change::*;
-pub use header::{Header, Keys, NodeForm, QueueForm, UnitName};
+pub use header::{Header, Keys, NodeEntry, QueueEntry, UnitName};
 pub use job::*;
 pub use name::{JobKey, Name, TaskKey};
 pub use read::{BufLines, Found, LineSource, ReadError, Reader, Run, runs};

@@ -20,6 +20,28 @@ proptest! {
         prop_assert_eq!(String::from_utf8_lossy(&again), text);
     }
 
+    /// The quick way writes what the serializer writes.
+    #[test]
+    fn common_records_are_written_alike(
+        micros in prop_oneof![
+            0..100_000_000u64,
+            0..=meed::MAX_MICROS,
+            0..20u64,
+            (0..9999u64).prop_map(|s| s * 1000),
+        ],
+        record in draw::record(),
+        tasks in draw::about_tasks(),
+    ) {
+        let t = meed::Time::from_micros(micros).expect("in range");
+        for fact in [record.fact, tasks] {
+            let record = Record { seq: record.seq, t, fact };
+            let (mut quick, mut plain) = (b"x".to_vec(), b"x".to_vec());
+            record.encode(&mut quick);
+            record.encode_plainly(&mut plain);
+            prop_assert_eq!(String::from_utf8(quick), String::from_utf8(plain));
+        }
+    }
+
     #[test]
     fn any_bytes_are_a_record_or_a_sentence(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         if let Err(wrong) = Record::decode(&bytes) {

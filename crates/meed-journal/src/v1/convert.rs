@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::line::{ArriveLine, ChangeLine, Line, StartLine, TaskLine, What};
 use crate::{
-    Arrival, Cancelled, Fact, Group, JobEnd, JobKey, Name, NodeAmounts, NodeForm, NodeMark,
+    Arrival, Cancelled, Fact, Group, JobEnd, JobKey, Name, NodeAmounts, NodeEntry, NodeMark,
     Outcome, QueueMark, Refusal, Started, TaskFact, TasksAdded,
 };
 
@@ -152,7 +152,7 @@ impl Convert {
 
     fn change(&mut self, line: ChangeLine) -> Result<Fact, String> {
         let of_share = line.of_share;
-        let joins = line.node_joins.map(|node| NodeForm {
+        let joins = line.node_joins.map(|node| NodeEntry {
             name: node.name,
             capacity: node.capacity,
             weight: node.weight,
@@ -166,7 +166,7 @@ impl Convert {
             line.node_leaves.map(|name| Fact::NodeLeaves(leaves(name))),
             line.node_resized.map(|node| {
                 let (name, capacity) = (node.name, node.capacity);
-                Fact::NodeResized(NodeAmounts { name, capacity, of_share })
+                Fact::NodeResized(NodeAmounts { name, capacity, keeps_tasks: false, of_share })
             }),
             line.queue.map(|queue| Fact::QueueChanged(Box::new(queue))),
             line.queue_removed.map(|name| Fact::QueueRemoved(QueueMark { name })),
@@ -228,6 +228,7 @@ fn arrival(line: ArriveLine, key: u64) -> Arrival {
         pause: line.pause_s,
         not_before: line.not_before_s,
         limit: None,
+        max_attempts: None,
         open: false,
         groups: groups(line.groups),
         later: groups(line.later),

@@ -89,13 +89,13 @@ prop_compose! {
         (queue, job, name) in (name(), key(), of(key())),
         weight in 0u64..=1 << 53,
         (chain, pause, not_before, limit) in (of(any::<u32>()), of(span()), of(time()), of(span())),
-        open in any::<bool>(),
+        (open, max_attempts) in (any::<bool>(), of(any::<u16>())),
         (groups, later, submitted) in (groups(), groups(), groups()),
         detail in detail(),
     ) -> Arrival {
         Arrival {
-            queue, job, name, weight, chain, pause, not_before, limit, open, groups, later,
-            submitted, detail,
+            queue, job, name, weight, chain, pause, not_before, limit, max_attempts, open, groups,
+            later, submitted, detail,
         }
     }
 }
@@ -161,7 +161,7 @@ prop_compose! {
     }
 }
 
-fn about_tasks() -> BoxedStrategy<Fact> {
+pub(crate) fn about_tasks() -> BoxedStrategy<Fact> {
     let moved = (key(), any::<u32>(), 0u32..3, name())
         .prop_map(|(job, task, attempt, node)| Moved { job, task, attempt, node });
     prop_oneof![
@@ -185,8 +185,8 @@ prop_compose! {
         labels in labels(),
         of_share in any::<bool>(),
         detail in detail(),
-    ) -> NodeForm {
-        NodeForm { name, capacity, weight, labels, of_share, detail }
+    ) -> NodeEntry {
+        NodeEntry { name, capacity, weight, labels, of_share, detail }
     }
 }
 
@@ -197,8 +197,8 @@ prop_compose! {
         (min, max) in (of(amounts()), of(amounts())),
         policy in of(keys()),
         own in keys(),
-    ) -> QueueForm {
-        QueueForm { queue, weight, min, max, policy, own }
+    ) -> QueueEntry {
+        QueueEntry { queue, weight, min, max, policy, own }
     }
 }
 
@@ -210,8 +210,14 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
             why,
         })
     };
-    let resized = (name(), amounts(), any::<bool>())
-        .prop_map(|(name, capacity, of_share)| NodeAmounts { name, capacity, of_share });
+    let resized = (name(), amounts(), any::<bool>(), any::<bool>()).prop_map(
+        |(name, capacity, keeps_tasks, of_share)| NodeAmounts {
+            name,
+            capacity,
+            keeps_tasks,
+            of_share,
+        },
+    );
     let changed = (name(), of(0u64..9999), of(of(amounts())), of(of(amounts())))
         .prop_map(|(name, weight, min, max)| QueueChanged { name, weight, min, max });
     prop_oneof![
@@ -223,6 +229,7 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
         (name(), labels())
             .prop_map(|(name, labels)| Fact::NodeRelabelled(Relabelled { name, labels })),
         (name(), amounts()).prop_map(|(name, used)| Fact::NodeStrangers(Strangers { name, used })),
+        any::<bool>().prop_map(|waits| Fact::Infeasible(Unplaceable { waits })),
         queue().prop_map(|queue| Fact::QueueAdded(Box::new(queue))),
         changed.prop_map(|change| Fact::QueueChanged(Box::new(change))),
         name().prop_map(|name| Fact::QueueRemoved(QueueMark { name })),
@@ -294,7 +301,7 @@ fn about_the_run() -> BoxedStrategy<Fact> {
         Just(Fact::Decide(Decide {})),
         (name(), detail()).prop_map(|(about, detail)| Fact::Note(Note { about, detail })),
         (any::<u64>(), of(words()))
-            .prop_map(|(through, place)| Fact::Snapshot(Snapshot { through, place })),
+            .prop_map(|(through, place)| Fact::Snapshot(SnapshotTaken { through, place })),
         (any::<u64>(), any::<u64>(), detail()).prop_map(|(events, decisions, detail)| {
             Fact::Finish(Finish { events, decisions, detail })
         }),
