@@ -3,6 +3,9 @@
 //!
 //! `cargo run --release -p meed-driver --example recovery_speed [FOLDER]`
 //!
+//! Beside the time by the clock stands that of the processor, where the system tells it: on a
+//! machine that others use as well only that can be compared, but it leaves out the disk.
+//!
 //! The folder (a new one among temporary files unless given) is where the journals go: syncs are
 //! the disk's.
 
@@ -107,7 +110,7 @@ fn filled(folder: &Path, reasons: bool) -> (Live<()>, VecDeque<TaskKey>) {
 fn take(running: &mut VecDeque<TaskKey>, actions: Vec<Action>) {
     running.extend(actions.into_iter().filter_map(|action| match action {
         Action::Start { task, .. } => Some(task),
-        Action::Stop { .. } => None,
+        _ => None,
     }));
 }
 
@@ -117,8 +120,22 @@ fn timed<T>(what: impl FnOnce() -> T) -> (T, Duration) {
     (done, clock.elapsed())
 }
 
+/// What this thread has had of the processor; zero where the system does not tell.
+fn processor() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|number| number.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or(0))
+}
+
+/// By the clock, and by the processor.
+fn timed_twice(what: impl FnOnce()) -> [Duration; 2] {
+    let before = processor();
+    let ((), took) = timed(what);
+    [took, processor() - before]
+}
+
 /// An end and a decision, many times, without a journal.
-fn without_journal() -> Duration {
+fn without_journal() -> [Duration; 2] {
     let mut driver: Driver<(), Off> =
         Driver::new(config(), Box::new(BestFit::new(2)), Off).unwrap();
     let mut running = VecDeque::new();
@@ -135,21 +152,20 @@ fn without_journal() -> Duration {
         }
     }
     let now = driver.engine().now().as_micros();
-    let ((), took) = timed(|| {
+    timed_twice(|| {
         for decision in 1..=DECISIONS {
             let task = running.pop_front().unwrap();
             driver.task_ended(at(now + decision * 20), task).unwrap();
             driver.decide(|start| running.push_back(start.allocation)).unwrap();
         }
-    });
-    took
+    })
 }
 
 /// The same with one; and of that, what the commits took.
-fn with_journal(live: &mut Live<()>, running: &mut VecDeque<TaskKey>) -> [Duration; 2] {
+fn with_journal(live: &mut Live<()>, running: &mut VecDeque<TaskKey>) -> [Duration; 3] {
     let now = live.engine().now().as_micros();
     let mut commits = Duration::ZERO;
-    let ((), took) = timed(|| {
+    let [took, processor] = timed_twice(|| {
         for decision in 1..=DECISIONS {
             let task = running.pop_front().unwrap();
             live.at(at(now + decision * 20), |told| told.task_ended(&task)).unwrap();
@@ -160,7 +176,7 @@ fn with_journal(live: &mut Live<()>, running: &mut VecDeque<TaskKey>) -> [Durati
             }
         }
     });
-    [took, commits]
+    [took, processor, commits]
 }
 
 fn bytes_in(folder: &Path) -> u64 {
@@ -176,19 +192,25 @@ fn main() {
     let made = tempfile::tempdir().unwrap();
     let base = std::env::args().nth(1).map_or_else(|| made.path().to_owned(), Into::into);
     let off = without_journal();
-    println!("an end and a decision, journal off: {:.2} us", micros(off));
+    println!(
+        "an end and a decision, journal off: {:.2} us, processor {:.2} us",
+        micros(off[0]),
+        micros(off[1])
+    );
     for reasons in [true, false] {
         let folder = base.join(if reasons { "reasons" } else { "plain" });
         let (mut live, mut running) = filled(&folder, reasons);
         let (records, bytes) = (live.store().durable(), bytes_in(&folder));
-        let [on, commits] = with_journal(&mut live, &mut running);
+        let [on, processor, commits] = with_journal(&mut live, &mut running);
         let records = live.store().durable().get() - records.get();
         let bytes = bytes_in(&folder).saturating_sub(bytes);
         println!(
-            "journal on, reasons {reasons}, {BATCH} in a commit: {:.2} us, {:.2} times, of which \
-             {:.2} us are commits; {records} records of about {} bytes",
+            "journal on, reasons {reasons}, {BATCH} in a commit: {:.2} us, {:.2} times; processor \
+             {:.2} us, {:.2} times; {:.2} us are commits; {records} records of about {} bytes",
             micros(on),
-            on.as_secs_f64() / off.as_secs_f64(),
+            on.as_secs_f64() / off[0].as_secs_f64(),
+            micros(processor),
+            processor.as_secs_f64() / off[1].as_secs_f64(),
             micros(commits),
             bytes / records
         );

@@ -66,6 +66,7 @@ impl<K: Journal> Journal for Rc<RefCell<K>> {
 
 /// Why a driver could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Failed {
     /// The engine refuses what was told; nothing has changed.
     #[error(transparent)]

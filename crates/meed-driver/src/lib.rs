@@ -13,6 +13,7 @@
 //! | [`live`] | a driver with a durable journal: recovery, snapshots, nothing carried out before it is durable |
 //! | [`Books`] | where the books of each queue are read: in a driver, or in one for each tenant |
 //! | [`Tally`], [`CapacityTime`], [`Sampler`] | what is counted while a run goes on |
+//! | [`counters`] | what a live driver counts for whoever watches it |
 //! | [`explain`] | what stands in the way of a job or a queue, from the books of this instant |
 //! | [`record`] | what a run leaves: the form of tables, JSON and reports |
 //!
@@ -82,8 +83,10 @@
 
 mod books;
 mod capacity;
+pub mod counters;
 mod driver;
 pub mod explain;
+mod header;
 mod journal;
 pub mod live;
 mod names;
@@ -96,7 +99,8 @@ mod tally;
 
 pub use books::Books;
 pub use capacity::CapacityTime;
-pub use driver::{Cancelled, Driver, Ended, Taken, finish_of};
+pub use driver::{CancelledJob, Driver, Ended, Taken, Withdrawn, finish_of};
+pub use header::header_of;
 pub use journal::{Failed, Journal, Off};
 pub use outcome::{Ending, outcome};
 pub use rows::{LiveJob, NewJob, Task, Waiting};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, Engine, JobId, NodeId, QueueId};
+use meed::{Engine, JobId, NodeId, QueueId};
 use meed_journal::{JobKey, Name};
 
 /// Names as records hold them.
@@ -22,12 +22,22 @@ impl Names {
     pub(crate) fn queue(&mut self, engine: &Engine, id: QueueId) -> Name {
         match &self.alone {
             Some(name) => name.clone(),
-            None => kept(&mut self.queues, id.index(), engine.queue(id).name),
+            None => kept(&mut self.queues, id.index(), engine.queue_name(id)),
         }
     }
 
+    /// The same without keeping it: shared where a record has needed it.
+    pub(crate) fn shared_node(&self, engine: &Engine, id: NodeId) -> Name {
+        let text = engine.node(id).0.name.as_str();
+        let row = engine.node_row(id).map_or(0, |row| row.index());
+        let kept = self.nodes.get(row).filter(|name| name.as_str() == text);
+        kept.cloned().unwrap_or_else(|| text.into())
+    }
+
     pub(crate) fn node(&mut self, engine: &Engine, id: NodeId) -> Name {
-        kept(&mut self.nodes, id.index(), &engine.node(id).0.name)
+        // By row: a name is made anew where rows have moved.
+        let row = engine.node_row(id).map_or(0, |row| row.index());
+        kept(&mut self.nodes, row, &engine.node(id).0.name)
     }
 }
 
@@ -41,12 +51,10 @@ fn kept(names: &mut Vec<Name>, index: usize, text: &str) -> Name {
     names[index].clone()
 }
 
-/// Live jobs and running tasks by their keys.
+/// Live jobs by their keys. Running tasks are found in their job's row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     jobs: BTreeMap<JobKey, JobId>,
-    /// By job and number of the task.
-    tasks: BTreeMap<(JobId, u32), AllocationId>,
 }
 
 impl Index {
@@ -60,17 +68,5 @@ impl Index {
 
     pub(crate) fn job(&self, key: &JobKey) -> Option<JobId> {
         self.jobs.get(key).copied()
-    }
-
-    pub(crate) fn add_task(&mut self, job: JobId, task: u32, id: AllocationId) {
-        self.tasks.insert((job, task), id);
-    }
-
-    pub(crate) fn drop_task(&mut self, job: JobId, task: u32) {
-        self.tasks.remove(&(job, task));
-    }
-
-    pub(crate) fn task(&self, job: JobId, task: u32) -> Option<AllocationId> {
-        self.tasks.get(&(job, task)).copied()
     }
 }

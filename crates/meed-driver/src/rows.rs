@@ -32,6 +32,8 @@ pub struct LiveJob<J> {
     pub(crate) unstarted: u64,
     /// Tasks that have started and wait or run again. Boxed away: most jobs have none.
     pub(crate) again: Option<Box<Again>>,
+    /// Its running tasks by number, where keys are kept.
+    pub(crate) running: BTreeMap<u32, AllocationId>,
     /// What the world knows besides.
     pub detail: J,
 }
@@ -105,6 +107,19 @@ impl<J> LiveJob<J> {
         }
         self.unstarted -= 1;
         (self.ready, 0)
+    }
+
+    /// How many starts of a task that waits came before.
+    pub(crate) fn starts_before(&self, task: u32) -> u32 {
+        self.again.as_ref().and_then(|again| again.attempts.get(&task)).copied().unwrap_or(0)
+    }
+
+    /// A task that waits is wanted no more.
+    pub(crate) fn withdraw(&mut self, task: u32) {
+        let again = self.again.as_mut();
+        if again.is_none_or(|again| again.waiting.remove(&task).is_none()) {
+            self.unstarted -= 1;
+        }
     }
 
     pub(crate) fn waits_again(&mut self, task: u32, now: Time) {

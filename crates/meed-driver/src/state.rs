@@ -131,7 +131,9 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
         for (id, row) in driver.engine.job_ids().zip(whole.jobs) {
             let JobRow { key, name, queue, submit, ready, unstarted, again, detail } = row;
             let queue = queues[queue as usize];
-            let live = LiveJob { id, key, name, queue, submit, ready, unstarted, again, detail };
+            let running = Default::default();
+            let live =
+                LiveJob { id, key, name, queue, submit, ready, unstarted, again, running, detail };
             driver.jobs.put(id.slot(), live);
         }
         let nodes: Vec<_> = driver.engine.node_ids().collect();

@@ -1,9 +1,11 @@
-//! Nodes and queues come, change and go.
+//! Nodes come, change and go.
 
 use meed::{
-    Effect, Event, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec, Rejected, Resources, Time,
+    Effect, Event, Infeasible, Labels, NodeId, NodeSpec, QueueId, Rejected, Resources, Time,
 };
-use meed_journal::{Amounts, Fact, NodeAmounts, NodeForm, NodeMark, QueueChanged, QueueMark};
+use meed_journal::{
+    Amounts, Fact, NodeAmounts, NodeEntry, NodeMark, Relabelled, Strangers, Unplaceable,
+};
 
 use super::{Driver, Telling};
 use crate::journal::{Failed, Journal};
@@ -17,18 +19,15 @@ impl<J, K: Journal> Driver<J, K> {
             unreachable!("a node's joining has the effect `Node`")
         };
         self.tell(now, |told| {
-            let form = NodeForm::of(told.engine.node(id).0, told.engine.kinds());
-            Fact::NodeJoins(Box::new(NodeForm { of_share: told.of_share(), ..form }))
+            let form = NodeEntry::of(told.engine.node(id).0, told.engine.kinds());
+            Fact::NodeJoins(Box::new(NodeEntry { of_share: told.of_share(), ..form }))
         })?;
         Ok(id)
     }
 
     /// A node leaves: its tasks wait again.
     pub fn node_left(&mut self, now: Time, node: NodeId) -> Result<Vec<Task>, Failed> {
-        self.lose(now, Event::NodeLeft(node), |told| {
-            let name = told.names.node(told.engine, node);
-            Fact::NodeLeaves(NodeMark { of_share: told.of_share(), ..NodeMark::of(name) })
-        })
+        self.lose(now, Event::NodeLeft(node), |told| Fact::NodeLeaves(told.mark(node, None)))
     }
 
     /// A node's capacity changes: the newest tasks that no longer fit wait again.
@@ -42,54 +41,99 @@ impl<J, K: Journal> Driver<J, K> {
             Fact::NodeResized(NodeAmounts {
                 name: told.names.node(told.engine, node),
                 capacity: Amounts::of(&capacity, told.engine.kinds()),
+                keeps_tasks: false,
                 of_share: told.of_share(),
             })
         })
     }
 
-    /// A queue is added below an existing one. The record is the world's to make: a queue's policy
-    /// in words is its configuration's.
-    pub fn queue_added(
+    /// The same, but what runs there goes on: where less is left than it holds, nothing starts
+    /// until enough has ended.
+    pub fn node_resized(
         &mut self,
         now: Time,
-        spec: QueueSpec,
-        tell: impl FnOnce() -> Fact,
-    ) -> Result<QueueId, Failed> {
-        let Effect::Queue(id) = self.apply(now, Event::QueueAdded(spec))? else {
-            unreachable!("a queue's addition has the effect `Queue`")
-        };
-        self.is_leaf.push(true);
-        self.tally.for_queues(self.is_leaf.len());
-        if let Some(parent) = self.engine.queue(id).parent {
-            self.is_leaf[parent.index()] = false;
-        }
-        self.tell(now, |_| tell())?;
-        Ok(id)
-    }
-
-    /// A queue's weight or bounds change.
-    pub fn queue_changed(
-        &mut self,
-        now: Time,
-        queue: QueueId,
-        change: QueueChange,
+        node: NodeId,
+        capacity: Resources,
     ) -> Result<(), Failed> {
-        self.apply(now, Event::QueueChanged(queue, change.clone()))?;
+        self.pass(now);
+        self.apply(now, Event::NodeResized(node, capacity))?;
         self.tell(now, |told| {
-            let changed = QueueChanged::of(told.queue(queue), &change, told.engine.kinds());
-            Fact::QueueChanged(Box::new(changed))
+            Fact::NodeResized(NodeAmounts {
+                name: told.names.node(told.engine, node),
+                capacity: Amounts::of(&capacity, told.engine.kinds()),
+                keeps_tasks: true,
+                of_share: told.of_share(),
+            })
         })
     }
 
-    /// A queue takes no more jobs and goes when its last has ended.
-    pub fn queue_removed(&mut self, now: Time, queue: QueueId) -> Result<(), Failed> {
-        self.apply(now, Event::QueueRemoved(queue))?;
-        self.tell(now, |told| Fact::QueueRemoved(QueueMark { name: told.queue(queue) }))
+    /// Nothing new starts on a node; what runs there goes on. `why`: for readers of the record.
+    pub fn node_cordoned(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        why: Option<&str>,
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::NodeCordoned(node))?;
+        self.tell(now, |told| Fact::NodeCordoned(told.mark(node, why)))
+    }
+
+    /// Tasks may start there again.
+    pub fn node_uncordoned(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        why: Option<&str>,
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::NodeUncordoned(node))?;
+        self.tell(now, |told| Fact::NodeUncordoned(told.mark(node, why)))
+    }
+
+    /// A node has other labels; what runs there goes on.
+    pub fn node_relabelled(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        labels: Labels,
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::NodeRelabelled(node, labels))?;
+        self.tell(now, |told| {
+            let name = told.names.node(told.engine, node);
+            let labels = told.engine.node(node).0.labels.clone();
+            Fact::NodeRelabelled(Relabelled { name, labels })
+        })
+    }
+
+    /// Work that is not this scheduler's uses so much of a node, in all.
+    pub fn node_used_by_others(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        used: Resources,
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::NodeUsedByOthers(node, used))?;
+        self.tell(now, |told| {
+            let name = told.names.node(told.engine, node);
+            let used = Amounts::of(&used, told.engine.kinds());
+            Fact::NodeStrangers(Strangers { name, used })
+        })
+    }
+
+    /// What becomes, from now on, of tasks that no node could hold: their jobs are refused, as at
+    /// first, or they wait for a node that can.
+    pub fn set_infeasible(&mut self, now: Time, infeasible: Infeasible) -> Result<(), Failed> {
+        self.engine.advance(now)?;
+        self.engine.set_infeasible(infeasible);
+        self.happened();
+        let waits = infeasible == Infeasible::Wait;
+        self.tell(now, |_| Fact::Infeasible(Unplaceable { waits }))
     }
 
     /// The node of that name that joined last: a node may leave and come back.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
-        self.engine.node_ids().rev().find(|&id| self.engine.node(id).0.name == name)
+        self.engine.find_node(name).or_else(|| {
+            self.engine.node_ids().rev().find(|&id| self.engine.node(id).0.name == name)
+        })
     }
 
     /// The live queue of that full name.
@@ -135,5 +179,10 @@ impl<J> Telling<'_, J> {
     /// Whether changes of nodes follow from other records.
     fn of_share(&self) -> bool {
         self.names.alone.is_some()
+    }
+
+    fn mark(&mut self, node: NodeId, why: Option<&str>) -> NodeMark {
+        let name = self.names.node(self.engine, node);
+        NodeMark { name, of_share: self.of_share(), why: why.map(str::to_owned) }
     }
 }

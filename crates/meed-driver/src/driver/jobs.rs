@@ -3,7 +3,7 @@
 use meed::{Effect, Event, JobId, JobSpec, Rejected, ResourceKinds, TaskGroup, Time};
 use meed_config::constraints::ConstraintsForm;
 use meed_journal::{
-    Amounts, Arrival, Cancelled as CancelledFact, Fact, Group, JobEnd, JobKey, Outcome, Refusal,
+    Amounts, Arrival, Cancelled, Fact, Group, JobChanged, JobEnd, JobKey, Outcome, Refusal,
     TasksAdded,
 };
 
@@ -13,7 +13,7 @@ use crate::rows::{LiveJob, NewJob, Task};
 
 /// A job that was cancelled or could not go on.
 #[derive(Debug)]
-pub struct Cancelled<J> {
+pub struct CancelledJob<J> {
     /// The job.
     pub job: LiveJob<J>,
     /// Its running tasks, which the world must stop.
@@ -41,7 +41,9 @@ impl<J, K: Journal> Driver<J, K> {
         }
         let unstarted = tasks_of(spec.groups);
         let (queue, submit, ready, again) = (spec.queue, now, now, None);
-        let live = LiveJob { id, key, name, queue, submit, ready, unstarted, again, detail };
+        let running = Default::default();
+        let live =
+            LiveJob { id, key, name, queue, submit, ready, unstarted, again, running, detail };
         self.jobs.put(id.slot(), live);
         self.tell(now, |told| {
             let live = told.jobs.get(id.slot()).expect("it has just come");
@@ -93,13 +95,22 @@ impl<J, K: Journal> Driver<J, K> {
         })
     }
 
+    /// A job's weight among the jobs of its queue changes.
+    pub fn job_changed(&mut self, now: Time, job: JobId, weight: u64) -> Result<(), Failed> {
+        self.apply(now, Event::JobChanged { job, weight })?;
+        self.tell(now, |told| {
+            let live = told.jobs.get(job.slot()).expect("it lives");
+            Fact::JobChanged(JobChanged { job: live.key.clone(), weight })
+        })
+    }
+
     /// Somebody cancels a job.
-    pub fn job_cancelled(&mut self, now: Time, job: JobId) -> Result<Cancelled<J>, Failed> {
+    pub fn job_cancelled(&mut self, now: Time, job: JobId) -> Result<CancelledJob<J>, Failed> {
         self.drop_job(now, job, Outcome::Cancelled)
     }
 
     /// A job cannot go on: it fails, by no word of anybody's.
-    pub fn job_failed(&mut self, now: Time, job: JobId) -> Result<Cancelled<J>, Failed> {
+    pub fn job_failed(&mut self, now: Time, job: JobId) -> Result<CancelledJob<J>, Failed> {
         self.drop_job(now, job, Outcome::Failed)
     }
 
@@ -108,7 +119,7 @@ impl<J, K: Journal> Driver<J, K> {
         now: Time,
         job: JobId,
         outcome: Outcome,
-    ) -> Result<Cancelled<J>, Failed> {
+    ) -> Result<CancelledJob<J>, Failed> {
         let Effect::Lost(stopped) = self.apply(now, Event::JobCancelled(job))? else {
             unreachable!("a cancellation's effect is `Lost`")
         };
@@ -116,12 +127,12 @@ impl<J, K: Journal> Driver<J, K> {
             self.tell(now, |told| {
                 let live = told.jobs.get(job.slot()).expect("it lives");
                 let (job, name) = (Some(live.key.clone()), live.name.clone());
-                Fact::JobCancelled(CancelledFact { job, name })
+                Fact::JobCancelled(Cancelled { job, name })
             })?;
         }
         let stopped = self.take_tasks(&stopped);
         self.tell_tasks(now, &stopped, Fact::Stop)?;
-        Ok(Cancelled { job: self.end_job(now, job, outcome)?, stopped })
+        Ok(CancelledJob { job: self.end_job(now, job, outcome)?, stopped })
     }
 
     /// A live job.

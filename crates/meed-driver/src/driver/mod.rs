@@ -14,7 +14,9 @@
 
 mod cluster;
 mod jobs;
+mod live;
 mod play;
+mod queues;
 mod tasks;
 
 use std::borrow::Cow;
@@ -25,14 +27,16 @@ use meed_journal::{Fact, Finish, Name};
 
 use crate::books::Books;
 use crate::capacity::CapacityTime;
-use crate::explain::{self, QueueState, Standing, Subject};
+use crate::explain::{self, QueueStatus, Standing, Subject};
 use crate::journal::{Failed, Journal, Off};
 use crate::names::{Index, Names};
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::{QueueTally, Tally, Totals};
-pub use jobs::Cancelled;
+pub use jobs::CancelledJob;
+pub use live::Withdrawn;
 pub use play::Taken;
 pub(crate) use play::read_groups;
+pub(crate) use queues::{keys_of, queue_form};
 pub use tasks::Ended;
 
 /// See the module. `J` is what the world keeps of each live job, `K` where records go.
@@ -128,7 +132,10 @@ impl<J, K: Journal> Driver<J, K> {
     pub fn find_by_key(mut self) -> Driver<J, K> {
         let mut index = Index::default();
         self.jobs.iter().for_each(|live| index.add_job(&live.key, live.id));
-        self.tasks.iter().for_each(|row| index.add_task(row.job, row.task, row.allocation));
+        for row in self.tasks.iter() {
+            let live = self.jobs.get_mut(row.job.slot()).expect("a running task has a job");
+            live.running.insert(row.task, row.allocation);
+        }
         self.index = Some(index);
         self
     }
@@ -185,7 +192,7 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     /// The books of all leaf queues at `now`, in order of declaration.
-    pub fn queues(&mut self, now: Time) -> Result<Vec<(QueueId, QueueState)>, Rejected> {
+    pub fn queues(&mut self, now: Time) -> Result<Vec<(QueueId, QueueStatus)>, Rejected> {
         self.engine.advance(now)?;
         Ok(explain::queues(self))
     }
@@ -205,6 +212,12 @@ impl<J, K: Journal> Driver<J, K> {
         self.touched = true;
         self.tally.totals.events += 1;
         self.engine.apply(now, event)
+    }
+
+    /// Something happened that is no event of the engine's.
+    fn happened(&mut self) {
+        self.touched = true;
+        self.tally.totals.events += 1;
     }
 
     /// Appends a record, which is made only when somebody wants it.

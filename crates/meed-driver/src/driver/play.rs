@@ -3,8 +3,8 @@
 //! So a world goes on where its journal ends. What follows from other records (tasks lost with
 //! their node, tasks stopped with their job, a job's end) is not played: the engine says it again.
 
-use meed::{JobSpec, ResourceKinds, TaskGroup, Time};
-use meed_journal::{Arrival, Fact, Group, JobKey, TaskFact};
+use meed::{Infeasible, JobSpec, ResourceKinds, TaskGroup, Time};
+use meed_journal::{Arrival, Fact, Group, JobKey, Moved, Started, TaskFact, TaskKey, Unplaceable};
 
 use super::Driver;
 use crate::journal::{Failed, Journal};
@@ -62,12 +62,23 @@ impl<J, K: Journal> Driver<J, K> {
         fact: &Fact,
         take: &mut dyn FnMut(&Arrival) -> Taken<J>,
     ) -> Result<(), Failed> {
-        let played = self.untold(|driver| driver.play_silently(at, fact, take));
-        self.decided_elsewhere();
-        played
+        self.untold(|driver| driver.tell_again(at, fact, take))
     }
 
-    fn play_silently(
+    /// The same, but what is told again goes to the journal of this driver: what happened once
+    /// happens to another world.
+    pub fn tell_again(
+        &mut self,
+        at: Time,
+        fact: &Fact,
+        take: &mut dyn FnMut(&Arrival) -> Taken<J>,
+    ) -> Result<(), Failed> {
+        let told = self.tell_fact(at, fact, take);
+        self.decided_elsewhere();
+        told
+    }
+
+    fn tell_fact(
         &mut self,
         at: Time,
         fact: &Fact,
@@ -82,12 +93,21 @@ impl<J, K: Journal> Driver<J, K> {
             Fact::TasksAdded(added) => {
                 let job = self.known_job(&added.job)?;
                 let groups = read_groups(&added.groups, self.engine.kinds())?;
-                self.tasks_added(at, job, &groups, added.open, |_, _| {})
+                self.tasks_added(at, job, &groups, added.open, |_, told| {
+                    (told.stage, told.groups) = (added.stage, added.groups.clone());
+                })
             }
             Fact::JobCancelled(cancelled) => match &cancelled.job {
                 Some(key) => self.job_cancelled(at, self.known_job(key)?).map(|_| ()),
                 None => Ok(()),
             },
+            Fact::JobChanged(changed) => {
+                self.job_changed(at, self.known_job(&changed.job)?, changed.weight)
+            }
+            Fact::Start(Started { since: Some(since), job, task, node, by, .. }) => {
+                let (job, node) = (self.known_job(job)?, self.known_node(node)?);
+                self.task_adopted(at, (job, *task), node, *since, by.as_ref()).map(|_| ())
+            }
             Fact::Start(start) => {
                 self.engine.advance(at)?;
                 let (job, node) = (self.known_job(&start.job)?, self.known_node(&start.node)?);
@@ -95,6 +115,24 @@ impl<J, K: Journal> Driver<J, K> {
             }
             Fact::End(task) => self.task_ended(at, self.known_task(task)?).map(|_| ()),
             Fact::Fail(task) => self.task_failed(at, self.known_task(task)?).map(|_| ()),
+            Fact::Undone(task) => {
+                self.start_failed(at, self.known_task(task)?, task.why.as_deref()).map(|_| ())
+            }
+            // One that runs no more was lost with its node, of which a record before tells.
+            Fact::Lost(task) => match self.known_task(task) {
+                Ok(id) => self.task_lost(at, id, task.why.as_deref()).map(|_| ()),
+                Err(_) => Ok(()),
+            },
+            Fact::Withdrawn(task) => {
+                let job = self.known_job(&task.job)?;
+                self.task_withdrawn(at, job, task.task, task.why.as_deref()).map(|_| ())
+            }
+            Fact::Moved(Moved { job, task, attempt, node }) => {
+                let (task, attempt) = (*task, *attempt);
+                let key = TaskKey { job: job.clone(), task, attempt };
+                let id = self.known_task(&TaskFact::of(key))?;
+                self.task_moved(at, id, self.known_node(node)?)
+            }
             Fact::NodeJoins(node) => {
                 let spec = node.read(self.engine.kinds()).map_err(Failed::Record)?;
                 self.node_joined(at, spec).map(|_| ())
@@ -102,7 +140,30 @@ impl<J, K: Journal> Driver<J, K> {
             Fact::NodeLeaves(node) => self.node_left(at, self.known_node(&node.name)?).map(|_| ()),
             Fact::NodeResized(node) => {
                 let capacity = node.capacity.read(self.engine.kinds()).map_err(Failed::Record)?;
-                self.node_changed(at, self.known_node(&node.name)?, capacity).map(|_| ())
+                let id = self.known_node(&node.name)?;
+                match node.keeps_tasks {
+                    true => self.node_resized(at, id, capacity),
+                    false => self.node_changed(at, id, capacity).map(|_| ()),
+                }
+            }
+            Fact::NodeCordoned(node) => {
+                self.node_cordoned(at, self.known_node(&node.name)?, node.why.as_deref())
+            }
+            Fact::NodeUncordoned(node) => {
+                self.node_uncordoned(at, self.known_node(&node.name)?, node.why.as_deref())
+            }
+            Fact::NodeRelabelled(node) => {
+                self.node_relabelled(at, self.known_node(&node.name)?, node.labels.clone())
+            }
+            Fact::NodeStrangers(node) => {
+                let used = node.used.read(self.engine.kinds()).map_err(Failed::Record)?;
+                self.node_used_by_others(at, self.known_node(&node.name)?, used)
+            }
+            Fact::Infeasible(Unplaceable { waits }) => {
+                self.set_infeasible(at, if *waits { Infeasible::Wait } else { Infeasible::Refuse })
+            }
+            Fact::QueueAdded(queue) => {
+                self.queue_added(at, self.read_queue(queue)?, queue.own.clone()).map(|_| ())
             }
             Fact::QueueChanged(queue) => {
                 let change = queue.read(self.engine.kinds()).map_err(Failed::Record)?;
@@ -126,6 +187,7 @@ impl<J, K: Journal> Driver<J, K> {
     ) -> Result<(), Failed> {
         let Taken { detail, max_attempts } = take(arrival);
         let groups = read_groups(&arrival.groups, self.engine.kinds())?;
+        let max_attempts = arrival.max_attempts.unwrap_or(max_attempts);
         let spec = JobSpec {
             queue: self.known_queue(&arrival.queue)?,
             weight: arrival.weight,
@@ -134,7 +196,7 @@ impl<J, K: Journal> Driver<J, K> {
             max_attempts,
         };
         let new = || NewJob { key: arrival.job.clone(), name: arrival.name.clone(), detail };
-        self.job_arrived(at, spec, new, |_, _, _| {}).map(|_| ())
+        self.job_arrived(at, spec, new, |_, told, _| told.clone_from(arrival)).map(|_| ())
     }
 
     fn known_job(&self, key: &JobKey) -> Result<meed::JobId, Failed> {
@@ -142,7 +204,10 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     fn known_task(&self, task: &TaskFact) -> Result<meed::AllocationId, Failed> {
-        let found = self.task_of(&task.job, task.task);
+        let this = |id: &meed::AllocationId| {
+            self.running(*id).is_some_and(|row| row.attempt == task.attempt)
+        };
+        let found = self.task_of(&task.job, task.task).filter(this);
         found.ok_or_else(|| Failed::Record(format!("{} does not run then", task.key())))
     }
 }
@@ -150,7 +215,7 @@ impl<J, K: Journal> Driver<J, K> {
 /// Kinds of records that follow from others, or that change nothing.
 const FOLLOWS: &[meed_journal::Kind] = {
     use meed_journal::Kind::*;
-    &[Run, Open, Clock, Lost, Stop, JobEnd, Note, Snapshot, Finish, Other]
+    &[Run, Open, Clock, Stop, JobEnd, Note, Snapshot, Finish, Other]
 };
 
 pub(crate) fn read_groups(

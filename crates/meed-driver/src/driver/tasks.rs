@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 
 use super::{Driver, Telling};
 use crate::journal::{Failed, Journal};
-use crate::names::Index;
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::Tally;
 
@@ -42,7 +41,7 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     #[inline]
-    fn end(
+    pub(super) fn end(
         &mut self,
         now: Time,
         allocation: AllocationId,
@@ -106,15 +105,14 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// The running task of that job and number, where keys are kept ([`Driver::find_by_key`]).
     pub fn task_of(&self, job: &JobKey, task: u32) -> Option<AllocationId> {
-        let index = self.index.as_ref()?;
-        index.task(index.job(job)?, task)
+        self.job(self.job_of(job)?)?.running.get(&task).copied()
     }
 
     #[inline]
-    fn take_task(&mut self, id: AllocationId) -> Task {
+    pub(super) fn take_task(&mut self, id: AllocationId) -> Task {
         let task = self.tasks.take(id.slot()).expect("a running task has a row");
-        if let Some(index) = &mut self.index {
-            index.drop_task(task.job, task.task);
+        if self.index.is_some() {
+            self.live_mut(task.job).running.remove(&task.task);
         }
         task
     }
@@ -148,7 +146,7 @@ impl<J, K: Journal> Driver<J, K> {
         let now = engine.now();
         // With a journal come reasons; without, a start need not wait for its record.
         engine.decide(*tells && self.reasons, |start| {
-            started(now, &start, jobs, tasks, tally, index);
+            started(now, &start, jobs, tasks, tally, index.is_some());
             match *tells {
                 true => starts.push(start),
                 false => on(start),
@@ -163,6 +161,14 @@ impl<J, K: Journal> Driver<J, K> {
             self.starts.drain(..).for_each(on);
         }
         Ok(())
+    }
+
+    /// The same at `now`, whether something has happened or not: where every instant has its
+    /// decision, as in a live world.
+    pub fn decide_at(&mut self, now: Time, on: impl FnMut(Start)) -> Result<(), Failed> {
+        self.engine.advance(now)?;
+        self.touched = true;
+        self.decide(on)
     }
 
     /// At most one task starts on `node`, which asks for work ([`meed::Engine::offer_if`]). `rank`
@@ -199,7 +205,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     fn starts_one(&mut self, start: Start) -> Result<Start, Failed> {
         let Driver { engine, jobs, tasks, tally, index, .. } = self;
-        started(engine.now(), &start, jobs, tasks, tally, index);
+        started(engine.now(), &start, jobs, tasks, tally, index.is_some());
         if self.tells {
             self.tell_start(&start)?;
             self.journal.commit()?;
@@ -229,20 +235,20 @@ fn started<J>(
     jobs: &mut Rows<LiveJob<J>>,
     tasks: &mut Rows<Task>,
     tally: &mut Tally,
-    index: &mut Option<Index>,
+    by_key: bool,
 ) {
     let live = jobs.get_mut(start.job.slot()).expect("a job that the engine knows has a row");
     let (since, attempt) = live.starts(start.task);
     tally.task_started(live.queue, now - since);
     let Start { allocation, job, task, node, .. } = *start;
-    tasks.put(allocation.slot(), Task { allocation, job, task, attempt, node });
-    if let Some(index) = index {
-        index.add_task(job, task, allocation);
+    if by_key {
+        live.running.insert(task, allocation);
     }
+    tasks.put(allocation.slot(), Task { allocation, job, task, attempt, node });
 }
 
 impl<J> Telling<'_, J> {
-    fn task(&self, task: &Task) -> TaskFact {
+    pub(super) fn task(&self, task: &Task) -> TaskFact {
         let live = self.jobs.get(task.job.slot()).expect("its job lives until this is told");
         let (job, attempt) = (live.key.clone(), task.attempt);
         TaskFact { job, task: task.task, attempt, why: None, detail: None }

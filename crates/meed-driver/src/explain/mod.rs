@@ -1,14 +1,15 @@
 //! Why: what stands in the way of a job or a queue at this instant, in numbers, read from the books
 //! of now. Nothing is run again, and nothing changes.
 //!
-//! Cost: O(children) at each level on the way to the leaf, O(waiting groups of the leaf), O(nodes)
-//! where it fits nowhere.
+//! Cost: O(children) at each level on the way to the leaf, of which only those that are told are
+//! sorted and named; O(leaves) for what was lent; O(waiting groups of the leaf); O(nodes) where it
+//! fits nowhere.
 
 use std::collections::BTreeMap;
 
 use meed::fairness::Lending;
 use meed::policy::Preset;
-use meed::{Blocked, Engine, GroupView, JobId, NodeId, QueueId, Resources, Tier};
+use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeId, QueueId, Resources, Tier};
 use serde::Serialize;
 
 use crate::books::{Books, leaves, lending};
@@ -27,7 +28,7 @@ pub enum Subject {
 
 /// A queue's books. Amounts of the measured resource unless named.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct QueueState {
+pub struct QueueStatus {
     /// Weight among its siblings.
     pub weight: f64,
     /// Resource that fairness is measured in.
@@ -66,10 +67,12 @@ pub struct Level {
     /// The resource that keys are in: resource-seconds per weight 1 under `long-term`, amounts
     /// under `fair`.
     pub resource: String,
-    /// The child on the way to the leaf, by its place in `children`; `null` where nothing of it
-    /// waits.
+    /// How many children are served before the one on the way to the leaf; `null` where nothing of
+    /// it waits.
     pub place: Option<usize>,
-    /// Children that have tasks waiting, in the order in which they would be served.
+    /// How many children have tasks waiting.
+    pub waiting: usize,
+    /// Of these the first in the order in which they would be served, and the one on the way.
     pub children: Vec<Child>,
 }
 
@@ -90,7 +93,7 @@ pub struct Child {
 
 /// The starvation guard.
 #[derive(Clone, Debug, Serialize)]
-pub struct GuardState {
+pub struct GuardStatus {
     /// After so long a leaf may be served out of turn.
     pub t_wait_s: f64,
     /// How long this one has waited since its last service or since its demand began.
@@ -189,11 +192,11 @@ pub struct Standing {
     /// Running tasks of the job.
     pub running: u64,
     /// The queue's books.
-    pub state: QueueState,
+    pub state: QueueStatus,
     /// The order at each level, from the root down; empty where queues have no order among them.
     pub levels: Vec<Level>,
     /// The starvation guard, where there is one.
-    pub guard: Option<GuardState>,
+    pub guard: Option<GuardStatus>,
     /// The order within the leaf, where a job was asked for.
     pub leaf: Option<Leaf>,
     /// What stands in the way, the hardest first.
@@ -202,6 +205,9 @@ pub struct Standing {
 
 /// Jobs ahead that are named.
 const NAMED: usize = 5;
+
+/// Children that are listed at a level, besides the one on the way.
+pub const LISTED: usize = 8;
 
 /// How `subject` stands now. `leaf` is a leaf of the tree of `books` that `driver` serves, where it
 /// is called `own`; for a driver by itself they are the same ([`Driver::explain`]).
@@ -237,7 +243,7 @@ pub fn standing<J, K: Journal>(
     };
     if books.lends() {
         told.levels = levels(tree, leaf);
-        told.guard = tree.guard_view(leaf).map(|guard| GuardState {
+        told.guard = tree.guard_view(leaf).map(|guard| GuardStatus {
             t_wait_s: guard.t_wait.as_secs_f64(),
             waited_s: guard.waited.as_secs_f64(),
             before: guard.before.iter().map(|&leaf| tree.queue(leaf).name.to_owned()).collect(),
@@ -252,14 +258,14 @@ pub fn standing<J, K: Journal>(
 }
 
 /// The books of all leaves now, in order of declaration.
-pub fn queues(books: &impl Books) -> Vec<(QueueId, QueueState)> {
+pub fn queues(books: &impl Books) -> Vec<(QueueId, QueueStatus)> {
     let all = leaves(books);
     let lent = lending(books.tree().now(), &all, books);
     all.iter().zip(lent).map(|(&leaf, lent)| (leaf, state(books, leaf, lent))).collect()
 }
 
-fn state(books: &impl Books, id: QueueId, lent: Lending) -> QueueState {
-    let Some((engine, leaf)) = books.leaf(id) else { return QueueState::default() };
+fn state(books: &impl Books, id: QueueId, lent: Lending) -> QueueStatus {
+    let Some((engine, leaf)) = books.leaf(id) else { return QueueStatus::default() };
     let (tree, now) = (books.tree(), engine.now());
     let (kinds, measured) = (tree.kinds(), tree.measured());
     let scale = kinds.unit(measured).scale() as f64;
@@ -268,7 +274,7 @@ fn state(books: &impl Books, id: QueueId, lent: Lending) -> QueueState {
         gone if gone.removed => (0, 0),
         here => (here.weight, here.share.get(measured)),
     };
-    QueueState {
+    QueueStatus {
         weight: weight as f64 / 1000.0,
         measured: kinds.name(measured).to_owned(),
         share: share as f64 / scale,
@@ -297,9 +303,11 @@ fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
     }
     let steps = path.windows(2).rev().map(|pair| (pair[1], pair[0]));
     let level = |(parent, on_the_way): (QueueId, QueueId)| {
-        let children = tree.children_in_order(parent);
-        let place = children.iter().position(|child| child.queue == on_the_way);
-        let mine = place.map(|place| children[place]);
+        let FirstChildren { first, asked, waiting } =
+            tree.first_children(parent, LISTED, on_the_way);
+        let mine = asked.map(|(_, mine)| mine);
+        // Behind the first: it is not among them.
+        let behind = asked.filter(|(place, _)| *place >= first.len()).map(|(_, mine)| mine);
         let child = |child: &meed::ChildView| Child {
             queue: tree.queue(child.queue).name.to_owned(),
             key: child.natural,
@@ -318,8 +326,9 @@ fn levels(tree: &Engine, leaf: QueueId) -> Vec<Level> {
             },
             order: order_of(tree, parent),
             resource: tree.kinds().name(tree.key_kind(parent)).to_owned(),
-            place,
-            children: children.iter().map(child).collect(),
+            place: asked.map(|(place, _)| place),
+            waiting,
+            children: first.iter().chain(&behind).map(child).collect(),
         }
     };
     steps.map(level).collect()
@@ -369,10 +378,11 @@ fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
 fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
     let mut found = Vec::new();
     found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand)));
-    let may = |&id: &NodeId| engine.is_up(id) && engine.allows(own, id);
-    let nodes: Vec<NodeId> = engine.node_ids().filter(may).collect();
-    let fits = nodes.iter().any(|&id| own.demand.fits_in(&engine.node(id).1));
+    let allowed = engine.allowing(own);
+    let nodes = || engine.node_ids().filter(|&id| engine.is_up(id) && allowed(id));
+    let fits = nodes().any(|id| own.demand.fits_in(&engine.node(id).1));
     if !fits {
+        let nodes: Vec<NodeId> = nodes().collect();
         found.push(no_room(engine, &nodes, &own.demand));
     } else if own.capped_by.is_none() && engine.policy(QueueId::ROOT).blocked == Blocked::Wait {
         found.push(Obstacle::Blocked);
@@ -421,9 +431,9 @@ fn no_room(engine: &Engine, nodes: &[NodeId], demand: &Resources) -> Obstacle {
             .map(|kind| free.get(kind) as f64 / demand.get(kind) as f64)
             .fold(f64::INFINITY, f64::min)
     };
-    let nearest =
-        nodes.iter().copied().max_by(|&a, &b| part(a).total_cmp(&part(b)).then(b.cmp(&a)));
-    let most = nearest.map_or(Resources::zero(demand.kinds()), |id| engine.node(id).1);
+    let parts = nodes.iter().map(|&id| (part(id), id));
+    let nearest = parts.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let most = nearest.map_or(Resources::zero(demand.kinds()), |(_, id)| engine.node(id).1);
     let bound = |kind: usize| Bound {
         resource: engine.kinds().name(kind).to_owned(),
         asks: amount(engine, kind, demand.get(kind)),

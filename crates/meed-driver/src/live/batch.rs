@@ -1,7 +1,10 @@
 //! What a world tells of one instant, by names: it holds no handles, which a crash would take.
 
-use meed::{JobSpec, JobState, NodeSpec, QueueChange, Rejected, Resources, Time};
-use meed_journal::{Arrival, Fact, Group, JobKey, Note, TaskKey};
+use meed::{
+    Infeasible, JobSpec, JobState, Labels, NodeSpec, QueueChange, QueueSpec, Rejected, Resources,
+    Time,
+};
+use meed_journal::{Arrival, ClockStep, Fact, Group, JobKey, Keys, Name, Note, TaskKey};
 
 use super::book::Book;
 use super::{Action, Live};
@@ -28,7 +31,7 @@ impl<'l, J> Batch<'l, J> {
 
     /// A job arrives, as its record will tell it. Its key must be new for ever. A job that is
     /// refused leaves a record, too.
-    pub fn job_arrived(&mut self, arrival: Arrival) -> Result<(), Failed> {
+    pub fn job_arrived(&mut self, mut arrival: Arrival) -> Result<(), Failed> {
         let Live { driver, take, .. } = &mut *self.live;
         if driver.job_of(&arrival.job).is_some() {
             let why = format!("job {} is there already; keys are used once", arrival.job);
@@ -36,9 +39,11 @@ impl<'l, J> Batch<'l, J> {
         }
         let groups = read_groups(&arrival.groups, driver.engine().kinds())?;
         let taken = take(&arrival);
+        // What is recorded counts after a crash, whatever the world says then.
+        let max_attempts = *arrival.max_attempts.get_or_insert(taken.max_attempts);
         let came = self.verb(|driver, now| {
             let queue = driver.known_queue(&arrival.queue)?;
-            let (weight, open, max_attempts) = (arrival.weight, arrival.open, taken.max_attempts);
+            let (weight, open) = (arrival.weight, arrival.open);
             let spec = JobSpec { queue, weight, groups: &groups, open, max_attempts };
             let (key, name) = (arrival.job.clone(), arrival.name.clone());
             let new = || NewJob { key, name, detail: taken.detail };
@@ -70,6 +75,12 @@ impl<'l, J> Batch<'l, J> {
         })
     }
 
+    /// A job's weight among the jobs of its queue changes; in thousandths.
+    pub fn job_changed(&mut self, job: &JobKey, weight: u64) -> Result<(), Failed> {
+        let id = self.known_job(job)?;
+        self.verb(|driver, now| driver.job_changed(now, id, weight))
+    }
+
     /// Somebody cancels a job.
     pub fn job_cancelled(&mut self, job: &JobKey) -> Result<(), Failed> {
         let id = self.known_job(job)?;
@@ -90,6 +101,66 @@ impl<'l, J> Batch<'l, J> {
         let id = self.known_task(task)?;
         let ended = self.verb(|driver, now| driver.task_failed(now, id))?;
         Ok(self.after_end(task, &ended))
+    }
+
+    /// A start could not be carried out: it is undone, charged nothing and no attempt, and the task
+    /// waits again.
+    pub fn start_failed(&mut self, task: &TaskKey, why: Option<&str>) -> Result<(), Failed> {
+        let id = self.known_task(task)?;
+        let row = self.verb(|driver, now| driver.start_failed(now, id, why))?;
+        self.forget(&row);
+        Ok(())
+    }
+
+    /// A task runs no more, without its fault; it waits again.
+    pub fn task_lost(&mut self, task: &TaskKey, why: Option<&str>) -> Result<(), Failed> {
+        let id = self.known_task(task)?;
+        let row = self.verb(|driver, now| driver.task_lost(now, id, why))?;
+        self.forget(&row);
+        Ok(())
+    }
+
+    /// One task of a job is wanted no more: where it runs, it is to be stopped. What became of its
+    /// job.
+    pub fn task_withdrawn(
+        &mut self,
+        job: &JobKey,
+        task: u32,
+        why: Option<&str>,
+    ) -> Result<JobState, Failed> {
+        let id = self.known_job(job)?;
+        let withdrawn = self.verb(|driver, now| driver.task_withdrawn(now, id, task, why))?;
+        self.stop_of(job, withdrawn.stopped.as_slice());
+        Ok(withdrawn.state)
+    }
+
+    /// A task that waits runs already, since an instant that is not in the future: somebody else
+    /// decided it, `by`. The attempt that it is.
+    pub fn task_adopted(
+        &mut self,
+        job: &JobKey,
+        task: u32,
+        node: &str,
+        since: Time,
+        by: Option<&Name>,
+    ) -> Result<TaskKey, Failed> {
+        let id = self.known_job(job)?;
+        let place = self.live.driver.known_node(node)?;
+        let adopt = |driver: &mut Driver<J, Book>, now| {
+            driver.task_adopted(now, (id, task), place, since, by)
+        };
+        let allocation = self.verb(adopt)?;
+        Ok(self.live.running_task(allocation).task)
+    }
+
+    /// A task turns out to run on another node, and has done so since its start.
+    pub fn task_moved(&mut self, task: &TaskKey, node: &str) -> Result<(), Failed> {
+        let id = self.known_task(task)?;
+        let place = self.live.driver.known_node(node)?;
+        let before = *self.live.driver.running(id).expect("it was found");
+        self.verb(|driver, now| driver.task_moved(now, id, place))?;
+        self.forget(&before);
+        Ok(())
     }
 
     /// A start that the journal holds was not carried out before a crash, as the world has made
@@ -123,6 +194,46 @@ impl<'l, J> Batch<'l, J> {
         Ok(())
     }
 
+    /// The same, but what runs there goes on.
+    pub fn node_resized(&mut self, node: &str, capacity: Resources) -> Result<(), Failed> {
+        let id = self.live.driver.known_node(node)?;
+        self.verb(|driver, now| driver.node_resized(now, id, capacity))
+    }
+
+    /// Nothing new starts on a node; what runs there goes on.
+    pub fn node_cordoned(&mut self, node: &str, why: Option<&str>) -> Result<(), Failed> {
+        let id = self.live.driver.known_node(node)?;
+        self.verb(|driver, now| driver.node_cordoned(now, id, why))
+    }
+
+    /// Tasks may start there again.
+    pub fn node_uncordoned(&mut self, node: &str, why: Option<&str>) -> Result<(), Failed> {
+        let id = self.live.driver.known_node(node)?;
+        self.verb(|driver, now| driver.node_uncordoned(now, id, why))
+    }
+
+    /// A node has other labels: these are all.
+    pub fn node_relabelled(&mut self, node: &str, labels: Labels) -> Result<(), Failed> {
+        let id = self.live.driver.known_node(node)?;
+        self.verb(|driver, now| driver.node_relabelled(now, id, labels))
+    }
+
+    /// Work that is not this scheduler's uses so much of a node, in all.
+    pub fn node_used_by_others(&mut self, node: &str, used: Resources) -> Result<(), Failed> {
+        let id = self.live.driver.known_node(node)?;
+        self.verb(|driver, now| driver.node_used_by_others(now, id, used))
+    }
+
+    /// What becomes, from now on, of tasks that no node could hold.
+    pub fn set_infeasible(&mut self, infeasible: Infeasible) -> Result<(), Failed> {
+        self.verb(|driver, now| driver.set_infeasible(now, infeasible))
+    }
+
+    /// A queue is added below an existing one; `own`: [`Driver::queue_added`].
+    pub fn queue_added(&mut self, queue: QueueSpec, own: Keys) -> Result<(), Failed> {
+        self.verb(|driver, now| driver.queue_added(now, queue, own)).map(|_| ())
+    }
+
     /// A queue's weight or bounds change.
     pub fn queue_changed(&mut self, queue: &str, change: QueueChange) -> Result<(), Failed> {
         let id = self.live.driver.known_queue(queue)?;
@@ -140,8 +251,13 @@ impl<'l, J> Batch<'l, J> {
         self.live.driver.note(self.now, || Fact::Note(note))
     }
 
+    /// The wall clock stepped. Instants do not: [`Live::instant`].
+    pub fn clock_stepped(&mut self, step: ClockStep) -> Result<(), Failed> {
+        self.live.driver.note(self.now, || Fact::Clock(step))
+    }
+
     /// An event that is refused was none: it is not counted either, for it leaves no record.
-    fn verb<T>(
+    pub(super) fn verb<T>(
         &mut self,
         verb: impl FnOnce(&mut Driver<J, Book>, Time) -> Result<T, Failed>,
     ) -> Result<T, Failed> {
@@ -169,6 +285,13 @@ impl<'l, J> Batch<'l, J> {
         let this =
             found.filter(|&id| driver.running(id).is_some_and(|row| row.attempt == task.attempt));
         Ok(this.ok_or(Rejected::UnknownTask)?)
+    }
+
+    /// A task runs no more, or not there, and the world knows: a start that was not handed out yet
+    /// is none.
+    fn forget(&mut self, row: &Task) {
+        let super::RunningTask { task, node } = self.live.named(row);
+        self.live.forget_start(task, node);
     }
 
     /// Tasks of jobs that live on.

@@ -11,6 +11,7 @@ use meed_journal::{Fact, Kind, Record};
 use meed_store::{Seq, Store, StoreError, UnixMillis};
 
 use super::SnapshotRule;
+use crate::counters::Counters;
 use crate::journal::Journal;
 
 /// See the module.
@@ -26,12 +27,21 @@ pub(super) struct Book {
     snapshot: Seq,
     bytes: u64,
     line: Vec<u8>,
+    counters: Counters,
 }
 
 impl Book {
     pub(super) fn new(store: Box<dyn Store>, snapshot: Seq) -> Book {
         let appended = store.durable();
-        Book { store, appended, told: 0, snapshot, bytes: 0, line: Vec::new() }
+        Book {
+            store,
+            appended,
+            told: 0,
+            snapshot,
+            bytes: 0,
+            line: Vec::new(),
+            counters: Counters::default(),
+        }
     }
 
     pub(super) fn store(&self) -> &dyn Store {
@@ -40,6 +50,11 @@ impl Book {
 
     pub(super) fn store_mut(&mut self) -> &mut dyn Store {
         &mut *self.store
+    }
+
+    /// The last record that was appended.
+    pub(super) fn appended(&self) -> Seq {
+        self.appended
     }
 
     /// Records of something that happened.
@@ -58,7 +73,13 @@ impl Book {
     }
 
     pub(super) fn commit_all(&mut self, wall: UnixMillis) -> Result<Seq, StoreError> {
-        self.store.commit(wall)
+        let durable = self.store.commit(wall)?;
+        self.counters.committed();
+        Ok(durable)
+    }
+
+    pub(super) fn counters(&mut self) -> &mut Counters {
+        &mut self.counters
     }
 
     pub(super) fn snapshot(&mut self, seq: Seq, state: &[u8]) -> Result<(), StoreError> {
@@ -75,6 +96,7 @@ impl Journal for Book {
         Record::encode_parts(seq, at, fact, &mut self.line);
         self.appended = self.store.append(&[&self.line]).map_err(io::Error::other)?;
         self.bytes += self.line.len() as u64;
+        self.counters.appended(fact.kind(), self.line.len());
         self.told += u64::from(happens(fact.kind()));
         Ok(())
     }

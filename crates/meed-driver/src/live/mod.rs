@@ -18,6 +18,7 @@
 
 mod batch;
 mod book;
+mod elsewhere;
 mod open;
 
 use meed::{Engine, QueueId, Rejected, Time};
@@ -25,8 +26,9 @@ use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
 
+use crate::counters::Counters;
 use crate::driver::Driver;
-use crate::explain::{QueueState, Standing, Subject};
+use crate::explain::{QueueStatus, Standing, Subject};
 use crate::journal::Failed;
 use crate::tally::Tally;
 pub use batch::Batch;
@@ -34,6 +36,9 @@ use book::Book;
 pub use open::{OpenError, Opening, Recovered, Take};
 
 /// What the world is to carry out. It is durable.
+///
+/// Not `#[non_exhaustive]`: a world that passed over an action would be wrong, so a new one must be
+/// a compile error there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// This task starts on this node.
@@ -110,22 +115,25 @@ impl<J> Live<J> {
             let (given_us, now_us) = (now.as_micros(), self.instant(now).as_micros());
             return Err(Rejected::TimeWentBack { given_us, now_us }.into());
         }
-        let told = self.driver.journal().told();
+        let (told, appended) = (self.driver.journal().told(), self.driver.journal().appended());
         let answer = tell(&mut Batch::new(self, now));
         if self.driver.journal().told() > told {
             self.last = now;
             let decided = self.decide(now);
             self.note_failure(decided)?;
+        } else if self.driver.journal().appended() > appended {
+            // Nothing happened, but records of later instants come later.
+            self.last = now;
+            self.driver.engine.advance(now)?;
         }
         let answer = self.note_failure(answer)?;
         Ok(answer)
     }
 
     fn decide(&mut self, now: Time) -> Result<(), Failed> {
-        self.driver.touched = true;
-        self.driver.engine.advance(now)?;
+        self.driver.journal_mut().counters().decided();
         let mut starts = Vec::new();
-        self.driver.decide(|start| starts.push(start.allocation))?;
+        self.driver.decide_at(now, |start| starts.push(start.allocation))?;
         for allocation in starts {
             let RunningTask { task, node } = self.running_task(allocation);
             self.actions.push(Action::Start { task, node });
@@ -209,18 +217,27 @@ impl<J> Live<J> {
     fn named(&self, row: &crate::rows::Task) -> RunningTask {
         let live = self.driver.job(row.job).expect("its job lives");
         let task = TaskKey { job: live.key().clone(), task: row.task, attempt: row.attempt };
-        let name = self.driver.engine().node(row.node).0.name.as_str();
-        RunningTask { task, node: name.into() }
+        RunningTask { task, node: self.driver.names.shared_node(self.driver.engine(), row.node) }
     }
 
     /// A task is to be stopped. Where its start was not handed out yet, it never starts.
     fn stops(&mut self, task: TaskKey, node: Name) {
+        if let Some((task, node)) = self.forget_start(task, node) {
+            self.actions.push(Action::Stop { task, node });
+        }
+    }
+
+    /// Takes back a start that was not handed out yet; gives the task back where there is none.
+    fn forget_start(&mut self, task: TaskKey, node: Name) -> Option<(TaskKey, Name)> {
         let start = Action::Start { task, node };
         let waits = self.actions.iter().position(|action| *action == start);
         let Action::Start { task, node } = start else { unreachable!("made above") };
         match waits {
-            Some(place) => drop(self.actions.remove(place)),
-            None => self.actions.push(Action::Stop { task, node }),
+            Some(place) => {
+                self.actions.remove(place);
+                None
+            }
+            None => Some((task, node)),
         }
     }
 
@@ -249,7 +266,7 @@ impl<J> Live<J> {
     /// # Errors
     ///
     /// Where `now` lies before the last event.
-    pub fn queues(&mut self, now: Time) -> Result<Vec<(QueueId, QueueState)>, Rejected> {
+    pub fn queues(&mut self, now: Time) -> Result<Vec<(QueueId, QueueStatus)>, Rejected> {
         self.driver.queues(now)
     }
 
@@ -261,6 +278,11 @@ impl<J> Live<J> {
     /// What was counted.
     pub fn counted(&self) -> &Tally {
         self.driver.counted()
+    }
+
+    /// What it counts for whoever watches it; the world says how long its commits take.
+    pub fn counters(&mut self) -> &mut Counters {
+        self.driver.journal_mut().counters()
     }
 
     /// Where the records are, to be read.

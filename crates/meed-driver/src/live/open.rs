@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use super::book::{self, Book};
 use super::{Live, SnapshotRule};
 use crate::driver::{Driver, Taken};
-use crate::journal::{Failed, Off};
+use crate::journal::Off;
 
 /// Says what the world keeps of a job, by its record alone: so it is the same after a crash.
 pub type Take<J> = Box<dyn FnMut(&Arrival) -> Taken<J>>;
@@ -51,6 +51,7 @@ pub struct Opening<J> {
 /// to be started ([`super::Batch::start_again`]). What runs and is unknown here is to be stopped:
 /// with starts handed out by commits alone there is no such task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Recovered {
     /// The last record that the snapshot held; `None`: there was none, and all was played.
     pub snapshot: Option<Seq>,
@@ -255,8 +256,11 @@ impl<J> Player<'_, J> {
         self.instant.last = seq;
         match fact {
             Fact::Run(header) => return Ok(self.begin(seq, &header)?),
-            fact if !book::happens(fact.kind()) => return Ok(()),
-            Fact::Start(start) if self.starts == Starts::DecidedAgain => {
+            fact if !book::happens(fact.kind()) => {
+                let passed = self.driver.engine.advance(t);
+                return passed.map_err(|why| wrong(why.to_string()).into());
+            }
+            Fact::Start(start) if self.starts == Starts::DecidedAgain && start.since.is_none() => {
                 self.instant.starts.push((seq, start));
             }
             fact => {
@@ -288,11 +292,10 @@ impl<J> Player<'_, J> {
             return Ok(());
         }
         let driver = &mut self.driver;
-        driver.touched = true;
         let otherwise = |seq, what| Stopped::Otherwise { seq, what };
         let mut decided = Vec::new();
         let on = |start: Start| decided.push(start.allocation);
-        let done = driver.engine.advance(at).map_err(Failed::from).and_then(|()| driver.decide(on));
+        let done = driver.decide_at(at, on);
         done.map_err(|why| OpenError::Record { seq: last, what: why.to_string() })?;
         let mut recorded = starts.iter();
         for id in decided {

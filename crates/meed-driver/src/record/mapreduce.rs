@@ -26,7 +26,7 @@ pub struct MapReduceRecord {
     /// Requests, in order of declaration.
     pub requests: Vec<RequestRecord>,
     /// Jobs, in order of submission.
-    pub jobs: Vec<JobRecord>,
+    pub jobs: Vec<MapReduceJobRecord>,
     /// Nodes, in order of declaration.
     pub nodes: Vec<NodeRecord>,
     /// Samples over time; empty when none were asked for.
@@ -46,7 +46,7 @@ pub struct RequestRecord {
 
 /// One job.
 #[derive(Clone, Debug, Serialize)]
-pub struct JobRecord {
+pub struct MapReduceJobRecord {
     /// Its name.
     pub job: String,
     /// Its leaf queue.

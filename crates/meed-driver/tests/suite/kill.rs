@@ -72,7 +72,7 @@ fn child() {
             }
             let demand = Amounts::of(&meed::Resources::new(&[500, 500]), &kinds());
             let group = Group { tasks: 2, demand, ..Group::default() };
-            let queue = ["a", "b/c", "b/d"][(now.as_micros() % 3) as usize];
+            let queue = ["a", "b.c", "b.d"][(now.as_micros() % 3) as usize];
             batch.job_arrived(Arrival::new(queue.into(), now.as_micros().into(), vec![group]))
         })
         .unwrap();

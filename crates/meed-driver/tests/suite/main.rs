@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod damage;
+mod golden;
+mod happens;
 mod kill;
 mod laws;
 mod power;
+mod told;
 mod world;

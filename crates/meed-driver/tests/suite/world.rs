@@ -8,14 +8,16 @@ use std::sync::Arc;
 use meed::place::{BestFit, FirstFit, Placement, TwoChoices};
 use meed::{Config, Memory, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
 use meed::{Span, Time, Unit};
-use meed_driver::live::{Action, Batch, Live, Opening, Recovered, SnapshotRule};
-use meed_driver::{Failed, Taken};
-use meed_journal::{Amounts, Arrival, Group, Header, NodeForm, Opened, QueueForm, TaskKey};
+use meed_driver::live::{Action, Live, Opening, Recovered, SnapshotRule};
+use meed_driver::{Failed, Taken, header_of};
+use meed_journal::{Header, Opened, TaskKey};
 use meed_store::testing::SimDisk;
 use meed_store::{
     FileStore, FileStoreOptions, Retained, Retention, Seq, Snapshot, Store, StoreError, UnixMillis,
     Visit,
 };
+
+use crate::happens::{Heard, happens};
 
 pub(crate) const WALL: UnixMillis = UnixMillis::new(1_760_000_000_000);
 pub(crate) const NODES: usize = 3;
@@ -36,15 +38,16 @@ pub(crate) fn kinds() -> ResourceKinds {
     ResourceKinds::new(kinds.map(|(name, unit)| (name.to_owned(), unit)).to_vec()).unwrap()
 }
 
+const PRESETS: [&str; 6] = ["long-term", "fair", "drf", "fifo", "long-term-drf", "drfh"];
+
 /// Policies and placements by number.
 pub(crate) fn config(seed: u64) -> Config {
-    let presets = ["long-term", "fair", "drf", "fifo", "long-term-drf", "drfh"];
-    let mut root = Policy::preset(presets[(seed % 6) as usize]).unwrap();
+    let mut root = Policy::preset(PRESETS[(seed % 6) as usize]).unwrap();
     if seed.is_multiple_of(6) && seed % 4 >= 2 {
         root.memory = Memory::HalfLife(Span::from_secs(60).unwrap());
     }
     let queue = |number: u64| QueueSpec {
-        name: ["a", "b", "b/c", "b/d"][number as usize].to_owned(),
+        name: ["a", "b", "b.c", "b.d"][number as usize].to_owned(),
         weight: 1000 * (1 + number),
         min: None,
         max: None,
@@ -69,24 +72,10 @@ fn place(seed: u64) -> Box<dyn Placement> {
 }
 
 pub(crate) fn header(seed: u64) -> Header {
-    let (config, kinds) = (config(seed), kinds());
-    let queue = |queue: &QueueSpec| QueueForm {
-        queue: queue.name.as_str().into(),
-        weight: queue.weight,
-        min: None,
-        max: None,
-        policy: None,
-        own: Default::default(),
-    };
-    Header {
-        schema: meed_journal::SCHEMA,
-        world: "toy".to_owned(),
-        seed,
-        resources: kinds.names().map(str::to_owned).collect(),
-        nodes: config.nodes.iter().map(|node| NodeForm::of(node, &kinds)).collect(),
-        queues: config.queues.iter().map(queue).collect(),
-        ..Header::default()
-    }
+    let placement = ["first-fit", "best-fit", "power-of-two"][(seed % 3) as usize];
+    let config = config(seed);
+    let policy = PRESETS[(seed % 6) as usize];
+    Header { seed, max_attempts: 2, ..header_of("toy", policy, &config, placement) }
 }
 
 pub(crate) fn opening(seed: u64) -> Opening<u32> {
@@ -123,9 +112,13 @@ pub(crate) struct Machine {
     pub(crate) running: BTreeMap<TaskKey, String>,
     /// And whether it ended well.
     pub(crate) exits: BTreeMap<TaskKey, bool>,
+    /// They run no more, by no word of theirs.
+    gone: Vec<TaskKey>,
+    /// They run, and nobody here has started them.
+    adopted: Vec<(TaskKey, String)>,
     started: BTreeSet<TaskKey>,
     /// Nodes that are there.
-    down: BTreeSet<usize>,
+    pub(crate) down: BTreeSet<usize>,
     /// Number of the next step, and of the next job.
     pub(crate) step: u64,
 }
@@ -146,63 +139,28 @@ impl Machine {
         }
     }
 
+    /// What was told is durable.
+    fn settle(&mut self) {
+        self.exits.clear();
+        self.gone.clear();
+        self.settle_adopted();
+    }
+
+    fn settle_adopted(&mut self) {
+        for (task, node) in std::mem::take(&mut self.adopted) {
+            assert!(self.started.insert(task.clone()), "{task} was started here");
+            self.running.insert(task, node);
+        }
+    }
+
+    /// Whether it runs, or ran until a moment ago.
+    pub(crate) fn knows(&self, task: &TaskKey) -> bool {
+        self.running.contains_key(task) || self.exits.contains_key(task) || self.gone.contains(task)
+    }
+
     pub(crate) fn starts(&self) -> usize {
         self.started.len()
     }
-}
-
-/// Draws what happens in a step, and tells it.
-fn happens(
-    machine: &Machine,
-    seed: u64,
-    batch: &mut Batch<'_, u32>,
-) -> Result<Vec<TaskKey>, Failed> {
-    let step = machine.step;
-    let die = |what: u64, below: u64| draw(&[seed, step, what], below);
-    let mut ended = Vec::new();
-    for (number, (task, _)) in machine.running.iter().enumerate() {
-        if draw(&[seed, step, 99, number as u64], 6) == 0 {
-            // Its job may have failed a moment ago, and taken it along.
-            let well = draw(&[seed, step, 98, number as u64], 5) > 0;
-            let told = match well {
-                true => batch.task_ended(task).map(drop),
-                false => batch.task_failed(task).map(drop),
-            };
-            if told.is_ok() {
-                ended.push(task.clone());
-            }
-        }
-    }
-    let node = die(1, NODES as u64) as usize;
-    if die(2, 12) == 0 {
-        match machine.down.contains(&node) {
-            true => {
-                let spec = NodeSpec::new(format!("n{node}"), Resources::new(&[4000, 4000]));
-                batch.node_joined(spec)?;
-            }
-            false => batch.node_left(&format!("n{node}"))?,
-        }
-    } else if die(3, 10) == 0 && !machine.down.contains(&node) {
-        let amount = 2000 + 1000 * die(4, 3);
-        batch.node_changed(&format!("n{node}"), Resources::new(&[amount, 4000]))?;
-    }
-    if die(5, 8) == 0 {
-        let _ = batch.job_cancelled(&die(6, 1 + step).into());
-    }
-    if die(7, 3) > 0 {
-        let queue = ["a", "b/c", "b/d"][die(8, 3) as usize];
-        let demand = Resources::new(&[250 * (1 + die(9, 5)), 250 * (1 + die(10, 5))]);
-        let demand = Amounts::of(&demand, &kinds());
-        let group = Group { tasks: 1 + die(11, 4) as u32, demand, ..Group::default() };
-        // Some are refused: no node is as large.
-        let huge = Amounts::of(&Resources::new(&[9000, 1]), &kinds());
-        let group = if die(12, 15) == 0 { Group { demand: huge, ..group } } else { group };
-        match batch.job_arrived(Arrival::new(queue.into(), step.into(), vec![group])) {
-            Ok(()) | Err(Failed::Rejected(_)) => {}
-            Err(other) => return Err(other),
-        }
-    }
-    Ok(ended)
 }
 
 /// The next step of a world: what happens, one decision, one commit, and what it hands out.
@@ -210,7 +168,11 @@ pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Re
     let micros = machine.step * 1_700_001 + draw(&[seed, machine.step, 50], 1_000_000);
     let now = live.instant(Time::from_micros(micros).unwrap());
     let before = machine.clone();
-    let ended = live.at(now, |batch| happens(&before, seed, batch))?;
+    let heard = live.at(now, |batch| happens(&before, seed, batch))?;
+    let Heard { ended, gone, adopted, moved } = heard;
+    machine.running.extend(moved);
+    machine.running.retain(|task, _| !gone.contains(task));
+    (machine.gone, machine.adopted) = (gone, adopted);
     // They have ended, whether the scheduler lives to hear of it or not.
     let well = |task: &TaskKey| {
         let number = before.running.keys().position(|other| other == task).unwrap();
@@ -221,7 +183,7 @@ pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Re
         machine.exits.insert(task.clone(), well(task));
     }
     let actions = live.commit(WALL)?;
-    machine.exits.clear();
+    machine.settle();
     machine.carry_out(actions);
     machine.down = (0..NODES)
         .filter(|node| {
@@ -242,8 +204,22 @@ pub(crate) fn reconcile(live: &mut Live<u32>, machine: &mut Machine) {
     let known: BTreeSet<TaskKey> = live.running().map(|running| running.task).collect();
     machine.running.retain(|task, _| known.contains(task));
     machine.exits.retain(|task, _| known.contains(task));
+    machine.gone.retain(|task| known.contains(task));
+    machine.adopted.retain(|(task, _)| known.contains(task));
+    let gone = std::mem::take(&mut machine.gone);
+    machine.settle_adopted();
+    let elsewhere = live.running().filter_map(|told| {
+        let node = machine.running.get(&told.task)?;
+        (**node != *told.node).then(|| (told.task, node.clone()))
+    });
+    let elsewhere: Vec<(TaskKey, String)> = elsewhere.collect();
     let now = live.instant(live.engine().now());
     live.at(now, |batch| {
+        gone.iter().try_for_each(|task| batch.task_lost(task, None))?;
+        for (task, node) in &elsewhere {
+            // The node may have left, and the task with it.
+            let _ = batch.task_moved(task, node);
+        }
         for (task, well) in &machine.exits {
             // Its job may have failed a moment ago, and taken it along.
             let _ = match well {
@@ -262,7 +238,7 @@ pub(crate) fn reconcile(live: &mut Live<u32>, machine: &mut Machine) {
         .collect();
     live.at(now, |batch| missing.iter().try_for_each(|task| batch.start_again(task))).unwrap();
     let actions = live.commit(WALL).unwrap();
-    machine.exits.clear();
+    machine.settle();
     machine.carry_out(actions);
     agree(live, machine);
 }

@@ -1,0 +1,150 @@
+//! What happens in a live cluster and in no plan: a start that could not be carried out, a task
+//! lost without fault, one task of a job withdrawn, a task that runs already, one that runs
+//! elsewhere.
+
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, Time};
+use meed_journal::{Fact, Moved, Name, Outcome, Started, TaskFact};
+
+use super::Driver;
+use crate::journal::{Failed, Journal};
+use crate::rows::{LiveJob, Task};
+
+/// What the withdrawal of a task did.
+#[derive(Debug)]
+pub struct Withdrawn<J> {
+    /// The task, where it ran: the world must stop it.
+    pub stopped: Option<Task>,
+    /// What became of its job.
+    pub state: JobState,
+    /// The job, where nothing was left of it.
+    pub gone: Option<LiveJob<J>>,
+}
+
+impl<J, K: Journal> Driver<J, K> {
+    /// A start could not be carried out: it is undone and charged nothing, counts as no attempt,
+    /// and the task waits again. `why`: for readers of the record.
+    pub fn start_failed(
+        &mut self,
+        now: Time,
+        task: AllocationId,
+        why: Option<&str>,
+    ) -> Result<Task, Failed> {
+        self.without_fault(now, task, Event::StartFailed(task), Fact::Undone, why)
+    }
+
+    /// A task runs no more, without its fault: what it used stays charged, that was no attempt, and
+    /// it waits again.
+    pub fn task_lost(
+        &mut self,
+        now: Time,
+        task: AllocationId,
+        why: Option<&str>,
+    ) -> Result<Task, Failed> {
+        self.without_fault(now, task, Event::TaskLost(task), Fact::Lost, why)
+    }
+
+    fn without_fault(
+        &mut self,
+        now: Time,
+        task: AllocationId,
+        event: Event<'_>,
+        what: fn(TaskFact) -> Fact,
+        why: Option<&str>,
+    ) -> Result<Task, Failed> {
+        let (task, ..) = self.end(now, task, event)?;
+        self.live_mut(task.job).waits_again(task.task, now);
+        self.tell(now, |told| what(TaskFact { why: why.map(Into::into), ..told.task(&task) }))?;
+        Ok(task)
+    }
+
+    /// One task of a job is wanted no more, whether it waits or runs.
+    pub fn task_withdrawn(
+        &mut self,
+        now: Time,
+        job: JobId,
+        task: u32,
+        why: Option<&str>,
+    ) -> Result<Withdrawn<J>, Failed> {
+        let Effect::Ended { state, stopped, .. } =
+            self.apply(now, Event::TaskWithdrawn { job, task })?
+        else {
+            unreachable!("a withdrawal's effect is `Ended`")
+        };
+        let stopped = self.take_tasks(&stopped).pop();
+        let live = self.live_mut(job);
+        let attempt = match &stopped {
+            Some(ran) => ran.attempt,
+            None => {
+                live.withdraw(task);
+                live.starts_before(task)
+            }
+        };
+        self.tell(now, |told| {
+            let job = told.jobs.get(job.slot()).expect("it lives until this is told").key.clone();
+            let why = why.map(Into::into);
+            Fact::Withdrawn(TaskFact { job, task, attempt, why, detail: None })
+        })?;
+        let gone = match state {
+            JobState::Active | JobState::Drained => None,
+            JobState::Done => Some(self.end_job(now, job, Outcome::Done)?),
+            JobState::Failed => Some(self.end_job(now, job, Outcome::Failed)?),
+        };
+        Ok(Withdrawn { stopped, state, gone })
+    }
+
+    /// A task that waits runs already, since an instant that is not in the future; `by` says who
+    /// decided.
+    pub fn task_adopted(
+        &mut self,
+        now: Time,
+        (job, task): (JobId, u32),
+        node: NodeId,
+        since: Time,
+        by: Option<&Name>,
+    ) -> Result<AllocationId, Failed> {
+        let Effect::Started(id) = self.apply(now, Event::TaskAdopted { job, task, node, since })?
+        else {
+            unreachable!("an adoption's effect is `Started`")
+        };
+        let live = self.live_mut(job);
+        let (ready, attempt) = live.starts(task);
+        let queue = live.queue;
+        self.tally.task_started(queue, since.saturating_since(ready));
+        self.tasks.put(id.slot(), Task { allocation: id, job, task, attempt, node });
+        if self.index.is_some() {
+            self.live_mut(job).running.insert(task, id);
+        }
+        self.tell(now, |told| {
+            Fact::Start(Started {
+                queue: told.queue(queue),
+                job: told.jobs.get(job.slot()).expect("it lives").key.clone(),
+                task,
+                attempt,
+                node: told.names.node(told.engine, node),
+                failures: told.engine.failures_of(id),
+                by: by.cloned(),
+                since: Some(since),
+                reason: None,
+                detail: None,
+            })
+        })?;
+        Ok(id)
+    }
+
+    /// A task turns out to run on another node, and has done so since its start.
+    pub fn task_moved(
+        &mut self,
+        now: Time,
+        task: AllocationId,
+        node: NodeId,
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::TaskMoved(task, node))?;
+        let row = self.tasks.get_mut(task.slot()).expect("a running task has a row");
+        row.node = node;
+        let row = *row;
+        self.tell(now, |told| {
+            let TaskFact { job, task, attempt, .. } = told.task(&row);
+            Fact::Moved(Moved { job, task, attempt, node: told.names.node(told.engine, node) })
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Queues come, change and go.
+
+use meed::{Effect, Event, Policy, QueueChange, QueueId, QueueSpec, ResourceKinds, Time};
+use meed_config::policy::PolicySpec;
+use meed_journal::{Amounts, Fact, Keys, QueueChanged, QueueEntry, QueueMark};
+use serde::Deserialize;
+
+use super::Driver;
+use crate::journal::{Failed, Journal};
+
+impl<J, K: Journal> Driver<J, K> {
+    /// A queue is added below an existing one, or comes back by its name. `own`: the keys of its
+    /// policy that it has under every policy, as its configuration has them; for whoever reads the
+    /// record.
+    pub fn queue_added(
+        &mut self,
+        now: Time,
+        spec: QueueSpec,
+        own: Keys,
+    ) -> Result<QueueId, Failed> {
+        let form = self.tells.then(|| self.form_of(&spec, own));
+        let Effect::Queue(id) = self.apply(now, Event::QueueAdded(spec))? else {
+            unreachable!("a queue's addition has the effect `Queue`")
+        };
+        // One that comes back has its rows.
+        if id.index() == self.is_leaf.len() {
+            self.is_leaf.push(true);
+            self.tally.for_queues(self.is_leaf.len());
+        }
+        if let Some(parent) = self.engine.parent(id) {
+            self.is_leaf[parent.index()] = false;
+        }
+        if let Some(form) = form {
+            self.tell(now, |_| Fact::QueueAdded(Box::new(form)))?;
+        }
+        Ok(id)
+    }
+
+    fn form_of(&self, spec: &QueueSpec, own: Keys) -> QueueEntry {
+        let own_policy = spec.policy != *self.engine.policy(QueueId::ROOT);
+        let kinds = self.engine.kinds();
+        let policy = own_policy.then(|| keys_of(&spec.policy, kinds));
+        queue_form(spec, policy, own, kinds)
+    }
+
+    /// The queue that a record declares.
+    pub(super) fn read_queue(&self, form: &QueueEntry) -> Result<QueueSpec, Failed> {
+        let kinds = self.engine.kinds();
+        let wrong = |what: &str, why: String| {
+            Failed::Record(format!("queue `{}`, {what}: {why}", form.queue))
+        };
+        let min = form.min.as_ref().map(|min| min.read(kinds)).transpose();
+        let max = form.max.as_ref().map(|max| max.read_maximum(kinds)).transpose();
+        let policy = match &form.policy {
+            None => self.engine.policy(QueueId::ROOT).clone(),
+            Some(keys) => policy_of(keys, kinds).map_err(|why| wrong("policy", why))?,
+        };
+        Ok(QueueSpec {
+            name: form.queue.to_string(),
+            weight: form.weight,
+            min: min.map_err(|why| wrong("min", why))?,
+            max: max.map_err(|why| wrong("max", why))?,
+            policy,
+        })
+    }
+
+    /// A queue's weight or bounds change.
+    pub fn queue_changed(
+        &mut self,
+        now: Time,
+        queue: QueueId,
+        change: QueueChange,
+    ) -> Result<(), Failed> {
+        self.apply(now, Event::QueueChanged(queue, change.clone()))?;
+        self.tell(now, |told| {
+            let changed = QueueChanged::of(told.queue(queue), &change, told.engine.kinds());
+            Fact::QueueChanged(Box::new(changed))
+        })
+    }
+
+    /// A queue takes no more jobs and goes when its last has ended.
+    pub fn queue_removed(&mut self, now: Time, queue: QueueId) -> Result<(), Failed> {
+        self.apply(now, Event::QueueRemoved(queue))?;
+        self.tell(now, |told| Fact::QueueRemoved(QueueMark { name: told.queue(queue) }))
+    }
+}
+
+/// A policy in full, as records hold it.
+pub(crate) fn keys_of(policy: &Policy, kinds: &ResourceKinds) -> Keys {
+    match serde_json::to_value(PolicySpec::of(policy, kinds)) {
+        Ok(serde_json::Value::Object(keys)) => keys,
+        _ => unreachable!("keys are an object of plain values"),
+    }
+}
+
+/// The policy that a record holds in full; in words what is wrong with it.
+pub(crate) fn policy_of(keys: &Keys, kinds: &ResourceKinds) -> Result<Policy, String> {
+    let spec = PolicySpec::deserialize(keys).map_err(|why| why.to_string())?;
+    spec.policy(kinds).map_err(|why| why.to_string())
+}
+
+/// A queue as records hold it.
+pub(crate) fn queue_form(
+    spec: &QueueSpec,
+    policy: Option<Keys>,
+    own: Keys,
+    kinds: &ResourceKinds,
+) -> QueueEntry {
+    QueueEntry {
+        queue: spec.name.as_str().into(),
+        weight: spec.weight,
+        min: spec.min.as_ref().map(|min| Amounts::of(min, kinds)),
+        max: spec.max.as_ref().map(|max| Amounts::of_maximum(max, kinds)),
+        policy,
+        own,
+    }
+}

@@ -1,0 +1,52 @@
+//! Worlds where another scheduler decides: time passes without decisions, and keys are read.
+
+use meed::{KeyParts, QueueId, Rejected, Time};
+use meed_journal::{Decide, Fact, JobKey};
+
+use super::{Batch, Live};
+use crate::journal::Failed;
+
+impl<J> Batch<'_, J> {
+    /// Nothing happened until this instant: the journal says that time has passed.
+    pub fn passes(&mut self) -> Result<(), Failed> {
+        self.verb(|driver, now| {
+            driver.engine.advance(now)?;
+            driver.note(now, || Fact::Decide(Decide {}))
+        })
+    }
+}
+
+impl<J> Live<J> {
+    /// Lets time pass to `now`, for who reads keys then.
+    ///
+    /// # Errors
+    ///
+    /// Where `now` lies before the last event.
+    pub fn advance(&mut self, now: Time) -> Result<(), Rejected> {
+        self.driver.engine.advance(now)
+    }
+
+    /// What the key of a queue is made of ([`meed::Engine::key_parts`]).
+    pub fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
+        self.driver.engine.key_parts(queue)
+    }
+
+    /// What the key of a live job is made of ([`meed::Engine::job_key_parts`]).
+    pub fn job_key_parts(&mut self, job: &JobKey) -> Option<KeyParts> {
+        let id = self.driver.job_of(job)?;
+        self.driver.engine.job_key_parts(id)
+    }
+
+    /// What the guard compares of a leaf ([`meed::Engine::guard_parts`]).
+    pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
+        self.driver.engine.guard_parts(leaf)
+    }
+}
+
+/// What a world must know of jobs after it was opened again.
+impl<J> Live<J> {
+    /// Live jobs.
+    pub fn jobs(&self) -> impl Iterator<Item = &crate::rows::LiveJob<J>> {
+        self.driver.jobs()
+    }
+}

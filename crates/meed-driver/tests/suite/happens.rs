@@ -1,0 +1,216 @@
+//! What happens in a step of the small live world, drawn from a seed: all that a world can tell.
+
+use meed::{Infeasible, Labels, NodeSpec, QueueChange, QueueSpec, Resources, Span, Time};
+use meed_driver::Failed;
+use meed_driver::live::Batch;
+use meed_journal::{Amounts, Arrival, ClockStep, Group, JobKey, Note, TaskKey};
+
+use crate::world::{Machine, NODES, config, draw, kinds};
+
+/// What the machine learns beside what commits hand out.
+#[derive(Default)]
+pub(crate) struct Heard {
+    /// They have ended by themselves.
+    pub(crate) ended: Vec<TaskKey>,
+    /// They run no more, and that is told.
+    pub(crate) gone: Vec<TaskKey>,
+    /// They run already, there.
+    pub(crate) adopted: Vec<(TaskKey, String)>,
+    /// They run elsewhere.
+    pub(crate) moved: Vec<(TaskKey, String)>,
+}
+
+/// One step's dice and its batch.
+struct Step<'m, 'b, 'l> {
+    machine: &'m Machine,
+    seed: u64,
+    batch: &'b mut Batch<'l, u32>,
+    heard: Heard,
+}
+
+/// Draws what happens in a step, and tells it.
+pub(crate) fn happens(
+    machine: &Machine,
+    seed: u64,
+    batch: &mut Batch<'_, u32>,
+) -> Result<Heard, Failed> {
+    let mut step = Step { machine, seed, batch, heard: Heard::default() };
+    step.tasks();
+    step.nodes()?;
+    step.queues();
+    step.jobs()?;
+    step.surprises()?;
+    Ok(step.heard)
+}
+
+/// A refusal is no failure: what is told may not fit what is there.
+fn may_be_refused(done: Result<(), Failed>) -> Result<bool, Failed> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(Failed::Rejected(_)) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+impl Step<'_, '_, '_> {
+    fn die(&self, what: u64, below: u64) -> u64 {
+        draw(&[self.seed, self.machine.step, what], below)
+    }
+
+    /// Tasks end, fail, are lost; starts are undone.
+    fn tasks(&mut self) {
+        let (seed, step) = (self.seed, self.machine.step);
+        for (number, task) in self.machine.running.keys().enumerate() {
+            let die = |what: u64, below: u64| draw(&[seed, step, what, number as u64], below);
+            if die(99, 6) == 0 {
+                // Its job may have failed a moment ago, and taken it along.
+                let told = match die(98, 5) > 0 {
+                    true => self.batch.task_ended(task).map(drop),
+                    false => self.batch.task_failed(task).map(drop),
+                };
+                if told.is_ok() {
+                    self.heard.ended.push(task.clone());
+                }
+            } else if die(97, 25) == 0 {
+                let told = match die(96, 2) {
+                    0 => self.batch.start_failed(task, Some("no such image")),
+                    _ => self.batch.task_lost(task, None),
+                };
+                if told.is_ok() {
+                    self.heard.gone.push(task.clone());
+                }
+            }
+        }
+    }
+
+    /// Nodes come, go and change.
+    fn nodes(&mut self) -> Result<(), Failed> {
+        let number = self.die(1, NODES as u64) as usize;
+        let (node, is_down) = (format!("n{number}"), self.machine.down.contains(&number));
+        if self.die(2, 12) == 0 {
+            return match is_down {
+                true => {
+                    let spec = NodeSpec::new(node, Resources::new(&[4000, 4000]));
+                    self.batch.node_joined(spec)
+                }
+                false => self.batch.node_left(&node),
+            };
+        }
+        if is_down || self.die(3, 4) > 0 {
+            return Ok(());
+        }
+        let capacity = Resources::new(&[2000 + 1000 * self.die(4, 3), 4000]);
+        match self.die(60, 6) {
+            0 => self.batch.node_changed(&node, capacity),
+            1 => self.batch.node_resized(&node, capacity),
+            2 => self.batch.node_cordoned(&node, Some("an update")),
+            3 => self.batch.node_uncordoned(&node, None),
+            4 => {
+                let zone = ["a", "b"][self.die(61, 2) as usize].to_owned();
+                self.batch.node_relabelled(&node, Labels::from([("zone".to_owned(), zone)]))
+            }
+            _ => {
+                let used = Resources::new(&[500 * self.die(62, 4), 250]);
+                self.batch.node_used_by_others(&node, used)
+            }
+        }
+    }
+
+    /// Queues come, go and change.
+    fn queues(&mut self) {
+        let name = format!("e{}", self.die(20, 3));
+        let done = match self.die(21, 24) {
+            0 => {
+                let policy = config(self.seed + self.die(22, 2)).root;
+                let weight = 1000 + self.die(23, 3) * 500;
+                let max = (self.die(24, 2) == 0).then(|| Resources::new(&[5000, 5000]));
+                let spec = QueueSpec { name, weight, min: None, max, policy };
+                self.batch.queue_added(spec, Default::default())
+            }
+            1 => self.batch.queue_removed(&name),
+            2 => {
+                let weight = Some(500 + self.die(25, 8) * 500);
+                self.batch.queue_changed("b.c", QueueChange { weight, ..Default::default() })
+            }
+            _ => Ok(()),
+        };
+        may_be_refused(done).expect("nothing breaks here");
+    }
+
+    /// Jobs come, grow, change and go.
+    fn jobs(&mut self) -> Result<(), Failed> {
+        let step = self.machine.step;
+        if self.die(5, 8) == 0 {
+            may_be_refused(self.batch.job_cancelled(&self.die(6, 1 + step).into()))?;
+        }
+        let some = JobKey::from(step.saturating_sub(self.die(30, 6)));
+        match self.die(31, 10) {
+            0 => drop(may_be_refused(self.batch.job_changed(&some, 500 + self.die(32, 4000)))?),
+            1 | 2 => {
+                let more = [self.group(33)];
+                may_be_refused(self.batch.tasks_added(&some, &more, self.die(34, 2) == 0))?;
+            }
+            _ => {}
+        }
+        if self.die(7, 3) > 0 {
+            let queue = ["a", "b.c", "b.d", "e0", "e1"][self.die(8, 5) as usize];
+            let mut arrival = Arrival::new(queue.into(), step.into(), vec![self.group(9)]);
+            arrival.open = self.die(35, 4) == 0;
+            arrival.max_attempts = (self.die(36, 4) == 0).then_some(3);
+            may_be_refused(self.batch.job_arrived(arrival))?;
+        }
+        Ok(())
+    }
+
+    fn group(&self, what: u64) -> Group {
+        let demand = [250 * (1 + self.die(what, 5)), 250 * (1 + self.die(what + 1, 5))];
+        // Some no node can hold: they are refused, or wait for a larger one.
+        let demand = if self.die(12, 15) == 0 { [9000, 1] } else { demand };
+        let demand = Amounts::of(&Resources::new(&demand), &kinds());
+        let zone = || vec!["a".to_owned()];
+        let constraints = (self.die(what + 2, 6) == 0).then(|| {
+            Box::new(meed_config::constraints::ConstraintsForm {
+                forbid: [("zone".to_owned(), zone())].into_iter().collect(),
+                ..Default::default()
+            })
+        });
+        Group { tasks: 1 + self.die(11, 4) as u32, demand, constraints, ..Group::default() }
+    }
+
+    /// What is in no plan.
+    fn surprises(&mut self) -> Result<(), Failed> {
+        let step = self.machine.step;
+        let job = JobKey::from(step.saturating_sub(self.die(40, 5)));
+        if self.die(41, 6) == 0 {
+            let told = self.batch.task_withdrawn(&job, self.die(42, 4) as u32, Some("enough"));
+            may_be_refused(told.map(drop))?;
+        }
+        if self.die(43, 6) == 0 {
+            let now = self.batch.now();
+            let ago = Span::from_micros(self.die(44, 2_000_000)).expect("in range");
+            let since = Time::ZERO.saturating_add(now.saturating_since(Time::ZERO + ago));
+            let (task, node) = (self.die(45, 4) as u32, format!("n{}", self.die(46, 3)));
+            let by = (self.die(47, 2) == 0).then(|| "another".into());
+            match self.batch.task_adopted(&job, task, &node, since, by.as_ref()) {
+                Ok(key) => self.heard.adopted.push((key, node)),
+                Err(Failed::Rejected(_)) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        let running = self.machine.running.keys();
+        let wanders = running.clone().nth(self.die(48, 30) as usize).cloned();
+        if let Some(task) = wanders {
+            let node = format!("n{}", self.die(49, 3));
+            if may_be_refused(self.batch.task_moved(&task, &node))? {
+                self.heard.moved.push((task, node));
+            }
+        }
+        match self.die(51, 20) {
+            0 => self.batch.set_infeasible(Infeasible::Wait),
+            1 => self.batch.set_infeasible(Infeasible::Refuse),
+            2 => self.batch.clock_stepped(ClockStep { was_us: 5, epoch_us: 5 + step }),
+            3 => self.batch.note(Note { about: "nothing".into(), detail: None }),
+            _ => Ok(()),
+        }
+    }
+}
