@@ -77,7 +77,7 @@ pub struct FairnessForm {
 }
 
 /// What an engine starts from.
-pub struct Setup {
+pub struct ClusterSetup {
     /// For [`meed::Engine::new`].
     pub config: Config,
     /// How tasks are placed.
@@ -148,7 +148,7 @@ impl ClusterConfig {
     }
 
     /// What an engine starts from.
-    pub fn resolve(&self) -> Result<Setup, ClusterError> {
+    pub fn resolve(&self) -> Result<ClusterSetup, ClusterError> {
         let fail = |part: Part| move |what: String| ClusterError { part, what };
         let kinds = kinds(&self.cluster.resources).map_err(fail(Part::Resources))?;
         let mut nodes: Vec<NodeSpec> = Vec::new();
@@ -178,12 +178,12 @@ impl ClusterConfig {
         let (root, queues) = queues::resolve(&plans, &self.policy, &kinds).map_err(in_policy)?;
         let placement = self.policy.placement().map_err(in_policy)?;
         let config = Config { kinds, measured, root, queues, nodes };
-        Ok(Setup { config, placement, remarks })
+        Ok(ClusterSetup { config, placement, remarks })
     }
 
     /// As [`ClusterConfig::resolve`]; what is wrong is said with its line in `text`, from which
     /// this was read.
-    pub fn resolve_in(&self, file: &str, text: &str) -> Result<Setup, TextError> {
+    pub fn resolve_in(&self, file: &str, text: &str) -> Result<ClusterSetup, TextError> {
         self.resolve().map_err(|error| error.in_toml(&Place { file, text }))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meed::{NodeSpec, ResourceKinds, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::{Amounts, Quantity, amounts, weight};
+use crate::quantity::{AmountsByName, Quantity, amounts, weight};
 
 /// Most nodes that can be declared.
 pub const MAX_NODES: usize = 1 << 20;
@@ -84,7 +84,7 @@ pub struct NodeForm {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: i64,
     /// What each has.
-    pub capacity: Amounts,
+    pub capacity: AmountsByName,
     /// What an hour on it counts, against 1 for an ordinary one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<Quantity>,
@@ -103,7 +103,7 @@ fn is_one(count: &i64) -> bool {
 
 impl NodeForm {
     /// One node with this capacity.
-    pub fn one(name: impl Into<String>, capacity: Amounts) -> NodeForm {
+    pub fn one(name: impl Into<String>, capacity: AmountsByName) -> NodeForm {
         let name = Some(name.into());
         NodeForm { name, count: 1, capacity, weight: None, labels: BTreeMap::new() }
     }

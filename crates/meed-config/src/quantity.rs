@@ -46,11 +46,11 @@ impl PartialEq for Quantity {
     }
 }
 
-/// Amounts by the name of the resource.
-pub type Amounts = BTreeMap<String, Quantity>;
+/// AmountsByName by the name of the resource.
+pub type AmountsByName = BTreeMap<String, Quantity>;
 
-/// Amounts by name, in the cluster's kinds; what is not named is nothing.
-pub fn amounts(raw: &Amounts, kinds: &ResourceKinds) -> Result<Resources, String> {
+/// AmountsByName by name, in the cluster's kinds; what is not named is nothing.
+pub fn amounts(raw: &AmountsByName, kinds: &ResourceKinds) -> Result<Resources, String> {
     let mut resources = Resources::zero(kinds.len());
     for (name, quantity) in raw {
         let Some(kind) = kinds.find(name) else {
@@ -71,7 +71,7 @@ pub fn amounts(raw: &Amounts, kinds: &ResourceKinds) -> Result<Resources, String
 }
 
 /// A demand: some amount of something.
-pub fn demand(raw: &Amounts, kinds: &ResourceKinds) -> Result<Resources, String> {
+pub fn demand(raw: &AmountsByName, kinds: &ResourceKinds) -> Result<Resources, String> {
     let demand = amounts(raw, kinds).map_err(|why| format!("demand: {why}"))?;
     if demand.is_zero() {
         return Err("demand: a task must ask for some amount of at least one resource".to_owned());
@@ -81,7 +81,7 @@ pub fn demand(raw: &Amounts, kinds: &ResourceKinds) -> Result<Resources, String>
 
 /// A minimum or maximum share. What it does not name it does not bound: that is `missing`.
 pub fn bound(
-    raw: Option<&Amounts>,
+    raw: Option<&AmountsByName>,
     kinds: &ResourceKinds,
     missing: u64,
 ) -> Result<Option<Resources>, String> {

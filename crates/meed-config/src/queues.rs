@@ -10,7 +10,7 @@ use meed::{Policy, QueueSpec, ResourceKinds, Resources};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Given, PolicySpec, SpecError};
-use crate::quantity::{Amounts, Quantity, bound, weight};
+use crate::quantity::{AmountsByName, Quantity, bound, weight};
 use crate::words::{did_you_mean, quote};
 
 /// Longest full name of a queue, in bytes.
@@ -34,10 +34,10 @@ pub struct QueueForm<P = PolicySpec, W = String> {
     pub weight: Option<Quantity>,
     /// Minimum share.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<Amounts>,
+    pub min: Option<AmountsByName>,
     /// Maximum share.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<Amounts>,
+    pub max: Option<AmountsByName>,
     /// Short for a policy with this key alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<W>,
@@ -139,7 +139,7 @@ where
         }
         keys = keys.with_order(order.clone().into());
     }
-    let bound = |part: &str, raw: &Option<Amounts>, missing: u64| {
+    let bound = |part: &str, raw: &Option<AmountsByName>, missing: u64| {
         bound(raw.as_ref(), kinds, missing).map_err(|why| named(part, why))
     };
     Ok(QueuePlan {

@@ -49,6 +49,19 @@ impl Lines {
         &self.input
     }
 
+    /// Whether there is no further line.
+    pub fn is_at_end(&mut self) -> Result<bool, FileError> {
+        let taken = std::mem::take(&mut self.taken);
+        self.input.plain.consume(taken);
+        loop {
+            match self.input.plain.fill_buf() {
+                Ok(buffer) => return Ok(buffer.is_empty()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.input.failure(error, self.number)),
+            }
+        }
+    }
+
     /// The next line without its line break; `None` at the end.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, FileError> {
         let taken = std::mem::take(&mut self.taken);

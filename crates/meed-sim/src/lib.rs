@@ -7,6 +7,7 @@
 
 pub mod classes;
 pub mod explain;
+mod live;
 pub mod log;
 pub mod mapreduce;
 pub mod replay;
@@ -16,4 +17,6 @@ mod slots;
 pub mod world;
 
 pub use meed_driver::record;
-pub use simulate::{DEFAULT_POLICIES, Options, SimulateError, Unwatched, Watch, run_one, simulate};
+pub use simulate::{
+    DEFAULT_POLICIES, SimulateError, SimulateOptions, Unwatched, Watch, run_one, simulate,
+};

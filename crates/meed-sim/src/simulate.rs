@@ -9,11 +9,11 @@ use crate::log::Log;
 use crate::mapreduce;
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
-use crate::world::{Failures, Progress, RunError, Setup, run};
+use crate::world::{Failures, Progress, RunError, WorldSetup, run};
 
 /// How a scenario is run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SimulateOptions {
     /// The policies, as words of `--policy`.
     pub policies: Vec<String>,
     /// Instead of the scenario's seed.
@@ -27,10 +27,10 @@ pub struct Options {
 /// What is run when nothing is asked for.
 pub const DEFAULT_POLICIES: [&str; 3] = [STATIC, "fair", "long-term"];
 
-impl Default for Options {
-    fn default() -> Options {
+impl Default for SimulateOptions {
+    fn default() -> SimulateOptions {
         let policies = DEFAULT_POLICIES.map(str::to_owned).to_vec();
-        Options { policies, seed: None, series_points: 0, strict: false }
+        SimulateOptions { policies, seed: None, series_points: 0, strict: false }
     }
 }
 
@@ -73,7 +73,7 @@ impl Watch for Unwatched {
 /// the same result, and the same log to the byte, on every machine.
 pub fn simulate(
     scenario: &Scenario,
-    options: &Options,
+    options: &SimulateOptions,
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Comparison, SimulateError> {
@@ -102,7 +102,7 @@ pub fn simulate(
         let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
         let header = || scenario.header(words, seed, &plan, source.assumptions());
         out.header(header).map_err(RunError::Log)?;
-        let setup = Setup {
+        let setup = WorldSetup {
             strict: options.strict,
             series_points: options.series_points,
             log: out,
@@ -117,7 +117,7 @@ pub fn simulate(
 /// The runs of a scenario of the MapReduce world.
 fn mapreduce_runs(
     scenario: &Scenario,
-    options: &Options,
+    options: &SimulateOptions,
     seed: u64,
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
@@ -126,7 +126,7 @@ fn mapreduce_runs(
         watch.begins(words);
         let plan = scenario.plan(words)?;
         let setup = scenario.mapreduce_setup(words, seed)?.expect("a scenario of that world");
-        let setup = mapreduce::Setup {
+        let setup = mapreduce::MapReduceSetup {
             strict: options.strict,
             series_points: options.series_points,
             ..setup
@@ -144,13 +144,13 @@ fn setup_of<'a>(
     plan: Plan,
     seed: u64,
     source: Box<dyn JobSource + Send>,
-) -> Setup<'a> {
+) -> WorldSetup<'a> {
     let (per_million, max_attempts) = scenario.failures();
-    let (source, changes) = match plan.slots {
+    let (source, changes): (Box<dyn JobSource>, _) = match plan.slots {
         None => (source, scenario.changes()),
         Some(slots) => (slots.source(source), slots.changes(scenario.changes())),
     };
-    Setup {
+    WorldSetup {
         config: plan.config,
         placement: plan.placement,
         partitioned: plan.partitioned,
@@ -169,7 +169,7 @@ fn setup_of<'a>(
 impl Scenario {
     /// What a run under the policy `words` starts from, without samples and log: for callers of
     /// [`run_one`] that run many variants of one scenario.
-    pub fn setup(&self, words: &str, seed: u64) -> Result<Setup<'static>, SimulateError> {
+    pub fn setup(&self, words: &str, seed: u64) -> Result<WorldSetup<'static>, SimulateError> {
         self.has_jobs()?;
         self.setup_with(words, seed, self.source(seed, OnBadLine::Skip)?)
     }
@@ -180,7 +180,7 @@ impl Scenario {
         words: &str,
         seed: u64,
         source: Box<dyn JobSource + Send>,
-    ) -> Result<Setup<'static>, SimulateError> {
+    ) -> Result<WorldSetup<'static>, SimulateError> {
         self.has_jobs()?;
         Ok(setup_of(self, self.plan(words)?, seed, source))
     }
@@ -200,7 +200,7 @@ impl Scenario {
 /// and workload themselves. `policy` names the run in its record.
 pub fn run_one(
     policy: &str,
-    setup: Setup<'_>,
+    setup: WorldSetup<'_>,
     watch: &mut dyn Watch,
 ) -> Result<RunRecord, RunError> {
     let ran = run(policy, setup, None, &mut |progress| watch.goes_on(progress))?;

@@ -115,7 +115,7 @@ impl Slots {
     }
 
     /// `source` with demands in slots as well.
-    pub(crate) fn source(self, source: Box<dyn JobSource + Send>) -> Box<dyn JobSource + Send> {
+    pub(crate) fn source<'a>(self, source: Box<dyn JobSource + 'a>) -> Box<dyn JobSource + 'a> {
         Box::new(Slotted { slots: self, source })
     }
 
@@ -154,12 +154,12 @@ impl Slots {
     }
 }
 
-struct Slotted {
+struct Slotted<'a> {
     slots: Slots,
-    source: Box<dyn JobSource + Send>,
+    source: Box<dyn JobSource + 'a>,
 }
 
-impl JobSource for Slotted {
+impl JobSource for Slotted<'_> {
     fn queues(&self) -> &[String] {
         self.source.queues()
     }

@@ -137,7 +137,7 @@ pub struct TaskReport {
 
 /// What a node did since its last heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Load {
+pub struct ClassLoad {
     /// Busy thousandths of all its processors.
     pub cpu_busy: u32,
     /// Bytes a second that its disk read and wrote.
@@ -286,7 +286,7 @@ impl Classes {
 
     /// A heartbeat of some node: overload is counted, and slots are set where that is due
     /// (Algorithms 6, 9 and 10). Whether slots have changed, perhaps those of other nodes.
-    pub fn beat(&mut self, load: Load) -> bool {
+    pub fn beat(&mut self, load: ClassLoad) -> bool {
         let over = [
             load.cpu_busy > self.limits.cpu_busy,
             load.io_bytes_per_s > self.limits.io_bytes_per_s,

@@ -121,10 +121,10 @@ fn fig_4_slots_follow_the_tasks_that_a_node_ends_in_a_second() {
     }
     assert_eq!(slots_of(&classes), [(2, 2); 3], "before the job has ended");
     classes.job_ended(job);
-    assert!(classes.beat(Load::default()));
+    assert!(classes.beat(ClassLoad::default()));
     // c = 1/10, 1/5, 1/20: of six slots 1.71, 3.43, 0.86, whole by largest remainder.
     assert_eq!(slots_of(&classes), [(2, 2), (3, 2), (1, 2)]);
-    assert!(!classes.beat(Load::default()), "once is enough");
+    assert!(!classes.beat(ClassLoad::default()), "once is enough");
 }
 
 /// Fig. 2 and 3: DMR halves whatever the nodes are; by capability each class goes where it is done
@@ -134,7 +134,7 @@ fn fig_3_halves_do_not_fit_unequal_nodes() {
     let (cpu, io) = ([10, 20, 20], [20, 20, 10]);
     let slots = |rule: &str| {
         let mut classes = measured(rule, &[4; 3], &cpu, &io);
-        classes.beat(Load::default());
+        classes.beat(ClassLoad::default());
         slots_of(&classes)
     };
     assert_eq!(slots("dmr"), [(2, 2); 3]);
@@ -156,7 +156,7 @@ fn jobs_are_not_mixed() {
         classes.task_ended(&report(ids[job], node, seconds, 0));
     }
     ids.iter().for_each(|&job| classes.job_ended(job));
-    classes.beat(Load::default());
+    classes.beat(ClassLoad::default());
     assert_eq!(slots_of(&classes), [(4, 4); 3]);
     // A job that ran on two nodes compares these two only; their sum stays.
     let job = jobs(3)[2];
@@ -165,7 +165,7 @@ fn jobs_are_not_mixed() {
     classes.task_ended(&report(job, 1, 1, 0));
     classes.job_ended(job);
     for _ in 0..3 {
-        classes.beat(Load { cpu_busy: 1000, io_bytes_per_s: 0 });
+        classes.beat(ClassLoad { cpu_busy: 1000, io_bytes_per_s: 0 });
     }
     assert_eq!(slots_of(&classes), [(2, 4), (6, 4), (4, 4)]);
 }
@@ -173,9 +173,9 @@ fn jobs_are_not_mixed() {
 #[test]
 fn a_node_without_records_keeps_its_slots() {
     let mut classes = measured("jas", &[4, 4, 4, 0], &[10, 0, 10], &[0, 0, 0]);
-    assert!(!classes.beat(Load::default()), "equal nodes keep halves");
+    assert!(!classes.beat(ClassLoad::default()), "equal nodes keep halves");
     let mut classes = measured("jas", &[8, 8, 8, 0], &[10, 0, 30], &[0, 0, 0]);
-    classes.beat(Load::default());
+    classes.beat(ClassLoad::default());
     assert_eq!(slots_of(&classes), [(6, 4), (4, 4), (2, 4), (0, 0)]);
 }
 
@@ -268,13 +268,13 @@ fn delay_scheduling_passes_over_for_a_time() {
 fn overload_sets_slots_anew() {
     let job = jobs(3)[2];
     let mut classes = measured("djasl", &[4, 4], &[10, 10], &[10, 10]);
-    classes.beat(Load::default());
+    classes.beat(ClassLoad::default());
     assert_eq!(slots_of(&classes), [(2, 2), (2, 2)]);
     classes.job_arrived(job);
     classes.task_ended(&report(job, 0, 30, 0));
     classes.task_ended(&report(job, 1, 10, 0));
     classes.job_ended(job);
-    let busy = Load { cpu_busy: 901, io_bytes_per_s: 35 * MB };
+    let busy = ClassLoad { cpu_busy: 901, io_bytes_per_s: 35 * MB };
     assert_eq!([0; 3].map(|_| classes.beat(busy)), [false, false, true], "the threshold is 3");
     assert_eq!(
         slots_of(&classes),
@@ -308,7 +308,7 @@ proptest! {
         let map_slots: Vec<u32> = nodes.iter().map(|node| node.0).collect();
         let (cpu, io): (Vec<u64>, Vec<u64>) = nodes.iter().map(|node| (node.1, node.2)).unzip();
         let mut classes = measured("jas", &map_slots, &cpu, &io);
-        classes.beat(Load::default());
+        classes.beat(ClassLoad::default());
         let now = slots_of(&classes);
         prop_assert_eq!(now.iter().map(|(cpu, io)| cpu + io).sum::<u32>(), map_slots.iter()
             .sum::<u32>());

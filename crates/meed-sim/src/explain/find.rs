@@ -3,7 +3,7 @@
 //! What people call a job need not be distinct, neither over queues nor within one; its key is.
 //! Memory: the jobs looked for that are alive, and of each that has ended a few numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{Span, Time};
 use meed_config::words::{did_you_mean, slips};
@@ -32,6 +32,8 @@ pub(super) struct Found {
     ready: Time,
     unstarted: u64,
     again: BTreeMap<u32, Time>,
+    /// Those that have started and not waited since.
+    running: BTreeSet<u32>,
 }
 
 impl Found {
@@ -51,7 +53,16 @@ impl Found {
             }
         };
         self.starts.push(t);
+        self.running.insert(task);
         self.waited(since, t);
+    }
+
+    /// A task is wanted no more.
+    fn withdraw(&mut self, task: u32, attempt: u32) {
+        let ran = self.running.remove(&task);
+        if self.again.remove(&task).is_none() && !ran && attempt == 0 {
+            self.unstarted = self.unstarted.saturating_sub(1);
+        }
     }
 
     /// What waits when the job or the record ends has waited until then.
@@ -77,6 +88,7 @@ pub(super) fn jobs(
         Kind::Fail,
         Kind::Lost,
         Kind::Undone,
+        Kind::Withdrawn,
         Kind::JobEnd,
     ];
     let mut reader = recording.log.read(&recording.run)?;
@@ -126,6 +138,7 @@ impl Look {
             ready: t,
             unstarted: arrival.groups.iter().map(|group| u64::from(group.tasks)).sum(),
             again: BTreeMap::new(),
+            running: BTreeSet::new(),
         });
     }
 
@@ -143,6 +156,11 @@ impl Look {
                 }
             }
             Fact::Fail(task) | Fact::Lost(task) | Fact::Undone(task) => self.waits_again(t, task),
+            Fact::Withdrawn(task) => {
+                if let Some(job) = self.job(&task.job) {
+                    job.withdraw(task.task, task.attempt);
+                }
+            }
             Fact::JobEnd(end) => {
                 if let Some(job) = self.job(&end.job) {
                     job.ended = Some(t);
@@ -157,6 +175,7 @@ impl Look {
     fn waits_again(&mut self, t: Time, task: &TaskFact) {
         if let Some(job) = self.job(&task.job) {
             job.again.insert(task.task, t);
+            job.running.remove(&task.task);
         }
     }
 

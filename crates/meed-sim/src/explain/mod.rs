@@ -16,9 +16,10 @@ use meed_driver::explain::Standing;
 use serde::Serialize;
 
 pub use meed_driver::explain::{
-    Ahead, Bound, Child, GuardState, Leaf, Level, Obstacle, QueueState,
+    Ahead, Bound, Child, GuardStatus, Leaf, Level, Obstacle, QueueStatus,
 };
 
+use crate::live::Mode;
 use crate::log::Log;
 use crate::log::read::LogError;
 use crate::mapreduce;
@@ -30,7 +31,7 @@ use worlds::Explained;
 
 /// Whose waiting is to be explained.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Subject {
+pub enum LogSubject {
     /// A job, as LABEL or QUEUE/LABEL.
     Job(String),
     /// A leaf queue: what it would start next.
@@ -47,7 +48,7 @@ pub struct Explanation {
     /// The leaf queue.
     pub queue: String,
     /// The job, where one was asked for.
-    pub job: Option<JobState>,
+    pub job: Option<JobStatus>,
     /// The instant that is explained.
     pub at_s: f64,
     /// How that instant was chosen.
@@ -62,12 +63,12 @@ pub struct Explanation {
     /// Since when the first of them has waited.
     pub waiting_since_s: Option<f64>,
     /// The queue's books.
-    pub state: QueueState,
+    pub state: QueueStatus,
     /// The order at each level, from the root down; empty under the static partition, where there
     /// is none.
     pub levels: Vec<Level>,
     /// The starvation guard, where there is one.
-    pub guard: Option<GuardState>,
+    pub guard: Option<GuardStatus>,
     /// The order within the leaf.
     pub leaf: Option<Leaf>,
     /// What stands in the way, the hardest first.
@@ -94,7 +95,7 @@ pub enum AtIs {
 
 /// A job of the record.
 #[derive(Clone, Debug, Serialize)]
-pub struct JobState {
+pub struct JobStatus {
     /// Its label.
     pub job: String,
     /// When it arrived.
@@ -123,20 +124,20 @@ pub struct Forecast {
 /// Explains why `subject` waits at `at`; without `at` in the middle of its longest wait.
 pub fn explain(
     recording: &Recording,
-    subject: &Subject,
+    subject: &LogSubject,
     at: Option<Time>,
 ) -> Result<Explanation, ReplayError> {
     let (queue, found) = match subject {
-        Subject::Job(words) => {
+        LogSubject::Job(words) => {
             let job = find::the_job(recording, words, at)?;
             (job.queue.clone(), vec![job])
         }
-        Subject::Queue(name) => {
+        LogSubject::Queue(name) => {
             check_leaf(recording, name)?;
             (name.clone(), find::jobs(recording, |job| *job.queue == **name)?)
         }
     };
-    let job = matches!(subject, Subject::Job(_)).then(|| found[0].clone());
+    let job = matches!(subject, LogSubject::Job(_)).then(|| found[0].clone());
     let (at, at_is) = instant(at, &found, job.as_ref());
     let mut remarks = recording.remarks();
     if at > recording.run.end {
@@ -146,8 +147,14 @@ pub fn explain(
     // The world that is compared logs; the one that is looked at, and left alone afterwards, does
     // not.
     let differs = differs(recording, at)?;
-    let script = differs.as_ref().map(|_| recording.script()).transpose()?;
+    let plays = differs.is_some() && !recording.is_live();
+    let script = plays.then(|| recording.script()).transpose()?;
     let seen = match recording.is_mapreduce() {
+        _ if recording.is_live() => {
+            let mode = if differs.is_some() { Mode::AsTold } else { Mode::Again };
+            let world = recording.live_world(mode, 0, Log::off())?;
+            look(world, None, at, &queue, job.as_ref())?
+        }
         true => {
             let setup = recording.mapreduce_setup(recording.policy(), 0)?;
             look(mapreduce::World::new(setup, Log::off())?, None, at, &queue, job.as_ref())?
@@ -181,7 +188,7 @@ pub fn explain(
     Ok(Explanation {
         schema: SCHEMA,
         policy: recording.policy().to_owned(),
-        job: job.as_ref().map(|job| JobState {
+        job: job.as_ref().map(|job| JobStatus {
             job: job.label.to_string(),
             arrived_s: seconds(job.arrived),
             ended_s: job.ended.filter(|_| !job.refused).map(seconds),
@@ -233,7 +240,8 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
     let names = || recording.run.header.queues.iter().map(|form| form.queue.as_str());
     let below = format!("{name}.");
     let children: Vec<&str> = names().filter(|queue| queue.starts_with(&below)).take(5).collect();
-    match (names().any(|queue| queue == name), children.is_empty()) {
+    let is_there = names().any(|queue| queue == name) || recording.came_later(name);
+    match (is_there, children.is_empty()) {
         (false, _) => Err(find::unknown_queue(recording, name)),
         (true, true) => Ok(()),
         (true, false) => Err(LogError::Which {
@@ -270,6 +278,11 @@ fn look<'a, W: Explained<'a>>(
 
 /// Where this program's decisions up to `at` part from the record.
 fn differs(recording: &Recording, at: Time) -> Result<Option<Difference>, ReplayError> {
+    if recording.is_live() {
+        let mut world = recording.live_world(Mode::Again, 0, Log::off())?;
+        world.begin_to(at, None)?;
+        return Ok(world.difference());
+    }
     let compare = Compare::new(&recording.log, &recording.run, None)?;
     let mut writer = compare.clone();
     let mut log = Log::to(&mut writer);

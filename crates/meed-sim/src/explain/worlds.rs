@@ -6,6 +6,7 @@ use meed::{JobId, QueueId, Time};
 use meed_driver::Books;
 use meed_driver::explain::{Standing, Subject, standing};
 
+use crate::live;
 use crate::mapreduce;
 use crate::world::{Desk, RunError, Script, World};
 
@@ -83,6 +84,49 @@ impl<'a, D: Desk<'a>> Explained<'a> for World<'a, D> {
 
     fn standing(&self, leaf: QueueId, job: Option<Option<(D::At, JobId)>>) -> Option<Standing> {
         self.desk().standing(leaf, subject(job.map(|job| job.map(|(_, id)| id))))
+    }
+}
+
+impl<'a> Explained<'a> for live::World<'a> {
+    type Job = JobId;
+
+    /// Who decides was said when it was made.
+    fn begin_to(&mut self, at: Time, _: Option<Script<'a>>) -> Result<(), RunError> {
+        self.run_to(at, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn rest_until(&mut self, at: Time) -> Result<(), RunError> {
+        self.advance(at)
+    }
+
+    fn leave_alone(&mut self) {
+        live::World::leave_alone(self);
+    }
+
+    fn step(&mut self) -> Result<Option<Time>, RunError> {
+        let next = self.next_instant()?;
+        if let Some(at) = next {
+            self.run_to(at, &mut |_| ControlFlow::Continue(()))?;
+        }
+        Ok(next)
+    }
+
+    fn books(&self) -> &impl Books {
+        self.driver()
+    }
+
+    fn job(&self, number: u64) -> Option<JobId> {
+        self.find_job(number)
+    }
+
+    fn waiting(&self, id: JobId) -> Option<u64> {
+        let live = self.driver().job(id)?;
+        Some(live.waiting().map_or(0, |waits| waits.tasks))
+    }
+
+    fn standing(&self, leaf: QueueId, job: Option<Option<JobId>>) -> Option<Standing> {
+        self.driver().leaf(leaf)?;
+        Some(standing(self.driver(), self.driver(), (leaf, leaf), subject(job)))
     }
 }
 

@@ -3,7 +3,7 @@
 use meed::{ResourceKinds, Span, Time};
 use meed_config::constraints::ConstraintsForm;
 use meed_journal::{Amounts, Arrival, Cancelled, Fact, Group, JobKey, Name};
-use meed_workload::{Cause, Durations, Job, JobLabel, TaskGroup};
+use meed_workload::{Cause, Durations, Job, JobGroup, JobLabel};
 
 use crate::world::Change;
 
@@ -53,8 +53,8 @@ pub(crate) fn whole(
 }
 
 /// Equal tasks as records hold them.
-pub(crate) fn groups(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
-    let form = |group: &TaskGroup| Group {
+pub(crate) fn groups(groups: &[JobGroup], kinds: &ResourceKinds) -> Vec<Group> {
+    let form = |group: &JobGroup| Group {
         stage: group.stage,
         tasks: group.count,
         demand: Amounts::of(&group.demand, kinds),
@@ -107,13 +107,13 @@ pub(crate) fn job_of(
     Ok((job, cause))
 }
 
-fn group_of(group: &Group, kinds: &ResourceKinds) -> Result<TaskGroup, String> {
+fn group_of(group: &Group, kinds: &ResourceKinds) -> Result<JobGroup, String> {
     let duration = match group.durations.as_slice() {
         [] => return Err("duration_s: give one for all tasks, or one for each".to_owned()),
         [one] => Durations::Same(*one),
         all => Durations::Each(all.into()),
     };
-    Ok(TaskGroup {
+    Ok(JobGroup {
         stage: group.stage,
         count: group.tasks,
         demand: group.demand.read(kinds).map_err(|why| format!("demand: {why}"))?,

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::classes::{Class, Classes, Load, Pick, Remote, SlotKind, TaskReport};
+use crate::classes::{Class, ClassLoad, Classes, Pick, Remote, SlotKind, TaskReport};
 use meed::{JobState, Resources, Span, Start, Time};
 use meed_driver::LiveJob;
 
@@ -102,7 +102,7 @@ impl World<'_> {
     }
 
     /// What the node did since its last heartbeat.
-    fn load(&mut self, number: usize) -> Load {
+    fn load(&mut self, number: usize) -> ClassLoad {
         let now = self.now;
         let usage = self.machines.usage(now, number);
         let node = &mut self.nodes[number];
@@ -110,7 +110,7 @@ impl World<'_> {
         let before = std::mem::replace(&mut node.usage, usage);
         let all = u128::from(since.as_micros()) * u128::from(self.cluster.machines[number].cores);
         let busy = u128::from(usage.core_micros - before.core_micros) * 1000;
-        Load {
+        ClassLoad {
             cpu_busy: busy.checked_div(all).unwrap_or(0) as u32,
             io_bytes_per_s: per_second(usage.disk_bytes - before.disk_bytes, since),
         }

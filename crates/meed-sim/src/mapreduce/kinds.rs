@@ -25,7 +25,7 @@ pub enum Reduces {
 
 /// A type of job.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kind {
+pub struct MapReduceKind {
     /// What scenarios call it.
     pub name: Cow<'static, str>,
     /// Bytes that a map reads, per byte of its block, in thousandths.
@@ -50,10 +50,10 @@ const fn kind(
     shuffle: u32,
     reduce: [u32; 2],
     reduces: Reduces,
-) -> Kind {
+) -> MapReduceKind {
     let [map_read, map_cpu_ms, map_output] = map;
     let [reduce_cpu_ms, output] = reduce;
-    Kind {
+    MapReduceKind {
         name: Cow::Borrowed(name),
         map_read: map_read * (RATIO_ONE / 100),
         map_cpu_micros_per_mb: map_cpu_ms as u64 * 1000,
@@ -68,7 +68,7 @@ const fn kind(
 /// The eight types of the paper. Columns: what a map reads (%), its CPU (ms per MB), what it writes
 /// (%); what is shuffled (%); the reduces' CPU (ms per MB shuffled), what they write (% of the
 /// input); how many.
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[MapReduceKind] = &[
     // Draws points and counts those within a circle: no input to speak of, its "data size" only
     // says how many maps there are. 400 ms per nominal MB makes a 64 MiB map 27 s of one core. One
     // reduce adds up a few numbers.
@@ -122,7 +122,7 @@ pub(super) struct ReduceWork {
     pub(super) write_bytes: u64,
 }
 
-impl Kind {
+impl MapReduceKind {
     /// A map over a block of `bytes`.
     pub(super) fn map(&self, bytes: u64) -> MapWork {
         MapWork {

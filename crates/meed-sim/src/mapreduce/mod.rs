@@ -23,10 +23,11 @@ mod timers;
 mod views;
 mod world;
 
-pub use kinds::{KINDS, Kind, RATIO_ONE, Reduces};
+pub use kinds::{KINDS, MapReduceKind, RATIO_ONE, Reduces};
 pub use machines::{Machine, SpeedChange, Speeds};
 pub use record::{
-    JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
+    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
+    SlotChange,
 };
-pub use setup::{Begin, Cluster, PlannedJob, Request, Setup, run};
+pub use setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup, PlannedJob, run};
 pub(crate) use world::World;

@@ -2,7 +2,8 @@
 
 use meed::Time;
 pub use meed_driver::record::mapreduce::{
-    JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
+    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
+    SlotChange,
 };
 
 use super::World;
@@ -24,8 +25,9 @@ impl World<'_> {
                 end_s: seconds(state.end),
             })
             .collect();
-        let jobs: Vec<JobRecord> = self.jobs.iter().map(|job| self.job_record(job)).collect();
-        let sum = |of: fn(&JobRecord) -> u64| jobs.iter().map(of).sum::<u64>();
+        let jobs: Vec<MapReduceJobRecord> =
+            self.jobs.iter().map(|job| self.job_record(job)).collect();
+        let sum = |of: fn(&MapReduceJobRecord) -> u64| jobs.iter().map(of).sum::<u64>();
         let (maps, local_maps) = (sum(|job| job.maps), sum(|job| job.local_maps));
         let times: Vec<f64> = requests
             .iter()
@@ -55,12 +57,12 @@ impl World<'_> {
         }
     }
 
-    fn job_record(&self, job: &Job) -> JobRecord {
+    fn job_record(&self, job: &Job) -> MapReduceJobRecord {
         let plan = &self.requests[job.request].jobs[job.number];
         let class = job
             .class
             .or_else(|| job.id.filter(|_| job.end.is_none()).and_then(|id| self.classes.class(id)));
-        JobRecord {
+        MapReduceJobRecord {
             job: plan.name.clone(),
             queue: plan.queue.clone(),
             kind: self.kinds[plan.kind].name.clone().into_owned(),

@@ -5,7 +5,7 @@ use meed::{Config, Span, Time};
 use meed_driver::{Ending, outcome};
 
 use super::World;
-use super::kinds::Kind;
+use super::kinds::MapReduceKind;
 use super::machines::{Machine, SpeedChange};
 use super::world::Finished;
 use crate::Watch;
@@ -44,7 +44,7 @@ pub struct PlannedJob {
     pub name: String,
     /// Full name of its leaf queue.
     pub queue: String,
-    /// Number of its type in [`Setup::kinds`].
+    /// Number of its type in [`MapReduceSetup::kinds`].
     pub kind: usize,
     /// Bytes of its input.
     pub input_bytes: u64,
@@ -61,7 +61,7 @@ pub enum Begin {
 
 /// Jobs that are submitted together, in this order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Request {
+pub struct MapReduceRequest {
     /// Its name.
     pub name: String,
     /// When.
@@ -72,7 +72,7 @@ pub struct Request {
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct MapReduceSetup {
     /// Queues and policies; resources `map` and `reduce`; one node for each machine, with its slots
     /// as capacity.
     pub config: Config,
@@ -85,9 +85,9 @@ pub struct Setup {
     /// The machines.
     pub cluster: Cluster,
     /// Types of jobs.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<MapReduceKind>,
     /// The workload, in order of submission where times are known.
-    pub requests: Vec<Request>,
+    pub requests: Vec<MapReduceRequest>,
     /// When to stop.
     pub stop: StopAt,
     /// Of where blocks lie.
@@ -101,7 +101,7 @@ pub struct Setup {
 /// Runs one setup to its end. `policy` names the run in its record.
 pub fn run(
     policy: &str,
-    setup: Setup,
+    setup: MapReduceSetup,
     log: Log<'_>,
     watch: &mut dyn Watch,
 ) -> Result<RunRecord, RunError> {

@@ -15,10 +15,10 @@ use meed_driver::{Books, Driver, Sampler, finish_of};
 use super::beat::Node;
 use super::blocks::Racks;
 use super::jobs::{Job, RequestState};
-use super::kinds::Kind;
+use super::kinds::MapReduceKind;
 use super::machines::{Machines, SpeedChange};
 use super::record::MapReduceRecord;
-use super::setup::{Begin, Cluster, Request, Setup};
+use super::setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup};
 use super::tasks::Tasks;
 use super::views::Views;
 use crate::log::Log;
@@ -37,8 +37,8 @@ pub(crate) struct World<'a> {
     pub(super) machines: Machines,
     pub(super) nodes: Vec<Node>,
     pub(super) node_ids: Vec<NodeId>,
-    pub(super) kinds: Vec<Kind>,
-    pub(super) requests: Vec<Request>,
+    pub(super) kinds: Vec<MapReduceKind>,
+    pub(super) requests: Vec<MapReduceRequest>,
     pub(super) request_states: Vec<RequestState>,
     /// Requests to be submitted, by time.
     pub(super) due: BTreeSet<(Time, usize)>,
@@ -73,7 +73,7 @@ pub(super) struct Finished<'a> {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(setup: Setup, log: Log<'a>) -> Result<World<'a>, RunError> {
+    pub(crate) fn new(setup: MapReduceSetup, log: Log<'a>) -> Result<World<'a>, RunError> {
         let cluster = setup.cluster;
         let place = (setup.placement)(setup.config.kinds.len(), setup.seed);
         let driver = Driver::new(setup.config, place, log)?;

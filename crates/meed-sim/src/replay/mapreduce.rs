@@ -10,7 +10,7 @@ use meed_journal::Header;
 
 use super::{Recording, ReplayError, ReplayOptions, Replayed};
 use crate::log::Log;
-use crate::mapreduce::{self, Setup};
+use crate::mapreduce::{self, MapReduceSetup};
 use crate::record::{Comparison, SCHEMA};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::simulate::Watch;
@@ -30,9 +30,12 @@ impl Recording {
         &self,
         words: &str,
         series_points: usize,
-    ) -> Result<Setup, ScenarioError> {
+    ) -> Result<MapReduceSetup, ScenarioError> {
         let setup = self.scenario.mapreduce_setup(words, self.run.header.seed)?;
-        Ok(Setup { series_points, ..setup.expect("its header says that it is of this world") })
+        Ok(MapReduceSetup {
+            series_points,
+            ..setup.expect("its header says that it is of this world")
+        })
     }
 }
 

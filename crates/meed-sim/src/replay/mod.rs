@@ -11,6 +11,7 @@
 //! books.
 
 mod compare;
+mod live;
 mod mapreduce;
 mod source;
 #[cfg(test)]
@@ -28,12 +29,13 @@ pub use compare::Difference;
 pub(crate) use mapreduce::WORLD;
 pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
+use crate::live::Fates;
 use crate::log::Log;
 use crate::log::read::{LogError, LogFile, Run};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
 use crate::simulate::{Watch, add_speedups, run_one};
-use crate::world::{Change, Failures, RunError, Script, Setup, TimedChange, Told, run};
+use crate::world::{Change, Failures, RunError, Script, TimedChange, Told, WorldSetup, run};
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +57,8 @@ pub struct Recording {
     pub(crate) run: Run,
     scenario: Scenario,
     workload: Workload,
+    /// Of a live world's run: how long its tasks took.
+    fates: Option<Arc<Fates>>,
 }
 
 /// What else to run.
@@ -111,11 +115,13 @@ impl Recording {
         if !run.finished {
             scenario.stop_at(run.end);
         }
-        let workload = match is_mapreduce {
+        let is_live = !is_mapreduce && !run.header.world.is_empty();
+        let workload = match is_mapreduce || is_live {
             true => Workload::none(scenario.kinds()),
             false => Workload::of(&log, &run, scenario.kinds())?,
         };
-        let recording = Recording { log, run, scenario, workload };
+        let fates = is_live.then(|| Fates::of(&log, &run)).transpose()?.map(Arc::new);
+        let recording = Recording { log, run, scenario, workload, fates };
         // What is wrong with its policies is told before anything runs.
         match is_mapreduce {
             true => drop(recording.scenario.plan(recording.policy())?),
@@ -136,6 +142,9 @@ impl Recording {
 
     /// What the user should know about the record.
     pub fn remarks(&self) -> Vec<String> {
+        if let Some(fates) = self.fates() {
+            return self.live_remarks(fates);
+        }
         let cut = format!(
             "{}: the record ends in the middle, after line {} at {}; what came later is not known",
             self.log.name(),
@@ -157,9 +166,9 @@ impl Recording {
         changes: Vec<TimedChange>,
         series_points: usize,
         log: Log<'a>,
-    ) -> Result<Setup<'a>, LogError> {
+    ) -> Result<WorldSetup<'a>, LogError> {
         let (per_million, max_attempts) = scenario.failures();
-        Ok(Setup {
+        Ok(WorldSetup {
             config: plan.config,
             placement: plan.placement,
             partitioned: plan.partitioned,
@@ -180,7 +189,7 @@ impl Recording {
         &self,
         series_points: usize,
         log: Log<'a>,
-    ) -> Result<Setup<'a>, LogError> {
+    ) -> Result<WorldSetup<'a>, LogError> {
         let (plan, changes) = (self.recorded_plan()?, self.workload.changes.clone());
         self.setup(&self.scenario, plan, changes, series_points, log)
     }
@@ -276,13 +285,17 @@ fn place(log: &LogFile, run: &Run) -> String {
     format!("{}:{}", log.name(), run.first_line)
 }
 
-/// Whether running `recording` again gives the recorded log to the byte; if not, the first
-/// difference.
+/// Whether running `recording` again gives the recorded log to the byte, or of a live world the
+/// recorded decisions; if not, the first difference.
 pub fn verify(
     recording: &Recording,
     watch: &mut dyn Watch,
 ) -> Result<Option<Difference>, ReplayError> {
-    Ok(recording.again(0, None, watch)?.bytes)
+    match recording.is_live() {
+        // How its world worded its reasons is its own.
+        true => Ok(recording.live_again(0, watch)?.1),
+        false => Ok(recording.again(0, None, watch)?.bytes),
+    }
 }
 
 /// Runs what `options` ask for beside the recorded run. `log` gets the logs of what is run: of the
@@ -295,6 +308,9 @@ pub fn replay(
 ) -> Result<Replayed, ReplayError> {
     if recording.is_mapreduce() {
         return mapreduce::replay(recording, options, log, watch);
+    }
+    if recording.is_live() {
+        return live::replay(recording, options, log, watch);
     }
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;

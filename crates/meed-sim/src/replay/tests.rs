@@ -6,7 +6,7 @@ use std::path::Path;
 use meed_workload::{OnBadLine, Origin};
 
 use super::*;
-use crate::{Options, Unwatched, simulate};
+use crate::{SimulateOptions, Unwatched, simulate};
 
 const FAILURES: &str = r#"
 [cluster]
@@ -68,8 +68,11 @@ fn a_run_played_back_has_the_same_record() {
         let scenario =
             Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop).expect("valid");
         let mut log = Vec::new();
-        let options =
-            Options { policies: policies.clone(), series_points: 30, ..Options::default() };
+        let options = SimulateOptions {
+            policies: policies.clone(),
+            series_points: 30,
+            ..SimulateOptions::default()
+        };
         simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
         let log = LogFile::of(Origin::bytes("log", log)).expect("a log");
         for run in 1..=policies.len() {

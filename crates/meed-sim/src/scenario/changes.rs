@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use meed::{NodeSpec, QueueChange, ResourceKinds, Time};
+use meed::{NodeSpec, QueueChange, ResourceKinds, Resources, Time};
 use meed_config::words::did_you_mean;
 use toml::Spanned;
 
@@ -88,6 +88,16 @@ pub(super) fn check(
     Ok(())
 }
 
+/// The queue to which this change gives a minimum share, and that share.
+pub(super) fn minimum<'a>(
+    raw: &'a raw::Change,
+    kinds: &ResourceKinds,
+) -> Option<(&'a str, Resources)> {
+    let queue = raw.queue.as_ref()?;
+    let min = bound(queue.min.as_ref(), kinds, 0).ok().flatten()?;
+    Some((&queue.name, min))
+}
+
 fn change(
     raw: &raw::Change,
     number: usize,
@@ -106,7 +116,7 @@ fn change(
         found.push(vec![Change::NodeResized(resized.name.clone(), capacity)]);
     }
     if let Some(queue) = &raw.queue {
-        let bound = |raw: &Option<raw::Amounts>, missing| {
+        let bound = |raw: &Option<raw::AmountsByName>, missing| {
             bound(raw.as_ref(), kinds, missing).map(|b| b.map(Some))
         };
         let change = QueueChange {

@@ -63,7 +63,7 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
     let stage = |tasks: &raw::Dist,
                  duration: &raw::Dist,
                  per: raw::Per,
-                 needs: &raw::Amounts,
+                 needs: &raw::AmountsByName,
                  constraints: &Option<ConstraintsForm>| {
         Ok::<_, String>(StageSpec {
             tasks: dist("tasks", tasks)?,

@@ -8,12 +8,12 @@ use meed_config::units::parse_span;
 use meed_workload::inline::Inline;
 use meed_workload::stretch::Load;
 use meed_workload::{
-    Cause, Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError,
+    Cause, Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError,
 };
 use toml::Spanned;
 
 use super::cluster::at;
-use super::raw::{self, Amounts, DurationValue, Quantity};
+use super::raw::{self, AmountsByName, DurationValue, Quantity};
 use super::{Place, ScenarioError};
 use meed_config::quantity::demand;
 
@@ -137,11 +137,11 @@ fn read_job(
 fn group(
     stage: u16,
     tasks: Option<i64>,
-    needs: &Amounts,
+    needs: &AmountsByName,
     duration: &DurationValue,
     constrained: &Option<ConstraintsForm>,
     kinds: &ResourceKinds,
-) -> Result<TaskGroup, String> {
+) -> Result<JobGroup, String> {
     let listed = match duration {
         DurationValue::Each(all) => Some(all.len() as i64),
         DurationValue::Same(_) => None,
@@ -163,7 +163,7 @@ fn group(
         }
     };
     let constraints = constraints(constrained)?;
-    Ok(TaskGroup { stage, count, demand: demand(needs, kinds)?, duration, constraints })
+    Ok(JobGroup { stage, count, demand: demand(needs, kinds)?, duration, constraints })
 }
 
 pub(super) fn constraints(

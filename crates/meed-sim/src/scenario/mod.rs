@@ -222,6 +222,13 @@ impl Scenario {
             possible::minimum(&queue.name, queue.min.as_ref(), &most, &self.kinds)
                 .map_err(|what| place.error(span, what))?;
         }
+        for entry in &raw.change {
+            let Some((name, min)) = changes::minimum(entry.get_ref(), &self.kinds) else {
+                continue;
+            };
+            possible::minimum(name, Some(&min), &most, &self.kinds)
+                .map_err(|what| place.error(entry.span(), what))?;
+        }
         let minimums = self.queues.iter().map(|queue| (queue.name.as_str(), queue.min.as_ref()));
         self.warnings.extend(possible::sums(minimums, &most, &self.kinds));
         let allowed = raw.run.most_jobs.unwrap_or(possible::MOST_JOBS);
@@ -641,8 +648,9 @@ fn first_line_of_queue(
     kinds: &ResourceKinds,
     place: &Place<'_>,
 ) -> Option<usize> {
-    let is =
-        |amounts: &raw::Amounts| amounts_of(amounts, kinds).is_ok_and(|found| found == *demand);
+    let is = |amounts: &raw::AmountsByName| {
+        amounts_of(amounts, kinds).is_ok_and(|found| found == *demand)
+    };
     let entry = raw.job.iter().find(|entry| {
         let job = entry.get_ref();
         let own = job.demand.as_ref().is_some_and(is);

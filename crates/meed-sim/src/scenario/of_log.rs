@@ -11,7 +11,7 @@ use meed::policy::Policy;
 use meed::{Config, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Time};
 use meed_config::number::Number;
 use meed_config::words::{did_you_mean, with_hint};
-use meed_journal::{Amounts, Header, Keys, NodeForm, QueueForm, SCHEMA};
+use meed_journal::{Amounts, Header, Keys, NodeEntry, QueueEntry, SCHEMA};
 use meed_workload::OnBadLine;
 use serde::Deserialize;
 use toml_edit::DocumentMut;
@@ -55,7 +55,7 @@ impl Scenario {
             Some(plan) if plan.name == name => keys_line(&plan.keys),
             _ => own(name),
         };
-        let queue = |(index, queue): (usize, &QueueSpec)| QueueForm {
+        let queue = |(index, queue): (usize, &QueueSpec)| QueueEntry {
             queue: queue.name.as_str().into(),
             weight: queue.weight,
             min: queue.min.as_ref().map(|min| Amounts::of(min, kinds)),
@@ -85,7 +85,7 @@ impl Scenario {
                 .iter()
                 .map(|(name, keys)| (name.clone(), keys_line(keys)))
                 .collect(),
-            nodes: config.nodes.iter().map(|node| NodeForm::of(node, kinds)).collect(),
+            nodes: config.nodes.iter().map(|node| NodeEntry::of(node, kinds)).collect(),
             queues: config.queues.iter().enumerate().map(queue).collect(),
             assumptions,
             scenario_text: self.text.clone(),
@@ -100,7 +100,7 @@ impl Scenario {
         let fail = |what: String| place.whole(what);
         let kinds = header.kinds().map_err(fail)?;
         let measured = kinds.find(&header.measured);
-        let queue = |form: &QueueForm| {
+        let queue = |form: &QueueEntry| {
             let named =
                 |what: &str, why: String| fail(format!("queue `{}`, {what}: {why}", form.queue));
             let min = form.min.as_ref().map(|min| min.read(&kinds)).transpose();

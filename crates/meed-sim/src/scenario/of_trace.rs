@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use meed::{ResourceKinds, Unit};
 use meed_config::Place;
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
-use meed_config::quantity::{Amounts, Quantity};
+use meed_config::quantity::{AmountsByName, Quantity};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
 use meed_workload::philly::{PhillyAssumptions, PhillySource};
@@ -101,7 +101,7 @@ struct Cluster {
 
 impl Cluster {
     /// One node with these amounts.
-    fn pool(amounts: Amounts) -> Cluster {
+    fn pool(amounts: AmountsByName) -> Cluster {
         let resources = amounts.keys().cloned().map(ResourceForm::Name).collect();
         Cluster { resources, machines: None, node: vec![NodeForm::one("pool", amounts)] }
     }
@@ -274,7 +274,7 @@ mod tests {
     /// The value and its text say the same, so that a changed text starts from the same scenario.
     #[test]
     fn the_text_says_what_the_value_says() {
-        let text_of = |resources, machines, amounts: Amounts| {
+        let text_of = |resources, machines, amounts: AmountsByName| {
             let node = vec![NodeForm::one("pool", amounts)];
             let cluster = Cluster { resources, machines, node };
             let trace = raw::Trace { file: "a \"b\".swf".to_owned(), ..raw::Trace::default() };
@@ -292,8 +292,9 @@ mod tests {
             assert_eq!(file(read), file(made));
         };
         let detailed = |name: &str, unit| ResourceForm::Detailed { name: name.to_owned(), unit };
-        let amounts =
-            || Amounts::from([("a b".to_owned(), whole(7)), ("m".to_owned(), whole(u64::MAX))]);
+        let amounts = || {
+            AmountsByName::from([("a b".to_owned(), whole(7)), ("m".to_owned(), whole(u64::MAX))])
+        };
         text_of(
             vec![detailed("a b", UnitForm::Milli), detailed("m", UnitForm::Bytes)],
             None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meed_config::constraints::ConstraintsForm;
 use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::policy::InToml;
-pub(super) use meed_config::quantity::{Amounts, Quantity};
+pub(super) use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::queues::QueueForm;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -106,7 +106,7 @@ pub(super) struct Job {
     #[serde(default = "one")]
     pub(super) weight: i64,
     pub(super) tasks: Option<i64>,
-    pub(super) demand: Option<Amounts>,
+    pub(super) demand: Option<AmountsByName>,
     pub(super) duration: Option<DurationValue>,
     pub(super) constraints: Option<ConstraintsForm>,
     #[serde(default)]
@@ -121,7 +121,7 @@ pub(super) struct Group {
     #[serde(default)]
     pub(super) stage: u16,
     pub(super) tasks: Option<i64>,
-    pub(super) demand: Amounts,
+    pub(super) demand: AmountsByName,
     pub(super) duration: DurationValue,
     pub(super) constraints: Option<ConstraintsForm>,
 }
@@ -152,7 +152,7 @@ pub(super) struct Generator {
     pub(super) duration: Option<Dist>,
     #[serde(default)]
     pub(super) per: Per,
-    pub(super) demand: Option<Amounts>,
+    pub(super) demand: Option<AmountsByName>,
     pub(super) constraints: Option<ConstraintsForm>,
     #[serde(default)]
     pub(super) stage: Vec<Stage>,
@@ -165,7 +165,7 @@ pub(super) struct Stage {
     pub(super) duration: Dist,
     #[serde(default)]
     pub(super) per: Per,
-    pub(super) demand: Amounts,
+    pub(super) demand: AmountsByName,
     pub(super) constraints: Option<ConstraintsForm>,
 }
 
@@ -175,7 +175,7 @@ pub(super) struct Workload {
     pub(super) name: String,
     pub(super) queue: String,
     pub(super) start: Option<Quantity>,
-    pub(super) demand: Amounts,
+    pub(super) demand: AmountsByName,
     pub(super) task_time_scale: Option<f64>,
     pub(super) submissions: Option<String>,
 }
@@ -248,7 +248,7 @@ pub(super) struct Trace {
     pub(super) episode: Option<String>,
     pub(super) unfinished: Option<String>,
     pub(super) keep_earlier: Option<bool>,
-    pub(super) missing_demand: Option<Amounts>,
+    pub(super) missing_demand: Option<AmountsByName>,
     pub(super) priorities: Option<[u8; 2]>,
     pub(super) batch_gap: Option<Quantity>,
     // SWIM
@@ -262,8 +262,8 @@ pub(super) struct Trace {
     pub(super) task_base: Option<Quantity>,
     pub(super) map_bytes_per_s: Option<Quantity>,
     pub(super) reduce_bytes_per_s: Option<Quantity>,
-    pub(super) map_demand: Option<Amounts>,
-    pub(super) reduce_demand: Option<Amounts>,
+    pub(super) map_demand: Option<AmountsByName>,
+    pub(super) reduce_demand: Option<AmountsByName>,
 }
 
 /// How many tenants, or their names.
@@ -290,7 +290,7 @@ pub(super) struct Change {
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeResized {
     pub(super) name: String,
-    pub(super) capacity: Amounts,
+    pub(super) capacity: AmountsByName,
 }
 
 #[derive(Debug, Deserialize)]
@@ -298,8 +298,8 @@ pub(super) struct NodeResized {
 pub(super) struct QueueChanged {
     pub(super) name: String,
     pub(super) weight: Option<Quantity>,
-    pub(super) min: Option<Amounts>,
-    pub(super) max: Option<Amounts>,
+    pub(super) min: Option<AmountsByName>,
+    pub(super) max: Option<AmountsByName>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -311,8 +311,9 @@ fn swim(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<SwimAssumptions, Stri
         }
         None => Ok(default),
     };
-    let demand =
-        |value: &Option<raw::Amounts>| value.as_ref().map(|raw| amounts(raw, kinds)).transpose();
+    let demand = |value: &Option<raw::AmountsByName>| {
+        value.as_ref().map(|raw| amounts(raw, kinds)).transpose()
+    };
     let seed = match &default.split {
         TenantSplit::Random { seed, .. } => raw.split_seed.unwrap_or(*seed),
         TenantSplit::RoundRobin => raw.split_seed.unwrap_or(1),

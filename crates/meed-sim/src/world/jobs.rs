@@ -3,7 +3,7 @@
 use meed::{JobId, JobSpec, QueueId, Rejected, ResourceKinds, Span};
 use meed_driver::{Failed, NewJob};
 use meed_journal::{Arrival, TasksAdded};
-use meed_workload::{Cause, Job, TaskGroup};
+use meed_workload::{Cause, Job, JobGroup};
 use smallvec::SmallVec;
 
 use super::desk::{Desk, Fitted};
@@ -67,7 +67,7 @@ impl Planned {
 }
 
 /// The groups of the stage that begins at `first`, and whether more stages follow.
-fn stage_from(groups: &[TaskGroup], first: usize) -> (usize, bool) {
+fn stage_from(groups: &[JobGroup], first: usize) -> (usize, bool) {
     let stage = groups[first].stage;
     let last = groups[first..]
         .iter()
@@ -76,7 +76,7 @@ fn stage_from(groups: &[TaskGroup], first: usize) -> (usize, bool) {
     (last, last < groups.len())
 }
 
-fn told(groups: &[TaskGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
+fn told(groups: &[JobGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
     groups
         .iter()
         .map(|group| meed::TaskGroup {
@@ -87,9 +87,9 @@ fn told(groups: &[TaskGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
         .collect()
 }
 
-fn first_tasks(groups: &[TaskGroup]) -> SmallVec<[u32; 2]> {
+fn first_tasks(groups: &[JobGroup]) -> SmallVec<[u32; 2]> {
     let mut next = 0;
-    let first = |group: &TaskGroup| {
+    let first = |group: &JobGroup| {
         next += group.count;
         next - group.count
     };

@@ -27,13 +27,13 @@ pub(crate) use desk::Desk;
 pub use failures::Failures;
 pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
-pub use setup::{Setup, StopAt};
+pub use setup::{StopAt, WorldSetup};
 
 use std::ops::ControlFlow;
 
 use meed::{AllocationId, JobId, JobState, QueueId, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
-use meed_workload::{TaskGroup, TraceError};
+use meed_workload::{JobGroup, TraceError};
 use smallvec::SmallVec;
 
 use crate::log::SharedLog;
@@ -54,7 +54,7 @@ pub(crate) struct Planned {
     chain: Option<u32>,
     /// Number in order of arrival.
     number: u64,
-    groups: Vec<TaskGroup>,
+    groups: Vec<JobGroup>,
     /// Number of the first task of each group.
     first_tasks: SmallVec<[u32; 2]>,
     /// What its attempts are drawn from, the same under every policy.
@@ -142,7 +142,8 @@ impl RunError {
         match failed {
             Failed::Rejected(why) => RunError::Change { at, why },
             Failed::Journal(error) => RunError::Log(error),
-            Failed::Record(_) => unreachable!("this world plays no records"),
+            // Of records that are played: this world plays none.
+            other => RunError::Log(std::io::Error::other(other.to_string())),
         }
     }
 }

@@ -109,6 +109,8 @@ impl<'a> Partition<'a> {
 
     /// Gives each tenant's node its share anew.
     fn follow_shares(&mut self, now: Time) -> Result<(), Failed> {
+        // Once for all tenants.
+        Books::advance(&mut self.master, now)?;
         for at in 0..self.tenants.len() as u32 {
             let Some(change) = self.change_of_share(at) else { continue };
             self.touch(at);
@@ -311,12 +313,12 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
 mod tests {
     use super::*;
     use meed::Time;
-    use meed_workload::{JobLabel, TaskGroup};
+    use meed_workload::{JobGroup, JobLabel};
 
     #[test]
     fn a_wide_task_takes_the_whole_share_for_longer() {
         let seconds = |s| Span::from_secs(s).expect("in range");
-        let group = TaskGroup {
+        let group = JobGroup {
             stage: 0,
             count: 1,
             demand: Resources::new(&[300, 10]),

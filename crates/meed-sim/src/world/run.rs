@@ -6,7 +6,7 @@ use meed_driver::record::RunRecord;
 use meed_driver::{Ending, outcome};
 
 use super::desk::Desk;
-use super::{Finished, Progress, RunError, Script, Setup, World};
+use super::{Finished, Progress, RunError, Script, World, WorldSetup};
 
 /// What the caller is told while the run goes on.
 type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
@@ -20,7 +20,7 @@ pub(crate) struct Ran {
 /// Runs to the end. With `script`, it decides.
 pub(crate) fn run<'a>(
     policy: &str,
-    setup: Setup<'a>,
+    setup: WorldSetup<'a>,
     script: Option<Script<'a>>,
     progress: Watching<'_>,
 ) -> Result<Ran, RunError> {

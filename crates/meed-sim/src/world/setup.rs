@@ -9,6 +9,7 @@ use super::desk::{Desk, OneDriver};
 use super::partition::Partition;
 use super::{Failures, RunError, TimedChange, World};
 use crate::log::{Log, SharedLog};
+use crate::slots::Slots;
 
 /// Makes the placement that the run uses.
 pub(crate) type NewPlacement = fn(kinds: usize, seed: u64) -> Box<dyn meed::place::Placement>;
@@ -28,7 +29,7 @@ impl StopAt {
 }
 
 /// See the module.
-pub struct Setup<'a> {
+pub struct WorldSetup<'a> {
     /// The engine's configuration.
     pub config: Config,
     /// Makes the placement.
@@ -58,7 +59,7 @@ pub struct Setup<'a> {
 
 impl<'a> World<'a, OneDriver<'a>> {
     /// One driver over the whole cluster.
-    pub(crate) fn whole(mut setup: Setup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
+    pub(crate) fn whole(mut setup: WorldSetup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
         let (config, log) = (setup.config.clone(), setup.shared_log());
         let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
         let driver = Driver::new(config, place, SharedLog::clone(&log))?;
@@ -68,14 +69,43 @@ impl<'a> World<'a, OneDriver<'a>> {
 
 impl<'a> World<'a, Partition<'a>> {
     /// Each tenant alone on its share.
-    pub(crate) fn partitioned(mut setup: Setup<'a>) -> Result<World<'a, Partition<'a>>, RunError> {
+    pub(crate) fn partitioned(
+        mut setup: WorldSetup<'a>,
+    ) -> Result<World<'a, Partition<'a>>, RunError> {
         let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
         let desk = Partition::new(config, setup.placement, seed, &log)?;
         Ok(World::of(desk, log, setup))
     }
 }
 
-impl<'a> Setup<'a> {
+impl<'a> WorldSetup<'a> {
+    /// A run of these jobs on that cluster until everything has ended: nothing fails, nothing is
+    /// sampled, kept or logged. The first node with room takes a task.
+    pub fn new(config: Config, source: Box<dyn JobSource + 'a>) -> WorldSetup<'a> {
+        WorldSetup {
+            config,
+            placement: meed::place::PLACEMENTS[0].new,
+            partitioned: false,
+            source,
+            changes: Vec::new(),
+            stop: StopAt::END,
+            failures: Failures::default(),
+            max_attempts: 0,
+            strict: false,
+            series_points: 0,
+            keep_jobs: false,
+            log: Log::off(),
+        }
+    }
+
+    /// The same with servers cut into slots, so many of the largest, and slots shared instead of
+    /// what they stand for (order `slots`); why that cannot be.
+    pub fn in_slots(self, per_largest: u32) -> Result<WorldSetup<'a>, String> {
+        let (config, slots) = Slots::cut(self.config, per_largest)?;
+        let (source, changes) = (slots.source(self.source), slots.changes(self.changes));
+        Ok(WorldSetup { config, source, changes, ..self })
+    }
+
     /// The log, for all drivers.
     fn shared_log(&mut self) -> SharedLog<'a> {
         SharedLog::new(std::mem::replace(&mut self.log, Log::off()).into())
@@ -83,7 +113,7 @@ impl<'a> Setup<'a> {
 }
 
 impl<'a, D: Desk<'a>> World<'a, D> {
-    fn of(desk: D, log: SharedLog<'a>, setup: Setup<'a>) -> World<'a, D> {
+    fn of(desk: D, log: SharedLog<'a>, setup: WorldSetup<'a>) -> World<'a, D> {
         let tree = desk.tree();
         let queues = setup.source.queues().iter().map(|name| tree.find_queue(name)).collect();
         let mut changes = setup.changes.into_iter();

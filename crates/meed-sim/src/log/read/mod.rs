@@ -1,9 +1,12 @@
 //! Reading logs back, compressed or not: files of lines for [`meed_journal::Reader`].
 //!
-//! A log may hold several runs; passes over one of them skip the others unread.
+//! A folder that a live world's journal is kept in is read as one log: its segments one after the
+//! other. A log may hold several runs; passes over one of them skip the others unread.
 
 mod error;
+mod folder;
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,12 +22,15 @@ const LINE_LIMIT: usize = 1 << 28;
 /// Reads records of one run, or of the whole file.
 pub(crate) type Reader = meed_journal::Reader<FileLines>;
 
-/// The lines of a file.
-pub(crate) struct FileLines(Lines);
+/// The lines of a file, or of one after the other.
+pub(crate) struct FileLines {
+    lines: Lines,
+    rest: VecDeque<Origin>,
+}
 
 impl FileLines {
     pub(crate) fn progress(&self) -> Option<f64> {
-        self.0.input().progress()
+        self.lines.input().progress()
     }
 }
 
@@ -32,7 +38,12 @@ impl meed_journal::LineSource for FileLines {
     type Error = FileError;
 
     fn next_line(&mut self) -> Result<Option<&[u8]>, FileError> {
-        self.0.next_line()
+        // Twice, for the borrow of a line that is handed out lasts as long as the answer.
+        while self.lines.is_at_end()? {
+            let Some(next) = self.rest.pop_front() else { return Ok(None) };
+            self.lines = Lines::new(next.open()?, LINE_LIMIT);
+        }
+        self.lines.next_line()
     }
 
     fn cut_short(error: &FileError) -> bool {
@@ -43,26 +54,36 @@ impl meed_journal::LineSource for FileLines {
 /// A log and the runs in it.
 #[derive(Clone)]
 pub struct LogFile {
-    origin: Origin,
+    /// Its parts in order; the first gives the name.
+    parts: Vec<Origin>,
+    name: Arc<str>,
     runs: Vec<Run>,
 }
 
 impl LogFile {
     /// Looks through the log at `path` for its runs.
     pub fn open(path: &Path) -> Result<LogFile, LogError> {
-        LogFile::of(Origin::path(path))
+        match path.is_dir() {
+            true => LogFile::of_parts(folder::segments(path)?, path.display().to_string().into()),
+            false => LogFile::of(Origin::path(path)),
+        }
     }
 
     /// The same of `origin`.
     pub fn of(origin: Origin) -> Result<LogFile, LogError> {
-        let runs = meed_journal::runs(reader(&origin)?)?;
+        let name = Arc::clone(origin.name());
+        LogFile::of_parts(vec![origin], name)
+    }
+
+    fn of_parts(parts: Vec<Origin>, name: Arc<str>) -> Result<LogFile, LogError> {
+        let runs = meed_journal::runs(reader(&parts, &name)?)?;
         match runs.is_empty() {
             true => Err(LogError::whole(
-                origin.name(),
+                &name,
                 "holds no run; a log of `meed simulate --log` begins with a line \
                  {\"seq\":0,\"t\":0.0,\"run\":{..}}",
             )),
-            false => Ok(LogFile { origin, runs }),
+            false => Ok(LogFile { parts, name, runs }),
         }
     }
 
@@ -73,7 +94,7 @@ impl LogFile {
 
     /// What messages call it.
     pub fn name(&self) -> &str {
-        self.origin.name()
+        &self.name
     }
 
     /// The run that `which` names by its number or its policy; without it the only one.
@@ -86,7 +107,7 @@ impl LogFile {
             return match self.runs.as_slice() {
                 [only] => Ok(only),
                 _ => Err(LogError::Which {
-                    file: Arc::clone(self.origin.name()),
+                    file: Arc::clone(&self.name),
                     what: format!(
                         "holds {} runs; choose one with --run: {}",
                         self.runs.len(),
@@ -105,20 +126,22 @@ impl LogFile {
             ([], None) => format!("has no run `{which}`; its runs are {}", list()),
             _ => format!("has several runs called `{which}`; choose one by its number: {}", list()),
         };
-        Err(LogError::Which { file: Arc::clone(self.origin.name()), what })
+        Err(LogError::Which { file: Arc::clone(&self.name), what })
     }
 
     /// The records of `run`, the first included.
     pub(crate) fn read(&self, run: &Run) -> Result<Reader, LogError> {
-        Ok(reader(&self.origin)?.within(run.first_line, run.last_line)?)
+        Ok(reader(&self.parts, &self.name)?.within(run.first_line, run.last_line)?)
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {
-        self.origin.name()
+        &self.name
     }
 }
 
-fn reader(origin: &Origin) -> Result<Reader, LogError> {
-    let lines = Lines::new(origin.open()?, LINE_LIMIT);
-    Ok(Reader::new(Arc::clone(origin.name()), FileLines(lines)))
+fn reader(parts: &[Origin], name: &Arc<str>) -> Result<Reader, LogError> {
+    let (first, rest) = parts.split_first().expect("a log has a part");
+    let lines = Lines::new(first.open()?, LINE_LIMIT);
+    let lines = FileLines { lines, rest: rest.iter().cloned().collect() };
+    Ok(Reader::new(Arc::clone(name), lines))
 }

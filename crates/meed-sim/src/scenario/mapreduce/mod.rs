@@ -15,7 +15,7 @@ use super::queues;
 use super::raw::Quantity;
 use super::{DEFAULT_ATTEMPTS, Scenario};
 use super::{Place, ScenarioError};
-use crate::mapreduce::{Cluster, Kind, Setup};
+use crate::mapreduce::{Cluster, MapReduceKind, MapReduceSetup};
 use meed_config::queues::Names;
 pub(super) use raw::RawMapReduce;
 use workload::Workload;
@@ -24,7 +24,7 @@ use workload::Workload;
 pub(super) struct MapReducePlan {
     cluster: Cluster,
     limits: Limits,
-    kinds: Vec<Kind>,
+    kinds: Vec<MapReduceKind>,
     workload: Workload,
     load: Load,
 }
@@ -231,11 +231,15 @@ impl Scenario {
 
     /// What a run of the MapReduce world under the policy `words` starts from, without samples;
     /// `None` when the scenario is of the other world.
-    pub fn mapreduce_setup(&self, words: &str, seed: u64) -> Result<Option<Setup>, ScenarioError> {
+    pub fn mapreduce_setup(
+        &self,
+        words: &str,
+        seed: u64,
+    ) -> Result<Option<MapReduceSetup>, ScenarioError> {
         let Some(world) = &self.mapreduce else { return Ok(None) };
         let plan = self.plan(words)?;
         let rule = plan.rule.expect("plans of this world have a rule");
-        Ok(Some(Setup {
+        Ok(Some(MapReduceSetup {
             config: plan.config,
             placement: plan.placement,
             rule,

@@ -52,7 +52,7 @@ pub(super) struct MapReduce {
     #[serde(default)]
     pub(super) node: Vec<Spanned<Node>>,
     #[serde(default)]
-    pub(super) kind: Vec<Spanned<Kind>>,
+    pub(super) kind: Vec<Spanned<MapReduceKind>>,
     #[serde(default)]
     pub(super) job: Vec<Spanned<Job>>,
     #[serde(default)]
@@ -86,7 +86,7 @@ pub(super) struct SpeedChange {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a [[mapreduce.kind]] table")]
-pub(super) struct Kind {
+pub(super) struct MapReduceKind {
     pub(super) name: String,
     pub(super) map_read: Option<Quantity>,
     pub(super) map_cpu_per_mb: Option<Quantity>,

@@ -14,7 +14,9 @@ use super::super::raw::Quantity;
 use super::super::{Place, ScenarioError};
 use super::raw::{self, Input, MapReduce};
 use super::{between, bytes, span, thousandths};
-use crate::mapreduce::{Begin, KINDS, Kind, PlannedJob, RATIO_ONE, Reduces, Request};
+use crate::mapreduce::{
+    Begin, KINDS, MapReduceKind, MapReduceRequest, PlannedJob, RATIO_ONE, Reduces,
+};
 
 /// Most jobs of a scenario.
 const MAX_JOBS: usize = 1 << 20;
@@ -54,9 +56,9 @@ enum Next {
 
 /// The known types, and those of the scenario, which may change known ones.
 pub(super) fn kinds(
-    raw: &[Spanned<raw::Kind>],
+    raw: &[Spanned<raw::MapReduceKind>],
     place: &Place<'_>,
-) -> Result<Vec<Kind>, ScenarioError> {
+) -> Result<Vec<MapReduceKind>, ScenarioError> {
     let mut kinds = KINDS.to_vec();
     for (number, entry) in raw.iter().enumerate() {
         let name = &entry.get_ref().name;
@@ -79,8 +81,8 @@ pub(super) fn kinds(
 }
 
 /// A new type before its keys are read: it reads its input and does nothing else.
-fn plain(name: &str) -> Kind {
-    Kind {
+fn plain(name: &str) -> MapReduceKind {
+    MapReduceKind {
         name: Cow::Owned(name.to_owned()),
         map_read: RATIO_ONE,
         map_cpu_micros_per_mb: 0,
@@ -92,7 +94,7 @@ fn plain(name: &str) -> Kind {
     }
 }
 
-fn kind(raw: &raw::Kind, base: Kind) -> Result<Kind, String> {
+fn kind(raw: &raw::MapReduceKind, base: MapReduceKind) -> Result<MapReduceKind, String> {
     let ratio = |key: &str, raw: &Option<Quantity>, usual: u32| match raw {
         None => Ok(usual),
         Some(raw) => match thousandths(raw).map_err(|why| format!("{key}: {why}"))? {
@@ -107,7 +109,7 @@ fn kind(raw: &raw::Kind, base: Kind) -> Result<Kind, String> {
             _ => Err(format!("{key}: {} must be at most 1h per MB", raw.text())),
         },
     };
-    Ok(Kind {
+    Ok(MapReduceKind {
         map_read: ratio("map_read", &raw.map_read, base.map_read)?,
         map_cpu_micros_per_mb: cpu(
             "map_cpu_per_mb",
@@ -142,7 +144,7 @@ fn kind(raw: &raw::Kind, base: Kind) -> Result<Kind, String> {
 
 pub(super) fn workload(
     raw: &MapReduce,
-    kinds: &[Kind],
+    kinds: &[MapReduceKind],
     block_bytes: u64,
     place: &Place<'_>,
 ) -> Result<Workload, ScenarioError> {
@@ -180,7 +182,7 @@ pub(super) fn workload(
     Ok(Workload { entries })
 }
 
-fn find_kind(name: &str, kinds: &[Kind]) -> Result<usize, String> {
+fn find_kind(name: &str, kinds: &[MapReduceKind]) -> Result<usize, String> {
     kinds.iter().position(|kind| kind.name == name).ok_or_else(|| {
         let names: Vec<&str> = kinds.iter().map(|kind| &*kind.name).collect();
         let near = did_you_mean(name, names.iter().copied()).unwrap_or_default();
@@ -205,7 +207,7 @@ fn count(raw: Option<i64>) -> Result<u32, String> {
     between(raw.unwrap_or(1), 1, MAX_JOBS as u32).map_err(|why| format!("count: {why}"))
 }
 
-fn job(raw: &raw::Job, number: usize, kinds: &[Kind]) -> Result<Entry, String> {
+fn job(raw: &raw::Job, number: usize, kinds: &[MapReduceKind]) -> Result<Entry, String> {
     let name = raw.name.clone().unwrap_or_else(|| format!("job{number}"));
     let in_words = |why: String| format!("job `{name}`: {why}");
     let input = size(&raw.input).map_err(in_words)?;
@@ -224,7 +226,7 @@ fn job(raw: &raw::Job, number: usize, kinds: &[Kind]) -> Result<Entry, String> {
     })
 }
 
-fn request(raw: &raw::Request, number: usize, kinds: &[Kind]) -> Result<Entry, String> {
+fn request(raw: &raw::Request, number: usize, kinds: &[MapReduceKind]) -> Result<Entry, String> {
     let name = raw.name.clone().unwrap_or_else(|| format!("request{number}"));
     let in_words = |why: String| format!("request `{name}`: {why}");
     let input = match &raw.input {
@@ -286,8 +288,13 @@ fn request(raw: &raw::Request, number: usize, kinds: &[Kind]) -> Result<Entry, S
 impl Workload {
     /// The requests, with everything drawn from `seed`; the same under every policy. `load` divides
     /// times of submission.
-    pub(super) fn requests(&self, seed: u64, kinds: &[Kind], load: Load) -> Vec<Request> {
-        let mut requests: Vec<Request> = Vec::new();
+    pub(super) fn requests(
+        &self,
+        seed: u64,
+        kinds: &[MapReduceKind],
+        load: Load,
+    ) -> Vec<MapReduceRequest> {
+        let mut requests: Vec<MapReduceRequest> = Vec::new();
         for entry in &self.entries {
             let mut stream = Stream::new(seed, &format!("request {}", entry.name));
             for number in 0..entry.count {
@@ -307,7 +314,7 @@ impl Workload {
                     }
                 };
                 let jobs = entry.jobs(&name, kinds, &mut stream);
-                requests.push(Request { name, begin, jobs });
+                requests.push(MapReduceRequest { name, begin, jobs });
             }
         }
         requests
@@ -315,7 +322,7 @@ impl Workload {
 }
 
 impl Entry {
-    fn jobs(&self, name: &str, kinds: &[Kind], stream: &mut Stream) -> Vec<PlannedJob> {
+    fn jobs(&self, name: &str, kinds: &[MapReduceKind], stream: &mut Stream) -> Vec<PlannedJob> {
         let mut order = self.kinds.clone();
         if self.shuffled {
             // Fisher and Yates.

@@ -1,10 +1,9 @@
 //! `run.load`: jobs come faster or slower, and nothing else changes.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
 
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 const TEXT: &str = r#"
@@ -56,7 +55,8 @@ fn scenario(sets: &[&str]) -> Scenario {
 
 /// Arrivals in microseconds, each with its queue, in order, of a run of the whole scenario.
 fn arrivals(sets: &[&str]) -> Vec<(u64, String)> {
-    let options = Options { policies: vec!["fair".to_owned()], ..Options::default() };
+    let options =
+        SimulateOptions { policies: vec!["fair".to_owned()], ..SimulateOptions::default() };
     let mut log = Vec::new();
     simulate(&scenario(sets), &options, Some(&mut log), &mut Unwatched).unwrap();
     let lines = String::from_utf8(log).unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 /// The queue whose job has not waited, on one slot that all want at once.
@@ -20,7 +20,8 @@ fn first_served(policy: &str, queues: &[&str]) -> String {
     }
     let scenario =
         Scenario::parse("ties", &text, Path::new("."), &[], OnBadLine::Stop).expect("a scenario");
-    let options = Options { policies: vec![policy.to_owned()], ..Options::default() };
+    let options =
+        SimulateOptions { policies: vec![policy.to_owned()], ..SimulateOptions::default() };
     let runs = simulate(&scenario, &options, None, &mut Unwatched).expect("it runs").runs;
     let at_once = |queue: &&meed_sim::record::QueueRecord| queue.mean_wait_s == Some(0.0);
     runs[0].queues.iter().find(at_once).expect("one is served at once").queue.clone()

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 fn runs(text: &str, policies: &[&str]) -> Vec<RunRecord> {
     let scenario =
         Scenario::parse("test", text, Path::new("."), &[], OnBadLine::Stop).expect("a scenario");
-    let options = Options {
+    let options = SimulateOptions {
         policies: policies.iter().map(|&words| words.to_owned()).collect(),
         series_points: 10,
         strict: true,
-        ..Options::default()
+        ..SimulateOptions::default()
     };
     simulate(&scenario, &options, None, &mut Unwatched).expect("it runs").runs
 }
@@ -92,7 +92,7 @@ fn jobs_are_kept_where_asked_for() {
     let setup = scenario.setup("drf", 0).expect("a setup");
     let run = meed_sim::run_one(
         "drf",
-        meed_sim::world::Setup { keep_jobs: true, ..setup },
+        meed_sim::world::WorldSetup { keep_jobs: true, ..setup },
         &mut Unwatched,
     );
     let jobs = run.expect("it runs").jobs;

@@ -6,7 +6,7 @@ mod tally;
 use meed_sim::log::read::LogFile;
 use meed_sim::replay::{Recording, verify};
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::{OnBadLine, Origin};
 use proptest::prelude::*;
 
@@ -16,13 +16,13 @@ fn check(text: &str, policies: &[&str]) -> usize {
         .expect("a valid scenario");
     let policies: Vec<String> = policies.iter().map(|policy| (*policy).to_owned()).collect();
     let mut log = Vec::new();
-    let options = Options { policies, series_points: 20, ..Options::default() };
+    let options = SimulateOptions { policies, series_points: 20, ..SimulateOptions::default() };
     let comparison =
         simulate(&scenario, &options, Some(&mut log), &mut Unwatched).expect("it runs through");
     check_again(&log, comparison.runs.len());
     // Looking at a run changes nothing in it.
     let mut unsampled = Vec::new();
-    let options = Options { series_points: 0, ..options };
+    let options = SimulateOptions { series_points: 0, ..options };
     simulate(&scenario, &options, Some(&mut unsampled), &mut Unwatched).expect("it runs through");
     assert!(unsampled == log, "samples changed the run");
     let lines: Vec<serde_json::Value> = String::from_utf8(log)
@@ -60,7 +60,7 @@ const ALL: [&str; 6] = [
 
 #[test]
 fn table_1() {
-    let mut text = include_str!("../../../../examples/table1.toml").to_owned();
+    let mut text = include_str!("../../../../../examples/table1.toml").to_owned();
     // The other code reads plain seconds.
     for minutes in 1..=4 {
         text = text.replace(&format!("\"{minutes}min\""), &(60 * minutes).to_string());

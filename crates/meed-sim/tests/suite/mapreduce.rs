@@ -6,7 +6,7 @@ use std::path::Path;
 use meed_sim::mapreduce::MapReduceRecord;
 use meed_sim::record::{Comparison, RunRecord};
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 const RULES: [&str; 6] = ["hadoop", "delay", "dmr", "jas", "jasl", "djasl"];
@@ -15,7 +15,12 @@ fn run(text: &str, policies: &[&str], points: usize) -> Comparison {
     let scenario = Scenario::parse("s.toml", text, Path::new("."), &[], OnBadLine::Stop)
         .unwrap_or_else(|why| panic!("{why}\n{text}"));
     let policies = policies.iter().map(|&words| words.to_owned()).collect();
-    let options = Options { policies, series_points: points, strict: true, ..Options::default() };
+    let options = SimulateOptions {
+        policies,
+        series_points: points,
+        strict: true,
+        ..SimulateOptions::default()
+    };
     simulate(&scenario, &options, None, &mut Unwatched).expect("it runs")
 }
 

@@ -1,0 +1,140 @@
+//! A live world's run from its beginning to its record.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use meed::{Config, Time};
+use meed_driver::record::RunRecord;
+use meed_driver::{Driver, Ending, Sampler, finish_of, outcome};
+
+use super::{Came, Fates, Mode, World};
+use crate::log::read::Reader;
+use crate::log::{Log, SharedLog};
+use crate::replay::Difference;
+use crate::world::{NewPlacement, Progress, RunError};
+
+/// With what a run begins.
+pub(crate) struct Begin<'a> {
+    pub(crate) mode: Mode,
+    pub(crate) config: Config,
+    pub(crate) placement: NewPlacement,
+    pub(crate) seed: u64,
+    pub(crate) max_attempts: u16,
+    /// Whether queues that come later have the policy that they were recorded with.
+    pub(crate) as_recorded: bool,
+    /// The records, which messages call `file`.
+    pub(crate) records: Reader,
+    pub(crate) file: Arc<str>,
+    pub(crate) fates: Arc<Fates>,
+    /// The last instant, where the record may be cut short in it.
+    pub(crate) cut_at: Option<Time>,
+    pub(crate) series_points: usize,
+    pub(crate) log: Log<'a>,
+}
+
+/// What came out.
+pub(crate) struct Ran {
+    pub(crate) record: RunRecord,
+    pub(crate) difference: Option<Difference>,
+    pub(crate) left_out: u64,
+}
+
+/// Instants between two words about progress.
+const INSTANTS_PER_PROGRESS: u64 = 4096;
+
+impl<'a> World<'a> {
+    pub(crate) fn new(begin: Begin<'a>) -> Result<World<'a>, RunError> {
+        let place = (begin.placement)(begin.config.kinds.len(), begin.seed);
+        let log = SharedLog::new(begin.log.into());
+        let driver: Driver<Came, SharedLog<'a>> = Driver::new(begin.config, place, log)?;
+        let driver = driver.find_by_key();
+        let points = begin.series_points;
+        Ok(World {
+            sampler: (points > 0).then(|| Sampler::new(points, &driver)),
+            driver,
+            mode: begin.mode,
+            file: begin.file,
+            records: Some(begin.records),
+            ahead: None,
+            fates: begin.fates,
+            running: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            order: 0,
+            came: 0,
+            max_attempts: begin.max_attempts,
+            as_recorded: begin.as_recorded,
+            cut_at: begin.cut_at,
+            expected: VecDeque::new(),
+            line: 0,
+            difference: None,
+            left_out: 0,
+            now: Time::ZERO,
+        })
+    }
+
+    /// Runs until nothing is left that happens at `last` or before.
+    pub(crate) fn run_to(
+        &mut self,
+        last: Time,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), RunError> {
+        let mut instants = 0u64;
+        while let Some(at) = self.next_instant()?.filter(|at| *at <= last) {
+            self.sample_until(at);
+            self.instant(at)?;
+            instants += 1;
+            if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
+                let fraction = self.records.as_ref().and_then(|read| read.source().progress());
+                let jobs_ended = self.driver.counted().totals.jobs_ended;
+                if progress(Progress { now: at, jobs_ended, fraction }).is_break() {
+                    return Err(RunError::Stopped { at });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs to `end`, up to which it is measured; under a policy that is called `name`.
+    pub(crate) fn run(
+        mut self,
+        name: &str,
+        end: Time,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Ran, RunError> {
+        self.run_to(end, progress)?;
+        self.sample_until(end);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.last(end, &mut self.driver);
+        }
+        self.driver.finish(end);
+        let last = finish_of(&self.driver.counted().totals);
+        self.driver.note(end, || last).map_err(|why| RunError::of(end, why))?;
+        self.driver.journal().borrow_mut().finish()?;
+        let ending = Ending { end, sampler: self.sampler, jobs: Vec::new() };
+        let record = outcome(name, &mut self.driver, ending)
+            .map_err(|why| RunError::Change { at: end, why })?;
+        Ok(Ran { record, difference: self.difference, left_out: self.left_out })
+    }
+
+    fn sample_until(&mut self, at: Time) {
+        let Some(sampler) = &mut self.sampler else { return };
+        while let Some(t) = sampler.due_before(at) {
+            sampler.sample(t, &mut self.driver);
+        }
+    }
+
+    /// The first decision so far that is not the recorded one.
+    pub(crate) fn difference(&mut self) -> Option<Difference> {
+        self.difference.take()
+    }
+
+    /// Nothing comes from the records any more; this program decides.
+    pub(crate) fn leave_alone(&mut self) {
+        (self.records, self.ahead, self.mode) = (None, None, Mode::Otherwise);
+    }
+
+    pub(crate) fn driver(&self) -> &Driver<Came, SharedLog<'a>> {
+        &self.driver
+    }
+}

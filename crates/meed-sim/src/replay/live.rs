@@ -1,0 +1,185 @@
+//! Recorded runs of live worlds, run again; see [`crate::live`].
+
+use std::io::Write;
+use std::sync::Arc;
+
+use meed_journal::Header;
+
+use super::{Difference, Others, Recording, ReplayError, ReplayOptions, Replayed};
+use crate::live::{Begin, Fates, Mode, World};
+use crate::log::Log;
+use crate::log::read::LogError;
+use crate::record::{Comparison, RunRecord, SCHEMA};
+use crate::scenario::{Plan, Scenario};
+use crate::simulate::{Watch, add_speedups};
+use crate::world::RunError;
+
+impl Recording {
+    /// What its records say of how long tasks run; `None` where it is no run of a live world.
+    pub(super) fn fates(&self) -> Option<&Arc<Fates>> {
+        self.fates.as_ref()
+    }
+
+    /// Whether the run is one of a live world.
+    pub(crate) fn is_live(&self) -> bool {
+        self.fates.is_some()
+    }
+
+    /// Whether a queue of that name came while the record went on.
+    pub(crate) fn came_later(&self, queue: &str) -> bool {
+        let later = self.fates().map_or(&[][..], |fates| &fates.queues_added);
+        later.iter().any(|name| name == queue)
+    }
+
+    /// The world of a live run, under the recorded policy.
+    pub(crate) fn live_world<'a>(
+        &self,
+        mode: Mode,
+        series_points: usize,
+        log: Log<'a>,
+    ) -> Result<World<'a>, ReplayError> {
+        let plan = self.recorded_plan()?;
+        Ok(World::new(self.begin(mode, &self.scenario, plan, series_points, log)?)?)
+    }
+
+    fn begin<'a>(
+        &self,
+        mode: Mode,
+        scenario: &Scenario,
+        plan: Plan,
+        series_points: usize,
+        log: Log<'a>,
+    ) -> Result<Begin<'a>, LogError> {
+        Ok(Begin {
+            mode,
+            config: plan.config,
+            placement: plan.placement,
+            seed: scenario.seed,
+            max_attempts: scenario.failures().1,
+            as_recorded: true,
+            records: self.log.read(&self.run)?,
+            file: Arc::clone(self.log.file()),
+            fates: Arc::clone(self.fates().expect("asked of live runs only")),
+            cut_at: (!self.run.finished).then_some(self.run.end),
+            series_points,
+            log,
+        })
+    }
+
+    /// What the user should know about the record of a live world.
+    pub(super) fn live_remarks(&self, fates: &Fates) -> Vec<String> {
+        let (file, end) = (self.log.name(), self.run.end);
+        let mut remarks = Vec::new();
+        if !self.run.finished {
+            let line = self.run.last_line;
+            remarks.push(format!(
+                "{file}: the journal goes to {end} (line {line}); what came later is not known"
+            ));
+        }
+        let Fates { running, endless, .. } = fates;
+        if running + endless > 0 {
+            remarks.push(format!(
+                "{file}: how long {} tasks take is not known: {running} ran still at the end, \
+                 {endless} were stopped or had not started; under other policies such a task runs \
+                 from its start to the end of the record",
+                running + endless
+            ));
+        }
+        remarks
+    }
+
+    /// Runs again under the recorded policy: its record, and the first decision that is not the
+    /// recorded one. Where there is one, the record is that of what the log says.
+    pub(super) fn live_again(
+        &self,
+        points: usize,
+        watch: &mut dyn Watch,
+    ) -> Result<(RunRecord, Option<Difference>), ReplayError> {
+        watch.begins(self.policy());
+        let mut run = |mode| -> Result<_, ReplayError> {
+            let world = self.live_world(mode, points, Log::off())?;
+            Ok(world.run(&self.column(), self.run.end, &mut |word| watch.goes_on(word))?)
+        };
+        let again = run(Mode::Again)?;
+        match again.difference {
+            None => Ok((again.record, None)),
+            some => Ok((run(Mode::AsTold)?.record, some)),
+        }
+    }
+
+    /// Writes the recorded lines as one log.
+    fn copy_to(&self, out: &mut dyn Write) -> Result<(), ReplayError> {
+        let mut reader = self.log.read(&self.run)?;
+        while let Some((_, record)) = reader.next_any().map_err(LogError::from)? {
+            let mut line = Vec::new();
+            record.encode(&mut line);
+            line.push(b'\n');
+            out.write_all(&line).map_err(RunError::Log)?;
+        }
+        Ok(out.flush().map_err(RunError::Log)?)
+    }
+}
+
+/// Runs what `options` ask for beside the recorded run.
+pub(super) fn replay(
+    recording: &Recording,
+    options: &ReplayOptions,
+    mut log: Option<&mut dyn Write>,
+    watch: &mut dyn Watch,
+) -> Result<Replayed, ReplayError> {
+    let (header, points) = (&recording.run.header, options.series_points);
+    let mut remarks = recording.remarks();
+    let others = Others::of(recording, options, &mut remarks)?;
+    if others.plans.iter().any(|(_, plan)| plan.partitioned) {
+        let what = "a live world's record cannot be run under `static`: what happened to nodes is \
+            of the whole cluster";
+        return Err(recording.scenario.error(what).into());
+    }
+    let (recorded, difference) = recording.live_again(points, watch)?;
+    if let (Some(out), true) = (&mut log, others.plans.is_empty()) {
+        recording.copy_to(&mut **out)?;
+    }
+    if let Some(difference) = &difference {
+        remarks.push(format!(
+            "{}:{}: this Meed decides otherwise under {}; the recorded run is played back as the \
+             log tells it",
+            recording.log.name(),
+            difference.line,
+            recording.policy()
+        ));
+    }
+    let mut runs = vec![recorded];
+    for (words, plan) in others.plans {
+        watch.begins(&words);
+        let mut out = log.as_mut().map_or(Log::off(), |out| Log::to(&mut **out));
+        let assumptions = header.assumptions.clone();
+        let first = || Header {
+            world: header.world.clone(),
+            ..others.scenario.header(&words, others.scenario.seed, &plan, assumptions)
+        };
+        out.header(first).map_err(RunError::Log)?;
+        let as_recorded = words == header.policy && options.sets.is_empty();
+        let begin = recording.begin(Mode::Otherwise, &others.scenario, plan, points, out)?;
+        let begin = Begin { as_recorded, ..begin };
+        let name = words + &others.suffix;
+        let ran =
+            World::new(begin)?.run(&name, recording.run.end, &mut |word| watch.goes_on(word))?;
+        if ran.left_out > 0 {
+            remarks.push(format!(
+                "{name}: {} recorded facts could not be (of tasks, jobs or nodes that were not \
+                 there then) and are left out",
+                ran.left_out
+            ));
+        }
+        runs.push(ran.record);
+    }
+    add_speedups(&mut runs);
+    let comparison = Comparison {
+        schema: SCHEMA,
+        scenario: header.scenario.clone(),
+        seed: header.seed,
+        assumptions: header.assumptions.clone(),
+        runs,
+    };
+    Ok(Replayed { comparison, remarks, differs: difference })
+}

@@ -1,0 +1,17 @@
+//! Runs of the simulator from outside: their figures computed again from their logs, and rules that
+//! hold over whole runs.
+//!
+//! One binary, so that it links once.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod dominant;
+#[path = "../../../meed-driver/tests/suite/happens.rs"]
+mod happens;
+mod live;
+mod load;
+mod mapreduce;
+mod recompute;
+mod ties;
+#[expect(dead_code, reason = "the driver's own tests use the rest")]
+#[path = "../../../meed-driver/tests/suite/world.rs"]
+mod world;
