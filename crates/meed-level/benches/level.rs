@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use meed_level::{Policy, Problem, Server, Sorted, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, Sorted, User, allocate};
 
 /// A fixed sequence of numbers in [0, 1) (SplitMix64): the same problems on every run.
 struct Dice(u64);
@@ -84,7 +84,7 @@ fn level(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("level of two resources, sorted");
     for (users, finite) in [(10_000, false), (10_000, true), (1_000_000, false), (1_000_000, true)]
     {
-        let sorted = Sorted::new(&problem(users, 2, finite), Policy::Drfh)
+        let sorted = Sorted::new(&problem(users, 2, finite), AllocationPolicy::Drfh)
             .expect("sound")
             .expect("two resources");
         let id = BenchmarkId::new(if finite { "half finite" } else { "endless" }, users);
@@ -106,12 +106,15 @@ fn whole(criterion: &mut Criterion) {
     ];
     for (users, resources, finite) in cases {
         let problem = problem(users, resources, finite);
-        let gap =
-            allocate(&problem, Policy::Drfh).expect("sound").certificate.expect("DRFH has one").gap;
+        let gap = allocate(&problem, AllocationPolicy::Drfh)
+            .expect("sound")
+            .certificate
+            .expect("DRFH has one")
+            .gap;
         let kind = if finite { "half finite" } else { "endless" };
         let id = BenchmarkId::new(format!("{resources} resources, {kind}, gap {gap:.0e}"), users);
         group.bench_function(id, |bencher| {
-            bencher.iter(|| allocate(black_box(&problem), Policy::Drfh))
+            bencher.iter(|| allocate(black_box(&problem), AllocationPolicy::Drfh))
         });
     }
     group.finish();
@@ -122,12 +125,15 @@ fn against_a_general_solver(criterion: &mut Criterion) {
     group.sample_size(10).measurement_time(Duration::from_secs(3));
     for (users, resources) in [(100, 2), (1000, 2), (100, 4), (1000, 4)] {
         let problem = problem(users, resources, false);
-        let ours = allocate(&problem, Policy::Drfh).expect("sound").level.expect("endless tasks");
+        let ours = allocate(&problem, AllocationPolicy::Drfh)
+            .expect("sound")
+            .level
+            .expect("endless tasks");
         let theirs = general(&problem);
         assert!((ours - theirs).abs() <= 1e-6 * ours, "{ours} or {theirs}");
         let id = |who: &str| BenchmarkId::new(format!("{who}, {resources} resources"), users);
         group.bench_function(id("ours"), |bencher| {
-            bencher.iter(|| allocate(black_box(&problem), Policy::Drfh))
+            bencher.iter(|| allocate(black_box(&problem), AllocationPolicy::Drfh))
         });
         group
             .bench_function(id("microlp"), |bencher| bencher.iter(|| general(black_box(&problem))));

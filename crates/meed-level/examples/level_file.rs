@@ -7,7 +7,7 @@ use std::error::Error;
 use std::hint::black_box;
 
 use meed_level::document::{Format, read};
-use meed_level::{Policy, allocate, verify};
+use meed_level::{AllocationPolicy, allocate, verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -17,9 +17,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(&file)?;
     let problem = read(&text, Format::of(&file, &text))?;
     for run in 1..=runs {
-        let allocation = black_box(allocate(black_box(&problem), Policy::Drfh)?);
+        let allocation = black_box(allocate(black_box(&problem), AllocationPolicy::Drfh)?);
         if run == 1 {
-            let verified = verify(&problem, Policy::Drfh, &allocation)?;
+            let verified = verify(&problem, AllocationPolicy::Drfh, &allocation)?;
             let gap = allocation.certificate.as_ref().map_or(0.0, |proof| proof.gap);
             let level = allocation.level.unwrap_or(f64::INFINITY);
             println!("{level:e} {gap:e} {:e}", verified.rise);

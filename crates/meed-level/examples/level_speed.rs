@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use meed_level::{Policy, Problem, Server, Sorted, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, Sorted, User, allocate};
 
 fn problem(users: usize, resources: usize, finite: bool) -> Problem {
     let mut state = 7u64;
@@ -60,14 +60,15 @@ fn main() {
             "{users} users, {resources} resources, {}",
             if finite { "half finite" } else { "endless" }
         );
-        if let Ok(Some(sorted)) = Sorted::new(&problem, Policy::Drfh) {
+        if let Ok(Some(sorted)) = Sorted::new(&problem, AllocationPolicy::Drfh) {
             let level = best(runs, || {
                 black_box(black_box(&sorted).level());
             });
             println!("{what}: level once sorted {level:.3} ms");
         }
-        let whole = best(runs.min(10), || drop(black_box(allocate(&problem, Policy::Drfh))));
-        let gap = allocate(&problem, Policy::Drfh)
+        let whole =
+            best(runs.min(10), || drop(black_box(allocate(&problem, AllocationPolicy::Drfh))));
+        let gap = allocate(&problem, AllocationPolicy::Drfh)
             .ok()
             .and_then(|result| result.certificate)
             .map(|proof| proof.gap);

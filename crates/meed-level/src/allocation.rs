@@ -41,7 +41,7 @@ pub struct Allocation {
     pub users: Vec<UserShare>,
     /// For each server class of the problem, users and tasks served on all its servers together.
     /// One entry for the whole pool where the policy knows no servers
-    /// ([`Policy::Drf`](crate::Policy::Drf)).
+    /// ([`AllocationPolicy::Drf`](crate::AllocationPolicy::Drf)).
     pub servers: Vec<Vec<(usize, f64)>>,
     /// The proof; `None` where the policy optimises nothing over the pool.
     pub certificate: Option<Certificate>,

@@ -8,7 +8,7 @@
 
 use crate::allocation::Allocation;
 use crate::error::InputError;
-use crate::policy::{Policy, allocate};
+use crate::policy::{AllocationPolicy, allocate};
 use crate::problem::Problem;
 
 /// Tasks of a demand that amounts on one server hold (Eq. 1).
@@ -113,7 +113,7 @@ pub fn weak_sharing(problem: &Problem, allocation: &Allocation) -> Vec<f64> {
 /// one's tasks.
 pub fn lies(
     problem: &Problem,
-    policy: Policy,
+    policy: AllocationPolicy,
     lies: &[(usize, Vec<f64>)],
 ) -> Result<Vec<f64>, InputError> {
     let honest = allocate(problem, policy)?;
@@ -133,7 +133,11 @@ pub fn lies(
 
 /// Population monotonicity (Prop. 9): for each user that stays, tasks once `leaver` has gone over
 /// tasks before.
-pub fn departure(problem: &Problem, policy: Policy, leaver: usize) -> Result<Vec<f64>, InputError> {
+pub fn departure(
+    problem: &Problem,
+    policy: AllocationPolicy,
+    leaver: usize,
+) -> Result<Vec<f64>, InputError> {
     let before = allocate(problem, policy)?;
     let mut rest = problem.clone();
     rest.users.remove(leaver);

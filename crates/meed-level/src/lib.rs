@@ -41,6 +41,6 @@ pub mod verify;
 
 pub use allocation::{Allocation, Certificate, Round, UserShare};
 pub use error::InputError;
-pub use policy::{POLICIES, Policy, Sorted, allocate};
+pub use policy::{AllocationPolicy, POLICIES, Sorted, allocate};
 pub use problem::{Problem, Server, User};
 pub use verify::{VerifyError, verify};

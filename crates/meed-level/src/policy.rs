@@ -13,7 +13,7 @@ const DUST: f64 = 1e-13;
 
 /// How the pool is shared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Policy {
+pub enum AllocationPolicy {
     /// DRF as if the pool were one server: what totals allow, whether or not it can be placed.
     Drf,
     /// DRF over the pool, on its servers (TPDS'15 Eq. 6 and Sec. 5.1).
@@ -27,17 +27,17 @@ pub enum Policy {
 }
 
 /// Names of the policies, as users write them.
-pub const POLICIES: &[(&str, Policy)] = &[
-    ("drf", Policy::Drf),
-    ("drfh", Policy::Drfh),
-    ("long-term-drf", Policy::LongTermDrf),
-    ("per-server-drf", Policy::PerServerDrf),
-    ("slots", Policy::Slots),
+pub const POLICIES: &[(&str, AllocationPolicy)] = &[
+    ("drf", AllocationPolicy::Drf),
+    ("drfh", AllocationPolicy::Drfh),
+    ("long-term-drf", AllocationPolicy::LongTermDrf),
+    ("per-server-drf", AllocationPolicy::PerServerDrf),
+    ("slots", AllocationPolicy::Slots),
 ];
 
-impl Policy {
+impl AllocationPolicy {
     /// The policy of a name.
-    pub fn of_name(name: &str) -> Option<Policy> {
+    pub fn of_name(name: &str) -> Option<AllocationPolicy> {
         POLICIES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
     }
 
@@ -48,22 +48,26 @@ impl Policy {
 
     /// Whether past usage counts.
     pub fn remembers(self) -> bool {
-        self == Policy::LongTermDrf
+        self == AllocationPolicy::LongTermDrf
     }
 }
 
 /// Shares the pool under a policy.
-pub fn allocate(problem: &Problem, policy: Policy) -> Result<Allocation, InputError> {
+pub fn allocate(problem: &Problem, policy: AllocationPolicy) -> Result<Allocation, InputError> {
     problem.check()?;
     let pool = Pool::new(problem, policy.remembers());
     Ok(match policy {
-        Policy::Drf => {
+        AllocationPolicy::Drf => {
             let pool = pool.into_one_server();
             certified(problem, &pool, exact::solve(&pool))
         }
-        Policy::Drfh | Policy::LongTermDrf => certified(problem, &pool, exact::solve(&pool)),
-        Policy::PerServerDrf => uncertified(&pool, per_server::solve(problem, &pool), Vec::new()),
-        Policy::Slots => {
+        AllocationPolicy::Drfh | AllocationPolicy::LongTermDrf => {
+            certified(problem, &pool, exact::solve(&pool))
+        }
+        AllocationPolicy::PerServerDrf => {
+            uncertified(&pool, per_server::solve(problem, &pool), Vec::new())
+        }
+        AllocationPolicy::Slots => {
             let (pieces, remarks) = slots::solve(problem, &pool);
             uncertified(&pool, pieces, remarks)
         }
@@ -153,7 +157,7 @@ pub struct Sorted {
 impl Sorted {
     /// Sorts the users of a problem with two demanded resources; `None` when there are more or
     /// fewer.
-    pub fn new(problem: &Problem, policy: Policy) -> Result<Option<Sorted>, InputError> {
+    pub fn new(problem: &Problem, policy: AllocationPolicy) -> Result<Option<Sorted>, InputError> {
         problem.check()?;
         let pool = Pool::new(problem, policy.remembers());
         Ok((pool.kinds() == 2).then(|| {

@@ -50,7 +50,7 @@ pub struct Problem {
     pub servers: Vec<Server>,
     /// Users.
     pub users: Vec<User>,
-    /// Slots that the largest server is divided into, for [`crate::Policy::Slots`].
+    /// Slots that the largest server is divided into, for [`crate::AllocationPolicy::Slots`].
     pub slots_per_server: f64,
 }
 

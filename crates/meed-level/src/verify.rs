@@ -16,7 +16,7 @@
 //! Cost: O(rounds x users x servers of different prices).
 
 use crate::allocation::{Allocation, Round};
-use crate::policy::Policy;
+use crate::policy::AllocationPolicy;
 use crate::problem::{Problem, Server, User};
 
 /// What rounding may do.
@@ -53,7 +53,7 @@ fn fail<T>(what: String) -> Result<T, VerifyError> {
 /// Checks everything that a result claims.
 pub fn verify(
     problem: &Problem,
-    policy: Policy,
+    policy: AllocationPolicy,
     allocation: &Allocation,
 ) -> Result<Verified, VerifyError> {
     if allocation.users.len() != problem.users.len() {
@@ -88,9 +88,9 @@ pub fn verify(
 }
 
 /// The servers that a policy sees: for DRF the pool as one.
-fn servers(problem: &Problem, policy: Policy) -> Vec<Server> {
+fn servers(problem: &Problem, policy: AllocationPolicy) -> Vec<Server> {
     match policy {
-        Policy::Drf => vec![Server { count: 1.0, capacity: problem.totals() }],
+        AllocationPolicy::Drf => vec![Server { count: 1.0, capacity: problem.totals() }],
         _ => problem.servers.clone(),
     }
 }
@@ -175,7 +175,7 @@ fn dominant(user: &User, totals: &[f64]) -> f64 {
 
 struct Check<'a> {
     problem: &'a Problem,
-    policy: Policy,
+    policy: AllocationPolicy,
     servers: &'a [Server],
     allocation: &'a Allocation,
 }

@@ -3,12 +3,12 @@
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
 use crate::allocation::{Allocation, Certificate};
-use crate::policy::Policy;
+use crate::policy::AllocationPolicy;
 use crate::problem::{Problem, Server};
 
 /// The result as one line of JSON, with a newline. Floats have as many digits as it takes to read
 /// back the same float.
-pub fn to_json(problem: &Problem, policy: Policy, allocation: &Allocation) -> String {
+pub fn to_json(problem: &Problem, policy: AllocationPolicy, allocation: &Allocation) -> String {
     let document = Document { problem, policy, allocation };
     // Writing to memory does not fail, and all keys are strings.
     let mut text = serde_json::to_string(&document).unwrap_or_default();
@@ -18,7 +18,7 @@ pub fn to_json(problem: &Problem, policy: Policy, allocation: &Allocation) -> St
 
 struct Document<'a> {
     problem: &'a Problem,
-    policy: Policy,
+    policy: AllocationPolicy,
     allocation: &'a Allocation,
 }
 
@@ -33,8 +33,11 @@ impl Serialize for Document<'_> {
             &Seq(|| (0..problem.users.len()).map(|user| Share { problem, allocation, user })),
         )?;
         let pool = Server { count: 1.0, capacity: problem.totals() };
-        let servers =
-            if policy == Policy::Drf { std::slice::from_ref(&pool) } else { &problem.servers };
+        let servers = if policy == AllocationPolicy::Drf {
+            std::slice::from_ref(&pool)
+        } else {
+            &problem.servers
+        };
         let entries = || servers.iter().zip(&allocation.servers);
         out.serialize_field(
             "servers",

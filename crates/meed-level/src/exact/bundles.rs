@@ -7,26 +7,33 @@
 //! the bundles prove as much for the users when no bundle loses anything, that is, when all users
 //! of each have a cheapest server in common. So bundles that lose are split: by which of two
 //! servers is cheaper, and finer near those to whom both cost the same, where the next prices will
-//! lie.
-//!
-//! Bundles stay for the next program, of other totals. Cost: one look at all users for each of
-//! about ten small programs, instead of one in each step of a large one.
+//! lie. The program then goes on from its point ([`point`]), and so does the next one, of other
+//! totals, for which the bundles stay. Cost: one look at all users for every tenth of the gap,
+//! instead of one in each step of a large program.
 
+use crate::exact::bundles::point::Point;
 use crate::exact::interior::{Inside, Program, Run};
+
+mod point;
 
 /// As many users are solved as they are.
 const FEW: usize = 48;
 /// Bundles at first: a quarter as many as users, but no more than this.
 const FIRST: usize = 48;
-/// Programs at most; then users are solved as they are.
-const PROGRAMS: usize = 40;
-/// Gap at which bundles are looked at, at first, and once they have served for a program.
-const FIRST_GAP: f64 = 1e-2;
-const KNOWN_GAP: f64 = 1e-4;
-/// Gaps between which a point is a good start for the next program.
-const NEAR: (f64, f64) = (1e-2, 1e-4);
-/// How much smaller it becomes while they lose less than it.
-const CLOSER: f64 = 1e-3;
+/// Looks at all users at most; then users are solved as they are.
+const LOOKS: usize = 200;
+/// The gap at which bundles are first looked at, the same where it is asked whether totals fit, and
+/// how much smaller it becomes until the next look.
+const FIRST_GAP: f64 = 1e-1;
+const FITS_GAP: f64 = 1e-2;
+const CLOSER: f64 = 1e-1;
+/// What bundles may lose, of the gap; the same where it is asked whether totals fit. An early split
+/// is cheap: what is served where has not been settled yet.
+const MUCH: f64 = 0.1;
+const FITS_MUCH: f64 = 1.0;
+/// A point of a smaller gap is no start for another program, and for one of nearly the same totals.
+const NEAR: f64 = 1e-2;
+const CLOSE: f64 = 1e-6;
 
 /// A partition of users.
 pub(crate) struct Bundles {
@@ -35,7 +42,9 @@ pub(crate) struct Bundles {
     /// The gap at which the next program's bundles are looked at.
     gap: f64,
     /// Where the last program was at the first look.
-    near: Option<Inside>,
+    near: Option<Point>,
+    /// Where it was later: too close to the end for other totals, but not for nearly the same.
+    close: Option<Point>,
 }
 
 impl Bundles {
@@ -50,7 +59,7 @@ impl Bundles {
         order.sort_by(|a, b| demands(*a).cmp(demands(*b)));
         let first = (users / 4).min(FIRST);
         let alike = order.chunk_by(|a, b| demands(*a).eq(demands(*b)));
-        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, near: None };
+        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, near: None, close: None };
         for group in alike {
             let most = (first * group.len()).div_ceil(users);
             bundles.halve(demand, kinds, group.to_vec(), most);
@@ -60,7 +69,7 @@ impl Bundles {
 
     fn single(users: usize) -> Bundles {
         let members = (0..users).map(|user| vec![user]).collect();
-        Bundles { members, gap: FIRST_GAP, near: None }
+        Bundles { members, gap: FIRST_GAP, near: None, close: None }
     }
 
     /// At least `most` parts of about equal size, halved where demands differ most.
@@ -90,66 +99,79 @@ impl Bundles {
     /// Solves a program of all users, some of whose totals may be zero, until the factor and what
     /// prices prove differ by less than `tolerance`. The bundles are then fine enough for it.
     pub(crate) fn solve(&mut self, program: &Program<'_>, tolerance: f64) -> Inside {
-        for _ in 0..PROGRAMS {
-            if let Some(solved) = self.attempt(program, tolerance) {
-                return solved;
+        self.until(program, tolerance, false)
+    }
+
+    /// The same, but no further than it takes to know that the totals do not fit, and why.
+    pub(crate) fn fits(&mut self, program: &Program<'_>, tolerance: f64) -> Inside {
+        self.until(program, tolerance, true)
+    }
+
+    fn until(&mut self, program: &Program<'_>, tolerance: f64, fits: bool) -> Inside {
+        let close = self.close.take().filter(|close| close.nearly(program));
+        let near = self.near.take();
+        let mut point = close.or(near);
+        for _ in 0..LOOKS {
+            match self.attempt(program, tolerance, fits, point) {
+                Ok(solved) => return solved,
+                Err(split) => point = Some(*split),
             }
         }
         *self = Bundles::single(program.totals.len());
-        self.attempt(program, tolerance).expect("a single user loses nothing")
+        let solved = self.attempt(program, tolerance, fits, None);
+        solved.ok().expect("a single user loses nothing")
     }
 
     /// The next program starts from the beginning: where little has changed but what is used up,
     /// the last one's prices are a bad start.
     pub(crate) fn forget(&mut self) {
         self.near = None;
+        self.close = None;
     }
 
-    /// Solves it with the bundles as they are; `None` when they had to be split.
-    fn attempt(&mut self, program: &Program<'_>, tolerance: f64) -> Option<Inside> {
-        let single = self.members.len() == program.totals.len();
+    /// Solves it with the bundles as they are; the point where they had to be split otherwise.
+    fn attempt(
+        &mut self,
+        program: &Program<'_>,
+        tolerance: f64,
+        fits: bool,
+        from: Option<Point>,
+    ) -> Result<Inside, Box<Point>> {
         let (demand, totals, wanted) = self.sums(program);
         let few = Program { demand: &demand, totals: &totals, ..*program };
-        let mut gap = self.gap.max(tolerance);
-        let mut run = match &self.near {
-            Some(near) => Run::near(&few, near),
-            None => Run::new(&few),
-        };
-        run.solve(NEAR.0);
-        let mut warm = self.near.is_some();
-        if warm && !run.within(NEAR.0) {
-            run = Run::new(&few);
-            run.solve(NEAR.0);
-            warm = false;
-        }
-        if self.near.is_none() || !run.within(NEAR.1) {
-            self.near = Some(run.best().clone());
-        }
+        let start = from.and_then(|from| from.carried(program, &few, self.of(&wanted)));
+        let mut run = Run::new(&few, start);
+        let (first, much) = if fits { (FITS_GAP, FITS_MUCH) } else { (FIRST_GAP, MUCH) };
+        let mut gap = self.gap.min(first);
         loop {
+            gap = gap.max(tolerance);
             run.solve(gap);
-            if warm && !run.within(gap) {
-                self.forget();
-                return None;
-            }
             let inside = run.best();
-            if single && gap > tolerance {
-                gap = tolerance;
-                continue;
+            let point = || Point::new(program, self.of(&wanted), &totals, inside);
+            let near = (self.near.is_none() || !run.within(NEAR)).then(point);
+            let close = (self.close.is_none() || !run.within(CLOSE)).then(point);
+            self.near = near.or(self.near.take());
+            self.close = close.or(self.close.take());
+            let (losses, loss, bound) = self.losses(program, &few, &wanted, &inside.prices);
+            let refused = fits && 1.0 - inside.factor / bound < 1.0 - bound;
+            if !refused && loss > much * gap.max(tolerance) {
+                let point = Point::new(program, self.of(&wanted), &totals, inside);
+                if self.split(program, &wanted, &losses, &inside.prices) {
+                    self.gap = gap;
+                    return Err(Box::new(point));
+                }
             }
-            if single {
-                return Some(self.expand(program, &wanted, &totals, inside));
+            if gap <= tolerance || run.ended() || refused {
+                self.gap = FIRST_GAP;
+                return Ok(self.expand(program, &wanted, &totals, inside));
             }
-            let (losses, loss) = self.losses(program, &few, &wanted, &inside.prices);
-            if loss > gap && self.split(program, &wanted, &losses, &inside.prices) {
-                self.gap = (0.1 * loss).min(gap);
-                return None;
-            }
-            self.gap = gap.max(KNOWN_GAP);
-            if gap <= tolerance || run.ended() {
-                return Some(self.expand(program, &wanted, &totals, inside));
-            }
-            gap = (CLOSER * gap).max(tolerance);
+            gap = CLOSER * gap.min(run.gap());
         }
+    }
+
+    /// Members of some bundles.
+    fn of<'a>(&'a self, wanted: &'a [usize]) -> impl Iterator<Item = &'a [usize]> {
+        wanted.iter().map(|&bundle| &self.members[bundle][..])
     }
 
     /// Demand and totals of the bundles of which something is wanted, and which these are.
@@ -174,14 +196,15 @@ impl Bundles {
         (demand, totals, wanted)
     }
 
-    /// What each bundle loses and where it is cheapest, and the losses of all over what they cost.
+    /// What each bundle loses and where it is cheapest, the losses of all over what they cost, and
+    /// the factor that prices prove not to be exceeded.
     fn losses(
         &self,
         program: &Program<'_>,
         few: &Program<'_>,
         wanted: &[usize],
         prices: &[f64],
-    ) -> (Vec<(f64, usize)>, f64) {
+    ) -> (Vec<(f64, usize)>, f64, f64) {
         let (mut all, mut least) = (0.0, 0.0);
         let mut losses = Vec::with_capacity(wanted.len());
         for (at, &bundle) in wanted.iter().enumerate() {
@@ -195,7 +218,9 @@ impl Bundles {
             all += loss;
             losses.push((loss, server));
         }
-        (losses, all / least)
+        let worth: f64 =
+            prices.iter().zip(program.capacity).map(|(price, have)| price * have).sum();
+        (losses, all / least, worth / least)
     }
 
     /// Splits the bundles that lose most; false if there are none.
@@ -230,7 +255,12 @@ impl Bundles {
                 members.into_iter().map(|user| (dearer(user), user)).collect();
             sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let cut = sorted.partition_point(|(dearer, _)| *dearer < 0.0);
-            let ends = [0, cut / 2, cut, cut + (sorted.len() - cut).div_ceil(2), sorted.len()];
+            // As far on the other side as anybody has moved.
+            let reach = -sorted[0].0;
+            let near = sorted.partition_point(|(dearer, _)| *dearer < reach);
+            let middle = cut + (sorted.len() - cut).div_ceil(2);
+            let near = if near == sorted.len() { middle } else { near };
+            let ends = [0, cut / 2, cut, near, sorted.len()];
             let parts = ends.windows(2).filter(|ends| ends[0] < ends[1]).map(|ends| {
                 let mut part: Vec<usize> =
                     sorted[ends[0]..ends[1]].iter().map(|(_, user)| *user).collect();
@@ -310,7 +340,7 @@ mod tests {
                 assert!(members.into_iter().eq(0..users), "a partition");
                 let (demand, totals, _) = Bundles::single(users).sums(&program);
                 let single = Program::new(&demand, &capacity, kinds, &totals);
-                let mut twin = Run::new(&single);
+                let mut twin = Run::new(&single, None);
                 twin.solve(1e-10);
                 let near = |a: f64, b: f64| (a - b).abs() < 1e-8 * b;
                 let twin = twin.best().factor;

@@ -21,8 +21,6 @@ mod system;
 
 /// Steps at most; 10 to 30 are usual.
 const STEPS: usize = 120;
-/// Steps from near another program's point at most: a good start needs half as many.
-const NEAR_STEPS: usize = 20;
 /// Steps near the end that get no better at most.
 const PATIENCE: usize = 3;
 /// How far towards the boundary a step goes.
@@ -32,10 +30,6 @@ const CORRECTORS: usize = 3;
 const LONG: f64 = 0.8;
 /// Parts of a corrector that are tried.
 const WEIGHTS: [f64; 3] = [0.25, 0.6, 1.0];
-/// What capacities and totals may be missed by: rounding.
-const HOLDS: f64 = 1e-14;
-/// Steps of Newton's method to everybody's middle at given prices.
-const MIDDLE: usize = 8;
 /// How far products may be from their target.
 const SPREAD: f64 = 10.0;
 
@@ -65,11 +59,11 @@ pub(crate) struct Inside {
     /// p: servers x resources.
     pub(crate) prices: Vec<f64>,
     /// y.
-    pub(super) values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// z of shares: users x servers.
-    pub(super) reduced: Vec<f64>,
+    pub(crate) reduced: Vec<f64>,
     /// z of the factor.
-    pub(super) slack: f64,
+    pub(crate) slack: f64,
 }
 
 impl<'a> Program<'a> {
@@ -139,55 +133,6 @@ impl Program<'_> {
         worth / cost
     }
 
-    /// The point at some prices where all products are about `mu`.
-    fn middle(&self, prices: &[f64], mu: f64) -> Inside {
-        let (users, servers) = (self.users(), self.servers());
-        let at_least = |(price, have): (&f64, &f64)| match *have > 0.0 {
-            true => price.max(mu / have),
-            false => 0.0,
-        };
-        let mut prices: Vec<f64> = prices.iter().zip(self.capacity).map(at_least).collect();
-        let factor = self.bound(&prices);
-        let free = prices.iter().map(|price| if *price > 0.0 { mu / price } else { 0.0 }).collect();
-        let (mut shares, mut reduced) = (vec![0.0; users * servers], vec![1.0; users * servers]);
-        let mut values = vec![0.0; users];
-        let mut worth = 0.0;
-        for user in 0..users {
-            let wanted = factor * self.totals[user];
-            let cost = self.cost(&prices, user);
-            let reduced = &mut reduced[user * servers..][..servers];
-            for (server, reduced) in reduced.iter_mut().enumerate() {
-                *reduced = self.cost_on(&prices, user, server) - cost;
-            }
-            // sum_k mu / (c_k - c + below) = wanted: convex and falling, from the left.
-            let mut below = mu / wanted;
-            for _ in 0..MIDDLE {
-                let (mut sum, mut slope) = (0.0, 0.0);
-                for dearer in reduced.iter() {
-                    let share = mu / (dearer + below);
-                    (sum, slope) = (sum + share, slope + share / (dearer + below));
-                }
-                below += (sum - wanted).max(0.0) / slope;
-            }
-            let shares = &mut shares[user * servers..][..servers];
-            for (share, reduced) in shares.iter_mut().zip(reduced) {
-                *reduced += below;
-                *share = mu / *reduced;
-                *reduced = if reduced.is_finite() { *reduced } else { 1.0 };
-            }
-            values[user] = cost - below;
-            worth += values[user] * self.totals[user];
-        }
-        let slack = mu / factor;
-        let scale = (1.0 + slack) / worth;
-        for dual in prices.iter_mut().chain(&mut values) {
-            *dual *= scale;
-        }
-        let used = reduced.iter_mut().zip(&shares).filter(|(_, share)| **share > 0.0);
-        used.for_each(|(reduced, _)| *reduced *= scale);
-        Inside { factor, shares, free, prices, values, reduced, slack }
-    }
-
     /// Where nobody wants anything.
     fn empty(&self) -> Inside {
         let (free, prices) = (self.capacity.to_vec(), vec![1.0; self.capacity.len()]);
@@ -255,18 +200,19 @@ pub(crate) struct Run<'a> {
     least: f64,
     since: usize,
     steps: usize,
-    most: usize,
-    /// Whether capacities and totals are known to hold.
-    feasible: bool,
     /// It gets no better.
     ended: bool,
 }
 
 impl<'a> Run<'a> {
-    /// At the start.
-    pub(crate) fn new(program: &'a Program<'a>) -> Run<'a> {
+    /// At a point that fits, or at the start.
+    pub(crate) fn new(program: &'a Program<'a>, from: Option<Inside>) -> Run<'a> {
         let nothing = program.totals.is_empty();
-        let point = if nothing { program.empty() } else { program.start() };
+        let point = match from {
+            _ if nothing => program.empty(),
+            Some(point) => point,
+            None => program.start(),
+        };
         Run {
             program,
             best: point.clone(),
@@ -275,25 +221,8 @@ impl<'a> Run<'a> {
             least: if nothing { 0.0 } else { f64::INFINITY },
             since: 0,
             steps: 0,
-            most: STEPS,
-            feasible: true,
             ended: nothing,
         }
-    }
-
-    /// At the prices of another program's point, of much the same totals: everybody where it is in
-    /// the middle at these prices, and capacities, which need not hold at first, as the point's
-    /// products say. Good for points that are not too close to their end.
-    pub(crate) fn near(program: &'a Program<'a>, other: &Inside) -> Run<'a> {
-        let mut run = Run::new(program);
-        if !run.ended {
-            let (sum, pairs) = other.complementarity();
-            run.point = program.middle(&other.prices, sum / pairs);
-            run.best.clone_from(&run.point);
-            run.feasible = false;
-            run.most = NEAR_STEPS;
-        }
-        run
     }
 
     /// Goes on until factor and bound differ by less than `tolerance`, or it gets no better.
@@ -305,7 +234,6 @@ impl<'a> Run<'a> {
             }
             self.steps += 1;
             let gap = 1.0 - self.point.factor / self.program.bound(&self.point.prices);
-            let gap = if self.feasible { gap } else { gap.max(self.misses()) };
             // Close to the end rounding takes over: the best point counts, and what is past the
             // bound is none.
             let better = gap < self.least && gap > -1e-9;
@@ -316,7 +244,7 @@ impl<'a> Run<'a> {
             }
             // Far from the end the bound may get worse for a while.
             let patience = if self.least < 1e-6 { PATIENCE } else { STEPS };
-            self.ended = self.since > patience || self.steps > self.most;
+            self.ended = self.since > patience || self.steps > STEPS;
         }
     }
 
@@ -325,29 +253,14 @@ impl<'a> Run<'a> {
         self.least < tolerance
     }
 
+    /// What the best point lacks to the bound.
+    pub(crate) fn gap(&self) -> f64 {
+        self.least
+    }
+
     /// The best point so far.
     pub(crate) fn best(&self) -> &Inside {
         &self.best
-    }
-
-    /// By what part capacities and totals are missed at most.
-    fn misses(&mut self) -> f64 {
-        let Run { program, point, .. } = self;
-        let (servers, kinds) = (program.servers(), program.kinds);
-        let mut used = point.free.clone();
-        let mut worst: f64 = 0.0;
-        for (user, parts) in point.shares.chunks_exact(servers).enumerate() {
-            let total = program.totals[user] * point.factor;
-            worst = worst.max((parts.iter().sum::<f64>() / total - 1.0).abs());
-            for (part, used) in parts.iter().zip(used.chunks_exact_mut(kinds)) {
-                let demand = program.demand(user);
-                used.iter_mut().zip(demand).for_each(|(used, demand)| *used += part * demand);
-            }
-        }
-        let rows = used.iter().zip(program.capacity).filter(|(_, have)| **have > 0.0);
-        worst = rows.map(|(used, have)| (used / have - 1.0).abs()).fold(worst, f64::max);
-        self.feasible = worst < HOLDS;
-        worst
     }
 
     /// Whether it gets no better.
@@ -540,7 +453,7 @@ mod tests {
         // d = (1, 2, 0.1) on servers of (1, 2, 9) and (4, 2, 3): one unit on each.
         let (demand, capacity) = ([1.0, 2.0, 0.1], [1.0, 2.0, 9.0, 4.0, 2.0, 3.0]);
         let program = Program::new(&demand, &capacity, 3, &[0.5]);
-        let mut run = Run::new(&program);
+        let mut run = Run::new(&program, None);
         run.solve(1e-10);
         let point = run.best();
         assert!((point.factor - 4.0).abs() < 1e-8, "{}", point.factor);
@@ -551,7 +464,7 @@ mod tests {
     fn who_lacks_something_on_a_server_is_not_served_there() {
         let (demand, capacity) = ([1.0, 1.0, 0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 1.0, 2.0, 2.0, 1.0]);
         let program = Program::new(&demand, &capacity, 3, &[1.0, 2.0]);
-        let mut run = Run::new(&program);
+        let mut run = Run::new(&program, None);
         run.solve(1e-10);
         let point = run.best();
         // Of the first resource there is 4, of which user 1 can use 2: the factor is 4 / 3.

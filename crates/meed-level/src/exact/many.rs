@@ -18,12 +18,14 @@
 //! which stops nobody: who stops must be proven not to rise ([`Evidence`]).
 //!
 //! Users of one direction are one user here, and users that go to the same servers are one user of
-//! the program ([`super::bundles`]). The last digits come from [`super::fit`], for prices as for
-//! shares: a gap of the program itself would cost more programs, and rounds that are none. Cost: 1
-//! to 4 programs for each round.
+//! the program ([`super::bundles`]). In the first round servers of the same prices are one server
+//! ([`super::groups`]); in later ones what is used up already has prices of its own. The last
+//! digits come from [`super::fit`], for prices as for shares: a gap of the program itself would
+//! cost more programs, and rounds that are none. Cost: 1 to 4 programs for each round.
 
 use crate::exact::bundles::Bundles;
 use crate::exact::fit::{fit, fit_prices};
+use crate::exact::groups::Groups;
 use crate::exact::interior::{Inside, Program};
 use crate::line::{Line, Sum, fill};
 use crate::pool::{Class, Pieces, Pool, Solved, Stop};
@@ -38,6 +40,8 @@ const TIGHT: f64 = 1e-11;
 const TIGHTEST: f64 = 1e-14;
 /// A gap that is accepted at once.
 const ACCEPTED: f64 = 5e-13;
+/// How often a placement is made to fit.
+const REFITS: usize = 3;
 /// What a point may lack that is rounding.
 const FITS: f64 = 1e-15;
 /// Programs in one round at most.
@@ -219,6 +223,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self) -> Round {
+        if self.floor == 0.0
+            && let Some(round) = self.by_groups()
+        {
+            return round;
+        }
         self.bundles.forget();
         let (mut round, mut inside) = self.search();
         if self.floor > 0.0 && round.level.is_finite() {
@@ -226,6 +235,66 @@ impl Search<'_> {
         }
         self.fitted(&mut round, &inside);
         round
+    }
+
+    /// The round by groups of servers; none where that does not end as close as it should.
+    fn by_groups(&mut self) -> Option<Round> {
+        let mut groups = Groups::one(self.capacity, self.pool.kinds());
+        while groups.len() < groups.servers() {
+            let (round, free) = self.of_groups(&groups);
+            let whole = program(self.pool, self.directions, self.capacity, &[]);
+            match groups.place(&whole, &round.shares, &free, &round.prices) {
+                Ok(inside) => return self.placed(round.level, inside),
+                Err(split) => groups = split,
+            }
+        }
+        None
+    }
+
+    /// The round of groups, each as one server, and what they have free.
+    fn of_groups(&mut self, groups: &Groups) -> (Round, Vec<f64>) {
+        let capacity = groups.capacity(self.capacity, self.pool.kinds());
+        let mut coarse = Search { capacity: &capacity, bundles: self.bundles, ..*self };
+        if groups.len() == 1 {
+            let (level, prices) = coarse.pool_bound();
+            let shares = coarse.totals(level);
+            let factors = vec![1.0; shares.len()];
+            return (Round { level, prices, shares, factors }, Vec::new());
+        }
+        coarse.bundles.forget();
+        let (mut round, inside) = coarse.search();
+        coarse.fitted(&mut round, &inside);
+        (round, inside.free)
+    }
+
+    /// The round of a placement, made to fit.
+    fn placed(&self, level: f64, mut inside: Inside) -> Option<Round> {
+        let mut round = self.round(level, level, &inside, &inside.prices);
+        for _ in 0..REFITS {
+            self.fitted(&mut round, &inside);
+            if round.lacking() <= 0.2 * ACCEPTED {
+                break;
+            }
+            inside.shares.clone_from(&round.shares);
+        }
+        (round.lacking() <= ACCEPTED && self.proves(&round)).then_some(round)
+    }
+
+    /// Whether the prices of a round prove that nobody rises who pays one.
+    fn proves(&self, round: &Round) -> bool {
+        let costs = self.costs(&round.prices);
+        let evidence =
+            Evidence::new(self.pool, self.directions, self.lines, round, &costs, self.capacity);
+        let cost = |user: usize| costs[self.directions.of[user]];
+        let mut paying = (0..self.lines.len()).filter(|&user| cost(user) > PAYS);
+        paying.all(|user| evidence.weight(user) >= 1.0)
+    }
+
+    /// What each direction costs.
+    fn costs(&self, prices: &[f64]) -> Vec<f64> {
+        let program = program(self.pool, self.directions, self.capacity, &[]);
+        let directions = self.directions.demand.len() / self.pool.kinds();
+        (0..directions).map(|direction| program.cost(prices, direction)).collect()
     }
 
     /// Takes the point to what fits exactly, where the program has ended before.
@@ -408,12 +477,8 @@ impl Search<'_> {
 
     /// The largest level that prices allow.
     fn bound(&self, prices: &[f64]) -> f64 {
-        let program = program(self.pool, self.directions, self.capacity, &[]);
-        let worth: f64 =
-            prices.iter().zip(self.capacity).map(|(price, amount)| price * amount).sum();
-        let directions = self.directions.demand.len() / self.pool.kinds();
-        let costs: Vec<f64> =
-            (0..directions).map(|direction| program.cost(prices, direction)).collect();
+        let worth = self.worth(prices);
+        let costs = self.costs(prices);
         let users: Vec<(Line, f64)> = self
             .lines
             .iter()

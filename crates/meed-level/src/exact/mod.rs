@@ -4,10 +4,11 @@
 //! |---|---|---|
 //! | [`one_server`] | one server, or all servers proportional; any number of resources | a water level per resource |
 //! | [`two`], [`windows`] | two resources | the closed form: one sort, and sweeps; servers take windows of sorted demand |
-//! | [`many`], [`bundles`], [`interior`], [`fit`] | three and more | prices by an interior-point method, the level by Newton's method over prices; users that go to the same servers are one |
+//! | [`many`], [`groups`], [`bundles`], [`interior`], [`fit`] | three and more | prices by an interior-point method, the level by Newton's method over prices; users that go to the same servers are one, and servers of the same prices |
 
 pub(crate) mod bundles;
 pub(crate) mod fit;
+pub(crate) mod groups;
 pub(crate) mod interior;
 pub(crate) mod many;
 pub(crate) mod one_server;

@@ -1,10 +1,10 @@
 //! Random problems, and comparison.
 
-use meed_level::{Allocation, Policy, Problem, Server, User, allocate, verify};
+use meed_level::{Allocation, AllocationPolicy, Problem, Server, User, allocate, verify};
 use proptest::prelude::*;
 
 /// Solves and checks by the certificate and for the split: nothing is overused beyond rounding.
-pub(crate) fn solved(problem: &Problem, policy: Policy) -> Allocation {
+pub(crate) fn solved(problem: &Problem, policy: AllocationPolicy) -> Allocation {
     let allocation = allocate(problem, policy).unwrap();
     let verified = verify(problem, policy, &allocation)
         .unwrap_or_else(|why| panic!("{why}\n{problem:#?}\n{allocation:#?}"));

@@ -1,7 +1,7 @@
 //! Results as JSON, and large numbers.
 
 use meed_level::document::{Format, read, to_json};
-use meed_level::{Policy, allocate};
+use meed_level::{AllocationPolicy, allocate};
 
 use crate::common::solved;
 
@@ -26,7 +26,7 @@ fn the_result_is_written_as_documented() {
         same(&json["users"][1]["tasks"], allocation.users[1].tasks);
         same(&json["users"][0]["dominant_share"], allocation.users[0].dominant_share);
         let servers = json["servers"].as_array().unwrap();
-        assert_eq!(servers.len(), if *policy == Policy::Drf { 1 } else { 2 });
+        assert_eq!(servers.len(), if *policy == AllocationPolicy::Drf { 1 } else { 2 });
         let tasks: f64 = servers.iter().filter_map(|server| server["users"]["b"].as_f64()).sum();
         assert!((tasks - allocation.users[1].tasks).abs() < 1e-9, "{json}");
         assert!(servers.iter().all(|server| server["free"]["cpu"].as_f64().unwrap() >= 0.0));
@@ -86,7 +86,7 @@ fn nobody_is_stopped_when_everything_fits() {
         "users":[{"name":"x","demand":{"a":0.1,"b":0.1,"c":0.1},"tasks":3},{"name":"y",
             "demand":{"a":1},"tasks":0}]}"#;
     let problem = read(text, Format::Json).unwrap();
-    let allocation = allocate(&problem, Policy::Drfh).unwrap();
+    let allocation = allocate(&problem, AllocationPolicy::Drfh).unwrap();
     assert_eq!(
         (allocation.level, allocation.certificate.as_ref().unwrap().rounds.len()),
         (None, 0)
@@ -95,5 +95,5 @@ fn nobody_is_stopped_when_everything_fits() {
         (allocation.users[0].tasks - 3.0).abs() < 1e-9 && allocation.users[1].tasks == 0.0,
         "{allocation:?}"
     );
-    assert!(to_json(&problem, Policy::Drfh, &allocation).contains("\"level\":null"));
+    assert!(to_json(&problem, AllocationPolicy::Drfh, &allocation).contains("\"level\":null"));
 }

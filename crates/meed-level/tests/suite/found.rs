@@ -1,7 +1,7 @@
 //! Problems that random tests have found, with shares from exact rational arithmetic (a simplex
 //! method over fractions, round by round), and what the check must refuse.
 
-use meed_level::{Allocation, Policy, Problem, Server, User, allocate, verify};
+use meed_level::{Allocation, AllocationPolicy, Problem, Server, User, allocate, verify};
 
 use crate::common::{near, solved};
 
@@ -45,7 +45,7 @@ fn nearly_used_up() -> Problem {
 }
 
 /// Dominant shares under a policy, all within 1e-10.
-fn check(problem: &Problem, policy: Policy, expected: &[f64]) {
+fn check(problem: &Problem, policy: AllocationPolicy, expected: &[f64]) {
     let allocation = solved(problem, policy);
     let right = |(user, expected): (&meed_level::UserShare, &f64)| {
         near(user.dominant_share, *expected, 1e-10)
@@ -66,7 +66,7 @@ fn a_price_that_is_rounding_stops_nobody() {
         0.28714268433309736,
         0.14360366899108026,
     ];
-    check(&nearly_used_up(), Policy::Drfh, &expected);
+    check(&nearly_used_up(), AllocationPolicy::Drfh, &expected);
 }
 
 /// The wrong answer that was given once: all stop at the first level, by a price of 1e-8 of the
@@ -74,7 +74,7 @@ fn a_price_that_is_rounding_stops_nobody() {
 #[test]
 fn a_price_that_is_rounding_proves_nothing() {
     let problem = nearly_used_up();
-    let right = allocate(&problem, Policy::Drfh).unwrap();
+    let right = allocate(&problem, AllocationPolicy::Drfh).unwrap();
     let forged = |price: f64| {
         let mut forged: Allocation = right.clone();
         let certificate = forged.certificate.as_mut().unwrap();
@@ -97,7 +97,7 @@ fn a_price_that_is_rounding_proves_nothing() {
                 .filter(|(who, _)| *who == user)
                 .for_each(|(_, part)| *part *= by);
         }
-        verify(&problem, Policy::Drfh, &forged)
+        verify(&problem, AllocationPolicy::Drfh, &forged)
     };
     for price in [1e-9, 1e-10, 4e-11, 1e-11] {
         let why = forged(price).unwrap_err().to_string();
@@ -106,7 +106,7 @@ fn a_price_that_is_rounding_proves_nothing() {
             "{price:e}: {why}"
         );
     }
-    assert!(verify(&problem, Policy::Drfh, &right).unwrap().rise < 1e-10);
+    assert!(verify(&problem, AllocationPolicy::Drfh, &right).unwrap().rise < 1e-10);
 }
 
 /// In the second round the first round's prices prove as much at its level: the program ends far
@@ -123,7 +123,7 @@ fn a_late_round_is_as_exact_as_the_first() {
     );
     check(
         &problem,
-        Policy::LongTermDrf,
+        AllocationPolicy::LongTermDrf,
         &[0.08986003246895705, 0.5142857142857142, 0.4042639676442493],
     );
 }
@@ -152,7 +152,7 @@ fn a_small_price_is_a_price() {
         0.3407960199004975,
         0.3407960199004975,
     ];
-    check(&problem, Policy::Drfh, &expected);
+    check(&problem, AllocationPolicy::Drfh, &expected);
 }
 
 /// All tasks take exactly what there is; rounding says that they take more. The prices are those of
@@ -163,7 +163,7 @@ fn two_resources_all_tasks_take_exactly_what_there_is() {
         &[(2.0, &[31.5625, 80.0]), (2.0, &[0.0, 60.0]), (1.0, &[52.5, 20.0])],
         &[(&[1.0, 4.0], 1.0, 45.0, 0.758)],
     );
-    check(&problem, Policy::LongTermDrf, &[0.6]);
+    check(&problem, AllocationPolicy::LongTermDrf, &[0.6]);
     problem.servers = vec![
         Server { count: 3.0, capacity: vec![244.0625, 20.0] },
         Server { count: 2.0, capacity: vec![0.0, 100.0] },
@@ -175,7 +175,7 @@ fn two_resources_all_tasks_take_exactly_what_there_is() {
         tasks: Some(12.0),
         ..problem.users[0].clone()
     };
-    check(&problem, Policy::Drfh, &[0.09628886659979939]);
+    check(&problem, AllocationPolicy::Drfh, &[0.09628886659979939]);
 }
 
 /// The last server's window ends where an item of demand ends: nothing of the next one is in it.
@@ -190,5 +190,5 @@ fn two_resources_a_window_ends_with_an_item() {
         ],
         &[(&[14.796875, 5.0], 1.0, 16.0, 0.0)],
     );
-    check(&problem, Policy::Drfh, &[0.3708272148800783]);
+    check(&problem, AllocationPolicy::Drfh, &[0.3708272148800783]);
 }

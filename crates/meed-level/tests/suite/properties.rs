@@ -2,7 +2,7 @@
 //! fails.
 
 use meed_level::audit::{departure, envy, lies, strong_sharing, weak_sharing};
-use meed_level::{Policy, Problem};
+use meed_level::{AllocationPolicy, Problem};
 use proptest::prelude::*;
 
 use crate::common::{Kind, near, problems, solved};
@@ -27,7 +27,7 @@ proptest! {
     /// Prop. 1, 5 and, by the certificate that `solved` checks, 2.
     #[test]
     fn no_envy_pareto_optimal_weak_sharing_incentive(problem in of_two_or_three()) {
-        let allocation = solved(&problem, Policy::Drfh);
+        let allocation = solved(&problem, AllocationPolicy::Drfh);
         all_at_least(&envy(&problem, &allocation), "envy", &problem);
         all_at_least(&weak_sharing(&problem, &allocation), "weak sharing incentive", &problem);
     }
@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn no_envy_with_weights_and_ends(problem in problems(
         Kind { resources: 2, zeros: false, finite: true }, 6)) {
-        all_at_least(&envy(&problem, &solved(&problem, Policy::Drfh)), "envy", &problem);
+        all_at_least(&envy(&problem, &solved(&problem, AllocationPolicy::Drfh)), "envy", &problem);
     }
 
     /// Prop. 3: no coalition whose members all gain by lying about their demands.
@@ -55,7 +55,7 @@ proptest! {
             }
         }
         // A lie that is refused gains nothing.
-        if let Ok(ratios) = lies(&problem, Policy::Drfh, &coalition) {
+        if let Ok(ratios) = lies(&problem, AllocationPolicy::Drfh, &coalition) {
             prop_assert!(ratios.iter().any(|ratio| *ratio >= LEAST), "{:?} {:?} \
                 {:#?}", ratios, coalition, problem);
         }
@@ -66,7 +66,7 @@ proptest! {
     fn population_monotonicity(problem in of_two_or_three(), leaver in 0..6usize) {
         prop_assume!(problem.users.len() > 1);
         let leaver = leaver % problem.users.len();
-        let remaining = departure(&problem, Policy::Drfh, leaver);
+        let remaining = departure(&problem, AllocationPolicy::Drfh, leaver);
         all_at_least(&remaining.unwrap(), "departure", &problem);
     }
 
@@ -80,7 +80,8 @@ proptest! {
             problem.servers[0].capacity[r] = most;
         }
         problem.servers.truncate(1);
-        let [drf, drfh] = [Policy::Drf, Policy::Drfh].map(|policy| solved(&problem, policy));
+        let both = [AllocationPolicy::Drf, AllocationPolicy::Drfh];
+        let [drf, drfh] = both.map(|policy| solved(&problem, policy));
         for (drf, drfh) in drf.users.iter().zip(&drfh.users) {
             prop_assert!(near(drf.tasks, drfh.tasks, 1e-9), "{:?} {:?}", drf, drfh);
         }
@@ -90,7 +91,7 @@ proptest! {
     #[test]
     fn single_resource_fairness(problem in problems(
         Kind { resources: 1, zeros: false, finite: true }, 6)) {
-        let allocation = solved(&problem, Policy::Drfh);
+        let allocation = solved(&problem, AllocationPolicy::Drfh);
         let used: f64 = allocation.users.iter().map(|user| user.dominant_share).sum();
         let wanting = |user: &usize| problem.users[*user]
             .tasks.is_none_or(|most| allocation.users[*user].tasks < most * LEAST);
@@ -114,7 +115,7 @@ proptest! {
             user.demand[1] = user.demand[1].min(user.demand[0]);
         }
         prop_assume!(problem.check().is_ok());
-        let allocation = solved(&problem, Policy::Drfh);
+        let allocation = solved(&problem, AllocationPolicy::Drfh);
         let equal = 1.0 / problem.users.len() as f64;
         prop_assert!(allocation.users.iter().all(|user| near(user.dominant_share, equal, 1e-9)),
             "{:?}", allocation);
@@ -123,7 +124,7 @@ proptest! {
     /// DRF on every server by itself keeps the strong sharing incentive (Sec. 4.5.3).
     #[test]
     fn per_server_drf_has_strong_sharing_incentive(problem in plain(2)) {
-        let allocation = solved(&problem, Policy::PerServerDrf);
+        let allocation = solved(&problem, AllocationPolicy::PerServerDrf);
         all_at_least(&strong_sharing(&problem, &allocation), "strong sharing incentive", &problem);
     }
 
@@ -140,10 +141,10 @@ proptest! {
     #[test]
     fn drfh_is_between(problem in plain(2)) {
         let level = |policy| solved(&problem, policy).level.unwrap();
-        let drfh = level(Policy::Drfh);
-        prop_assert!(drfh <= level(Policy::Drf) * (1.0 + 1e-9));
-        prop_assert!(drfh >= level(Policy::PerServerDrf) * LEAST
-            && drfh >= level(Policy::Slots) * LEAST);
+        let drfh = level(AllocationPolicy::Drfh);
+        prop_assert!(drfh <= level(AllocationPolicy::Drf) * (1.0 + 1e-9));
+        prop_assert!(drfh >= level(AllocationPolicy::PerServerDrf) * LEAST
+            && drfh >= level(AllocationPolicy::Slots) * LEAST);
     }
 }
 
@@ -152,7 +153,7 @@ proptest! {
 #[test]
 fn the_measures_can_fail() {
     let example = meed_level::examples::figure_2();
-    let mut worse = solved(&example, Policy::Drfh);
+    let mut worse = solved(&example, AllocationPolicy::Drfh);
     // User 1 keeps a quarter of its tasks, and user 2 has the rest's room.
     worse.users[0].tasks /= 4.0;
     worse.users[0].dominant_share /= 4.0;
@@ -164,12 +165,12 @@ fn the_measures_can_fail() {
     assert!(envy(&example, &worse)[0] < LEAST);
     // Prop. 4: 12/25 instead of 1/2.
     let fourth = meed_level::examples::proposition_4();
-    let strong = strong_sharing(&fourth, &solved(&fourth, Policy::Drfh));
+    let strong = strong_sharing(&fourth, &solved(&fourth, AllocationPolicy::Drfh));
     assert!((strong[1] - 24.0 / 25.0).abs() < 1e-9, "{strong:?}");
     // A task of a slot and a bit takes two: claiming all of both pays.
     let slots =
         meed_level::examples::cpu_and_memory(&[(1.0, 14.0, 14.0)], &[(0.4, 0.4), (1.0, 1.0)]);
-    let lie = lies(&slots, Policy::Slots, &[(0, vec![0.8, 0.8])]).unwrap();
+    let lie = lies(&slots, AllocationPolicy::Slots, &[(0, vec![0.8, 0.8])]).unwrap();
     assert!(lie[0] < LEAST, "{lie:?}");
 }
 
@@ -195,7 +196,7 @@ fn strong_sharing_incentive_fails_for_few() {
                 (0..4).map(|_| (1.0, dice(0.5, 2.0), dice(0.5, 2.0))).collect();
             let servers = if google { meed_level::examples::GOOGLE } else { &random };
             let problem = meed_level::examples::cpu_and_memory(servers, &users);
-            let ratios = strong_sharing(&problem, &solved(&problem, Policy::Drfh));
+            let ratios = strong_sharing(&problem, &solved(&problem, AllocationPolicy::Drfh));
             worse += ratios.iter().filter(|ratio| **ratio < LEAST).count();
             all += ratios.len();
             least = ratios.iter().copied().fold(least, f64::min);

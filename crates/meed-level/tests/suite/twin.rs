@@ -2,7 +2,7 @@
 //! all pairs of users and servers, and for every user another program that asks whether it can
 //! rise.
 
-use meed_level::{Policy, Problem};
+use meed_level::{AllocationPolicy, Problem};
 use microlp::{
     ComparisonOp, LinearExpr, OptimizationDirection, Problem as Lp, Solution, SolveOutcome,
     Variable,
@@ -63,6 +63,18 @@ fn solve(lp: &Lp) -> Solution {
     }
 }
 
+/// What is asked of those who are not asked for is less by this part, or rounding would leave no
+/// solution at all.
+const SLACK: f64 = 1e-11;
+
+/// What a program's optimum would be without slack. Somebody who hardly uses what is used up gains
+/// a thousand times the slack of the others and more, so the slack may not be left in the result.
+/// An optimum is concave in its slack, and linear as long as the same limits bind: the second value
+/// takes out what the first one gained, and never more.
+fn without_slack(optimum: impl Fn(f64) -> f64) -> f64 {
+    2.0 * optimum(SLACK) - optimum(2.0 * SLACK)
+}
+
 /// Dominant shares and levels of the rounds, by linear programs only.
 pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
     let users = problem.users.len();
@@ -75,25 +87,28 @@ pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
     let mut done: Vec<Option<f64>> =
         (0..users).map(|user| (cap(user) == 0.0).then_some(0.0)).collect();
     while done.contains(&None) {
-        let (mut lp, pairs) = program(problem, &|_| 0.0);
-        let level = lp.add_var(1.0, (0.0, f64::INFINITY));
-        for user in 0..users {
-            match done[user] {
-                Some(share) => {
-                    lp.add_constraint(total(&pairs[user]), ComparisonOp::Ge, share * (1.0 - 1e-11));
-                }
-                None => {
-                    let mut above = total(&pairs[user]);
-                    above.add(level, -weight(user));
-                    lp.add_constraint(above, ComparisonOp::Ge, -past(user));
-                    if cap(user).is_finite() {
-                        let most = (cap(user) + past(user)) / weight(user);
-                        lp.add_constraint([(level, 1.0)], ComparisonOp::Le, most);
+        let level = without_slack(|slack| {
+            let (mut lp, pairs) = program(problem, &|_| 0.0);
+            let level = lp.add_var(1.0, (0.0, f64::INFINITY));
+            for user in 0..users {
+                match done[user] {
+                    Some(share) => {
+                        let least = share * (1.0 - slack);
+                        lp.add_constraint(total(&pairs[user]), ComparisonOp::Ge, least);
+                    }
+                    None => {
+                        let mut above = total(&pairs[user]);
+                        above.add(level, -weight(user));
+                        lp.add_constraint(above, ComparisonOp::Ge, -past(user));
+                        if cap(user).is_finite() {
+                            let most = (cap(user) + past(user)) / weight(user);
+                            lp.add_constraint([(level, 1.0)], ComparisonOp::Le, most);
+                        }
                     }
                 }
             }
-        }
-        let level = solve(&lp)[level];
+            solve(&lp)[level]
+        });
         let at = |user: usize| (weight(user) * level - past(user)).clamp(0.0, cap(user));
         let rest: Vec<usize> = (0..users).filter(|&user| done[user].is_none()).collect();
         let before = done.clone();
@@ -103,12 +118,15 @@ pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
                 continue;
             }
             // The most that it could have while the others keep what the level gives them.
-            let (mut lp, pairs) = program(problem, &|who| f64::from(u8::from(who == user)));
-            for other in (0..users).filter(|&other| other != user) {
-                let share = before[other].unwrap_or_else(|| at(other)) * (1.0 - 1e-11);
-                lp.add_constraint(total(&pairs[other]), ComparisonOp::Ge, share);
-            }
-            if solve(&lp).objective() <= at(user) + 1e-8 {
+            let most = without_slack(|slack| {
+                let (mut lp, pairs) = program(problem, &|who| f64::from(u8::from(who == user)));
+                for other in (0..users).filter(|&other| other != user) {
+                    let share = before[other].unwrap_or_else(|| at(other)) * (1.0 - slack);
+                    lp.add_constraint(total(&pairs[other]), ComparisonOp::Ge, share);
+                }
+                solve(&lp).objective()
+            });
+            if most <= at(user) + 1e-8 {
                 done[user] = Some(at(user));
             }
         }
@@ -118,7 +136,9 @@ pub(crate) fn shares(problem: &Problem, remembers: bool) -> Vec<f64> {
 }
 
 fn compare(problem: &Problem, tolerance: f64) {
-    for (policy, remembers) in [(Policy::Drfh, false), (Policy::LongTermDrf, true)] {
+    for (policy, remembers) in
+        [(AllocationPolicy::Drfh, false), (AllocationPolicy::LongTermDrf, true)]
+    {
         let allocation = solved(problem, policy);
         let twin = shares(problem, remembers);
         for (user, (ours, theirs)) in allocation.users.iter().zip(&twin).enumerate() {

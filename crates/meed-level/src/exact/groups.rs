@@ -1,0 +1,178 @@
+//! Servers of the same prices solved as one: the other half of [`super::bundles`].
+//!
+//! At the optimum most servers have the same prices as others: those whose capacities are alike
+//! enough to pick the same corner of what prices can be. A user whom one of them can serve cheapest
+//! can be served by all of them, and an interior point spreads everybody over all: many steps, and
+//! no user that is clearly here or there. So servers are put into *groups*, each one server of the
+//! program, with all that its servers have together. That allows more than the servers do, so its
+//! prices, given to each server of a group, prove a level that is not exceeded. Whether what a
+//! group serves fits its servers is a small program for each group; if it does, the level is
+//! reached. If not, its prices say which servers differ, and the group is split.
+//!
+//! Groups only become smaller, so there is an end: every server by itself. Cost: a program with a
+//! tenth of the pairs of servers, and one for each group.
+
+use crate::exact::bundles::Bundles;
+use crate::exact::interior::{Inside, Program};
+
+/// Gap of a placement: close enough to be made to fit exactly.
+const TIGHT: f64 = 1e-11;
+/// What is missing to a placement at most.
+const FITS: f64 = 1e-9;
+
+/// Servers are of one group where what a mean demand costs, resource by resource, differs by no
+/// more than this part of what it costs on a mean server. Prices are rough where this is asked:
+/// groups that are too small only cost time.
+const ALIKE: f64 = 0.3;
+
+/// A partition of servers.
+pub(crate) struct Groups {
+    members: Vec<Vec<usize>>,
+    servers: usize,
+}
+
+impl Groups {
+    /// All servers together.
+    pub(crate) fn one(capacity: &[f64], kinds: usize) -> Groups {
+        let servers = capacity.len() / kinds;
+        Groups { members: vec![(0..servers).collect()], servers }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(crate) fn servers(&self) -> usize {
+        self.servers
+    }
+
+    /// What each group has.
+    pub(crate) fn capacity(&self, capacity: &[f64], kinds: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; self.len() * kinds];
+        for (members, sums) in self.members.iter().zip(sums.chunks_exact_mut(kinds)) {
+            for &server in members {
+                let have = &capacity[server * kinds..][..kinds];
+                sums.iter_mut().zip(have).for_each(|(sum, have)| *sum += have);
+            }
+        }
+        sums
+    }
+
+    /// Puts the shares of groups on their servers, at the prices of groups. Where they do not fit,
+    /// the groups that tell apart what must be.
+    pub(crate) fn place(
+        &self,
+        program: &Program<'_>,
+        shares: &[f64],
+        free: &[f64],
+        prices: &[f64],
+    ) -> Result<Inside, Groups> {
+        let (kinds, users) = (program.kinds, shares.len() / self.len());
+        let mut whole = Inside {
+            factor: 1.0,
+            shares: vec![0.0; users * self.servers],
+            free: vec![0.0; self.servers * kinds],
+            prices: vec![0.0; self.servers * kinds],
+            values: Vec::new(),
+            reduced: Vec::new(),
+            slack: 0.0,
+        };
+        let mut groups = Groups { members: Vec::new(), servers: self.servers };
+        for (group, members) in self.members.iter().enumerate() {
+            for &server in members {
+                let price = &prices[group * kinds..][..kinds];
+                whole.prices[server * kinds..][..kinds].copy_from_slice(price);
+            }
+            let totals: Vec<f64> = shares.iter().skip(group).step_by(self.len()).copied().collect();
+            match members[..] {
+                [server] => {
+                    let to = whole.shares.iter_mut().skip(server).step_by(self.servers);
+                    to.zip(&totals).for_each(|(to, share)| *to = *share);
+                    let free = &free[group * kinds..][..kinds];
+                    whole.free[server * kinds..][..kinds].copy_from_slice(free);
+                    groups.members.push(members.clone());
+                }
+                _ => groups.members.extend(spread(program, members, &totals, &mut whole)),
+            }
+        }
+        if groups.len() == self.len() { Ok(whole) } else { Err(groups) }
+    }
+}
+
+/// Spreads the shares of a group over its servers; its parts, where they do not fit.
+fn spread(
+    program: &Program<'_>,
+    members: &[usize],
+    totals: &[f64],
+    whole: &mut Inside,
+) -> Vec<Vec<usize>> {
+    let (kinds, servers) = (program.kinds, program.servers());
+    let here: Vec<usize> = (0..totals.len()).filter(|&user| totals[user] > 0.0).collect();
+    let demand: Vec<f64> = here.iter().flat_map(|&user| program.demand(user)).copied().collect();
+    let wanted: Vec<f64> = here.iter().map(|&user| totals[user]).collect();
+    let have = |server: &usize| &program.capacity[server * kinds..][..kinds];
+    let capacity: Vec<f64> = members.iter().flat_map(have).copied().collect();
+    let own = Program::new(&demand, &capacity, kinds, &wanted);
+    // Together they have all that somebody demands, and none of them has it.
+    let served = |user: usize| (0..members.len()).any(|server| own.allowed(user, server));
+    if !(0..here.len()).all(served) {
+        return members.iter().map(|&server| vec![server]).collect();
+    }
+    let inside = Bundles::new(&demand, kinds).fits(&own, TIGHT);
+    if inside.factor < 1.0 - FITS {
+        let parts = alike(&weighted(&own, &inside.prices), kinds).into_iter();
+        return parts.map(|part| part.into_iter().map(|at| members[at]).collect()).collect();
+    }
+    for (&user, parts) in here.iter().zip(inside.shares.chunks_exact(members.len())) {
+        for (&server, part) in members.iter().zip(parts) {
+            whole.shares[user * servers + server] = *part;
+        }
+    }
+    for (&server, free) in members.iter().zip(inside.free.chunks_exact(kinds)) {
+        whole.free[server * kinds..][..kinds].copy_from_slice(free);
+    }
+    vec![members.to_vec()]
+}
+
+/// What a mean demand of each resource costs on each server, over what it costs in all.
+fn weighted(program: &Program<'_>, prices: &[f64]) -> Vec<f64> {
+    let kinds = program.kinds;
+    let mut mean = vec![0.0; kinds];
+    for (user, total) in program.totals.iter().enumerate() {
+        let demand = program.demand(user);
+        mean.iter_mut().zip(demand).for_each(|(mean, demand)| *mean += total * demand);
+    }
+    let costs: Vec<f64> =
+        prices.iter().enumerate().map(|(row, price)| price * mean[row % kinds]).collect();
+    let all: f64 = costs.iter().sum::<f64>() / program.servers() as f64;
+    costs.iter().map(|cost| cost / all).collect()
+}
+
+/// Servers by likeness of prices, in two parts at least: joined closest first.
+fn alike(prices: &[f64], kinds: usize) -> Vec<Vec<usize>> {
+    let servers = prices.len() / kinds;
+    let price = |server: usize| &prices[server * kinds..][..kinds];
+    let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+    for a in 0..servers {
+        for b in 0..a {
+            let apart = price(a).iter().zip(price(b)).map(|(a, b)| (a - b).abs()).sum();
+            pairs.push((apart, a, b));
+        }
+    }
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut part: Vec<usize> = (0..servers).collect();
+    let mut parts = servers;
+    for (apart, a, b) in pairs {
+        if part[a] == part[b] {
+            continue;
+        }
+        if parts == 2 || apart > ALIKE {
+            break;
+        }
+        let (from, to) = (part[a].max(part[b]), part[a].min(part[b]));
+        part.iter_mut().filter(|part| **part == from).for_each(|part| *part = to);
+        parts -= 1;
+    }
+    let of = |number: usize| (0..servers).filter(|&server| part[server] == number).collect();
+    (0..servers).map(of).filter(|part: &Vec<usize>| !part.is_empty()).collect()
+}
