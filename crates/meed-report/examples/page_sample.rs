@@ -1,7 +1,7 @@
 //! Writes a page of results with everything in it: `cargo run -p meed-report --example page_sample
 //! -- DIR`.
 
-#[path = "../tests/common/page.rs"]
+#[path = "../tests/suite/sample.rs"]
 mod sample;
 
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Writes sample reports and tables from synthetic records: `cargo run -p meed-report --example
 //! sample -- DIR`.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/suite/common/mod.rs"]
 mod common;
 
 use std::path::PathBuf;

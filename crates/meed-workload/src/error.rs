@@ -104,7 +104,7 @@ pub struct BadLine {
     /// The line, from 1.
     pub line: u64,
     /// What is wrong with it.
-    pub problem: Problem,
+    pub problem: BadRow,
 }
 
 impl fmt::Display for BadLine {
@@ -117,26 +117,26 @@ impl std::error::Error for BadLine {}
 
 /// What is wrong within a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
+pub struct BadRow {
     /// The field, in the format's own words: "column 4 (run time)".
     pub field: Option<String>,
     /// What is wrong and what would be right, without the field.
     pub what: String,
 }
 
-impl Problem {
+impl BadRow {
     /// A problem of the whole line.
-    pub fn line(what: impl Into<String>) -> Problem {
-        Problem { field: None, what: what.into() }
+    pub fn line(what: impl Into<String>) -> BadRow {
+        BadRow { field: None, what: what.into() }
     }
 
     /// A problem of one field.
-    pub fn field(field: impl Into<String>, what: impl Into<String>) -> Problem {
-        Problem { field: Some(field.into()), what: what.into() }
+    pub fn field(field: impl Into<String>, what: impl Into<String>) -> BadRow {
+        BadRow { field: Some(field.into()), what: what.into() }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for BadRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.field {
             Some(field) => write!(f, "{field}: {}", self.what),
@@ -163,7 +163,7 @@ impl BadLines {
     }
 
     /// Notes a wrong line; an error when the policy is to stop.
-    pub fn note(&mut self, file: &Arc<str>, line: u64, problem: Problem) -> Result<(), TraceError> {
+    pub fn note(&mut self, file: &Arc<str>, line: u64, problem: BadRow) -> Result<(), TraceError> {
         let bad = BadLine { file: Arc::clone(file), line, problem };
         self.count += 1;
         match self.policy {
@@ -220,7 +220,7 @@ mod tests {
         let file: Arc<str> = "a.swf".into();
         let mut bad = BadLines::new(OnBadLine::Skip);
         for line in 1..=9 {
-            bad.note(&file, line, Problem::field("column 4 (run time)", "\"x\" is not a number"))
+            bad.note(&file, line, BadRow::field("column 4 (run time)", "\"x\" is not a number"))
                 .unwrap();
         }
         assert_eq!((bad.count(), bad.first().len()), (9, KEPT_MESSAGES));
@@ -228,7 +228,7 @@ mod tests {
             bad.first()[1].to_string(),
             "a.swf:2: column 4 (run time): \"x\" is not a number"
         );
-        let stop = BadLines::new(OnBadLine::Stop).note(&file, 7, Problem::line("odd")).unwrap_err();
+        let stop = BadLines::new(OnBadLine::Stop).note(&file, 7, BadRow::line("odd")).unwrap_err();
         assert_eq!(stop.to_string(), "a.swf:7: odd");
         assert!(stop.is_bad_line());
     }

@@ -6,23 +6,23 @@ use meed_config::units::format_span;
 use meed_config::words::{quote, suggest};
 
 use crate::TraceError;
-use crate::error::Problem;
+use crate::error::BadRow;
 
 /// A column: its number from 1 and its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Column(pub(crate) usize, pub(crate) &'static str);
 
 impl Column {
-    fn problem(self, what: String) -> Problem {
-        Problem::field(format!("column {} ({})", self.0, self.1), what)
+    fn problem(self, what: String) -> BadRow {
+        BadRow::field(format!("column {} ({})", self.0, self.1), what)
     }
 
     /// A problem with this column's `value`.
-    pub(crate) fn wrong(self, value: &[u8], what: &str) -> Problem {
+    pub(crate) fn wrong(self, value: &[u8], what: &str) -> BadRow {
         self.problem(format!("{} {what}", quote(value)))
     }
 
-    fn number_error(self, value: &[u8], error: NumberError, wanted: &str) -> Problem {
+    fn number_error(self, value: &[u8], error: NumberError, wanted: &str) -> BadRow {
         let wrong = match error {
             NumberError::NotANumber => "is not a number",
             NumberError::Negative => "is negative",
@@ -33,13 +33,13 @@ impl Column {
     }
 
     /// Seconds, rounded to the nearest microsecond.
-    pub(crate) fn seconds(self, value: &[u8]) -> Result<u64, Problem> {
+    pub(crate) fn seconds(self, value: &[u8]) -> Result<u64, BadRow> {
         parse_scaled(value, MICROS_PER_S, MAX_MICROS, Rounding::Nearest)
             .map_err(|error| self.number_error(value, error, "seconds, 0 or more, up to 285 years"))
     }
 
     /// A whole number of at most `limit`.
-    pub(crate) fn whole(self, value: &[u8], limit: u64) -> Result<u64, Problem> {
+    pub(crate) fn whole(self, value: &[u8], limit: u64) -> Result<u64, BadRow> {
         parse_scaled(value, 1, limit, Rounding::Exact).map_err(|error| {
             self.number_error(value, error, &format!("a whole number from 0 to {limit}"))
         })

@@ -21,7 +21,7 @@ pub struct Job {
     /// The closed arrival chain it belongs to: its end may submit the chain's next job.
     pub chain: Option<u32>,
     /// Its tasks, grouped; in order of their stage, which begin at 0 and leave no gap.
-    pub groups: Vec<TaskGroup>,
+    pub groups: Vec<JobGroup>,
 }
 
 impl Job {
@@ -67,7 +67,7 @@ impl Job {
 
 /// Equal tasks of one stage of a job.
 #[derive(Clone, PartialEq, Debug)]
-pub struct TaskGroup {
+pub struct JobGroup {
     /// Tasks of stage n + 1 wait until all tasks of stage n have ended (map, then reduce). Counted
     /// from 0.
     pub stage: u16,
@@ -81,7 +81,7 @@ pub struct TaskGroup {
     pub constraints: Option<Box<Constraints>>,
 }
 
-impl TaskGroup {
+impl JobGroup {
     fn check(&self, kinds: usize) -> Result<(), String> {
         if self.count == 0 {
             return Err("a group of 0 tasks; a group has at least one".to_owned());

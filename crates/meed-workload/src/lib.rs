@@ -40,6 +40,6 @@ pub mod swf;
 pub mod swim;
 
 pub use error::{BadLine, OnBadLine, TraceError};
-pub use job::{Durations, Job, JobLabel, MAX_TASKS, TaskGroup};
+pub use job::{Durations, Job, JobGroup, JobLabel, MAX_TASKS};
 pub use meed_files::Origin;
 pub use source::{Cause, JobSource, SourceCounts};

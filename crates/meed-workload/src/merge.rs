@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::generate::{Arrivals, Dist, Generator, GeneratorSpec, Limit, Per, StageSpec};
     use crate::inline::Inline;
-    use crate::{Durations, JobLabel, TaskGroup};
+    use crate::{Durations, JobGroup, JobLabel};
     use meed::{Resources, Span};
 
     fn job(name: &str, queue: u32, submit_s: u64) -> Job {
@@ -163,7 +163,7 @@ mod tests {
             submit: Time::from_secs(submit_s).unwrap(),
             weight: 1,
             chain: None,
-            groups: vec![TaskGroup { stage: 0, count: 1, demand, duration, constraints: None }],
+            groups: vec![JobGroup { stage: 0, count: 1, demand, duration, constraints: None }],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{BadLines, Problem, no_jobs};
+use crate::error::{BadLines, BadRow, no_jobs};
 use crate::{BadLine, OnBadLine, SourceCounts, TraceError};
 use meed_files::lines::Lines;
 
@@ -24,7 +24,7 @@ pub(crate) fn end(lines: &Lines, bad: &mut BadLines) -> Result<(), TraceError> {
     }
     let format = input.compression().name();
     let what = format!("bytes that are none of it follow the end of its {format} data");
-    bad.note(input.name(), lines.number() + 1, Problem::line(what))
+    bad.note(input.name(), lines.number() + 1, BadRow::line(what))
 }
 
 impl Records {
@@ -33,7 +33,7 @@ impl Records {
     }
 
     /// Notes that the line read last is wrong; an error where that stops the reading.
-    pub(crate) fn note(&mut self, problem: Problem) -> Result<(), TraceError> {
+    pub(crate) fn note(&mut self, problem: BadRow) -> Result<(), TraceError> {
         let name = Arc::clone(self.lines.input().name());
         self.bad.note(&name, self.lines.number(), problem)
     }

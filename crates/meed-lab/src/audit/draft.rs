@@ -13,9 +13,9 @@ use meed::{
     Time, Unit,
 };
 use meed_sim::log::Log;
-use meed_sim::world::{Change, Failures, Setup, StopAt, TimedChange};
+use meed_sim::world::{Change, Failures, StopAt, TimedChange, WorldSetup};
 use meed_workload::inline::Inline;
-use meed_workload::{Durations, Job, JobLabel, TaskGroup};
+use meed_workload::{Durations, Job, JobGroup, JobLabel};
 
 use super::AuditError;
 use super::case::{Case, Lie};
@@ -213,7 +213,11 @@ impl Draft {
     }
 
     /// Ready to run under a policy.
-    pub(super) fn setup<'a>(&self, ground: &Ground, log: Log<'a>) -> Result<Setup<'a>, AuditError> {
+    pub(super) fn setup<'a>(
+        &self,
+        ground: &Ground,
+        log: Log<'a>,
+    ) -> Result<WorldSetup<'a>, AuditError> {
         let spec = |name: &str, weight: u32, policy: &Policy| QueueSpec {
             name: name.to_owned(),
             weight: u64::from(weight),
@@ -230,7 +234,7 @@ impl Draft {
             self.inline(),
             kinds.len(),
         )?;
-        Ok(Setup {
+        Ok(WorldSetup {
             config: Config {
                 kinds,
                 measured: 0,
@@ -266,7 +270,7 @@ impl Draft {
             submit: minute(job.submit),
             weight: 1,
             chain: None,
-            groups: vec![TaskGroup {
+            groups: vec![JobGroup {
                 stage: 0,
                 count: job.tasks,
                 demand: amounts(job.width, if job.useless { job.width } else { 0 }),

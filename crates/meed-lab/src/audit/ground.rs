@@ -71,7 +71,7 @@ impl Ground {
         points: usize,
     ) -> Result<RunRecord, AuditError> {
         let setup =
-            meed_sim::world::Setup { series_points: points, ..draft.setup(self, Log::off())? };
+            meed_sim::world::WorldSetup { series_points: points, ..draft.setup(self, Log::off())? };
         Ok(run_one(&self.words, setup, &mut Unwatched)?)
     }
 }

@@ -38,8 +38,8 @@ mod tests;
 pub use case::Tasks;
 pub use page::{page, summary_page};
 pub use property::{PROPERTIES, Property};
-pub use replay::{Replayed, replay, write_counterexamples};
-pub use result::{Audit, Cell, Counterexample, SCHEMA, Verdict};
+pub use replay::{ReplayedAudit, replay, write_counterexamples};
+pub use result::{Audit, AuditCell, AuditVerdict, Counterexample, SCHEMA};
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ pub const DEFAULT_POLICIES: [&str; 9] = [
 
 /// What is audited, and how hard.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct AuditOptions {
     /// Words of `--policy`.
     pub policies: Vec<String>,
     /// In the order of [`PROPERTIES`].
@@ -77,16 +77,16 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Options {
+impl AuditOptions {
     /// Steps of each climb.
     pub fn steps(&self) -> u32 {
         self.trials
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for AuditOptions {
+    fn default() -> AuditOptions {
+        AuditOptions {
             policies: DEFAULT_POLICIES.map(str::to_owned).to_vec(),
             properties: PROPERTIES.iter().map(|row| row.property).collect(),
             tasks: vec![Tasks::Unit, Tasks::Whole],
@@ -147,7 +147,7 @@ pub enum AuditError {
 /// Searches for counterexamples on all cores. `progress` is told how many of how many halves of
 /// searches are done.
 pub fn audit(
-    options: &Options,
+    options: &AuditOptions,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Audit, AuditError> {
     let alone = Ground::of(meed_sim::scenario::STATIC)?;

@@ -10,7 +10,7 @@ use super::case::Tasks;
 use super::draft::Draft;
 use super::ground::Ground;
 use super::property::{Against, Property};
-use super::result::{Audit, Cell, Counterexample, Verdict};
+use super::result::{Audit, AuditCell, AuditVerdict, Counterexample};
 use super::{AuditError, replay};
 
 /// Samples over time of a course.
@@ -73,7 +73,12 @@ fn title(tasks: Tasks) -> &'static str {
     }
 }
 
-fn find<'a>(audit: &'a Audit, tasks: Tasks, property: Property, policy: &str) -> Option<&'a Cell> {
+fn find<'a>(
+    audit: &'a Audit,
+    tasks: Tasks,
+    property: Property,
+    policy: &str,
+) -> Option<&'a AuditCell> {
     audit
         .cells
         .iter()
@@ -89,10 +94,10 @@ fn spaced(policy: &str) -> String {
     policy.replace(',', ", ")
 }
 
-fn verdict(cell: &Cell) -> Shown {
+fn verdict(cell: &AuditCell) -> Shown {
     let (word, tone) = match (&cell.counterexample, cell.verdict) {
         (Some(found), _) => (percent(found.value), Tone::Bad),
-        (None, Verdict::Proof) => ("proof".to_owned(), Tone::Good),
+        (None, AuditVerdict::Proof) => ("proof".to_owned(), Tone::Good),
         (None, _) => ("none found".to_owned(), Tone::Plain),
     };
     Shown::Badge(Badge { word, tone })
@@ -143,7 +148,7 @@ fn of_property(audit: &Audit, property: Property) -> Result<Section, AuditError>
     }
     blocks.push(Block::Table(details(audit, property)));
     let ours = audit.cells.iter().filter(|cell| cell.property == property);
-    let found: Vec<(&Cell, &Counterexample)> =
+    let found: Vec<(&AuditCell, &Counterexample)> =
         ours.clone().filter_map(|cell| Some((cell, cell.counterexample.as_ref()?))).collect();
     for tasks in kinds(audit) {
         let of_kind = found.iter().filter(|(cell, _)| cell.tasks == tasks);
@@ -171,7 +176,7 @@ fn details(audit: &Audit, property: Property) -> Table {
         "largest value met [%]",
         "in words",
     ];
-    let words = |cell: &Cell| match (&cell.counterexample, &cell.proof) {
+    let words = |cell: &AuditCell| match (&cell.counterexample, &cell.proof) {
         (Some(found), _) => found
             .story
             .iter()
@@ -182,7 +187,7 @@ fn details(audit: &Audit, property: Property) -> Table {
         (None, Some(proof)) => proof.clone(),
         (None, None) => String::new(),
     };
-    let row = |cell: &Cell| {
+    let row = |cell: &AuditCell| {
         let tolerance =
             cell.counterexample.as_ref().map(|found| Shown::Number(found.tolerance * 100.0));
         vec![
@@ -207,7 +212,7 @@ fn details(audit: &Audit, property: Property) -> Table {
 
 /// The worst counterexample: its story, and what each tenant held over time, in both runs that are
 /// compared.
-fn course(cell: &Cell, found: &Counterexample) -> Result<Vec<Block>, AuditError> {
+fn course(cell: &AuditCell, found: &Counterexample) -> Result<Vec<Block>, AuditError> {
     let ground = Ground::of(&cell.policy)?;
     let honest = Draft::of(&found.case, false);
     let mut blocks = vec![

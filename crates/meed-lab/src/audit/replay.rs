@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use meed_files::Guard;
 use meed_sim::scenario::{STATIC, Scenario};
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use super::case::Tasks;
 use super::draft::Draft;
 use super::measure::{Seen, value};
 use super::property::{Against, Property};
-use super::result::{Audit, Cell, Counterexample};
+use super::result::{Audit, AuditCell, Counterexample};
 
 /// What stands in `case.json`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ struct CaseFile {
 
 /// A case, evaluated again.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Replayed {
+pub struct ReplayedAudit {
     /// Of which property.
     pub property: Property,
     /// Under which policy.
@@ -89,7 +89,7 @@ pub(super) fn plain(policy: &str) -> String {
 }
 
 /// `strategy-proofness-long-term-round-10min-unit`.
-pub(super) fn folder_name(cell: &Cell) -> String {
+pub(super) fn folder_name(cell: &AuditCell) -> String {
     let tasks = match cell.tasks {
         Tasks::Unit => "unit",
         Tasks::Whole => "whole",
@@ -98,7 +98,7 @@ pub(super) fn folder_name(cell: &Cell) -> String {
 }
 
 fn write_one(
-    cell: &Cell,
+    cell: &AuditCell,
     found: &Counterexample,
     place: &Path,
     files: &mut Guard,
@@ -124,7 +124,7 @@ fn write_one(
 }
 
 /// What a reader of the file has to know.
-fn remarks(cell: &Cell, found: &Counterexample, lying: bool) -> Vec<String> {
+fn remarks(cell: &AuditCell, found: &Counterexample, lying: bool) -> Vec<String> {
     let row = cell.property.row();
     let mut lines = vec![
         format!("A counterexample to {}, under --policy {}.", row.title, cell.policy),
@@ -155,7 +155,7 @@ fn remarks(cell: &Cell, found: &Counterexample, lying: bool) -> Vec<String> {
 }
 
 /// Evaluates the case of a `case.json` again.
-pub fn replay(file: &Path) -> Result<Replayed, AuditError> {
+pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file)
         .map_err(|cause| AuditError::File { file: name.clone(), cause })?;
@@ -168,8 +168,11 @@ pub fn replay(file: &Path) -> Result<Replayed, AuditError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let run = |scenario: &Path, policy: &str, log: &mut Vec<u8>| -> Result<_, AuditError> {
         let scenario = Scenario::load(&folder.join(scenario), &[], OnBadLine::Stop)?;
-        let options =
-            Options { policies: vec![policy.to_owned()], strict: true, ..Options::default() };
+        let options = SimulateOptions {
+            policies: vec![policy.to_owned()],
+            strict: true,
+            ..SimulateOptions::default()
+        };
         let mut comparison = simulate(&scenario, &options, Some(log), &mut Unwatched)?;
         Ok(comparison.runs.remove(0))
     };
@@ -189,7 +192,7 @@ pub fn replay(file: &Path) -> Result<Replayed, AuditError> {
         text.parse::<f64>().map_err(|_| wrong(format!("`{what}` is `{text}`, which is no number")))
     };
     let seen = Seen { honest: &honest, log: &log, other: other.as_ref() };
-    Ok(Replayed {
+    Ok(ReplayedAudit {
         property,
         tenant: tenant.clone(),
         written: number("value", &case.value)?,

@@ -29,13 +29,13 @@ pub struct Audit {
     /// What was searched for.
     pub properties: Vec<Property>,
     /// One for each kind of tasks, property and policy; in this order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<AuditCell>,
 }
 
 /// What is known about a property under a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum AuditVerdict {
     /// There is a proof, and the search found nothing against it.
     Proof,
     /// None was found; that proves nothing.
@@ -46,7 +46,7 @@ pub enum Verdict {
 
 /// One search.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Cell {
+pub struct AuditCell {
     /// Of which property.
     pub property: Property,
     /// Under which policy.
@@ -54,7 +54,7 @@ pub struct Cell {
     /// With which tasks.
     pub tasks: Tasks,
     /// What came out.
-    pub verdict: Verdict,
+    pub verdict: AuditVerdict,
     /// Why the property holds, where that is known.
     pub proof: Option<String>,
     /// Random cases.
@@ -87,14 +87,14 @@ pub struct Counterexample {
 }
 
 /// The cell of a search's result.
-pub(super) fn cell(property: Property, tasks: Tasks, ground: &Ground, found: Found) -> Cell {
+pub(super) fn cell(property: Property, tasks: Tasks, ground: &Ground, found: Found) -> AuditCell {
     let proof = proof(property, tasks, ground);
     let verdict = match (&found.worst, proof) {
-        (Some(_), _) => Verdict::Counterexample,
-        (None, Some(_)) => Verdict::Proof,
-        (None, None) => Verdict::NoneFound,
+        (Some(_), _) => AuditVerdict::Counterexample,
+        (None, Some(_)) => AuditVerdict::Proof,
+        (None, None) => AuditVerdict::NoneFound,
     };
-    Cell {
+    AuditCell {
         property,
         policy: ground.words.clone(),
         tasks,

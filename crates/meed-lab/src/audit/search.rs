@@ -5,7 +5,7 @@
 //! |---|---|
 //! | known | the cases of [`super::classics`] |
 //! | sample | `trials` random cases; the same for every policy, so that their means compare |
-//! | climb | from the most promising, each [`steps`](super::Options::steps) times: a random change is kept when it is worse for the property |
+//! | climb | from the most promising, each [`steps`](super::AuditOptions::steps) times: a random change is kept when it is worse for the property |
 //! | adopt | the worst cases of the other policies are tried, and climbed from |
 //! | refine | more slots and tasks in proportion, where rounding to whole tasks can make less of the value |
 //! | shrink | the worst that is left, made readable |
@@ -24,7 +24,7 @@ use super::measure::{Judged, judge, promise};
 use super::property::PropertyRow;
 use super::random::Kind;
 use super::shrink::shrink;
-use super::{AuditError, Options};
+use super::{AuditError, AuditOptions};
 
 /// Cases that are climbed from.
 const CLIMBERS: usize = 6;
@@ -57,7 +57,7 @@ pub(super) struct Search<'a> {
     pub(super) tasks: Tasks,
     pub(super) ground: &'a Ground,
     pub(super) alone: &'a Ground,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a AuditOptions,
 }
 
 /// What the first half of a search found.

@@ -17,12 +17,23 @@ use super::*;
 
 const EXACT: &str = "long-term,quantum=1min";
 
-fn options(policies: &[&str], properties: &[Property], tasks: &[Tasks], trials: u32) -> Options {
+fn options(
+    policies: &[&str],
+    properties: &[Property],
+    tasks: &[Tasks],
+    trials: u32,
+) -> AuditOptions {
     let policies = policies.iter().map(|words| (*words).to_owned()).collect();
-    Options { policies, properties: properties.to_vec(), tasks: tasks.to_vec(), trials, seed: 1 }
+    AuditOptions {
+        policies,
+        properties: properties.to_vec(),
+        tasks: tasks.to_vec(),
+        trials,
+        seed: 1,
+    }
 }
 
-fn run(options: &Options) -> Audit {
+fn run(options: &AuditOptions) -> Audit {
     audit(options, &|_, _| {}).unwrap()
 }
 
@@ -107,7 +118,7 @@ fn known_counterexamples_are_found() {
     ] {
         let audit = run(&options(&[policy], &[property], &[Tasks::Unit], 10));
         let cell = &audit.cells[0];
-        assert_eq!(cell.verdict, Verdict::Counterexample, "{policy}: {property:?}");
+        assert_eq!(cell.verdict, AuditVerdict::Counterexample, "{policy}: {property:?}");
         let found = cell.counterexample.as_ref().unwrap();
         assert!(found.value > found.tolerance, "{policy}: {property:?}");
         assert!(cell.largest > 0.0);
@@ -123,7 +134,7 @@ fn what_is_proved_is_not_found() {
             proofs += 1;
             assert_eq!(
                 cell.verdict,
-                Verdict::Proof,
+                AuditVerdict::Proof,
                 "{} under {}: {:?}",
                 cell.property.row().name,
                 cell.policy,
@@ -134,7 +145,7 @@ fn what_is_proved_is_not_found() {
     assert!(proofs >= 9, "only {proofs} proofs");
     let busy = options(&["fifo", "fair", "long-term"], &[Property::Pareto], &[Tasks::Whole], 40);
     for cell in &run(&busy).cells {
-        assert_eq!((cell.verdict, cell.largest), (Verdict::Proof, 0.0), "{}", cell.policy);
+        assert_eq!((cell.verdict, cell.largest), (AuditVerdict::Proof, 0.0), "{}", cell.policy);
     }
 }
 
@@ -153,7 +164,7 @@ const ALL: [Property; 8] = [
 fn waiting_for_a_blocked_task_is_not_pareto_efficient() {
     let audit =
         run(&options(&["fair,when_blocked=wait"], &[Property::Pareto], &[Tasks::Whole], 60));
-    assert_eq!(audit.cells[0].verdict, Verdict::Counterexample);
+    assert_eq!(audit.cells[0].verdict, AuditVerdict::Counterexample);
 }
 
 #[test]
@@ -214,7 +225,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
         pool.install(|| serde_json::to_string(&run(&options)).unwrap())
     };
     assert_eq!(on(1), on(3));
-    let other = run(&Options { seed: 2, ..options.clone() });
+    let other = run(&AuditOptions { seed: 2, ..options.clone() });
     assert_ne!(serde_json::to_string(&other).unwrap(), on(1), "the seed has no effect");
 }
 

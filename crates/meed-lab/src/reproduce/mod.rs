@@ -12,7 +12,7 @@ mod outcome;
 mod report;
 
 pub use items::ITEMS;
-pub use outcome::{Check, Measured, Outcome, Spread, Verdict};
+pub use outcome::{Check, ItemOutcome, Measured, Spread, Verdict};
 pub use report::{Done, page, summary_page, to_json};
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct Item {
     /// Where it is printed: "TSC'18 Fig. 7".
     pub source: &'static str,
     /// Measures it.
-    pub run: fn(&Context) -> Result<Outcome, ReproduceError>,
+    pub run: fn(&Context) -> Result<ItemOutcome, ReproduceError>,
 }
 
 /// What an item may depend on: nothing else, so that the same command gives the same result.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// An item, measured.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outcome {
+pub struct ItemOutcome {
     /// One for each thing that the paper says.
     pub checks: Vec<Check>,
     /// What was taken for granted that the paper does not give.
@@ -101,14 +101,14 @@ impl Check {
     }
 }
 
-impl Outcome {
+impl ItemOutcome {
     /// The worst of its checks.
     pub fn verdict(&self) -> Verdict {
         self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Skipped)
     }
 
     /// That `what` could not be measured without `missing`.
-    pub fn skipped(what: &str, paper: &str, missing: &str) -> Outcome {
+    pub fn skipped(what: &str, paper: &str, missing: &str) -> ItemOutcome {
         let check = Check {
             what: what.to_owned(),
             paper: paper.to_owned(),
@@ -116,7 +116,7 @@ impl Outcome {
             verdict: Verdict::Skipped,
             reason: Some(format!("needs {missing}")),
         };
-        Outcome { checks: vec![check], ..Outcome::default() }
+        ItemOutcome { checks: vec![check], ..ItemOutcome::default() }
     }
 }
 

@@ -3,10 +3,10 @@
 use meed_report::page::{Badge, Block, Cell, Page, Section, Table, Tone};
 use serde::Serialize;
 
-use super::{Check, Context, Item, Measured, Outcome, Verdict};
+use super::{Check, Context, Item, ItemOutcome, Measured, Verdict};
 
 /// An item with what came out.
-pub type Done = (&'static Item, Outcome);
+pub type Done = (&'static Item, ItemOutcome);
 
 /// Version of the JSON form (docs/json.md).
 const SCHEMA: u32 = 1;
@@ -81,7 +81,7 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
     Page { title: "Reproduction".to_owned(), lead: lead(done, context), sections }
 }
 
-fn differences(item: &Item, outcome: &Outcome) -> Vec<Block> {
+fn differences(item: &Item, outcome: &ItemOutcome) -> Vec<Block> {
     let differ = outcome.checks.iter().filter(|check| check.verdict == Verdict::Differs);
     let words = |check: &Check| {
         let reason = check.reason.as_deref().unwrap_or("no reason known");
@@ -105,7 +105,7 @@ pub fn page(done: &[Done], context: &Context) -> Page {
     }
 }
 
-fn blocks(outcome: &Outcome) -> Vec<Block> {
+fn blocks(outcome: &ItemOutcome) -> Vec<Block> {
     let row = |check: &Check| {
         let reason = check.reason.clone().map_or(Cell::Empty, Cell::Text);
         cells(check).into_iter().chain([reason]).collect()

@@ -14,7 +14,7 @@ use meed_config::words::did_you_mean;
 use meed_sim::scenario::{LoadError, STATIC, Scenario};
 use rayon::prelude::*;
 
-use super::{DEFAULT_POLICIES, Request, SweepError, values};
+use super::{DEFAULT_POLICIES, SweepError, SweepRequest, values};
 
 /// Most points of one sweep.
 const MAX_POINTS: usize = 1_000_000;
@@ -94,7 +94,7 @@ pub struct Grid {
 
 impl Grid {
     /// Reads the settings, then every scenario and policy that they make. Nothing is run.
-    pub fn prepare(request: &Request) -> Result<Grid, SweepError> {
+    pub fn prepare(request: &SweepRequest) -> Result<Grid, SweepError> {
         let axes = axes(&request.over)?;
         let policies = policies(request, &axes)?;
         if request.seeds == 0 {
@@ -139,7 +139,7 @@ impl Grid {
     /// how it is read.
     fn read_scenarios(
         &self,
-        request: &Request,
+        request: &SweepRequest,
         sets: &[Vec<String>],
     ) -> Result<Vec<Scenario>, SweepError> {
         let read = |(number, own): (usize, &Vec<String>)| {
@@ -207,7 +207,7 @@ impl Grid {
 }
 
 /// The scenario at the first point: its own seed and resources are those of the sweep.
-fn first_scenario(request: &Request, axes: &[Axis]) -> Result<Scenario, SweepError> {
+fn first_scenario(request: &SweepRequest, axes: &[Axis]) -> Result<Scenario, SweepError> {
     let sets = axes.iter().filter_map(|axis| match &axis.target {
         Target::Scenario(key) => Some(format!("{key}={}", axis.values[0])),
         Target::Policy(_) | Target::Name => None,
@@ -267,7 +267,7 @@ fn target(name: &str) -> Result<Target, String> {
 }
 
 /// The policies that are not an axis.
-fn policies(request: &Request, axes: &[Axis]) -> Result<Vec<String>, SweepError> {
+fn policies(request: &SweepRequest, axes: &[Axis]) -> Result<Vec<String>, SweepError> {
     let axis = axes.iter().any(|axis| axis.target == Target::Name);
     match (axis, request.policies.is_empty()) {
         (true, true) => Ok(Vec::new()),

@@ -77,16 +77,16 @@ pub enum JournalError {
 
 /// An open journal.
 #[derive(Debug)]
-pub struct Journal {
+pub struct SweepJournal {
     path: PathBuf,
     file: File,
     finished: BTreeMap<usize, Vec<String>>,
 }
 
-impl Journal {
+impl SweepJournal {
     /// Opens the journal of `grid` at `path`, or begins it. With `fresh` what is there is
     /// forgotten.
-    pub fn open(path: &Path, grid: &Grid, fresh: bool) -> Result<Journal, JournalError> {
+    pub fn open(path: &Path, grid: &Grid, fresh: bool) -> Result<SweepJournal, JournalError> {
         let fail =
             |action| move |source| JournalError::Io { path: path.to_owned(), action, source };
         let own = fingerprint(grid)?;
@@ -107,7 +107,7 @@ impl Journal {
         let finished = read(path, &bytes[..whole], &own, grid)?;
         file.set_len(whole as u64).map_err(fail("cannot be shortened"))?;
         file.seek(SeekFrom::End(0)).map_err(fail("cannot be written"))?;
-        let mut journal = Journal { path: path.to_owned(), file, finished };
+        let mut journal = SweepJournal { path: path.to_owned(), file, finished };
         if whole == 0 {
             journal.write(&own)?;
         }

@@ -28,17 +28,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use meed_sim::{Options, SimulateError, Unwatched, simulate};
+use meed_sim::{SimulateError, SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
 
 pub use grid::{Axis, Grid, Point};
-pub use journal::{Journal, JournalError};
+pub use journal::{JournalError, SweepJournal};
 pub use results::{Results, Row};
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct SweepRequest {
     /// Scenario or trace.
     pub scenario: PathBuf,
     /// Changes to the scenario that hold at every point.
@@ -59,7 +59,7 @@ pub struct Request {
 /// remember to compare with.
 pub const DEFAULT_POLICIES: [&str; 2] = ["fair", "long-term"];
 
-impl Request {
+impl SweepRequest {
     fn on_bad_line(&self) -> OnBadLine {
         if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
     }
@@ -89,7 +89,7 @@ pub enum SweepError {
     },
     /// The journal cannot be used.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    SweepJournal(#[from] JournalError),
     /// No threads.
     #[error("cannot start {threads} threads: {why}")]
     Threads {
@@ -104,7 +104,7 @@ pub enum SweepError {
 /// core), and returns the results of all. `done` is told the number of finished points after each.
 pub fn run(
     grid: &Grid,
-    journal: Option<Journal>,
+    journal: Option<SweepJournal>,
     threads: usize,
     done: &(dyn Fn(usize) + Sync),
 ) -> Result<Results, SweepError> {
@@ -134,14 +134,14 @@ pub fn run(
 
 struct State {
     rows: BTreeMap<usize, Vec<String>>,
-    journal: Option<Journal>,
+    journal: Option<SweepJournal>,
 }
 
 /// Runs one point.
 fn measure(grid: &Grid, point: &Point) -> Result<Vec<String>, SweepError> {
     let fail =
         |source: SimulateError| SweepError::Run { at: grid.words(point), source: Box::new(source) };
-    let options = Options {
+    let options = SimulateOptions {
         policies: vec![point.policy.clone()],
         seed: Some(point.seed),
         series_points: 0,

@@ -14,7 +14,7 @@ use meed_report::page::{
 
 use super::grid::{Axis, Grid, Target, is_memoryless};
 use super::results::Results;
-use super::summary::{Extreme, Group, JUDGED, Judged, extremes, groups, quantile};
+use super::summary::{Extreme, JUDGED, Judged, SweepGroup, extremes, groups, quantile};
 use super::values::magnitude;
 
 /// Most heat maps of one figure; the CSV has all.
@@ -70,7 +70,7 @@ const TERMINAL: &[&str] =
 struct View<'a> {
     grid: &'a Grid,
     results: &'a Results,
-    groups: Vec<Group>,
+    groups: Vec<SweepGroup>,
     /// Places of the settings with more than one value, without the policy.
     varying: Vec<usize>,
     /// Place of the policy.
@@ -107,7 +107,7 @@ impl<'a> View<'a> {
         group.mean(self.column(judged)?).map(|value| value / judged.divisor)
     }
 
-    fn group(&self, wanted: &[(usize, &str)]) -> Option<&Group> {
+    fn group(&self, wanted: &[(usize, &str)]) -> Option<&SweepGroup> {
         self.groups
             .iter()
             .find(|group| wanted.iter().all(|&(at, value)| group.setting[at] == value))
@@ -241,7 +241,7 @@ impl<'a> View<'a> {
     }
 
     /// A group's settings that vary.
-    fn words(&self, group: &Group) -> String {
+    fn words(&self, group: &SweepGroup) -> String {
         let mut places = self.varying.clone();
         if self.policies().len() > 1 || places.is_empty() {
             places.push(self.policy);
@@ -270,7 +270,7 @@ impl<'a> View<'a> {
     }
 
     fn spreads(&self, judged: &Judged, column: usize) -> Block {
-        let row = |group: &Group| {
+        let row = |group: &SweepGroup| {
             let mut values: Vec<f64> =
                 group.values[column].iter().map(|value| value / judged.divisor).collect();
             values.sort_by(f64::total_cmp);
@@ -446,7 +446,7 @@ impl<'a> View<'a> {
         let settings = self.results.parameters.len() - 1;
         let mut columns = self.results.parameters[..settings].to_vec();
         columns.extend(shown.iter().map(|judged| with_unit(judged)));
-        let row = |group: &Group| {
+        let row = |group: &SweepGroup| {
             let own = group.setting.iter().map(|value| Cell::Text(value.clone()));
             let figures = shown.iter().map(|judged| {
                 let mean = self.column(judged).and_then(|column| group.mean(column));

@@ -4,14 +4,14 @@ use super::results::Results;
 
 /// Points that differ by their seed only.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Group {
+pub struct SweepGroup {
     /// Values of all parameters but the seed.
     pub setting: Vec<String>,
     /// For each measured column its values, one for each seed at which it exists.
     pub values: Vec<Vec<f64>>,
 }
 
-impl Group {
+impl SweepGroup {
     /// Mean over the seeds of measured column number `column`; nothing when it exists at no seed.
     pub fn mean(&self, column: usize) -> Option<f64> {
         let values = self.values.get(column)?;
@@ -27,14 +27,14 @@ impl Group {
 }
 
 /// The points of `results` in groups that differ by their seed only, in order.
-pub fn groups(results: &Results) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+pub fn groups(results: &Results) -> Vec<SweepGroup> {
+    let mut groups: Vec<SweepGroup> = Vec::new();
     let settings = results.parameters.len() - 1;
     for row in &results.rows {
         let setting = &row.parameters[..settings];
         // Seeds vary fastest: equal settings are neighbours.
         if groups.last().is_none_or(|group| group.setting != setting) {
-            groups.push(Group {
+            groups.push(SweepGroup {
                 setting: setting.to_vec(),
                 values: vec![Vec::new(); results.measured.len()],
             });
@@ -175,7 +175,7 @@ pub struct Extreme {
 
 /// The best and the worst of `groups` by measured column number `column`. Nothing when it exists
 /// nowhere.
-pub fn extremes(groups: &[Group], column: usize, better: Better) -> Option<Extremes> {
+pub fn extremes(groups: &[SweepGroup], column: usize, better: Better) -> Option<Extremes> {
     let known =
         || groups.iter().enumerate().filter_map(|(at, group)| Some((group.mean(column)?, at)));
     let extreme = |value: f64| {

@@ -50,10 +50,16 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    fn request(&self, over: &[&str], policies: &[&str], seeds: u64) -> Request {
+    fn request(&self, over: &[&str], policies: &[&str], seeds: u64) -> SweepRequest {
         let owned = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
         let (over, policies) = (owned(over), owned(policies));
-        Request { scenario: self.path("s.toml"), over, policies, seeds, ..Request::default() }
+        SweepRequest {
+            scenario: self.path("s.toml"),
+            over,
+            policies,
+            seeds,
+            ..SweepRequest::default()
+        }
     }
 
     fn grid(&self, over: &[&str], policies: &[&str], seeds: u64) -> Grid {
@@ -185,7 +191,7 @@ fn threads_and_stops_change_no_byte() {
     }
     let path = place.path("j");
     let with_journal = |fresh: bool| -> (usize, String) {
-        let journal = Journal::open(&path, &grid, fresh).unwrap();
+        let journal = SweepJournal::open(&path, &grid, fresh).unwrap();
         let found = journal.finished().len();
         (found, csv(&run(&grid, Some(journal), 2, &|_| ()).unwrap()))
     };
@@ -216,7 +222,7 @@ fn finished_points_are_not_run_again() {
     let place = Place::new();
     let grid = place.grid(&["load=1,2"], &["fair"], 1);
     let path = place.path("j");
-    run(&grid, Some(Journal::open(&path, &grid, false).unwrap()), 1, &|_| ()).unwrap();
+    run(&grid, Some(SweepJournal::open(&path, &grid, false).unwrap()), 1, &|_| ()).unwrap();
     // What the journal says is believed: a figure that no run gives comes out again.
     let text = fs::read_to_string(&path).unwrap();
     let psi = text
@@ -232,7 +238,8 @@ fn finished_points_are_not_run_again() {
     fs::write(&path, text.replacen(psi, "123.5", 1)).unwrap();
     let told = Mutex::new(Vec::new());
     let done = |done: usize| told.lock().unwrap().push(done);
-    let results = run(&grid, Some(Journal::open(&path, &grid, false).unwrap()), 1, &done).unwrap();
+    let results =
+        run(&grid, Some(SweepJournal::open(&path, &grid, false).unwrap()), 1, &done).unwrap();
     assert!(csv(&results).contains(",123.5,"));
     assert_eq!(*told.lock().unwrap(), [2]);
 }
@@ -242,10 +249,10 @@ fn journals_of_something_else_are_refused() {
     let place = Place::new();
     let path = place.path("j");
     let grid = place.grid(&["load=1,2"], &["fair"], 1);
-    run(&grid, Some(Journal::open(&path, &grid, false).unwrap()), 1, &|_| ()).unwrap();
+    run(&grid, Some(SweepJournal::open(&path, &grid, false).unwrap()), 1, &|_| ()).unwrap();
     let check = |grid: &Grid, message: &str| {
         let before = fs::read(&path).unwrap();
-        let error = Journal::open(&path, grid, false).unwrap_err().to_string();
+        let error = SweepJournal::open(&path, grid, false).unwrap_err().to_string();
         assert!(
             error.contains(message)
                 && error.ends_with("; --fresh starts over, another --out keeps it"),
@@ -262,7 +269,7 @@ fn journals_of_something_else_are_refused() {
         "its policies was `fair`, here it is `static`",
     );
     check(&place.grid(&["load=1,2"], &["fair"], 2), "its seeds was `(3, 1)`, here it is `(3, 2)`");
-    let strict = Request { strict: true, ..place.request(&["load=1,2"], &["fair"], 1) };
+    let strict = SweepRequest { strict: true, ..place.request(&["load=1,2"], &["fair"], 1) };
     check(&Grid::prepare(&strict).unwrap(), "its --strict was `false`");
     fs::write(place.path("s.toml"), SCENARIO.replace("jobs = 40", "jobs = 41")).unwrap();
     check(&place.grid(&["load=1,2"], &["fair"], 1), "the scenario has changed since");
@@ -279,12 +286,12 @@ fn journals_of_something_else_are_refused() {
     }
     for (text, fresh) in [("a,b,c\n1,2,3\n", false), ("a,b", false), ("a,b,c\n1,2,3\n", true)] {
         fs::write(&path, text).unwrap();
-        let error = Journal::open(&path, &grid, fresh).unwrap_err();
+        let error = SweepJournal::open(&path, &grid, fresh).unwrap_err();
         assert!(matches!(error, JournalError::NoJournal { .. }), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "somebody's file is left alone");
     }
     assert!(matches!(
-        Journal::open(place.folder.path(), &grid, false),
+        SweepJournal::open(place.folder.path(), &grid, false),
         Err(JournalError::Io { .. })
     ));
 }
@@ -296,15 +303,16 @@ fn another_trace_under_the_same_name_is_another_sweep() {
     let text = "vc,arrival_s,gpus,duration_s\na,0,1,10\na,1,2,10\nb,2,1,5\n";
     let grid = |text: &str| {
         fs::write(&trace, text).unwrap();
-        let request = Request { scenario: trace.clone(), seeds: 1, ..Request::default() };
+        let request = SweepRequest { scenario: trace.clone(), seeds: 1, ..SweepRequest::default() };
         Grid::prepare(&request).unwrap()
     };
     let first = grid(text);
-    run(&first, Some(Journal::open(&path, &first, false).unwrap()), 1, &|_| ()).unwrap();
-    let error =
-        Journal::open(&path, &grid(&text.replace(",5\n", ",6\n")), false).unwrap_err().to_string();
+    run(&first, Some(SweepJournal::open(&path, &first, false).unwrap()), 1, &|_| ()).unwrap();
+    let error = SweepJournal::open(&path, &grid(&text.replace(",5\n", ",6\n")), false)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("another file that the scenario reads, has changed since"), "{error}");
-    assert_eq!(Journal::open(&path, &grid(text), false).unwrap().finished().len(), 2);
+    assert_eq!(SweepJournal::open(&path, &grid(text), false).unwrap().finished().len(), 2);
 }
 
 #[test]
@@ -452,8 +460,8 @@ fn what_was_refused_skipped_or_left_is_told() {
 
 #[test]
 fn the_best_the_worst_and_how_many_are_alike() {
-    use summary::{Better, Extreme, Group, extremes};
-    let group = |values: &[f64]| Group { setting: Vec::new(), values: vec![values.to_vec()] };
+    use summary::{Better, Extreme, SweepGroup, extremes};
+    let group = |values: &[f64]| SweepGroup { setting: Vec::new(), values: vec![values.to_vec()] };
     let groups = [group(&[1.0, 3.0]), group(&[]), group(&[5.0]), group(&[2.0, 2.0])];
     let found = extremes(&groups, 0, Better::Less).unwrap();
     assert_eq!(found.best, Extreme { value: 2.0, first: 0, count: 2 });

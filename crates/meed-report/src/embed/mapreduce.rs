@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use meed_driver::record::Comparison;
 use meed_driver::record::mapreduce::{
-    JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
+    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
+    SlotChange,
 };
 
 use super::digits;
@@ -197,7 +198,7 @@ pub(super) struct MapReduceView<'a> {
     slot_settings: u64,
     mean_request_s: Option<f64>,
     requests: &'a [RequestRecord],
-    jobs: &'a [JobRecord],
+    jobs: &'a [MapReduceJobRecord],
     /// Jobs that are not listed: those submitted last.
     jobs_left_out: usize,
     nodes: Vec<NodeView<'a>>,

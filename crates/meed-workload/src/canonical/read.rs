@@ -10,11 +10,11 @@ use meed_config::words::{quote, suggest};
 
 use super::json::{Entries, GroupLine, Header, JobLine};
 use super::{LINE_LIMIT, VERSION};
-use crate::error::{Problem, no_jobs};
+use crate::error::{BadRow, no_jobs};
 use crate::fields::{out_of_order, span, time};
 use crate::records::Records;
 use crate::{
-    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use meed_files::lines::Lines;
 use meed_files::open::Origin;
@@ -194,24 +194,24 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn job(&self, line: &[u8], last: Time) -> Result<Job, Problem> {
+    fn job(&self, line: &[u8], last: Time) -> Result<Job, BadRow> {
         let Ok(line) = std::str::from_utf8(line) else {
-            return Err(Problem::line("not text (invalid UTF-8); every line is a JSON object"));
+            return Err(BadRow::line("not text (invalid UTF-8); every line is a JSON object"));
         };
         let parsed: JobLine<'_> = serde_json::from_str(line).map_err(|error| {
             // The parser counts lines too, but it only sees this one.
             let message = error.to_string();
             let message =
                 message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-            Problem::field(format!("character {}", error.column()), message.to_owned())
+            BadRow::field(format!("character {}", error.column()), message.to_owned())
         })?;
         let submit = time(seconds("submit_s", parsed.submit_s.get())?);
         if submit < last {
-            return Err(Problem::line(out_of_order(submit, last)));
+            return Err(BadRow::line(out_of_order(submit, last)));
         }
         let Some(queue) = self.by_name.get(parsed.queue.as_ref()).copied() else {
             let hint = suggest(&parsed.queue, self.by_name.keys().map(String::as_str));
-            return Err(Problem::field(
+            return Err(BadRow::field(
                 "queue",
                 format!("{} is not in the header; {hint}", quote(parsed.queue.as_bytes())),
             ));
@@ -223,17 +223,17 @@ impl Context<'_> {
         let groups =
             parsed.tasks.iter().map(|group| self.group(group)).collect::<Result<Vec<_>, _>>()?;
         let job = Job { label, queue, submit, weight: parsed.weight, chain: None, groups };
-        job.check(self.by_name.len(), self.kinds.len()).map_err(Problem::line)?;
+        job.check(self.by_name.len(), self.kinds.len()).map_err(BadRow::line)?;
         Ok(job)
     }
 
-    fn group(&self, group: &GroupLine<'_>) -> Result<TaskGroup, Problem> {
+    fn group(&self, group: &GroupLine<'_>) -> Result<JobGroup, BadRow> {
         let demand = self.demand(&group.demand)?;
         let text = group.duration_s.get();
         let duration = if text.starts_with('[') {
             let each: Vec<&serde_json::value::RawValue> =
                 serde_json::from_str(text).map_err(|_| {
-                    Problem::field("duration_s", "is not a number or an array of numbers")
+                    BadRow::field("duration_s", "is not a number or an array of numbers")
                 })?;
             let each = each.iter().map(|raw| seconds("duration_s", raw.get()).map(span));
             Durations::Each(each.collect::<Result<_, _>>()?)
@@ -242,25 +242,25 @@ impl Context<'_> {
         };
         let constraints = group.constraints.as_ref().map(ConstraintsForm::read);
         let constraints =
-            constraints.transpose().map_err(|why| Problem::field("constraints", why))?.flatten();
-        Ok(TaskGroup { stage: group.stage, count: group.count, demand, duration, constraints })
+            constraints.transpose().map_err(|why| BadRow::field("constraints", why))?.flatten();
+        Ok(JobGroup { stage: group.stage, count: group.count, demand, duration, constraints })
     }
 
     fn demand(
         &self,
         entries: &Entries<std::borrow::Cow<'_, str>, &serde_json::value::RawValue>,
-    ) -> Result<Resources, Problem> {
+    ) -> Result<Resources, BadRow> {
         let mut demand = Resources::zero(self.kinds.len());
         for (number, (name, amount)) in entries.0.iter().enumerate() {
             let Some((_, kind)) = self.resources.iter().find(|(known, _)| known == name) else {
                 let hint = suggest(name, self.resources.iter().map(|(known, _)| known.as_str()));
-                return Err(Problem::field(
+                return Err(BadRow::field(
                     "demand",
                     format!("resource {} is not in the header; {hint}", quote(name.as_bytes())),
                 ));
             };
             if entries.0[..number].iter().any(|(earlier, _)| earlier == name) {
-                return Err(Problem::field(
+                return Err(BadRow::field(
                     "demand",
                     format!("{} comes twice", quote(name.as_bytes())),
                 ));
@@ -276,7 +276,7 @@ impl Context<'_> {
                     (NumberError::TooFine, Unit::Milli) => "is finer than a thousandth",
                     (NumberError::TooFine, Unit::Bytes) => "is finer than a byte",
                 };
-                Problem::field(
+                BadRow::field(
                     format!("demand of {name}"),
                     format!("{} {wrong}", quote(text.as_bytes())),
                 )
@@ -287,7 +287,7 @@ impl Context<'_> {
 }
 
 /// A JSON number of seconds, to the nearest microsecond.
-fn seconds(field: &str, text: &str) -> Result<u64, Problem> {
+fn seconds(field: &str, text: &str) -> Result<u64, BadRow> {
     parse_scaled(text.as_bytes(), MICROS_PER_S, MAX_MICROS, Rounding::Nearest).map_err(|error| {
         let wrong = match error {
             NumberError::NotANumber | NumberError::TooFine => "is not a number",
@@ -295,7 +295,7 @@ fn seconds(field: &str, text: &str) -> Result<u64, Problem> {
             NumberError::TooLarge => "is too large",
         };
         let text = quote(text.as_bytes());
-        Problem::field(
+        BadRow::field(
             field,
             format!("{text} {wrong}; wanted is seconds, 0 or more, up to 285 years"),
         )
@@ -303,14 +303,14 @@ fn seconds(field: &str, text: &str) -> Result<u64, Problem> {
 }
 
 /// A job's label: a string is a name, a whole number a number.
-fn label(text: &str) -> Result<JobLabel, Problem> {
+fn label(text: &str) -> Result<JobLabel, BadRow> {
     if text.starts_with('"') {
         let name: Result<Box<str>, _> = serde_json::from_str(text);
-        return name.map(JobLabel::Name).map_err(|error| Problem::field("job", error.to_string()));
+        return name.map(JobLabel::Name).map_err(|error| BadRow::field("job", error.to_string()));
     }
     match text.parse() {
         Ok(number) => Ok(JobLabel::Number(number)),
-        Err(_) => Err(Problem::field(
+        Err(_) => Err(BadRow::field(
             "job",
             format!("{} is no label; a string or a whole number is needed", quote(text.as_bytes())),
         )),

@@ -4,7 +4,7 @@ use meed::{MAX_AMOUNT, MAX_MICROS, Resources, Span, Time, Unit};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Durations, Job, JobLabel, JobSource, OnBadLine, Origin, TaskGroup};
+use crate::{Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, Origin};
 use meed::ResourceKinds;
 
 const HEADER: &str =
@@ -29,7 +29,7 @@ fn a_job_is_read_exactly() {
         {"stage":1,"count":2,"demand":{"memory":4096,"slot":1e0},"duration_s":[3,4.000001]}]}"#
         .replace('\n', "");
     let jobs = all(open(&format!("{HEADER}\n{line}\n"), None).unwrap());
-    let group = |stage, count, demand: [u64; 2], duration| TaskGroup {
+    let group = |stage, count, demand: [u64; 2], duration| JobGroup {
         stage,
         count,
         demand: Resources::new(&demand),
@@ -221,7 +221,7 @@ fn wrong_headers_say_what_is_wrong() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let group = TaskGroup {
+    let group = JobGroup {
         stage: 0,
         count: 1,
         demand: Resources::new(&[1, 0]),
@@ -261,7 +261,7 @@ fn any_span() -> impl Strategy<Value = Span> {
     any_micros().prop_map(|micros| Span::from_micros(micros).unwrap())
 }
 
-fn any_group() -> impl Strategy<Value = TaskGroup> {
+fn any_group() -> impl Strategy<Value = JobGroup> {
     let same =
         (1..=1_000_000u32, any_span()).prop_map(|(count, span)| (count, Durations::Same(span)));
     let each = prop::collection::vec(any_span(), 1..5)
@@ -271,7 +271,7 @@ fn any_group() -> impl Strategy<Value = TaskGroup> {
         (Just(0), 1..=MAX_AMOUNT),
         (1..5000u64, 0..5000u64)
     ];
-    (amounts, prop_oneof![same, each]).prop_map(|((slot, memory), (count, duration))| TaskGroup {
+    (amounts, prop_oneof![same, each]).prop_map(|((slot, memory), (count, duration))| JobGroup {
         stage: 0,
         count,
         demand: Resources::new(&[slot, memory]),
@@ -289,9 +289,9 @@ fn any_job() -> impl Strategy<Value = Job> {
     (label, 0..2u32, any_micros(), 1..=u32::MAX, groups).prop_map(
         |(label, queue, submit, weight, groups)| {
             let mut stage = 0;
-            let place = |(number, (group, next)): (usize, (TaskGroup, bool))| {
+            let place = |(number, (group, next)): (usize, (JobGroup, bool))| {
                 stage += u16::from(next && number > 0);
-                TaskGroup { stage, ..group }
+                JobGroup { stage, ..group }
             };
             let groups = groups.into_iter().enumerate().map(place).collect();
             let submit = Time::from_micros(submit).unwrap();

@@ -10,7 +10,7 @@ use meed_config::decimal::write_scaled;
 
 use super::read::unit_name;
 use super::{LINE_LIMIT, VERSION};
-use crate::{Durations, Job, JobLabel, TaskGroup, TraceError};
+use crate::{Durations, Job, JobGroup, JobLabel, TraceError};
 use meed_files::FileError;
 
 /// Writes jobs, in order of submission, to anything that takes bytes.
@@ -130,7 +130,7 @@ impl<W: Write> CanonicalWriter<W> {
     }
 }
 
-fn compose_group(line: &mut String, group: &TaskGroup, kinds: &ResourceKinds) -> std::fmt::Result {
+fn compose_group(line: &mut String, group: &JobGroup, kinds: &ResourceKinds) -> std::fmt::Result {
     if group.stage != 0 {
         write!(line, "\"stage\":{},", group.stage)?;
     }

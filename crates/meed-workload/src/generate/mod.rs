@@ -21,7 +21,7 @@ pub use spec::{Arrivals, GeneratorSpec, Limit, Per, StageSpec};
 pub(crate) use stream::sum_weights;
 pub use stream::{Stream, split_mix};
 
-use crate::{Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
+use crate::{Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError};
 
 /// A chain whose jobs end at the instant they are submitted, this many times in a row, makes no
 /// progress (its jobs are refused, say) and is stopped.
@@ -124,7 +124,7 @@ impl Generator {
                     Per::Task if spec.duration_s.constant().is_some() => Durations::Same(draw()),
                     Per::Task => Durations::Each((0..count).map(|_| draw()).collect()),
                 };
-                TaskGroup {
+                JobGroup {
                     stage,
                     count,
                     demand: spec.demand,

@@ -10,7 +10,7 @@ use meed::{Labels, MAX_MICROS, NodeSpec, ResourceKinds, Resources, Unit};
 use meed_config::decimal::{Rounding, parse_scaled};
 
 use super::{AFTER_THE_END, MACHINE};
-use crate::error::{BadLines, Problem};
+use crate::error::{BadLines, BadRow};
 use crate::fields::{Column, time};
 use crate::generate::Stream;
 use crate::machines::{MachineChange, Machines};
@@ -217,10 +217,10 @@ struct Event {
     capacity: Option<Resources>,
 }
 
-fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Result<Event, Problem> {
+fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Result<Event, BadRow> {
     let columns: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
     if columns.len() != COLUMNS {
-        return Err(Problem::line(format!(
+        return Err(BadRow::line(format!(
             "{} columns; a line of machine_events has {COLUMNS}, separated by commas: time, \
              machine id, event type, \
              platform, CPUs, memory",
@@ -282,7 +282,7 @@ struct Cell {
 
 impl Cell {
     /// Takes in one event; false when it is left out.
-    fn take(&mut self, event: Event) -> Result<bool, Problem> {
+    fn take(&mut self, event: Event) -> Result<bool, BadRow> {
         if event.time == AFTER_THE_END {
             return Ok(false);
         }

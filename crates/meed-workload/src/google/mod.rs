@@ -34,7 +34,7 @@ use crate::error::BadLines;
 use crate::fields::{span, time};
 use crate::records::Records;
 use crate::{
-    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
@@ -245,7 +245,7 @@ impl GoogleTrace {
             found[group].1.extend(task.takes());
             end += 1;
         }
-        let group = |((request, different), spans): ((Request, bool), Vec<u64>)| TaskGroup {
+        let group = |((request, different), spans): ((Request, bool), Vec<u64>)| JobGroup {
             stage: 0,
             count: spans.len() as u32,
             demand: self.demand(request),

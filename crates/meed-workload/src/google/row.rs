@@ -4,7 +4,7 @@ use meed::MAX_MICROS;
 use meed_config::decimal::{NumberError, Rounding, parse_scaled, parse_short};
 
 use crate::TraceError;
-use crate::error::Problem;
+use crate::error::BadRow;
 use crate::fields::Column;
 use crate::records::Records;
 
@@ -78,7 +78,7 @@ pub(super) struct Row<'a> {
 }
 
 #[inline]
-pub(super) fn parse(line: &[u8]) -> Result<Row<'_>, Problem> {
+pub(super) fn parse(line: &[u8]) -> Result<Row<'_>, BadRow> {
     let columns = split(line)?;
     let value = |column: Column| columns[column.0 - 1];
     let whole = |column: Column, limit: u64| match parse_short(value(column)) {
@@ -117,7 +117,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Row<'_>, Problem> {
 
 /// What is wrong with the name of a user. Asked once per job: it is the longest column, and the
 /// same in all of its rows.
-pub(super) fn check_user(user: &[u8]) -> Result<(), Problem> {
+pub(super) fn check_user(user: &[u8]) -> Result<(), BadRow> {
     let printable = user.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'.');
     match user.len() <= MAX_USER && printable {
         true => Ok(()),
@@ -130,7 +130,7 @@ pub(super) fn check_user(user: &[u8]) -> Result<(), Problem> {
 
 /// A share of the largest machine in millionths, rounded; what is above nothing stays above
 /// nothing.
-fn share(column: Column, text: &[u8]) -> Result<u32, Problem> {
+fn share(column: Column, text: &[u8]) -> Result<u32, BadRow> {
     if let Some(amount) = short_share(text) {
         return Ok(amount);
     }
@@ -165,7 +165,7 @@ fn short_share(text: &[u8]) -> Option<u32> {
 }
 
 #[inline]
-fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
+fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
     let mut columns = [&line[..0]; COLUMNS];
     let (mut count, mut start) = (0, 0);
     // Most columns are a few bytes: a plain loop is faster than a search for each comma.
@@ -184,7 +184,7 @@ fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
     if count == COLUMNS {
         return Ok(columns);
     }
-    Err(Problem::line(format!(
+    Err(BadRow::line(format!(
         "{count} columns; a line of task_events has {COLUMNS}, separated by commas: time, missing \
          info, job id, task \
          index, machine id, event type, user, scheduling class, priority, cpu, memory and disk \
@@ -208,7 +208,7 @@ impl Rows {
     /// Hands each row to `take`, which says what is wrong with it beyond its own columns.
     pub(super) fn each(
         &mut self,
-        mut take: impl FnMut(Row<'_>) -> Result<(), Problem>,
+        mut take: impl FnMut(Row<'_>) -> Result<(), BadRow>,
     ) -> Result<(), TraceError> {
         while let Some(line) = self.records.lines.next_line()? {
             if line.is_empty() {

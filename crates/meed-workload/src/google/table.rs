@@ -20,7 +20,7 @@ use super::{
     AFTER_THE_END, GoogleAssumptions, GoogleCounts, GoogleEpisode, GoogleQueues, GoogleUnfinished,
 };
 use crate::MAX_TASKS;
-use crate::error::Problem;
+use crate::error::BadRow;
 
 /// No run is going on.
 const IDLE: u64 = u64::MAX;
@@ -110,7 +110,7 @@ impl Table {
     }
 
     /// Takes in one event.
-    pub(super) fn take(&mut self, row: Row<'_>) -> Result<(), Problem> {
+    pub(super) fn take(&mut self, row: Row<'_>) -> Result<(), BadRow> {
         if row.time == AFTER_THE_END {
             self.counts.after_the_end += 1;
             return Ok(());
@@ -155,7 +155,7 @@ impl Table {
         }
     }
 
-    fn job(&mut self, row: &Row<'_>) -> Result<u32, Problem> {
+    fn job(&mut self, row: &Row<'_>) -> Result<u32, BadRow> {
         if let Some(job) = self.job_numbers.get(row.job) {
             return Ok(job);
         }
@@ -186,7 +186,7 @@ impl Table {
 
     /// A new task; what is not submitted in the trace counts as submitted when it is first heard
     /// of.
-    fn add(&mut self, row: &Row<'_>, job: u32) -> Result<u32, Problem> {
+    fn add(&mut self, row: &Row<'_>, job: u32) -> Result<u32, BadRow> {
         let number = number_of(self.tasks.len())?;
         let entry = &mut self.jobs[job as usize];
         let joins = |batch: &u32| {
@@ -337,9 +337,9 @@ fn stray(job: u32, index: u32) -> u64 {
 }
 
 /// The number of the next entry of a list that has `length` already.
-fn number_of(length: usize) -> Result<u32, Problem> {
+fn number_of(length: usize) -> Result<u32, BadRow> {
     u32::try_from(length).ok().filter(|number| *number != ABSENT).ok_or_else(|| {
-        Problem::line(format!(
+        BadRow::line(format!(
             "more than {length} jobs or tasks; split the trace into several files"
         ))
     })

@@ -21,7 +21,7 @@ pub use submissions::{Submissions, read_submissions};
 pub use table::{Flow, JobKind, Order, Stage, WORKLOADS, Workload};
 
 use crate::generate::{Dist, Stream};
-use crate::{Durations, Job, JobLabel, JobSource, SourceCounts, TaskGroup, TraceError};
+use crate::{Durations, Job, JobGroup, JobLabel, JobSource, SourceCounts, TraceError};
 
 /// Largest factor by which task times can be stretched, and its inverse the smallest.
 const MAX_SCALE: f64 = 1000.0;
@@ -193,7 +193,7 @@ fn submit_times(spec: &MacroSpec, jobs: usize, stream: &mut Stream) -> Vec<Time>
 }
 
 /// The tasks of a job: each stage's times are log-normal around its mean.
-fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<TaskGroup> {
+fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<JobGroup> {
     let sigma = spec.workload.sigma;
     let group = |(number, stage): (u16, &Stage)| {
         // The mean of a log-normal is its median times e^(sigma^2 / 2).
@@ -201,7 +201,7 @@ fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<TaskGrou
             Dist::LogNormal { median: stage.mean_s * libm::exp(-sigma * sigma / 2.0), sigma };
         let mut draw = || seconds(time.draw(stream) * spec.task_time_scale);
         let duration = Durations::Each((0..stage.tasks).map(|_| draw()).collect());
-        TaskGroup {
+        JobGroup {
             stage: number,
             count: stage.tasks,
             demand: spec.demand,

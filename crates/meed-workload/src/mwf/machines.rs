@@ -11,7 +11,7 @@ use meed::{Labels, MAX_AMOUNT, NodeSpec, ResourceKinds, Resources, Unit};
 
 use super::assumptions::resolve;
 use super::nodespec::{CLUSTER, CPUS, HOST};
-use crate::error::{BadLines, Problem};
+use crate::error::{BadLines, BadRow};
 use crate::fields::Column;
 use crate::machines::Machines;
 use crate::{OnBadLine, TraceError};
@@ -75,11 +75,11 @@ fn cluster(
     kinds: &ResourceKinds,
     room: usize,
     known: &BTreeSet<String>,
-) -> Result<(String, Vec<NodeSpec>), Problem> {
+) -> Result<(String, Vec<NodeSpec>), BadRow> {
     let columns: Vec<&[u8]> =
         line.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty()).collect();
     if !COLUMNS.contains(&columns.len()) {
-        return Err(Problem::line(format!(
+        return Err(BadRow::line(format!(
             "{} columns; a line has number, name, nodes, processors, speed and memory (kB)",
             columns.len()
         )));
@@ -99,13 +99,13 @@ fn cluster(
     let count = NODES.whole(value(NODES), room as u64)?;
     let processors = PROCESSORS.whole(value(PROCESSORS), MAX_AMOUNT / Unit::Milli.scale())?;
     if count == 0 || processors == 0 {
-        return Err(Problem::line("no nodes, or nodes without processors; leave the line out"));
+        return Err(BadRow::line("no nodes, or nodes without processors; leave the line out"));
     }
     let mut capacity = Resources::zero(kinds.len());
     capacity.as_mut_slice()[cpu] = processors * Unit::Milli.scale();
     if let Some(kind) = ram {
         let Some(text) = columns.get(MEMORY.0 - 1) else {
-            return Err(Problem::line(format!(
+            return Err(BadRow::line(format!(
                 "no memory (column 6, in kB), but the cluster has the resource \"{}\"",
                 kinds.name(kind)
             )));

@@ -27,10 +27,10 @@ use meed_config::words::suggest;
 pub use assumptions::{MwfAssumptions, MwfProperties, MwfQueues};
 pub use machines::read_machines;
 
-use crate::error::Problem;
+use crate::error::BadRow;
 use crate::records::Records;
 use crate::{
-    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
@@ -100,10 +100,10 @@ impl MwfSource {
         Ok(None)
     }
 
-    fn job(&self, row: Row) -> Result<Job, Problem> {
+    fn job(&self, row: Row) -> Result<Job, BadRow> {
         let Some(queue) = self.numbers.get(&row.queue) else {
             let hint = suggest(&row.queue, self.queues.iter().map(String::as_str));
-            return Err(Problem::line(format!("unknown queue \"{}\"; {hint}", row.queue)));
+            return Err(BadRow::line(format!("unknown queue \"{}\"; {hint}", row.queue)));
         };
         let nodes: u64 = row.chunks.iter().map(|chunk| u64::from(chunk.nodes)).sum();
         let group = |chunk: nodespec::Chunk| {
@@ -113,7 +113,7 @@ impl MwfSource {
                 demand.as_mut_slice()[kind] = row.memory;
             }
             let constraints = Constraints { distinct_nodes: nodes > 1, ..chunk.constraints };
-            TaskGroup {
+            JobGroup {
                 stage: 0,
                 count: chunk.nodes,
                 demand,

@@ -5,7 +5,7 @@ use meed::{MAX_AMOUNT, ResourceKinds, Span, Time, Unit};
 use super::nodespec::{self, Chunk};
 use super::{MwfAssumptions, MwfQueues};
 use crate::TraceError;
-use crate::error::Problem;
+use crate::error::BadRow;
 use crate::fields::{Column, out_of_order, span, time};
 use crate::records::Records;
 
@@ -56,12 +56,12 @@ impl Rules {
 
     /// One line that is neither empty nor a comment; `None` for a job that is left out. Times are
     /// as in the file.
-    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), Problem> {
+    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), BadRow> {
         let columns = split(line)?;
         let value = |column: Column| columns[column.0 - 1];
         let submit = time(SUBMIT.seconds(value(SUBMIT))?);
         if submit < last {
-            return Err(Problem::line(out_of_order(submit, last)));
+            return Err(BadRow::line(out_of_order(submit, last)));
         }
         let job = JOB.whole(value(JOB), u64::MAX)?;
         // Negative where the end is not known: some are -1, some the start less than nothing.
@@ -93,14 +93,14 @@ impl Rules {
     }
 }
 
-fn queue_name(text: &[u8]) -> Result<String, Problem> {
+fn queue_name(text: &[u8]) -> Result<String, BadRow> {
     match std::str::from_utf8(text) {
         Ok(name) if name.len() <= MAX_QUEUE && !name.contains(['.', '`']) => Ok(name.to_owned()),
         _ => Err(QUEUE.wrong(text, "is no queue; wanted are up to 200 letters, no dot")),
     }
 }
 
-fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
+fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
     let mut columns = [&line[..0]; COLUMNS];
     let mut count = 0;
     for column in line.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty()) {
@@ -112,7 +112,7 @@ fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
     if count == COLUMNS {
         return Ok(columns);
     }
-    Err(Problem::line(format!(
+    Err(BadRow::line(format!(
         "{count} columns; an MWF line has {COLUMNS}: the 18 of SWF, the processors used, the \
          queue, the nodes asked for"
     )))

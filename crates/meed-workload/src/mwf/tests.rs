@@ -28,7 +28,7 @@ fn line(columns: &[(usize, &str)]) -> String {
 
 /// Each group as `count x [cpu, bytes] seconds constraints`, in words.
 fn words(job: &Job) -> Vec<String> {
-    let group = |group: &TaskGroup| {
+    let group = |group: &JobGroup| {
         let apart =
             group.constraints.as_ref().is_some_and(|constraints| constraints.distinct_nodes);
         let labels = group

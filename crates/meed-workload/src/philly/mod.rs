@@ -25,7 +25,7 @@ pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
 
 use crate::error::{BadLines, no_jobs};
 use crate::{
-    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
@@ -119,7 +119,7 @@ impl PhillySource {
         };
         let demand = rows::demand(each, self.gpu, self.kinds);
         let duration = Durations::Same(row.duration);
-        let group = TaskGroup { stage: 0, count, demand, duration, constraints: None };
+        let group = JobGroup { stage: 0, count, demand, duration, constraints: None };
         Job {
             label: JobLabel::Number(row.line),
             queue: row.queue,

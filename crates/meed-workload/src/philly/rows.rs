@@ -7,7 +7,7 @@ use meed::{MAX_AMOUNT, Resources, Span, Time, Unit};
 use meed_config::words::suggest;
 
 use super::PhillyShape;
-use crate::error::{BadLines, Problem};
+use crate::error::{BadLines, BadRow};
 use crate::fields::{Column, span, time};
 use crate::{MAX_TASKS, TraceError};
 use meed_files::lines::Lines;
@@ -153,9 +153,9 @@ impl Columns {
         &self,
         line: &'a [u8],
         shape: PhillyShape,
-    ) -> Result<Option<(&'a str, Row)>, Problem> {
+    ) -> Result<Option<(&'a str, Row)>, BadRow> {
         if line.contains(&b'"') {
-            return Err(Problem::line(
+            return Err(BadRow::line(
                 "has a quote; values are plain, without quotes or commas in them",
             ));
         }
@@ -168,7 +168,7 @@ impl Columns {
             count += 1;
         }
         if count != self.count {
-            return Err(Problem::line(format!(
+            return Err(BadRow::line(format!(
                 "{count} columns; the first line names {}",
                 self.count
             )));

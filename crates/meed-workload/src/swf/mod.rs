@@ -24,10 +24,10 @@ use meed_config::words::suggest;
 pub use assumptions::{SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 pub use header::SwfHeader;
 
-use crate::error::Problem;
+use crate::error::BadRow;
 use crate::records::Records;
 use crate::{
-    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
@@ -123,14 +123,14 @@ impl SwfSource {
         Ok(None)
     }
 
-    fn queue_of(&mut self, row: &Row) -> Result<u32, Problem> {
+    fn queue_of(&mut self, row: &Row) -> Result<u32, BadRow> {
         if let Some(queue) = self.numbers.get(&row.key) {
             return Ok(*queue);
         }
         let name = self.rules.queue_name(row.key);
         let Some(&queue) = self.names.get(&name) else {
             let hint = suggest(&name, self.queues.iter().map(String::as_str));
-            return Err(Problem::line(format!("unknown queue \"{name}\"; {hint}")));
+            return Err(BadRow::line(format!("unknown queue \"{name}\"; {hint}")));
         };
         self.numbers.insert(row.key, queue);
         Ok(queue)
@@ -138,7 +138,7 @@ impl SwfSource {
 }
 
 fn job(row: Row, queue: u32) -> Job {
-    let group = TaskGroup {
+    let group = JobGroup {
         stage: 0,
         count: row.tasks,
         demand: row.demand,

@@ -3,7 +3,7 @@
 use meed::{MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
 
 use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
-use crate::error::Problem;
+use crate::error::BadRow;
 use crate::fields::{Column, out_of_order, span, time};
 use crate::records::Records;
 use crate::{MAX_TASKS, TraceError};
@@ -76,7 +76,7 @@ impl Rules {
     }
 
     /// One line that is neither empty nor a comment; `None` for a job that is left out.
-    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), Problem> {
+    fn parse(&self, line: &[u8], last: Time) -> Result<(Time, Option<Row>), BadRow> {
         let columns = split(line)?;
         let value = |column: Column| columns[column.0 - 1];
         // -1 is unknown; any other negative number is an error.
@@ -86,7 +86,7 @@ impl Rules {
         };
         let submit = time(SUBMIT.seconds(value(SUBMIT))?);
         if submit < last {
-            return Err(Problem::line(out_of_order(submit, last)));
+            return Err(BadRow::line(out_of_order(submit, last)));
         }
         let job = JOB.whole(value(JOB), u64::MAX)?;
         let duration = match value(RUN) {
@@ -146,7 +146,7 @@ impl Rules {
         if let Some(kind) = self.memory {
             demand.as_mut_slice()[kind] =
                 amount(each, 1024).and_then(|each| amount(each, memory)).ok_or_else(|| {
-                    Problem::line(format!(
+                    BadRow::line(format!(
                         "{memory} KB on each of {each} processors is more memory than can be \
                          counted"
                     ))
@@ -161,7 +161,7 @@ fn amount(number: u64, scale: u64) -> Option<u64> {
     number.checked_mul(scale).filter(|amount| *amount <= MAX_AMOUNT)
 }
 
-fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
+fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], BadRow> {
     let mut columns = [&line[..0]; COLUMNS];
     let mut count = 0;
     for column in line.split(|byte| byte.is_ascii_whitespace()).filter(|column| !column.is_empty())
@@ -174,10 +174,10 @@ fn split(line: &[u8]) -> Result<[&[u8]; COLUMNS], Problem> {
     if count == COLUMNS { Ok(columns) } else { Err(wrong_columns(line, count)) }
 }
 
-fn wrong_columns(line: &[u8], count: usize) -> Problem {
+fn wrong_columns(line: &[u8], count: usize) -> BadRow {
     match std::str::from_utf8(line) {
-        Err(_) => Problem::line("not text (invalid UTF-8); SWF is 18 numbers a line"),
-        Ok(_) => Problem::line(format!("{count} columns; an SWF line has {COLUMNS}")),
+        Err(_) => BadRow::line("not text (invalid UTF-8); SWF is 18 numbers a line"),
+        Ok(_) => BadRow::line(format!("{count} columns; an SWF line has {COLUMNS}")),
     }
 }
 

@@ -14,11 +14,11 @@ use meed::{MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Span, Time};
 
 pub use assumptions::{SwimAssumptions, TenantSplit};
 
-use crate::error::Problem;
+use crate::error::BadRow;
 use crate::fields::{Column, out_of_order, time};
 use crate::records::Records;
 use crate::{
-    BadLine, Durations, Job, JobLabel, JobSource, OnBadLine, SourceCounts, TaskGroup, TraceError,
+    BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use assumptions::Dealer;
 use meed_files::lines::{LINE_LIMIT, Lines};
@@ -106,9 +106,9 @@ struct Row<'a> {
     shuffle: u64,
 }
 
-fn parse(line: &[u8], last: Time) -> Result<Row<'_>, Problem> {
+fn parse(line: &[u8], last: Time) -> Result<Row<'_>, BadRow> {
     let Ok(line) = std::str::from_utf8(line) else {
-        return Err(Problem::line(
+        return Err(BadRow::line(
             "not text (invalid UTF-8); SWIM is six columns separated by tabs",
         ));
     };
@@ -121,7 +121,7 @@ fn parse(line: &[u8], last: Time) -> Result<Row<'_>, Problem> {
         count += 1;
     }
     if count != COLUMNS {
-        return Err(Problem::line(format!(
+        return Err(BadRow::line(format!(
             "{count} columns; a SWIM line has {COLUMNS}, separated by tabs"
         )));
     }
@@ -132,7 +132,7 @@ fn parse(line: &[u8], last: Time) -> Result<Row<'_>, Problem> {
     }
     let submit = time(SUBMIT.seconds(value(SUBMIT))?);
     if submit < last {
-        return Err(Problem::line(out_of_order(submit, last)));
+        return Err(BadRow::line(out_of_order(submit, last)));
     }
     GAP.seconds(value(GAP))?;
     OUTPUT.whole(value(OUTPUT), MAX_BYTES)?;
@@ -146,7 +146,7 @@ fn shape(
     row: Row<'_>,
     a: &SwimAssumptions,
     demands: &(Resources, Resources),
-) -> Result<Job, Problem> {
+) -> Result<Job, BadRow> {
     let mut groups = Vec::with_capacity(2);
     let stages = [
         (row.input, a.map_bytes, a.map_bytes_per_s, demands.0, INPUT),
@@ -167,7 +167,7 @@ fn shape(
             )
         })?;
         let duration = Durations::Same(duration);
-        groups.push(TaskGroup { stage, count: count as u32, demand, duration, constraints: None });
+        groups.push(JobGroup { stage, count: count as u32, demand, duration, constraints: None });
     }
     let label = JobLabel::Name(row.id.into());
     Ok(Job { label, queue: 0, submit: row.submit, weight: 1, chain: None, groups })

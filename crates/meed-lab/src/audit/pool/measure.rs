@@ -1,7 +1,7 @@
 //! From what was decided to a property's value: the formulas of [`super::property`], the same in
 //! search and replay.
 
-use meed_level::{Policy, Problem, Server, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, User, allocate};
 
 use super::super::AuditError;
 use super::case::{KINDS, PoolCase};
@@ -109,7 +109,7 @@ pub(super) fn value(
             return Ok(if worst[1].excess() < worst[0].excess() { worst[1] } else { worst[0] });
         }
         PoolProperty::SingleServerDrf | PoolProperty::SingleResource | PoolProperty::Bottleneck => {
-            let exact = solve(&problem(case), Policy::Drfh)?;
+            let exact = solve(&problem(case), AllocationPolicy::Drfh)?;
             users.map(|user| lack(user, exact[user])).collect()
         }
         PoolProperty::PopulationMonotonicity => {
@@ -258,7 +258,7 @@ fn most(case: &PoolCase, counts: &Counts, user: usize) -> Result<f64, AuditError
         other.tasks = Some(total(counts, number));
     }
     problem.users[user].used = LATE;
-    Ok(solve(&problem, Policy::LongTermDrf)?[user])
+    Ok(solve(&problem, AllocationPolicy::LongTermDrf)?[user])
 }
 
 fn problem(case: &PoolCase) -> Problem {
@@ -279,7 +279,7 @@ fn problem(case: &PoolCase) -> Problem {
 }
 
 /// Tasks of each user.
-fn solve(problem: &Problem, policy: Policy) -> Result<Vec<f64>, AuditError> {
+fn solve(problem: &Problem, policy: AllocationPolicy) -> Result<Vec<f64>, AuditError> {
     let allocation = allocate(problem, policy)?;
     Ok(allocation.users.iter().map(|user| user.tasks).collect())
 }

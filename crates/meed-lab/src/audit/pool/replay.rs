@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::case::PoolCase;
 use super::measure::value;
 use super::property::PoolProperty;
-use super::run::{decide, text};
+use super::run::{of_text, text};
 use super::{AuditError, PoolAudit, PoolCell, PoolCounterexample};
 use crate::audit::replay::{plain, write_each};
 
@@ -136,7 +136,7 @@ pub fn replay_pool(file: &Path) -> Result<PoolReplayed, AuditError> {
     let folder = file.parent().unwrap_or(Path::new("."));
     let run = |scenario: &Path| {
         let path = folder.join(scenario);
-        let counts = decide(&path.display().to_string(), &read(&path)?, &case.policy)?;
+        let counts = of_text(&path.display().to_string(), &read(&path)?, &case.policy)?;
         let same = counts.len() == case.case.users.len()
             && counts.iter().all(|row| row.len() == case.case.servers.len());
         if same {

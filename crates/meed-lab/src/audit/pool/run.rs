@@ -1,11 +1,18 @@
-//! A case as a scenario file, and what a policy decides of it when all tasks wait and nothing runs.
+//! What a policy decides of a case when all tasks wait and nothing runs: from the case itself in
+//! the search, and from the scenario file that says the same. A test compares the two.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use meed::{Engine, Event, JobSpec, TaskGroup, Time};
+use meed::{
+    Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, Span,
+    TaskGroup, Time, Unit,
+};
+use meed_config::policy::{PolicySpec, SpecError};
 use meed_sim::scenario::Scenario;
-use meed_workload::OnBadLine;
+use meed_sim::world::{StopAt, WorldSetup};
+use meed_workload::inline::Inline;
+use meed_workload::{Durations, Job, JobGroup, JobLabel, OnBadLine};
 
 use super::super::AuditError;
 use super::case::{KINDS, PoolCase};
@@ -66,11 +73,86 @@ fn enough(case: &PoolCase, demand: &[u32]) -> u64 {
     case.servers.iter().map(on).sum::<u64>() + 1
 }
 
-/// What the policy `words` decides for a scenario's text. A task that the policy could never start
+/// What a run of the case under the policy `words` starts from: what [`text`] says, without a text.
+fn setup(case: &PoolCase, deviating: bool, words: &str) -> Result<WorldSetup<'static>, AuditError> {
+    let wrong = |what: String| AuditError::Case { file: format!("--policy {words}"), what };
+    let fail = |why: SpecError| wrong(why.to_string());
+    let spec: PolicySpec = words.parse().map_err(fail)?;
+    if let Some(why) = spec.contradiction() {
+        return Err(fail(why));
+    }
+    let names = KINDS[..case.kinds()].iter().map(|kind| ((*kind).to_owned(), Unit::Milli));
+    let kinds = ResourceKinds::new(names.collect())?;
+    let policy = spec.policy(&kinds).map_err(fail)?;
+    let (nodes, queues) = (nodes(case), queues(case, &policy));
+    let source = Inline::new(
+        queues.iter().map(|queue| queue.name.clone()).collect(),
+        jobs(case, deviating),
+        kinds.len(),
+    )?;
+    let setup = WorldSetup {
+        placement: spec.placement().map_err(fail)?.new,
+        partitioned: spec.is_partitioned(),
+        stop: StopAt { at: Time::ZERO + Span::from_secs(60).unwrap_or(Span::ZERO), hold: true },
+        ..WorldSetup::new(
+            Config { kinds, measured: 0, root: policy, queues, nodes },
+            Box::new(source),
+        )
+    };
+    match spec.slots() {
+        None => Ok(setup),
+        Some(number) => setup.in_slots(number).map_err(wrong),
+    }
+}
+
+fn nodes(case: &PoolCase) -> Vec<NodeSpec> {
+    let node = |(number, server): (usize, &Vec<u32>)| {
+        let scaled = server.iter().map(|&amount| u64::from(amount) * u64::from(case.scale));
+        NodeSpec::new(format!("n{number}"), milli(scaled))
+    };
+    case.servers.iter().enumerate().map(node).collect()
+}
+
+fn queues(case: &PoolCase, policy: &Policy) -> Vec<QueueSpec> {
+    let queue = |user| QueueSpec {
+        name: PoolCase::name(user),
+        weight: 1000,
+        min: None,
+        max: None,
+        policy: policy.clone(),
+    };
+    (0..case.users.len()).map(queue).collect()
+}
+
+fn jobs(case: &PoolCase, deviating: bool) -> Vec<Job> {
+    let job = |(user, demand): (usize, Option<&[u32]>)| {
+        let demand = demand?;
+        Some(Job {
+            label: JobLabel::Number(user as u64),
+            queue: user as u32,
+            submit: Time::ZERO,
+            weight: 1,
+            chain: None,
+            groups: vec![JobGroup {
+                stage: 0,
+                count: u32::try_from(enough(case, demand)).unwrap_or(u32::MAX),
+                demand: milli(demand.iter().map(|&amount| u64::from(amount))),
+                duration: Durations::Same(Span::from_secs(3600).unwrap_or(Span::MAX)),
+                constraints: None,
+            }],
+        })
+    };
+    case.asked(deviating).into_iter().enumerate().filter_map(job).collect()
+}
+
+/// Whole units in thousandths, as the engine counts them.
+fn milli(amounts: impl Iterator<Item = u64>) -> Resources {
+    Resources::new(&amounts.map(|amount| 1000 * amount).collect::<Vec<_>>())
+}
+
+/// What is decided when all tasks wait and nothing runs. A task that the policy could never start
 /// runs nowhere.
-pub(super) fn decide(name: &str, text: &str, words: &str) -> Result<Counts, AuditError> {
-    let scenario = Scenario::parse(name, text, Path::new("."), &[], OnBadLine::Stop)?;
-    let mut setup = scenario.setup(words, SEED)?;
+fn decide(mut setup: WorldSetup<'_>, words: &str) -> Result<Counts, AuditError> {
     if setup.partitioned {
         let (file, what) = (
             format!("--policy {words}"),
@@ -101,7 +183,13 @@ pub(super) fn decide(name: &str, text: &str, words: &str) -> Result<Counts, Audi
     Ok(counts)
 }
 
-/// The same for a case.
+/// What the policy decides for a case.
 pub(super) fn of_case(case: &PoolCase, deviating: bool, words: &str) -> Result<Counts, AuditError> {
-    decide("audit", &text(case, deviating, &[]), words)
+    decide(setup(case, deviating, words)?, words)
+}
+
+/// What it decides for a scenario's text, as [`text`] has written it.
+pub(super) fn of_text(name: &str, text: &str, words: &str) -> Result<Counts, AuditError> {
+    let scenario = Scenario::parse(name, text, Path::new("."), &[], OnBadLine::Stop)?;
+    decide(scenario.setup(words, SEED)?, words)
 }

@@ -3,6 +3,7 @@
 use super::measure::{judge, value};
 use super::search::classics;
 use super::*;
+use meed_workload::generate::Stream;
 
 fn options(policies: &[&str], properties: &[PoolProperty], trials: u32) -> PoolOptions {
     let policies = policies.iter().map(|words| (*words).to_owned()).collect();
@@ -30,6 +31,24 @@ fn the_papers_example_in_whole_tasks() {
     let figure = &classics(PoolProperty::Pareto)[0];
     assert_eq!(run::of_case(figure, false, "per-server-drf").unwrap(), [[5, 1], [1, 5]]);
     assert_eq!(run::of_case(figure, false, "drfh").unwrap(), [[10, 0], [0, 10]]);
+}
+
+/// The case itself and the scenario file written of it decide the same, whatever the policy.
+#[test]
+fn a_case_decides_what_its_scenario_does() {
+    let policies = ["drfh", "per-server-drf", "slots", "slots,slots_per_server=3", "fair", "fifo"];
+    for property in [PoolProperty::GroupStrategyProofness, PoolProperty::PopulationMonotonicity] {
+        let mut dice = Stream::new(7, "pools");
+        for _ in 0..40 {
+            let case = PoolCase::draw(property, &mut dice);
+            for (words, deviating) in policies.iter().flat_map(|w| [(w, false), (w, true)]) {
+                let text = run::text(&case, deviating, &[]);
+                let read = run::of_text("case", &text, words).unwrap();
+                let straight = run::of_case(&case, deviating, words).unwrap();
+                assert_eq!(straight, read, "{words}: {case:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use meed_report::page::{Block, Line, LineChart};
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;
 use serde_json::Value;
 
 use super::worked::{minutes, unit_scenario};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Verdict};
 
 /// Parents before their children; the leaves are the four users of Fig. 1b.
 const QUEUES: [&str; 6] = ["G1", "G2", "G1.A", "G1.B", "G2.C", "G2.D"];
@@ -44,7 +44,7 @@ fn allocations(policy: &str, count: u32) -> Result<Vec<[i64; 4]>, ReproduceError
 }
 
 /// Fig. 2.
-pub(super) fn naive_walk(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(super) fn naive_walk(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let rows = allocations("long-term", 45)?;
     let printed =
         PRINTED.iter().flat_map(|&(from, to, row)| (from..to).map(move |minute| (minute, row)));
@@ -88,13 +88,17 @@ pub(super) fn naive_walk(_: &Context) -> Result<Outcome, ReproduceError> {
         lines: (0..4).map(line).collect(),
         ..LineChart::default()
     };
-    Ok(Outcome { checks, blocks: vec![Block::Lines(chart)], ..Outcome::default() })
+    Ok(ItemOutcome { checks, blocks: vec![Block::Lines(chart)], ..ItemOutcome::default() })
 }
 
 /// Decisions as the log tells them.
 pub(super) fn starts(text: &str, policy: &str) -> Result<Vec<Value>, ReproduceError> {
     let scenario = Scenario::parse("worked example", text, Path::new("."), &[], OnBadLine::Stop)?;
-    let options = Options { policies: vec![policy.to_owned()], strict: true, ..Options::default() };
+    let options = SimulateOptions {
+        policies: vec![policy.to_owned()],
+        strict: true,
+        ..SimulateOptions::default()
+    };
     let mut log = Vec::new();
     simulate(&scenario, &options, Some(&mut log), &mut Unwatched)?;
     let lines = log
@@ -105,7 +109,7 @@ pub(super) fn starts(text: &str, policy: &str) -> Result<Vec<Value>, ReproduceEr
 
 /// The worked choice of Sec. 5.2.1: totals 200, 10, 50, 60; the walk takes G2 (110 < 210), then C
 /// (50 < 60).
-pub(super) fn worked_choice(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(super) fn worked_choice(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let starts = starts(&figure_2(), "long-term")?;
     let first = starts.iter().find(|line| line["t"].as_f64() == Some(27.0 * 60.0));
     let level = |number: usize| {
@@ -128,12 +132,12 @@ pub(super) fn worked_choice(_: &Context) -> Result<Outcome, ReproduceError> {
         measured: Measured::Words(words),
         reason: None,
     };
-    Ok(Outcome { checks: vec![check], ..Outcome::default() })
+    Ok(ItemOutcome { checks: vec![check], ..ItemOutcome::default() })
 }
 
 /// Theorem 1: with `t_wait` = 0 H-LTRF serves as the single level does, with infinity as the naive
 /// walk.
-pub(super) fn theorem_1(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(super) fn theorem_1(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut equal = [0u64; 2];
     for seed in 0..context.seeds {
         let waves = random_waves(context.first_seed + seed);
@@ -158,7 +162,7 @@ pub(super) fn theorem_1(context: &Context) -> Result<Outcome, ReproduceError> {
         verdict: if equal == context.seeds { Verdict::Same } else { Verdict::Differs },
         reason: None,
     };
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks: vec![
             check("t_wait = 0 against a single level", equal[0]),
             check("t_wait beyond the run against the naive walk", equal[1]),
@@ -168,7 +172,7 @@ pub(super) fn theorem_1(context: &Context) -> Result<Outcome, ReproduceError> {
              runs here."
                 .to_owned(),
         ],
-        ..Outcome::default()
+        ..ItemOutcome::default()
     })
 }
 

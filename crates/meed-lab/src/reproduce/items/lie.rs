@@ -1,7 +1,7 @@
 //! CloudCom'14 Fig. 1: under memoryless sharing a user gains by asking for more than it needs.
 
 use super::worked::{minutes, unit_scenario};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Verdict};
 
 /// What is told, and what is printed: allocations of U1, U2, U3 of 120 units.
 const CASES: [(&str, [u32; 3], [i64; 3]); 2] = [
@@ -10,8 +10,8 @@ const CASES: [(&str, [u32; 3], [i64; 3]); 2] = [
 ];
 
 /// See the module.
-pub(super) fn item(_: &Context) -> Result<Outcome, ReproduceError> {
-    let mut outcome = Outcome::default();
+pub(super) fn item(_: &Context) -> Result<ItemOutcome, ReproduceError> {
+    let mut outcome = ItemOutcome::default();
     for (what, demands, printed) in CASES {
         let jobs = demands.into_iter().enumerate().map(|(user, tasks)| (0, user, tasks));
         let text = unit_scenario(120, &["U1", "U2", "U3"], jobs);

@@ -4,7 +4,7 @@
 use meed_report::page::{Block, Cell, Table};
 
 use super::worked::{minutes, unit_scenario};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Verdict};
 
 /// Total demand, current allocation, total allocation, preempted (allocation above the share).
 type Cells = [i64; 4];
@@ -76,21 +76,21 @@ const CLOUDCOM: [Part; 2] = [
 const DEMANDS: [[u32; 2]; 4] = [[20, 100], [40, 60], [80, 50], [60, 50]];
 
 /// ICS'14 Table 1: 100 resources.
-pub(super) fn ics(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(super) fn ics(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     outcome(&ICS, 1)
 }
 
 /// CloudCom'14 Table I: the same with all numbers doubled.
-pub(super) fn cloudcom(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(super) fn cloudcom(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     outcome(&CLOUDCOM, 2)
 }
 
-fn outcome(parts: &[Part], times: u32) -> Result<Outcome, ReproduceError> {
+fn outcome(parts: &[Part], times: u32) -> Result<ItemOutcome, ReproduceError> {
     let jobs = (0..)
         .zip(DEMANDS)
         .flat_map(|(minute, row)| [0, 1].map(|user| (minute, user, row[user] * times)));
     let text = unit_scenario(100 * times, &["A", "B"], jobs);
-    let mut outcome = Outcome::default();
+    let mut outcome = ItemOutcome::default();
     for part in parts {
         let measured = measure(part, &text)?;
         outcome.checks.push(check(part, &measured));

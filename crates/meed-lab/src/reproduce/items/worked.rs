@@ -7,7 +7,7 @@ use std::path::Path;
 
 use meed_sim::record::{QueueSeries, RunRecord};
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 use crate::reproduce::ReproduceError;
@@ -20,11 +20,11 @@ pub(super) fn run(
 ) -> Result<Vec<RunRecord>, ReproduceError> {
     let sets: Vec<String> = until.iter().map(|until| format!("run.until={until}")).collect();
     let scenario = Scenario::parse("worked example", text, Path::new("."), &sets, OnBadLine::Stop)?;
-    let options = Options {
+    let options = SimulateOptions {
         policies: policies.iter().map(|&policy| policy.to_owned()).collect(),
         series_points: 64,
         strict: true,
-        ..Options::default()
+        ..SimulateOptions::default()
     };
     Ok(simulate(&scenario, &options, None, &mut Unwatched)?.runs)
 }

@@ -11,16 +11,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use meed_level::{Policy, Problem, Server, User, allocate};
+use meed_level::{AllocationPolicy, Problem, Server, User, allocate};
 use meed_report::page::{Block, SpreadChart, SpreadRow};
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;
 use rayon::prelude::*;
 
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 const PLACEMENTS: [&str; 5] = ["best-fit", "first-fit", "worst-fit", "cosine", "power-of-two"];
 
@@ -86,8 +86,8 @@ struct Reached {
     used: f64,
 }
 
-pub(in super::super) fn gap(context: &Context) -> Result<Outcome, ReproduceError> {
-    let mut outcome = Outcome::default();
+pub(in super::super) fn gap(context: &Context) -> Result<ItemOutcome, ReproduceError> {
+    let mut outcome = ItemOutcome::default();
     for family in FAMILIES {
         let seeds: Vec<u64> = context.seeds().take(family.draws as usize).collect();
         let draws: Vec<[Reached; 5]> =
@@ -150,7 +150,7 @@ pub(in super::super) fn gap(context: &Context) -> Result<Outcome, ReproduceError
 impl Family {
     fn measure(&self, seed: u64) -> Result<[Reached; 5], ReproduceError> {
         let problem = self.draw(seed);
-        let optimum = allocate(&problem, Policy::Drfh)?;
+        let optimum = allocate(&problem, AllocationPolicy::Drfh)?;
         let level = optimum.level.unwrap_or(f64::NAN);
         let tasks: Vec<f64> = optimum.users.iter().map(|user| user.tasks).collect();
         let (_, best) = shares(&problem, &tasks);
@@ -257,7 +257,7 @@ fn filled(
 ) -> Result<Vec<f64>, ReproduceError> {
     let scenario = Scenario::parse("an empty pool", text, Path::new(""), &[], OnBadLine::Stop)?;
     let policies = vec![format!("drf,placement={placement}")];
-    let options = Options { policies, seed: Some(seed), series_points: 0, strict: true };
+    let options = SimulateOptions { policies, seed: Some(seed), series_points: 0, strict: true };
     let run: RunRecord = simulate(&scenario, &options, None, &mut Unwatched)?.runs.remove(0);
     let tasks = |(queue, user): (&meed_sim::record::QueueRecord, &User)| {
         (queue.usage["cpu"] / run.end_s / user.demand[0]).round()

@@ -10,11 +10,11 @@ use meed::fairness::indices::sharing_loss;
 use meed_report::page::{Block, Cell, Line, LineChart, Mark, Table};
 use meed_sim::record::{QueueRecord, RunRecord};
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 
 use super::super::drfh::trace::{BEST_FIT, Google, LONG_TERM, NEEDED};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
 
 /// Policies, memoryless first, and what they are called. The last forgets: half of what was used
 /// counts no more after so long, a third of Google's 19.65 h, and a week of wagap's three months.
@@ -42,9 +42,13 @@ const LOADS: [(f64, &str); 2] = [(1.0, "as it is"), (LOADED, "loaded")];
 const LOADED: f64 = 1.5;
 
 /// On Google's trace.
-pub(in super::super) fn google(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn google(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let Some(google) = Google::of(context)? else {
-        return Ok(Outcome::skipped("sharing loss over dominant shares", "not printed", NEEDED));
+        return Ok(ItemOutcome::skipped(
+            "sharing loss over dominant shares",
+            "not printed",
+            NEEDED,
+        ));
     };
     let runs = google.runs(GOOGLE.map(|(words, _)| words))?;
     let mut outcome = compare("", &GOOGLE, runs.each_ref().map(|run| run.as_ref()));
@@ -57,14 +61,18 @@ pub(in super::super) fn google(context: &Context) -> Result<Outcome, ReproduceEr
 }
 
 /// On wagap-2013, as it is and with a higher load.
-pub(in super::super) fn wagap(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn wagap(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let Some([trace, machines]) = context.traces.as_deref().and_then(find) else {
         let needed = "MetaCentrum-wagap-2013.mwf (compressed or not) and .machines (swf/ or the \
             folder itself) in the folder \
                       of --traces or MEED_TRACES";
-        return Ok(Outcome::skipped("sharing loss over dominant shares", "not printed", needed));
+        return Ok(ItemOutcome::skipped(
+            "sharing loss over dominant shares",
+            "not printed",
+            needed,
+        ));
     };
-    let mut outcome = Outcome::default();
+    let mut outcome = ItemOutcome::default();
     for (load, name) in LOADS {
         let runs = wagap_runs(&trace, &machines, load)?;
         let [a, b, c] = runs.as_slice() else { continue };
@@ -91,7 +99,7 @@ fn wagap_runs(trace: &Path, machines: &Path, load: f64) -> Result<Vec<RunRecord>
         quoted(trace)
     );
     let scenario = Scenario::parse("wagap-2013", &text, Path::new(""), &[], OnBadLine::Skip)?;
-    let options = Options {
+    let options = SimulateOptions {
         policies: WAGAP.map(|(words, _)| words.to_owned()).to_vec(),
         seed: None,
         series_points: SAMPLES,
@@ -115,7 +123,7 @@ fn find(folder: &Path) -> Option<[PathBuf; 2]> {
 }
 
 /// Checks, tables and charts of three runs of one workload.
-fn compare(workload: &str, policies: &Policies, runs: [&RunRecord; 3]) -> Outcome {
+fn compare(workload: &str, policies: &Policies, runs: [&RunRecord; 3]) -> ItemOutcome {
     let called = |what: &str| {
         if workload.is_empty() { what.to_owned() } else { format!("{what} ({workload})") }
     };
@@ -160,7 +168,7 @@ fn compare(workload: &str, policies: &Policies, runs: [&RunRecord; 3]) -> Outcom
         over_time(&called("Sharing loss over time"), policies, runs),
         sorted_rho(&called("rho of all users"), policies, runs),
     ];
-    Outcome { checks, blocks, ..Outcome::default() }
+    ItemOutcome { checks, blocks, ..ItemOutcome::default() }
 }
 
 fn hours(seconds: f64) -> f64 {

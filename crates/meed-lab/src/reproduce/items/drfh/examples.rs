@@ -5,21 +5,21 @@ use std::fmt::Write as _;
 
 use meed_level::audit::strong_sharing;
 use meed_level::examples as known;
-use meed_level::{Allocation, Policy, Problem, allocate};
+use meed_level::{Allocation, AllocationPolicy, Problem, allocate};
 
 use super::super::hierarchy::starts;
 use super::super::worked::run;
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Verdict};
 
 /// Sec. 2 and Fig. 1: nine CPUs and 18 GB in one place, and the same on two servers.
-pub(in super::super) fn section_2(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn section_2(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let one = known::section_2();
-    let exact = allocate(&one, Policy::Drf)?;
+    let exact = allocate(&one, AllocationPolicy::Drf)?;
     let split = known::figure_1();
     let mut alone = split.clone();
     alone.users.truncate(1);
-    let most = allocate(&alone, Policy::Drfh)?;
-    Ok(Outcome {
+    let most = allocate(&alone, AllocationPolicy::Drfh)?;
+    Ok(ItemOutcome {
         checks: vec![
             same("tasks of both users under DRF, one system", "3 and 2", tasks(&exact)),
             same("their dominant share", "2/3", shares(&exact)),
@@ -27,7 +27,7 @@ pub(in super::super) fn section_2(_: &Context) -> Result<Outcome, ReproduceError
             same(
                 "what DRF promises of the two servers of Fig. 1",
                 "3 and 2",
-                tasks(&allocate(&split, Policy::Drf)?),
+                tasks(&allocate(&split, AllocationPolicy::Drf)?),
             ),
             same(
                 "tasks that user 1, alone, can run on them",
@@ -40,15 +40,15 @@ pub(in super::super) fn section_2(_: &Context) -> Result<Outcome, ReproduceError
                 format!("at most {}", whole(&alone, "drfh")?),
             ),
         ],
-        ..Outcome::default()
+        ..ItemOutcome::default()
     })
 }
 
 /// Fig. 2 to 4.
-pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let problem = known::figure_2();
-    let naive = allocate(&problem, Policy::PerServerDrf)?;
-    let drfh = allocate(&problem, Policy::Drfh)?;
+    let naive = allocate(&problem, AllocationPolicy::PerServerDrf)?;
+    let drfh = allocate(&problem, AllocationPolicy::Drfh)?;
     let on_servers = |allocation: &Allocation| {
         let server = |served: &Vec<(usize, f64)>| {
             let of = |user: usize| {
@@ -59,7 +59,7 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
         allocation.servers.iter().map(server).collect::<Vec<_>>().join("; ")
     };
     let first_fit = whole(&problem, "drf")?;
-    let mut outcome = Outcome {
+    let mut outcome = ItemOutcome {
         checks: vec![
             same("tasks of both users, DRF on each server (Fig. 3)", "6 and 6", tasks(&naive)),
             same("of these on server 1; on server 2", "5 and 1; 1 and 5", on_servers(&naive)),
@@ -72,7 +72,7 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
                 whole(&problem, "drfh")?,
             ),
         ],
-        ..Outcome::default()
+        ..ItemOutcome::default()
     };
     outcome.checks.push(Check::beyond(
         "whole tasks, `drf` (first fit), in the simulator",
@@ -83,13 +83,13 @@ pub(in super::super) fn figures_2_to_4(_: &Context) -> Result<Outcome, Reproduce
 }
 
 /// Prop. 4.
-pub(in super::super) fn proposition_4(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn proposition_4(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let problem = known::proposition_4();
-    let drfh = allocate(&problem, Policy::Drfh)?;
+    let drfh = allocate(&problem, AllocationPolicy::Drfh)?;
     // Tasks over those on an equal part of every server, so its share there is the share here over
     // that ratio.
     let ratio = strong_sharing(&problem, &drfh)[1];
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks: vec![
             same("dominant share of both under DRFH", "12/25", shares(&drfh)),
             same(
@@ -98,13 +98,13 @@ pub(in super::super) fn proposition_4(_: &Context) -> Result<Outcome, ReproduceE
                 fraction(drfh.users[1].dominant_share / ratio),
             ),
         ],
-        ..Outcome::default()
+        ..ItemOutcome::default()
     })
 }
 
 /// Sec. 5.2: two servers have room for a task of (1/10, 1/30) of the pool; what is left of it has
 /// no room for one.
-pub(in super::super) fn equation_9(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn equation_9(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let demand = [1.0 / 10.0, 1.0 / 30.0];
     let misfits =
         [[1.0 / 5.0, 1.0 / 15.0], [1.0 / 8.0, 1.0 / 4.0]].map(|free| known::misfit(&demand, &free));
@@ -125,7 +125,7 @@ pub(in super::super) fn equation_9(_: &Context) -> Result<Outcome, ReproduceErro
             .unwrap_or_default()
             .to_owned())
     };
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks: vec![
             same("H of server 1", "0", fraction(misfits[0])),
             same("H of server 2", "5/3", fraction(misfits[1])),
@@ -136,19 +136,19 @@ pub(in super::super) fn equation_9(_: &Context) -> Result<Outcome, ReproduceErro
                 "the first in the file",
             ),
         ],
-        ..Outcome::default()
+        ..ItemOutcome::default()
     })
 }
 
 /// Tang et al. 2014, Fig. 4.
-pub(in super::super) fn economic_fig_4(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn economic_fig_4(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let problem = known::economic_figure_4();
     let whole = whole(&problem, "drf")?;
-    let exact = allocate(&problem, Policy::Drf)?;
+    let exact = allocate(&problem, AllocationPolicy::Drf)?;
     let share =
         whole.split(' ').next().and_then(|tasks| tasks.parse::<f64>().ok()).unwrap_or(f64::NAN)
             * 2.0;
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks: vec![
             same(
                 "dominant share of both, whole tasks in the simulator",
@@ -162,7 +162,7 @@ pub(in super::super) fn economic_fig_4(_: &Context) -> Result<Outcome, Reproduce
                 "whole tasks leave 1 CPU and 1 GB idle",
             ),
         ],
-        ..Outcome::default()
+        ..ItemOutcome::default()
     })
 }
 

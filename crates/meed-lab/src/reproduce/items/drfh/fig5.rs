@@ -12,16 +12,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use meed_level::examples::cpu_and_memory;
-use meed_level::{Policy, allocate};
+use meed_level::{AllocationPolicy, allocate};
 use meed_report::page::{Block, Cell, Line, LineChart, Mark, Table};
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
 
 use super::claim::Claim;
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 /// Servers as (count, CPUs, memory); the largest has 1000 of each.
 const POOL: [(f64, f64, f64); 6] = [
@@ -89,7 +89,7 @@ struct Seen {
     leaves: f64,
 }
 
-pub(in super::super) fn figure_5(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_5(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let (seen, record) = run_of(&servers(), totals(), context.first_seed)?;
     let on_pool =
         over_seeds(context, |seed| run_of(&servers(), totals(), seed).map(|(seen, _)| seen))?;
@@ -124,7 +124,7 @@ pub(in super::super) fn figure_5(context: &Context) -> Result<Outcome, Reproduce
         remark,
     ));
     checks.push(Check::beyond("of all three", spread(|seen| mean(&seen.shares[2])), remark));
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks,
         assumptions: assumptions(),
         blocks: vec![Block::Lines(chart(&record, totals())), Block::Table(table(&seen)?)],
@@ -197,7 +197,7 @@ fn text(cluster: &str) -> String {
 
 fn run_of(cluster: &str, totals: [f64; 2], seed: u64) -> Result<(Seen, RunRecord), ReproduceError> {
     let scenario = Scenario::parse("Fig. 5", &text(cluster), Path::new(""), &[], OnBadLine::Stop)?;
-    let options = Options {
+    let options = SimulateOptions {
         policies: vec!["drfh".to_owned()],
         seed: Some(seed),
         series_points: SAMPLES,
@@ -276,7 +276,7 @@ fn chart(record: &RunRecord, totals: [f64; 2]) -> LineChart {
 /// Beside what divisible tasks would have.
 fn table(seen: &Seen) -> Result<Table, ReproduceError> {
     let row = |(phase, &(users, from, to)): (usize, &(usize, f64, f64))| {
-        let exact = allocate(&cpu_and_memory(&POOL, &TASKS[..users]), Policy::Drfh)?;
+        let exact = allocate(&cpu_and_memory(&POOL, &TASKS[..users]), AllocationPolicy::Drfh)?;
         let share = |user: usize| match user < users {
             true => Cell::Number(seen.shares[phase][user]),
             false => Cell::Empty,

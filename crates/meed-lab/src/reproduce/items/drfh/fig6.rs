@@ -6,7 +6,7 @@ use meed_sim::record::RunRecord;
 
 use super::claim::Claim;
 use super::trace::{BEST_FIT, FIRST_FIT, Google, NEEDED, SLOTS};
-use crate::reproduce::{Context, Outcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 const NAMES: [&str; 3] = ["best fit", "first fit", "14 slots"];
 const KINDS: [&str; 2] = ["cpu", "memory"];
@@ -58,9 +58,9 @@ const AT_ALL_TIMES: Claim = Claim {
     otherwise: SAME,
 };
 
-pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let Some(google) = Google::of(context)? else {
-        return Ok(Outcome::skipped(OVER_SLOTS[0].what, OVER_SLOTS[0].paper, NEEDED));
+        return Ok(ItemOutcome::skipped(OVER_SLOTS[0].what, OVER_SLOTS[0].paper, NEEDED));
     };
     let runs = google.runs([BEST_FIT, FIRST_FIT, SLOTS])?;
     let [best, first, slots] = runs.each_ref().map(|run| run.as_ref());
@@ -86,7 +86,7 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
         })
     };
     let blocks = [(0, "CPU utilisation"), (1, "Memory utilisation")].map(chart).to_vec();
-    Ok(Outcome { checks, assumptions: google.assumptions(), blocks })
+    Ok(ItemOutcome { checks, assumptions: google.assumptions(), blocks })
 }
 
 /// In which part of the samples `one` uses no less of either than `other`; a thousandth less is no

@@ -11,7 +11,7 @@ use meed_sim::record::RunRecord;
 
 use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
 
 /// Five classes by number of tasks: the paper's are in its picture only, so these are ours. Up to
 /// how many, inclusive.
@@ -79,9 +79,9 @@ fn jobs(run: &RunRecord) -> BTreeMap<(usize, String), Job> {
     jobs
 }
 
-pub(in super::super) fn figure_7(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let Some(google) = Google::of(context)? else {
-        return Ok(Outcome::skipped(LARGE.what, LARGE.paper, NEEDED));
+        return Ok(ItemOutcome::skipped(LARGE.what, LARGE.paper, NEEDED));
     };
     let [best, slots] = google.runs([BEST_FIT, SLOTS])?.map(|run| jobs(&run));
     let both: Vec<(u64, [f64; 2])> = best
@@ -128,7 +128,7 @@ pub(in super::super) fn figure_7(context: &Context) -> Result<Outcome, Reproduce
     let lines = [(0, "best fit"), (1, "14 slots")]
         .map(|(run, name)| distribution(&both, run, name))
         .to_vec();
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks: vec![
             SMALL.of(small),
             LARGE.of(large),

@@ -6,7 +6,7 @@ use meed_sim::record::RunRecord;
 
 use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED, SLOTS};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
 
 const CUT: &str = "a task that still ran when the trace ended is as long as was known, so whoever \
     waits even a second does not \
@@ -51,11 +51,11 @@ pub(super) fn ratios(run: &RunRecord, submitted: &[u64]) -> Vec<Option<f64>> {
     run.queues.iter().zip(submitted).map(ratio).collect()
 }
 
-pub(in super::super) fn figure_8(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_8(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let (Some(google), Some(known)) = (Google::of(context)?, Google::known(context)?) else {
-        return Ok(Outcome::skipped(ALL_DONE.what, ALL_DONE.paper, NEEDED));
+        return Ok(ItemOutcome::skipped(ALL_DONE.what, ALL_DONE.paper, NEEDED));
     };
-    let mut outcome = Outcome { assumptions: google.assumptions(), ..Outcome::default() };
+    let mut outcome = ItemOutcome { assumptions: google.assumptions(), ..ItemOutcome::default() };
     for (google, claims, title) in [
         (&google, [NO_WORSE, ALL_DONE], "Task completion ratio of users"),
         (

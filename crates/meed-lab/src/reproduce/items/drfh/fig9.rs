@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::claim::Claim;
 use super::fig8::{ratios, sorted};
 use super::trace::{BEST_FIT, Google, NEEDED};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 /// Draws of dedicated clouds, at most: each is as much work as a run of the whole trace.
 const DRAWS: u64 = 3;
@@ -50,11 +50,11 @@ const KNOWN_SLIGHTLY: Claim = Claim {
     ..SLIGHTLY
 };
 
-pub(in super::super) fn figure_9(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_9(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let (Some(google), Some(known)) = (Google::of(context)?, Google::known(context)?) else {
-        return Ok(Outcome::skipped(FEWER.what, FEWER.paper, NEEDED));
+        return Ok(ItemOutcome::skipped(FEWER.what, FEWER.paper, NEEDED));
     };
-    let mut outcome = Outcome { assumptions: google.assumptions(), ..Outcome::default() };
+    let mut outcome = ItemOutcome { assumptions: google.assumptions(), ..ItemOutcome::default() };
     for (google, claims, title) in [
         (
             &google,

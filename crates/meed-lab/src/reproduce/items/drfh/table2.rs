@@ -4,7 +4,7 @@ use meed_report::page::{Block, Cell, Table};
 
 use super::claim::Claim;
 use super::trace::{BEST_FIT, Google, NEEDED};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
 
 /// Slots of the largest server, and CPU and memory utilisation as printed, in percent.
 const PRINTED: [(u32, f64, f64); 5] =
@@ -51,9 +51,9 @@ const MEMORY: Claim = Claim {
     otherwise: OTHERWISE,
 };
 
-pub(in super::super) fn table_2(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn table_2(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let Some(google) = Google::of(context)? else {
-        return Ok(Outcome::skipped(BEST.what, BEST.paper, NEEDED));
+        return Ok(ItemOutcome::skipped(BEST.what, BEST.paper, NEEDED));
     };
     let runs = google.runs(POLICIES)?;
     let used =
@@ -83,7 +83,7 @@ pub(in super::super) fn table_2(context: &Context) -> Result<Outcome, ReproduceE
     let under_drfh = ["cpu", "memory"]
         .map(|kind| format!("{:.1} %", 100.0 * drfh.utilization[kind]))
         .join(" and ");
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks: vec![
             BEST.of(best),
             CPU.of(used[2][0]),

@@ -6,9 +6,9 @@ use std::fs;
 
 use meed_report::page::Block;
 
-use crate::reproduce::{Check, Context, ITEMS, Measured, Outcome, Verdict};
+use crate::reproduce::{Check, Context, ITEMS, ItemOutcome, Measured, Verdict};
 
-pub(in super::super) fn outcome(id: &str, context: &Context) -> Outcome {
+pub(in super::super) fn outcome(id: &str, context: &Context) -> ItemOutcome {
     let item = ITEMS.iter().find(|item| item.id == id).expect("an item of that name");
     (item.run)(context).expect("it runs through")
 }
@@ -22,7 +22,7 @@ fn value(check: &Check) -> f64 {
 }
 
 /// Lines are drawn and sound.
-pub(in super::super) fn check_blocks(outcome: &Outcome) {
+pub(in super::super) fn check_blocks(outcome: &ItemOutcome) {
     assert!(!outcome.blocks.is_empty());
     for block in &outcome.blocks {
         if let Block::Lines(chart) = block {

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use meed::{NodeSpec, ResourceKinds, Time, Unit};
 use meed_sim::record::RunRecord;
 use meed_sim::scenario::Scenario;
-use meed_sim::world::{Setup, StopAt};
+use meed_sim::world::{StopAt, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace, GoogleUnfinished};
 use meed_workload::{JobSource, OnBadLine, Origin};
@@ -123,14 +123,15 @@ impl Google {
         &self,
         words: &str,
         source: Box<dyn JobSource + Send>,
-    ) -> Result<Setup<'static>, ReproduceError> {
+    ) -> Result<WorldSetup<'static>, ReproduceError> {
         let setup = self.scenario.setup_with(words, self.seed, source)?;
-        Ok(Setup { stop: StopAt { at: self.end, hold: true }, ..setup })
+        Ok(WorldSetup { stop: StopAt { at: self.end, hold: true }, ..setup })
     }
 
     fn run_now(&self, words: &str) -> Result<Arc<RunRecord>, ReproduceError> {
         let source = Box::new(GoogleSource::new(Arc::clone(&self.trace)));
-        let setup = Setup { series_points: SAMPLES, keep_jobs: true, ..self.setup(words, source)? };
+        let setup =
+            WorldSetup { series_points: SAMPLES, keep_jobs: true, ..self.setup(words, source)? };
         Ok(Arc::new(run_one(words, setup, &mut Unwatched)?))
     }
 

@@ -3,7 +3,7 @@
 use meed_report::page::{Block, HeatMap};
 
 use super::worlds::{Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, Nodes, Run, World, sweep};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 const CHOICES: [Choice; 6] = [HADOOP, DELAY, DMR, JAS, JASL, DJASL];
 
@@ -39,7 +39,7 @@ const SLOW: Nodes = Nodes {
 };
 
 /// Unequal disks and networks.
-pub(in super::super) fn unequal(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn unequal(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let thirds = |nodes: [Nodes; 3]| nodes.map(|nodes| (33, nodes));
     let worlds = [
         world("equal nodes (4 cores, 60 MB/s)", thirds([FOUR; 3])),
@@ -62,7 +62,7 @@ pub(in super::super) fn unequal(context: &Context) -> Result<Outcome, ReproduceE
 }
 
 /// A few nodes that are slow from the start.
-pub(in super::super) fn stragglers(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn stragglers(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let worlds = [
         world("no straggler", [(99, FOUR), (0, FOUR), (0, FOUR)]),
         world("5 of 99 a quarter as fast", [(94, FOUR), (5, SLOW), (0, FOUR)]),
@@ -87,7 +87,7 @@ fn read(runs: &[Run]) -> Seen {
 }
 
 /// Times and localities of all rules in each world, and of the classes' rules beside Hadoop's.
-fn compare(context: &Context, worlds: &[World]) -> Result<Outcome, ReproduceError> {
+fn compare(context: &Context, worlds: &[World]) -> Result<ItemOutcome, ReproduceError> {
     let runs = sweep(context, MOST_SEEDS, worlds, &CHOICES, read)?;
     let mut checks = Vec::new();
     for world in worlds {
@@ -116,7 +116,7 @@ fn compare(context: &Context, worlds: &[World]) -> Result<Outcome, ReproduceErro
     };
     let mut assumptions = assumptions();
     assumptions.push("Five requests in each run.".to_owned());
-    Ok(Outcome {
+    Ok(ItemOutcome {
         checks,
         assumptions,
         blocks: vec![heat(&less, worlds, &runs), heat(&locality, worlds, &runs)],

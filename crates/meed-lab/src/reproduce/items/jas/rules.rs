@@ -10,7 +10,7 @@ use super::super::macro_figures::claim::{Claim, Groups, check_groups, five};
 use super::worlds::{
     Choice, DELAY, DJASL, DMR, HADOOP, JAS, JAS_NEAR, JASL, Run, assumptions, environments, sweep,
 };
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 pub(super) const CHOICES: [Choice; 7] = [HADOOP, DMR, JAS, JASL, DJASL, DELAY, JAS_NEAR];
 const I_HADOOP: usize = 0;
@@ -148,7 +148,7 @@ pub(super) fn read(runs: &[Run]) -> Seen {
 }
 
 /// Fig. 8, 9, 11 and 12.
-pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = sweep(context, MOST_SEEDS, &environments(), &CHOICES, read)?;
     let values: Vec<_> = runs.iter().map(|(label, seen)| (*label, seen.claims)).collect();
     let (mut checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
@@ -162,7 +162,7 @@ pub(in super::super) fn figures_8_to_12(context: &Context) -> Result<Outcome, Re
     checks.extend(beside);
     checks.extend(not_printed(&runs));
     blocks.extend(spreads.into_iter().chain(more));
-    Ok(Outcome { checks, assumptions: assumptions(), blocks })
+    Ok(ItemOutcome { checks, assumptions: assumptions(), blocks })
 }
 
 /// What the paper says of Environment 2 beside Environment 1.

@@ -4,7 +4,7 @@ use meed_report::page::{Block, Cell, Line, LineChart, Table};
 use meed_sim::mapreduce::KINDS;
 
 use super::worlds::{Choice, DJASL, HADOOP, Nodes, World, assumptions, sweep};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict};
 
 /// GB of Fig. 7; Fig. 6 has 10.
 const SIZES: [u32; 5] = [5, 10, 20, 40, 80];
@@ -81,7 +81,7 @@ fn claim(
 }
 
 /// Fig. 6.
-pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let times = times(context, 10, [HADOOP, DJASL])?;
     let by_seed = |kinds: &dyn Fn(&str) -> bool, i: usize, fold: fn(f64, f64) -> f64| -> Vec<f64> {
         let rows: Vec<Vec<f64>> = KINDS
@@ -131,11 +131,11 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<Outcome, Reproduce
         columns: ["job type", "Hadoop (s)", "DJASL (s)"].map(str::to_owned).to_vec(),
         rows: KINDS.iter().map(|kind| row(&kind.name)).collect(),
     };
-    Ok(Outcome { checks, assumptions: assumptions(), blocks: vec![Block::Table(table)] })
+    Ok(ItemOutcome { checks, assumptions: assumptions(), blocks: vec![Block::Table(table)] })
 }
 
 /// Fig. 7.
-pub(in super::super) fn figure_7(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let times: Vec<Times<1>> =
         SIZES.iter().map(|size| times(context, *size, [HADOOP])).collect::<Result<_, _>>()?;
     let check = |i: usize| {
@@ -169,5 +169,5 @@ pub(in super::super) fn figure_7(context: &Context) -> Result<Outcome, Reproduce
         lines: KINDS.iter().map(|kind| line(&kind.name)).collect(),
         ..LineChart::default()
     };
-    Ok(Outcome { checks, assumptions: assumptions(), blocks: vec![Block::Lines(chart)] })
+    Ok(ItemOutcome { checks, assumptions: assumptions(), blocks: vec![Block::Lines(chart)] })
 }

@@ -7,7 +7,7 @@ use super::beyond::assumptions;
 use super::worlds::{
     Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, NETWORK_MB_S, Nodes, Run, World, sweep,
 };
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 const CHOICES: [Choice; 6] = [HADOOP, DELAY, DMR, JAS, JASL, DJASL];
 const I_JASL: usize = 4;
@@ -80,7 +80,7 @@ fn after_s(run: &Run) -> f64 {
 }
 
 /// Nodes that slow down.
-pub(in super::super) fn slow_down(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn slow_down(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let world = world();
     let runs = sweep(context, MOST_SEEDS, std::slice::from_ref(&world), &CHOICES, |runs| {
         let after: Vec<f64> = runs.iter().map(after_s).collect();
@@ -125,7 +125,7 @@ pub(in super::super) fn slow_down(context: &Context) -> Result<Outcome, Reproduc
          quarter as fast: cores, disk \
          and network."
     ));
-    Ok(Outcome { checks, assumptions, blocks: vec![chart(typical.world())] })
+    Ok(ItemOutcome { checks, assumptions, blocks: vec![chart(typical.world())] })
 }
 
 fn chart(record: &MapReduceRecord) -> Block {

@@ -9,7 +9,7 @@ use meed_report::page::{Block, Cell, HeatMap, Table};
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::{BY_ENVIRONMENT, CHOICES, CLAIMS, Seen, read};
 use super::worlds::{World, assumptions, environments, sweep};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict};
 
 const MOST_SEEDS: u64 = 5;
 
@@ -98,7 +98,7 @@ struct Done {
 }
 
 /// The study.
-pub(in super::super) fn study(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn study(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut done = Vec::new();
     for variant in &VARIANTS {
         let runs = sweep(context, MOST_SEEDS, &worlds(variant), &CHOICES, read)?;
@@ -138,7 +138,7 @@ pub(in super::super) fn study(context: &Context) -> Result<Outcome, ReproduceErr
          machines on four partitions get. \"Learned anew\" is a fresh cluster for each request."
             .to_owned(),
     );
-    Ok(Outcome { checks, assumptions, blocks })
+    Ok(ItemOutcome { checks, assumptions, blocks })
 }
 
 fn reading(name: &'static str, runs: &[(&'static str, Seen)]) -> Done {

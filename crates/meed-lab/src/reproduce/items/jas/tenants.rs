@@ -7,7 +7,7 @@ use meed_report::page::{Block, HeatMap};
 
 use super::beyond::assumptions;
 use super::worlds::{Choice, Nodes, Run, World, choice, sweep};
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 const MOST_SEEDS: u64 = 5;
 
@@ -96,7 +96,7 @@ fn read(run: &Run) -> [f64; READINGS.len()] {
 }
 
 /// Many tenants.
-pub(in super::super) fn tenants(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn tenants(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let worlds = [world()];
     let runs = sweep(context, MOST_SEEDS, &worlds, &CHOICES, |runs| {
         runs.iter().map(read).collect::<Vec<_>>()
@@ -146,5 +146,5 @@ pub(in super::super) fn tenants(context: &Context) -> Result<Outcome, ReproduceE
          ended. Shares are of map slots."
             .to_owned(),
     );
-    Ok(Outcome { checks, assumptions, blocks })
+    Ok(ItemOutcome { checks, assumptions, blocks })
 }

@@ -2,9 +2,9 @@
 
 use meed_sim::classes::RULES;
 
-use crate::reproduce::{Context, ITEMS, Measured, Outcome, Verdict};
+use crate::reproduce::{Context, ITEMS, ItemOutcome, Measured, Verdict};
 
-fn outcome(id: &str) -> Outcome {
+fn outcome(id: &str) -> ItemOutcome {
     let item = ITEMS.iter().find(|item| item.id == id).expect("an item of that name");
     (item.run)(&Context::new(None, 1, 1)).expect("it runs through")
 }

@@ -5,7 +5,7 @@ use meed_report::page::{Block, Line, LineChart};
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::BY_ENVIRONMENT;
 use super::worlds::{DJASL, World, assumptions, environments, sweep};
-use crate::reproduce::{Context, Outcome, ReproduceError, Spread};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError, Spread};
 
 const THRESHOLDS: [u32; 5] = [100, 200, 300, 400, 500];
 
@@ -50,7 +50,7 @@ fn world(environment: &World, threshold: u32) -> World {
 }
 
 /// Fig. 10.
-pub(in super::super) fn figure_10(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_10(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut values = Vec::new();
     let mut chart = LineChart {
         title: "Mean time of a job under DJASL, by threshold (Fig. 10)".to_owned(),
@@ -82,7 +82,7 @@ pub(in super::super) fn figure_10(context: &Context) -> Result<Outcome, Reproduc
     let (checks, spreads) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
     let mut blocks = vec![Block::Lines(chart)];
     blocks.extend(spreads);
-    Ok(Outcome { checks, assumptions: assumptions(), blocks })
+    Ok(ItemOutcome { checks, assumptions: assumptions(), blocks })
 }
 
 fn line<'a>(name: &str, by_threshold: impl Iterator<Item = &'a [f64]>) -> Line {

@@ -8,9 +8,9 @@ use meed::{
 use meed_report::page::{Block, Cell, Table};
 use meed_sim::classes::capability::Capability;
 use meed_sim::classes::locality::NodeTimes;
-use meed_sim::classes::{Class, Classes, Limits, Load, Remote, Rule, SlotKind, TaskReport};
+use meed_sim::classes::{Class, ClassLoad, Classes, Limits, Remote, Rule, SlotKind, TaskReport};
 
-use crate::reproduce::{Check, Context, Measured, Outcome, ReproduceError, Verdict};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Verdict};
 
 /// Thousandths of a map slot.
 const SLOT: u64 = 1000;
@@ -103,7 +103,7 @@ impl Bench {
     /// The heartbeat of a node: what it is given, as "J1t1". `local`: whether a block of the job
     /// lies there.
     fn heartbeat(&mut self, node: usize, local: &dyn Fn(usize) -> bool) -> Vec<String> {
-        self.classes.beat(Load::default());
+        self.classes.beat(ClassLoad::default());
         let mut got = Vec::new();
         for &kind in self.classes.slot_kinds() {
             for _ in 0..self.classes.slots(node).of(kind) {
@@ -159,7 +159,7 @@ fn over_and_idle(slots: [u32; 2], node: usize) -> String {
 }
 
 /// Fig. 2 and 3: DMR gives every node half of its slots for each class, whatever it is capable of.
-pub(in super::super) fn figure_3(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_3(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut bench = Bench::new("dmr", &[4; 3])?;
     bench.job(8, Class::Cpu);
     bench.job(8, Class::Io);
@@ -210,7 +210,7 @@ pub(in super::super) fn figure_3(_: &Context) -> Result<Outcome, ReproduceError>
          run four such tasks without waiting."
             .to_owned(),
     ];
-    Ok(Outcome { checks, assumptions, blocks: vec![Block::Table(table)] })
+    Ok(ItemOutcome { checks, assumptions, blocks: vec![Block::Table(table)] })
 }
 
 /// What JAS makes of the nodes of Fig. 3.
@@ -227,7 +227,7 @@ fn slots_by_capability() -> Result<[[u32; 2]; 3], ReproduceError> {
         }
         bench.classes.job_ended(job);
     }
-    bench.classes.beat(Load::default());
+    bench.classes.beat(ClassLoad::default());
     Ok([0, 1, 2].map(|node| {
         let slots = bench.classes.slots(node);
         [slots.cpu, slots.io]
@@ -239,7 +239,7 @@ fn slots_by_capability() -> Result<[[u32; 2]; 3], ReproduceError> {
 const FIGURE_4: [(u32, u64); 3] = [(3, 10_000), (4, 7_500), (2, 15_000)];
 
 /// Fig. 4: slots from measured times, by Eq. 2 and 3.
-pub(in super::super) fn figure_4(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_4(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let slots = |usual: u32| {
         let (mut capability, mut times) = (Capability::new(3), NodeTimes::default());
         for (node, (tasks, millis)) in FIGURE_4.into_iter().enumerate() {
@@ -285,11 +285,11 @@ pub(in super::super) fn figure_4(_: &Context) -> Result<Outcome, ReproduceError>
          of r2's four 7.5 s, of r3's two 15 s, so that all three work for 30 s."
             .to_owned(),
     ];
-    Ok(Outcome { checks, assumptions, ..Outcome::default() })
+    Ok(ItemOutcome { checks, assumptions, ..ItemOutcome::default() })
 }
 
 /// Fig. 5: JAS gives J2t1 to TaskTracker2, though its block lies on TaskTracker1.
-pub(in super::super) fn figure_5(_: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn figure_5(_: &Context) -> Result<ItemOutcome, ReproduceError> {
     let mut given = Vec::new();
     for rule in ["jas", "jasl"] {
         let mut bench = Bench::new(rule, &[5, 3])?;
@@ -299,7 +299,7 @@ pub(in super::super) fn figure_5(_: &Context) -> Result<Outcome, ReproduceError>
             (0..100).for_each(|_| bench.ended(earlier, node, seconds(lasted), Class::Io));
         }
         bench.classes.job_ended(earlier);
-        bench.classes.beat(Load::default());
+        bench.classes.beat(ClassLoad::default());
         let slots: Vec<String> = (0..2)
             .map(|node| {
                 format!("{} and {}", bench.classes.slots(node).cpu, bench.classes.slots(node).io)
@@ -343,5 +343,5 @@ pub(in super::super) fn figure_5(_: &Context) -> Result<Outcome, ReproduceError>
          would give them to Job 1 else."
             .to_owned(),
     ];
-    Ok(Outcome { checks, assumptions, ..Outcome::default() })
+    Ok(ItemOutcome { checks, assumptions, ..ItemOutcome::default() })
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, Unwatched, simulate};
+use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
 
@@ -145,8 +145,8 @@ impl Experiment {
         }
     }
 
-    fn options(&self, seed: u64) -> Options {
-        Options {
+    fn options(&self, seed: u64) -> SimulateOptions {
+        SimulateOptions {
             policies: self.policies.iter().map(|&words| words.to_owned()).collect(),
             seed: Some(seed),
             series_points: self.samples,

@@ -9,7 +9,7 @@ use super::experiment::{
     Experiment, FACEBOOK, ICS, NAMES, SCALES, SIDE_BY_SIDE, WORKLOADS, assumptions,
 };
 use super::reading::{Reading, chart};
-use crate::reproduce::{Context, Outcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 const EXPERIMENT: Experiment = Experiment {
     cluster: ICS,
@@ -77,7 +77,7 @@ const CLAIMS: [Claim; 5] = [
     },
 ];
 
-pub(in super::super) fn ics_fig7(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn ics_fig7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, read)?;
     let (checks, spreads) = check_all(&CLAIMS, &runs);
     let typical = EXPERIMENT.typical(context)?;
@@ -102,7 +102,7 @@ pub(in super::super) fn ics_fig7(context: &Context) -> Result<Outcome, Reproduce
         ),
     ];
     blocks.extend(spreads);
-    Ok(Outcome { checks, assumptions: assumptions(context, ICS), blocks })
+    Ok(ItemOutcome { checks, assumptions: assumptions(context, ICS), blocks })
 }
 
 fn read(comparison: &Comparison, scale: f64) -> [Option<f64>; 5] {

@@ -3,9 +3,9 @@
 
 use meed_report::page::Block;
 
-use crate::reproduce::{Context, ITEMS, Measured, Outcome, Verdict};
+use crate::reproduce::{Context, ITEMS, ItemOutcome, Measured, Verdict};
 
-fn outcome(id: &str, seeds: u64) -> Outcome {
+fn outcome(id: &str, seeds: u64) -> ItemOutcome {
     let item = ITEMS.iter().find(|item| item.id == id).expect("an item of that name");
     (item.run)(&Context::new(None, seeds, 1)).expect("it runs through")
 }

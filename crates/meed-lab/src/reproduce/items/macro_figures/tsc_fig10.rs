@@ -11,7 +11,7 @@ use super::experiment::{
     CONTAINER, Experiment, FACEBOOK, PURDUE, SCALES, SPARK, TPC_H, TSC, assumptions,
 };
 use super::reading::{Reading, chart};
-use crate::reproduce::{Check, Context, Outcome, ReproduceError};
+use crate::reproduce::{Check, Context, ItemOutcome, ReproduceError};
 
 /// Fig. 9: Facebook and TPC-H below Group1, Purdue and Spark below Group2.
 pub(super) const GROUPS: [&str; 4] = ["Group1", "Group2", "Group1", "Group2"];
@@ -125,7 +125,7 @@ const WITH_LONGER: [Claim; 5] = claims(
     ],
 );
 
-pub(in super::super) fn tsc_fig10(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn tsc_fig10(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, read)?;
     let (mut checks, spreads) = check_all(&CLAIMS, &runs);
     let longer = EXPERIMENT.sweep(context, &[LONGER], read)?;
@@ -164,7 +164,7 @@ pub(in super::super) fn tsc_fig10(context: &Context) -> Result<Outcome, Reproduc
          from. It is shown beside the assumed times, not instead of them."
             .to_owned(),
     );
-    Ok(Outcome { checks, assumptions, blocks })
+    Ok(ItemOutcome { checks, assumptions, blocks })
 }
 
 fn read(comparison: &Comparison, scale: f64) -> [Option<f64>; 5] {

@@ -12,7 +12,7 @@ use super::claim::{Claim, check_all};
 use super::experiment::{CONTAINER, Experiment, SCALES, TPC_H, TSC, assumptions};
 use super::reading::{Reading, chart};
 use super::tsc_fig10::{GROUPS, OTHERS_S, TPC_H_TASK_S, starved_until};
-use crate::reproduce::{Context, Outcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 const EXPERIMENT: Experiment = Experiment {
     cluster: TSC,
@@ -75,7 +75,7 @@ const LAW: [Claim; 3] = [
     law("running tasks over Eq. 7 with t_wait = 10"),
 ];
 
-pub(in super::super) fn tsc_fig11(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn tsc_fig11(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, read)?;
     // The paper's numbers are those of its own task times; the law holds for all.
     let assumed: Vec<_> = runs.iter().filter(|(scale, _)| *scale == 1.0).copied().collect();
@@ -107,7 +107,7 @@ pub(in super::super) fn tsc_fig11(context: &Context) -> Result<Outcome, Reproduc
          others' three times as long as assumed, so that starvation lasts."
             .to_owned(),
     );
-    Ok(Outcome { checks, assumptions, blocks })
+    Ok(ItemOutcome { checks, assumptions, blocks })
 }
 
 /// Mean running tasks for each t_wait, from when they have gathered until the naive walk would

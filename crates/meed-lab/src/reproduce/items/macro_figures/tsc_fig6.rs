@@ -8,7 +8,7 @@ use super::experiment::{
     Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
 };
 use super::reading::{Reading, chart};
-use crate::reproduce::{Context, Outcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 const EXPERIMENT: Experiment = Experiment {
     cluster: TSC,
@@ -96,7 +96,7 @@ const FLOW: [Claim; 3] = [
     },
 ];
 
-pub(in super::super) fn tsc_fig6(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn tsc_fig6(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, scale| (periods(run), flow(run, scale)))?;
     // Periods are the workload's own: only the assumed times can fit.
     let assumed: Vec<_> = runs
@@ -132,7 +132,7 @@ pub(in super::super) fn tsc_fig6(context: &Context) -> Result<Outcome, Reproduce
         ),
     ];
     blocks.extend(spreads);
-    Ok(Outcome { checks, assumptions: assumptions(context, TSC), blocks })
+    Ok(ItemOutcome { checks, assumptions: assumptions(context, TSC), blocks })
 }
 
 fn periods(run: &Comparison) -> [Option<f64>; 3] {

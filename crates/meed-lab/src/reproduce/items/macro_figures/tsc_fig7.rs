@@ -7,7 +7,7 @@ use super::experiment::{
     Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
 };
 use super::reading::{Reading, chart};
-use crate::reproduce::{Context, Outcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 const EXPERIMENT: Experiment = Experiment {
     cluster: TSC,
@@ -107,7 +107,7 @@ const CLAIMS: [Claim; 8] = [
     },
 ];
 
-pub(in super::super) fn tsc_fig7(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn tsc_fig7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, _| read(run))?;
     let (checks, spreads) = check_all(&CLAIMS, &runs);
     let typical = EXPERIMENT.typical(context)?;
@@ -138,7 +138,7 @@ pub(in super::super) fn tsc_fig7(context: &Context) -> Result<Outcome, Reproduce
         ));
     }
     blocks.extend(spreads);
-    Ok(Outcome { checks, assumptions: assumptions(context, TSC), blocks })
+    Ok(ItemOutcome { checks, assumptions: assumptions(context, TSC), blocks })
 }
 
 fn read(comparison: &Comparison) -> [Option<f64>; 8] {

@@ -11,7 +11,7 @@ use super::experiment::{
     Experiment, FACEBOOK, NAMES, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
 };
 use super::reading::Reading;
-use crate::reproduce::{Context, Outcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 const EXPERIMENT: Experiment = Experiment {
     cluster: TSC,
@@ -131,7 +131,7 @@ const CLAIMS: [Claim; 16] = [
     ),
 ];
 
-pub(in super::super) fn tsc_fig8(context: &Context) -> Result<Outcome, ReproduceError> {
+pub(in super::super) fn tsc_fig8(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, _| read(run))?;
     let (checks, spreads) = check_all(&CLAIMS, &runs);
     let typical = EXPERIMENT.typical(context)?;
@@ -152,7 +152,7 @@ pub(in super::super) fn tsc_fig8(context: &Context) -> Result<Outcome, Reproduce
     };
     let mut blocks = vec![Block::Table(table)];
     blocks.extend(spreads);
-    Ok(Outcome { checks, assumptions: assumptions(context, TSC), blocks })
+    Ok(ItemOutcome { checks, assumptions: assumptions(context, TSC), blocks })
 }
 
 /// When the workload's last job ended alone, against when it does under run number `run`.

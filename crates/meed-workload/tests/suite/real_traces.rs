@@ -1,6 +1,5 @@
 //! The readers on real traces, from the folder that `MEED_TRACES` names. Without it there is
 //! nothing to test; with it a missing file is a failure.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
 

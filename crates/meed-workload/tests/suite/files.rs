@@ -1,5 +1,4 @@
 //! Files as they are in the wild: compressed, cut short, damaged, empty, endless.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{Cursor, Read, Write};
 use std::path::Path;

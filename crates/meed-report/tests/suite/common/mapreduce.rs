@@ -3,7 +3,8 @@
 
 use meed_driver::record::Comparison;
 use meed_driver::record::mapreduce::{
-    JobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord, SlotChange,
+    MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
+    SlotChange,
 };
 
 use super::{Lcg, comparison};
@@ -136,14 +137,14 @@ fn node_series(
 }
 
 /// Two requests of eight jobs each; the last job does not end.
-fn jobs(rng: &mut Lcg, splits: bool, locality: f64, end_s: f64) -> Vec<JobRecord> {
+fn jobs(rng: &mut Lcg, splits: bool, locality: f64, end_s: f64) -> Vec<MapReduceJobRecord> {
     let job = |i: usize| {
         let (kind, class) = KINDS[i % 8];
         let submit_s = (i / 8) as f64 * end_s / 2.0;
         let maps_end_s = submit_s + end_s * (0.05 + 0.3 * rng.next_f64());
         let maps = 80 * (i as u64 % 8 + 1);
         let ended = i < 15;
-        JobRecord {
+        MapReduceJobRecord {
             job: format!("{}-{kind}", i / 8 + 1),
             queue: "analysts".into(),
             kind: kind.into(),

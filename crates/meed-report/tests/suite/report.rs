@@ -1,15 +1,9 @@
 //! The outputs as a user gets them: tables as text, JSON and HTML as files.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
-
-mod common;
-#[path = "report/mapreduce.rs"]
-mod mapreduce;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{
+use crate::common::{
     Lcg, POLICIES, comparison, four_tenants, many_tenants, month_of_six_policies, nothing_ended,
     two_hostile, without_series,
 };
@@ -17,7 +11,7 @@ use meed_driver::record::Comparison;
 use meed_report::{TableOptions, summary_table, to_html, to_json, write_json};
 use serde_json::Value;
 
-fn table(comparison: &Comparison, width: usize) -> String {
+pub(crate) fn table(comparison: &Comparison, width: usize) -> String {
     summary_table(comparison, &TableOptions { width, color: false })
 }
 
@@ -156,7 +150,7 @@ fn json_has_the_fields_of_schema_1() {
 
 #[test]
 fn json_fields_are_documented() {
-    let doc = include_str!("../../../docs/json.md");
+    let doc = include_str!("../../../../docs/json.md");
     let v: Value = serde_json::from_str(&to_json(&many_tenants(3, 4))).unwrap();
     let run = &v["runs"][0];
     let parts = [
@@ -186,7 +180,7 @@ fn floats_that_are_not_finite_become_null() {
 }
 
 /// The data that a report carries.
-fn data_of(html: &str) -> Value {
+pub(crate) fn data_of(html: &str) -> Value {
     let (_, rest) = html.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }

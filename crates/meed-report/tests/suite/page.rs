@@ -1,16 +1,11 @@
 //! Pages of results as a user gets them: one HTML file, and text for a terminal.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
-
-#[path = "common/page.rs"]
-mod sample;
-
+use crate::sample::{HOSTILE, everything};
 use meed_report::TableOptions;
 use meed_report::page::{
     Block, Cell, HeatMap, Line, LineChart, Mark, Page, Section, SpreadChart, SpreadRow, Table,
     to_html, to_text,
 };
-use sample::{HOSTILE, everything};
 use serde_json::Value;
 
 fn text(page: &Page, width: usize) -> String {

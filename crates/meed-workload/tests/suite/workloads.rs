@@ -1,5 +1,4 @@
 //! Whole paths through the crate: generated, merged, converted, read again and summed up.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use meed::{ResourceKinds, Resources, Span, Time, Unit};
 use meed_files::Guard;
@@ -10,7 +9,7 @@ use meed_workload::inline::Inline;
 use meed_workload::inspect::{Quantiles, inspect};
 use meed_workload::merge::Merge;
 use meed_workload::swim::{SwimAssumptions, SwimSource};
-use meed_workload::{Durations, Job, JobLabel, JobSource, OnBadLine, Origin, TaskGroup};
+use meed_workload::{Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, Origin};
 
 fn kinds() -> ResourceKinds {
     ResourceKinds::new(vec![("cpu".into(), Unit::Milli), ("memory".into(), Unit::Bytes)]).unwrap()
@@ -78,7 +77,7 @@ fn closed_workloads_are_not_converted() {
 
 #[test]
 fn the_documented_example_is_read() {
-    let text = include_str!("../../../docs/trace-format.md");
+    let text = include_str!("../../../../docs/trace-format.md");
     let example = text.split("```").nth(1).unwrap().trim_start();
     let origin = Origin::bytes("example", example.as_bytes());
     let mut source = CanonicalSource::open(&origin, None, OnBadLine::Stop).unwrap();
@@ -96,7 +95,7 @@ fn a_summary_adds_up() {
         submit: Time::from_secs(submit_s).unwrap(),
         weight: 1,
         chain: None,
-        groups: vec![TaskGroup {
+        groups: vec![JobGroup {
             stage: 0,
             count,
             demand: Resources::new(&[500, 100]),

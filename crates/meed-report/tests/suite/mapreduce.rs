@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::common::four_tenants;
 use super::common::mapreduce::{RULES, placed};
-use super::{data_of, table};
+use crate::report::{data_of, table};
 
 /// As `nodes.js` reads packed numbers.
 fn unpack(text: &str, scale: &Value, count: usize) -> Vec<f64> {
@@ -26,7 +26,7 @@ fn unpack(text: &str, scale: &Value, count: usize) -> Vec<f64> {
 #[test]
 fn the_table_tells_locality_requests_and_settings_of_slots() {
     let c = placed(6, 40, &["hadoop", "djasl"]);
-    let expected = include_str!("../snapshots/mapreduce-120.txt");
+    let expected = include_str!("snapshots/mapreduce-120.txt");
     let text = table(&c, 120);
     assert!(text == expected, "the table is now:\n{text}\nexpected:\n{expected}");
     for part in ["local", "request", "slots"] {

@@ -1,0 +1,9 @@
+//! Workloads from outside: files as they are in the wild, real traces, whole paths through the
+//! crate.
+//!
+//! One binary, so that it links once.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod files;
+mod real_traces;
+mod workloads;
