@@ -5,6 +5,7 @@ mod crash;
 mod fuzz;
 mod licences;
 mod scaling;
+mod yarn;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,11 @@ Chores of the project.
   about N seconds of each (default 60)
   cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
   holds TEXT) at n, 2n, 4n; needs valgrind
+  cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
+  cluster, failovers; needs Maven and a JDK
+  cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
+  beside stock fair; real daemons and kill -9
+  cargo xtask yarn compile VERSION             against another version of Hadoop
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -34,6 +40,7 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::run(args),
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
+        Some("yarn") => yarn::run(args),
         Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);

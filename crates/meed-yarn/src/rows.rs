@@ -1,0 +1,140 @@
+//! Rows as bytes, big-endian, as `java.nio.ByteBuffer` reads them. `Rows.java` is the other side.
+//!
+//! > answer = now, late, missed, remarks, queues, applications, t_wait, leaves under guard
+//!
+//! | part | bytes |
+//! |---|---|
+//! | now, late, missed | 8 each |
+//! | remarks | count 4, then each: length 4, UTF-8 |
+//! | queues | count 4, then a row each, in the order in which they were declared |
+//! | applications | count 4, then each: length 4, UTF-8, a row |
+//! | t_wait in microseconds, or -1 | 8; where there is one: for each queue how long it has waited, 8, and a row |
+//!
+//! A row is one zero byte where there is nothing to compare, else:
+//!
+//! | field | bytes |
+//! |---|---|
+//! | form: 1 scalar, 2 dominant shares | 1 |
+//! | weight in thousandths | 8 |
+//! | held: mebibytes, cores | 8, 8 |
+//! | amounts of memory (or of the scalar) and of cores | 16, 16 |
+//! | pseudo-accumulated, in parts | 16 |
+//! | parts of the pool; capacity in smallest units | 8, 8, 8 |
+//! | quantum and its memory time, microseconds | 8, 8 |
+//! | units: smallest units of the scalar (or of the kind) in a mebibyte and in a core | 8, 8 |
+//! | discount in thousandths; shares; within | 8; 8, 8; 8, 8 |
+//! | from when on what runs now was charged at the earliest, milliseconds since 1970 | 8 |
+//!
+//! Units of prices are whole: between two ticks a start is counted to a unit below what the engine
+//! will charge.
+
+use meed::policy::{PRICE_ONE, Policy, Scalar};
+use meed::{KeyParts, Measure, ResourceKinds, Resources, Span, Time};
+
+use crate::core::UNITS;
+
+/// Writes an answer.
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+    kinds: usize,
+    epoch_ms: u64,
+    through: Time,
+}
+
+impl Writer {
+    /// For a journal whose time 0 was then, by the wall clock; what ran before `through` is charged
+    /// from there on.
+    pub(crate) fn new(kinds: &ResourceKinds, epoch_ms: u64, through: Time) -> Writer {
+        Writer { bytes: Vec::with_capacity(4096), kinds: kinds.len(), epoch_ms, through }
+    }
+
+    fn long(&mut self, value: u64) {
+        // What is larger would be negative in Java.
+        let value = i64::try_from(value).unwrap_or(i64::MAX);
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn wide(&mut self, value: u128) {
+        let value = i128::try_from(value).unwrap_or(i128::MAX);
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(crate) fn count(&mut self, count: usize) {
+        let count = i32::try_from(count).unwrap_or(i32::MAX);
+        self.bytes.extend_from_slice(&count.to_be_bytes());
+    }
+
+    pub(crate) fn name(&mut self, name: &str) {
+        self.count(name.len());
+        self.bytes.extend_from_slice(name.as_bytes());
+    }
+
+    pub(crate) fn head(&mut self, now: u64, counts: [u64; 2], remarks: &[String]) {
+        self.long(now);
+        counts.into_iter().for_each(|count| self.long(count));
+        self.count(remarks.len());
+        remarks.iter().for_each(|remark| self.name(remark));
+    }
+
+    pub(crate) fn t_wait(&mut self, t_wait: Option<Span>) {
+        match t_wait {
+            Some(t_wait) => self.long(t_wait.as_micros()),
+            None => self.bytes.extend_from_slice(&(-1i64).to_be_bytes()),
+        }
+    }
+
+    pub(crate) fn waited(&mut self, waited: Span) {
+        self.long(waited.as_micros());
+    }
+
+    /// A row of a child of a queue with this policy, in a cluster of this capacity.
+    pub(crate) fn row(
+        &mut self,
+        parts: Option<KeyParts>,
+        policy: &Policy,
+        capacity: &Resources,
+        held: Resources,
+    ) {
+        let Some(parts) = parts.filter(|parts| parts.measure == Measure::Usage) else {
+            return self.bytes.push(0);
+        };
+        let dominant = policy.scalar == Scalar::Dominant;
+        self.bytes.push(if dominant { 2 } else { 1 });
+        self.long(parts.weight);
+        (0..2).for_each(|kind| self.long(held.get(kind) / UNITS[kind]));
+        (0..2).for_each(|kind| self.wide(parts.amounts[kind]));
+        self.wide(parts.pseudo);
+        self.long(parts.parts);
+        (0..2).for_each(|kind| self.long(capacity.get(kind)));
+        self.long(parts.quantum.as_micros());
+        self.long(parts.ahead);
+        let units = units(&policy.scalar);
+        (0..2).for_each(|kind| self.long(units[kind]));
+        self.long(u64::from(parts.discount));
+        (0..2).for_each(|kind| self.long(parts.shares[kind]));
+        (0..2).for_each(|kind| self.long(parts.within[kind]));
+        // Of what ran before this nothing is known, or everything is forgotten.
+        let since = parts.since.max(self.through).as_micros() / 1000;
+        self.long(self.epoch_ms + since);
+        debug_assert_eq!(self.kinds, 2);
+    }
+
+    pub(crate) fn done(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+fn units(scalar: &Scalar) -> [u64; 2] {
+    match scalar {
+        Scalar::Kind(0) => [UNITS[0], 0],
+        Scalar::Kind(_) => [0, UNITS[1]],
+        Scalar::Dominant => UNITS,
+        Scalar::Priced(prices) => {
+            let unit = |kind: usize| {
+                let price = prices.get(kind).copied().unwrap_or(0);
+                (u128::from(UNITS[kind]) * u128::from(price) / u128::from(PRICE_ONE)) as u64
+            };
+            [unit(0), unit(1)]
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Policies from keys of `yarn-site.xml`.
+//!
+//! A key is named as in scenarios, with hyphens or underscores; a value is written as there. So
+//! `half-life = 7d` is `half_life = "7d"`, and messages are those of scenarios.
+
+use meed::policy::Policy;
+use meed::{Measure, ResourceKinds, Unit};
+use meed_config::policy::{PolicySpec, Words};
+
+use crate::message::{PluginSettings, Queue};
+
+/// Memory comes first: it is what the paper measures.
+pub(crate) fn kinds() -> ResourceKinds {
+    let kinds = vec![("memory".to_owned(), Unit::Bytes), ("cpu".to_owned(), Unit::Milli)];
+    ResourceKinds::new(kinds).expect("two kinds with different names")
+}
+
+/// A queue as it is configured, checked.
+pub(crate) struct Checked {
+    /// As the engine calls it.
+    pub(crate) name: String,
+    pub(crate) weight: u64,
+    /// Its policy in full.
+    pub(crate) policy: Policy,
+}
+
+/// Settings, checked.
+pub(crate) struct CheckedSettings {
+    pub(crate) root: Policy,
+    pub(crate) queues: Vec<Checked>,
+}
+
+/// YARN's name of a queue as the engine's; empty for the root.
+pub(crate) fn engine_name(yarn: &str) -> &str {
+    match yarn.strip_prefix("root") {
+        Some("") => "",
+        Some(rest) => rest.strip_prefix('.').unwrap_or(yarn),
+        None => yarn,
+    }
+}
+
+/// The settings; in a sentence what is wrong with them.
+pub(crate) fn check(settings: &PluginSettings) -> Result<CheckedSettings, String> {
+    let kinds = kinds();
+    let base = spec(&settings.policy)?.over(&usual());
+    let root = resolve(&base, &kinds).map_err(|why| format!("meed.yarn.policy: {why}"))?;
+    let checked = |queue: &Queue| -> Result<Checked, String> {
+        let named = |why: String| format!("queue `{}`: {why}", queue.name);
+        let own = spec(&queue.policy).map_err(named)?.over(&base);
+        let policy = resolve(&own, &kinds).map_err(|why| named(why.to_string()))?;
+        let name = engine_name(&queue.name).to_owned();
+        Ok(Checked { name, weight: queue.weight.clamp(1, meed::MAX_WEIGHT), policy })
+    };
+    let queues = settings.queues.iter().map(checked).collect::<Result<_, _>>()?;
+    Ok(CheckedSettings { root, queues })
+}
+
+fn usual() -> PolicySpec {
+    PolicySpec::order("long-term")
+}
+
+fn spec(keys: &[(String, String)]) -> Result<PolicySpec, String> {
+    let mut text = String::new();
+    for (key, value) in keys {
+        let key = key.replace('-', "_");
+        // A comma would end the value: quotes keep it whole.
+        let plain = value.starts_with(['{', '"']) || !value.contains([',', '"']);
+        let value = if plain { value.clone() } else { format!("{value:?}") };
+        text.push_str(&format!(",{key}={value}"));
+    }
+    Ok(Words::parse(&text).map_err(|why| why.to_string())?.keys)
+}
+
+fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
+    let policy = spec.policy(kinds).map_err(|why| why.to_string())?;
+    if policy.measure != Measure::Usage {
+        let order = spec.word("order").unwrap_or_default();
+        return Err(format!(
+            "order `{order}` remembers nothing; take long-term or long-term-drf here, or one of \
+             YARN's own scheduling policies for this queue"
+        ));
+    }
+    for (key, why) in [
+        ("placement", "YARN places containers"),
+        ("when_blocked", "YARN serves the next queue when a container does not fit"),
+        ("slots_per_server", "YARN has no slots"),
+    ] {
+        if spec.get(key).is_some() {
+            return Err(format!("`{key}` means nothing here: {why}; leave it out"));
+        }
+    }
+    Ok(policy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meed::{Memory, Newcomer, Quantum, Scalar, Span};
+
+    fn keys(pairs: &[(&str, &str)]) -> PluginSettings {
+        let policy = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+        let queue = Queue { name: "root.a".to_owned(), weight: 1000, policy: Vec::new() };
+        PluginSettings { policy: policy.collect(), queues: vec![queue], keep_days: None }
+    }
+
+    #[test]
+    fn every_key_of_long_term_has_one_here() {
+        let settings = keys(&[
+            ("half-life", "7d"),
+            ("newcomer", "early-bird"),
+            ("discount", "0.5"),
+            ("quantum", "30s"),
+            ("t-wait", "5min"),
+            ("resource", "cpu"),
+        ]);
+        let root = check(&settings).expect("all are right").root;
+        let secs = |seconds| Span::from_secs(seconds).expect("in range");
+        assert_eq!(root.memory, Memory::HalfLife(secs(7 * 86_400)));
+        assert_eq!(root.newcomer, Newcomer::EarlyBird);
+        assert_eq!((root.discount, root.quantum), (500, Quantum::Fixed(secs(30))));
+        assert_eq!((root.t_wait, root.scalar), (Some(secs(300)), Scalar::Kind(1)));
+        for name in Measure::Usage.info().reads {
+            let hyphens = name.replace('_', "-");
+            let wrong = check(&keys(&[(&hyphens, "?!")])).map(|_| ()).expect_err("no value");
+            assert!(!wrong.contains("unknown key"), "{hyphens}: {wrong}");
+        }
+        assert!(check(&keys(&[("prices", "{memory=1,cpu=0.25}")])).is_ok());
+        assert!(check(&keys(&[("order", "long-term-drf")])).is_ok());
+    }
+
+    #[test]
+    fn what_is_wrong_is_a_sentence() {
+        let wrong = |pairs: &[(&str, &str)]| check(&keys(pairs)).map(|_| ()).expect_err("wrong");
+        assert!(wrong(&[("half-live", "7d")]).contains("did you mean `half_life`?"));
+        assert!(
+            wrong(&[("half-life", "soon")]).contains("half_life"),
+            "{}",
+            wrong(&[("half-life", "soon")])
+        );
+        assert!(wrong(&[("order", "fair")]).contains("remembers nothing"));
+        assert!(wrong(&[("placement", "first-fit")]).contains("YARN places"));
+        let mut own = keys(&[]);
+        own.queues[0].policy.push(("discount".to_owned(), "2".to_owned()));
+        assert!(check(&own).map(|_| ()).expect_err("wrong").starts_with("queue `root.a`: "));
+    }
+
+    #[test]
+    fn names_lose_their_root() {
+        for (yarn, engine) in [("root", ""), ("root.a.b", "a.b"), ("rooted", "rooted")] {
+            assert_eq!(engine_name(yarn), engine);
+        }
+    }
+}

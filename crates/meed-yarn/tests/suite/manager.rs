@@ -1,0 +1,190 @@
+//! A ResourceManager's side of the conversation, in Rust.
+
+use std::path::Path;
+
+use meed_yarn::message::{
+    ContainerEvent, ContainerStarted, Explain, LedgerOpened, Node, Open, PluginRequest,
+    PluginSettings, Queue, Tick,
+};
+use meed_yarn::{Core, PluginAnswer};
+
+pub(crate) const T0: u64 = 1_760_000_000_000;
+pub(crate) const MIB: u64 = 1 << 20;
+
+pub(crate) struct World {
+    pub(crate) core: Core,
+}
+
+pub(crate) fn settings(keys: &[(&str, &str)], queues: &[&str]) -> PluginSettings {
+    let queue = |name: &&str| Queue { name: name.to_string(), weight: 1000, policy: Vec::new() };
+    PluginSettings {
+        policy: keys.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+        queues: queues.iter().map(queue).collect(),
+        keep_days: None,
+    }
+}
+
+impl World {
+    pub(crate) fn new(folder: Option<&Path>, epoch: u64, keys: &[(&str, &str)]) -> World {
+        World::of(folder, epoch, keys, &["root.a", "root.b"])
+    }
+
+    pub(crate) fn of(
+        folder: Option<&Path>,
+        epoch: u64,
+        keys: &[(&str, &str)],
+        queues: &[&str],
+    ) -> World {
+        World::open_as(folder, epoch, T0, settings(keys, queues)).0
+    }
+
+    pub(crate) fn open(
+        folder: Option<&Path>,
+        epoch: u64,
+        now: u64,
+        keys: &[(&str, &str)],
+    ) -> (World, LedgerOpened) {
+        World::open_as(folder, epoch, now, settings(keys, &["root.a", "root.b"]))
+    }
+
+    pub(crate) fn open_as(
+        folder: Option<&Path>,
+        epoch: u64,
+        now: u64,
+        settings: PluginSettings,
+    ) -> (World, LedgerOpened) {
+        let folder = folder.map(|folder| folder.display().to_string());
+        let protocol = meed_yarn::PROTOCOL;
+        let open = Open { protocol, folder, epoch, now, settings, by: "test".to_owned() };
+        let (core, opened) = Core::open(PluginRequest::Open(open)).expect("it opens");
+        (World { core }, opened)
+    }
+
+    pub(crate) fn tick(&mut self, now: u64, fill: impl FnOnce(&mut Tick)) -> Rows {
+        let mut tick = Tick { now, ..Tick::default() };
+        fill(&mut tick);
+        match self.core.answer(PluginRequest::Tick(tick)).expect("it ticks") {
+            PluginAnswer::Rows(bytes) => {
+                let rows = Rows::read(&bytes);
+                assert_eq!(rows.remarks, Vec::<String>::new(), "nothing is refused");
+                rows
+            }
+            PluginAnswer::Text(text) => panic!("rows, not {text}"),
+        }
+    }
+}
+
+pub(crate) fn explain(app: Option<&str>) -> PluginRequest {
+    PluginRequest::Explain(Explain { now: 0, app: app.map(str::to_owned) })
+}
+
+pub(crate) fn node(name: &str, memory: u64, cores: u64) -> Node {
+    Node { name: name.to_owned(), memory, cores }
+}
+
+pub(crate) fn start(id: &str, app: &str, queue: &str, memory: u64, since: u64) -> ContainerEvent {
+    let [id, app, queue] = [id, app, queue].map(str::to_owned);
+    let node = "n1:1".to_owned();
+    ContainerEvent::Start(ContainerStarted { id, app, queue, node, memory, cores: 1, since })
+}
+
+pub(crate) fn end(id: &str, at: u64) -> ContainerEvent {
+    ContainerEvent::End { id: id.to_owned(), at }
+}
+
+/// A row, read as Java reads it.
+#[derive(Clone, Debug)]
+#[expect(dead_code, reason = "fields are there so that the whole form is read")]
+pub(crate) struct Row {
+    pub(crate) form: u8,
+    pub(crate) weight: u64,
+    pub(crate) held: [u64; 2],
+    pub(crate) amounts: [u128; 2],
+    pub(crate) pseudo: u128,
+    pub(crate) parts: u64,
+    pub(crate) capacity: [u64; 2],
+    pub(crate) quantum: u64,
+    pub(crate) ahead: u64,
+    pub(crate) units: [u64; 2],
+    pub(crate) rest: [u64; 6],
+}
+
+#[derive(Debug)]
+#[expect(dead_code, reason = "fields are there so that the whole form is read")]
+pub(crate) struct Rows {
+    pub(crate) now: u64,
+    pub(crate) late: u64,
+    pub(crate) missed: u64,
+    pub(crate) remarks: Vec<String>,
+    pub(crate) queues: Vec<Option<Row>>,
+    pub(crate) apps: Vec<(String, Option<Row>)>,
+    pub(crate) t_wait: i64,
+    pub(crate) guard: Vec<(u64, Option<Row>)>,
+}
+
+struct Reader<'b>(&'b [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (head, rest) = self.0.split_at(N);
+        self.0 = rest;
+        head.try_into().expect("so many")
+    }
+
+    fn long(&mut self) -> u64 {
+        u64::from_be_bytes(self.take())
+    }
+
+    fn wide(&mut self) -> u128 {
+        u128::from_be_bytes(self.take())
+    }
+
+    fn count(&mut self) -> usize {
+        u32::from_be_bytes(self.take()) as usize
+    }
+
+    fn name(&mut self) -> String {
+        let length = self.count();
+        let (head, rest) = self.0.split_at(length);
+        self.0 = rest;
+        String::from_utf8(head.to_vec()).expect("UTF-8")
+    }
+
+    fn longs<const N: usize>(&mut self) -> [u64; N] {
+        std::array::from_fn(|_| self.long())
+    }
+
+    fn row(&mut self) -> Option<Row> {
+        let [form] = self.take();
+        (form > 0).then(|| Row {
+            form,
+            weight: self.long(),
+            held: self.longs(),
+            amounts: [self.wide(), self.wide()],
+            pseudo: self.wide(),
+            parts: self.long(),
+            capacity: self.longs(),
+            quantum: self.long(),
+            ahead: self.long(),
+            units: self.longs(),
+            rest: self.longs(),
+        })
+    }
+}
+
+impl Rows {
+    pub(crate) fn read(bytes: &[u8]) -> Rows {
+        let mut from = Reader(bytes);
+        let [now, late, missed] = from.longs();
+        let remarks = (0..from.count()).map(|_| from.name()).collect();
+        let queues: Vec<_> = (0..from.count()).map(|_| from.row()).collect();
+        let apps = (0..from.count()).map(|_| (from.name(), from.row())).collect();
+        let t_wait = from.long() as i64;
+        let guard = match t_wait {
+            -1 => Vec::new(),
+            _ => queues.iter().map(|_| (from.long(), from.row())).collect(),
+        };
+        assert!(from.0.is_empty(), "{} bytes too many", from.0.len());
+        Rows { now, late, missed, remarks, queues, apps, t_wait, guard }
+    }
+}

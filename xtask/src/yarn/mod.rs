@@ -1,0 +1,103 @@
+//! `cargo xtask yarn`: the plug-in for Hadoop YARN is built and tested; needs Maven and a JDK.
+//!
+//! The first run downloads Hadoop's jars into Maven's own repository. Without Maven or a JDK it
+//! says what it leaves out, and that is no failure.
+
+mod daemons;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Tests without a cluster, and those with one: a minute each.
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest";
+const STORIES: &str = "MiniClusterTest";
+
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    if let Some(missing) = missing() {
+        crate::say(&format!(
+            "LEFT OUT: the plug-in for Hadoop YARN is neither built nor tested (yarn/), for there \
+             is no {missing} here; install Maven and a JDK of at least version 11"
+        ));
+        return Ok(());
+    }
+    match args.next().as_deref() {
+        None | Some("test") => {
+            library("dev", "debug")?;
+            maven(&["test", &format!("-Dtest={UNITS},{STORIES}")])
+        }
+        Some("units") => {
+            library("dev", "debug")?;
+            maven(&["test", &format!("-Dtest={UNITS}")])
+        }
+        Some("jar") => jar("yarn", "yarn").map(|jar| crate::say(&jar.display().to_string())),
+        Some("bench") => {
+            library("yarn", "yarn")?;
+            maven(&["test", "-Dtest=CostBench"])
+        }
+        Some("daemons") => daemons::run(&jar("dev", "debug")?),
+        Some("compile") => {
+            let version = args.next().ok_or("which version of Hadoop? as in: compile 3.5.0")?;
+            maven(&["compile", &format!("-Dhadoop.version={version}")])
+        }
+        Some(other) => Err(format!(
+            "yarn knows test, units, jar, bench, daemons and compile \
+             VERSION, not \"{other}\""
+        )),
+    }
+}
+
+/// What is not installed.
+fn missing() -> Option<&'static str> {
+    let runs = |program: &str, argument: &str| {
+        let mut command = Command::new(program);
+        command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    match (runs("mvn", "--version"), runs("javac", "-version")) {
+        (false, _) => Some("Maven (mvn)"),
+        (_, false) => Some("JDK (javac)"),
+        _ => None,
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Builds the native library, and puts it where Maven takes it into the jar.
+fn library(profile: &str, folder: &str) -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root());
+    cargo.args(["build", "--quiet", "--locked", "-p", "meed-yarn", "--profile", profile]);
+    succeed(&mut cargo, "the native library")?;
+    let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
+    let (from, to) = (target.join(folder), root().join("target/yarn").join(platform));
+    let named = |why: std::io::Error| format!("{}: {why}", to.display());
+    fs::create_dir_all(&to).map_err(named)?;
+    fs::copy(from.join("libmeed_yarn.so"), to.join("libmeed_yarn.so")).map_err(named)?;
+    Ok(())
+}
+
+/// The jar, with the native library of this machine.
+fn jar(profile: &str, folder: &str) -> Result<PathBuf, String> {
+    library(profile, folder)?;
+    maven(&["package", "-DskipTests"])?;
+    let jar = root().join("yarn/target/meed-yarn-0.1.0.jar");
+    jar.canonicalize().map_err(|why| format!("{}: {why}", jar.display()))
+}
+
+fn maven(arguments: &[&str]) -> Result<(), String> {
+    let mut maven = Command::new("mvn");
+    maven.current_dir(root().join("yarn")).args(["-q", "-B"]).args(arguments);
+    succeed(&mut maven, "Maven")
+}
+
+fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{what} failed ({status})")),
+        Err(error) => Err(format!("{what}: {error}")),
+    }
+}

@@ -1,0 +1,83 @@
+package org.meed.yarn;
+
+import java.nio.charset.StandardCharsets;
+
+/** Writes JSON: objects, arrays, texts and whole numbers are all that questions need. */
+final class Json {
+  private final StringBuilder text = new StringBuilder(1024);
+  private boolean first = true;
+
+  private Json comma() {
+    if (!first) {
+      text.append(',');
+    }
+    first = false;
+    return this;
+  }
+
+  Json key(String key) {
+    comma();
+    quote(key);
+    text.append(':');
+    first = true;
+    return this;
+  }
+
+  Json object() {
+    comma();
+    text.append('{');
+    first = true;
+    return this;
+  }
+
+  Json endObject() {
+    text.append('}');
+    first = false;
+    return this;
+  }
+
+  Json array() {
+    comma();
+    text.append('[');
+    first = true;
+    return this;
+  }
+
+  Json endArray() {
+    text.append(']');
+    first = false;
+    return this;
+  }
+
+  Json value(long number) {
+    comma();
+    text.append(number);
+    return this;
+  }
+
+  Json value(String string) {
+    comma();
+    quote(string);
+    return this;
+  }
+
+  private void quote(String string) {
+    text.append('"');
+    for (int i = 0; i < string.length(); i++) {
+      char c = string.charAt(i);
+      if (c == '"' || c == '\\') {
+        text.append('\\').append(c);
+      } else if (c < 0x20 || Character.isSurrogate(c)) {
+        // Half a pair is no text; the other side refuses it, and says so.
+        text.append(String.format("\\u%04x", (int) c));
+      } else {
+        text.append(c);
+      }
+    }
+    text.append('"');
+  }
+
+  byte[] bytes() {
+    return text.toString().getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,196 @@
+package org.meed.yarn;
+
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+
+/**
+ * What the key of one queue or application is made of, at a tick; and what ended since.
+ *
+ * <p>key = (amount + charge of what started since - what ended gave back) / weight
+ *
+ * <p>What is held now minus what was held at the tick is charged the quantum, as the ledger charges
+ * a start. A container that ends takes with it what it was charged ahead, not what it used: for
+ * that {@link #ended} gives back what it had used of its quantum by the tick.
+ *
+ * <p>All but {@code ended} is immutable. Nothing here throws.
+ */
+final class Row {
+  private static final byte SCALAR = 1;
+  private static final long THOUSANDTHS = 1000;
+  /** Two floats that differ by more than this part of their sum are in the right order. */
+  private static final double CERTAIN = 0x1p-40;
+
+  final boolean dominant;
+  final long weight;
+  final long heldMemory;
+  final long heldCores;
+  final Wide[] amounts = new Wide[2];
+  final long quantum;
+  final long ahead;
+  private final Wide pseudo;
+  private final long parts;
+  private final long[] capacity = new long[2];
+  private final long[] units = new long[2];
+  private final long discount;
+  private final long[] shares = new long[2];
+  private final long[] within = new long[2];
+  /** What ran before was charged from then on: milliseconds. */
+  private final long since;
+  /** Declared as number so and so: ties go to the smaller. */
+  final int number;
+
+  private volatile Wide endedMemory = Wide.ZERO;
+  private volatile Wide endedCores = Wide.ZERO;
+
+  /** Reads a row; null where there is nothing to compare. */
+  static Row read(ByteBuffer in, int number) {
+    byte form = in.get();
+    return form == 0 ? null : new Row(form != SCALAR, in, number);
+  }
+
+  private Row(boolean dominant, ByteBuffer in, int number) {
+    this.dominant = dominant;
+    this.number = number;
+    weight = in.getLong();
+    heldMemory = in.getLong();
+    heldCores = in.getLong();
+    amounts[0] = wide(in);
+    amounts[1] = wide(in);
+    pseudo = wide(in);
+    parts = in.getLong();
+    longs(in, capacity);
+    quantum = in.getLong();
+    ahead = in.getLong();
+    longs(in, units);
+    discount = in.getLong();
+    longs(in, shares);
+    longs(in, within);
+    since = in.getLong();
+  }
+
+  /** Of one that came since the tick, below the queue of {@code above} or among its children. */
+  private Row(Row above, long weight, int number) {
+    dominant = above.dominant;
+    this.weight = weight;
+    this.number = number;
+    heldMemory = 0;
+    heldCores = 0;
+    amounts[0] = Wide.ZERO;
+    amounts[1] = Wide.ZERO;
+    pseudo = Wide.ZERO;
+    parts = above.parts;
+    quantum = above.quantum;
+    ahead = above.ahead;
+    discount = above.discount;
+    since = above.since;
+    for (int kind = 0; kind < 2; kind++) {
+      capacity[kind] = above.capacity[kind];
+      units[kind] = above.units[kind];
+      shares[kind] = Long.MAX_VALUE;
+    }
+  }
+
+  Row newcomer(long itsWeight) {
+    return new Row(this, Math.max(1, Math.min(itsWeight, Integer.MAX_VALUE)), Integer.MAX_VALUE);
+  }
+
+  private static Wide wide(ByteBuffer in) {
+    long high = in.getLong();
+    return new Wide(high, in.getLong());
+  }
+
+  private static void longs(ByteBuffer in, long[] into) {
+    for (int i = 0; i < into.length; i++) {
+      into[i] = in.getLong();
+    }
+  }
+
+  /** What a container gave back that began then, and ended since the tick. */
+  void end(long memory, long cores, long began, long tick) {
+    long ranMicros = (tick - Math.max(began, since)) * 1000;
+    long used = Math.min(quantum, Math.max(0, ranMicros));
+    if (used == 0) {
+      return;
+    }
+    long time = used;
+    if (quantum != ahead) {
+      BigInteger warped = BigInteger.valueOf(used).multiply(BigInteger.valueOf(ahead));
+      time = warped.divide(BigInteger.valueOf(quantum)).longValue();
+    }
+    if (dominant) {
+      endedMemory = endedMemory.plus(Wide.product(memory * units[0] * THOUSANDTHS, time));
+      endedCores = endedCores.plus(Wide.product(cores * units[1] * THOUSANDTHS, time));
+    } else {
+      long amount = memory * units[0] + cores * units[1];
+      endedMemory = endedMemory.plus(Wide.product(amount * THOUSANDTHS, time));
+    }
+  }
+
+  /** The amount (of a scalar, or of memory or cores) when so much is held. */
+  private Wide amount(int kind, long memory, long cores) {
+    long since = dominant
+        ? (kind == 0 ? (memory - heldMemory) * units[0] : (cores - heldCores) * units[1])
+        : (memory - heldMemory) * units[0] + (cores - heldCores) * units[1];
+    long counted = since * THOUSANDTHS;
+    if (discount != THOUSANDTHS) {
+      counted = counted(within[kind] + since, kind) - counted(within[kind], kind);
+    }
+    Wide all = amounts[kind].plus(Wide.product(counted, ahead));
+    return all.plus(kind == 0 ? endedMemory : endedCores).notBelowZero();
+  }
+
+  private long counted(long amount, int kind) {
+    long below = Math.min(amount, shares[kind]);
+    return below * THOUSANDTHS + (amount - below) * discount;
+  }
+
+  /** Compares by keys alone, where so much is held; siblings are of one form. */
+  static int compare(Row a, long aMemory, long aCores, Row b, long bMemory, long bCores) {
+    if (!a.dominant && !b.dominant) {
+      return Wide.compareRatios(
+          a.amount(0, aMemory, aCores), a.weight, b.amount(0, bMemory, bCores), b.weight);
+    }
+    double x = a.approximate(aMemory, aCores);
+    double y = b.approximate(bMemory, bCores);
+    if (Math.abs(x - y) > (x + y) * CERTAIN) {
+      return x < y ? -1 : 1;
+    }
+    BigInteger[] left = a.exact(aMemory, aCores);
+    BigInteger[] right = b.exact(bMemory, bCores);
+    return left[0].multiply(right[1]).compareTo(right[0].multiply(left[1]));
+  }
+
+  private double approximate(long memory, long cores) {
+    double most = 0;
+    for (int kind = 0; kind < 2; kind++) {
+      if (capacity[kind] > 0) {
+        most = Math.max(most, amount(kind, memory, cores).approximate() / capacity[kind]);
+      }
+    }
+    return (most + pseudo.approximate() / Math.max(1, parts)) / weight;
+  }
+
+  /** The largest share per weight, as a fraction. */
+  private BigInteger[] exact(long memory, long cores) {
+    BigInteger most = BigInteger.ZERO;
+    BigInteger of = BigInteger.ONE;
+    for (int kind = 0; kind < 2; kind++) {
+      if (capacity[kind] > 0) {
+        BigInteger amount = amount(kind, memory, cores).big();
+        BigInteger whole = BigInteger.valueOf(capacity[kind]);
+        if (amount.multiply(of).compareTo(most.multiply(whole)) > 0) {
+          most = amount;
+          of = whole;
+        }
+      }
+    }
+    BigInteger all = BigInteger.valueOf(Math.max(1, parts));
+    BigInteger sum = most.multiply(all).add(pseudo.big().multiply(of));
+    return new BigInteger[] {sum, of.multiply(all).multiply(BigInteger.valueOf(weight))};
+  }
+
+  /** What is charged (of a scalar, or of memory), by the ledger's own word. */
+  Wide charged() {
+    return amounts[0];
+  }
+}

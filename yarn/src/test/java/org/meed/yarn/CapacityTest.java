@@ -1,0 +1,124 @@
+package org.meed.yarn;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.apache.hadoop.yarn.api.records.Container;
+import org.apache.hadoop.yarn.api.records.ContainerId;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.resourcemanager.MockAM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockNM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmissionData;
+import org.apache.hadoop.yarn.server.resourcemanager.MockRMAppSubmitter;
+import org.apache.hadoop.yarn.server.resourcemanager.rmapp.RMApp;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
+import org.apache.log4j.Level;
+import org.apache.log4j.LogManager;
+import org.junit.After;
+import org.junit.Test;
+
+/** The real Capacity Scheduler, with the same ledger. */
+public class CapacityTest {
+  private MockRM master;
+
+  @After
+  public void down() {
+    Policy.deactivate(Policy.active());
+    if (master != null) {
+      master.stop();
+    }
+  }
+
+  private static YarnConfiguration configured(boolean ours) {
+    YarnConfiguration conf = new YarnConfiguration();
+    conf.setClass(YarnConfiguration.RM_SCHEDULER, CapacityScheduler.class, ResourceScheduler.class);
+    conf.setBoolean("yarn.resourcemanager.scheduler.monitor.enable", false);
+    String prefix = "yarn.scheduler.capacity.";
+    conf.set(prefix + "root.queues", "a,b");
+    conf.set(prefix + "maximum-am-resource-percent", "1.0");
+    for (String queue : new String[] {"a", "b"}) {
+      conf.set(prefix + "root." + queue + ".capacity", "50");
+      conf.set(prefix + "root." + queue + ".maximum-capacity", "100");
+      conf.set(prefix + "root." + queue + ".user-limit-factor", "100");
+    }
+    if (ours) {
+      conf.set(prefix + "root.ordering-policy", LongTermQueueOrderingPolicy.class.getName());
+    }
+    conf.set("meed.yarn.policy.quantum", "1s");
+    return conf;
+  }
+
+  private static MockAM application(MockRM master, MockNM node, String queue) throws Exception {
+    RMApp app = MockRMAppSubmitter.submit(master, MockRMAppSubmissionData.Builder
+        .createWithMemory(1024, master).withAppName(queue).withUser("u").withQueue(queue)
+        .withAcls(null).withUnmanagedAM(false).build());
+    return MockRM.launchAndRegisterAM(app, master, node);
+  }
+
+  private List<Container> take(MockAM app, MockNM node, int beats) throws Exception {
+    List<Container> got = new ArrayList<>();
+    for (int i = 0; i < beats; i++) {
+      node.nodeHeartbeat(true);
+      master.drainEvents();
+      got.addAll(app.allocate(new ArrayList<>(), new ArrayList<>()).getAllocatedContainers());
+    }
+    return got;
+  }
+
+  /** A holds all for some seconds, then gives all back while both ask for more. */
+  private int[] lend(boolean ours) throws Exception {
+    YarnConfiguration conf = configured(ours);
+    master = new MockRM(conf);
+    LogManager.getRootLogger().setLevel(Level.ERROR);
+    master.start();
+    LedgerMonitor ledger = null;
+    MockNM node = master.registerNode("127.0.0.1:1234", 10 * 1024, 100);
+    MockAM a = application(master, node, "a");
+    MockAM b = application(master, node, "b");
+    if (ours) {
+      ledger = new LedgerMonitor();
+      ledger.init(conf, master.getRMContext(), master.getResourceScheduler());
+      ledger.editSchedule();
+      assertFalse(ledger.isOver());
+    }
+    a.allocate("*", 1024, 8, new ArrayList<>());
+    List<Container> held = take(a, node, 10);
+    assertEquals(8, held.size());
+    Thread.sleep(3000);
+    if (ours) {
+      ledger.editSchedule();
+      Thread.sleep(50);
+      ledger.editSchedule();
+      assertEquals(9 * 1024, Policy.snapshot().row("root.a").heldMemory);
+    }
+    List<ContainerId> back = new ArrayList<>();
+    held.forEach(container -> back.add(container.getId()));
+    b.allocate("*", 1024, 8, new ArrayList<>());
+    a.allocate("*", 1024, 8, Collections.emptyList());
+    a.allocate(new ArrayList<>(), back);
+    master.drainEvents();
+    for (int i = 0; i < 10; i++) {
+      node.nodeHeartbeat(true);
+      master.drainEvents();
+    }
+    return new int[] {
+      a.allocate(new ArrayList<>(), new ArrayList<>()).getAllocatedContainers().size(),
+      b.allocate(new ArrayList<>(), new ArrayList<>()).getAllocatedContainers().size()};
+  }
+
+  @Test
+  public void itsOwnOrderSplits() throws Exception {
+    assertArrayEquals(new int[] {4, 4}, lend(false));
+  }
+
+  @Test
+  public void theLenderComesFirst() throws Exception {
+    assertArrayEquals(new int[] {0, 8}, lend(true));
+  }
+}

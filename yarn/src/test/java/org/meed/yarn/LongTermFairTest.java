@@ -1,0 +1,218 @@
+package org.meed.yarn;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+import static org.junit.Assert.fail;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
+import org.junit.Test;
+
+/** What is served when, second by second. */
+public class LongTermFairTest extends VirtualCluster {
+  /** A has had all for ten seconds when B comes, and all comes free. */
+  private int[] lend(String policy) throws Exception {
+    up(policy, queue("a") + queue("b"));
+    addNode(8192, 64);
+    ApplicationAttemptId a = createSchedulingRequest(1024, "root.a", "u", 16);
+    scheduler.update();
+    beat(8);
+    tick();
+    assertEquals(8, held(a));
+    pass(10);
+    ApplicationAttemptId b = createSchedulingRequest(1024, "root.b", "u", 16);
+    scheduler.update();
+    pass(1);
+    release(a);
+    beat(8);
+    return new int[] {held(a), held(b)};
+  }
+
+  @Test
+  public void stockFairSharingSplits() throws Exception {
+    assertArrayEquals(new int[] {4, 4}, lend("fair"));
+  }
+
+  @Test
+  public void theLenderComesFirstAndTheLedgerIsExact() throws Exception {
+    assertArrayEquals(new int[] {0, 8}, lend(OURS));
+    tick();
+    assertEquals(8 * 1024 * 11_000L, used("root.a"));
+    // What runs is charged its quantum.
+    assertEquals(8 * 1024 * 1000L, used("root.b"));
+    pass(5);
+    assertEquals(8 * 1024 * 11_000L, used("root.a"));
+    assertEquals(8 * 1024 * 5000L, used("root.b"));
+  }
+
+  @Test
+  public void betweenTicksStartsAreChargedTheirQuantum() throws Exception {
+    up(OURS, queue("a") + queue("b"));
+    addNode(8192, 64);
+    ApplicationAttemptId a = createSchedulingRequest(1024, "root.a", "u", 16);
+    ApplicationAttemptId b = createSchedulingRequest(1024, "root.b", "u", 16);
+    scheduler.update();
+    // No tick in between: without the live part all eight would go to one.
+    beat(8);
+    assertArrayEquals(new int[] {4, 4}, new int[] {held(a), held(b)});
+  }
+
+  /** TSC'18 Table 1: new demands of four instants, tasks of one unit and one instant. */
+  @Test
+  public void theTableOfThePaperIsServed() throws Exception {
+    up(OURS, queue("a") + queue("b"));
+    addNode(100 * 1024, 200);
+    int[][] demands = {{20, 100}, {40, 60}, {80, 50}, {60, 50}};
+    int[][] served = {{20, 80}, {40, 60}, {80, 20}, {60, 40}};
+    List<ApplicationAttemptId> ofA = new ArrayList<>();
+    List<ApplicationAttemptId> ofB = new ArrayList<>();
+    for (int t = 0; t < demands.length; t++) {
+      ofA.add(createSchedulingRequest(1024, "root.a", "u", demands[t][0]));
+      ofB.add(createSchedulingRequest(1024, "root.b", "u", demands[t][1]));
+      scheduler.update();
+      tick();
+      beat(110);
+      int a = ofA.stream().mapToInt(this::held).sum();
+      int b = ofB.stream().mapToInt(this::held).sum();
+      assertArrayEquals("at t" + (t + 1), served[t], new int[] {a, b});
+      clock.tickSec(1);
+      ofA.forEach(this::release);
+      ofB.forEach(this::release);
+      tick();
+    }
+    assertEquals(200 * 1024 * 1000L, used("root.a"));
+    assertEquals(200 * 1024 * 1000L, used("root.b"));
+  }
+
+  /**
+   * TSC'18 Sec. 5.2: B has used least of all leaves, its sibling A most. At t_wait = 0 B is served
+   * as if there were one level; without a guard its parent's use holds it back.
+   */
+  private int[] tree(String tWait) throws Exception {
+    keys.put("meed.yarn.policy.t-wait", tWait);
+    up(OURS, "<queue name=\"g1\">" + queue("a") + queue("b") + "</queue>"
+        + "<queue name=\"g2\">" + queue("c") + queue("d") + "</queue>");
+    addNode(12 * 1024, 64);
+    String[] leaves = {"root.g1.a", "root.g1.b", "root.g2.c", "root.g2.d"};
+    int[] seconds = {20, 1, 5, 6};
+    for (int i = 0; i < leaves.length; i++) {
+      ApplicationAttemptId app = createSchedulingRequest(10 * 1024, leaves[i], "u", 1);
+      scheduler.update();
+      tick();
+      beat(1);
+      assertEquals(1, held(app));
+      pass(seconds[i]);
+      release(app);
+      tick();
+    }
+    ApplicationAttemptId[] apps = new ApplicationAttemptId[4];
+    for (int i = 0; i < leaves.length; i++) {
+      apps[i] = createSchedulingRequest(1024, leaves[i], "u", 100);
+    }
+    scheduler.update();
+    tick();
+    beat(3);
+    int[] now = new int[4];
+    for (int i = 0; i < 4; i++) {
+      now[i] = held(apps[i]);
+    }
+    return now;
+  }
+
+  @Test
+  public void withoutWaitingTheLeafThatUsedLeastIsServed() throws Exception {
+    assertArrayEquals(new int[] {0, 3, 0, 0}, tree("0s"));
+  }
+
+  @Test
+  public void withoutAGuardItsParentHoldsItBack() throws Exception {
+    assertArrayEquals(new int[] {0, 0, 3, 0}, tree("never"));
+  }
+
+  @Test
+  public void aStarvedLeafIsServedOnceItHasWaited() throws Exception {
+    int[] before = tree("30s");
+    assertArrayEquals(new int[] {0, 0, 3, 0}, before);
+    pass(31);
+    beat(1);
+    assertEquals(1, scheduler.getQueueManager().getLeafQueue("root.g1.b", false)
+        .getResourceUsage().getMemorySize() / 1024);
+  }
+
+  @Test
+  public void dominantSharesAreRemembered() throws Exception {
+    keys.put("meed.yarn.policy.order", "long-term-drf");
+    assertArrayEquals(new int[] {0, 8}, lend(OURS));
+  }
+
+  @Test
+  public void weightsDivide() throws Exception {
+    up(OURS, "<queue name=\"a\"><weight>3</weight></queue>" + queue("b"));
+    addNode(8192, 64);
+    ApplicationAttemptId a = createSchedulingRequest(1024, "root.a", "u", 16);
+    ApplicationAttemptId b = createSchedulingRequest(1024, "root.b", "u", 16);
+    scheduler.update();
+    tick();
+    beat(8);
+    assertArrayEquals(new int[] {6, 2}, new int[] {held(a), held(b)});
+  }
+
+  @Test
+  public void applicationsOfALeafTakeTurns() throws Exception {
+    up(OURS, queue("a"));
+    addNode(4096, 64);
+    ApplicationAttemptId first = createSchedulingRequest(1024, "root.a", "u", 16);
+    scheduler.update();
+    tick();
+    beat(4);
+    pass(10);
+    ApplicationAttemptId second = createSchedulingRequest(1024, "root.a", "u", 16);
+    scheduler.update();
+    pass(1);
+    release(first);
+    beat(4);
+    assertArrayEquals(new int[] {0, 4}, new int[] {held(first), held(second)});
+  }
+
+  @Test
+  public void whatIsWrongIsRefusedAtTheStart() throws Exception {
+    for (String[] wrong : new String[][] {
+        {"meed.yarn.policy.half-live", "7d", "did you mean `half_life`?"},
+        {"meed.yarn.policy.discount", "2", "discount"},
+        {"meed.yarn.queue.root.default.policy.quantum", "soon", "queue `root.default`"},
+        {"meed.yarn.interval-ms", "0", "from 10 to 3600000"},
+        {"meed.yarn.intervall-ms", "100", "unknown key meed.yarn.intervall-ms"}}) {
+      keys.clear();
+      keys.put(wrong[0], wrong[1]);
+      try {
+        up(OURS, queue("a"));
+        fail(wrong[0] + " is taken");
+      } catch (YarnRuntimeException e) {
+        assertTrue(e.getMessage(), e.getMessage().contains(wrong[2]));
+      }
+      down();
+      ledger = null;
+    }
+  }
+
+  @Test
+  public void aRefreshAddsQueuesAndKeepsTheHistoryOfThoseThatGo() throws Exception {
+    lend(OURS);
+    tick();
+    long before = used("root.a");
+    allocations(OURS, "<queue name=\"a\"><weight>2</weight></queue>" + queue("b") + queue("c"));
+    scheduler.reinitialize(conf, resourceManager.getRMContext());
+    tick();
+    assertEquals(before, used("root.a"));
+    assertEquals(0, used("root.c"));
+    assertEquals(2000, ledger.snapshot().row("root.a").weight);
+    // A value that is refused changes nothing, and says so.
+    conf.set("meed.yarn.policy.discount", "7");
+    scheduler.reinitialize(conf, resourceManager.getRMContext());
+    tick();
+    assertEquals(before, used("root.a"));
+  }
+}

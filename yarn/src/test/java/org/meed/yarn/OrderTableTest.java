@@ -1,0 +1,191 @@
+package org.meed.yarn;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import org.apache.hadoop.yarn.api.records.Priority;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FSSchedulerNode;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.Schedulable;
+import org.junit.Test;
+
+/**
+ * The comparator and the engine come to one order. The table is made by the engine: see
+ * crates/meed-yarn/tests/table.rs.
+ */
+public class OrderTableTest {
+  @Test
+  public void everyLineOfTheTable() throws Exception {
+    int cases = 0;
+    Snapshot snapshot = null;
+    String name = "";
+    List<Schedulable> children = new ArrayList<>();
+    try (BufferedReader in = new BufferedReader(new InputStreamReader(
+        getClass().getResourceAsStream("/order-table.txt"), StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        String[] words = line.split(" ");
+        switch (words[0]) {
+          case "case":
+            name = words[1];
+            children.clear();
+            snapshot = new Snapshot(ByteBuffer.wrap(bytes(words[2])), names());
+            break;
+          case "end":
+            snapshot.end(words[1], words[2], Long.parseLong(words[3]), Long.parseLong(words[4]),
+                Long.parseLong(words[5]));
+            break;
+          case "queue":
+            children.add(new Child(words[1], Long.parseLong(words[2]), Long.parseLong(words[3])));
+            break;
+          default:
+            assertEquals("order", words[0]);
+            check(name, snapshot, children, Arrays.asList(words).subList(1, words.length));
+            cases++;
+        }
+      }
+    }
+    assertTrue(cases >= 100);
+  }
+
+  private static void check(
+      String name, Snapshot snapshot, List<Schedulable> children, List<String> order) {
+    Collections.shuffle(children, new Random(cases(name)));
+    TreeSet<Schedulable> sorted = new TreeSet<>(new Order(snapshot, null));
+    sorted.addAll(children);
+    List<String> ours = new ArrayList<>();
+    sorted.forEach(child -> ours.add(child.getName()));
+    assertEquals("case " + name, order, ours);
+  }
+
+  private static long cases(String name) {
+    return Long.parseLong(name);
+  }
+
+  private static List<String> names() {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      names.add("root.q" + i);
+    }
+    return names;
+  }
+
+  private static byte[] bytes(String hex) {
+    byte[] bytes = new byte[hex.length() / 2];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = (byte) Integer.parseInt(hex.substring(2 * i, 2 * i + 2), 16);
+    }
+    return bytes;
+  }
+
+  /** 128 bits against integers of any length. */
+  @Test
+  public void ratiosAreComparedExactly() {
+    Random random = new Random(7);
+    for (int i = 0; i < 200_000; i++) {
+      Wide a = wide(random);
+      Wide b = random.nextInt(3) == 0 ? a : wide(random);
+      long weightOfA = weight(random);
+      long weightOfB = random.nextInt(3) == 0 ? weightOfA : weight(random);
+      int exact = a.big().multiply(big(weightOfB)).compareTo(b.big().multiply(big(weightOfA)));
+      int ours = Wide.compareRatios(a, weightOfA, b, weightOfB);
+      assertEquals(Integer.signum(exact), Integer.signum(ours));
+      assertEquals(a.big().add(b.big()), a.plus(b).big());
+      assertEquals(a.big().doubleValue(), a.approximate(), a.approximate() * 1e-15);
+    }
+  }
+
+  private static java.math.BigInteger big(long number) {
+    return java.math.BigInteger.valueOf(number);
+  }
+
+  private static Wide wide(Random random) {
+    Wide wide = new Wide(random.nextLong() >>> 2, random.nextLong());
+    return random.nextBoolean() ? wide : new Wide(0, wide.low >>> random.nextInt(64));
+  }
+
+  private static long weight(Random random) {
+    return 1 + (random.nextInt(Integer.MAX_VALUE) >>> random.nextInt(31));
+  }
+
+  /** A child that holds so much. */
+  static final class Child implements Schedulable {
+    private final String name;
+    private final Resource held;
+
+    Child(String name, long memory, long cores) {
+      this.name = name;
+      held = Resource.newInstance(memory, (int) cores);
+    }
+
+    @Override
+    public String getName() {
+      return name;
+    }
+
+    @Override
+    public Resource getDemand() {
+      return held;
+    }
+
+    @Override
+    public Resource getResourceUsage() {
+      return held;
+    }
+
+    @Override
+    public Resource getMinShare() {
+      return Resource.newInstance(0, 0);
+    }
+
+    @Override
+    public Resource getMaxShare() {
+      return Resource.newInstance(Long.MAX_VALUE, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public float getWeight() {
+      return 1;
+    }
+
+    @Override
+    public long getStartTime() {
+      return 0;
+    }
+
+    @Override
+    public Priority getPriority() {
+      return Priority.newInstance(1);
+    }
+
+    @Override
+    public void updateDemand() {}
+
+    @Override
+    public Resource assignContainer(FSSchedulerNode node) {
+      return Resource.newInstance(0, 0);
+    }
+
+    @Override
+    public Resource getFairShare() {
+      return held;
+    }
+
+    @Override
+    public void setFairShare(Resource fairShare) {}
+
+    @Override
+    public boolean isPreemptable() {
+      return true;
+    }
+  }
+}
