@@ -10,7 +10,7 @@ use meed_config::policy::{Value, Words, unknown_word};
 use meed_config::text::clean;
 use meed_level::document::{Format, read, to_json};
 use meed_level::verify::{Verified, verify};
-use meed_level::{Allocation, POLICIES, Policy, Problem, allocate};
+use meed_level::{Allocation, AllocationPolicy, POLICIES, Problem, allocate};
 
 use crate::exit::Failure;
 use crate::output::{guard, print, print_data, remark};
@@ -73,20 +73,20 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<(), Failure> {
 }
 
 /// The policy and, for slots, how many there are in the largest server.
-fn policy(text: &str) -> Result<(Policy, Option<f64>), Failure> {
+fn policy(text: &str) -> Result<(AllocationPolicy, Option<f64>), Failure> {
     let wrong = |why: String| Failure::Input(format!("--policy {text}: {why}"));
     let Words { name, keys } = Words::parse(text).map_err(|why| wrong(why.to_string()))?;
-    let policy = Policy::of_name(name).ok_or_else(|| {
+    let policy = AllocationPolicy::of_name(name).ok_or_else(|| {
         wrong(unknown_word("policy", name, POLICIES.iter().map(|(name, _)| *name)))
     })?;
     if keys.is_empty() {
         return Ok((policy, None));
     }
     match (policy, keys.names().eq(["slots_per_server"]), keys.get("slots_per_server")) {
-        (Policy::Slots, true, Some(Value::Count(number @ 1..=1_000_000))) => {
+        (AllocationPolicy::Slots, true, Some(Value::Count(number @ 1..=1_000_000))) => {
             Ok((policy, Some(f64::from(*number))))
         }
-        (Policy::Slots, true, _) => {
+        (AllocationPolicy::Slots, true, _) => {
             Err(wrong("slots_per_server must be a whole number from 1 to 1000000".to_owned()))
         }
         _ => Err(wrong(
@@ -114,13 +114,13 @@ fn load(path: &Path) -> Result<Problem, Failure> {
 /// The result for people.
 fn table(
     problem: &Problem,
-    policy: Policy,
+    policy: AllocationPolicy,
     allocation: &Allocation,
     verified: &Verified,
 ) -> String {
     let mut out = match allocation.level {
-        Some(level) => format!("Policy {}: level {}\n", policy.name(), figure(level)),
-        None => format!("Policy {}: everybody has all tasks served\n", policy.name()),
+        Some(level) => format!("AllocationPolicy {}: level {}\n", policy.name(), figure(level)),
+        None => format!("AllocationPolicy {}: everybody has all tasks served\n", policy.name()),
     };
     let mut users = columns(&["user", "dominant share", "tasks", "of"]);
     for (user, share) in problem.users.iter().zip(&allocation.users).take(LISTED) {
@@ -131,7 +131,7 @@ fn table(
     out += &more(problem.users.len(), "users");
     let pool = [meed_level::Server { count: 1.0, capacity: problem.totals() }];
     let entries: &[meed_level::Server] =
-        if policy == Policy::Drf { &pool } else { &problem.servers };
+        if policy == AllocationPolicy::Drf { &pool } else { &problem.servers };
     let mut names = vec!["servers".to_owned(), "count".to_owned()];
     let used = |resource: &String| format!("{} used", clean(resource));
     names.extend(problem.resources.iter().map(used));
@@ -146,7 +146,8 @@ fn table(
             let all = server.count * server.capacity[r];
             if all > 0.0 { format!("{:.1} %", 100.0 * used / all) } else { "-".to_owned() }
         });
-        let name = if policy == Policy::Drf { "pool".to_owned() } else { format!("[{number}]") };
+        let name =
+            if policy == AllocationPolicy::Drf { "pool".to_owned() } else { format!("[{number}]") };
         let cells =
             std::iter::once(figure(server.count)).chain(used).chain([served.len().to_string()]);
         servers.add_row(row(&name, cells));

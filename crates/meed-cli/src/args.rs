@@ -8,10 +8,11 @@ use meed_config::policy::{KEYS, STATIC, orders};
 use crate::reproduce::ReproduceArgs;
 
 /// Exit codes, shown by every `--help`.
-const EXIT_CODES: &str = "\
+pub(crate) const EXIT_CODES: &str = "\
 Exit codes: 0 done; 2 wrong command line; 3 wrong scenario, policy or trace; 4 a file cannot be \
 read or written; \
-5 the run could not go on.";
+5 the run could not go on. With a server also: 1 the job did not end well; 6 no server answers; \
+7 not allowed.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,6 +67,9 @@ pub(crate) enum Command {
     /// Searches for counterexamples to the fairness properties of the papers, under each policy.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::audit::EXAMPLES))]
     Audit(crate::audit::AuditArgs),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Server(crate::server::ServerCommand),
     /// Prints a script that completes `meed`'s commands in your shell.
     #[command(after_help = "Examples:\n  meed completions bash > \
             ~/.local/share/bash-completion/completions/meed\n  \

@@ -9,7 +9,7 @@ use meed_lab::audit::pool::{
     pool_summary, replay_pool, write_pool,
 };
 use meed_lab::audit::{
-    AuditError, DEFAULT_POLICIES, DEFAULT_TRIALS, Options, PROPERTIES, Property, Tasks, audit,
+    AuditError, AuditOptions, DEFAULT_POLICIES, DEFAULT_TRIALS, PROPERTIES, Property, Tasks, audit,
     page, replay, summary_page, write_counterexamples,
 };
 use meed_report::page::{Page, to_html, to_text};
@@ -162,7 +162,7 @@ fn chosen<P: Ord>(
     Ok(properties)
 }
 
-fn options(args: &AuditArgs) -> Result<Options, Failure> {
+fn options(args: &AuditArgs) -> Result<AuditOptions, Failure> {
     let known: Vec<&str> = PROPERTIES.iter().map(|row| row.name).collect();
     let properties = chosen(&args.property, &known, Property::named)?;
     let policies = match args.policy.is_empty() {
@@ -174,7 +174,7 @@ fn options(args: &AuditArgs) -> Result<Options, Failure> {
         TaskKind::Whole => vec![Tasks::Whole],
         TaskKind::Both => vec![Tasks::Unit, Tasks::Whole],
     };
-    Ok(Options { policies, properties, tasks, trials: args.trials, seed: args.seed })
+    Ok(AuditOptions { policies, properties, tasks, trials: args.trials, seed: args.seed })
 }
 
 fn json(result: &impl serde::Serialize) -> String {

@@ -16,16 +16,16 @@ use meed::{
     Config, NodeSpec, Policy, Quantum, QueueSpec, ResourceKinds, Resources, Span, Time, Unit,
 };
 use meed_sim::scenario::Scenario;
-use meed_sim::world::{Failures, Setup, StopAt};
-use meed_sim::{Options, Unwatched, run_one, simulate};
+use meed_sim::world::{Failures, StopAt, WorldSetup};
+use meed_sim::{SimulateOptions, Unwatched, run_one, simulate};
 use meed_workload::generate::Stream;
 use meed_workload::google::PUBLISHED_MACHINES;
 use meed_workload::inline::Inline;
-use meed_workload::{Durations, Job, JobLabel, OnBadLine, TaskGroup};
+use meed_workload::{Durations, Job, JobGroup, JobLabel, OnBadLine};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
-use crate::bench_mapreduce::{self, Request};
+use crate::bench_mapreduce::{self, BenchRequest};
 use crate::exit::Failure;
 use crate::output::{print, print_data};
 
@@ -172,7 +172,7 @@ fn placement_of(policy: &str) -> fn(usize, u64) -> Box<dyn Placement> {
 
 impl Workload {
     fn measure(&self, policy: &str, shrink: usize) -> Result<Figure, Failure> {
-        let setup = Setup {
+        let setup = WorldSetup {
             config: self.config(policy),
             placement: placement_of(policy),
             partitioned: false,
@@ -256,7 +256,7 @@ impl Workload {
                 submit,
                 weight: 1,
                 chain: None,
-                groups: vec![TaskGroup {
+                groups: vec![JobGroup {
                     stage: 0,
                     count: self.tasks_per_job as u32,
                     demand: self.demand(&mut random),
@@ -273,10 +273,10 @@ impl Workload {
 }
 
 /// The MapReduce world: blocks are placed while the clock runs.
-fn measure_request(request: &Request, policy: &str, shrink: u32) -> Result<Figure, Failure> {
+fn measure_request(request: &BenchRequest, policy: &str, shrink: u32) -> Result<Figure, Failure> {
     let setup = request.setup(policy, shrink)?;
     let started = Instant::now();
-    let tasks = Request::run(policy, setup)?;
+    let tasks = BenchRequest::run(policy, setup)?;
     Ok(Figure::new(request.name, policy, tasks, started.elapsed().as_secs_f64()))
 }
 
@@ -284,7 +284,8 @@ fn measure_request(request: &Request, policy: &str, shrink: u32) -> Result<Figur
 fn measure_trace(trace: &Path) -> Result<Figure, Failure> {
     let started = Instant::now();
     let scenario = Scenario::load_any(trace, &[], OnBadLine::Skip)?;
-    let options = Options { policies: vec!["long-term".to_owned()], ..Options::default() };
+    let options =
+        SimulateOptions { policies: vec!["long-term".to_owned()], ..SimulateOptions::default() };
     let comparison = simulate(&scenario, &options, None, &mut Unwatched)?;
     let seconds = started.elapsed().as_secs_f64();
     let name = trace.file_name().unwrap_or_default().to_string_lossy();

@@ -13,25 +13,29 @@ use crate::exit::Failure;
 
 /// A request of the eight types of jobs, all of one size, on Environment 2 of JAS (TCC'18, Table
 /// 5): 2, 4 and 8 cores.
-pub(crate) struct Request {
+pub(crate) struct BenchRequest {
     pub(crate) name: &'static str,
     /// Nodes of each size.
     nodes: u32,
     input_gb: u32,
 }
 
-pub(crate) const REQUESTS: &[Request] = &[
-    Request { name: "mapreduce: 8 jobs of 100 GB, 99 nodes", nodes: 33, input_gb: 100 },
-    Request { name: "mapreduce: 8 jobs of 1 TB, 990 nodes", nodes: 330, input_gb: 1000 },
-    Request { name: "mapreduce: 8 jobs of 10 TB, 9,900 nodes", nodes: 3300, input_gb: 10_000 },
+pub(crate) const REQUESTS: &[BenchRequest] = &[
+    BenchRequest { name: "mapreduce: 8 jobs of 100 GB, 99 nodes", nodes: 33, input_gb: 100 },
+    BenchRequest { name: "mapreduce: 8 jobs of 1 TB, 990 nodes", nodes: 330, input_gb: 1000 },
+    BenchRequest { name: "mapreduce: 8 jobs of 10 TB, 9,900 nodes", nodes: 3300, input_gb: 10_000 },
 ];
 
 pub(crate) const POLICIES: [&str; 3] =
     ["fifo,placement=hadoop", "fifo,placement=jas", "fifo,placement=djasl"];
 
-impl Request {
+impl BenchRequest {
     /// A run, ready to go; its record has the number of tasks.
-    pub(crate) fn setup(&self, policy: &str, shrink: u32) -> Result<mapreduce::Setup, Failure> {
+    pub(crate) fn setup(
+        &self,
+        policy: &str,
+        shrink: u32,
+    ) -> Result<mapreduce::MapReduceSetup, Failure> {
         let node = |cores: u32| {
             format!(
                 "[[mapreduce.node]]\nname = \"c{cores}\"\ncount = {}\ncores = \
@@ -53,7 +57,7 @@ impl Request {
     }
 
     /// Runs it; the number of tasks.
-    pub(crate) fn run(policy: &str, setup: mapreduce::Setup) -> Result<u64, Failure> {
+    pub(crate) fn run(policy: &str, setup: mapreduce::MapReduceSetup) -> Result<u64, Failure> {
         Ok(mapreduce::run(policy, setup, Log::off(), &mut Unwatched)?.decisions)
     }
 }

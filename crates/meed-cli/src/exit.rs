@@ -25,6 +25,15 @@ pub(crate) enum Failure {
     File(String),
     /// 5: the run could not go on.
     Run(String),
+    /// 1: a job that was waited for did not end well.
+    #[cfg(target_os = "linux")]
+    Job(String),
+    /// 6: no server answers.
+    #[cfg(target_os = "linux")]
+    NoServer(String),
+    /// 7: the server says that this user may not.
+    #[cfg(target_os = "linux")]
+    Forbidden(String),
     /// The reader of our output has gone; nothing is to be said.
     Silent,
 }
@@ -37,6 +46,12 @@ impl Failure {
             Failure::Input(sentence) => (3, clean(sentence)),
             Failure::File(sentence) => (4, clean(sentence)),
             Failure::Run(sentence) => (5, clean(sentence)),
+            #[cfg(target_os = "linux")]
+            Failure::Job(sentence) => (1, clean(sentence)),
+            #[cfg(target_os = "linux")]
+            Failure::NoServer(sentence) => (6, clean(sentence)),
+            #[cfg(target_os = "linux")]
+            Failure::Forbidden(sentence) => (7, clean(sentence)),
             Failure::Silent => return ExitCode::SUCCESS,
         };
         // Where standard error is gone as well the code still tells.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use meed::Time;
 use meed_config::units::parse_span;
-use meed_sim::explain::{Subject, explain};
+use meed_sim::explain::{LogSubject, explain};
 use meed_sim::replay::Recording;
 
 use crate::exit::Failure;
@@ -22,7 +22,8 @@ Examples:
 #[derive(Args)]
 #[command(group(ArgGroup::new("subject").required(true).args(["job", "queue"])))]
 pub(crate) struct ExplainArgs {
-    /// A log of `meed simulate --log` (docs/log.md), compressed or not.
+    /// A log of `meed simulate --log` (docs/log.md), compressed or not, or the folder of a live
+    /// world's journal.
     log_file: PathBuf,
     /// The job that waits: its label, with its queue before it where several queues have such a
     /// job.
@@ -47,8 +48,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let at = args.at.as_deref().map(parse_span).transpose();
     let at = at.map_err(|why| Failure::Usage(format!("--at: {why}")))?;
     let subject = match (&args.job, &args.queue) {
-        (Some(job), _) => Subject::Job(job.clone()),
-        (None, queue) => Subject::Queue(queue.clone().unwrap_or_default()),
+        (Some(job), _) => LogSubject::Job(job.clone()),
+        (None, queue) => LogSubject::Queue(queue.clone().unwrap_or_default()),
     };
     let recording = Recording::open(&args.log_file, args.run.as_deref())?;
     let explanation = explain(&recording, &subject, at.map(|at| Time::ZERO.saturating_add(at)))?;

@@ -8,9 +8,6 @@ use meed_config::text::clean;
 use meed_config::units::{format_amount, format_span};
 use meed_sim::explain::{AtIs, Bound, Explanation, Level, Obstacle};
 
-/// Children that are listed at a level.
-const LISTED: usize = 8;
-
 /// Words for one run's resources.
 struct Words<'a> {
     told: &'a Explanation,
@@ -229,11 +226,10 @@ impl Words<'_> {
         ));
         let mut rows: Vec<[String; 4]> =
             vec![["queue", "key", "against its own", ""].map(str::to_owned)];
+        // One behind those that are listed is the last.
         let place = level.place.unwrap_or(usize::MAX);
+        let place = if place == usize::MAX { place } else { place.min(level.children.len() - 1) };
         for (index, child) in level.children.iter().enumerate() {
-            if index >= LISTED && index != place {
-                continue;
-            }
             let key = |key: f64| match preset.map(|preset| preset.measure.info().unit) {
                 Some(KeyUnit::AmountSeconds) => self.used(&level.resource, key),
                 Some(KeyUnit::Amount) => self.amount(&level.resource, key),
@@ -270,10 +266,9 @@ impl Words<'_> {
             let text = format!("  {a:<queue$}  {b:>key$}  {c:>against$}  {d}");
             self.line(text.trim_end());
         }
-        let shown =
-            level.children.len().min(LISTED) + usize::from(place >= LISTED && place != usize::MAX);
-        if level.children.len() > shown {
-            self.line(&format!("  and {} more queues that wait", level.children.len() - shown));
+        let more = level.waiting - level.children.len();
+        if more > 0 {
+            self.line(&format!("  and {more} more queues that wait"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where `--log` goes: a file that appears whole or not at all.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use meed_files::{Guard, Output};
@@ -16,7 +16,12 @@ impl LogFile {
     }
 
     pub(crate) fn writer(&mut self) -> &mut dyn Write {
-        &mut self.0
+        self
+    }
+
+    /// A failed write, with the file that it was for: whoever writes knows no files.
+    fn named(&self, error: io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: {error}", self.0.get_ref().name()))
     }
 
     /// The run is over: the file takes its name.
@@ -26,5 +31,15 @@ impl LogFile {
             Failure::File(format!("cannot write {}: {why}", writer.get_ref().name()))
         })?;
         Ok(output.finish()?)
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(|error| self.named(error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(|error| self.named(error))
     }
 }

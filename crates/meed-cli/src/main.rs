@@ -12,6 +12,8 @@ mod log_file;
 mod output;
 mod replay;
 mod reproduce;
+#[cfg(target_os = "linux")]
+mod server;
 mod simulate;
 mod sweep;
 mod trace;
@@ -24,6 +26,10 @@ use clap::{CommandFactory, Parser};
 use exit::Failure;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(code) = server::hidden() {
+        return code;
+    }
     refuse_large_files_by_an_error();
     match Cli::try_parse().map_err(|error| exit::of_command_line(&error)).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +59,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Allocate(args) => allocate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Audit(args) => audit::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Server(command) => server::run(command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "meed", &mut script);

@@ -5,7 +5,7 @@ use std::path::Path;
 use meed_files::Guard;
 use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
-use meed_sim::{Options, simulate};
+use meed_sim::{SimulateOptions, simulate};
 use meed_workload::OnBadLine;
 
 use crate::args::SimulateArgs;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         let queues = scenario.queue_count();
         remark(&format!("{queues} queues: {points} samples over time of each; --series N takes N"));
     }
-    let options = Options {
+    let options = SimulateOptions {
         policies,
         seed: args.seed,
         series_points: args.series.unwrap_or(if shows_series { points } else { 0 }),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use meed_files::Guard;
-use meed_lab::sweep::{self, Grid, Journal, JournalError, Request, Results, SweepError};
+use meed_lab::sweep::{self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest};
 use meed_report::page;
 use meed_workload::OnBadLine;
 
@@ -74,7 +74,7 @@ pub(crate) struct SweepArgs {
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let mut files = outputs(args)?;
-    let grid = Grid::prepare(&Request {
+    let grid = Grid::prepare(&SweepRequest {
         scenario: args.scenario.clone(),
         sets: args.sets.clone(),
         over: args.over.clone(),
@@ -88,9 +88,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         remarks(&grid);
     }
     let journal = match &args.out {
-        Some(out) => {
-            Some(Journal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?)
-        }
+        Some(out) => Some(
+            SweepJournal::open(&journal_of(out), &grid, args.fresh).map_err(SweepError::from)?,
+        ),
         None => None,
     };
     let found = journal.as_ref().map_or(0, |journal| journal.finished().len());
@@ -189,8 +189,8 @@ impl From<SweepError> for Failure {
             SweepError::Settings(_) => return Failure::Usage(sentence),
             SweepError::Load { source, .. } => Failure::from(*source),
             SweepError::Run { source, .. } => Failure::from(*source),
-            SweepError::Journal(JournalError::Io { .. }) => Failure::File(sentence.clone()),
-            SweepError::Journal(_) => Failure::Input(sentence.clone()),
+            SweepError::SweepJournal(JournalError::Io { .. }) => Failure::File(sentence.clone()),
+            SweepError::SweepJournal(_) => Failure::Input(sentence.clone()),
             SweepError::Threads { .. } => Failure::Run(sentence.clone()),
         };
         match kind {
@@ -198,7 +198,8 @@ impl From<SweepError> for Failure {
             Failure::Input(_) => Failure::Input(sentence),
             Failure::File(_) => Failure::File(sentence),
             Failure::Run(_) => Failure::Run(sentence),
-            Failure::Silent => Failure::Silent,
+            // Nothing to say, or of a server, which sweeps have nothing to do with.
+            other => other,
         }
     }
 }

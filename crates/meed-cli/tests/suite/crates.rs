@@ -31,7 +31,9 @@ fn crates_use_only_those_below_them() {
             "meed-sim",
             &["meed", "meed-config", "meed-driver", "meed-files", "meed-journal", "meed-workload"],
         ),
+        ("meed-yarn", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-store"]),
         ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
+        ("meed-server", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-store"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
         (

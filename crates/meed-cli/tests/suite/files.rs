@@ -220,7 +220,7 @@ fn nothing_is_left_of_a_run_that_is_ended() {
     // Beyond the limit of a file's size: told, and a code.
     let (code, _, words) = shell(folder, &format!("ulimit -f 20; meed {run}"));
     assert_eq!(code, Some(4), "{words}");
-    assert!(words.starts_with("meed: ") && words.contains("log: File too large"), "{words}");
+    assert!(words.starts_with("meed: ") && words.contains("x.jsonl: File too large"), "{words}");
     assert_eq!(contents(folder), before);
     let (code, _, words) = shell(folder, "ulimit -f 1; meed trace convert long.toml x.gz");
     assert_eq!(code, Some(4), "{words}");

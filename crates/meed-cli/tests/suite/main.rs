@@ -12,6 +12,7 @@ mod escapes;
 mod explain;
 mod files;
 mod issue;
+mod live;
 mod mapreduce;
 mod possible;
 mod real_traces;

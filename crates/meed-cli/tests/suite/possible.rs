@@ -65,6 +65,10 @@ fn minimums_that_no_cluster_gives() {
     assert!(words.contains("a minimum of cpu 9 can never be given; all nodes together have 8"));
     let (code, words) = run(&format!("min = {{ memory = \"17GiB\" }}\n{job}"));
     assert_eq!(code, Some(3), "{words}");
+    let change = "[[change]]\nat = 1\nqueue = { name = \"a\", min = { cpu = 9 } }\n";
+    let (code, words) = run(&format!("{job}{change}"));
+    assert_eq!(code, Some(3), "{words}");
+    assert!(words.contains("a minimum of cpu 9 can never be given; all nodes together have 8"));
     // What joins later counts.
     let joins = "[[change]]\nat = 1\nnode_joins = { name = \"m\", capacity = { cpu = 4 } }\n";
     let (code, words) = run(&format!("min = {{ cpu = 9 }}\n{job}{joins}"));

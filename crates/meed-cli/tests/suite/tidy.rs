@@ -1,6 +1,7 @@
 //! How the sources are written: lines of at most 100 columns, files of at most 800 lines.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -67,4 +68,34 @@ fn files_have_at_most_800_lines() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
         assert!(lines <= MAX_LINES, "{} has {lines} lines: two ideas in one room?", path.display());
     }
+}
+
+/// The name that a line declares for everybody: `pub struct Name`, and so on.
+fn public_type(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("pub ")?;
+    let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
+    let rest = kinds.iter().find_map(|kind| rest.strip_prefix(kind))?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    Some(&rest[..end])
+}
+
+/// A name leads to one page of the documentation, and a message of the compiler to one type.
+#[test]
+fn a_public_type_has_one_name() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files(".rs") {
+        if !path.to_string_lossy().contains("/src/") {
+            continue;
+        }
+        for (number, line) in (1..).zip(fs::read_to_string(&path).unwrap().lines()) {
+            // Types of a trait (`type Item = ...;` in an implementation) are not public by a word.
+            if let Some(name) = public_type(line) {
+                let place = format!("{}:{number}", path.display());
+                places.entry(name.to_owned()).or_default().push(place);
+            }
+        }
+    }
+    assert!(places.len() > 300, "the public types are found");
+    places.retain(|_, places| places.len() > 1);
+    assert!(places.is_empty(), "one name for two types: {places:#?}");
 }

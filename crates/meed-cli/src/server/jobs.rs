@@ -1,0 +1,167 @@
+//! `meed jobs`, `show`, `cancel`, `hold`, `release`, `wait`.
+
+use clap::Args;
+use meed_server::client::Client;
+use meed_server::clock::wall_us;
+use meed_server::protocol::{JobQuery, JobStanding, JobView, Jobs, JobsQuery, Request, Shown};
+
+use super::table::{ago, columns, length};
+use super::{AskArgs, JobArgs, ManyArgs, print_json, query};
+use crate::exit::Failure;
+use crate::output::{print, remark};
+
+#[derive(Args)]
+pub(crate) struct JobsArgs {
+    /// Jobs of all users; of others is shown what fairness needs.
+    #[arg(long, short)]
+    all: bool,
+    /// Also jobs that have ended.
+    #[arg(long, short)]
+    ended: bool,
+    /// Only jobs of this queue.
+    #[arg(long, short, value_name = "QUEUE")]
+    queue: Option<String>,
+    /// At most so many.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 1000)]
+    limit: usize,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+pub(crate) fn list(args: &JobsArgs) -> Result<(), Failure> {
+    let mut client = args.ask.connect()?;
+    let mut jobs: Vec<JobView> = Vec::new();
+    let mut below = None;
+    loop {
+        let query = JobsQuery {
+            all: args.all,
+            ended: args.ended,
+            queue: args.queue.clone(),
+            below,
+            limit: Some(args.limit - jobs.len()),
+        };
+        let page: Jobs = client.ask_for(&Request::Jobs(query))?;
+        jobs.extend(page.jobs);
+        below = page.more;
+        if below.is_none() || jobs.len() >= args.limit {
+            break;
+        }
+    }
+    if args.ask.json {
+        return print_json(&Jobs { jobs, more: below });
+    }
+    let row = |job: &JobView| {
+        let tasks = match job.tasks {
+            1 => String::new(),
+            all => format!("{}/{all}", job.done + job.failed),
+        };
+        let name = job.name.clone().unwrap_or_default();
+        let since = ago(job.ended_us.unwrap_or(job.submitted_us), wall_us());
+        let (user, queue) = (job.user.clone(), job.queue.clone());
+        vec![job.id.to_string(), name, user, queue, job.state.word().to_owned(), tasks, since]
+    };
+    let heads = ["JOB", "NAME", "USER", "QUEUE", "STATE", "OVER", "SINCE"];
+    print(&columns(&heads, jobs.iter().map(row)))?;
+    if below.is_some() {
+        remark("there are more; --limit shows them");
+    }
+    Ok(())
+}
+
+pub(crate) fn show(args: &JobArgs) -> Result<(), Failure> {
+    let mut client = args.ask.connect()?;
+    let shown: Shown = client.ask_for(&Request::Show(query(&args.job)))?;
+    if args.ask.json {
+        return print_json(&shown);
+    }
+    let job = &shown.job;
+    let mut lines = vec![
+        format!("Job {} {}: {}", job.id, job.name.as_deref().unwrap_or(""), job.state.word()),
+        format!("  queue      {} (of {})", job.queue, job.user),
+        format!("  submitted  {}", ago(job.submitted_us, wall_us())),
+    ];
+    if let Some(ended) = job.ended_us {
+        lines.push(format!("  ended      {}", ago(ended, wall_us())));
+    }
+    if let Some(why) = &job.why {
+        lines.push(format!("  why        {why}"));
+    }
+    let words: Vec<String> = shown.spec.command.iter().map(|word| word.shown()).collect();
+    lines.push(format!("  command    {}", words.join(" ")));
+    lines.push(format!("  folder     {}", shown.spec.folder.shown()));
+    let demand = shown.spec.demand.iter().map(|(name, amount)| format!("{name} {amount}"));
+    lines.push(format!("  each task  {}", demand.collect::<Vec<_>>().join(", ")));
+    if let Some(time) = shown.spec.time_ms {
+        lines.push(format!("  time limit {}", length(time.saturating_mul(1000))));
+    }
+    if !shown.after.is_empty() {
+        let after: Vec<String> = shown.after.iter().map(u64::to_string).collect();
+        lines.push(format!("  after      {}", after.join(", ")));
+    }
+    lines.push(format!(
+        "  tasks      {}: {} run, {} done, {} failed",
+        job.tasks, job.running, job.done, job.failed
+    ));
+    let row = |task: &meed_server::protocol::TaskView| {
+        let state = match (&task.words, task.running) {
+            (_, true) => "runs".to_owned(),
+            (words, false) => words.clone().unwrap_or_default(),
+        };
+        let ended = task.ended.as_ref().filter(|_| !task.running).map(|end| end.at.wall_us);
+        let ran =
+            task.began_us.map(|began| length(ended.unwrap_or_else(wall_us).saturating_sub(began)));
+        let ran = ran.unwrap_or_default();
+        vec![task.index.to_string(), task.attempt.to_string(), state, ran, task.log.clone()]
+    };
+    let text = lines.join("\n") + "\n";
+    let heads = ["TASK", "ATTEMPT", "STATE", "RAN", "OUTPUT"];
+    print(&format!("{text}{}", columns(&heads, shown.task.values().map(row))))?;
+    if shown.more.is_some() {
+        remark("there are more tasks; --json and `from` show them");
+    }
+    Ok(())
+}
+
+/// Cancels, holds or releases; goes on with the others where one is refused.
+pub(crate) fn change(args: &ManyArgs, ask: fn(JobQuery) -> Request) -> Result<(), Failure> {
+    let mut client = args.ask.connect()?;
+    let mut failed = None;
+    for job in &args.jobs {
+        match client.ask_for::<JobView>(&ask(query(job))) {
+            Ok(view) if args.ask.json => print_json(&view)?,
+            Ok(_) => {}
+            Err(error) => {
+                if let Some(before) = failed.replace(Failure::from(error)) {
+                    before.report();
+                }
+            }
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+pub(crate) fn wait(args: &ManyArgs) -> Result<(), Failure> {
+    let mut client = args.ask.connect()?;
+    let mut failed = None;
+    for job in &args.jobs {
+        match wait_for(&mut client, job, args.ask.json) {
+            Err(failure @ Failure::Job(_)) => failed = Some(failure),
+            other => other?,
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+pub(crate) fn wait_for(client: &mut Client, job: &str, json: bool) -> Result<(), Failure> {
+    let view: JobView = client.ask_for(&Request::Wait(query(job)))?;
+    if json {
+        print_json(&view)?;
+    }
+    match view.state {
+        JobStanding::Done => Ok(()),
+        state => {
+            let why = view.why.map(|why| format!(": {why}")).unwrap_or_default();
+            Err(Failure::Job(format!("job {} is {}{why}", view.id, state.word())))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `meed logs`. The files belong to the job's user, so this reads them itself, by this user's
+//! rights: the server reads nobody's files.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use clap::Args;
+use meed_server::protocol::{JobQuery, Request, Shown, TaskView};
+
+use super::{AskArgs, query};
+use crate::exit::Failure;
+
+#[derive(Args)]
+pub(crate) struct LogsArgs {
+    /// The job: its number, or its name (your newest of that name).
+    job: String,
+    /// Only the task with this index. Default: all tasks, in order.
+    #[arg(long, value_name = "INDEX")]
+    task: Option<u64>,
+    /// Goes on until the task has ended.
+    #[arg(long, short)]
+    follow: bool,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// How often is looked for more.
+const LOOK: Duration = Duration::from_millis(200);
+
+pub(crate) fn run(args: &LogsArgs) -> Result<(), Failure> {
+    let mut client = args.ask.connect()?;
+    let mut ask = |from| {
+        let query = JobQuery { from, ..query(&args.job) };
+        client.ask_for::<Shown>(&Request::Show(query)).map_err(Failure::from)
+    };
+    let mut shown = ask(0)?;
+    let mut from = 0;
+    loop {
+        let only = |task: &TaskView| args.task.is_none_or(|index| task.index == index);
+        let tasks: Vec<(u32, TaskView)> =
+            shown.task.into_iter().filter(|(_, task)| only(task)).collect();
+        let follows = args.follow && !shown.job.state.is_over();
+        if tasks.is_empty() && follows {
+            std::thread::sleep(LOOK);
+            shown = ask(from)?;
+            continue;
+        }
+        for (number, task) in &tasks {
+            if shown.job.tasks > 1 && args.task.is_none() {
+                write(format!("==> task {} <==\n", task.index).as_bytes())?;
+            }
+            print_file(task, || {
+                let now = ask(*number)?;
+                let runs = now.task.get(number).is_some_and(|task| task.running);
+                Ok(args.follow && (runs || !is_over(&now, *number)))
+            })?;
+        }
+        let Some(more) = shown.more else { return Ok(()) };
+        from = more;
+        shown = ask(from)?;
+    }
+}
+
+/// Nothing of the task comes any more.
+fn is_over(shown: &Shown, number: u32) -> bool {
+    let ended = shown.task.get(&number).is_some_and(|task| task.ended.is_some() && !task.running);
+    shown.job.state.is_over() || ended
+}
+
+fn print_file(
+    task: &TaskView,
+    mut goes_on: impl FnMut() -> Result<bool, Failure>,
+) -> Result<(), Failure> {
+    let mut file = None;
+    loop {
+        // Asked before it is read: what was written until then is read below.
+        let again = goes_on()?;
+        if file.is_none() {
+            file = match File::open(&task.log) {
+                Ok(file) => Some(file),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                Err(error) => {
+                    return Err(Failure::File(format!("{}: cannot be read: {error}", task.log)));
+                }
+            };
+        }
+        if let Some(file) = &mut file {
+            let mut bytes = vec![0; 1 << 16];
+            loop {
+                match file.read(&mut bytes) {
+                    Ok(0) => break,
+                    Ok(count) => write(&bytes[..count])?,
+                    Err(error) => return Err(Failure::File(format!("{}: {error}", task.log))),
+                }
+            }
+        }
+        if !again {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// As it was written: it is the user's own.
+fn write(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::Silent),
+        Err(error) => Err(Failure::File(format!("cannot write to standard output: {error}"))),
+    }
+}

@@ -1,0 +1,164 @@
+//! Commands of a server on this machine (docs/server.md). Thin: they ask, and show the answer.
+
+mod jobs;
+mod logs;
+mod queues;
+mod serve;
+mod submit;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use meed_server::client::{AskError, Client};
+use meed_server::protocol::{JobQuery, RefusalKind, Request};
+use meed_server::supervise;
+use serde::Serialize;
+
+use crate::args::EXIT_CODES;
+use crate::exit::Failure;
+use crate::output::print_data;
+
+#[derive(Subcommand)]
+pub(crate) enum ServerCommand {
+    /// Serves this machine to all who share it: takes jobs, and runs them in fair turns.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", serve::EXAMPLES))]
+    Serve(serve::ServeArgs),
+    /// Hands a command to the server, which runs it when its turn has come.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", submit::EXAMPLES))]
+    Submit(Box<submit::SubmitArgs>),
+    /// Lists jobs, the newest first.
+    #[command(after_help = format!("Examples:\n  meed jobs\n  meed jobs --all\n  meed jobs --ended \
+        --json\n\n{EXIT_CODES}"))]
+    Jobs(jobs::JobsArgs),
+    /// Shows a job and its tasks.
+    #[command(after_help = format!("Examples:\n  meed show 17\n  meed show training\n\n\
+        {EXIT_CODES}"))]
+    Show(JobArgs),
+    /// Prints what a job's tasks have written.
+    #[command(after_help = format!("Examples:\n  meed logs 17\n  meed logs -f training\n  meed \
+        logs 17 --task 3\n\n{EXIT_CODES}"))]
+    Logs(logs::LogsArgs),
+    /// Cancels jobs: what runs of them is stopped.
+    #[command(after_help = format!("Examples:\n  meed cancel 17 18\n\n{EXIT_CODES}"))]
+    Cancel(ManyArgs),
+    /// Holds jobs that have not begun.
+    #[command(after_help = format!("Examples:\n  meed hold 17\n\n{EXIT_CODES}"))]
+    Hold(ManyArgs),
+    /// Lets held jobs go on.
+    #[command(after_help = format!("Examples:\n  meed release 17\n\n{EXIT_CODES}"))]
+    Release(ManyArgs),
+    /// Waits until jobs have ended; the exit code says whether all ended well.
+    #[command(after_help = format!("Examples:\n  meed wait 17 && echo done\n\n{EXIT_CODES}"))]
+    Wait(ManyArgs),
+    /// Shows how the queues stand: share, held, used, balance, and who is served next.
+    #[command(after_help = format!("Examples:\n  meed queues\n  meed queues --json\n\n\
+        {EXIT_CODES}"))]
+    Queues(AskArgs),
+    /// Says why a job waits.
+    #[command(after_help = format!("Examples:\n  meed why 17\n\n{EXIT_CODES}"))]
+    Why(JobArgs),
+    /// Has the server read its configuration again.
+    #[command(after_help = format!("Examples:\n  meed reload\n\n{EXIT_CODES}"))]
+    Reload(AskArgs),
+}
+
+/// How the server is asked.
+#[derive(Args)]
+pub(crate) struct AskArgs {
+    /// The server's socket. Default: $MEED_SOCKET, this user's server, the machine's.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Prints the answer as JSON (docs/server.md).
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct JobArgs {
+    /// The job: its number, or its name (your newest of that name).
+    job: String,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ManyArgs {
+    /// The jobs: their numbers, or their names (your newest of that name).
+    #[arg(required = true)]
+    jobs: Vec<String>,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// Commands that are the program's own business: they are not shown, and read no command line.
+pub(crate) fn hidden() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    let command = args.next()?;
+    let folder = || args.next().map(PathBuf::from);
+    let mut folder = folder;
+    if command == supervise::COMMAND {
+        let done = supervise::run(Path::new(&folder()?));
+        return Some(if done.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    if command == supervise::begin::COMMAND {
+        let folder = folder()?;
+        let supervisor = std::env::args().nth(3)?;
+        let status = supervise::begin::run(&folder, &supervisor);
+        return Some(ExitCode::from(u8::try_from(status).unwrap_or(u8::MAX)));
+    }
+    None
+}
+
+pub(crate) fn run(command: ServerCommand) -> Result<(), Failure> {
+    match command {
+        ServerCommand::Serve(args) => serve::run(&args),
+        ServerCommand::Submit(args) => submit::run(*args),
+        ServerCommand::Jobs(args) => jobs::list(&args),
+        ServerCommand::Show(args) => jobs::show(&args),
+        ServerCommand::Logs(args) => logs::run(&args),
+        ServerCommand::Cancel(args) => jobs::change(&args, Request::Cancel),
+        ServerCommand::Hold(args) => jobs::change(&args, Request::Hold),
+        ServerCommand::Release(args) => jobs::change(&args, Request::Release),
+        ServerCommand::Wait(args) => jobs::wait(&args),
+        ServerCommand::Queues(args) => queues::list(&args),
+        ServerCommand::Why(args) => queues::why(&args),
+        ServerCommand::Reload(args) => {
+            let answer = args.connect()?.ask(&Request::Reload {})?;
+            if args.json { print_json(&answer) } else { Ok(()) }
+        }
+    }
+}
+
+impl AskArgs {
+    fn connect(&self) -> Result<Client, Failure> {
+        Ok(Client::connect(self.socket.as_deref())?)
+    }
+}
+
+fn query(job: &str) -> JobQuery {
+    JobQuery { job: job.to_owned(), from: 0 }
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).expect("answers have no keys that JSON has not");
+    print_data(&(text + "\n"))
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Failure {
+        let sentence = error.to_string();
+        match error {
+            AskError::Refused(refusal) => match refusal.kind {
+                RefusalKind::Unknown => Failure::Usage(sentence),
+                RefusalKind::Malformed | RefusalKind::Wrong | RefusalKind::Limit => {
+                    Failure::Input(sentence)
+                }
+                RefusalKind::Forbidden => Failure::Forbidden(sentence),
+                RefusalKind::Failed => Failure::Run(sentence),
+            },
+            _ => Failure::NoServer(sentence),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `meed queues` and `meed why`.
+
+use std::fmt::Write;
+
+use meed_server::protocol::Request;
+use serde_json::Value;
+
+use super::table::columns;
+use super::{AskArgs, JobArgs, print_json, query};
+use crate::exit::Failure;
+use crate::output::print;
+
+pub(crate) fn list(args: &AskArgs) -> Result<(), Failure> {
+    let answer = args.connect()?.ask(&Request::Queues {})?;
+    if args.json {
+        return print_json(&answer);
+    }
+    let mut queues: Vec<&Value> = answer["queues"].as_array().into_iter().flatten().collect();
+    let place = |queue: &Value| queue["next"].as_u64().unwrap_or(u64::MAX);
+    queues.sort_by_key(|queue| place(queue));
+    let measured = queues.first().and_then(|queue| queue["measured"].as_str()).unwrap_or("");
+    let hours = |queue: &Value, key: &str| match queue["books"][key].as_f64() {
+        Some(seconds) => format!("{:.2}", seconds / 3600.0),
+        None => String::new(),
+    };
+    let row = |queue: &&Value| {
+        let next = queue["next"].as_u64().map(|place| (place + 1).to_string());
+        let number = |key: &str| queue[key].as_f64().map(|number| format!("{number:.1}"));
+        vec![
+            queue["queue"].as_str().unwrap_or_default().to_owned(),
+            next.unwrap_or_default(),
+            number("weight").unwrap_or_default(),
+            number("share").unwrap_or_default(),
+            number("held").unwrap_or_default(),
+            queue["waiting_tasks"].to_string(),
+            hours(queue, "usage"),
+            hours(queue, "balance"),
+        ]
+    };
+    let heads = ["QUEUE", "NEXT", "WEIGHT", "SHARE", "HELD", "WAITING", "USED h", "BALANCE h"];
+    let table = columns(&heads, queues.iter().map(row));
+    print(&format!("{table}share, held, used and balance in {measured}, and its hours\n"))
+}
+
+pub(crate) fn why(args: &JobArgs) -> Result<(), Failure> {
+    let answer = args.ask.connect()?.ask(&Request::Why(query(&args.job)))?;
+    if args.ask.json {
+        return print_json(&answer);
+    }
+    print(&words(&answer))
+}
+
+fn words(answer: &Value) -> String {
+    let job = &answer["job"];
+    let state = job["state"].as_str().unwrap_or_default();
+    let mut out = format!("Job {} of queue {}: {state}\n", job["id"], text(&job["queue"]));
+    let mut line = |words: String| {
+        let _ = writeln!(out, "  {words}");
+    };
+    if let Some(why) = job["why"].as_str() {
+        line(why.to_owned());
+    }
+    let before: Vec<String> =
+        answer["waits_for"].as_array().into_iter().flatten().map(Value::to_string).collect();
+    if !before.is_empty() {
+        line(format!("It waits for the end of {}.", before.join(", ")));
+    }
+    if answer["waits_for_devices"].as_u64().unwrap_or(0) > 0 {
+        line("Its turn has come; tasks that are being stopped still hold its devices.".to_owned());
+    }
+    let standing = &answer["standing"];
+    for obstacle in standing["obstacles"].as_array().into_iter().flatten() {
+        line(obstacle_words(obstacle));
+    }
+    for level in standing["levels"].as_array().into_iter().flatten() {
+        let children: Vec<String> = level["children"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .take(8)
+            .map(|child| {
+                format!("{} ({:.3})", text(&child["queue"]), child["key"].as_f64().unwrap_or(0.0))
+            })
+            .collect();
+        if !children.is_empty() {
+            let order = text(&level["order"]);
+            line(format!("Order by {order}, the smallest first: {}.", children.join(", ")));
+        }
+    }
+    out
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn obstacle_words(obstacle: &Value) -> String {
+    let bounds = |key: &str| {
+        let some = obstacle[key].as_array().into_iter().flatten();
+        let words = some.map(|bound| {
+            format!("{} {} of {}", text(&bound["resource"]), bound["asks"], bound["has"])
+        });
+        words.collect::<Vec<_>>().join(", ")
+    };
+    match text(&obstacle["what"]) {
+        "quota" => format!("Queue {} is at its maximum.", text(&obstacle["queue"])),
+        "size" => format!("A task asks for more than is free: {}.", bounds("short")),
+        "place" => "Enough is free, but not in one place.".to_owned(),
+        "no_node" => "A task asks for more than this machine has now.".to_owned(),
+        "blocked" => "A task that is first in turn does not fit, and the policy waits.".to_owned(),
+        "turn" => "Other queues are served first.".to_owned(),
+        "order" => format!(
+            "{} jobs with {} tasks of its queue come first.",
+            obstacle["jobs"], obstacle["tasks"]
+        ),
+        other => format!("{other}."),
+    }
+}

@@ -1,0 +1,103 @@
+//! Asking a server.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::protocol::{Answer, AnswerBody, NotDone, Request, SCHEMA};
+use crate::service::{SYSTEM_SOCKET, usual_socket, usual_state};
+
+/// The variable that names the socket.
+pub const SOCKET: &str = "MEED_SOCKET";
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// Nobody answers.
+    #[error("no server answers at {}: {error}; start one with `meed serve`", path.display())]
+    NoServer {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It went away before it answered.
+    #[error("the server went away before it answered")]
+    Gone,
+    /// The answer is none that this program knows.
+    #[error("the server's answer cannot be read: {0}")]
+    Answer(String),
+    /// It refuses.
+    #[error("{}", .0.text)]
+    Refused(NotDone),
+}
+
+/// A connection to a server.
+pub struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// To the socket `given`, or that of the environment, or this user's server, or the machine's.
+    ///
+    /// # Errors
+    ///
+    /// Nobody answers.
+    pub fn connect(given: Option<&Path>) -> Result<Client, AskError> {
+        let named = given.map(Path::to_owned).or_else(|| std::env::var_os(SOCKET).map(Into::into));
+        let places = match named {
+            Some(path) => vec![path],
+            None => vec![usual_socket(&usual_state()), PathBuf::from(SYSTEM_SOCKET)],
+        };
+        let mut failed = None;
+        for path in places {
+            match UnixStream::connect(&path) {
+                Ok(stream) => return Ok(Client { stream: BufReader::new(stream) }),
+                Err(error) => failed = failed.or(Some(AskError::NoServer { path, error })),
+            }
+        }
+        Err(failed.unwrap_or(AskError::Gone))
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// The server refuses, or goes away.
+    pub fn ask(&mut self, request: &Request) -> Result<Value, AskError> {
+        let wrong = |why: serde_json::Error| AskError::Answer(why.to_string());
+        let mut line = serde_json::to_vec(request).map_err(wrong)?;
+        line.push(b'\n');
+        // A server that refuses a request may not read all of it.
+        let written = self.stream.get_mut().write_all(&line);
+        let mut answer = Vec::new();
+        match self.stream.read_until(b'\n', &mut answer) {
+            Ok(0) | Err(_) => return Err(AskError::Gone),
+            Ok(_) => {}
+        }
+        let answer: Answer = serde_json::from_slice(&answer).map_err(wrong)?;
+        if answer.schema != SCHEMA {
+            let (theirs, ours) = (answer.schema, SCHEMA);
+            return Err(AskError::Answer(format!("it is of schema {theirs}, not {ours}")));
+        }
+        match answer.what {
+            AnswerBody::Ok(value) if written.is_ok() => Ok(value),
+            AnswerBody::Ok(_) => Err(AskError::Gone),
+            AnswerBody::Error(refusal) => Err(AskError::Refused(refusal)),
+        }
+    }
+
+    /// The same, as what it is to be.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::ask`].
+    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, AskError> {
+        let answer = self.ask(request)?;
+        serde_json::from_value(answer).map_err(|why| AskError::Answer(why.to_string()))
+    }
+}

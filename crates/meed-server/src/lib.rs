@@ -1,0 +1,28 @@
+//! Meed on one machine: the server that a team shares.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`service`] | socket, signals, service manager; one thread owns the world |
+//! | [`world`] | what the driver decides becomes processes, and their ends become events |
+//! | [`books`] | jobs as they were submitted, and how tasks ended |
+//! | [`run`] | the folder of a task: what server and supervisor say to each other |
+//! | [`supervise`] | the process that runs a task, and outlives the server |
+//! | [`settings`] | the configuration; who may do what |
+//! | [`protocol`], [`client`] | what users and the server say to each other |
+//!
+//! Invariants: nothing is acknowledged or begun before it is durable; an attempt of a task begins
+//! at most once, whatever dies in between; who a user is says the system alone.
+
+pub mod books;
+pub mod client;
+pub mod clock;
+pub mod here;
+pub mod protocol;
+pub mod run;
+pub mod service;
+pub mod settings;
+pub mod spec;
+pub mod supervise;
+pub mod text;
+pub mod user;
+pub mod world;

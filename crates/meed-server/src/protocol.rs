@@ -1,0 +1,295 @@
+//! What clients and the server say to each other over the Unix socket: one line of JSON each way,
+//! any number of times. Who the client is says the socket ([`crate::service`]), not the line.
+//!
+//! > {"jobs":{"all":true}}
+//! > {"schema":1,"ok":{"jobs":[..],"more":null}}
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::books::JobRow;
+use crate::run::TaskEnd;
+use crate::spec::Submission;
+
+/// Version of the answers.
+pub const SCHEMA: u32 = 1;
+/// Most bytes of a request.
+pub const MAX_REQUEST: usize = 8 << 20;
+/// Most rows of one answer.
+pub const MAX_ROWS: usize = 1000;
+
+/// What a client asks for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and most are submissions")]
+pub enum Request {
+    /// A new job.
+    Submit(Submission),
+    /// Lists jobs, the newest first.
+    Jobs(JobsQuery),
+    /// All about a job.
+    Show(JobQuery),
+    /// A job is wanted no more.
+    Cancel(JobQuery),
+    /// No task of a job is to start.
+    Hold(JobQuery),
+    /// A held job goes on.
+    Release(JobQuery),
+    /// Answers when the job has ended.
+    Wait(JobQuery),
+    /// How queues stand.
+    Queues {},
+    /// Why a job waits.
+    Why(JobQuery),
+    /// The configuration is read again.
+    Reload {},
+    /// Who serves.
+    Ping {},
+}
+
+/// Which jobs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JobsQuery {
+    /// Of all users; else the asking one's.
+    pub all: bool,
+    /// Also those that have ended.
+    pub ended: bool,
+    /// Only of this queue.
+    pub queue: Option<String>,
+    /// Only numbers below this one: the page behind one that ended with it.
+    pub below: Option<u64>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// Which job: its number, or its name (the newest of the user's).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobQuery {
+    /// Number or name.
+    pub job: String,
+    /// Tasks are shown from this one on.
+    #[serde(default)]
+    pub from: u32,
+}
+
+/// What the server says.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// What was asked for, or why not.
+    #[serde(flatten)]
+    pub what: AnswerBody,
+}
+
+/// An answer without its version.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerBody {
+    /// What was asked for.
+    Ok(Value),
+    /// Why not.
+    Error(NotDone),
+}
+
+/// Why something was not done.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NotDone {
+    /// What kind of reason it is.
+    pub kind: RefusalKind,
+    /// In words.
+    pub text: String,
+}
+
+/// Kinds of reasons.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalKind {
+    /// The request is none.
+    Malformed,
+    /// It cannot be done so: an unknown queue, more than the machine has.
+    Wrong,
+    /// There is no such job.
+    Unknown,
+    /// The user may not.
+    Forbidden,
+    /// Too many or too much.
+    Limit,
+    /// The server cannot.
+    Failed,
+}
+
+impl NotDone {
+    /// Of that kind.
+    pub fn new(kind: RefusalKind, text: impl Into<String>) -> NotDone {
+        NotDone { kind, text: text.into() }
+    }
+}
+
+impl Answer {
+    /// What was asked for.
+    pub fn of(done: Result<impl Serialize, NotDone>) -> Answer {
+        let value = done.and_then(|done| {
+            serde_json::to_value(done)
+                .map_err(|why| NotDone::new(RefusalKind::Failed, why.to_string()))
+        });
+        let what = match value {
+            Ok(value) => AnswerBody::Ok(value),
+            Err(refusal) => AnswerBody::Error(refusal),
+        };
+        Answer { schema: SCHEMA, what }
+    }
+}
+
+/// A job that was taken.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Submitted {
+    /// Its number.
+    pub job: u64,
+    /// Its queue.
+    pub queue: String,
+}
+
+/// A page of jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Jobs {
+    /// The newest first.
+    pub jobs: Vec<JobView>,
+    /// `below` of the next page, where there is one.
+    pub more: Option<u64>,
+}
+
+/// A job in a list. Of other users' jobs a tenant sees what fairness needs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobView {
+    /// Its number.
+    pub id: u64,
+    /// What people call it; of others' jobs nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whose it is.
+    pub user: String,
+    /// Its queue.
+    pub queue: String,
+    /// How it stands.
+    pub state: JobStanding,
+    /// All tasks.
+    pub tasks: u32,
+    /// Those that run.
+    pub running: u32,
+    /// Those that have ended well.
+    pub done: u32,
+    /// Those that have failed for good.
+    pub failed: u32,
+    /// When it was submitted, in microseconds since 1970-01-01 UTC.
+    pub submitted_us: u64,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_us: Option<u64>,
+    /// Why it failed, or waits for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// How a job stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStanding {
+    /// Its user holds it.
+    Held,
+    /// It waits for other jobs.
+    After,
+    /// It waits for its turn.
+    Waiting,
+    /// Some of its tasks run.
+    Running,
+    /// All tasks have ended well.
+    Done,
+    /// Some have not.
+    Failed,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+impl JobStanding {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            JobStanding::Held => "held",
+            JobStanding::After => "after",
+            JobStanding::Waiting => "waiting",
+            JobStanding::Running => "running",
+            JobStanding::Done => "done",
+            JobStanding::Failed => "failed",
+            JobStanding::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether it is over.
+    pub fn is_over(self) -> bool {
+        matches!(self, JobStanding::Done | JobStanding::Failed | JobStanding::Cancelled)
+    }
+}
+
+/// All about a job, for its user.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Shown {
+    /// As in lists.
+    #[serde(flatten)]
+    pub job: JobView,
+    /// What was submitted; the environment is not repeated.
+    pub spec: Submission,
+    /// Jobs that it waits for.
+    pub after: Vec<u64>,
+    /// Its tasks that run or have ended, by number.
+    pub task: BTreeMap<u32, TaskView>,
+    /// The first task of the next page.
+    pub more: Option<u32>,
+}
+
+/// A task.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TaskView {
+    /// Its index, as it is told.
+    pub index: u64,
+    /// Which attempt.
+    pub attempt: u32,
+    /// Whether it runs.
+    pub running: bool,
+    /// Since when it runs, in microseconds since 1970-01-01 UTC.
+    pub began_us: Option<u64>,
+    /// How its last attempt ended.
+    pub ended: Option<TaskEnd>,
+    /// The same in words.
+    pub words: Option<String>,
+    /// Where its output goes.
+    pub log: String,
+    /// GPUs that it holds.
+    pub gpus: Vec<u32>,
+    /// Processors of its own.
+    pub processors: Vec<u32>,
+}
+
+impl JobView {
+    /// What `row` says, with `running` tasks; `whole`: the asking user may see all of it.
+    pub fn of(row: &JobRow, state: JobStanding, running: u32, whole: bool) -> JobView {
+        JobView {
+            id: row.id,
+            name: whole.then(|| row.name.clone()),
+            user: row.user.clone(),
+            queue: row.queue.clone(),
+            state,
+            tasks: row.tasks,
+            running,
+            done: row.done,
+            failed: row.failed,
+            submitted_us: row.submitted_us,
+            ended_us: row.ended_us,
+            why: row.why.clone().filter(|_| whole),
+        }
+    }
+}

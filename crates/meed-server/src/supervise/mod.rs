@@ -1,0 +1,272 @@
+//! The supervisor: a small process for each task, which outlives the server.
+//!
+//! | step | what |
+//! |---|---|
+//! | 1 | takes the claim of the task's folder, or leaves it to whoever has it |
+//! | 2 | begins the command through a step of its own (`begin`), in a process group of its own |
+//! | 3 | waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL |
+//! | 4 | when the first process is gone it kills what that has left behind: descendants that leave their parents come to it |
+//! | 5 | leaves the result, durably |
+//!
+//! Invariants: a result says that nothing of the task runs any more; without a claim nothing
+//! begins. It has one thread, for the parent-death signal of its child is tied to that.
+
+pub mod begin;
+mod family;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+
+use crate::clock::{Moment, boot_id, boot_us};
+use crate::run::{Began, EndCause, How, TaskEnd, TaskFolder, Ticket};
+
+/// The hidden command that is a supervisor; its argument is the task's folder.
+pub const COMMAND: &str = "__supervise";
+
+/// How often what will not die is killed again.
+const AGAIN_US: u64 = 20_000;
+
+/// Runs the task of `folder` to its end.
+///
+/// # Errors
+///
+/// The system's, before the task has begun; afterwards a result is left whatever happens.
+pub fn run(folder: &Path) -> io::Result<()> {
+    let folder = TaskFolder::at(folder);
+    let ticket = folder.ticket()?;
+    let signals = Signals::take()?;
+    // A terminal's signals are the server's; a supervisor has no terminal.
+    let _ = rustix::process::setsid();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let Some(claim) = folder.claim()? else { return Ok(()) };
+    let ended = match Supervisor::begin(&folder, &ticket, &signals) {
+        Ok(supervisor) => supervisor.wait(),
+        Err(error) => never(error.to_string())?,
+    };
+    let problem = ended.problem.or_else(|| folder.problem());
+    leave(&folder, &TaskEnd { problem, ..ended });
+    drop(claim);
+    Ok(())
+}
+
+/// A full disk is waited for: until the result is there the task counts as running, and is not
+/// begun again.
+fn leave(folder: &TaskFolder, ended: &TaskEnd) {
+    while let Err(error) = folder.write_ended(ended) {
+        if error.kind() == io::ErrorKind::NotFound {
+            // The folder is gone: nobody wants to know.
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+fn never(problem: String) -> io::Result<TaskEnd> {
+    Ok(TaskEnd {
+        began: None,
+        at: Moment::now(),
+        boot: boot_id()?,
+        how: How::Never,
+        cause: EndCause::Itself,
+        problem: Some(problem),
+        cpu_us: 0,
+        peak_bytes: 0,
+    })
+}
+
+/// Signals as bytes in a pipe: waiting for them and for time is one call.
+struct Signals {
+    stop: UnixStream,
+    child: UnixStream,
+}
+
+impl Signals {
+    fn take() -> io::Result<Signals> {
+        let taken = |signals: &[i32]| {
+            let (reader, writer) = UnixStream::pair()?;
+            reader.set_nonblocking(true)?;
+            for &signal in signals {
+                signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+            }
+            Ok::<_, io::Error>(reader)
+        };
+        let hung_up = std::sync::Arc::default();
+        signal_hook::flag::register(SIGHUP, hung_up)?;
+        Ok(Signals { stop: taken(&[SIGTERM, SIGINT])?, child: taken(&[SIGCHLD])? })
+    }
+
+    /// Until something comes, or so many microseconds have passed. Whether the task is to stop.
+    fn wait(&self, micros: Option<u64>) -> bool {
+        let timeout = micros.map(|micros| Timespec {
+            tv_sec: i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX),
+            tv_nsec: i64::try_from(micros % 1_000_000 * 1000).unwrap_or(0),
+        });
+        let mut both = [&self.stop, &self.child].map(|end| PollFd::new(end, PollFlags::IN));
+        // An interruption is a signal, whose byte is read below.
+        let _ = poll(&mut both, timeout.as_ref());
+        drain(&self.child);
+        drain(&self.stop)
+    }
+}
+
+/// Whether there was something.
+fn drain(end: &UnixStream) -> bool {
+    let mut bytes = [0; 64];
+    let mut some = false;
+    while let Ok(1..) = io::Read::read(&mut &*end, &mut bytes) {
+        some = true;
+    }
+    some
+}
+
+struct Supervisor<'t> {
+    ticket: &'t Ticket,
+    signals: &'t Signals,
+    /// The first process; its group has its number.
+    process: Pid,
+    began: Moment,
+    boot: String,
+    status: Option<WaitStatus>,
+    cause: EndCause,
+    /// When SIGKILL follows.
+    kill_at: Option<u64>,
+}
+
+impl<'t> Supervisor<'t> {
+    fn begin(
+        folder: &TaskFolder,
+        ticket: &'t Ticket,
+        signals: &'t Signals,
+    ) -> io::Result<Supervisor<'t>> {
+        let boot = boot_id()?;
+        let log = log_file(ticket)?;
+        let began = Moment::now();
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("meed").arg(begin::COMMAND).arg(folder.path());
+        command.arg(std::process::id().to_string());
+        // What it begins in is the server's: the user's environment comes when the user does.
+        command.env_clear().env(Ticket::COOKIE, &ticket.cookie).process_group(0);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let child = command.spawn()?;
+        let process = Pid::from_child(&child);
+        let supervisor = rustix::process::getpid().as_raw_nonzero().get();
+        let number = process.as_raw_nonzero().get();
+        let told = Began { supervisor, process: number, boot: boot.clone(), at: began };
+        // Without it the task runs as well; only who asks does not hear since when.
+        let _ = folder.write_began(&told);
+        let (status, cause, kill_at) = (None, EndCause::Itself, None);
+        Ok(Supervisor { ticket, signals, process, began, boot, status, cause, kill_at })
+    }
+
+    fn wait(mut self) -> TaskEnd {
+        let limit_us = self.ticket.time_ms.map(|millis| millis.saturating_mul(1000));
+        let over_at = limit_us.map(|limit| self.began.boot_us.saturating_add(limit));
+        loop {
+            let some_left = self.reap();
+            let now = boot_us();
+            if self.status.is_some() {
+                if !some_left {
+                    break;
+                }
+                family::kill_all();
+                self.kill_at = Some(now + AGAIN_US);
+            } else if over_at.is_some_and(|over| now >= over) {
+                self.end(EndCause::Time, now);
+            }
+            if self.kill_at.is_some_and(|kill| now >= kill) {
+                family::kill_all();
+                self.kill_at = Some(now + AGAIN_US);
+            }
+            let over_at = over_at.filter(|_| self.cause == EndCause::Itself);
+            let next = self.kill_at.into_iter().chain(over_at).min();
+            if self.signals.wait(next.map(|next| next.saturating_sub(now).max(1))) {
+                self.end(EndCause::Stopped, boot_us());
+            }
+        }
+        self.ended()
+    }
+
+    /// Asks the group to end, once.
+    fn end(&mut self, cause: EndCause, now: u64) {
+        if self.cause == EndCause::Itself && self.status.is_none() {
+            self.cause = cause;
+            self.kill_at = Some(now.saturating_add(self.ticket.grace_ms.saturating_mul(1000)));
+            let _ = rustix::process::kill_process_group(self.process, Signal::TERM);
+            // A stopped process hears nothing.
+            let _ = rustix::process::kill_process_group(self.process, Signal::CONT);
+        }
+    }
+
+    /// Takes note of who has died; whether any child is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.process => self.status = Some(status),
+                Ok(Some(_)) => {}
+                Ok(None) => return true,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn ended(self) -> TaskEnd {
+        let how = match self.status {
+            Some(status) => match (status.exit_status(), status.terminating_signal()) {
+                (Some(code), _) => How::Exit(code),
+                (_, Some(signal)) => How::Signal(signal),
+                _ => How::Never,
+            },
+            None => How::Never,
+        };
+        let (cpu_us, peak_bytes) = used();
+        TaskEnd {
+            began: Some(self.began),
+            at: Moment::now(),
+            boot: self.boot,
+            how,
+            cause: self.cause,
+            problem: None,
+            cpu_us,
+            peak_bytes,
+        }
+    }
+}
+
+/// Time of processors and the highest memory of all descendants that were waited for.
+fn used() -> (u64, u64) {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return (0, 0) };
+    let micros = |time: nix::sys::time::TimeVal| {
+        let whole = u64::try_from(time.tv_sec()).unwrap_or(0);
+        whole * 1_000_000 + u64::try_from(time.tv_usec()).unwrap_or(0)
+    };
+    let kilobytes = u64::try_from(usage.max_rss()).unwrap_or(0);
+    (micros(usage.user_time()) + micros(usage.system_time()), kilobytes << 10)
+}
+
+/// The file that takes the output. Its folder belongs to the server: nobody else can put a link
+/// there. The user may read and write what the task has written.
+fn log_file(ticket: &Ticket) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600);
+    options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    let path = ticket.log.as_path();
+    let named = |error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: cannot be opened: {error}", path.display()))
+    };
+    let file = options.open(path).map_err(named)?;
+    if let Some(account) = &ticket.account {
+        std::os::unix::fs::fchown(&file, Some(account.uid), Some(account.gid)).map_err(named)?;
+    }
+    Ok(file)
+}

@@ -1,0 +1,81 @@
+//! Users of the system, by the number that the socket tells.
+
+use nix::unistd::{Gid, Group, Uid, getgrouplist};
+
+use crate::run::Account;
+
+/// A user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalUser {
+    /// Number.
+    pub uid: u32,
+    /// Name; `uid-N` where the system has none.
+    pub name: String,
+    /// Main group.
+    pub gid: u32,
+    /// Home folder.
+    pub home: String,
+    /// Shell.
+    pub shell: String,
+    /// Names of all groups.
+    pub groups: Vec<String>,
+    gids: Vec<u32>,
+}
+
+impl LocalUser {
+    /// The user of that number. `gid`: the group that the peer has, for who has no account.
+    pub fn of(uid: u32, gid: u32) -> LocalUser {
+        let found = nix::unistd::User::from_uid(Uid::from_raw(uid)).ok().flatten();
+        let Some(found) = found else {
+            return LocalUser {
+                gid,
+                gids: vec![gid],
+                ..LocalUser::made_up(&format!("uid-{uid}"), uid)
+            };
+        };
+        let name = std::ffi::CString::new(found.name.as_str()).ok();
+        let gids = name.and_then(|name| getgrouplist(&name, found.gid).ok()).unwrap_or_default();
+        let named = |gid: &Gid| Group::from_gid(*gid).ok().flatten().map(|group| group.name);
+        LocalUser {
+            uid,
+            gid: found.gid.as_raw(),
+            home: found.dir.to_string_lossy().into_owned(),
+            shell: found.shell.to_string_lossy().into_owned(),
+            groups: gids.iter().filter_map(named).collect(),
+            gids: gids.iter().map(|gid| gid.as_raw()).collect(),
+            name: found.name,
+        }
+    }
+
+    /// A user whom the system does not know.
+    pub fn made_up(name: &str, uid: u32) -> LocalUser {
+        LocalUser {
+            uid,
+            name: name.to_owned(),
+            gid: uid,
+            home: "/".to_owned(),
+            shell: "/bin/sh".to_owned(),
+            groups: Vec::new(),
+            gids: vec![uid],
+        }
+    }
+
+    /// Who runs this process.
+    pub fn current() -> LocalUser {
+        let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+        LocalUser::of(uid.as_raw(), gid.as_raw())
+    }
+
+    /// Whether it is who runs this process.
+    pub fn is_server(&self) -> bool {
+        self.uid == rustix::process::geteuid().as_raw()
+    }
+
+    /// What a task's process is to become; `None`: it is that already.
+    pub fn account(&self) -> Option<Account> {
+        if self.is_server() {
+            return None;
+        }
+        Some(Account { uid: self.uid, gid: self.gid, groups: self.gids.clone() })
+    }
+}

@@ -1,0 +1,220 @@
+//! Decisions become processes: tickets, supervisors, and the wait for processors and GPUs that
+//! others have not let go of yet.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use meed_driver::live::Action;
+use meed_journal::TaskKey;
+
+use super::tasks::never;
+use super::verbs::Verb;
+use super::{Held, Run, World, WorldError};
+use crate::books::JobRow;
+use crate::run::{TaskFolder, Ticket, Watched};
+use crate::spec::{Submission, SystemLimit};
+use crate::supervise;
+use crate::text::Bytes;
+use crate::user::LocalUser;
+
+impl World {
+    /// Carries out what is durable; what that leads to at once.
+    pub(super) fn act(&mut self, actions: Vec<Action>) -> Result<Vec<Verb>, WorldError> {
+        let mut verbs = Vec::new();
+        for action in actions {
+            match action {
+                Action::Start { task, .. } => verbs.extend(self.start(task)?),
+                Action::Stop { task, .. } => self.stop(&task),
+            }
+        }
+        if std::mem::take(&mut self.has_room) {
+            for task in std::mem::take(&mut self.deferred) {
+                verbs.extend(self.start(task)?);
+            }
+        }
+        Ok(verbs)
+    }
+
+    /// The engine does not know the task any more.
+    fn stop(&mut self, task: &TaskKey) {
+        let Some(run) = self.runs.get_mut(task) else { return };
+        run.stops = true;
+        match &run.watched {
+            Some(watched) => watched.ask_to_end(),
+            None => self.free(task),
+        }
+    }
+
+    fn start(&mut self, task: TaskKey) -> Result<Vec<Verb>, WorldError> {
+        let row = JobRow::id_of(&task.job).and_then(|id| self.rows.get(&id));
+        let Some(row) = row.filter(|row| row.key() == task.job).cloned() else {
+            // It was cancelled or held, and the server died before the driver was told.
+            return Ok(vec![Verb::Cancel(task.job)]);
+        };
+        let Some(spec) = self.books.spec(row.id)? else {
+            return self.has_ended(&task, never("its description is lost".to_owned())?);
+        };
+        let folder = self.places.run(&task);
+        let held = match folder.ticket() {
+            // Made before a crash; what it names was marked when the server came back.
+            Ok(ticket) => Some(Held { processors: ticket.processors, gpus: ticket.gpus }),
+            Err(_) => self.devices_for(&spec),
+        };
+        self.running.entry(row.id).or_default().insert(task.clone());
+        let (watched, stops) = (None, false);
+        let Some(held) = held else {
+            let held = Held::default();
+            self.runs.insert(task.clone(), Run { folder, held, watched, stops });
+            self.deferred.push_back(task);
+            return Ok(Vec::new());
+        };
+        let ticket = self.ticket(&task, &row, &spec, &held);
+        self.runs.insert(task.clone(), Run { folder: folder.clone(), held, watched, stops });
+        match self.begin(&task, &row, &folder, &ticket) {
+            Ok(watched) => {
+                if let Some(run) = self.runs.get_mut(&task) {
+                    run.watched = Some(watched);
+                }
+                Ok(Vec::new())
+            }
+            Err(why) => self.has_ended(&task, never(format!("it cannot be started: {why}"))?),
+        }
+    }
+
+    /// Numbers of processors and GPUs; `None`: others that are being stopped still hold them.
+    fn devices_for(&mut self, spec: &Submission) -> Option<Held> {
+        let demand = self.demand(spec).ok()?;
+        let kinds = self.live.engine().kinds();
+        let whole = |name: &str| {
+            let amount = kinds.find(name).map_or(0, |kind| demand.get(kind));
+            // A part of a processor has none of its own.
+            if amount.is_multiple_of(1000) { (amount / 1000) as usize } else { 0 }
+        };
+        let processors = if self.settings.affinity { whole("cpu") } else { 0 };
+        let somebody_stops = self.runs.values().any(|run| run.stops);
+        if somebody_stops && !self.devices.has_processors(processors) {
+            return None;
+        }
+        self.devices.take(processors, whole("gpu"))
+    }
+
+    fn ticket(&self, task: &TaskKey, row: &JobRow, spec: &Submission, held: &Held) -> Ticket {
+        let user = LocalUser::of(row.uid, row.gid);
+        let mut limits = spec.limits.clone();
+        let kinds = self.live.engine().kinds();
+        if let Some(memory) = kinds.find("memory").filter(|_| spec.bound_address_space) {
+            let bytes = self.demand(spec).map_or(0, |demand| demand.get(memory));
+            if bytes > 0 {
+                limits.retain(|limit| limit.name != "as");
+                let (soft, hard) = (Some(bytes), Some(bytes));
+                limits.push(SystemLimit { name: "as".to_owned(), soft, hard });
+            }
+        }
+        let grace = self.settings.grace.as_millis();
+        Ticket {
+            version: Ticket::VERSION,
+            cookie: self.cookie(task),
+            command: spec.command.clone(),
+            env: environment(task, row, spec, held, &user),
+            folder: spec.folder.clone(),
+            umask: spec.umask,
+            limits,
+            account: user.account(),
+            log: self
+                .places
+                .logs(row.id)
+                .join(format!("{}.log", spec.tasks.index(task.task)))
+                .into(),
+            stdout: spec.stdout.clone(),
+            stderr: spec.stderr.clone(),
+            time_ms: spec.time_ms,
+            grace_ms: spec.grace_ms.unwrap_or(u64::try_from(grace).unwrap_or(u64::MAX)),
+            processors: held.processors.clone(),
+            gpus: held.gpus.clone(),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        task: &TaskKey,
+        row: &JobRow,
+        folder: &TaskFolder,
+        ticket: &Ticket,
+    ) -> io::Result<Watched> {
+        let mode = if ticket.account.is_some() { 0o711 } else { 0o700 };
+        DirBuilder::new().recursive(true).mode(mode).create(self.places.logs(row.id))?;
+        folder.make(ticket)?;
+        // The program itself, even where a newer one has taken its place on the disk.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("meed").arg(supervise::COMMAND).arg(folder.path());
+        command.env_clear().current_dir("/").process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn()?;
+        let number = i32::try_from(child.id()).map_err(io::Error::other)?;
+        let token = self.token(task);
+        self.watch.add(token, number, Some(child))
+    }
+
+    /// Waits for a supervisor that was there before this server; whether it still is.
+    pub(super) fn watch_process(&mut self, task: &TaskKey, supervisor: i32) -> bool {
+        let token = self.token(task);
+        let Ok(watched) = self.watch.add(token, supervisor, None) else {
+            self.tokens.remove(&token);
+            return false;
+        };
+        let Some(run) = self.runs.get_mut(task) else { return true };
+        // It lives after it was taken hold of: so that is no other process of the same number.
+        if run.folder.look().ok() != Some(crate::run::FolderState::Runs(supervisor)) {
+            self.tokens.remove(&token);
+            return false;
+        }
+        if run.stops {
+            watched.ask_to_end();
+        }
+        run.watched = Some(watched);
+        true
+    }
+
+    fn token(&mut self, task: &TaskKey) -> u64 {
+        self.next_token += 1;
+        self.tokens.insert(self.next_token, task.clone());
+        self.next_token
+    }
+}
+
+/// The user's own, what an account brings where that is missing, and what a task is told.
+fn environment(
+    task: &TaskKey,
+    row: &JobRow,
+    spec: &Submission,
+    held: &Held,
+    user: &LocalUser,
+) -> Vec<(Bytes, Bytes)> {
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let mut told = vec![
+        ("MEED_JOB", row.id.to_string()),
+        ("MEED_TASK", spec.tasks.index(task.task).to_string()),
+        ("MEED_TASKS", row.tasks.to_string()),
+        ("MEED_ATTEMPT", task.attempt.to_string()),
+        ("MEED_QUEUE", row.queue.clone()),
+    ];
+    // Without a GPU of its own a task sees none; where the machine has none, nothing is said.
+    if spec.demand.contains_key("gpu") {
+        told.push(("CUDA_VISIBLE_DEVICES", list(&held.gpus)));
+        told.push(("HIP_VISIBLE_DEVICES", list(&held.gpus)));
+    }
+    let usual = [("HOME", &user.home), ("SHELL", &user.shell), ("USER", &user.name)];
+    let is_told = |key: &Bytes| told.iter().any(|(name, _)| key.as_os() == *name);
+    let mut env: Vec<(Bytes, Bytes)> =
+        spec.env.iter().filter(|(key, _)| !is_told(key)).cloned().collect();
+    for (name, value) in usual {
+        if env.iter().all(|(key, _)| key.as_os() != name) {
+            env.push((name.into(), value.as_str().into()));
+        }
+    }
+    env.extend(told.into_iter().map(|(name, value)| (name.into(), value.into())));
+    env
+}

@@ -1,0 +1,332 @@
+//! The world of one machine: what the scheduler decides becomes processes, and their ends become
+//! events.
+//!
+//! It has one thread, which calls [`World::turn`] with all that has come since the last time:
+//! requests of users and ends of supervisors. A turn:
+//!
+//! | step | what | durable |
+//! |---|---|---|
+//! | 1 | requests are checked; what the journal cannot tell goes into the books | with one sync |
+//! | 2 | the driver is told, and decides | |
+//! | 3 | the journal is committed | with one sync |
+//! | 4 | what followed goes into the books | with the next sync |
+//! | 5 | supervisors are started and stopped, users get their answers | |
+//!
+//! So nothing is answered or begun that a crash could take back. Between any two steps the process
+//! may die; `recover` says what is found then.
+//!
+//! It decides nothing itself and keeps no copy of what the engine knows: a row of a job holds what
+//! was submitted and what became of it, a run holds a process.
+
+mod clock;
+mod devices;
+mod launch;
+mod recover;
+mod reload;
+mod submit;
+mod tasks;
+mod verbs;
+mod views;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+
+use meed_driver::Failed;
+use meed_driver::live::{Live, OpenError};
+use meed_journal::TaskKey;
+use meed_store::{Retention, UnixMillis};
+
+use crate::books::{BooksError, JobBooks, JobRow, Meta, Writes};
+use crate::clock::{Moment, wall_us};
+use crate::protocol::{Answer, Request};
+use crate::run::{SupervisorWatch, TaskFolder, Watched};
+use crate::settings::{Settings, ThisMachine};
+use crate::user::LocalUser;
+use devices::{Devices, Held};
+use submit::Planned;
+use verbs::Verb;
+
+/// Why the server cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// The journal: nothing more can be decided.
+    #[error(transparent)]
+    Journal(#[from] Failed),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The books.
+    #[error(transparent)]
+    JobBooks(#[from] BooksError),
+    /// The system.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        error: std::io::Error,
+    },
+}
+
+impl WorldError {
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorldError {
+        let what = what.into();
+        move |error| WorldError::System { what, error }
+    }
+}
+
+/// What a user asks, and where the answer goes.
+pub struct Ask {
+    /// Who asks.
+    pub user: LocalUser,
+    /// What.
+    pub request: Request,
+    /// Takes the answer; who has gone is not told.
+    pub reply: Reply,
+}
+
+/// Takes an answer.
+pub type Reply = Box<dyn FnOnce(Answer) + Send>;
+
+/// What comes to a turn.
+pub enum TurnEvent {
+    /// A user asks.
+    Ask(Box<Ask>),
+    /// A supervisor is gone.
+    Gone(u64),
+    /// The configuration is to be read again.
+    Reload,
+}
+
+/// A task that the engine runs, or whose processes are not gone yet.
+struct Run {
+    folder: TaskFolder,
+    /// What it holds; nothing while it waits for it.
+    held: Held,
+    /// Its supervisor, where it has one.
+    watched: Option<Watched>,
+    /// The engine does not know it any more: it is being stopped.
+    stops: bool,
+}
+
+/// Where the server keeps what it keeps.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The state folder.
+    pub state: PathBuf,
+}
+
+impl Places {
+    /// Folders of tasks.
+    pub fn runs(&self) -> PathBuf {
+        self.state.join("run")
+    }
+
+    /// Jobs as they were submitted: nobody else's to read.
+    pub fn books(&self) -> PathBuf {
+        self.state.join("jobs")
+    }
+
+    /// Output of a job's tasks.
+    pub fn logs(&self, job: u64) -> PathBuf {
+        self.state.join("log").join(format!("{:03}", job / 1000)).join(job.to_string())
+    }
+
+    /// The folder of an attempt.
+    fn run(&self, task: &TaskKey) -> TaskFolder {
+        TaskFolder::at(self.runs().join(format!("{}-{}-{}", task.job, task.task, task.attempt)))
+    }
+}
+
+/// See the module.
+pub struct World {
+    live: Live<()>,
+    books: JobBooks,
+    meta: Meta,
+    settings: Settings,
+    machine: ThisMachine,
+    places: Places,
+    /// Tells this server's tasks from those of others.
+    name: String,
+    /// Jobs that have not ended.
+    rows: BTreeMap<u64, JobRow>,
+    /// Who waits for a job.
+    dependents: BTreeMap<u64, BTreeSet<u64>>,
+    runs: BTreeMap<TaskKey, Run>,
+    /// Running tasks of each job.
+    running: BTreeMap<u64, BTreeSet<TaskKey>>,
+    watch: SupervisorWatch,
+    tokens: BTreeMap<u64, TaskKey>,
+    next_token: u64,
+    devices: Devices,
+    /// Tasks that wait until others have let go of their processors or GPUs.
+    deferred: VecDeque<TaskKey>,
+    /// Whether somebody has let go of some since it was last looked.
+    has_room: bool,
+    /// Rows to be written.
+    writes: Writes,
+    /// Jobs whose rows are to be written.
+    changed: BTreeSet<u64>,
+    /// Whether something was written that is not durable yet.
+    is_dirty: bool,
+    /// Folders of tasks whose ends are in the books, once these are durable.
+    over: Vec<TaskFolder>,
+    /// Who waits for the end of a job.
+    waiters: BTreeMap<u64, Vec<(LocalUser, Reply)>>,
+    /// Jobs that have ended in this turn.
+    ended: Vec<u64>,
+    /// Why jobs were refused by the engine in this turn.
+    refused: BTreeMap<u64, String>,
+    /// Worth a line to the operator each.
+    remarks: Vec<String>,
+}
+
+impl World {
+    /// Does all that has come.
+    ///
+    /// # Errors
+    ///
+    /// The journal or the books cannot be written: nobody was answered, and the server must begin
+    /// again from what they hold.
+    pub fn turn(&mut self, events: Vec<TurnEvent>) -> Result<(), WorldError> {
+        let (mut asks, mut others) = (Vec::new(), Vec::new());
+        for event in events {
+            match event {
+                TurnEvent::Ask(ask) => asks.push(*ask),
+                other => others.push(other),
+            }
+        }
+        let (mut verbs, mut planned) = (Vec::new(), Vec::new());
+        for Ask { user, request, reply } in asks {
+            planned.push((self.plan(&user, request, &mut verbs)?, user, reply));
+        }
+        // What the journal cannot tell; what follows from it is written behind it.
+        self.write(true)?;
+        for event in others {
+            match event {
+                TurnEvent::Gone(token) => verbs.extend(self.gone(token)?),
+                TurnEvent::Reload | TurnEvent::Ask(_) => match self.reload() {
+                    Ok(changes) => verbs.extend(changes),
+                    Err(why) => self.remarks.push(why.text),
+                },
+            }
+        }
+        self.carry_on(verbs)?;
+        for (planned, user, reply) in planned {
+            match planned {
+                Planned::Wait(job) => self.wait(job, user, reply)?,
+                other => reply(self.answer(other, &user)?),
+            }
+        }
+        self.wake()
+    }
+
+    /// Tells, commits and carries out until nothing follows.
+    fn carry_on(&mut self, mut verbs: Vec<Verb>) -> Result<(), WorldError> {
+        let mut first = true;
+        while !verbs.is_empty() || std::mem::take(&mut first) {
+            let now = self.live.instant(self.meta.clock.now());
+            self.tell(now, verbs)?;
+            let actions = self.live.commit(wall_millis())?;
+            self.meta.cursor = self.live.store().durable().get();
+            self.write(false)?;
+            verbs = self.act(actions)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what has changed. `durably`: only if there is something that must be.
+    fn write(&mut self, durably: bool) -> Result<(), WorldError> {
+        for id in std::mem::take(&mut self.changed) {
+            if let Some(row) = self.rows.get(&id) {
+                self.writes.job(row);
+            }
+        }
+        if self.writes.is_empty() {
+            return Ok(());
+        }
+        self.writes.meta(&self.meta);
+        self.books.write(&std::mem::take(&mut self.writes), durably)?;
+        self.is_dirty = !durably;
+        let over = self.ended.iter().filter(|id| self.rows.get(id).is_some_and(JobRow::is_over));
+        let over: Vec<u64> = over.copied().collect();
+        over.iter().for_each(|id| drop(self.rows.remove(id)));
+        Ok(())
+    }
+
+    /// What a quiet moment is for: what was written becomes durable, folders that are not needed
+    /// any more go, a snapshot is left where one is due.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::turn`].
+    pub fn tidy(&mut self) -> Result<(), WorldError> {
+        if self.is_dirty || !self.over.is_empty() {
+            self.writes.meta(&self.meta);
+            self.books.write(&std::mem::take(&mut self.writes), true)?;
+            self.is_dirty = false;
+            for folder in std::mem::take(&mut self.over) {
+                if let Err(error) = folder.remove() {
+                    self.remarks.push(format!("{}: {error}", folder.path().display()));
+                }
+            }
+        }
+        self.live.tidy(&Retention::default(), wall_millis())?;
+        Ok(())
+    }
+
+    /// The last words before the server stops: tasks run on.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::turn`].
+    pub fn close(mut self) -> Result<(), WorldError> {
+        self.is_dirty = true;
+        self.tidy()?;
+        self.live.snapshot(wall_millis())?;
+        Ok(())
+    }
+
+    /// What the operator is to be told since the last time.
+    pub fn remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    /// Answers when the job has ended.
+    fn wait(&mut self, job: u64, user: LocalUser, reply: Reply) -> Result<(), WorldError> {
+        match self.rows.contains_key(&job) {
+            true => self.waiters.entry(job).or_default().push((user, reply)),
+            false => reply(self.view_of(job, &user)?),
+        }
+        Ok(())
+    }
+
+    fn wake(&mut self) -> Result<(), WorldError> {
+        for job in std::mem::take(&mut self.ended) {
+            for (user, reply) in self.waiters.remove(&job).unwrap_or_default() {
+                reply(self.view_of(job, &user)?);
+            }
+        }
+        self.refused.clear();
+        Ok(())
+    }
+
+    fn row_mut(&mut self, id: u64) -> Option<&mut JobRow> {
+        self.changed.insert(id);
+        self.rows.get_mut(&id)
+    }
+
+    /// The settings, to be read.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+fn wall_millis() -> UnixMillis {
+    UnixMillis::new(wall_us() / 1000)
+}
+
+fn now() -> Moment {
+    Moment::now()
+}

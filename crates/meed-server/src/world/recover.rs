@@ -1,0 +1,353 @@
+//! Opening: a new state folder, or what a server before this one has left, however it ended.
+//!
+//! 1. The driver recovers from its journal.
+//! 2. The books follow: records behind their cursor are read from the journal.
+//! 3. Tasks that run, as the journal says, are compared with their folders: who lives is waited for
+//!    again; who has ended is told with its true end, in the order of these ends, while nothing may
+//!    start; who was lost waits again; who never began begins.
+//! 4. Folders that the journal knows no running task of are of tasks that were being stopped: they
+//!    are stopped again.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::DirBuilder;
+use std::ops::ControlFlow;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use meed::Time;
+use meed_config::policy::PolicySpec;
+use meed_driver::Taken;
+use meed_driver::live::{Live, Opening, SnapshotRule};
+use meed_journal::{
+    Amounts, Fact, Header, JobKey, Keys, NodeEntry, Opened, Outcome, QueueEntry, Record, TaskKey,
+    UnitName,
+};
+use meed_store::{FileStore, FileStoreOptions, Seq};
+
+use super::verbs::Verb;
+use super::{Devices, Held, Places, Run, World, WorldError, now, wall_millis};
+use crate::books::{Clock, Fate, JobBooks, JobRow, Meta, Phase};
+use crate::clock::boot_id;
+use crate::run::{FolderState, SupervisorWatch, TaskEnd, TaskFolder};
+use crate::settings::{Settings, ThisMachine};
+
+impl World {
+    /// Opens the state folder; `gone` is called with the token of each supervisor that has ended,
+    /// and brings it to a turn.
+    ///
+    /// # Errors
+    ///
+    /// The system's; damage; settings that are not those of the folder.
+    pub fn open(
+        places: Places,
+        settings: Settings,
+        machine: ThisMachine,
+        gone: impl Fn(u64) + Send + 'static,
+    ) -> Result<World, WorldError> {
+        make_folders(&places)?;
+        let boot = boot_id().map_err(WorldError::system("boot_id"))?;
+        let books = JobBooks::open(&places.books())?;
+        let mut meta = match books.meta()? {
+            Some(meta) => meta,
+            None => new_meta(&books, &boot, &settings)?,
+        };
+        let same_boot = meta.clock.boot == boot;
+        let store =
+            FileStore::open_folder(places.state.join("journal"), FileStoreOptions::default());
+        let store = store.map_err(meed_driver::live::OpenError::from)?;
+        let (live, recovered) = Live::open(Box::new(store), opening(&settings, &meta.clock))?;
+        meta.clock = meta.clock.go_on(boot, now(), live.engine().now());
+        let kinds = live.engine().kinds();
+        let gpus = kinds.find("gpu").map_or(0, |kind| settings.node().capacity.get(kind) / 1000);
+        let devices = Devices::new(&machine.processors, u32::try_from(gpus).unwrap_or(u32::MAX));
+        let rows = books.open_jobs()?.into_iter().map(|row| (row.id, row)).collect();
+        let mut world = World {
+            name: format!("{:x}", meta.clock.epoch_us),
+            live,
+            books,
+            meta,
+            machine,
+            places,
+            rows,
+            dependents: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            running: BTreeMap::new(),
+            watch: SupervisorWatch::start(gone)
+                .map_err(WorldError::system("waiting for processes"))?,
+            tokens: BTreeMap::new(),
+            next_token: 0,
+            devices,
+            deferred: VecDeque::new(),
+            has_room: false,
+            writes: Default::default(),
+            changed: BTreeSet::new(),
+            is_dirty: true,
+            over: Vec::new(),
+            waiters: BTreeMap::new(),
+            ended: Vec::new(),
+            refused: BTreeMap::new(),
+            remarks: recovered.remarks,
+            settings: settings.clone(),
+        };
+        let changes = world.adopt(settings).map_err(|why| WorldError::System {
+            what: "the settings".to_owned(),
+            error: std::io::Error::other(why.text),
+        })?;
+        world.catch_up()?;
+        world.reconcile(same_boot, changes)?;
+        world.tidy()?;
+        Ok(world)
+    }
+
+    /// The books follow the journal.
+    fn catch_up(&mut self) -> Result<(), WorldError> {
+        let mut facts = Vec::new();
+        let (from, to) = (Seq::new(self.meta.cursor).next(), self.live.store().durable());
+        if to >= from {
+            let read = self.live.store().read(from, &mut |_, line| {
+                facts.extend(Record::decode(line).ok().map(|record| record.fact));
+                ControlFlow::Continue(())
+            });
+            read.map_err(meed_driver::live::OpenError::from)?;
+        }
+        for fact in facts {
+            match fact {
+                Fact::Arrive(arrival) => {
+                    let tasks = arrival.groups.iter().map(|group| group.tasks).sum();
+                    self.told(&arrival.job, tasks);
+                }
+                Fact::TasksAdded(added) => {
+                    let tasks = added.groups.iter().map(|group| group.tasks).sum();
+                    self.told(&added.job, tasks);
+                }
+                Fact::End(task) | Fact::Fail(task) => self.count_again(&task.key())?,
+                Fact::JobEnd(end) => {
+                    let id = JobRow::id_of(&end.job);
+                    let row = id.and_then(|id| self.rows.get(&id));
+                    let Some(id) = row.filter(|row| row.key() == end.job).map(|row| row.id) else {
+                        continue;
+                    };
+                    // Nobody waits yet: that is made anew below.
+                    match end.outcome {
+                        Outcome::Done => self.all_tasks_over(id)?,
+                        Outcome::Failed => self.job_over(id, Fate::Failed, None)?,
+                        Outcome::Cancelled => self.job_over(id, Fate::Cancelled, None)?,
+                    };
+                }
+                _ => {}
+            }
+        }
+        self.meta.cursor = to.get();
+        self.write(false)?;
+        self.ended.clear();
+        Ok(())
+    }
+
+    fn reconcile(&mut self, same_boot: bool, changes: Vec<Verb>) -> Result<(), WorldError> {
+        let mut verbs = changes;
+        let running: Vec<TaskKey> = self.live.running().map(|running| running.task).collect();
+        let mut ended: Vec<(Time, TaskKey, TaskEnd)> = Vec::new();
+        for task in &running {
+            let folder = self.adopt_run(task, false);
+            let shown = folder.path().display().to_string();
+            match folder.look().map_err(WorldError::system(shown.clone()))? {
+                FolderState::Runs(supervisor) if self.watch_process(task, supervisor) => {}
+                FolderState::Runs(_) | FolderState::Ended(_) => {
+                    let look = folder.look().map_err(WorldError::system(shown))?;
+                    match look {
+                        FolderState::Ended(end) => {
+                            ended.push((self.meta.clock.of(&end.boot, end.at), task.clone(), end));
+                        }
+                        _ => verbs.extend(self.look_at(task)?),
+                    }
+                }
+                FolderState::Waits | FolderState::Nothing if same_boot => {
+                    // It is marked, and begins when it is handed out once more.
+                    self.runs.remove(task);
+                    verbs.push(Verb::Again(task.clone()));
+                }
+                FolderState::Orphaned => verbs.extend(self.look_at(task)?),
+                // What it had begun is gone with the machine's memory.
+                FolderState::Waits | FolderState::Nothing => {
+                    self.free(task);
+                    verbs.push(Verb::Lost(task.clone()));
+                }
+            }
+        }
+        verbs.extend(self.settle(ended)?);
+        self.stop_strays(&running)?;
+        let mut waiting: Vec<u64> = Vec::new();
+        for (&id, row) in &self.rows {
+            if row.phase == Phase::New {
+                waiting.push(id);
+            }
+        }
+        waiting.iter().for_each(|&id| self.await_others(id));
+        for id in waiting {
+            self.arrive_if_ready(id, None, &mut verbs)?;
+        }
+        self.has_room = true;
+        self.carry_on(verbs)?;
+        self.ended.clear();
+        self.refused.clear();
+        Ok(())
+    }
+
+    /// Ends that nobody heard of, each at its time, while nothing can start: what starts later is
+    /// charged from then on only. What follows from them.
+    fn settle(
+        &mut self,
+        mut ended: Vec<(Time, TaskKey, TaskEnd)>,
+    ) -> Result<Vec<Verb>, WorldError> {
+        if ended.is_empty() {
+            return Ok(Vec::new());
+        }
+        ended.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        let node = self.settings.node().name.clone();
+        let first = self.live.instant(Time::ZERO);
+        let mut later = self.tell_once(first, vec![Verb::Cordon(node.clone())])?;
+        for (at, task, end) in ended {
+            let verbs = self.has_ended(&task, end)?;
+            let now = self.live.instant(at.min(self.meta.clock.now()));
+            later.extend(self.tell_once(now, verbs)?);
+        }
+        later.push(Verb::Uncordon(node));
+        Ok(later)
+    }
+
+    /// The run of a task that an earlier server began.
+    fn adopt_run(&mut self, task: &TaskKey, stops: bool) -> TaskFolder {
+        let folder = self.places.run(task);
+        let held =
+            folder.ticket().map(|ticket| Held { processors: ticket.processors, gpus: ticket.gpus });
+        let held = held.unwrap_or_default();
+        self.devices.mark(&held);
+        let run = Run { folder: folder.clone(), held, watched: None, stops };
+        self.runs.insert(task.clone(), run);
+        if let Some(id) = JobRow::id_of(&task.job).filter(|_| !stops) {
+            self.running.entry(id).or_default().insert(task.clone());
+        }
+        folder
+    }
+
+    /// TaskRange that the driver knows no more are stopped; folders of no use go.
+    fn stop_strays(&mut self, running: &[TaskKey]) -> Result<(), WorldError> {
+        let known: BTreeSet<&TaskKey> = running.iter().collect();
+        let runs = self.places.runs();
+        let shown = runs.display().to_string();
+        let entries = std::fs::read_dir(&runs).map_err(WorldError::system(shown))?;
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Some(task) = name.to_str().and_then(key_of) else { continue };
+            if known.contains(&task) {
+                continue;
+            }
+            self.adopt_run(&task, true);
+            // Nothing is told of it: the driver has forgotten it.
+            self.look_at(&task)?;
+        }
+        Ok(())
+    }
+}
+
+/// The task of a folder's name.
+fn key_of(name: &str) -> Option<TaskKey> {
+    let mut parts = name.rsplitn(3, '-');
+    let attempt = parts.next()?.parse().ok()?;
+    let task = parts.next()?.parse().ok()?;
+    let job = parts.next()?;
+    let job = job.parse().map_or_else(|_| JobKey::from(job), JobKey::Number);
+    JobRow::id_of(&job)?;
+    Some(TaskKey { job, task, attempt })
+}
+
+fn make_folders(places: &Places) -> Result<(), WorldError> {
+    let make = |path: &Path, mode: u32| {
+        let made = DirBuilder::new().recursive(true).mode(mode).create(path);
+        made.map_err(WorldError::system(path.display().to_string()))
+    };
+    // Users reach their own output through these, and can list nothing.
+    let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
+    make(&places.state, mode)?;
+    make(&places.state.join("log"), mode)?;
+    make(&places.state.join("journal"), 0o700)?;
+    make(&places.books(), 0o700)?;
+    make(&places.runs(), 0o700)
+}
+
+fn new_meta(books: &JobBooks, boot: &str, settings: &Settings) -> Result<Meta, WorldError> {
+    let clock = Clock::begin(boot.to_owned(), now());
+    let meta = Meta { version: Meta::VERSION, next: 1, cursor: 0, clock, queues: settings.known() };
+    let mut writes = crate::books::Writes::default();
+    writes.meta(&meta);
+    books.write(&writes, true)?;
+    Ok(meta)
+}
+
+fn opening(settings: &Settings, clock: &Clock) -> Opening<()> {
+    let placement = settings.placement;
+    let kinds = settings.config.kinds.len();
+    let by = format!("meed {}", env!("CARGO_PKG_VERSION"));
+    Opening {
+        config: settings.config.clone(),
+        place: Box::new(move || (placement.new)(kinds, 0)),
+        header: header(settings, clock),
+        take: Box::new(|_| Taken { detail: (), max_attempts: 0 }),
+        opened: Opened { by, epoch_us: Some(clock.epoch_us) },
+        rule: SnapshotRule::default(),
+        reasons: true,
+        wall: wall_millis(),
+    }
+}
+
+/// What the journal begins with: all that a replay must know.
+fn header(settings: &Settings, clock: &Clock) -> Header {
+    let (config, kinds) = (&settings.config, &settings.config.kinds);
+    let queue = |queue: &meed::QueueSpec| QueueEntry {
+        queue: queue.name.as_str().into(),
+        weight: queue.weight,
+        min: queue.min.as_ref().map(|min| Amounts::of(min, kinds)),
+        max: queue.max.as_ref().map(|max| Amounts::of_maximum(max, kinds)),
+        policy: (queue.policy != config.root).then(|| keys(&queue.policy, kinds)),
+        own: Keys::default(),
+    };
+    Header {
+        schema: meed_journal::SCHEMA,
+        world: "server".to_owned(),
+        epoch_us: Some(clock.epoch_us),
+        policy: settings.policy.word("order").unwrap_or_default().to_owned(),
+        resources: kinds.names().map(str::to_owned).collect(),
+        units: (0..kinds.len()).map(|kind| UnitName::from(kinds.unit(kind))).collect(),
+        measured: kinds.name(config.measured).to_owned(),
+        placement: settings.placement.name.to_owned(),
+        root: keys(&config.root, kinds),
+        nodes: config.nodes.iter().map(|node| NodeEntry::of(node, kinds)).collect(),
+        queues: config.queues.iter().map(queue).collect(),
+        ..Header::default()
+    }
+}
+
+fn keys(policy: &meed::Policy, kinds: &meed::ResourceKinds) -> Keys {
+    match serde_json::to_value(PolicySpec::of(policy, kinds)) {
+        Ok(serde_json::Value::Object(keys)) => keys,
+        _ => Keys::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_called_after_their_tasks() {
+        let task = |job: JobKey| TaskKey { job, task: 3, attempt: 1 };
+        for job in [JobKey::Number(17), JobKey::from("17.2")] {
+            let key = task(job);
+            let name = format!("{}-{}-{}", key.job, key.task, key.attempt);
+            assert_eq!(key_of(&name), Some(key));
+        }
+        for name in ["", "1-2", "x-1-1", "lost+found", "1-2-x"] {
+            assert_eq!(key_of(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Settings that are taken while the server runs, or differ from those that it ran with before.
+
+use meed::{QueueChange, QueueId, QueueSpec};
+use meed_journal::Keys;
+
+use super::World;
+use super::verbs::Verb;
+use crate::protocol::{NotDone, RefusalKind};
+use crate::settings::{Settings, SettingsError};
+use crate::user::LocalUser;
+
+impl World {
+    /// Reads the file again, and takes what it says.
+    pub(super) fn reload(&mut self) -> Result<Vec<Verb>, NotDone> {
+        let alone = LocalUser::current();
+        let read = Settings::read(
+            self.settings.file.as_deref(),
+            &self.machine,
+            (alone.uid != 0).then_some(alone.name.as_str()),
+        );
+        let settings = read.map_err(|why| {
+            let kind = match why {
+                SettingsError::File { .. } => RefusalKind::Failed,
+                SettingsError::Wrong(_) => RefusalKind::Wrong,
+            };
+            NotDone::new(kind, why.to_string())
+        })?;
+        self.adopt(settings)
+    }
+
+    /// Takes settings: what differs from those that the journal knows is to be told.
+    pub(super) fn adopt(&mut self, mut settings: Settings) -> Result<Vec<Verb>, NotDone> {
+        let refuse = |why: &str| Err(NotDone::new(RefusalKind::Wrong, why));
+        let engine = self.live.engine();
+        if settings.config.kinds != *engine.kinds() {
+            return refuse(
+                "the resources are others than those that the state folder began with; begin with \
+                 a new one",
+            );
+        }
+        if settings.config.root != *engine.policy(QueueId::ROOT) {
+            return refuse(
+                "the policy is another than the one that the state folder began with; it cannot \
+                 change yet; begin with a new one",
+            );
+        }
+        let mut verbs = Vec::new();
+        let node = engine.node_ids().rev().find(|&id| engine.is_up(id));
+        if let Some((spec, _)) = node.map(|id| engine.node(id)) {
+            let name = spec.name.clone();
+            if spec.capacity != settings.node().capacity {
+                verbs.push(Verb::Capacity(name.clone(), settings.node().capacity));
+            }
+            settings.config.nodes[0].name = name;
+        }
+        let is_there =
+            |name: &str| engine.find_queue(name).is_some_and(|id| !engine.is_removed(id));
+        let known = settings.known();
+        let are_others = known.is_none() || self.meta.queues != known;
+        for spec in settings.config.queues.iter().filter(|_| are_others) {
+            match is_there(&spec.name) {
+                false => verbs.push(Verb::Queue(Box::new(spec.clone()), own_keys(&settings, spec))),
+                true => {
+                    let (weight, min, max) = (Some(spec.weight), Some(spec.min), Some(spec.max));
+                    let change = QueueChange { weight, min, max };
+                    verbs.push(Verb::QueueChanged(spec.name.clone(), change));
+                }
+            }
+        }
+        if !settings.queue_per_user() {
+            let wanted = |name: &str| settings.config.queues.iter().any(|queue| queue.name == name);
+            let ids: Vec<QueueId> = engine.queue_ids().skip(1).collect();
+            // Children were declared behind their parents, and go before them.
+            for &id in ids.iter().rev().filter(|&&id| !engine.is_removed(id)) {
+                let name = engine.queue(id).name;
+                if !wanted(name) {
+                    verbs.push(Verb::QueueRemoved(name.to_owned()));
+                }
+            }
+        }
+        self.meta.queues = known;
+        self.remarks.extend(settings.remarks.iter().cloned());
+        self.settings = settings;
+        Ok(verbs)
+    }
+}
+
+/// The keys that a queue has under every policy, for readers of the journal.
+fn own_keys(settings: &Settings, spec: &QueueSpec) -> Keys {
+    let form = settings.queues.iter().find(|form| form.name == spec.name);
+    let policy = form.and_then(|form| {
+        let order = form.order.as_deref().map(meed_config::policy::PolicySpec::order);
+        form.policy.clone().or(order)
+    });
+    match policy.map(serde_json::to_value) {
+        Some(Ok(serde_json::Value::Object(keys))) => keys,
+        _ => Keys::default(),
+    }
+}

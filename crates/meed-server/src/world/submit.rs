@@ -1,0 +1,406 @@
+//! Requests of users: what is checked before anything is written, and what they ask of the driver.
+
+use std::time::Duration;
+
+use meed::{ResourceKinds, Resources, Span};
+use meed_config::quantity::{AmountsByName, Quantity, demand};
+use meed_config::words::did_you_mean;
+use meed_journal::{Amounts as Recorded, Arrival, Group, Name};
+use serde_json::json;
+
+use super::verbs::{Begin, Verb};
+use super::{World, WorldError};
+use crate::books::{AfterJob, Fate, JobRow, Phase};
+use crate::clock::wall_us;
+use crate::protocol::{Answer, JobQuery, NotDone, RefusalKind, Request, Submitted};
+use crate::settings::{Role, queue_name, user_queue};
+use crate::spec::Submission;
+use crate::user::LocalUser;
+
+/// Rows that are looked through for a name.
+const MOST_LOOKED_AT: usize = 10_000;
+
+/// What a request leads to, once all is durable.
+pub(super) enum Planned {
+    /// This answer.
+    Answer(Answer),
+    /// The job was taken, unless the engine refuses it.
+    Submitted(u64),
+    /// The job's state.
+    View(u64),
+    /// The end of the job.
+    Wait(u64),
+}
+
+type Checked<T> = Result<Result<T, NotDone>, WorldError>;
+
+macro_rules! checked {
+    ($what:expr) => {
+        match $what {
+            Ok(value) => value,
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+    };
+}
+
+impl World {
+    /// Checks a request. What it changes in the books is not durable yet; what it asks of the
+    /// driver is added to `verbs`.
+    pub(super) fn plan(
+        &mut self,
+        user: &LocalUser,
+        request: Request,
+        verbs: &mut Vec<Verb>,
+    ) -> Result<Planned, WorldError> {
+        let planned = match request {
+            Request::Submit(spec) => self.submit(user, spec, verbs)?.map(Planned::Submitted),
+            Request::Cancel(query) => self.cancel(user, &query, verbs)?.map(Planned::View),
+            Request::Hold(query) => self.hold(user, &query, verbs)?.map(Planned::View),
+            Request::Release(query) => self.release(user, &query, verbs)?.map(Planned::View),
+            Request::Wait(query) => self.find(user, &query)?.map(|row| Planned::Wait(row.id)),
+            Request::Reload {} => self.ask_reload(user, verbs).map(Planned::Answer),
+            other => Ok(Planned::Answer(self.read(user, other)?)),
+        };
+        Ok(planned.unwrap_or_else(|why| Planned::Answer(Answer::of(Err::<(), _>(why)))))
+    }
+
+    /// The answer, after the turn.
+    pub(super) fn answer(
+        &mut self,
+        planned: Planned,
+        user: &LocalUser,
+    ) -> Result<Answer, WorldError> {
+        match planned {
+            Planned::Answer(answer) => Ok(answer),
+            Planned::Submitted(job) => {
+                if let Some(why) = self.refused.get(&job) {
+                    return Ok(Answer::of(Err::<(), _>(NotDone::new(
+                        RefusalKind::Wrong,
+                        why.as_str(),
+                    ))));
+                }
+                let row = self.row_of(job)?;
+                let queue = row.map(|row| row.queue).unwrap_or_default();
+                Ok(Answer::of(Ok(Submitted { job, queue })))
+            }
+            Planned::View(job) | Planned::Wait(job) => self.view_of(job, user),
+        }
+    }
+
+    fn ask_reload(&mut self, user: &LocalUser, verbs: &mut Vec<Verb>) -> Result<Answer, NotDone> {
+        if self.settings.members.role(user) != Role::Admin {
+            return Err(NotDone::new(
+                RefusalKind::Forbidden,
+                "only an admin may reload the settings",
+            ));
+        }
+        verbs.extend(self.reload()?);
+        Ok(Answer::of(Ok(json!({ "reloaded": true }))))
+    }
+
+    fn submit(
+        &mut self,
+        user: &LocalUser,
+        spec: Submission,
+        verbs: &mut Vec<Verb>,
+    ) -> Checked<u64> {
+        let wrong = |why: String| NotDone::new(RefusalKind::Wrong, why);
+        checked!(spec.check().map_err(wrong));
+        let spec = Submission { demand: self.with_defaults(&spec), ..spec };
+        checked!(self.check_fits(&spec).map_err(wrong));
+        let spec = checked!(self.with_limit(spec).map_err(wrong));
+        let open = self.rows.values().filter(|row| row.uid == user.uid).count();
+        let most = self.settings.max_jobs;
+        if open >= most as usize {
+            let why = format!("{} has {open} jobs that have not ended; at most {most}", user.name);
+            return Ok(Err(NotDone::new(RefusalKind::Limit, why)));
+        }
+        let queue = checked!(self.queue_for(user, spec.queue.as_deref(), verbs));
+        let mut after = Vec::new();
+        for other in &spec.after {
+            let query = JobQuery { job: other.job.clone(), from: 0 };
+            let found = checked!(self.find(user, &query)?);
+            after.push(AfterJob { job: found.id, even_if_failed: other.even_if_failed });
+        }
+        let id = self.meta.next;
+        self.meta.next += 1;
+        let row = JobRow {
+            id,
+            uid: user.uid,
+            gid: user.gid,
+            user: user.name.clone(),
+            queue,
+            name: spec.shown_name(),
+            submitted_us: wall_us(),
+            phase: if spec.hold { Phase::Held } else { Phase::New },
+            holds: 0,
+            tasks: spec.tasks.count,
+            told: 0,
+            done: 0,
+            failed: 0,
+            at_once: spec.tasks.at_once,
+            retries: spec.retries,
+            after,
+            fate: None,
+            why: None,
+            ended_us: None,
+        };
+        self.writes.spec(id, &spec);
+        self.rows.insert(id, row);
+        self.changed.insert(id);
+        self.await_others(id);
+        self.arrive_if_ready(id, Some(&spec), verbs)?;
+        Ok(Ok(id))
+    }
+
+    /// Who waits is found by whom it waits for.
+    pub(super) fn await_others(&mut self, id: u64) {
+        let Some(row) = self.rows.get(&id) else { return };
+        for after in &row.after {
+            if self.rows.get(&after.job).is_some_and(|row| !row.is_over()) {
+                self.dependents.entry(after.job).or_default().insert(id);
+            }
+        }
+    }
+
+    /// The driver is told of the job where nothing stands in its way.
+    pub(super) fn arrive_if_ready(
+        &mut self,
+        id: u64,
+        spec: Option<&Submission>,
+        verbs: &mut Vec<Verb>,
+    ) -> Result<(), WorldError> {
+        match self.may_begin(id)? {
+            Begin::Now => match spec {
+                Some(spec) => verbs.extend(self.arrival_of(id, spec)),
+                None => verbs.extend(self.arrival(id)?),
+            },
+            Begin::Later => {}
+            Begin::Never(why) => verbs.extend(self.job_over(id, Fate::Failed, Some(why))?),
+        }
+        Ok(())
+    }
+
+    /// What a task asks for; of what it does not name the default, and one processor.
+    fn with_defaults(&self, spec: &Submission) -> std::collections::BTreeMap<String, String> {
+        let defaults = self.settings.default_demand.iter();
+        let mut demand: std::collections::BTreeMap<String, String> =
+            defaults.map(|(name, amount)| (name.clone(), amount.text())).collect();
+        if self.kinds().find("cpu").is_some() {
+            demand.entry("cpu".to_owned()).or_insert_with(|| "1".to_owned());
+        }
+        demand.extend(spec.demand.clone());
+        demand
+    }
+
+    fn kinds(&self) -> &ResourceKinds {
+        self.live.engine().kinds()
+    }
+
+    /// What a task asks for.
+    pub(super) fn demand(&self, spec: &Submission) -> Result<Resources, String> {
+        let amount =
+            |(name, text): (&String, &String)| (name.clone(), Quantity::Text(text.clone()));
+        let amounts: AmountsByName = spec.demand.iter().map(amount).collect();
+        demand(&amounts, self.kinds())
+    }
+
+    fn check_fits(&self, spec: &Submission) -> Result<(), String> {
+        let (demand, kinds) = (self.demand(spec)?, self.kinds());
+        if let Some(gpu) = kinds.find("gpu").filter(|&gpu| demand.get(gpu) % 1000 != 0) {
+            let asked = meed_config::units::format_amount(demand.get(gpu), kinds.unit(gpu));
+            return Err(format!("{asked} GPUs; they are handed out whole"));
+        }
+        let has = self.settings.node().capacity;
+        let Some(kind) = (0..kinds.len()).find(|&kind| demand.get(kind) > has.get(kind)) else {
+            return Ok(());
+        };
+        let amount = |amount| meed_config::units::format_amount(amount, kinds.unit(kind));
+        Err(format!(
+            "a task asks for {} {}, more than this machine has ({})",
+            amount(demand.get(kind)),
+            kinds.name(kind),
+            amount(has.get(kind))
+        ))
+    }
+
+    /// With the time limit that is usual here.
+    fn with_limit(&self, spec: Submission) -> Result<Submission, String> {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let most = self.settings.max_time.map(millis);
+        let time_ms = spec.time_ms.or(self.settings.default_time.map(millis)).or(most);
+        match (time_ms, most) {
+            (Some(asked), Some(most)) if asked > most => {
+                Err(format!("a time limit of {} s; at most {} s", asked / 1000, most / 1000))
+            }
+            _ => Ok(Submission { time_ms, ..spec }),
+        }
+    }
+
+    /// The user's queue, or the one that was named, if the user may use it.
+    fn queue_for(
+        &mut self,
+        user: &LocalUser,
+        named: Option<&str>,
+        verbs: &mut Vec<Verb>,
+    ) -> Result<String, NotDone> {
+        let engine = self.live.engine();
+        let ids = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
+        let leaves: Vec<&str> = ids
+            .map(|id| engine.queue(id))
+            .filter(|view| view.is_leaf)
+            .map(|view| view.name)
+            .collect();
+        if self.settings.queue_per_user() {
+            let own = queue_name(&user.name);
+            if named.is_some_and(|named| named != own) {
+                let why = format!("each user has one queue here; yours is `{own}`");
+                return Err(NotDone::new(RefusalKind::Forbidden, why));
+            }
+            let is_told = |verb: &Verb| matches!(verb, Verb::Queue(spec, _) if spec.name == own);
+            if !leaves.contains(&own.as_str()) && !verbs.iter().any(is_told) {
+                let spec = user_queue(&own, &self.settings.config.root);
+                verbs.push(Verb::Queue(Box::new(spec), Default::default()));
+            }
+            return Ok(own);
+        }
+        let members = &self.settings.members;
+        let Some(queue) = named else {
+            let own = members.queue_of(user, leaves.iter().copied()).map(str::to_owned);
+            let why = || format!("{} is a member of no queue; name one with --queue", user.name);
+            return own.ok_or_else(|| NotDone::new(RefusalKind::Wrong, why()));
+        };
+        if !leaves.contains(&queue) {
+            let near = did_you_mean(queue, leaves.iter().copied());
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            let why = format!("there is no queue `{queue}` that takes jobs{near}");
+            return Err(NotDone::new(RefusalKind::Wrong, why));
+        }
+        match members.may_use(user, queue) {
+            true => Ok(queue.to_owned()),
+            false => {
+                let why = format!("{} may not use queue `{queue}`", user.name);
+                Err(NotDone::new(RefusalKind::Forbidden, why))
+            }
+        }
+    }
+
+    /// As the driver is told of it.
+    pub(super) fn arrival(&self, id: u64) -> Result<Option<Verb>, WorldError> {
+        Ok(self.books.spec(id)?.and_then(|spec| self.arrival_of(id, &spec)))
+    }
+
+    fn arrival_of(&self, id: u64, spec: &Submission) -> Option<Verb> {
+        let row = self.rows.get(&id)?;
+        let count = row.at_once.unwrap_or(row.tasks).min(row.tasks);
+        let group = self.group_of(spec, count)?;
+        let mut arrival = Arrival::new(Name::from(row.queue.as_str()), row.key(), vec![group]);
+        arrival.name = Some(row.name.as_str().into());
+        arrival.open = count < row.tasks;
+        let micros = spec.time_ms.map(|millis| millis.saturating_mul(1000));
+        arrival.limit = micros.and_then(Span::from_micros);
+        Some(Verb::Arrive(Box::new(arrival)))
+    }
+
+    /// So many tasks of a job.
+    pub(super) fn group(&self, id: u64, count: u32) -> Result<Option<Group>, WorldError> {
+        Ok(self.books.spec(id)?.and_then(|spec| self.group_of(&spec, count)))
+    }
+
+    fn group_of(&self, spec: &Submission, tasks: u32) -> Option<Group> {
+        let demand = Recorded::of(&self.demand(spec).ok()?, self.kinds());
+        Some(Group { tasks, demand, ..Group::default() })
+    }
+
+    fn cancel(
+        &mut self,
+        user: &LocalUser,
+        query: &JobQuery,
+        verbs: &mut Vec<Verb>,
+    ) -> Checked<u64> {
+        let row = checked!(self.own(user, query)?);
+        if !row.is_over() {
+            if row.phase == Phase::Told {
+                verbs.push(Verb::Cancel(row.key()));
+            }
+            let why = (row.uid != user.uid).then(|| format!("cancelled by {}", user.name));
+            verbs.extend(self.job_over(row.id, Fate::Cancelled, why)?);
+        }
+        Ok(Ok(row.id))
+    }
+
+    fn hold(&mut self, user: &LocalUser, query: &JobQuery, verbs: &mut Vec<Verb>) -> Checked<u64> {
+        let row = checked!(self.own(user, query)?);
+        let refuse = |why: String| Ok(Err(NotDone::new(RefusalKind::Wrong, why)));
+        let id = row.id;
+        let has_begun = self.running.get(&id).is_some_and(|tasks| !tasks.is_empty())
+            || !self.books.tasks(id, 0, 1)?.is_empty();
+        match row.phase {
+            Phase::Ended => return refuse(format!("job {id} has ended")),
+            Phase::Told if has_begun => {
+                return refuse(format!("job {id} has begun; only a job that waits can be held"));
+            }
+            Phase::Told => verbs.push(Verb::Cancel(row.key())),
+            Phase::New | Phase::Held => {}
+        }
+        if let Some(kept) = self.row_mut(id) {
+            kept.holds += u32::from(kept.phase == Phase::Told);
+            (kept.phase, kept.told) = (Phase::Held, 0);
+        }
+        Ok(Ok(id))
+    }
+
+    fn release(
+        &mut self,
+        user: &LocalUser,
+        query: &JobQuery,
+        verbs: &mut Vec<Verb>,
+    ) -> Checked<u64> {
+        let row = checked!(self.own(user, query)?);
+        if row.phase != Phase::Held {
+            let why = format!("job {} is not held", row.id);
+            return Ok(Err(NotDone::new(RefusalKind::Wrong, why)));
+        }
+        if let Some(kept) = self.row_mut(row.id) {
+            kept.phase = Phase::New;
+        }
+        self.await_others(row.id);
+        self.arrive_if_ready(row.id, None, verbs)?;
+        Ok(Ok(row.id))
+    }
+
+    /// The job of that number, or the newest of the user's of that name.
+    pub(super) fn find(&self, user: &LocalUser, query: &JobQuery) -> Checked<JobRow> {
+        let unknown =
+            || NotDone::new(RefusalKind::Unknown, format!("there is no job `{}`", query.job));
+        if let Ok(id) = query.job.parse() {
+            return Ok(self.row_of(id)?.ok_or_else(unknown));
+        }
+        let is_it = |row: &JobRow| row.uid == user.uid && row.name == query.job;
+        if let Some(row) = self.rows.values().rev().find(|row| is_it(row)) {
+            return Ok(Ok(row.clone()));
+        }
+        let (mut found, mut looked) = (None, 0);
+        self.books.jobs_below(self.meta.next, |row| {
+            looked += 1;
+            found = is_it(&row).then_some(row);
+            found.is_none() && looked < MOST_LOOKED_AT
+        })?;
+        Ok(found.ok_or_else(unknown))
+    }
+
+    /// The same, if the user may change it.
+    pub(super) fn own(&self, user: &LocalUser, query: &JobQuery) -> Checked<JobRow> {
+        let row = checked!(self.find(user, query)?);
+        let may = row.uid == user.uid || self.settings.members.role(user) >= Role::Operator;
+        let why = || format!("job {} is not yours", row.id);
+        Ok(if may { Ok(row) } else { Err(NotDone::new(RefusalKind::Forbidden, why())) })
+    }
+
+    pub(super) fn row_of(&self, id: u64) -> Result<Option<JobRow>, WorldError> {
+        match self.rows.get(&id) {
+            Some(row) => Ok(Some(row.clone())),
+            None => Ok(self.books.job(id)?),
+        }
+    }
+}

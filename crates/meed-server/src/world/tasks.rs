@@ -1,0 +1,178 @@
+//! Ends of supervisors: what they mean for a task, its job and the driver.
+
+use meed_journal::TaskKey;
+
+use super::verbs::Verb;
+use super::{World, WorldError, now};
+use crate::books::{JobRow, TaskRow};
+use crate::clock::boot_id;
+use crate::run::{EndCause, FolderState, How, TaskEnd, kill_leftovers};
+
+/// A task whose supervisors die before they begin, so often in a row, fails.
+const MOST_DEATHS: u32 = 20;
+
+impl World {
+    /// A supervisor is gone.
+    pub(super) fn gone(&mut self, token: u64) -> Result<Vec<Verb>, WorldError> {
+        match self.tokens.remove(&token) {
+            Some(task) => self.look_at(&task),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What became of a task, as its folder tells.
+    pub(super) fn look_at(&mut self, task: &TaskKey) -> Result<Vec<Verb>, WorldError> {
+        let Some(run) = self.runs.get(task) else { return Ok(Vec::new()) };
+        let (folder, stops) = (run.folder.clone(), run.stops);
+        let shown = folder.path().display().to_string();
+        match folder.look().map_err(WorldError::system(shown.clone()))? {
+            FolderState::Ended(ended) => self.has_ended(task, ended),
+            FolderState::Runs(supervisor) => {
+                // It is another one than the one that has gone: that one came too late.
+                if !self.watch_process(task, supervisor) {
+                    return self.look_at(task);
+                }
+                Ok(Vec::new())
+            }
+            FolderState::Orphaned => {
+                self.kill_orphans(task);
+                match stops {
+                    true => self.has_ended(task, killed()?),
+                    false => Ok(self.let_go(task, Verb::Lost(task.clone()))),
+                }
+            }
+            FolderState::Waits | FolderState::Nothing => {
+                let forbidden = folder.forbid().or_else(|error| match error.kind() {
+                    std::io::ErrorKind::NotFound => Ok(true),
+                    _ => Err(error),
+                });
+                if !forbidden.map_err(WorldError::system(shown))? {
+                    return self.look_at(task);
+                }
+                let why = "its supervisor ended before it began".to_owned();
+                match (stops, task.attempt < MOST_DEATHS) {
+                    (true, _) => {
+                        self.free(task);
+                        Ok(Vec::new())
+                    }
+                    (false, true) => Ok(self.let_go(task, Verb::Undone(task.clone(), why))),
+                    (false, false) => self.has_ended(task, never(why)?),
+                }
+            }
+        }
+    }
+
+    /// Kills what a killed supervisor has left.
+    pub(super) fn kill_orphans(&mut self, task: &TaskKey) {
+        let killed = kill_leftovers(&self.cookie(task));
+        if killed > 0 {
+            let remark = format!("{task}: its supervisor was killed; {killed} processes of it too");
+            self.remarks.push(remark);
+        }
+    }
+
+    fn let_go(&mut self, task: &TaskKey, verb: Verb) -> Vec<Verb> {
+        self.free(task);
+        vec![verb]
+    }
+
+    /// A task has ended, and how. The driver is told, unless it has dropped the task itself.
+    pub(super) fn has_ended(
+        &mut self,
+        task: &TaskKey,
+        ended: TaskEnd,
+    ) -> Result<Vec<Verb>, WorldError> {
+        let stops = self.runs.get(task).is_none_or(|run| run.stops);
+        self.free(task);
+        let Some(id) = JobRow::id_of(&task.job) else { return Ok(Vec::new()) };
+        if !stops && ended.cause == EndCause::Stopped {
+            // Not by us: the machine goes down, or somebody meant the supervisor.
+            return Ok(vec![Verb::Lost(task.clone())]);
+        }
+        let is_last = self.count(id, task, Some(ended), stops)?;
+        Ok(match (stops, is_last) {
+            (true, _) => Vec::new(),
+            (false, true) => vec![Verb::End(task.clone())],
+            (false, false) => vec![Verb::Fail(task.clone())],
+        })
+    }
+
+    /// Takes the end of an attempt into the books: whether nothing is tried again.
+    fn count(
+        &mut self,
+        id: u64,
+        task: &TaskKey,
+        ended: Option<TaskEnd>,
+        stops: bool,
+    ) -> Result<bool, WorldError> {
+        let before = self.books.task(id, task.task)?.unwrap_or_default();
+        let is_well = ended.as_ref().is_none_or(TaskEnd::is_well);
+        let retries = self.rows.get(&id).map_or(0, |row| row.retries);
+        let failures = before.failures.saturating_add(u16::from(!is_well && !stops));
+        let is_last = is_well || stops || failures > retries;
+        if let Some(row) = self.row_mut(id).filter(|_| is_last && !stops) {
+            match is_well {
+                true => row.done += 1,
+                false => row.failed += 1,
+            }
+        }
+        let row = TaskRow { failures, is_over: is_last, attempt: task.attempt, ended };
+        self.writes.task(id, task.task, &row);
+        Ok(is_last)
+    }
+
+    /// The journal holds an end that the books do not have yet.
+    pub(super) fn count_again(&mut self, task: &TaskKey) -> Result<(), WorldError> {
+        let Some(id) = JobRow::id_of(&task.job) else { return Ok(()) };
+        let folder = self.places.run(task);
+        let ended =
+            folder.ended().map_err(WorldError::system(folder.path().display().to_string()))?;
+        // Rows that were written but not durable are as old as the cursor: none is counted twice.
+        self.count(id, task, ended, false)?;
+        self.write(false)?;
+        self.over.push(folder);
+        Ok(())
+    }
+
+    /// Processors and GPUs are free, the folder will go.
+    pub(super) fn free(&mut self, task: &TaskKey) {
+        if let Some(run) = self.runs.remove(task) {
+            self.devices.give(run.held);
+            self.over.push(run.folder);
+        }
+        if let Some(id) = JobRow::id_of(&task.job)
+            && let Some(tasks) = self.running.get_mut(&id)
+        {
+            tasks.remove(task);
+            if tasks.is_empty() {
+                self.running.remove(&id);
+            }
+        }
+        self.deferred.retain(|other| other != task);
+        self.has_room = true;
+    }
+
+    /// What the processes of a task are found by.
+    pub(super) fn cookie(&self, task: &TaskKey) -> String {
+        format!("{}/{}-{}-{}", self.name, task.job, task.task, task.attempt)
+    }
+}
+
+fn killed() -> Result<TaskEnd, WorldError> {
+    let ended = never("its supervisor was killed".to_owned())?;
+    Ok(TaskEnd { how: How::Signal(9), cause: EndCause::Stopped, ..ended })
+}
+
+/// The end of a task that never began.
+pub(super) fn never(problem: String) -> Result<TaskEnd, WorldError> {
+    Ok(TaskEnd {
+        began: None,
+        at: now(),
+        boot: boot_id().map_err(WorldError::system("boot_id"))?,
+        how: How::Never,
+        cause: EndCause::Itself,
+        problem: Some(problem),
+        cpu_us: 0,
+        peak_bytes: 0,
+    })
+}
