@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
 use meed_sim::Watch;
-use meed_sim::explain::{Subject, explain};
+use meed_sim::explain::{LogSubject, explain};
 use meed_sim::log::read::LogFile;
 use meed_sim::replay::{Recording, ReplayOptions, replay};
 use meed_sim::world::Progress;
@@ -50,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
     if let Err(error) = replay(&recording, &options, None, &mut StopSoon) {
         assert!(!error.to_string().is_empty());
     }
-    for subject in [Subject::Job("0".to_owned()), Subject::Queue("G2".to_owned())] {
+    for subject in [LogSubject::Job("0".to_owned()), LogSubject::Queue("G2".to_owned())] {
         if let Err(error) = explain(&recording, &subject, None) {
             assert!(!error.to_string().is_empty());
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use meed::{ResourceKinds, Time, Unit};
 use meed_sim::scenario::{LoadError, Scenario};
 use meed_sim::world::Progress;
-use meed_sim::{Options, Watch, simulate};
+use meed_sim::{SimulateOptions, Watch, simulate};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::convert::convert;
 use meed_workload::{Job, JobSource, OnBadLine, Origin};
@@ -140,8 +140,8 @@ fn small_numbers(value: &toml::Value) -> bool {
 /// Runs a policy until the first word about progress, and asserts what holds of every run that ends
 /// before.
 pub fn run_briefly(scenario: &Scenario, policy: &str) {
-    let options = Options { policies: vec![policy.to_owned()], series_points: 8,
-        ..Options::default() };
+    let options = SimulateOptions { policies: vec![policy.to_owned()], series_points: 8,
+        ..SimulateOptions::default() };
     match simulate(scenario, &options, None, &mut StopSoon) {
         Ok(comparison) => {
             let run = &comparison.runs[0];
