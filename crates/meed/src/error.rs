@@ -45,6 +45,9 @@ pub enum ConfigError {
     /// All numbers of nodes are used up.
     #[error("2^32 - 1 nodes have joined, which is the most: begin anew")]
     TooManyNodes,
+    /// Numbers of queues are never used again, and all have been given.
+    #[error("2^32 - 1 queues were declared, which is the most: begin anew")]
+    TooManyQueues,
     /// Two queues of one name.
     #[error("queue `{queue}` is declared twice")]
     DuplicateQueue {

@@ -63,6 +63,7 @@ mod order;
 pub mod place;
 pub mod policy;
 mod quantum;
+mod queue_rows;
 pub mod resources;
 pub mod shares;
 mod slab;

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 use crate::state::{JobQuantumState, QuantaState, QueueQuantumState, StateError, ensure};
 use crate::time::{Span, Time};
 
@@ -44,7 +44,7 @@ pub(crate) struct QuantumUpdater {
     interval: Span,
     next_refresh: Time,
     queues: Vec<QueueQuantum>,
-    dirty: BTreeSet<QueueId>,
+    dirty: BTreeSet<QueueRow>,
 }
 
 impl QuantumUpdater {
@@ -63,7 +63,7 @@ impl QuantumUpdater {
     }
 
     /// A queue's quantum; its parent's is handed down when its first job arrives.
-    pub(crate) fn queue(&self, queue: QueueId) -> Span {
+    pub(crate) fn queue(&self, queue: QueueRow) -> Span {
         self.queues[queue.index()].quantum
     }
 
@@ -73,8 +73,8 @@ impl QuantumUpdater {
     }
 
     /// A job arrives: hands quanta down along `path`, from below the root to its leaf.
-    pub(crate) fn job_arrives(&mut self, path: &[QueueId]) -> JobQuantum {
-        let mut above = QueueId::ROOT;
+    pub(crate) fn job_arrives(&mut self, path: &[QueueRow]) -> JobQuantum {
+        let mut above = QueueRow::ROOT;
         for &queue in path {
             let handed = self.queues[above.index()].quantum;
             let entry = &mut self.queues[queue.index()];
@@ -110,7 +110,7 @@ impl QuantumUpdater {
     }
 
     /// Takes over a live job's mean (refresh only).
-    pub(crate) fn refresh_job(&mut self, leaf: QueueId, job: &mut JobQuantum) {
+    pub(crate) fn refresh_job(&mut self, leaf: QueueRow, job: &mut JobQuantum) {
         let mean = job.mean();
         let entry = &mut self.queues[leaf.index()];
         entry.sum = entry.sum + u128::from(mean.as_micros()) - u128::from(job.quantum.as_micros());
@@ -119,7 +119,7 @@ impl QuantumUpdater {
     }
 
     /// A job is gone; what it learnt counts at the next refresh.
-    pub(crate) fn job_leaves(&mut self, now: Time, leaf: QueueId, job: &JobQuantum) {
+    pub(crate) fn job_leaves(&mut self, now: Time, leaf: QueueRow, job: &JobQuantum) {
         let entry = &mut self.queues[leaf.index()];
         entry.sum -= u128::from(job.quantum.as_micros());
         entry.count -= 1;
@@ -133,7 +133,7 @@ impl QuantumUpdater {
 
     /// Takes all averages, leaves first. Live jobs were brought in by
     /// [`QuantumUpdater::refresh_job`].
-    pub(crate) fn refresh(&mut self, parent_of: impl Fn(QueueId) -> Option<QueueId>) {
+    pub(crate) fn refresh(&mut self, parent_of: impl Fn(QueueRow) -> Option<QueueRow>) {
         self.next_refresh = Time::MAX;
         // Children are declared after their parents: the largest number first is bottom up.
         while let Some(queue) = self.dirty.pop_last() {
@@ -155,7 +155,7 @@ impl QuantumUpdater {
     }
 
     /// A queue is gone: its quantum no longer counts in its parent's mean.
-    pub(crate) fn remove_queue(&mut self, queue: QueueId, parent: QueueId) {
+    pub(crate) fn remove_queue(&mut self, queue: QueueRow, parent: QueueRow) {
         let entry = std::mem::take(&mut self.queues[queue.index()]);
         self.dirty.remove(&queue);
         if entry.known {
@@ -182,7 +182,7 @@ impl QuantumUpdater {
             quantum: of.quantum,
             known: of.known,
             departed: (of.departed_sum, of.departed),
-            dirty: self.dirty.contains(&QueueId(index as u32)),
+            dirty: self.dirty.contains(&QueueRow(index as u32)),
         };
         QuantaState {
             interval: self.interval,
@@ -195,8 +195,8 @@ impl QuantumUpdater {
     pub(crate) fn from_state<'a>(
         state: &QuantaState,
         now: Time,
-        parent_of: impl Fn(QueueId) -> Option<QueueId>,
-        jobs: impl Iterator<Item = (QueueId, &'a JobQuantum)>,
+        parent_of: impl Fn(QueueRow) -> Option<QueueRow>,
+        jobs: impl Iterator<Item = (QueueRow, &'a JobQuantum)>,
     ) -> Result<QuantumUpdater, StateError> {
         ensure!(state.interval > Span::ZERO, "quanta.interval", "must be above zero");
         ensure!(state.next_refresh >= now, "quanta.next_refresh", "it lies before the present");
@@ -209,16 +209,16 @@ impl QuantumUpdater {
             let blank = QueueQuantum { quantum, known, ..QueueQuantum::default() };
             queues.push(QueueQuantum { departed_sum, departed, ..blank });
             if row.dirty {
-                dirty.insert(QueueId(index as u32));
+                dirty.insert(QueueRow(index as u32));
             }
         }
-        let mut add = |to: QueueId, quantum: Span| {
+        let mut add = |to: QueueRow, quantum: Span| {
             let row = &mut queues[to.index()];
             row.sum += u128::from(quantum.as_micros());
             row.count += 1;
         };
         for (index, row) in state.queues.iter().enumerate().filter(|(_, row)| row.known) {
-            if let Some(parent) = parent_of(QueueId(index as u32)) {
+            if let Some(parent) = parent_of(QueueRow(index as u32)) {
                 add(parent, row.quantum);
             }
         }
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn hands_down_and_averages_up() {
-        let (first, second) = (QueueId(1), QueueId(2));
+        let (first, second) = (QueueRow(1), QueueRow(2));
         let mut updater = two_leaves();
         let mut a = updater.job_arrives(&[first]);
         let mut b = updater.job_arrives(&[first]);
@@ -273,21 +273,21 @@ mod tests {
         for (leaf, job) in [(first, &mut a), (first, &mut b), (second, &mut c)] {
             updater.refresh_job(leaf, job);
         }
-        updater.refresh(|queue| (queue != QueueId::ROOT).then_some(QueueId::ROOT));
+        updater.refresh(|queue| (queue != QueueRow::ROOT).then_some(QueueRow::ROOT));
         assert_eq!((a.quantum, b.quantum, c.quantum), (secs(15), secs(45), secs(70)));
         assert_eq!((updater.queue(first), updater.queue(second)), (secs(30), secs(70)));
-        assert_eq!(updater.queue(QueueId::ROOT), secs(50));
+        assert_eq!(updater.queue(QueueRow::ROOT), secs(50));
         assert_eq!(updater.job_arrives(&[second]).quantum, secs(70));
     }
 
     #[test]
     fn a_queue_of_one_task_jobs_learns_too() {
-        let leaf = QueueId(1);
+        let leaf = QueueRow(1);
         let mut updater = two_leaves();
         let mut job = updater.job_arrives(&[leaf]);
         updater.task_ends(Time::ZERO, &mut job, secs(11));
         updater.job_leaves(Time::ZERO, leaf, &job);
-        updater.refresh(|queue| (queue == leaf).then_some(QueueId::ROOT));
-        assert_eq!((updater.queue(leaf), updater.queue(QueueId::ROOT)), (secs(11), secs(11)));
+        updater.refresh(|queue| (queue == leaf).then_some(QueueRow::ROOT));
+        assert_eq!((updater.queue(leaf), updater.queue(QueueRow::ROOT)), (secs(11), secs(11)));
     }
 }

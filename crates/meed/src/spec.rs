@@ -6,7 +6,8 @@ use crate::resources::{ResourceKinds, Resources};
 use crate::slab::Handle;
 
 /// A queue, numbered in order of declaration; the root is 0. A number is never another queue's; one
-/// that is removed and comes back below the same parent, by its full name, has it again.
+/// that is removed and comes back below the same parent, by its full name, has it again, unless
+/// it was forgotten meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct QueueId(pub(crate) u32);
 
@@ -14,8 +15,22 @@ impl QueueId {
     /// The root.
     pub const ROOT: QueueId = QueueId(0);
 
-    /// Dense index: root 0, then in order of declaration.
+    /// Its number: root 0, then in order of declaration. Dense until a queue is forgotten.
     pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The row of a queue in the engine's tables: dense, in order of declaration. It moves up when rows
+/// of queues that are gone are forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct QueueRow(pub(crate) u32);
+
+impl QueueRow {
+    pub(crate) const ROOT: QueueRow = QueueRow(0);
+
+    #[inline]
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }

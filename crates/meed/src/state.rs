@@ -44,8 +44,18 @@ pub struct State {
     pub measured: usize,
     /// How queues order their children, each distinct way once.
     pub orders: Vec<OrderState>,
-    /// All queues by number, the root first, removed ones too.
+    /// All queues that are remembered, in order of declaration, the root first, removed ones too.
     pub queues: Vec<QueueState>,
+    /// How many queues were declared, where that is not how many are remembered.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub queues_declared: Option<u32>,
+    /// Places in [`State::queues`] of those that are removed, in order of their going; empty where
+    /// that is the order of declaration.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub queues_gone: Vec<u32>,
+    /// How many of those are remembered at least, where it was set.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub remembered_queues: Option<u32>,
     /// All nodes that are remembered, in order of joining, the last that left too.
     pub nodes: Vec<NodeState>,
     /// How many nodes have joined, where that is not how many are remembered.
@@ -85,6 +95,18 @@ pub struct State {
     /// What was held beyond what the pool has, and borrowed of nobody: unit x microsecond.
     #[cfg_attr(feature = "serde", serde(default))]
     pub lending_beyond: u128,
+    /// What forgotten leaves lent, whole units.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub forgotten_lent: u128,
+    /// The rest of it, in 2^-64ths of a unit.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub forgotten_fraction: u64,
+    /// What forgotten leaves borrowed.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub forgotten_borrowed: u128,
+    /// Whether a parent has ever stood by its children rescaled.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub rescales: bool,
     /// Whether tasks that fit no node yet wait.
     #[cfg_attr(feature = "serde", serde(default))]
     pub infeasible_waits: bool,
@@ -130,7 +152,10 @@ pub struct OrderState {
 pub struct QueueState {
     /// Full name.
     pub name: String,
-    /// `None` for the root.
+    /// Its number in order of declaration, where that is not its place in [`State::queues`].
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub number: Option<u32>,
+    /// The place of its parent; `None` for the root.
     pub parent: Option<u32>,
     /// In thousandths.
     pub weight: u64,

@@ -11,7 +11,7 @@
 use smallvec::SmallVec;
 
 use super::Engine;
-use crate::spec::{AllocationId, JobId, NodeRow, QueueId};
+use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
 
 /// Tasks that are read together without a place on the heap.
 const TOGETHER: usize = 16;
@@ -22,7 +22,7 @@ const FEW: usize = 512;
 /// Where the rows of a task are.
 struct Places {
     job: JobId,
-    queue: QueueId,
+    queue: QueueRow,
     group: u32,
     node: NodeRow,
 }
@@ -51,7 +51,7 @@ impl Engine {
 
     /// Reads a field of each row of a queue to which something happens now.
     #[inline]
-    pub(super) fn read_ahead_queue(&self, queue: QueueId) {
+    pub(super) fn read_ahead_queue(&self, queue: QueueRow) {
         if self.tree.len() < FEW {
             return;
         }
@@ -66,7 +66,7 @@ impl Engine {
     }
 
     #[inline]
-    fn glance_queue(&self, queue: QueueId) -> u64 {
+    fn glance_queue(&self, queue: QueueRow) -> u64 {
         self.tree.glance(queue) ^ self.books.glance(queue) ^ self.ready.glance(queue)
     }
 }

@@ -8,7 +8,7 @@ use super::Engine;
 use super::books::Used;
 use super::room::Room;
 use super::work::Running;
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 
 /// What a running task counts by.
 pub(super) fn used<'a>(room: &'a Room, task: &Running) -> Used<'a> {
@@ -45,7 +45,7 @@ impl Engine {
         }
         for domain in changed {
             let (queues, jobs) = self.books.members(domain);
-            queues.into_iter().for_each(|queue: QueueId| self.rekey(queue));
+            queues.into_iter().for_each(|queue: QueueRow| self.rekey(queue));
             jobs.into_iter().for_each(|job| self.rekey_job(job));
         }
         self.rekey_guard();

@@ -12,7 +12,7 @@ use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeRow, QueueId};
+use crate::spec::{JobId, NodeRow, QueueId, QueueRow};
 
 /// What a leaf would start.
 enum Candidate {
@@ -98,7 +98,7 @@ impl Engine {
     /// The shape of a bucket of the leaf, if tasks of it wait, are not known to fit nowhere (or the
     /// policy is to wait for them) and stay within the maximum shares.
     #[inline]
-    pub(super) fn startable_shape(&self, leaf: QueueId, bucket: usize) -> Option<ShapeId> {
+    pub(super) fn startable_shape(&self, leaf: QueueRow, bucket: usize) -> Option<ShapeId> {
         let bucket = &self.ready.buckets(leaf)[bucket];
         let (shape, demand) = (bucket.shape(), bucket.demand());
         let open = !bucket.is_empty() && (self.waits || self.room.is_open_for(shape, demand));
@@ -106,21 +106,21 @@ impl Engine {
     }
 
     /// The leaf whose turn it is.
-    fn choose_leaf(&mut self, mut reason: Option<&mut Reason>) -> Option<QueueId> {
+    fn choose_leaf(&mut self, mut reason: Option<&mut Reason>) -> Option<QueueRow> {
         if let Some((leaf, waited)) = self.starved() {
             if let Some(reason) = reason {
                 reason.starved_for = Some(waited);
             }
             return Some(leaf);
         }
-        let mut at = QueueId::ROOT;
+        let mut at = QueueRow::ROOT;
         loop {
             let (key, child) = self.least_child(at)?;
             if let Some(reason) = reason.as_deref_mut() {
                 let runner_up = self.runner_up(at);
                 reason.levels.push(Choice {
-                    among: at,
-                    chosen: child,
+                    among: self.tree.id(at),
+                    chosen: self.tree.id(child),
                     key: self.shown(at, &key),
                     runner_up,
                 });
@@ -134,7 +134,7 @@ impl Engine {
 
     /// The demanding child with the smallest key, certified at this instant (see `order::heap`).
     #[inline]
-    pub(super) fn least_child(&mut self, parent: QueueId) -> Option<(Key, QueueId)> {
+    pub(super) fn least_child(&mut self, parent: QueueRow) -> Option<(Key, QueueRow)> {
         loop {
             let (stored, child) = self.ready.first(parent)?;
             if self.holds_true_keys(parent) {
@@ -148,23 +148,23 @@ impl Engine {
         }
     }
 
-    fn runner_up(&mut self, parent: QueueId) -> Option<(QueueId, KeyValue)> {
+    fn runner_up(&mut self, parent: QueueRow) -> Option<(QueueId, KeyValue)> {
         if self.holds_true_keys(parent) {
             let (key, child) = self.second_child(parent)?;
-            return Some((child, self.shown(parent, &key)));
+            return Some((self.tree.id(child), self.shown(parent, &key)));
         }
         loop {
             let (stored, child) = self.ready.second(parent)?;
             let key = self.queue_key(child);
             if key == stored {
-                return Some((child, self.shown(parent, &key)));
+                return Some((self.tree.id(child), self.shown(parent, &key)));
             }
             self.ready.update(parent, child, key);
         }
     }
 
     #[inline]
-    pub(super) fn queue_key(&mut self, child: QueueId) -> Key {
+    pub(super) fn queue_key(&mut self, child: QueueRow) -> Key {
         if let Some(key) = self.rescaled_key(child) {
             return key;
         }
@@ -173,7 +173,7 @@ impl Engine {
 
     /// The best waiting group of the leaf among those whose shape is not known to be blocked and
     /// that stay within the maximum shares.
-    fn choose_group(&mut self, leaf: QueueId) -> Candidate {
+    fn choose_group(&mut self, leaf: QueueRow) -> Candidate {
         let mut best: Option<(Key, u32)> = None;
         let mut node = None;
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be
@@ -198,7 +198,7 @@ impl Engine {
     }
 
     #[inline]
-    pub(super) fn least_group(&mut self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
+    pub(super) fn least_group(&mut self, leaf: QueueRow, bucket: usize) -> Option<(Key, u32)> {
         loop {
             let (_, slot) = self.ready.first_group(leaf, bucket)?;
             let key = self.group_key(slot);
@@ -217,13 +217,13 @@ impl Engine {
     }
 
     /// Nothing of the leaf fits: takes it out of the walk until one of the reasons is gone.
-    pub(super) fn park(&mut self, leaf: QueueId) {
+    pub(super) fn park(&mut self, leaf: QueueRow) {
         self.note_parked(leaf);
         self.leave_heaps(leaf);
     }
 
     /// What a leaf that leaves the walk waits for.
-    pub(super) fn note_parked(&mut self, leaf: QueueId) {
+    pub(super) fn note_parked(&mut self, leaf: QueueRow) {
         let mut least: Option<Resources> = None;
         for i in 0..self.ready.buckets(leaf).len() {
             let bucket = &self.ready.buckets(leaf)[i];
@@ -253,7 +253,7 @@ impl Engine {
         }
     }
 
-    pub(super) fn wake_leaf(&mut self, leaf: QueueId) {
+    pub(super) fn wake_leaf(&mut self, leaf: QueueRow) {
         if self.rescales {
             return self.unsettle(leaf);
         }
@@ -263,7 +263,7 @@ impl Engine {
     }
 
     /// A leaf has `tasks` more to start.
-    pub(super) fn add_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
+    pub(super) fn add_leaf_waiting(&mut self, leaf: QueueRow, tasks: u64) {
         if let Some(guard) = self.guard.as_mut().filter(|_| self.ready.waiting(leaf) == 0) {
             guard.begins(self.now, leaf);
         }
@@ -273,7 +273,7 @@ impl Engine {
     }
 
     /// A leaf has `tasks` fewer to start.
-    pub(super) fn sub_leaf_waiting(&mut self, leaf: QueueId, tasks: u64) {
+    pub(super) fn sub_leaf_waiting(&mut self, leaf: QueueRow, tasks: u64) {
         if self.ready.sub_waiting(leaf, tasks) {
             self.ready.unpark(leaf);
             self.leave_heaps(leaf);
@@ -282,7 +282,7 @@ impl Engine {
 
     /// The leaf wants something: it and, where they wanted nothing before, its parents join their
     /// heaps.
-    pub(super) fn join_heaps(&mut self, leaf: QueueId) {
+    pub(super) fn join_heaps(&mut self, leaf: QueueRow) {
         if self.rescales {
             // Until it is looked at.
             self.unsettle(leaf);
@@ -304,7 +304,7 @@ impl Engine {
 
     /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
     /// leave their heaps.
-    pub(super) fn leave_heaps(&mut self, leaf: QueueId) {
+    pub(super) fn leave_heaps(&mut self, leaf: QueueRow) {
         match self.rescales {
             true => self.refresh_path(leaf, false),
             false => self.ready.remove(&self.tree, leaf),
@@ -315,7 +315,7 @@ impl Engine {
     }
 
     /// A queue's key has changed, perhaps fallen.
-    pub(super) fn rekey(&mut self, queue: QueueId) {
+    pub(super) fn rekey(&mut self, queue: QueueRow) {
         let Some(parent) = self.tree[queue].parent() else { return };
         if self.rescales {
             return self.refresh(queue, self.ready.is_in_heap(queue));
@@ -350,7 +350,7 @@ impl Engine {
     }
 
     /// A key among the children of `parent` as decisions tell it.
-    pub(super) fn shown(&self, parent: QueueId, key: &Key) -> KeyValue {
+    pub(super) fn shown(&self, parent: QueueRow, key: &Key) -> KeyValue {
         let unit = match key.tier() {
             Tier::Ordinary => self.seen().1.domain(parent).unit_of_key(),
             Tier::BelowMinimum => 1.0,

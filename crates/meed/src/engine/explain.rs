@@ -9,7 +9,7 @@ use crate::order::Tier;
 use crate::order::key::Key;
 use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId, QueueId};
+use crate::spec::{JobId, NodeId, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
 /// One child of a queue that has tasks waiting.
@@ -73,7 +73,7 @@ pub struct GuardView {
 impl Engine {
     /// How `queue` orders its children.
     pub fn policy(&self, queue: QueueId) -> &Policy {
-        self.books.domain(queue).policy()
+        self.books.domain(self.row(queue)).policy()
     }
 
     /// Whether a node is up: it has joined and not left.
@@ -115,17 +115,22 @@ impl Engine {
 
     /// Minimum and maximum share of a queue.
     pub fn bounds(&self, queue: QueueId) -> (Option<Resources>, Option<Resources>) {
+        let queue = self.row(queue);
         (self.tree[queue].min(), self.tree[queue].max().copied())
     }
 
     /// Since when a leaf waits: the later of its last service and the moment its demand began.
     pub fn waits_since(&self, leaf: QueueId) -> Time {
-        self.ready.waits_since(leaf)
+        self.ready.waits_since(self.row(leaf))
     }
 
     /// The resource whose units the keys among the children of `queue` are in: the one counted, or
     /// the dearest; for dominant shares the measured one, of which they are told as an amount.
     pub fn key_kind(&self, queue: QueueId) -> usize {
+        self.kind_of_keys(self.row(queue))
+    }
+
+    fn kind_of_keys(&self, queue: QueueRow) -> usize {
         match &self.books.domain(queue).scalar {
             Scalar::Kind(kind) => *kind,
             // The first of the dearest.
@@ -147,17 +152,18 @@ impl Engine {
     /// The first `most` of them, and where `asked` stands among them. O(children), besides sorting
     /// those that are told.
     pub fn first_children(&self, parent: QueueId, most: usize, asked: QueueId) -> FirstChildren {
+        let (parent, asked) = (self.row(parent), self.row(asked));
         let books = self.seen().1;
         let children = self.tree[parent].children().iter().copied();
         let waiting = children.filter(|&child| self.waits_below(child));
         let key =
             |child| self.rescaled_key(child).unwrap_or_else(|| books.key_seen(self.now, child));
-        let mut all: Vec<(Key, QueueId)> = waiting.map(|child| (key(child), child)).collect();
-        let order = |a: &(Key, QueueId), b: &(Key, QueueId)| {
+        let mut all: Vec<(Key, QueueRow)> = waiting.map(|child| (key(child), child)).collect();
+        let order = |a: &(Key, QueueRow), b: &(Key, QueueRow)| {
             self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0))
         };
-        let view = |&(key, queue): &(Key, QueueId)| ChildView {
-            queue,
+        let view = |&(key, queue): &(Key, QueueRow)| ChildView {
+            queue: self.tree.id(queue),
             key: self.shown(parent, &key),
             natural: self.natural(parent, &key),
             parked: self.all_parked(queue),
@@ -178,6 +184,7 @@ impl Engine {
 
     /// The waiting task groups of `leaf`, best first.
     pub fn groups_in_order(&self, leaf: QueueId) -> Vec<GroupView> {
+        let leaf = self.row(leaf);
         let books = self.seen().1;
         let slots = self.ready.buckets(leaf).iter().flat_map(Bucket::groups);
         let key = |slot| {
@@ -189,6 +196,7 @@ impl Engine {
         let view = |(key, slot): (Key, u32)| {
             let group = self.work.group(slot);
             let demand = self.room.demand(group.shape);
+            let capped_by = self.books.capped_by(&self.tree, leaf, demand);
             GroupView {
                 job: group.job,
                 group: group.number,
@@ -196,7 +204,7 @@ impl Engine {
                 demand: *demand,
                 key: self.shown(leaf, &key),
                 natural: self.natural(leaf, &key),
-                capped_by: self.books.capped_by(&self.tree, leaf, demand),
+                capped_by: capped_by.map(|row| self.tree.id(row)),
             }
         };
         all.into_iter().map(view).collect()
@@ -223,26 +231,28 @@ impl Engine {
     /// The starvation guard, where the root's policy has one.
     pub fn guard_view(&self, leaf: QueueId) -> Option<GuardView> {
         let guard = self.seen().2?;
-        let key = |leaf: QueueId| guard.key_seen(self.now, leaf);
+        let leaf = self.row(leaf);
+        let key = |leaf: QueueRow| guard.key_seen(self.now, leaf);
         let mine = key(leaf);
-        let others = self.queue_ids().filter(|&other| other != leaf && self.tree[other].is_leaf());
+        let others = self.tree.iter().filter(|(_, row)| row.is_leaf()).map(|(other, _)| other);
+        let others = others.filter(|&other| other != leaf);
         let walked = others.filter(|&other| self.ready.waiting(other) > 0);
-        let mut before: Vec<(Key, QueueId)> =
+        let mut before: Vec<(Key, QueueRow)> =
             walked.map(|other| (key(other), other)).filter(|(other, _)| *other < mine).collect();
         before.sort_unstable_by_key(|(key, _)| *key);
         Some(GuardView {
             t_wait: guard.t_wait(),
-            waited: self.now.saturating_since(self.waits_since(leaf)),
-            before: before.into_iter().map(|(_, leaf)| leaf).collect(),
+            waited: self.now.saturating_since(self.ready.waits_since(leaf)),
+            before: before.into_iter().map(|(_, leaf)| self.tree.id(leaf)).collect(),
         })
     }
 
-    fn waits_below(&self, queue: QueueId) -> bool {
+    fn waits_below(&self, queue: QueueRow) -> bool {
         let children = self.tree[queue].children();
         self.ready.waiting(queue) > 0 || children.iter().any(|&child| self.waits_below(child))
     }
 
-    fn all_parked(&self, queue: QueueId) -> bool {
+    fn all_parked(&self, queue: QueueRow) -> bool {
         let children = self.tree[queue].children();
         match children.is_empty() {
             // The walk may not have come to it yet.
@@ -254,11 +264,11 @@ impl Engine {
         }
     }
 
-    fn natural(&self, parent: QueueId, key: &Key) -> f64 {
+    fn natural(&self, parent: QueueRow, key: &Key) -> f64 {
         if key.tier() == Tier::BelowMinimum {
             return key.value();
         }
-        let kind = self.key_kind(parent);
+        let kind = self.kind_of_keys(parent);
         let (scale, total) = (self.kinds.unit(kind).scale(), self.room.total().get(kind));
         self.seen().1.domain(parent).natural(key.value(), self.now, scale, total)
     }

@@ -20,7 +20,7 @@ use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::Policy;
 use crate::resources::Resources;
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 use crate::state::{GuardState, OrderState, StateError, ensure};
 use crate::time::{Span, Time};
 
@@ -103,32 +103,32 @@ impl Guard {
     }
 
     /// The demand of `leaf` begins.
-    pub(super) fn begins(&mut self, now: Time, leaf: QueueId) {
+    pub(super) fn begins(&mut self, now: Time, leaf: QueueRow) {
         self.waits[leaf.index()].before = now;
     }
 
     /// Since when `leaf` waits, and would wait without the tasks that run.
-    pub(super) fn waits_since(&self, leaf: QueueId) -> (Time, Time) {
+    pub(super) fn waits_since(&self, leaf: QueueRow) -> (Time, Time) {
         let waits = &self.waits[leaf.index()];
         (waits.since(), waits.before)
     }
 
     /// The demand of `leaf` has not ceased after all: it would wait since `before` without the
     /// tasks that run. Since when it waits.
-    pub(super) fn goes_on(&mut self, leaf: QueueId, before: Time) -> Time {
+    pub(super) fn goes_on(&mut self, leaf: QueueRow, before: Time) -> Time {
         let waits = &mut self.waits[leaf.index()];
         waits.before = before;
         waits.since()
     }
 
     /// What a state must tell besides since when `leaf` waits.
-    pub(super) fn waited_before(&self, leaf: QueueId) -> Option<Time> {
+    pub(super) fn waited_before(&self, leaf: QueueRow) -> Option<Time> {
         let waits = &self.waits[leaf.index()];
         Some(waits.before).filter(|&before| before != waits.known_before(waits.since()))
     }
 
     /// And back, after all tasks that run.
-    pub(super) fn restore_waits(&mut self, leaf: QueueId, since: Time, before: Option<Time>) {
+    pub(super) fn restore_waits(&mut self, leaf: QueueRow, since: Time, before: Option<Time>) {
         let waits = &mut self.waits[leaf.index()];
         waits.before = before.unwrap_or(waits.known_before(since));
     }
@@ -212,13 +212,13 @@ impl Guard {
     }
 
     /// The key of `leaf`, read in a copy.
-    pub(super) fn key_seen(&self, now: Time, leaf: QueueId) -> Key {
+    pub(super) fn key_seen(&self, now: Time, leaf: QueueRow) -> Key {
         let (standing, terms) = (&self.standings[leaf.index()], &self.terms[leaf.index()]);
         standing.clone().key(now, &self.domain, terms)
     }
 
     /// What its keys are made of; see `parts`.
-    pub(super) fn parts(&mut self, now: Time, leaf: QueueId, quantum: Span) -> KeyParts {
+    pub(super) fn parts(&mut self, now: Time, leaf: QueueRow, quantum: Span) -> KeyParts {
         let (standing, terms) = (&mut self.standings[leaf.index()], &self.terms[leaf.index()]);
         standing.parts(now, &self.domain, terms, quantum)
     }
@@ -241,7 +241,7 @@ impl Guard {
         let (Some(t_wait), Some(state)) = (root.t_wait, state) else { return Ok(None) };
         let given = state.standings.len();
         ensure!(given == tree.len(), "guard.standings", "{given} of {} queues", tree.len());
-        let kinds = tree[QueueId::ROOT].share().kinds();
+        let kinds = tree[QueueRow::ROOT].share().kinds();
         let order = OrderState { policy: root.clone(), pool: state.pool.clone() };
         let mut guard = Guard::new(t_wait, root);
         guard.domain = Domain::from_state(&order, now, kinds, "guard")?;
@@ -251,7 +251,7 @@ impl Guard {
             let mut standing = Standing::from_state(of, &guard.domain, now, kinds, &place)?;
             let share = standing.restore_share(&guard.domain, row.share());
             guard.standings.push(standing);
-            if queue != QueueId::ROOT {
+            if queue != QueueRow::ROOT {
                 guard.terms.push(Terms { tie: (u64::from(queue.0), 0), ..guard.terms[0] });
                 guard.places.push(NO_PLACE);
                 guard.waits.push(Waits::default());
@@ -281,24 +281,24 @@ impl Guard {
         self.standings.iter_mut().for_each(Standing::restored);
     }
 
-    pub(super) fn key(&mut self, now: Time, leaf: QueueId) -> Key {
+    pub(super) fn key(&mut self, now: Time, leaf: QueueRow) -> Key {
         self.standings[leaf.index()].key(now, &self.domain, &self.terms[leaf.index()])
     }
 
-    pub(super) fn add(&mut self, now: Time, leaf: QueueId) {
+    pub(super) fn add(&mut self, now: Time, leaf: QueueRow) {
         if self.places[leaf.index()] == NO_PLACE {
             let key = self.key(now, leaf);
             self.demanding.push(key, leaf.0, &mut self.places);
         }
     }
 
-    pub(super) fn remove(&mut self, leaf: QueueId) {
+    pub(super) fn remove(&mut self, leaf: QueueRow) {
         if self.places[leaf.index()] != NO_PLACE {
             self.demanding.remove(leaf.0, &mut self.places);
         }
     }
 
-    pub(super) fn rekey(&mut self, now: Time, leaf: QueueId) {
+    pub(super) fn rekey(&mut self, now: Time, leaf: QueueRow) {
         if self.places[leaf.index()] != NO_PLACE {
             let key = self.key(now, leaf);
             self.demanding.update(key, leaf.0, &mut self.places);
@@ -306,12 +306,12 @@ impl Guard {
     }
 
     /// The demanding leaf with the smallest key.
-    fn least(&mut self, now: Time) -> Option<QueueId> {
+    fn least(&mut self, now: Time) -> Option<QueueRow> {
         loop {
             let (_, id) = self.demanding.peek()?;
-            let key = self.key(now, QueueId(id));
+            let key = self.key(now, QueueRow(id));
             if self.demanding.certifies(&key) {
-                return Some(QueueId(id));
+                return Some(QueueRow(id));
             }
             self.demanding.update(key, id, &mut self.places);
         }
@@ -321,7 +321,7 @@ impl Guard {
 impl Engine {
     /// The leaf to be served out of turn, and how long it has waited.
     #[inline]
-    pub(super) fn starved(&mut self) -> Option<(QueueId, Span)> {
+    pub(super) fn starved(&mut self) -> Option<(QueueRow, Span)> {
         loop {
             let guard = self.guard.as_mut()?;
             let (leaf, t_wait) = (guard.least(self.now)?, guard.t_wait);
@@ -338,7 +338,7 @@ impl Engine {
 
     /// Whether something of `leaf` fits somewhere: looked for, as one that merely may would keep
     /// others from their turn.
-    fn can_start(&mut self, leaf: QueueId) -> bool {
+    fn can_start(&mut self, leaf: QueueRow) -> bool {
         if self.waits {
             return self.may_start(leaf);
         }
@@ -356,7 +356,7 @@ impl Engine {
     pub(super) fn rekey_guard(&mut self) {
         let Some(guard) = &mut self.guard else { return };
         for id in guard.demanding.iter().map(|(_, id)| *id).collect::<Vec<_>>() {
-            guard.rekey(self.now, QueueId(id));
+            guard.rekey(self.now, QueueRow(id));
         }
     }
 }

@@ -11,20 +11,20 @@ use crate::cluster::{check_dimensions, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::resources::Resources;
-use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, TaskGroup};
+use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, QueueRow, TaskGroup};
 
 impl Engine {
     pub(super) fn job_arrived(&mut self, spec: &JobSpec<'_>) -> Result<JobId, Rejected> {
-        self.check_leaf_for_job(spec.queue)?;
+        let leaf = self.leaf_for_job(spec.queue)?;
         if spec.groups.is_empty() && !spec.open {
             return Err(Rejected::NoTasks);
         }
         check_job_weight(spec.weight)?;
-        self.read_ahead_queue(spec.queue);
-        self.check_groups(spec.queue, 0, spec.groups)?;
-        let id = self.work.add_job(Job::new(spec.queue, spec.open, spec.max_attempts));
-        self.tree.add_job(spec.queue);
-        self.books.job_arrives(&self.tree, id, spec.queue, spec.weight);
+        self.read_ahead_queue(leaf);
+        self.check_groups(leaf, 0, spec.groups)?;
+        let id = self.work.add_job(Job::new(leaf, spec.open, spec.max_attempts));
+        self.tree.add_job(leaf);
+        self.books.job_arrives(&self.tree, id, leaf, spec.weight);
         self.add_groups(id, spec.groups);
         Ok(id)
     }
@@ -103,12 +103,13 @@ impl Engine {
     /// Whether tasks like these could ever run in `queue`: what [`crate::Event::JobArrived`] would
     /// refuse them for.
     pub fn check_tasks(&self, queue: QueueId, groups: &[TaskGroup]) -> Result<(), Rejected> {
+        let queue = self.tree.row(queue).ok_or(Rejected::UnknownQueue)?;
         self.check_groups(queue, 0, groups)
     }
 
     fn check_groups(
         &self,
-        queue: QueueId,
+        queue: QueueRow,
         already: u32,
         groups: &[TaskGroup],
     ) -> Result<(), Rejected> {
@@ -132,7 +133,7 @@ impl Engine {
     }
 
     /// Refuses a demand above the maximum share of `leaf` or one of its parents.
-    fn check_maximum(&self, leaf: QueueId, demand: &Resources) -> Result<(), Rejected> {
+    fn check_maximum(&self, leaf: QueueRow, demand: &Resources) -> Result<(), Rejected> {
         if !self.tree.has_maximums() {
             return Ok(());
         }
@@ -171,7 +172,7 @@ impl Engine {
     }
 
     /// Puts a waiting group into its leaf's bucket, if it is not there.
-    pub(super) fn list_group(&mut self, leaf: QueueId, slot: u32) {
+    pub(super) fn list_group(&mut self, leaf: QueueRow, slot: u32) {
         if !self.ready.is_listed(slot) {
             let key = self.group_key(slot);
             let shape = self.work.group(slot).shape;
@@ -183,7 +184,7 @@ impl Engine {
 
     /// Takes a group that no longer waits out of its leaf's bucket.
     #[inline]
-    pub(super) fn unlist_group(&mut self, leaf: QueueId, slot: u32) {
+    pub(super) fn unlist_group(&mut self, leaf: QueueRow, slot: u32) {
         let shape = self.work.group(slot).shape;
         if self.ready.unlist(leaf, slot, shape) {
             self.note_waiting(leaf, shape, false);

@@ -20,6 +20,7 @@ mod books;
 mod chores;
 mod decide;
 mod explain;
+mod forget;
 mod guard;
 mod jobs;
 mod live;
@@ -160,7 +161,7 @@ impl Engine {
         if let Some(servers) = &mut self.servers {
             servers.end_turn();
         }
-        match event {
+        let effect = match event {
             Event::TaskEnded(allocation) => self.task_ended(allocation),
             Event::TaskFailed(allocation) => self.task_failed(allocation),
             Event::StartFailed(allocation) => self.start_failed(allocation),
@@ -187,7 +188,9 @@ impl Engine {
             Event::QueueAdded(spec) => self.queue_added(spec).map(Effect::Queue),
             Event::QueueChanged(queue, change) => self.queue_changed(queue, change),
             Event::QueueRemoved(queue) => self.queue_removed(queue),
-        }
+        };
+        self.forget_queues();
+        effect
     }
 
     /// What becomes, from now on, of tasks that no node could hold when empty: whether jobs with

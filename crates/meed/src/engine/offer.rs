@@ -19,11 +19,11 @@ use super::Engine;
 use super::ready::Bucket;
 use crate::decision::{Choice, Reason, Start};
 use crate::order::key::Key;
-use crate::spec::{JobId, NodeId, NodeRow, QueueId};
+use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 
 /// A leaf that may have the place, and its groups that may.
 struct Able {
-    leaf: QueueId,
+    leaf: QueueRow,
     groups: Vec<u32>,
 }
 
@@ -82,7 +82,7 @@ impl Engine {
     fn able(&self, node: NodeRow, rank: &mut dyn FnMut(JobId, u32) -> Option<u32>) -> Vec<Able> {
         let mut best = u32::MAX;
         let mut able: Vec<Able> = Vec::new();
-        let mut queues = vec![QueueId::ROOT];
+        let mut queues = vec![QueueRow::ROOT];
         while let Some(queue) = queues.pop() {
             // Only what wants something, and is not set apart because it fits nowhere, stands in
             // the heaps.
@@ -108,7 +108,7 @@ impl Engine {
     }
 
     /// Waiting groups of a leaf whose tasks fit the node and its maximum shares.
-    fn fitting(&self, leaf: QueueId, node: NodeRow) -> impl Iterator<Item = u32> {
+    fn fitting(&self, leaf: QueueRow, node: NodeRow) -> impl Iterator<Item = u32> {
         let buckets = self.ready.buckets(leaf).iter().filter(move |bucket| {
             !bucket.is_empty()
                 && self.room.fits(bucket.shape(), bucket.demand(), node)
@@ -118,7 +118,7 @@ impl Engine {
     }
 
     /// The leaf whose turn it is among `able`.
-    fn choose_among(&mut self, able: &[Able], mut reason: Option<&mut Reason>) -> Option<QueueId> {
+    fn choose_among(&mut self, able: &[Able], mut reason: Option<&mut Reason>) -> Option<QueueRow> {
         if let Some((leaf, waited)) = self.starved_among(able) {
             if let Some(reason) = reason {
                 reason.starved_for = Some(waited);
@@ -126,9 +126,9 @@ impl Engine {
             return Some(leaf);
         }
         let mut edges = self.edges_to(able);
-        let mut at = QueueId::ROOT;
+        let mut at = QueueRow::ROOT;
         while self.tree.is_parent(at) {
-            let mut keys: Vec<(Key, QueueId)> = Vec::new();
+            let mut keys: Vec<(Key, QueueRow)> = Vec::new();
             edges.retain(|&(parent, child)| {
                 let ours = parent == at;
                 if ours {
@@ -139,10 +139,11 @@ impl Engine {
             keys.sort_unstable_by(|a, b| self.compare_children(&(a.0, a.1.0), &(b.0, b.1.0)));
             let &(key, chosen) = keys.first()?;
             if let Some(reason) = reason.as_deref_mut() {
-                let runner_up = keys.get(1).map(|(key, queue)| (*queue, self.shown(at, key)));
+                let id = |row: QueueRow| self.tree.id(row);
+                let runner_up = keys.get(1).map(|(key, row)| (id(*row), self.shown(at, key)));
                 reason.levels.push(Choice {
-                    among: at,
-                    chosen,
+                    among: id(at),
+                    chosen: id(chosen),
                     key: self.shown(at, &key),
                     runner_up,
                 });
@@ -153,7 +154,7 @@ impl Engine {
     }
 
     /// Every (parent, child) on the paths from the root to these leaves, once.
-    fn edges_to(&self, able: &[Able]) -> Vec<(QueueId, QueueId)> {
+    fn edges_to(&self, able: &[Able]) -> Vec<(QueueRow, QueueRow)> {
         let mut edges = Vec::new();
         for able in able {
             let mut at = able.leaf;
@@ -168,7 +169,7 @@ impl Engine {
     }
 
     /// The guard's leaf among `able`, and how long it has waited.
-    fn starved_among(&mut self, able: &[Able]) -> Option<(QueueId, crate::Span)> {
+    fn starved_among(&mut self, able: &[Able]) -> Option<(QueueRow, crate::Span)> {
         let guard = self.guard.as_mut()?;
         let least =
             able.iter().map(|able| able.leaf).min_by_key(|&leaf| guard.key(self.now, leaf))?;

@@ -48,6 +48,7 @@ impl Engine {
     ///
     /// Call [`Engine::advance`] first: it is told of the last instant.
     pub fn key_parts(&mut self, queue: QueueId) -> Option<KeyParts> {
+        let queue = self.row(queue);
         self.tree[queue].parent()?;
         Some(self.books.parts(self.now, queue))
     }
@@ -60,6 +61,7 @@ impl Engine {
 
     /// What the starvation guard compares of a leaf; `None` where the root's policy has no guard.
     pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
+        let leaf = self.row(leaf);
         let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
         Some(self.guard.as_mut()?.parts(self.now, leaf, quantum))
     }

@@ -28,18 +28,18 @@ use crate::node_rows::Moves;
 use crate::order::key::Key;
 use crate::order::{Pool, Tier};
 use crate::resources::Resources;
-use crate::spec::{NodeRow, QueueId};
+use crate::spec::{NodeRow, QueueRow};
 
 /// What queues hold, server by server.
 #[derive(Default)]
 pub(super) struct Servers {
-    held: Vec<BTreeMap<QueueId, Resources>>,
+    held: Vec<BTreeMap<QueueRow, Resources>>,
     /// The server that started the last task: it goes on, unless an event came in between.
     turn: Option<NodeRow>,
 }
 
 impl Servers {
-    fn on(&mut self, node: NodeRow) -> &mut BTreeMap<QueueId, Resources> {
+    fn on(&mut self, node: NodeRow) -> &mut BTreeMap<QueueRow, Resources> {
         if node.index() >= self.held.len() {
             self.held.resize_with(node.index() + 1, BTreeMap::new);
         }
@@ -53,7 +53,7 @@ impl Servers {
     }
 
     /// A task of `leaf` holds `demand` on `node` from now on.
-    pub(super) fn hold(&mut self, tree: &Tree, leaf: QueueId, node: NodeRow, demand: &Resources) {
+    pub(super) fn hold(&mut self, tree: &Tree, leaf: QueueRow, node: NodeRow, demand: &Resources) {
         let on = self.on(node);
         for (queue, _) in tree.up(leaf) {
             on.entry(queue).or_insert_with(|| Resources::zero(demand.kinds())).add(demand);
@@ -61,7 +61,13 @@ impl Servers {
     }
 
     /// It holds it no more.
-    pub(super) fn let_go(&mut self, tree: &Tree, leaf: QueueId, node: NodeRow, demand: &Resources) {
+    pub(super) fn let_go(
+        &mut self,
+        tree: &Tree,
+        leaf: QueueRow,
+        node: NodeRow,
+        demand: &Resources,
+    ) {
         let on = self.on(node);
         for (queue, _) in tree.up(leaf) {
             let held = on.get_mut(&queue).expect("what is let go was held");
@@ -85,7 +91,7 @@ impl Servers {
         self.turn = Some(node);
     }
 
-    fn held(&self, node: NodeRow, queue: QueueId) -> Option<&Resources> {
+    fn held(&self, node: NodeRow, queue: QueueRow) -> Option<&Resources> {
         self.held.get(node.index()).and_then(|on| on.get(&queue))
     }
 }
@@ -120,7 +126,7 @@ impl Engine {
             };
             let whole = Pool::new(&self.room.spec(node).capacity);
             let mut levels = Vec::new();
-            let slot = self.least_on(&Turn { node, whole }, QueueId::ROOT, &mut levels);
+            let slot = self.least_on(&Turn { node, whole }, QueueRow::ROOT, &mut levels);
             self.servers.as_mut()?.turn = slot.map(|_| node);
             if let Some(slot) = slot {
                 let reason = explain.then(|| {
@@ -137,7 +143,7 @@ impl Engine {
     fn next_server(&mut self) -> Option<NodeRow> {
         let mut seen: BTreeMap<ShapeId, Option<NodeRow>> = BTreeMap::new();
         let mut first = None;
-        for leaf in (1..self.tree.len() as u32).map(QueueId) {
+        for leaf in (1..self.tree.len() as u32).map(QueueRow) {
             if self.ready.waiting(leaf) == 0 || self.ready.is_parked(leaf) {
                 continue;
             }
@@ -163,9 +169,9 @@ impl Engine {
 
     /// The group that the server serves next among what is below `parent`; the choices on the way,
     /// the lowest first.
-    fn least_on(&mut self, turn: &Turn, parent: QueueId, levels: &mut Vec<Choice>) -> Option<u32> {
-        let children: Vec<QueueId> = self.ready.demanding(parent).collect();
-        let mut rows: Vec<(Key, QueueId)> =
+    fn least_on(&mut self, turn: &Turn, parent: QueueRow, levels: &mut Vec<Choice>) -> Option<u32> {
+        let children: Vec<QueueRow> = self.ready.demanding(parent).collect();
+        let mut rows: Vec<(Key, QueueRow)> =
             children.into_iter().map(|child| (self.key_on(turn, parent, child), child)).collect();
         rows.sort_unstable_by_key(|row| row.0);
         for (place, &(key, child)) in rows.iter().enumerate() {
@@ -176,16 +182,17 @@ impl Engine {
             if found.is_some() {
                 let runner_up = rows
                     .get(place + 1)
-                    .map(|(key, next)| (*next, self.shown_on(turn, parent, key)));
+                    .map(|(key, next)| (self.tree.id(*next), self.shown_on(turn, parent, key)));
                 let key = self.shown_on(turn, parent, &key);
-                levels.push(Choice { among: parent, chosen: child, key, runner_up });
+                let (among, chosen) = (self.tree.id(parent), self.tree.id(child));
+                levels.push(Choice { among, chosen, key, runner_up });
                 return found;
             }
         }
         None
     }
 
-    fn key_on(&mut self, turn: &Turn, parent: QueueId, child: QueueId) -> Key {
+    fn key_on(&mut self, turn: &Turn, parent: QueueRow, child: QueueRow) -> Key {
         let key = self.queue_key(child);
         if key.tier() == Tier::BelowMinimum || !self.books.domain(parent).policy().per_server {
             return key;
@@ -201,7 +208,7 @@ impl Engine {
     }
 
     /// As decisions tell it: a part of the server per weight 1, where it is by itself.
-    fn shown_on(&self, turn: &Turn, parent: QueueId, key: &Key) -> KeyValue {
+    fn shown_on(&self, turn: &Turn, parent: QueueRow, key: &Key) -> KeyValue {
         if key.tier() == Tier::BelowMinimum || !self.books.domain(parent).policy().per_server {
             return self.shown(parent, key);
         }
@@ -209,7 +216,7 @@ impl Engine {
     }
 
     /// The best waiting group of `leaf` of which a task may start on the server.
-    fn group_on(&mut self, turn: &Turn, leaf: QueueId) -> Option<u32> {
+    fn group_on(&mut self, turn: &Turn, leaf: QueueRow) -> Option<u32> {
         let mut best: Option<(Key, u32)> = None;
         for i in 0..self.ready.buckets(leaf).len() {
             let Some(shape) = self.startable_shape(leaf, i) else { continue };

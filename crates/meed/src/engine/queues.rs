@@ -1,18 +1,17 @@
 //! The queue tree: queues are added, changed and removed while work runs.
 
 use super::Engine;
-use super::tree::Row;
 use crate::cluster::check_dimensions;
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::policy::Policy;
 use crate::resources::Resources;
-use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueSpec, Weight};
+use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueRow, QueueSpec, Weight};
 
 impl Engine {
     /// The live queue called `name`.
     pub fn find_queue(&self, name: &str) -> Option<QueueId> {
-        self.tree.find(name)
+        self.tree.find(name).map(|row| self.tree.id(row))
     }
 
     /// The root, whose policy is how the first queues are ordered.
@@ -35,7 +34,7 @@ impl Engine {
     /// costs. Where its parent orders by another policy now, what it used is told in units of the
     /// old one, which mean nothing: then it is a newcomer, and so is every sibling, for a parent's
     /// policy changes only by its own removal, after all its children's.
-    pub(super) fn insert_queue(&mut self, spec: &QueueSpec) -> Result<QueueId, ConfigError> {
+    pub(super) fn insert_queue(&mut self, spec: &QueueSpec) -> Result<QueueRow, ConfigError> {
         let parent = self.parent_for(spec)?;
         self.check_queue(spec)?;
         let (now, pool) = (self.now, self.room.total());
@@ -45,6 +44,7 @@ impl Engine {
                 self.books.revive_queue(now, id, parent, &spec.policy, spec.weight, pool);
                 id
             }
+            None if self.tree.rows().is_full() => return Err(ConfigError::TooManyQueues),
             None => {
                 self.books.add_queue(now, Some(parent), &spec.policy, spec.weight, pool);
                 self.ready.add_queue();
@@ -60,15 +60,15 @@ impl Engine {
         Ok(id)
     }
 
-    fn parent_for(&self, spec: &QueueSpec) -> Result<QueueId, ConfigError> {
+    fn parent_for(&self, spec: &QueueSpec) -> Result<QueueRow, ConfigError> {
         if spec.name.split('.').any(str::is_empty) {
             return Err(ConfigError::QueueName { queue: spec.name.clone() });
         }
-        if self.find_queue(&spec.name).is_some() {
+        if self.tree.find(&spec.name).is_some() {
             return Err(ConfigError::DuplicateQueue { queue: spec.name.clone() });
         }
-        let Some((above, _)) = spec.name.rsplit_once('.') else { return Ok(QueueId::ROOT) };
-        let Some(parent) = self.find_queue(above) else {
+        let Some((above, _)) = spec.name.rsplit_once('.') else { return Ok(QueueRow::ROOT) };
+        let Some(parent) = self.tree.find(above) else {
             return Err(ConfigError::NoParent {
                 queue: spec.name.clone(),
                 parent: above.to_owned(),
@@ -131,7 +131,7 @@ impl Engine {
     /// The same of one parent; `more` is the minimum of a child that it has not got yet.
     fn check_minimums_of(
         &self,
-        parent: QueueId,
+        parent: QueueRow,
         more: Option<Resources>,
     ) -> Result<(), ConfigError> {
         let parent = &self.tree[parent];
@@ -142,7 +142,7 @@ impl Engine {
             return Ok(());
         }
         for kind in 0..self.kinds.len() {
-            let of_child = |&child: &QueueId| self.tree[child].min();
+            let of_child = |&child: &QueueRow| self.tree[child].min();
             let minimums = parent.children().iter().filter_map(of_child).chain(more);
             let sum: u128 = minimums.map(|min| u128::from(min.get(kind))).sum();
             for (bound, amounts) in [("minimum", parent.min()), ("maximum", parent.max().copied())]
@@ -167,10 +167,10 @@ impl Engine {
             self.check_minimums_of(parent, spec.min)?;
         }
         self.books.begin_to_learn(&self.tree, spec.policy.quantum);
-        let id = self.insert_queue(&spec)?;
+        let row = self.insert_queue(&spec)?;
         self.queues_changed();
         self.schedule_chores();
-        Ok(id)
+        Ok(self.tree.id(row))
     }
 
     pub(super) fn queue_changed(
@@ -178,13 +178,14 @@ impl Engine {
         id: QueueId,
         change: QueueChange,
     ) -> Result<Effect, Rejected> {
-        let queue = self.live_queue(id)?;
+        let id = self.live_queue(id)?;
+        let queue = &self.tree[id];
         let min = change.min.unwrap_or(queue.min());
         let max = change.max.unwrap_or(queue.max().copied());
         let weight = change.weight.unwrap_or(queue.weight());
         check_weight(queue.name(), weight)?;
         self.check_bounds(queue.name(), min.as_ref(), max.as_ref())?;
-        let parent = queue.parent().unwrap_or(QueueId::ROOT);
+        let parent = queue.parent().unwrap_or(QueueRow::ROOT);
         let before = self.tree.set_bounds(id, min, max);
         let mut checked = [parent, id].into_iter();
         if let Err(error) = checked.try_for_each(|at| self.check_minimums_of(at, None)) {
@@ -200,7 +201,8 @@ impl Engine {
     }
 
     pub(super) fn queue_removed(&mut self, id: QueueId) -> Result<Effect, Rejected> {
-        let queue = self.live_queue(id)?;
+        let id = self.live_queue(id)?;
+        let queue = &self.tree[id];
         if !queue.children().is_empty() {
             return Err(Rejected::HasChildren { queue: queue.name().to_owned() });
         }
@@ -213,30 +215,29 @@ impl Engine {
     }
 
     /// Takes a queue without jobs out of the tree.
-    pub(super) fn remove_now(&mut self, id: QueueId) {
+    pub(super) fn remove_now(&mut self, id: QueueRow) {
         if let Some(parent) = self.tree.remove(id) {
             self.books.remove_queue(self.now, id, parent);
             self.queues_changed();
         }
     }
 
-    fn live_queue(&self, id: QueueId) -> Result<&Row, Rejected> {
-        match self.tree.get(id) {
-            Some(queue) if !queue.is_removed() && queue.parent().is_some() => Ok(queue),
-            _ => Err(Rejected::UnknownQueue),
-        }
+    fn live_queue(&self, id: QueueId) -> Result<QueueRow, Rejected> {
+        let row = self.tree.row(id).filter(|&row| !self.tree[row].is_removed());
+        row.filter(|&row| row != QueueRow::ROOT).ok_or(Rejected::UnknownQueue)
     }
 
-    /// Refuses a queue that no job may be submitted to.
-    pub(super) fn check_leaf_for_job(&self, id: QueueId) -> Result<(), Rejected> {
-        let queue = self.live_queue(id)?;
+    /// The leaf that a job is submitted to; refuses a queue that takes none.
+    pub(super) fn leaf_for_job(&self, id: QueueId) -> Result<QueueRow, Rejected> {
+        let row = self.live_queue(id)?;
+        let queue = &self.tree[row];
         if !queue.is_leaf() {
             return Err(Rejected::NotALeaf { queue: queue.name().to_owned() });
         }
         if queue.is_draining() {
             return Err(Rejected::Draining { queue: queue.name().to_owned() });
         }
-        Ok(())
+        Ok(row)
     }
 }
 

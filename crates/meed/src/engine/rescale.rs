@@ -45,7 +45,7 @@ use crate::order::heap::Item;
 use crate::order::key::{Key, Level};
 use crate::order::rescaled::{Direction, Fractions, Sum, Term};
 use crate::order::{Pool, Tier};
-use crate::spec::{NodeRow, QueueId};
+use crate::spec::{NodeRow, QueueRow};
 
 /// What is kept where a parent may stand by its children rescaled.
 #[derive(Default)]
@@ -55,9 +55,9 @@ pub(super) struct Rescaling {
     /// Demands that wait.
     shapes: BTreeMap<ShapeId, Waits>,
     /// Leaves whose waiting demands, or room below a maximum share, have changed.
-    unsettled: Vec<QueueId>,
+    unsettled: Vec<QueueRow>,
     /// Queues with a maximum share below which something has started.
-    filled: BTreeSet<QueueId>,
+    filled: BTreeSet<QueueRow>,
 }
 
 /// One queue.
@@ -83,7 +83,7 @@ impl Rescaling {
 /// A demand that waits.
 #[derive(Default)]
 struct Waits {
-    leaves: BTreeSet<QueueId>,
+    leaves: BTreeSet<QueueRow>,
     /// Whether it could be started somewhere when it was looked at last.
     open: bool,
     /// Where.
@@ -100,20 +100,20 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn pool(&self, parent: QueueId) -> &Pool {
+    fn pool(&self, parent: QueueRow) -> &Pool {
         &self.books.domain(parent).pool
     }
 
-    fn weight(&self, queue: QueueId) -> u64 {
+    fn weight(&self, queue: QueueRow) -> u64 {
         self.books.terms(queue).weight
     }
 
-    fn tie(&self, queue: QueueId) -> (u64, u32) {
+    fn tie(&self, queue: QueueRow) -> (u64, u32) {
         self.books.terms(queue).tie
     }
 
     /// s / w of a queue below a parent that orders by dominant allocation.
-    fn level(&self, queue: QueueId) -> Level {
+    fn level(&self, queue: QueueRow) -> Level {
         if let Some(sum) = self.sum(queue) {
             let Some(least) = self.least(queue) else {
                 return Level::Ratio { amount: 0, weight: 1 };
@@ -125,17 +125,17 @@ impl View<'_> {
         Level::Ratio { amount: share.amount, weight: share.per(self.weight(queue)) }
     }
 
-    fn sum(&self, queue: QueueId) -> Option<&Sum> {
+    fn sum(&self, queue: QueueRow) -> Option<&Sum> {
         self.rows[queue.index()].sum.as_deref()
     }
 
     /// The demanding child of the least s / w, whatever its minimum share.
-    fn least(&self, parent: QueueId) -> Option<Item> {
+    fn least(&self, parent: QueueRow) -> Option<Item> {
         let (key, child) = self.ready.first(parent)?;
         if key.tier() == Tier::Ordinary {
             return Some((key, child.0));
         }
-        let item = |child: QueueId| (Key::at(self.level(child), self.tie(child)), child.0);
+        let item = |child: QueueRow| (Key::at(self.level(child), self.tie(child)), child.0);
         self.ready.demanding(parent).map(item).min_by(|a, b| self.compare(a, b))
     }
 
@@ -143,14 +143,14 @@ impl View<'_> {
     fn compare(&self, a: &Item, b: &Item) -> Ordering {
         a.0.compare(&b.0).unwrap_or_else(|| {
             let ((a_up, a_down), (b_up, b_down)) =
-                (self.ratio(QueueId(a.1)), self.ratio(QueueId(b.1)));
+                (self.ratio(QueueRow(a.1)), self.ratio(QueueRow(b.1)));
             (a_up * b_down).cmp(&(b_up * a_down)).then(a.0.tie().cmp(&b.0.tie()))
         })
     }
 
     /// s / w of a queue as a ratio of whole numbers: M of the last parent on the way to the least,
     /// times what each parent on the way makes of it.
-    fn ratio(&self, queue: QueueId) -> (BigUint, BigUint) {
+    fn ratio(&self, queue: QueueRow) -> (BigUint, BigUint) {
         let (mut up, mut down, mut at) = (BigUint::from(1u64), BigUint::from(1u64), queue);
         while let Some(sum) = self.sum(at) {
             let least = self.least(at).filter(|_| !sum.is_zero());
@@ -159,7 +159,7 @@ impl View<'_> {
             up *= most;
             down *= whole;
             down *= self.weight(at);
-            at = QueueId(child);
+            at = QueueRow(child);
         }
         let Level::Ratio { amount, weight } = self.level(at) else {
             unreachable!("what is held is a ratio")
@@ -169,8 +169,8 @@ impl View<'_> {
 
     /// The sum of a rescaled parent in whole numbers; first those of the parents below that are not
     /// known yet. A loop, for trees can be deep.
-    fn exact(&self, parent: QueueId) -> &Fractions {
-        let known = |queue: QueueId| self.rows[queue.index()].exact.get();
+    fn exact(&self, parent: QueueRow) -> &Fractions {
+        let known = |queue: QueueRow| self.rows[queue.index()].exact.get();
         let mut missing = vec![parent];
         let mut next = 0;
         while let Some(&at) = missing.get(next) {
@@ -185,9 +185,9 @@ impl View<'_> {
     }
 
     /// The sum of a rescaled parent from those of the parents below.
-    fn add_up(&self, parent: QueueId) -> Fractions {
+    fn add_up(&self, parent: QueueRow) -> Fractions {
         let pool = self.pool(parent);
-        let term = |child: QueueId| {
+        let term = |child: QueueRow| {
             let direction = match self.rows[child.index()].exact.get() {
                 Some(sum) => Fractions::clone(sum).directed(),
                 None => Fractions::of_held(pool, self.books.held(child)),
@@ -198,7 +198,7 @@ impl View<'_> {
     }
 
     /// What a queue puts into the sum of its parent, if it is in its heap.
-    fn term(&self, parent: QueueId, queue: QueueId) -> Term {
+    fn term(&self, parent: QueueRow, queue: QueueRow) -> Term {
         let direction = match self.sum(queue) {
             Some(sum) => sum.direction(),
             None => Direction::of_held(self.pool(parent), self.books.held(queue)),
@@ -214,7 +214,7 @@ impl Engine {
     }
 
     /// Whether `queue` stands in its parent by the rescaled amounts of its children.
-    pub(super) fn is_rescaled(&self, queue: QueueId) -> bool {
+    pub(super) fn is_rescaled(&self, queue: QueueRow) -> bool {
         let row = &self.tree[queue];
         let above = row.parent().is_some_and(|parent| self.books.domain(parent).rescales());
         above && !row.children().is_empty() && self.books.domain(queue).rescales()
@@ -222,13 +222,13 @@ impl Engine {
 
     /// Whether the heap of `parent` holds true keys, compared by [`Engine::compare_children`].
     #[inline]
-    pub(super) fn holds_true_keys(&self, parent: QueueId) -> bool {
+    pub(super) fn holds_true_keys(&self, parent: QueueRow) -> bool {
         self.rescales && self.books.domain(parent).rescales()
     }
 
     /// The key of a rescaled parent; `None` for all other queues.
     #[inline]
-    pub(super) fn rescaled_key(&self, queue: QueueId) -> Option<Key> {
+    pub(super) fn rescaled_key(&self, queue: QueueRow) -> Option<Key> {
         if !self.rescales {
             return None;
         }
@@ -247,13 +247,13 @@ impl Engine {
     }
 
     /// The child of `parent` that comes after the first.
-    pub(super) fn second_child(&self, parent: QueueId) -> Option<(Key, QueueId)> {
+    pub(super) fn second_child(&self, parent: QueueRow) -> Option<(Key, QueueRow)> {
         self.ready.second_by(parent, |a, b| self.compare_children(a, b))
     }
 
     /// Brings the place of `queue` in its parent up to date: its key, its term, and whether it
     /// stands in the heap at all. All below it are up to date.
-    pub(super) fn refresh(&mut self, queue: QueueId, counts: bool) {
+    pub(super) fn refresh(&mut self, queue: QueueRow, counts: bool) {
         let Some(parent) = self.tree[queue].parent() else { return };
         let key = counts.then(|| self.queue_key(queue));
         let by_share = self.holds_true_keys(parent);
@@ -267,7 +267,7 @@ impl Engine {
         }
     }
 
-    fn replace_term(&mut self, parent: QueueId, queue: QueueId, counts: bool) {
+    fn replace_term(&mut self, parent: QueueRow, queue: QueueRow, counts: bool) {
         let term = if counts { self.view().term(parent, queue) } else { Term::Absent };
         let rows = &mut self.rescaling.rows;
         let before = std::mem::replace(&mut rows[queue.index()].term, term);
@@ -281,7 +281,7 @@ impl Engine {
     }
 
     /// The same for all of the path of `leaf`, from below.
-    pub(super) fn refresh_path(&mut self, leaf: QueueId, counts: bool) {
+    pub(super) fn refresh_path(&mut self, leaf: QueueRow, counts: bool) {
         let (mut at, mut counts) = (leaf, counts);
         while let Some(parent) = self.tree[at].parent() {
             self.refresh(at, counts);
@@ -292,7 +292,7 @@ impl Engine {
 
     /// The amounts of `leaf` have risen, and with them those above.
     #[inline]
-    pub(super) fn rekey_rescaled(&mut self, leaf: QueueId) {
+    pub(super) fn rekey_rescaled(&mut self, leaf: QueueRow) {
         if !self.rescales {
             return;
         }
@@ -303,14 +303,14 @@ impl Engine {
     }
 
     /// `queue` may have no more room below its maximum share for some that wait below it.
-    pub(super) fn note_filled(&mut self, queue: QueueId) {
+    pub(super) fn note_filled(&mut self, queue: QueueRow) {
         if self.rescales && self.tree[queue].max().is_some() {
             self.rescaling.filled.insert(queue);
         }
     }
 
     /// `leaf` has begun, or ceased, to wait with tasks of a shape.
-    pub(super) fn note_waiting(&mut self, leaf: QueueId, shape: ShapeId, waits: bool) {
+    pub(super) fn note_waiting(&mut self, leaf: QueueRow, shape: ShapeId, waits: bool) {
         if !self.rescales {
             return;
         }
@@ -331,7 +331,7 @@ impl Engine {
     }
 
     /// Whether something of `leaf` may start has to be looked at anew.
-    pub(super) fn unsettle(&mut self, leaf: QueueId) {
+    pub(super) fn unsettle(&mut self, leaf: QueueRow) {
         self.rescaling.unsettled.push(leaf);
     }
 
@@ -379,7 +379,7 @@ impl Engine {
 
     /// Puts each of these leaves into the walk or takes it out, as it is parked or not; then each
     /// queue above once, from below: children have larger numbers than their parents.
-    fn walk_or_not(&mut self, mut leaves: Vec<QueueId>) {
+    fn walk_or_not(&mut self, mut leaves: Vec<QueueRow>) {
         leaves.sort_by_key(|&leaf| self.tree[leaf].parent());
         let mut above = BTreeSet::new();
         let mut rest = &leaves[..];
@@ -405,7 +405,7 @@ impl Engine {
     }
 
     /// Leaves of one parent, which stand in its heap as long as they are not parked.
-    fn exchange(&mut self, parent: QueueId, leaves: &[QueueId]) {
+    fn exchange(&mut self, parent: QueueRow, leaves: &[QueueRow]) {
         let (mut out, mut new) = (Vec::new(), Vec::new());
         for &leaf in leaves {
             match (self.ready.is_parked(leaf), self.ready.is_in_heap(leaf)) {
@@ -427,7 +427,7 @@ impl Engine {
         }
     }
 
-    fn note_capped(&mut self, leaf: QueueId) {
+    fn note_capped(&mut self, leaf: QueueRow) {
         for bucket in 0..self.ready.buckets(leaf).len() {
             let bucket = &self.ready.buckets(leaf)[bucket];
             if bucket.is_empty() {
@@ -461,7 +461,7 @@ impl Engine {
         node.is_some_and(|node| self.room.fits(shape, self.room.demand(shape), node))
     }
 
-    pub(super) fn may_start(&self, leaf: QueueId) -> bool {
+    pub(super) fn may_start(&self, leaf: QueueRow) -> bool {
         (0..self.ready.buckets(leaf).len())
             .any(|bucket| self.startable_shape(leaf, bucket).is_some())
     }
@@ -471,7 +471,7 @@ impl Engine {
     pub(super) fn rebuild_rescaled(&mut self) {
         let mut counts = vec![false; self.tree.len()];
         let begins = self.rescaling.rows.is_empty();
-        for queue in (0..self.tree.len() as u32).map(QueueId) {
+        for queue in (0..self.tree.len() as u32).map(QueueRow) {
             for child in self.ready.drain(queue) {
                 counts[child.index()] = !self.tree.is_parent(child);
             }
@@ -479,9 +479,9 @@ impl Engine {
         if begins {
             self.begin_to_count(&mut counts);
         }
-        let queues = (0..self.tree.len() as u32).map(QueueId);
-        let sum = |queue: QueueId| self.is_rescaled(queue).then(Box::default);
-        let row = |queue: QueueId| Row { sum: sum(queue), ..Row::default() };
+        let queues = (0..self.tree.len() as u32).map(QueueRow);
+        let sum = |queue: QueueRow| self.is_rescaled(queue).then(Box::default);
+        let row = |queue: QueueRow| Row { sum: sum(queue), ..Row::default() };
         self.rescaling.rows = queues.clone().map(row).collect();
         for queue in queues.skip(1).rev() {
             self.refresh(queue, counts[queue.index()] || self.ready.wants(queue));
@@ -491,7 +491,7 @@ impl Engine {
     /// The first rescaled parent: what waits is noted, and whoever is parked counts until it is
     /// looked at.
     fn begin_to_count(&mut self, counts: &mut [bool]) {
-        for leaf in (1..self.tree.len() as u32).map(QueueId) {
+        for leaf in (1..self.tree.len() as u32).map(QueueRow) {
             counts[leaf.index()] |= self.ready.unpark(leaf);
             let waiting = self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
             let shapes: Vec<ShapeId> = waiting.map(Bucket::shape).collect();

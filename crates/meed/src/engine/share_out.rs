@@ -18,7 +18,7 @@ use super::Engine;
 use super::books::Books;
 use super::guard::Guard;
 use super::tree::Tree;
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 
 /// What reads shares, weights or the pool as soon as something happens.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Engine {
         }
         match self.rescales {
             true => self.rebuild_rescaled(),
-            false => (1..self.tree.len() as u32).for_each(|queue| self.rekey(QueueId(queue))),
+            false => (1..self.tree.len() as u32).for_each(|queue| self.rekey(QueueRow(queue))),
         }
         // Shares of jobs are parts of the pool as well.
         if self.books.any_dominant() {

@@ -20,8 +20,9 @@ use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
 use crate::place::Placement;
 use crate::policy::Blocked;
+use crate::queue_rows::QueueRowsState;
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, NodeRow, QueueId};
+use crate::spec::{JobId, NodeRow, QueueRow};
 use crate::state::{
     LiveJobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
 };
@@ -32,10 +33,11 @@ impl Engine {
     pub fn state(&self) -> State {
         let (tree, books, guard) = self.seen();
         let amounts = |amounts: &Resources| amounts.as_slice().to_vec();
-        let queue = |(id, row): (QueueId, &super::tree::Row)| {
+        let queue = |(id, row): (QueueRow, &super::tree::Row)| {
             let (standing, meter) = books.queue_state(self.now, id);
             QueueState {
                 name: row.name().to_owned(),
+                number: tree.rows().number_state(id),
                 parent: row.parent().map(|parent| parent.0),
                 weight: row.weight(),
                 min: row.min().as_ref().map(amounts),
@@ -57,6 +59,8 @@ impl Engine {
         let [jobs, running] = self.work.slots();
         let (lending_price, lending_at) = books.lending_state();
         let kinds = 0..self.kinds.len();
+        let rows = tree.rows().state();
+        let (forgotten, forgotten_fraction) = books.forgotten();
         State {
             version: STATE_VERSION,
             now: self.now,
@@ -66,6 +70,9 @@ impl Engine {
             measured: self.books.measured(),
             orders: books.order_states(),
             queues: tree.iter().map(queue).collect(),
+            queues_declared: rows.declared,
+            queues_gone: rows.gone,
+            remembered_queues: rows.remembered,
             nodes: room.nodes,
             nodes_joined: room.rows.joined,
             nodes_gone: room.rows.gone,
@@ -86,6 +93,10 @@ impl Engine {
             lending_price,
             lending_at,
             lending_beyond: books.lending_beyond(),
+            forgotten_lent: forgotten.lent,
+            forgotten_fraction,
+            forgotten_borrowed: forgotten.borrowed,
+            rescales: self.rescales,
             infeasible_waits: self.room.waits_for_nodes(),
             turn: self.servers.as_ref().and_then(|servers| servers.turn()).map(|node| node.0),
             guard: guard.map(|guard| guard.state(self.now)),
@@ -142,7 +153,12 @@ impl Engine {
         let measured = state.measured;
         ensure!(measured < kinds.len(), "measured", "there is no resource number {measured}");
         let policy = |order: usize| state.orders.get(order).map(|order| order.policy.clone());
-        let mut tree = Tree::from_state(&state.queues, policy, &kinds)?;
+        let numbers = QueueRowsState {
+            declared: state.queues_declared,
+            gone: state.queues_gone.clone(),
+            remembered: state.remembered_queues,
+        };
+        let mut tree = Tree::from_state(&state.queues, &numbers, policy, &kinds)?;
         let root = state.queues.first().and_then(|root| policy(root.order));
         let root = root.ok_or_else(|| StateError::new("queues", "there is no root"))?;
         let work = Work::from_state(state)?;
@@ -172,10 +188,11 @@ impl Engine {
             books,
             guard,
         };
-        let parents: Vec<QueueId> =
+        // Earlier versions did not tell; then a row of every queue that ever was is there.
+        let parents: Vec<QueueRow> =
             engine.tree.iter().filter_map(|(_, row)| row.parent()).collect();
-        engine.rescales = engine.servers.is_none()
-            && parents.into_iter().any(|parent| engine.rescales_children(parent));
+        let any = parents.into_iter().any(|parent| engine.rescales_children(parent));
+        engine.rescales = engine.servers.is_none() && (any || state.rescales);
         engine.check_minimums()?;
         let waiting = engine.restore_jobs(state)?;
         engine.restore_running(state)?;
@@ -202,7 +219,7 @@ impl Engine {
         let mut arrivals: Vec<u64> = Vec::new();
         for (slot, job) in &state.jobs.live {
             let place = format!("jobs[{slot}]");
-            let queue = QueueId(job.queue);
+            let queue = QueueRow(job.queue);
             let leaf = self.tree.get(queue).is_some_and(|row| row.is_leaf() && !row.is_removed());
             ensure!(leaf, format!("{place}.queue"), "there is no such leaf");
             let row = Job::new(queue, job.open, job.max_attempts);
@@ -275,14 +292,17 @@ impl Engine {
             let fine = before.is_none_or(|before| before <= queue.waits_since);
             ensure!(fine, format!("{place}.waited_before"), "after `waits_since`");
             if let Some(guard) = &mut self.guard {
-                guard.restore_waits(QueueId(index as u32), queue.waits_since, before);
+                guard.restore_waits(QueueRow(index as u32), queue.waits_since, before);
             }
             let mut shapes: Vec<(ShapeId, Resources)> = Vec::new();
             for &number in &queue.buckets {
                 let shape = self.room.shape_numbered(number).ok_or_else(|| {
                     StateError::new(format!("{place}.buckets"), format!("no shape {number}"))
                 })?;
-                shapes.push((shape, *self.room.demand(shape)));
+                // Of a shape that is gone nothing is known; its empty bucket is still looked at.
+                let known = *self.room.demand(shape);
+                let blank = Resources::zero(self.kinds.len());
+                shapes.push((shape, if known.kinds() == 0 { blank } else { known }));
             }
             self.ready.restore_queue(queue.waits_since, &shapes, &place)?;
         }
@@ -294,11 +314,11 @@ impl Engine {
             self.rebuild_rescaled();
         }
         for (index, queue) in state.queues.iter().enumerate() {
-            let leaf = QueueId(index as u32);
+            let leaf = QueueRow(index as u32);
             for &capped in &queue.capped {
                 let there = (capped as usize) < self.tree.len();
                 ensure!(there, format!("queues[{index}].capped"), "there is no queue {capped}");
-                self.ready.wait_for_maximum(leaf, QueueId(capped));
+                self.ready.wait_for_maximum(leaf, QueueRow(capped));
             }
             match queue.parked {
                 true => self.restore_parked(leaf, queue)?,
@@ -310,7 +330,7 @@ impl Engine {
     }
 
     /// A leaf of which nothing was found to fit.
-    fn restore_parked(&mut self, leaf: QueueId, state: &QueueState) -> Result<(), StateError> {
+    fn restore_parked(&mut self, leaf: QueueRow, state: &QueueState) -> Result<(), StateError> {
         let at = |field: &str| format!("queues[{}].{field}", leaf.index());
         ensure!(self.ready.waiting(leaf) > 0, at("parked"), "nothing of it waits");
         let least = amounts_of(state.least.as_ref(), &self.kinds, || at("least"))?;
@@ -352,7 +372,7 @@ impl Engine {
     }
 
     /// Whether `parent` stood by its children rescaled, had it any.
-    fn rescales_children(&self, parent: QueueId) -> bool {
+    fn rescales_children(&self, parent: QueueRow) -> bool {
         let above = self.tree[parent].parent();
         above.is_some_and(|above| self.books.domain(above).rescales())
             && self.books.domain(parent).rescales()

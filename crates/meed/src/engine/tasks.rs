@@ -10,7 +10,7 @@ use super::work::{Links, Running};
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
-use crate::spec::{AllocationId, JobId, NodeRow, QueueId};
+use crate::spec::{AllocationId, JobId, NodeRow, QueueRow};
 use crate::time::Time;
 
 impl Engine {
@@ -36,7 +36,7 @@ impl Engine {
         let allocation = self.start_since(None, slot, task, node);
         let running = self.work.running(allocation).expect("it has just been started");
         let (job, task, queue, failures) =
-            (running.job, running.task, running.queue, running.failures);
+            (running.job, running.task, self.tree.id(running.queue), running.failures);
         let group = self.work.group(slot).number;
         let reason = reason.map(Box::new);
         let node = self.room.id(node);
@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// All queues on the path hold less, or have used less.
-    pub(super) fn rekey_path(&mut self, leaf: QueueId) {
+    pub(super) fn rekey_path(&mut self, leaf: QueueRow) {
         let mut at = leaf;
         while let Some(parent) = self.tree[at].parent() {
             self.ready.below_maximum(at);

@@ -1,8 +1,8 @@
 //! The queue tree: who is whose child, by what name, weight and bounds, and each queue's share.
 //!
-//! It knows nothing of what queues have used or want. Rows are never taken away: a removed queue
-//! stays as a tombstone, and is the same queue, with its number, when one of its name comes back
-//! below the same parent ([`Tree::back`]): numbers are never another's. Cost: O(1) for a step up;
+//! It knows nothing of what queues have used or want. A removed queue stays as a tombstone, and is
+//! the same queue, with its number, when one of its name comes back below the same parent
+//! ([`Tree::back`]), unless it is forgotten by then (`forget`). Cost: O(1) for a step up;
 //! O(siblings) to add or remove one; sharing out is O(queues).
 
 use std::collections::BTreeMap;
@@ -11,16 +11,17 @@ use smallvec::SmallVec;
 
 use crate::fairness::dominant::WHOLE;
 use crate::policy::Policy;
+use crate::queue_rows::{QueueRows, QueueRowsState};
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};
 use crate::shares::apportion;
-use crate::spec::{MAX_WEIGHT, QueueId, QueueSpec, Weight};
+use crate::spec::{MAX_WEIGHT, QueueId, QueueRow, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
 
 /// One queue. What a walk needs stands here; the rest lies apart.
 #[derive(Clone)]
 pub(super) struct Row {
-    parent: Option<QueueId>,
-    children: Vec<QueueId>,
+    parent: Option<QueueRow>,
+    children: Vec<QueueRow>,
     weight: Weight,
     /// Live jobs of a leaf.
     jobs: u64,
@@ -47,16 +48,17 @@ pub(super) struct Tree {
     kinds: usize,
     /// In order of declaration; the root is first.
     rows: Vec<Row>,
+    numbers: QueueRows,
     /// Live queues by full name.
-    names: BTreeMap<String, QueueId>,
+    names: BTreeMap<String, QueueRow>,
     /// Removed ones, where no live one has the name.
-    gone: BTreeMap<String, QueueId>,
+    gone: BTreeMap<String, QueueRow>,
     /// Whether any queue has a maximum share: what nobody has costs nothing.
     has_maximums: bool,
 }
 
 impl Row {
-    fn new(parent: Option<QueueId>, spec: &QueueSpec, kinds: usize) -> Row {
+    fn new(parent: Option<QueueRow>, spec: &QueueSpec, kinds: usize) -> Row {
         let (name, share) = (spec.name.clone(), Resources::zero(kinds));
         Row {
             parent,
@@ -70,11 +72,11 @@ impl Row {
         }
     }
 
-    pub(super) fn parent(&self) -> Option<QueueId> {
+    pub(super) fn parent(&self) -> Option<QueueRow> {
         self.parent
     }
 
-    pub(super) fn children(&self) -> &[QueueId] {
+    pub(super) fn children(&self) -> &[QueueRow] {
         &self.children
     }
 
@@ -120,10 +122,10 @@ impl Row {
     }
 }
 
-impl std::ops::Index<QueueId> for Tree {
+impl std::ops::Index<QueueRow> for Tree {
     type Output = Row;
     #[inline]
-    fn index(&self, queue: QueueId) -> &Row {
+    fn index(&self, queue: QueueRow) -> &Row {
         &self.rows[queue.index()]
     }
 }
@@ -131,36 +133,60 @@ impl std::ops::Index<QueueId> for Tree {
 impl Tree {
     /// The root alone.
     pub(super) fn new(root: &QueueSpec, kinds: usize) -> Tree {
+        let mut numbers = QueueRows::default();
+        numbers.declare();
         Tree {
             kinds,
             rows: vec![Row::new(None, root, kinds)],
+            numbers,
             names: BTreeMap::new(),
             gone: BTreeMap::new(),
             has_maximums: false,
         }
     }
 
+    /// Which row is whose.
+    pub(super) fn rows(&self) -> &QueueRows {
+        &self.numbers
+    }
+
+    pub(super) fn rows_mut(&mut self) -> &mut QueueRows {
+        &mut self.numbers
+    }
+
+    /// The row of a queue that is remembered.
+    #[inline]
+    pub(super) fn row(&self, id: QueueId) -> Option<QueueRow> {
+        self.numbers.row(id)
+    }
+
+    /// Whose row it is.
+    #[inline]
+    pub(super) fn id(&self, row: QueueRow) -> QueueId {
+        self.numbers.id(row)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    pub(super) fn get(&self, queue: QueueId) -> Option<&Row> {
+    pub(super) fn get(&self, queue: QueueRow) -> Option<&Row> {
         self.rows.get(queue.index())
     }
 
     /// All queues in order of declaration, the root first, removed ones too.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (QueueId, &Row)> {
-        self.rows.iter().enumerate().map(|(index, row)| (QueueId(index as u32), row))
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (QueueRow, &Row)> {
+        self.rows.iter().enumerate().map(|(index, row)| (QueueRow(index as u32), row))
     }
 
     /// The live queue called `name`.
-    pub(super) fn find(&self, name: &str) -> Option<QueueId> {
+    pub(super) fn find(&self, name: &str) -> Option<QueueRow> {
         self.names.get(name).copied()
     }
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, queue: QueueId) -> u64 {
+    pub(super) fn glance(&self, queue: QueueRow) -> u64 {
         self[queue].jobs ^ self[queue].weight ^ self[queue].children.len() as u64
     }
 
@@ -169,13 +195,13 @@ impl Tree {
     }
 
     #[inline]
-    pub(super) fn is_parent(&self, queue: QueueId) -> bool {
+    pub(super) fn is_parent(&self, queue: QueueRow) -> bool {
         !self[queue].children.is_empty()
     }
 
     /// `queue` and all above it but the root, each with its parent.
     #[inline]
-    pub(super) fn up(&self, queue: QueueId) -> impl Iterator<Item = (QueueId, QueueId)> + '_ {
+    pub(super) fn up(&self, queue: QueueRow) -> impl Iterator<Item = (QueueRow, QueueRow)> + '_ {
         let mut at = queue;
         std::iter::from_fn(move || {
             let (child, parent) = (at, self[at].parent?);
@@ -185,21 +211,22 @@ impl Tree {
     }
 
     /// Queues from just below the root down to `leaf`.
-    pub(super) fn path(&self, leaf: QueueId) -> SmallVec<[QueueId; 8]> {
-        let mut path: SmallVec<[QueueId; 8]> = self.up(leaf).map(|(queue, _)| queue).collect();
+    pub(super) fn path(&self, leaf: QueueRow) -> SmallVec<[QueueRow; 8]> {
+        let mut path: SmallVec<[QueueRow; 8]> = self.up(leaf).map(|(queue, _)| queue).collect();
         path.reverse();
         path
     }
 
     /// The removed queue that one of this full name below `parent` is.
-    pub(super) fn back(&self, parent: QueueId, name: &str) -> Option<QueueId> {
+    pub(super) fn back(&self, parent: QueueRow, name: &str) -> Option<QueueRow> {
         self.gone.get(name).copied().filter(|&id| self[id].parent == Some(parent))
     }
 
     /// A removed queue comes back, without sharing out anew. It stands among its siblings where it
     /// stood.
-    pub(super) fn revive(&mut self, id: QueueId, spec: &QueueSpec) {
+    pub(super) fn revive(&mut self, id: QueueRow, spec: &QueueSpec) {
         self.gone.remove(&spec.name);
+        self.numbers.revive(id);
         self.names.insert(spec.name.clone(), id);
         self.has_maximums |= spec.max.is_some();
         let row = &mut self.rows[id.index()];
@@ -212,8 +239,8 @@ impl Tree {
     }
 
     /// Adds a queue below `parent`, without sharing out anew.
-    pub(super) fn add(&mut self, parent: QueueId, spec: &QueueSpec) -> QueueId {
-        let id = QueueId(self.rows.len() as u32);
+    pub(super) fn add(&mut self, parent: QueueRow, spec: &QueueSpec) -> QueueRow {
+        let id = self.numbers.declare();
         self.rows[parent.index()].children.push(id);
         self.names.insert(spec.name.clone(), id);
         self.has_maximums |= spec.max.is_some();
@@ -221,14 +248,14 @@ impl Tree {
         id
     }
 
-    pub(super) fn set_weight(&mut self, queue: QueueId, weight: Weight) {
+    pub(super) fn set_weight(&mut self, queue: QueueRow, weight: Weight) {
         self.rows[queue.index()].weight = weight;
     }
 
     /// Gives `queue` other bounds; what they were.
     pub(super) fn set_bounds(
         &mut self,
-        queue: QueueId,
+        queue: QueueRow,
         min: Option<Resources>,
         max: Option<Resources>,
     ) -> (Option<Resources>, Option<Resources>) {
@@ -239,29 +266,30 @@ impl Tree {
         before
     }
 
-    pub(super) fn add_job(&mut self, leaf: QueueId) {
+    pub(super) fn add_job(&mut self, leaf: QueueRow) {
         self.rows[leaf.index()].jobs += 1;
     }
 
     /// A job of `leaf` is gone; whether the queue was only waiting for that to go itself.
-    pub(super) fn remove_job(&mut self, leaf: QueueId) -> bool {
+    pub(super) fn remove_job(&mut self, leaf: QueueRow) -> bool {
         let row = &mut self.rows[leaf.index()];
         row.jobs -= 1;
         row.draining && row.jobs == 0
     }
 
     /// `queue` takes no more jobs.
-    pub(super) fn drain(&mut self, queue: QueueId) {
+    pub(super) fn drain(&mut self, queue: QueueRow) {
         self.rows[queue.index()].draining = true;
     }
 
     /// Takes a queue without jobs out of the tree; its parent. It is entitled to nothing now.
-    pub(super) fn remove(&mut self, queue: QueueId) -> Option<QueueId> {
+    pub(super) fn remove(&mut self, queue: QueueRow) -> Option<QueueRow> {
         let (kinds, row) = (self.kinds, &mut self.rows[queue.index()]);
         (row.removed, row.draining) = (true, false);
         (row.rest.share, row.rest.part) = (Resources::zero(kinds), 0);
         if let Some((name, id)) = self.names.remove_entry(&row.rest.name) {
             self.gone.insert(name, id);
+            self.numbers.remove(id);
         }
         let parent = row.parent?;
         let children = &mut self.rows[parent.index()].children;
@@ -299,12 +327,14 @@ impl Tree {
     /// they are shared out.
     pub(super) fn from_state(
         queues: &[QueueState],
+        numbers: &QueueRowsState,
         policy_of: impl Fn(usize) -> Option<Policy>,
         kinds: &ResourceKinds,
     ) -> Result<Tree, StateError> {
         let mut tree = Tree {
             kinds: kinds.len(),
             rows: Vec::new(),
+            numbers: QueueRows::from_state(queues, numbers)?,
             names: BTreeMap::new(),
             gone: BTreeMap::new(),
             has_maximums: false,
@@ -321,7 +351,7 @@ impl Tree {
             let parent = tree.parent_in_state(index, state)?;
             let name = state.name.clone();
             let spec = QueueSpec { name, weight: state.weight, min, max, policy };
-            let id = QueueId(index as u32);
+            let id = QueueRow(index as u32);
             let mut row = Row::new(parent, &spec, tree.kinds);
             (row.draining, row.removed) = (state.draining, gone.is_some());
             row.rest.share = gone.unwrap_or(row.rest.share);
@@ -335,7 +365,7 @@ impl Tree {
         // Earlier versions gave a queue that came back another row: the last one counts.
         let removed = tree.rows.iter().zip(0..).filter(|(row, _)| row.removed);
         let removed = removed.filter(|(row, _)| !tree.names.contains_key(row.name()));
-        tree.gone = removed.map(|(row, id)| (row.name().to_owned(), QueueId(id))).collect();
+        tree.gone = removed.map(|(row, id)| (row.name().to_owned(), QueueRow(id))).collect();
         Ok(tree)
     }
 
@@ -344,7 +374,7 @@ impl Tree {
         &self,
         index: usize,
         state: &QueueState,
-    ) -> Result<Option<QueueId>, StateError> {
+    ) -> Result<Option<QueueRow>, StateError> {
         let at = |field: &str| format!("queues[{index}].{field}");
         let Some(parent) = state.parent else {
             ensure!(index == 0, at("parent"), "only the first queue is the root");
@@ -360,7 +390,7 @@ impl Tree {
         let whose = if parent == 0 { "" } else { above.name() };
         let named = prefix == whose && !last.is_empty();
         ensure!(named, at("name"), "`{}` is no child of `{whose}`", state.name);
-        Ok(Some(QueueId(parent)))
+        Ok(Some(QueueRow(parent)))
     }
 }
 

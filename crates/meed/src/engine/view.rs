@@ -3,7 +3,7 @@
 use super::Engine;
 use crate::fairness::{Integrals, Lending};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId};
+use crate::spec::{AllocationId, JobId, NodeId, NodeRow, NodeSpec, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
 /// One queue, seen from outside.
@@ -40,33 +40,49 @@ impl Engine {
         &self.kinds
     }
 
-    /// All queues in order of declaration, the root first, removed ones included.
+    /// All queues in order of declaration, the root first, removed ones included; of those, not
+    /// the ones that are forgotten (`set_remembered_queues`).
     pub fn queue_ids(&self) -> impl ExactSizeIterator<Item = QueueId> + use<> {
-        (0..self.tree.len() as u32).map(QueueId)
+        self.tree.rows().ids().into_iter()
+    }
+
+    /// The row of a queue that the world may ask about.
+    #[track_caller]
+    #[inline]
+    pub(super) fn row(&self, id: QueueId) -> QueueRow {
+        self.tree.row(id).expect("a queue of this engine that is not forgotten")
+    }
+
+    /// Whether a queue is still known: live, or removed and remembered. All that is told of a queue
+    /// below is told of those only, and panics for others.
+    #[inline]
+    pub fn knows_queue(&self, id: QueueId) -> bool {
+        self.tree.row(id).is_some()
     }
 
     /// Whether a queue is gone. Cheaper than a whole [`QueueView`].
     #[inline]
     pub fn is_removed(&self, id: QueueId) -> bool {
-        self.tree[id].is_removed()
+        self.tree.row(id).is_none_or(|row| self.tree[row].is_removed())
     }
 
     /// A queue's full name. Cheaper than a whole [`QueueView`] while nodes and queues change.
     pub fn queue_name(&self, id: QueueId) -> &str {
-        self.tree[id].name()
+        self.tree[self.row(id)].name()
     }
 
     /// The queue above; `None` for the root. Cheap likewise.
     pub fn parent(&self, id: QueueId) -> Option<QueueId> {
-        self.tree[id].parent()
+        self.tree[self.row(id)].parent().map(|row| self.tree.id(row))
     }
 
     /// One queue.
     pub fn queue(&self, id: QueueId) -> QueueView<'_> {
+        let id = self.row(id);
         let queue = &self.seen().0[id];
         QueueView {
             name: queue.name(),
-            parent: queue.parent(),
+            parent: queue.parent().map(|row| self.tree.id(row)),
             is_leaf: queue.is_leaf(),
             removed: queue.is_removed(),
             weight: queue.weight(),
@@ -143,7 +159,7 @@ impl Engine {
 
     /// A leaf's integrals up to `now`, which is not before the last event.
     pub fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
-        self.seen().1.integrals(leaf, now)
+        self.seen().1.integrals(self.row(leaf), now)
     }
 
     /// The kind that fairness is measured in.
@@ -152,9 +168,15 @@ impl Engine {
     }
 
     /// What each of the given leaves has lent and borrowed by `now`; give all leaves, removed ones
-    /// too, and the sums are equal. O(queues).
+    /// too, and with [`Engine::forgotten_lending`] the sums are equal. O(queues).
     pub fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
-        self.seen().1.lending(leaves, now)
+        let rows: Vec<QueueRow> = leaves.iter().map(|&leaf| self.row(leaf)).collect();
+        self.seen().1.lending(&rows, now).0
+    }
+
+    /// What leaves that are forgotten had lent and borrowed. O(queues).
+    pub fn forgotten_lending(&self, now: Time) -> Lending {
+        self.seen().1.lending(&[], now).1
     }
 
     /// What a queue's ledger holds against it by its parent's policy, in smallest units x seconds;
@@ -162,12 +184,13 @@ impl Engine {
     ///
     /// `now` is not after the next chore: call [`Engine::advance`] first. Reading changes nothing.
     pub fn charged(&self, id: QueueId, now: Time) -> f64 {
+        let id = self.row(id);
         let (tree, books, _) = self.seen();
         books.charged(tree, id, now, self.room.total())
     }
 
     /// A queue's time quantum now (ICS'14 Fig. 3); `None` where no policy of the tree learns one.
     pub fn quantum(&self, id: QueueId) -> Option<Span> {
-        self.books.quantum(id)
+        self.books.quantum(self.row(id))
     }
 }

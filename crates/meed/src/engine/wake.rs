@@ -13,7 +13,7 @@ use super::room::Room;
 use super::tree::Tree;
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::spec::{NodeRow, QueueId};
+use crate::spec::{NodeRow, QueueRow};
 
 /// What room does for a parked leaf.
 enum Helped {
@@ -44,7 +44,7 @@ impl Engine {
             return;
         }
         let nodes: SmallVec<[NodeRow; 8]> = self.room.fresh().into();
-        let below = if all { None } else { self.least_child(QueueId::ROOT).map(|(key, _)| key) };
+        let below = if all { None } else { self.least_child(QueueRow::ROOT).map(|(key, _)| key) };
         while let Some(leaf) = self.first_helped(&nodes, below) {
             self.wake_leaf(leaf);
             if !all {
@@ -55,12 +55,12 @@ impl Engine {
 
     /// Whether a parked leaf is woken whenever it can start something: where its own key does not
     /// tell its turn.
-    fn wakes_at_once(&self, leaf: QueueId) -> bool {
-        self.tree[leaf].parent() != Some(QueueId::ROOT) || self.guard.is_some()
+    fn wakes_at_once(&self, leaf: QueueRow) -> bool {
+        self.tree[leaf].parent() != Some(QueueRow::ROOT) || self.guard.is_some()
     }
 
     /// What a parked leaf's key is told by.
-    pub(super) fn bound_of(&mut self, leaf: QueueId) -> f64 {
+    pub(super) fn bound_of(&mut self, leaf: QueueRow) -> f64 {
         match self.wakes_at_once(leaf) {
             true => AT_ONCE,
             false => bound(&self.queue_key(leaf)),
@@ -69,10 +69,10 @@ impl Engine {
 
     /// Of the parked leaves that `nodes` help the one with the smallest key, if that is below
     /// `below`; those that wake at once are woken.
-    fn first_helped(&mut self, nodes: &[NodeRow], below: Option<Key>) -> Option<QueueId> {
+    fn first_helped(&mut self, nodes: &[NodeRow], below: Option<Key>) -> Option<QueueRow> {
         let rooms: SmallVec<[Resources; 1]> =
             nodes.iter().map(|&node| self.room.free(node)).collect();
-        let mut looked_at: SmallVec<[(QueueId, f64); 8]> = SmallVec::new();
+        let mut looked_at: SmallVec<[(QueueRow, f64); 8]> = SmallVec::new();
         let (mut at_once, mut capped) = (Vec::new(), Vec::new());
         let (now, all_at_once) = (self.now, self.guard.is_some());
         let (tree, room, books, ready) = (&self.tree, &self.room, &mut self.books, &self.ready);
@@ -85,7 +85,7 @@ impl Engine {
                     return None;
                 }
             }
-            if all_at_once || tree[leaf].parent() != Some(QueueId::ROOT) {
+            if all_at_once || tree[leaf].parent() != Some(QueueRow::ROOT) {
                 at_once.push(leaf);
                 return None;
             }
@@ -109,7 +109,7 @@ fn starts_on(
     room: &Room,
     books: &Books,
     ready: &Ready,
-    leaf: QueueId,
+    leaf: QueueRow,
     nodes: &[NodeRow],
 ) -> Helped {
     let mut helped = Helped::Not;

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use super::room::ShapeId;
 use crate::node_rows::Moves;
 use crate::slab::Slab;
-use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueId};
+use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueRow};
 use crate::state::{GroupState, RunningState, SlotsState, State, StateError, ensure};
 use crate::time::{Span, Time};
 
 /// A job that is alive.
 pub(super) struct Job {
-    pub(super) queue: QueueId,
+    pub(super) queue: QueueRow,
     pub(super) open: bool,
     pub(super) max_attempts: u16,
     groups: SmallVec<[u32; 2]>,
@@ -29,7 +29,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(queue: QueueId, open: bool, max_attempts: u16) -> Job {
+    pub(super) fn new(queue: QueueRow, open: bool, max_attempts: u16) -> Job {
         let groups = SmallVec::new();
         let first = NOBODY;
         Job { queue, open, max_attempts, groups, first, tasks: 0, waiting: 0, running: 0 }
@@ -140,7 +140,7 @@ impl Group {
 #[derive(Clone, Copy)]
 pub(super) struct Running {
     pub(super) job: JobId,
-    pub(super) queue: QueueId,
+    pub(super) queue: QueueRow,
     /// Slot of its group.
     pub(super) group: u32,
     pub(super) task: u32,

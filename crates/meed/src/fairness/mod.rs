@@ -67,6 +67,8 @@ pub(crate) struct Meter {
     kinds: usize,
     pool: Pool,
     leaves: Vec<LeafMeter>,
+    /// What leaves did that are not among them any more, with the fraction of a unit lent.
+    forgotten: (Lending, u64),
     /// What each leaf holds, kind by kind, leaf after leaf: dense, for every start and end turns
     /// these lines.
     usage: Vec<Line>,
@@ -81,7 +83,8 @@ impl Meter {
     pub(crate) fn new(measured: usize, kinds: usize) -> Meter {
         let (pool, whole) = (Pool::default(), dominant::Pool::default());
         let (leaves, usage, demand, dominant) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Meter { measured, kinds, pool, leaves, usage, demand, whole, dominant }
+        let forgotten = (Lending::default(), 0);
+        Meter { measured, kinds, pool, leaves, forgotten, usage, demand, whole, dominant }
     }
 
     fn lines(&self, leaf: usize) -> &[Line] {
@@ -214,9 +217,9 @@ impl Meter {
         }
     }
 
-    /// What each of `leaves` has lent and borrowed up to `now`; over all leaves the sums are equal
-    /// to the unit.
-    pub(crate) fn lending(&self, now: Time, leaves: &[usize]) -> Vec<Lending> {
+    /// What each of `leaves` has lent and borrowed up to `now`, and those that are forgotten; over
+    /// all leaves and those the sums are equal to the unit.
+    pub(crate) fn lending(&self, now: Time, leaves: &[usize]) -> (Vec<Lending>, Lending) {
         // On copies, for a reading ahead of time must not move the books; and over all leaves, for
         // what rounding kept back is known of all together only.
         let mut pool = self.pool.clone();
@@ -226,8 +229,10 @@ impl Meter {
             pool.settle(&mut lending);
             lending.so_far(now)
         };
-        let all = lending::balance(self.leaves.iter().map(part).collect(), pool.beyond());
-        leaves.iter().map(|&leaf| all[leaf]).collect()
+        let known = self.leaves.iter().map(part);
+        let parts = known.chain([self.forgotten]).collect();
+        let all = lending::balance(parts, pool.beyond());
+        (leaves.iter().map(|&leaf| all[leaf]).collect(), all[self.leaves.len()])
     }
 }
 

@@ -1,6 +1,6 @@
 //! The meter as plain data, and back: offsets are kept, slopes follow from what runs and waits.
 
-use super::lending::LeafLending;
+use super::lending::{LeafLending, Lending};
 use super::line::Line;
 use super::{LeafMeter, Meter, dominant, lending};
 use crate::resources::Resources;
@@ -37,6 +37,10 @@ impl Meter {
         self.pool.state()
     }
 
+    pub(crate) fn forgotten(&self) -> (Lending, u64) {
+        self.forgotten
+    }
+
     pub(crate) fn lending_beyond(&self) -> u128 {
         self.pool.beyond()
     }
@@ -47,6 +51,7 @@ impl Meter {
         capacity: &Resources,
         now: Time,
         (price, at, beyond): (u128, Time, u128),
+        forgotten: (Lending, u64),
     ) -> Result<Meter, StateError> {
         ensure!(at <= now, "lending_at", "it is counted beyond the present");
         // All that is left unused may be borrowed all the time.
@@ -54,6 +59,10 @@ impl Meter {
         ensure!(price <= most, "lending_price", "more than all was lent");
         let mut meter = Meter::new(measured, capacity.kinds());
         meter.whole = dominant::Pool::new(capacity);
+        let Lending { lent, borrowed } = forgotten.0;
+        ensure!(lent <= MAX_INTEGRAL, "forgotten_lent", "more than all was lent");
+        ensure!(borrowed <= MAX_INTEGRAL, "forgotten_borrowed", "more than all was borrowed");
+        meter.forgotten = forgotten;
         meter.pool = lending::Pool::from_state(price, at, beyond);
         Ok(meter)
     }
@@ -106,7 +115,9 @@ impl Meter {
     pub(crate) fn check_restored(&self, now: Time) -> Result<(), StateError> {
         let mut pool = self.pool.clone();
         pool.advance(now);
-        let (mut lent, mut borrowed, mut lenders) = (0, 0, 0);
+        let (forgotten, fraction) = self.forgotten;
+        let (mut lent, mut borrowed) = (forgotten.lent, forgotten.borrowed);
+        let mut lenders = u64::from(lent > 0 || fraction > 0);
         for meter in &self.leaves {
             let mut lending = meter.lending.clone();
             pool.settle(&mut lending);

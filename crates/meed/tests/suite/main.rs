@@ -8,6 +8,7 @@ mod churn;
 mod common;
 mod conservation;
 mod events;
+mod forgotten;
 mod hierarchy;
 mod live;
 mod memory;

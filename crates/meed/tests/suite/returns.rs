@@ -5,7 +5,7 @@ use meed::*;
 
 /// All that remembers: for ever, in rounds, with a half-life, over dominant shares, with a
 /// discount, with newcomers' terms; and what remembers nothing.
-fn policies() -> Vec<Policy> {
+pub(crate) fn policies() -> Vec<Policy> {
     let with = |change: &dyn Fn(&mut Policy)| {
         let mut policy = policy("long-term");
         change(&mut policy);

@@ -6,7 +6,7 @@ use crate::order::{Domain, Standing};
 use crate::policy::{Measure, Newcomer};
 use crate::quantum::JobQuantum;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueId};
+use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
@@ -17,7 +17,7 @@ impl Books {
         &mut self,
         tree: &Tree,
         id: JobId,
-        queue: QueueId,
+        queue: QueueRow,
         weight: u64,
     ) {
         let quantum = match &mut self.quanta {
@@ -61,7 +61,7 @@ impl Books {
     /// job, that never had work arrives now.
     pub(in crate::engine) fn get_work(&mut self, now: Time, tree: &Tree, id: JobId, tasks: u64) {
         let leaf = self.job_mut(id).queue;
-        let mut parent = QueueId::ROOT;
+        let mut parent = QueueRow::ROOT;
         for at in tree.path(leaf) {
             let account = &mut self.accounts[at.index()];
             account.active_tasks += tasks;
@@ -85,7 +85,7 @@ impl Books {
     pub(in crate::engine) fn ask(
         &mut self,
         now: Time,
-        leaf: QueueId,
+        leaf: QueueRow,
         demand: &Resources,
         tasks: u64,
     ) {
@@ -149,7 +149,7 @@ impl Books {
             account.held.add(used.demand);
         }
         // The walks over a path stop below the root; what it holds is for those who look.
-        self.accounts[QueueId::ROOT.index()].held.add(used.demand);
+        self.accounts[QueueRow::ROOT.index()].held.add(used.demand);
         let job = self.job_mut(used.job);
         if job.standing.since.is_none() {
             job.standing.since = Some(now);
@@ -196,7 +196,7 @@ impl Books {
             }
             account.active_tasks -= 1;
         }
-        self.accounts[QueueId::ROOT.index()].held.sub(used.demand);
+        self.accounts[QueueRow::ROOT.index()].held.sub(used.demand);
     }
 
     /// A running task turns out to run on a node of another weight: it is charged by that one since
@@ -238,7 +238,7 @@ impl Books {
     /// Case three of Eq. 14: a queue that is older than the round and had no task straddling its
     /// start counts from its first task in it.
     #[inline]
-    fn first_start_of_round(&mut self, now: Time, tree: &Tree, queue: QueueId, parent: QueueId) {
+    fn first_start_of_round(&mut self, now: Time, tree: &Tree, queue: QueueRow, parent: QueueRow) {
         let standing = &mut self.accounts[queue.index()].standing;
         if standing.since.is_none() {
             standing.since = Some(now);
@@ -246,7 +246,7 @@ impl Books {
         }
     }
 
-    fn top_up_queue(&mut self, now: Time, tree: &Tree, queue: QueueId, parent: QueueId) {
+    fn top_up_queue(&mut self, now: Time, tree: &Tree, queue: QueueRow, parent: QueueRow) {
         let domain = &self.domains[self.accounts[parent.index()].domain];
         let rule = domain.rule;
         if !rule.keeps_usage() || rule.newcomer == Newcomer::Zero {
@@ -301,7 +301,7 @@ impl Books {
         tree: &Tree,
         id: JobId,
         waits: bool,
-    ) -> Vec<QueueId> {
+    ) -> Vec<QueueRow> {
         let mut changed = Vec::new();
         if !self.orders_by_arrival {
             return changed;

@@ -7,7 +7,7 @@
 
 use super::{Books, Used};
 use crate::order::Standing;
-use crate::spec::{JobId, QueueId};
+use crate::spec::{JobId, QueueRow};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
@@ -114,13 +114,13 @@ impl Books {
 
     /// The queues, and the jobs, that are ordered by `domain`: those whose parent, or whose leaf,
     /// has it.
-    pub(in crate::engine) fn members(&self, domain: usize) -> (Vec<QueueId>, Vec<JobId>) {
+    pub(in crate::engine) fn members(&self, domain: usize) -> (Vec<QueueRow>, Vec<JobId>) {
         let accounts = self.accounts.iter().enumerate().skip(1);
         let queues = accounts
             .filter(|(_, account)| account.ordered_by == domain)
-            .map(|(index, _)| QueueId(index as u32))
+            .map(|(index, _)| QueueRow(index as u32))
             .collect();
-        let ordered = |queue: QueueId| self.accounts[queue.index()].domain == domain;
+        let ordered = |queue: QueueRow| self.accounts[queue.index()].domain == domain;
         let jobs = self.jobs.iter().flatten().filter(|job| ordered(job.queue));
         (queues, jobs.map(|job| job.id).collect())
     }

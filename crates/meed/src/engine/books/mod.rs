@@ -18,7 +18,7 @@ use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Newcomer, Policy, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueId};
+use crate::spec::{JobId, QueueRow};
 use crate::time::Time;
 
 use super::tree::Tree;
@@ -41,7 +41,7 @@ struct Account {
 #[derive(Clone)]
 struct JobAccount {
     id: JobId,
-    queue: QueueId,
+    queue: QueueRow,
     weight: u64,
     arrival: u64,
     /// Its position among the jobs of its leaf.
@@ -54,7 +54,7 @@ struct JobAccount {
 /// What a running task counts by.
 pub(super) struct Used<'a> {
     pub(super) job: JobId,
-    pub(super) queue: QueueId,
+    pub(super) queue: QueueRow,
     pub(super) demand: &'a Resources,
     /// delta of Eq. 9, in thousandths.
     pub(super) node_weight: u32,
@@ -117,7 +117,7 @@ impl Books {
     pub(super) fn add_queue(
         &mut self,
         now: Time,
-        parent: Option<QueueId>,
+        parent: Option<QueueRow>,
         policy: &Policy,
         weight: u64,
         pool: &Resources,
@@ -173,8 +173,8 @@ impl Books {
     pub(super) fn revive_queue(
         &mut self,
         now: Time,
-        queue: QueueId,
-        parent: QueueId,
+        queue: QueueRow,
+        parent: QueueRow,
         policy: &Policy,
         weight: u64,
         pool: &Resources,
@@ -192,37 +192,37 @@ impl Books {
 
     /// How `queue` orders its children.
     #[inline]
-    pub(super) fn domain(&self, queue: QueueId) -> &Domain {
+    pub(super) fn domain(&self, queue: QueueRow) -> &Domain {
         &self.domains[self.accounts[queue.index()].domain]
     }
 
     /// How the parent of `queue` orders it.
     #[inline]
-    fn domain_above(&self, queue: QueueId) -> &Domain {
+    fn domain_above(&self, queue: QueueRow) -> &Domain {
         &self.domains[self.accounts[queue.index()].ordered_by]
     }
 
     /// What queues hold now. The root's is for those who look.
     #[inline]
-    pub(super) fn held(&self, queue: QueueId) -> &Resources {
+    pub(super) fn held(&self, queue: QueueRow) -> &Resources {
         &self.accounts[queue.index()].held
     }
 
     /// What of a queue its key depends on besides its standing.
     #[inline]
-    pub(super) fn terms(&self, queue: QueueId) -> &Terms {
+    pub(super) fn terms(&self, queue: QueueRow) -> &Terms {
         &self.accounts[queue.index()].terms
     }
 
     /// The key of `queue` among its siblings, by its own ledger.
     #[inline]
-    pub(super) fn key(&mut self, now: Time, queue: QueueId) -> Key {
+    pub(super) fn key(&mut self, now: Time, queue: QueueRow) -> Key {
         let account = &mut self.accounts[queue.index()];
         account.standing.key(now, &self.domains[account.ordered_by], &account.terms)
     }
 
     /// The key of `queue` where it holds less than its minimum, as a dominant share.
-    pub(super) fn key_below_minimum(&self, queue: QueueId) -> Option<Key> {
+    pub(super) fn key_below_minimum(&self, queue: QueueRow) -> Option<Key> {
         let account = &self.accounts[queue.index()];
         account.standing.key_below_minimum(&self.domain_above(queue).pool, &account.terms)
     }
@@ -244,13 +244,13 @@ impl Books {
     pub(super) fn capped_by(
         &self,
         tree: &Tree,
-        leaf: QueueId,
+        leaf: QueueRow,
         demand: &Resources,
-    ) -> Option<QueueId> {
+    ) -> Option<QueueRow> {
         if !tree.has_maximums() {
             return None;
         }
-        let exceeds = |queue: QueueId| {
+        let exceeds = |queue: QueueRow| {
             tree[queue].max().is_some_and(|max| {
                 let mut with = *self.held(queue);
                 with.add(demand);
@@ -282,7 +282,7 @@ impl Books {
 
     /// A queue that holds nothing is entitled to nothing; its quantum counts in its parent's mean
     /// no more.
-    pub(super) fn remove_queue(&mut self, now: Time, queue: QueueId, parent: QueueId) {
+    pub(super) fn remove_queue(&mut self, now: Time, queue: QueueRow, parent: QueueRow) {
         let account = &mut self.accounts[queue.index()];
         let (domain, old) = (&self.domains[account.ordered_by], account.terms.share);
         let nothing = Resources::zero(self.kinds);

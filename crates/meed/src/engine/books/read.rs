@@ -3,11 +3,11 @@
 use super::super::KeyParts;
 use super::Books;
 use crate::fairness::{Integrals, Lending};
-use crate::ledger::CHARGE_ONE;
+use crate::ledger::{CHARGE_ONE, Charge};
 use crate::order::key::Key;
 use crate::policy::Measure;
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueId};
+use crate::spec::{JobId, QueueRow, Weight};
 use crate::time::{Span, Time};
 
 use super::super::tree::Tree;
@@ -15,7 +15,7 @@ use super::super::tree::Tree;
 /// Rows that are read ahead of their turn (`ahead`): a field of each line of memory.
 impl Books {
     #[inline]
-    pub(in crate::engine) fn glance(&self, queue: QueueId) -> u64 {
+    pub(in crate::engine) fn glance(&self, queue: QueueRow) -> u64 {
         let account = &self.accounts[queue.index()];
         let account = account.standing.held
             ^ account.terms.weight
@@ -33,14 +33,14 @@ impl Books {
     }
 
     #[inline]
-    pub(in crate::engine) fn glance_behind(&self, queue: QueueId) -> u64 {
+    pub(in crate::engine) fn glance_behind(&self, queue: QueueRow) -> u64 {
         self.accounts[queue.index()].standing.glance()
     }
 }
 
 /// What keys are made of; see `engine::parts`.
 impl Books {
-    pub(in crate::engine) fn parts(&mut self, now: Time, queue: QueueId) -> KeyParts {
+    pub(in crate::engine) fn parts(&mut self, now: Time, queue: QueueRow) -> KeyParts {
         let quantum = self.quantum(queue).unwrap_or(Span::ZERO);
         let account = &mut self.accounts[queue.index()];
         let domain = &self.domains[account.ordered_by];
@@ -57,7 +57,7 @@ impl Books {
 
 impl Books {
     /// The key of `queue` among its siblings, as [`Books::key`] tells it.
-    pub(in crate::engine) fn key_seen(&self, now: Time, queue: QueueId) -> Key {
+    pub(in crate::engine) fn key_seen(&self, now: Time, queue: QueueRow) -> Key {
         let account = &self.accounts[queue.index()];
         account.standing.clone().key(now, self.domain_above(queue), &account.terms)
     }
@@ -74,7 +74,7 @@ impl Books {
     }
 
     /// A leaf's integrals up to `now`, which is not before the last event.
-    pub(in crate::engine) fn integrals(&self, leaf: QueueId, now: Time) -> Integrals {
+    pub(in crate::engine) fn integrals(&self, leaf: QueueRow, now: Time) -> Integrals {
         self.meter.integrals(now, leaf.index())
     }
 
@@ -83,14 +83,18 @@ impl Books {
         self.meter.kind()
     }
 
-    /// What each of `leaves` has lent and borrowed.
-    pub(in crate::engine) fn lending(&self, leaves: &[QueueId], now: Time) -> Vec<Lending> {
+    /// What each of `leaves` has lent and borrowed, and those that are forgotten.
+    pub(in crate::engine) fn lending(
+        &self,
+        leaves: &[QueueRow],
+        now: Time,
+    ) -> (Vec<Lending>, Lending) {
         let leaves: Vec<usize> = leaves.iter().map(|leaf| leaf.index()).collect();
         self.meter.lending(now, &leaves)
     }
 
     /// A queue's time quantum now.
-    pub(in crate::engine) fn quantum(&self, queue: QueueId) -> Option<Span> {
+    pub(in crate::engine) fn quantum(&self, queue: QueueRow) -> Option<Span> {
         self.quanta.as_ref().map(|quanta| quanta.queue(queue))
     }
 
@@ -99,7 +103,7 @@ impl Books {
     pub(in crate::engine) fn charged(
         &self,
         tree: &Tree,
-        queue: QueueId,
+        queue: QueueRow,
         now: Time,
         total: &Resources,
     ) -> f64 {
@@ -118,7 +122,18 @@ impl Books {
         charge / CHARGE_ONE as f64 / 1e6 / domain.rule.clock.inflation(now)
     }
 
-    fn plain_use(&self, tree: &Tree, queue: QueueId, now: Time) -> f64 {
+    /// What is charged to `queue`, in its parent's measure, and its weight; nothing where the
+    /// parent's policy keeps no ledger.
+    pub(in crate::engine) fn owed(&self, now: Time, queue: QueueRow) -> (Charge, Weight) {
+        let (domain, account) = (self.domain_above(queue), &self.accounts[queue.index()]);
+        let charge = match domain.rule.keeps_usage() {
+            true => account.standing.charge_ahead(now, domain, account.terms.share),
+            false => 0,
+        };
+        (charge, account.terms.weight)
+    }
+
+    fn plain_use(&self, tree: &Tree, queue: QueueRow, now: Time) -> f64 {
         let children = tree[queue].children();
         let below: f64 = children.iter().map(|&child| self.plain_use(tree, child, now)).sum();
         below + self.integrals(queue, now).usage[self.measured()] as f64 / 1e6

@@ -3,12 +3,12 @@
 
 use super::{Account, Books, JobAccount, Used};
 use crate::engine::tree::Tree;
-use crate::fairness::{Leaf, Meter};
+use crate::fairness::{Leaf, Lending, Meter};
 use crate::order::{Domain, Minimum, Standing, Terms};
 use crate::policy::Quantum;
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::{ResourceKinds, Resources};
-use crate::spec::{JobId, MAX_WEIGHT, QueueId};
+use crate::spec::{JobId, MAX_WEIGHT, QueueRow};
 use crate::state::{
     JobQuantumState, LiveJobState, MeterState, OrderState, QuantaState, StandingState, State,
     StateError, ensure,
@@ -23,14 +23,14 @@ impl Books {
         self.domains.iter().map(Domain::state).collect()
     }
 
-    pub(in crate::engine) fn order_of(&self, queue: QueueId) -> usize {
+    pub(in crate::engine) fn order_of(&self, queue: QueueRow) -> usize {
         self.accounts[queue.index()].domain
     }
 
     pub(in crate::engine) fn queue_state(
         &self,
         now: Time,
-        queue: QueueId,
+        queue: QueueRow,
     ) -> (StandingState, MeterState) {
         let account = &self.accounts[queue.index()];
         let share = account.terms.share;
@@ -55,6 +55,10 @@ impl Books {
 
     pub(in crate::engine) fn lending_state(&self) -> (u128, Time) {
         self.meter.lending_state()
+    }
+
+    pub(in crate::engine) fn forgotten(&self) -> (Lending, u64) {
+        self.meter.forgotten()
     }
 
     pub(in crate::engine) fn lending_beyond(&self) -> u128 {
@@ -114,7 +118,7 @@ impl Books {
         ensure!((1..=MAX_WEIGHT).contains(&state.weight), at("weight"), "out of range");
         ensure!(state.arrival < self.arrivals, at("arrival"), "it has not arrived yet");
         ensure!(state.quantum.ended <= MAX_COUNT, at("quantum.ended"), "more than 2^53");
-        let queue = QueueId(state.queue);
+        let queue = QueueRow(state.queue);
         let standing = at("standing");
         let domain = self.domain(queue);
         let standing = Standing::from_state(&state.standing, domain, now, self.kinds, &standing)?;
@@ -169,7 +173,7 @@ impl Books {
             account.held.add(used.demand);
             account.active_tasks += 1;
         }
-        self.accounts[QueueId::ROOT.index()].held.add(used.demand);
+        self.accounts[QueueRow::ROOT.index()].held.add(used.demand);
         ensure!(booked, place, "its job, or a queue above it, has no ledger that it is charged to");
         Ok(())
     }
@@ -188,7 +192,9 @@ impl Books {
         let jobs = self.jobs.iter_mut().flatten().map(|job| &mut job.standing);
         accounts.chain(jobs).for_each(Standing::restored);
         let price = (state.lending_price, state.lending_at, state.lending_beyond);
-        self.meter = Meter::from_state(state.measured, total, now, price)?;
+        let (lent, borrowed) = (state.forgotten_lent, state.forgotten_borrowed);
+        let forgotten = (Lending { lent, borrowed }, state.forgotten_fraction);
+        self.meter = Meter::from_state(state.measured, total, now, price, forgotten)?;
         for ((queue, row), of) in tree.iter().zip(&state.queues) {
             let asked = &mut waiting[queue.index() * self.kinds..][..self.kinds];
             let leaf = row.is_leaf() && !row.is_removed();
@@ -227,7 +233,7 @@ impl Books {
                 above = tree[parent].parent();
             }
         }
-        let parent_of = |queue: QueueId| tree[queue].parent();
+        let parent_of = |queue: QueueRow| tree[queue].parent();
         let jobs = self.jobs.iter().flatten().map(|job| (job.queue, &job.quantum));
         self.quanta = Some(QuantumUpdater::from_state(quanta, state.now, parent_of, jobs)?);
         Ok(())

@@ -21,7 +21,7 @@ use super::tree::Tree;
 use crate::order::heap::{ABSENT, Heap, Item};
 use crate::order::key::Key;
 use crate::resources::Resources;
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 use crate::time::Time;
 use parked::Parked;
 
@@ -38,7 +38,7 @@ struct Row {
     /// Nothing of the leaf fits now: it is out of its parent's heap until it is woken.
     parked: bool,
     /// Leaves below that wait for this queue to fall below its maximum share.
-    capped: BTreeSet<QueueId>,
+    capped: BTreeSet<QueueRow>,
 }
 
 /// Waiting groups of one shape, best first by the leaf's policy.
@@ -78,7 +78,7 @@ pub(super) struct Ready {
     group_places: Vec<u32>,
     parked: Parked,
     /// Leaves to be put back into the walk: a maximum share has room.
-    woken: Vec<QueueId>,
+    woken: Vec<QueueRow>,
 }
 
 impl Ready {
@@ -107,14 +107,14 @@ impl Ready {
 
     /// See `ahead`.
     #[inline]
-    pub(super) fn glance(&self, leaf: QueueId) -> u64 {
+    pub(super) fn glance(&self, leaf: QueueRow) -> u64 {
         let row = &self.rows[leaf.index()];
         row.waiting ^ row.buckets.len() as u64 ^ u64::from(self.places[leaf.index()])
     }
 
     /// The same of what lies behind it.
     #[inline]
-    pub(super) fn glance_behind(&self, leaf: QueueId) -> u64 {
+    pub(super) fn glance_behind(&self, leaf: QueueRow) -> u64 {
         self.rows[leaf.index()].buckets.first().map_or(0, |bucket| {
             bucket.demand.get(0) ^ u64::from(bucket.shape.number()) ^ u64::from(bucket.is_empty())
         })
@@ -122,73 +122,73 @@ impl Ready {
 
     /// Waiting tasks of a leaf.
     #[inline]
-    pub(super) fn waiting(&self, leaf: QueueId) -> u64 {
+    pub(super) fn waiting(&self, leaf: QueueRow) -> u64 {
         self.rows[leaf.index()].waiting
     }
 
     #[inline]
-    pub(super) fn waits_since(&self, leaf: QueueId) -> Time {
+    pub(super) fn waits_since(&self, leaf: QueueRow) -> Time {
         self.rows[leaf.index()].waits_since
     }
 
     #[inline]
-    pub(super) fn is_parked(&self, leaf: QueueId) -> bool {
+    pub(super) fn is_parked(&self, leaf: QueueRow) -> bool {
         self.rows[leaf.index()].parked
     }
 
     /// Whether it stands in its parent's heap.
     #[inline]
-    pub(super) fn is_in_heap(&self, queue: QueueId) -> bool {
+    pub(super) fn is_in_heap(&self, queue: QueueRow) -> bool {
         self.places[queue.index()] != ABSENT
     }
 
     /// Children of `parent` that want something, in no order.
-    pub(super) fn demanding(&self, parent: QueueId) -> impl Iterator<Item = QueueId> + '_ {
-        self.rows[parent.index()].demanding.iter().map(|&(_, child)| QueueId(child))
+    pub(super) fn demanding(&self, parent: QueueRow) -> impl Iterator<Item = QueueRow> + '_ {
+        self.rows[parent.index()].demanding.iter().map(|&(_, child)| QueueRow(child))
     }
 
     /// The demanding child with the smallest stored key.
     #[inline]
-    pub(super) fn first(&self, parent: QueueId) -> Option<(Key, QueueId)> {
+    pub(super) fn first(&self, parent: QueueRow) -> Option<(Key, QueueRow)> {
         let (key, child) = self.rows[parent.index()].demanding.peek()?;
-        Some((key, QueueId(child)))
+        Some((key, QueueRow(child)))
     }
 
     /// Whether the smallest stored key is the true one, `key`.
     #[inline]
-    pub(super) fn certifies(&self, parent: QueueId, key: &Key) -> bool {
+    pub(super) fn certifies(&self, parent: QueueRow, key: &Key) -> bool {
         self.rows[parent.index()].demanding.certifies(key)
     }
 
     /// Whether a child of `parent` wants something.
-    pub(super) fn wants(&self, parent: QueueId) -> bool {
+    pub(super) fn wants(&self, parent: QueueRow) -> bool {
         !self.rows[parent.index()].demanding.is_empty()
     }
 
     /// The next after it.
-    pub(super) fn second(&self, parent: QueueId) -> Option<(Key, QueueId)> {
+    pub(super) fn second(&self, parent: QueueRow) -> Option<(Key, QueueRow)> {
         let (key, child) = self.rows[parent.index()].demanding.peek_second()?;
-        Some((key, QueueId(child)))
+        Some((key, QueueRow(child)))
     }
 
     /// The same where keys are compared by `order`.
     pub(super) fn second_by(
         &self,
-        parent: QueueId,
+        parent: QueueRow,
         order: impl Fn(&Item, &Item) -> Ordering,
-    ) -> Option<(Key, QueueId)> {
+    ) -> Option<(Key, QueueRow)> {
         let (key, child) = self.rows[parent.index()].demanding.peek_second_by(order)?;
-        Some((key, QueueId(child)))
+        Some((key, QueueRow(child)))
     }
 
     /// Puts `queue` into its parent's heap.
-    pub(super) fn insert(&mut self, parent: QueueId, queue: QueueId, key: Key) {
+    pub(super) fn insert(&mut self, parent: QueueRow, queue: QueueRow, key: Key) {
         self.rows[parent.index()].demanding.push(key, queue.0, &mut self.places);
     }
 
     /// Stores a new key of `queue`, which is in its parent's heap.
     #[inline]
-    pub(super) fn update(&mut self, parent: QueueId, queue: QueueId, key: Key) {
+    pub(super) fn update(&mut self, parent: QueueRow, queue: QueueRow, key: Key) {
         self.rows[parent.index()].demanding.update(key, queue.0, &mut self.places);
     }
 
@@ -196,8 +196,8 @@ impl Ready {
     /// more. `order` may read all heaps but that one.
     pub(super) fn place_by(
         &mut self,
-        parent: QueueId,
-        queue: QueueId,
+        parent: QueueRow,
+        queue: QueueRow,
         key: Option<Key>,
         order: impl Fn(&Ready, &Item, &Item) -> Ordering,
     ) {
@@ -222,7 +222,7 @@ impl Ready {
     /// compares; it may read all heaps but that one.
     pub(super) fn exchange_by(
         &mut self,
-        parent: QueueId,
+        parent: QueueRow,
         out: &[u32],
         new: &[Item],
         order: impl Fn(&Ready, &Item, &Item) -> Ordering,
@@ -235,14 +235,14 @@ impl Ready {
     }
 
     /// Takes all out of the heap of `parent`.
-    pub(super) fn drain(&mut self, parent: QueueId) -> Vec<QueueId> {
+    pub(super) fn drain(&mut self, parent: QueueRow) -> Vec<QueueRow> {
         let children = self.rows[parent.index()].demanding.drain(&mut self.places);
-        children.into_iter().map(QueueId).collect()
+        children.into_iter().map(QueueRow).collect()
     }
 
     /// The leaf wants nothing (or nothing that fits): it and the parents that are left without
     /// leave their heaps.
-    pub(super) fn remove(&mut self, tree: &Tree, leaf: QueueId) {
+    pub(super) fn remove(&mut self, tree: &Tree, leaf: QueueRow) {
         for (at, parent) in tree.up(leaf) {
             if !self.is_in_heap(at) {
                 break;
@@ -256,7 +256,7 @@ impl Ready {
     }
 
     /// The leaf has `tasks` more to start.
-    pub(super) fn add_waiting(&mut self, now: Time, leaf: QueueId, tasks: u64) {
+    pub(super) fn add_waiting(&mut self, now: Time, leaf: QueueRow, tasks: u64) {
         let row = &mut self.rows[leaf.index()];
         if row.waiting == 0 {
             row.waits_since = now;
@@ -265,19 +265,19 @@ impl Ready {
     }
 
     /// The leaf has `tasks` fewer to start; whether none is left.
-    pub(super) fn sub_waiting(&mut self, leaf: QueueId, tasks: u64) -> bool {
+    pub(super) fn sub_waiting(&mut self, leaf: QueueRow, tasks: u64) -> bool {
         let row = &mut self.rows[leaf.index()];
         row.waiting = row.waiting.checked_sub(tasks).expect("only waiting tasks leave");
         row.waiting == 0
     }
 
     /// The leaf waits since then: a start of it is undone.
-    pub(super) fn set_waits_since(&mut self, leaf: QueueId, since: Time) {
+    pub(super) fn set_waits_since(&mut self, leaf: QueueRow, since: Time) {
         self.rows[leaf.index()].waits_since = since;
     }
 
     /// A task of the leaf starts, or has started then.
-    pub(super) fn served(&mut self, since: Time, leaf: QueueId) {
+    pub(super) fn served(&mut self, since: Time, leaf: QueueRow) {
         let row = &mut self.rows[leaf.index()];
         row.waits_since = row.waits_since.max(since);
     }
@@ -286,7 +286,7 @@ impl Ready {
 /// The task groups of a leaf.
 impl Ready {
     #[inline]
-    pub(super) fn buckets(&self, leaf: QueueId) -> &[Bucket] {
+    pub(super) fn buckets(&self, leaf: QueueRow) -> &[Bucket] {
         &self.rows[leaf.index()].buckets
     }
 
@@ -300,7 +300,7 @@ impl Ready {
     /// there.
     pub(super) fn list(
         &mut self,
-        leaf: QueueId,
+        leaf: QueueRow,
         slot: u32,
         shape: ShapeId,
         demand: &Resources,
@@ -326,7 +326,7 @@ impl Ready {
 
     /// Takes a group that no longer waits out of its bucket; whether it was the last there. Empty
     /// buckets go when there are many.
-    pub(super) fn unlist(&mut self, leaf: QueueId, slot: u32, shape: ShapeId) -> bool {
+    pub(super) fn unlist(&mut self, leaf: QueueRow, slot: u32, shape: ShapeId) -> bool {
         const KEPT: usize = 4;
         let buckets = &mut self.rows[leaf.index()].buckets;
         let found = buckets
@@ -342,7 +342,7 @@ impl Ready {
     }
 
     /// Stores a new key of a listed group.
-    pub(super) fn update_group(&mut self, leaf: QueueId, slot: u32, shape: ShapeId, key: Key) {
+    pub(super) fn update_group(&mut self, leaf: QueueRow, slot: u32, shape: ShapeId, key: Key) {
         let buckets = &mut self.rows[leaf.index()].buckets;
         if let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.shape == shape) {
             bucket.groups.update(key, slot, &mut self.group_places);
@@ -351,19 +351,19 @@ impl Ready {
 
     /// The group of a bucket with the smallest stored key.
     #[inline]
-    pub(super) fn first_group(&self, leaf: QueueId, bucket: usize) -> Option<(Key, u32)> {
+    pub(super) fn first_group(&self, leaf: QueueRow, bucket: usize) -> Option<(Key, u32)> {
         self.rows[leaf.index()].buckets[bucket].groups.peek()
     }
 
     /// Whether the smallest stored key there is the true one, `key`.
     #[inline]
-    pub(super) fn certifies_group(&self, leaf: QueueId, bucket: usize, key: &Key) -> bool {
+    pub(super) fn certifies_group(&self, leaf: QueueRow, bucket: usize, key: &Key) -> bool {
         self.rows[leaf.index()].buckets[bucket].groups.certifies(key)
     }
 
     /// Stores a new key of a group in that bucket.
     #[inline]
-    pub(super) fn update_in(&mut self, leaf: QueueId, bucket: usize, slot: u32, key: Key) {
+    pub(super) fn update_in(&mut self, leaf: QueueRow, bucket: usize, slot: u32, key: Key) {
         self.rows[leaf.index()].buckets[bucket].groups.update(key, slot, &mut self.group_places);
     }
 }
@@ -372,13 +372,13 @@ impl Ready {
 impl Ready {
     /// Nothing of the leaf, which leaves its heap, fits: it waits for no less than `least` of each
     /// kind (`None`: for no room), and is woken by a key of `bound` or above.
-    pub(super) fn park(&mut self, leaf: QueueId, least: Option<&Resources>, bound: f64) {
+    pub(super) fn park(&mut self, leaf: QueueRow, least: Option<&Resources>, bound: f64) {
         self.parked.set(leaf, least, bound);
         self.rows[leaf.index()].parked = true;
     }
 
     /// The leaf is parked no more, if it was.
-    pub(super) fn unpark(&mut self, leaf: QueueId) -> bool {
+    pub(super) fn unpark(&mut self, leaf: QueueRow) -> bool {
         let was = std::mem::take(&mut self.rows[leaf.index()].parked);
         if was {
             self.parked.set(leaf, None, f64::INFINITY);
@@ -387,7 +387,7 @@ impl Ready {
     }
 
     /// The key of a parked leaf that waits for room has changed.
-    pub(super) fn set_bound(&mut self, leaf: QueueId, bound: f64) {
+    pub(super) fn set_bound(&mut self, leaf: QueueRow, bound: f64) {
         self.parked.set_bound(leaf, bound);
     }
 
@@ -397,19 +397,19 @@ impl Ready {
         &self,
         rooms: &[Resources],
         below: Option<Key>,
-        key_of: impl FnMut(QueueId) -> Option<Key>,
-    ) -> Option<(Key, QueueId)> {
+        key_of: impl FnMut(QueueRow) -> Option<Key>,
+    ) -> Option<(Key, QueueRow)> {
         self.parked.first_helped(rooms, below, key_of)
     }
 
     /// The parked leaf waits for `queue` to fall below its maximum share.
-    pub(super) fn wait_for_maximum(&mut self, queue: QueueId, leaf: QueueId) {
+    pub(super) fn wait_for_maximum(&mut self, queue: QueueRow, leaf: QueueRow) {
         self.rows[queue.index()].capped.insert(leaf);
     }
 
     /// `queue` may be below its maximum share: whoever waited for that is to be woken.
     #[inline]
-    pub(super) fn below_maximum(&mut self, queue: QueueId) {
+    pub(super) fn below_maximum(&mut self, queue: QueueRow) {
         let capped = &mut self.rows[queue.index()].capped;
         if !capped.is_empty() {
             self.woken.extend(std::mem::take(capped));
@@ -418,7 +418,7 @@ impl Ready {
 
     /// The next leaf to be woken.
     #[inline]
-    pub(super) fn next_woken(&mut self) -> Option<QueueId> {
+    pub(super) fn next_woken(&mut self) -> Option<QueueRow> {
         self.woken.pop()
     }
 }

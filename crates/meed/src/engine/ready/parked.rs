@@ -21,7 +21,7 @@ use super::least_tree::LeastTree;
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::resources::{MAX_KINDS, Resources};
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 
 /// See the module.
 #[derive(Default)]
@@ -103,13 +103,13 @@ impl Parked {
         Parked { kinds, ..Parked::default() }
     }
 
-    fn place(&self, leaf: QueueId) -> Option<usize> {
+    fn place(&self, leaf: QueueRow) -> Option<usize> {
         self.places.get(leaf.index()).filter(|&&place| place != NONE).map(|&place| place as usize)
     }
 
     /// `leaf` is parked, waits for no less than `least` of each kind, and has a key of `bound` or
     /// above; `None`: it is not parked, or waits for no room.
-    pub(super) fn set(&mut self, leaf: QueueId, least: Option<&Resources>, bound: f64) {
+    pub(super) fn set(&mut self, leaf: QueueRow, least: Option<&Resources>, bound: f64) {
         self.leave(leaf);
         let Some(least) = least else { return };
         if 4 * self.parked >= 3 * self.leaves.len() || self.came > 2 * self.leaves.len() {
@@ -125,11 +125,11 @@ impl Parked {
     }
 
     /// What a parked leaf waits for at least, if it waits for room.
-    pub(super) fn least_of(&self, leaf: QueueId) -> Option<&[u64]> {
+    pub(super) fn least_of(&self, leaf: QueueRow) -> Option<&[u64]> {
         self.place(leaf).map(|place| self.tree.least(place))
     }
 
-    fn leave(&mut self, leaf: QueueId) {
+    fn leave(&mut self, leaf: QueueRow) {
         if let Some(place) = self.place(leaf) {
             (self.places[leaf.index()], self.leaves[place]) = (NONE, NONE);
             self.parked -= 1;
@@ -138,7 +138,7 @@ impl Parked {
     }
 
     /// The key of a parked leaf that waits for room has changed.
-    pub(super) fn set_bound(&mut self, leaf: QueueId, bound: f64) {
+    pub(super) fn set_bound(&mut self, leaf: QueueRow, bound: f64) {
         if let Some(place) = self.place(leaf) {
             self.tree.set_rank(place, rank(bound));
         }
@@ -195,15 +195,15 @@ impl Parked {
         &self,
         rooms: &[Resources],
         below: Option<Key>,
-        mut key_of: impl FnMut(QueueId) -> Option<Key>,
-    ) -> Option<(Key, QueueId)> {
+        mut key_of: impl FnMut(QueueRow) -> Option<Key>,
+    ) -> Option<(Key, QueueRow)> {
         if self.parked == 0 {
             return None;
         }
         let (mut below, mut found) = (below, None);
         let most = below.as_ref().map_or(u64::MAX, |key| rank(position(key)));
         self.tree.search(rooms, most, &mut |place| {
-            let leaf = QueueId(self.leaves[place]);
+            let leaf = QueueRow(self.leaves[place]);
             let key = key_of(leaf)?;
             if below.is_some_and(|least| key >= least) {
                 return None;
@@ -250,8 +250,8 @@ mod tests {
                 let leaf = leaf % leaves;
                 let least = least.map(|amounts| Resources::new(&amounts[..kinds]));
                 let (low, high) = (key(amount, leaf), key(amount + risen, leaf));
-                parked.set(QueueId(leaf), least.as_ref(), bound(&low));
-                parked.set_bound(QueueId(leaf), bound(&low));
+                parked.set(QueueRow(leaf), least.as_ref(), bound(&low));
+                parked.set_bound(QueueRow(leaf), bound(&low));
                 plain.remove(&leaf);
                 plain.extend(least.map(|least| (leaf, (least, high))));
             }

@@ -5,23 +5,23 @@ use super::{Bucket, Ready};
 use crate::engine::room::ShapeId;
 use crate::order::heap::Heap;
 use crate::resources::Resources;
-use crate::spec::QueueId;
+use crate::spec::QueueRow;
 use crate::state::{StateError, ensure};
 use crate::time::Time;
 
 impl Ready {
     /// The shapes of a leaf's buckets in order, also of those that are empty.
-    pub(in crate::engine) fn bucket_shapes(&self, leaf: QueueId) -> Vec<u32> {
+    pub(in crate::engine) fn bucket_shapes(&self, leaf: QueueRow) -> Vec<u32> {
         self.buckets(leaf).iter().map(|bucket| bucket.shape.number()).collect()
     }
 
     /// While a leaf is parked: what it waits for at least.
-    pub(in crate::engine) fn least_of(&self, leaf: QueueId) -> Option<Vec<u64>> {
+    pub(in crate::engine) fn least_of(&self, leaf: QueueRow) -> Option<Vec<u64>> {
         self.parked.least_of(leaf).map(<[u64]>::to_vec)
     }
 
     /// Leaves that wait for `queue` to fall below its maximum share.
-    pub(in crate::engine) fn capped(&self, queue: QueueId) -> Vec<u32> {
+    pub(in crate::engine) fn capped(&self, queue: QueueRow) -> Vec<u32> {
         self.rows[queue.index()].capped.iter().map(|leaf| leaf.0).collect()
     }
 
@@ -44,7 +44,7 @@ impl Ready {
     }
 
     /// `tasks` of the leaf wait; since when is known.
-    pub(in crate::engine) fn restore_waiting(&mut self, leaf: QueueId, tasks: u64) {
+    pub(in crate::engine) fn restore_waiting(&mut self, leaf: QueueRow, tasks: u64) {
         self.rows[leaf.index()].waiting += tasks;
     }
 }

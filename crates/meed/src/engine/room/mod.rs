@@ -109,6 +109,11 @@ impl Room {
     }
 
     /// Forgets nodes that left long ago, where there are too many; how all rows have moved then.
+    /// Another placement in its place, to take this one elsewhere.
+    pub(super) fn replace_placement(&mut self, place: Box<dyn Placement>) -> Box<dyn Placement> {
+        std::mem::replace(&mut self.place, place)
+    }
+
     pub(super) fn forget_nodes(&mut self) -> Option<Moves> {
         let moves = self.cluster.rows_mut().forget()?;
         self.cluster.move_rows(&moves);
