@@ -82,6 +82,7 @@
 //! comes with each verb); the same verbs give the same starts.
 
 mod books;
+mod by_queue;
 mod capacity;
 pub mod counters;
 mod driver;

@@ -22,7 +22,11 @@ impl Names {
     pub(crate) fn queue(&mut self, engine: &Engine, id: QueueId) -> Name {
         match &self.alone {
             Some(name) => name.clone(),
-            None => kept(&mut self.queues, id.index(), engine.queue_name(id)),
+            None => {
+                // By row, as nodes.
+                let row = engine.queue_row(id).unwrap_or(0);
+                kept(&mut self.queues, row, engine.queue_name(id))
+            }
         }
     }
 

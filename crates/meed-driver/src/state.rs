@@ -13,6 +13,7 @@ use meed_journal::{JobKey, Name};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::by_queue::ByQueue;
 use crate::capacity::CapacityTime;
 use crate::driver::Driver;
 use crate::journal::Journal;
@@ -66,7 +67,9 @@ impl<J: Clone + Serialize, K: Journal> Driver<J, K> {
     /// of it.
     pub fn state(&self) -> Vec<u8> {
         let engine = self.engine.state();
-        let parents = self.is_leaf.iter().enumerate().filter(|(_, leaf)| !**leaf);
+        let parents = self.is_leaf.iter().filter(|(_, leaf)| !**leaf);
+        let row = |queue| self.engine.queue_row(queue).map(|row| row as u32);
+        let known = |(queue, _): &(QueueId, &QueueTally)| row(*queue).is_some();
         let attempts = self.engine.running_ids().enumerate().filter_map(|(place, id)| {
             let task = self.running(id).expect("a running task has a row");
             (task.attempt > 0).then_some((place as u32, task.attempt))
@@ -77,7 +80,7 @@ impl<J: Clone + Serialize, K: Journal> Driver<J, K> {
             JobRow {
                 key,
                 name,
-                queue: queue.index() as u32,
+                queue: row(queue).expect("a queue with a job is known"),
                 submit,
                 ready,
                 unstarted,
@@ -88,10 +91,10 @@ impl<J: Clone + Serialize, K: Journal> Driver<J, K> {
         let (capacity, capacity_at) = self.capacity.parts();
         let whole = Whole {
             alone: self.names.alone.clone(),
-            parents: parents.map(|(queue, _)| queue as u32).collect(),
+            parents: parents.filter_map(|(queue, _)| row(queue)).collect(),
             jobs: self.engine.job_ids().map(job).collect(),
             attempts: attempts.collect(),
-            queues: self.tally.queues().to_vec(),
+            queues: self.tally.queues().filter(known).map(|(_, tally)| tally.clone()).collect(),
             totals: self.tally.totals.clone(),
             capacity: capacity.to_vec(),
             capacity_at,
@@ -121,8 +124,8 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
         let engine = Engine::from_state(&whole.engine, place).map_err(|why| why.to_string())?;
         let queues: Vec<QueueId> = engine.queue_ids().collect();
         whole.ensure_fits(&engine)?;
-        let mut is_leaf = vec![true; queues.len()];
-        whole.parents.iter().for_each(|&queue| is_leaf[queue as usize] = false);
+        let mut is_leaf = ByQueue::of(queues.iter().map(|&queue| (queue, true)));
+        whole.parents.iter().for_each(|&row| is_leaf[queues[row as usize]] = false);
         let mut driver = Driver::around(engine, is_leaf, journal);
         driver.names = Names::default();
         driver.names.alone = whole.alone;
@@ -149,7 +152,8 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
             let allocation = allocations[place as usize];
             driver.tasks.get_mut(allocation.slot()).expect("it has just come").attempt = attempt;
         }
-        driver.tally = Tally::from_parts(whole.queues, whole.totals);
+        let tallies = ByQueue::of(queues.iter().copied().zip(whole.queues));
+        driver.tally = Tally::of(tallies, whole.totals);
         let mut passed = [0; MAX_KINDS];
         passed.iter_mut().zip(&whole.capacity).for_each(|(sum, &kept)| *sum = kept);
         driver.capacity = CapacityTime::from_parts(passed, whole.capacity_at);

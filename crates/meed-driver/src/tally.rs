@@ -6,6 +6,8 @@ use meed::{QueueId, Span, Time};
 use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
+use crate::by_queue::ByQueue;
+
 /// Job times: exact while few, a histogram of relative precision 1 % beyond.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "KeptTimes", from = "KeptTimes")]
@@ -196,7 +198,7 @@ impl Totals {
 /// All counts.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    queues: Vec<QueueTally>,
+    queues: ByQueue<QueueTally>,
     /// Over all queues.
     pub totals: Totals,
 }
@@ -217,34 +219,39 @@ pub struct KeptJob {
 }
 
 impl Tally {
-    pub(crate) fn for_queues(&mut self, count: usize) {
-        self.queues.resize_with(count, QueueTally::default);
-    }
-
-    pub(crate) fn from_parts(queues: Vec<QueueTally>, totals: Totals) -> Tally {
+    /// Of these queues, with what was counted of all.
+    pub(crate) fn of(queues: ByQueue<QueueTally>, totals: Totals) -> Tally {
         Tally { queues, totals }
     }
 
-    pub(crate) fn queues(&self) -> &[QueueTally] {
-        &self.queues
+    pub(crate) fn add_queue(&mut self, queue: QueueId) {
+        self.queues.add(queue, QueueTally::default());
+    }
+
+    pub(crate) fn forget_queues(&mut self, known: impl Fn(QueueId) -> bool) {
+        self.queues.retain(known);
+    }
+
+    pub(crate) fn queues(&self) -> impl Iterator<Item = (QueueId, &QueueTally)> {
+        self.queues.iter()
     }
 
     /// What was counted of a queue.
     pub fn queue(&self, queue: QueueId) -> &QueueTally {
-        &self.queues[queue.index()]
+        &self.queues[queue]
     }
 
     /// A field of each line of a queue's row, to have them at hand.
     #[inline]
     pub(crate) fn glance(&self, queue: QueueId) -> u64 {
-        let row = &self.queues[queue.index()];
+        let row = &self.queues[queue];
         row.jobs ^ row.waits ^ row.wait_micros as u64 ^ row.times.least ^ row.times.most
     }
 
     /// The same of what lies behind it: where the next time will stand.
     #[inline]
     pub(crate) fn glance_behind(&self, queue: QueueId) -> u64 {
-        match &self.queues[queue.index()].times.kept {
+        match &self.queues[queue].times.kept {
             Kept::Exact(all) => all.last().copied().unwrap_or(0),
             Kept::Rough(rough) => rough.len(),
         }
@@ -255,7 +262,7 @@ impl Tally {
     pub(crate) fn read_ahead(&self, queue: QueueId) {
         // Fewer rows are at hand anyway.
         const FEW: usize = 512;
-        if self.queues.len() >= FEW && queue.index() < self.queues.len() {
+        if self.queues.len() >= FEW && self.queues.get(queue).is_some() {
             std::hint::black_box(self.glance(queue));
         }
     }
@@ -263,7 +270,7 @@ impl Tally {
     #[inline]
     pub(crate) fn task_started(&mut self, queue: QueueId, waited: Span) {
         self.totals.starts += 1;
-        let queue = &mut self.queues[queue.index()];
+        let queue = &mut self.queues[queue];
         queue.waits += 1;
         queue.wait_micros += u128::from(waited.as_micros());
         queue.longest_wait = queue.longest_wait.max(Some(waited));
@@ -271,7 +278,7 @@ impl Tally {
 
     #[inline]
     pub(crate) fn task_ended(&mut self, queue: QueueId) {
-        self.queues[queue.index()].tasks += 1;
+        self.queues[queue].tasks += 1;
     }
 
     pub(crate) fn job_ended(&mut self, queue: QueueId, took: Span, done: bool) {
@@ -281,7 +288,7 @@ impl Tally {
         }
         self.totals.jobs_ended += 1;
         self.totals.times.add(took);
-        let queue = &mut self.queues[queue.index()];
+        let queue = &mut self.queues[queue];
         queue.jobs += 1;
         queue.job_micros += u128::from(took.as_micros());
         queue.times.add(took);
@@ -289,7 +296,7 @@ impl Tally {
 
     /// A task that has not started by the end of the run.
     pub(crate) fn still_waits(&mut self, queue: QueueId, waited: Span) {
-        let queue = &mut self.queues[queue.index()];
+        let queue = &mut self.queues[queue];
         queue.longest_wait = queue.longest_wait.max(Some(waited));
     }
 }

@@ -23,17 +23,25 @@ impl<J, K: Journal> Driver<J, K> {
             unreachable!("a queue's addition has the effect `Queue`")
         };
         // One that comes back has its rows.
-        if id.index() == self.is_leaf.len() {
-            self.is_leaf.push(true);
-            self.tally.for_queues(self.is_leaf.len());
-        }
+        self.is_leaf.add(id, true);
+        self.tally.add_queue(id);
         if let Some(parent) = self.engine.parent(id) {
-            self.is_leaf[parent.index()] = false;
+            self.is_leaf[parent] = false;
         }
+        self.forget_queues();
         if let Some(form) = form {
             self.tell(now, |_| Fact::QueueAdded(Box::new(form)))?;
         }
         Ok(id)
+    }
+
+    /// Rows of queues that the engine has forgotten go.
+    fn forget_queues(&mut self) {
+        if self.is_leaf.len() > self.engine.queue_rows() {
+            let known = |queue| self.engine.knows_queue(queue);
+            self.is_leaf.retain(known);
+            self.tally.forget_queues(known);
+        }
     }
 
     fn form_of(&self, spec: &QueueSpec, own: Keys) -> QueueEntry {

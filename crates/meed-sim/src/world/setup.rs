@@ -62,7 +62,7 @@ impl<'a> World<'a, OneDriver<'a>> {
     pub(crate) fn whole(mut setup: WorldSetup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
         let (config, log) = (setup.config.clone(), setup.shared_log());
         let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
-        let driver = Driver::new(config, place, SharedLog::clone(&log))?;
+        let driver = Driver::new(config, place, SharedLog::clone(&log))?.remembering_all_queues();
         Ok(World::of(driver, log, setup))
     }
 }

@@ -60,6 +60,19 @@ impl Engine {
         self.tree.row(id).is_some()
     }
 
+    /// The row of a queue in tables of those that are known: dense, in order of declaration. Rows
+    /// move up when removed queues are forgotten.
+    #[inline]
+    pub fn queue_row(&self, id: QueueId) -> Option<usize> {
+        self.tree.row(id).map(QueueRow::index)
+    }
+
+    /// Rows of queues now: the root, those that are live, and removed ones that are remembered.
+    #[inline]
+    pub fn queue_rows(&self) -> usize {
+        self.tree.len()
+    }
+
     /// Whether a queue is gone. Cheaper than a whole [`QueueView`].
     #[inline]
     pub fn is_removed(&self, id: QueueId) -> bool {
