@@ -4,7 +4,7 @@ use meed::{Labels, QueueChange, ResourceKinds, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::exact::is_usual;
-use crate::{Amounts, Detail, Keys, Name, exact};
+use crate::{Amounts, Detail, Name, exact};
 
 /// A node of which nothing more is to be told.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -127,16 +127,6 @@ impl QueueChanged {
 pub struct QueueMark {
     /// The queue.
     pub name: Name,
-}
-
-/// A policy is another from now on; a reload is one record for each that differs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PolicyChanged {
-    /// Whose children it orders; `None`: the root's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Name>,
-    /// In full.
-    pub policy: Keys,
 }
 
 /// The journal is opened again, by a program that goes on with it.

@@ -148,16 +148,6 @@ pub struct Cancelled {
     pub name: Option<JobKey>,
 }
 
-/// A job that is held (none of its tasks starts) or released.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct JobMark {
-    /// The job.
-    pub job: JobKey,
-    /// Why, where somebody said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
 /// A job that has ended.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobEnd {

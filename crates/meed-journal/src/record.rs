@@ -109,10 +109,6 @@ facts! {
     JobChanged(JobChanged) = "job_changed",
     /// A job is cancelled.
     JobCancelled(Cancelled) = "job_cancelled",
-    /// A job is held: none of its tasks starts.
-    JobHeld(JobMark) = "job_held",
-    /// A held job is released.
-    JobReleased(JobMark) = "job_released",
     /// A task starts.
     Start(Started) = "start",
     /// A start could not be carried out: undone, charged nothing, no attempt counted.
@@ -147,16 +143,12 @@ facts! {
     NodeStrangers(Strangers) = "node_strangers",
     /// What becomes of tasks that no node could hold.
     Infeasible(Unplaceable) = "infeasible",
-    /// A queue is added.
+    /// A queue is added, or comes back with its history.
     QueueAdded(Box<QueueEntry>) = "queue_added",
     /// A queue's weight or bounds change.
     QueueChanged(Box<QueueChanged>) = "queue_changed",
     /// A queue is removed.
     QueueRemoved(QueueMark) = "queue_removed",
-    /// A queue that was removed comes back, with its history.
-    QueueReturned(Box<QueueEntry>) = "queue_returned",
-    /// A policy changes.
-    PolicyChanged(Box<PolicyChanged>) = "policy_changed",
     /// Decisions were asked for at an instant of which nothing else tells.
     Decide(Decide) = "decide",
     /// Something of the world's own.

@@ -63,15 +63,6 @@ fn a_journal_is_replayed_from_its_folder() {
 #[test]
 fn what_a_journal_cannot_be_asked_is_told() {
     let here = folder();
-    let held = SECOND.replace(
-        "\"undone\":{\"job\":\"x\",\"task\":1,\"why\":\"no image\"}",
-        "\"job_held\":{\"job\":\"x\"}",
-    );
-    journal(here.path(), &held);
-    let output = meed(here.path(), &["replay", "journal"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("`job_held` cannot be replayed yet"), "{said}");
     let last = r#""queue":"a","job":"x","task":2,"node":"n""#;
     journal(here.path(), &SECOND.replace(last, r#""queue":"a","job":"x","task":2,"node":"m""#));
     let output = meed(here.path(), &["replay", "journal", "--verify"]);

@@ -8,5 +8,6 @@ mod happens;
 mod kill;
 mod laws;
 mod power;
+mod queues;
 mod told;
 mod world;

@@ -104,7 +104,6 @@ fn about_jobs() -> BoxedStrategy<Fact> {
     let refused = (words(), arrival()).prop_map(|(why, arrival)| Refusal { why, arrival });
     let added = (key(), 0u16..3, groups(), any::<bool>())
         .prop_map(|(job, stage, groups, open)| TasksAdded { job, stage, groups, open });
-    let mark = || (key(), of(words())).prop_map(|(job, why)| JobMark { job, why });
     let outcome = prop_oneof![Just(Outcome::Done), Just(Outcome::Failed), Just(Outcome::Cancelled)];
     prop_oneof![
         arrival().prop_map(|job| Fact::Arrive(Box::new(job))),
@@ -113,8 +112,6 @@ fn about_jobs() -> BoxedStrategy<Fact> {
         (key(), 0u64..=1 << 53)
             .prop_map(|(job, weight)| Fact::JobChanged(JobChanged { job, weight })),
         (of(key()), of(key())).prop_map(|(job, name)| Fact::JobCancelled(Cancelled { job, name })),
-        mark().prop_map(Fact::JobHeld),
-        mark().prop_map(Fact::JobReleased),
         (key(), outcome, detail()).prop_map(|(job, outcome, detail)| Fact::JobEnd(JobEnd {
             job,
             outcome,
@@ -233,10 +230,6 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
         queue().prop_map(|queue| Fact::QueueAdded(Box::new(queue))),
         changed.prop_map(|change| Fact::QueueChanged(Box::new(change))),
         name().prop_map(|name| Fact::QueueRemoved(QueueMark { name })),
-        queue().prop_map(|queue| Fact::QueueReturned(Box::new(queue))),
-        (of(name()), keys()).prop_map(|(queue, policy)| {
-            Fact::PolicyChanged(Box::new(PolicyChanged { queue, policy }))
-        }),
     ]
     .boxed()
 }

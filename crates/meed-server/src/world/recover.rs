@@ -15,13 +15,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use meed::Time;
-use meed_config::policy::PolicySpec;
-use meed_driver::Taken;
 use meed_driver::live::{Live, Opening, SnapshotRule};
-use meed_journal::{
-    Amounts, Fact, Header, JobKey, Keys, NodeEntry, Opened, Outcome, QueueEntry, Record, TaskKey,
-    UnitName,
-};
+use meed_driver::{Taken, header_of};
+use meed_journal::{Fact, Header, JobKey, Opened, Outcome, Record, TaskKey};
 use meed_store::{FileStore, FileStoreOptions, Seq};
 
 use super::verbs::Verb;
@@ -302,36 +298,9 @@ fn opening(settings: &Settings, clock: &Clock) -> Opening<()> {
 
 /// What the journal begins with: all that a replay must know.
 fn header(settings: &Settings, clock: &Clock) -> Header {
-    let (config, kinds) = (&settings.config, &settings.config.kinds);
-    let queue = |queue: &meed::QueueSpec| QueueEntry {
-        queue: queue.name.as_str().into(),
-        weight: queue.weight,
-        min: queue.min.as_ref().map(|min| Amounts::of(min, kinds)),
-        max: queue.max.as_ref().map(|max| Amounts::of_maximum(max, kinds)),
-        policy: (queue.policy != config.root).then(|| keys(&queue.policy, kinds)),
-        own: Keys::default(),
-    };
-    Header {
-        schema: meed_journal::SCHEMA,
-        world: "server".to_owned(),
-        epoch_us: Some(clock.epoch_us),
-        policy: settings.policy.word("order").unwrap_or_default().to_owned(),
-        resources: kinds.names().map(str::to_owned).collect(),
-        units: (0..kinds.len()).map(|kind| UnitName::from(kinds.unit(kind))).collect(),
-        measured: kinds.name(config.measured).to_owned(),
-        placement: settings.placement.name.to_owned(),
-        root: keys(&config.root, kinds),
-        nodes: config.nodes.iter().map(|node| NodeEntry::of(node, kinds)).collect(),
-        queues: config.queues.iter().map(queue).collect(),
-        ..Header::default()
-    }
-}
-
-fn keys(policy: &meed::Policy, kinds: &meed::ResourceKinds) -> Keys {
-    match serde_json::to_value(PolicySpec::of(policy, kinds)) {
-        Ok(serde_json::Value::Object(keys)) => keys,
-        _ => Keys::default(),
-    }
+    let policy = settings.policy.word("order").unwrap_or_default();
+    let told = header_of("server", policy, &settings.config, settings.placement.name);
+    Header { epoch_us: Some(clock.epoch_us), ..told }
 }
 
 #[cfg(test)]

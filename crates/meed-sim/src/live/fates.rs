@@ -48,22 +48,14 @@ pub(crate) struct Fates {
     pub(crate) endless: u64,
 }
 
-/// Kinds of records that cannot be played.
-const UNPLAYABLE: [Kind; 4] =
-    [Kind::JobHeld, Kind::JobReleased, Kind::QueueReturned, Kind::PolicyChanged];
-
 impl Fates {
     /// Looks through `run`.
     pub(crate) fn of(log: &LogFile, run: &Run) -> Result<Fates, LogError> {
         let mut fates = Fates::default();
         let mut reader = log.read(run)?;
         let (mut tasks, mut ended) = (0, 0);
-        while let Some((line, record)) = reader.next_any()? {
+        while let Some((_, record)) = reader.next_any()? {
             let kind = record.fact.kind();
-            if UNPLAYABLE.contains(&kind) {
-                let what = format!("a record `{}` cannot be replayed yet", kind.word());
-                return Err(reader.wrong(line, what).into());
-            }
             let groups = match &record.fact {
                 Fact::Arrive(arrival) => &arrival.groups[..],
                 Fact::TasksAdded(added) => &added.groups[..],

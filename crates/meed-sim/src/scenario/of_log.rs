@@ -8,10 +8,11 @@ use std::path::Path;
 
 use meed::place::PLACEMENTS;
 use meed::policy::Policy;
-use meed::{Config, MAX_WEIGHT, NodeSpec, QueueSpec, ResourceKinds, Time};
+use meed::{Config, MAX_WEIGHT, NodeSpec, ResourceKinds, Time};
 use meed_config::number::Number;
 use meed_config::words::{did_you_mean, with_hint};
-use meed_journal::{Amounts, Header, Keys, NodeEntry, QueueEntry, SCHEMA};
+use meed_driver::header_of;
+use meed_journal::{Header, Keys, QueueEntry};
 use meed_workload::OnBadLine;
 use serde::Deserialize;
 use toml_edit::DocumentMut;
@@ -43,8 +44,6 @@ impl Scenario {
         plan: &Plan,
         assumptions: Vec<String>,
     ) -> Header {
-        let (config, kinds) = (&plan.config, &plan.config.kinds);
-        let in_full = |policy: &Policy| keys_line(&PolicySpec::of(policy, kinds));
         let own = |name: &str| {
             let plan = self.queues.iter().find(|plan| plan.name == name);
             plan.map(|plan| keys_line(&plan.keys)).unwrap_or_default()
@@ -55,41 +54,28 @@ impl Scenario {
             Some(plan) if plan.name == name => keys_line(&plan.keys),
             _ => own(name),
         };
-        let queue = |(index, queue): (usize, &QueueSpec)| QueueEntry {
-            queue: queue.name.as_str().into(),
-            weight: queue.weight,
-            min: queue.min.as_ref().map(|min| Amounts::of(min, kinds)),
-            max: queue.max.as_ref().map(|max| Amounts::of_maximum(max, kinds)),
-            policy: (queue.policy != config.root).then(|| in_full(&queue.policy)),
-            own: own_at(index, &queue.name),
-        };
+        let world = if self.is_mapreduce() { WORLD } else { "" };
+        let mut told = header_of(world, policy, &plan.config, &plan.placement_name);
+        for (index, queue) in told.queues.iter_mut().enumerate() {
+            queue.own = own_at(index, queue.queue.as_str());
+        }
         Header {
-            schema: SCHEMA,
-            world: if self.is_mapreduce() { WORLD.to_owned() } else { String::new() },
             scenario: self.file.clone(),
-            policy: policy.to_owned(),
             seed,
-            resources: kinds.names().map(str::to_owned).collect(),
-            units: (0..kinds.len()).map(|kind| kinds.unit(kind).into()).collect(),
-            measured: kinds.name(config.measured).to_owned(),
             partitioned: plan.partitioned,
-            placement: plan.placement_name.clone(),
             slots_per_server: plan.slots.map(|slots| slots.per_largest()),
             max_attempts,
             fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
             until: (self.stop != StopAt::END).then_some(self.stop.at),
-            root: in_full(&config.root),
             base: Some(keys_line(&self.base)),
             policies: self
                 .named
                 .iter()
                 .map(|(name, keys)| (name.clone(), keys_line(keys)))
                 .collect(),
-            nodes: config.nodes.iter().map(|node| NodeEntry::of(node, kinds)).collect(),
-            queues: config.queues.iter().enumerate().map(queue).collect(),
             assumptions,
             scenario_text: self.text.clone(),
-            ..Header::default()
+            ..told
         }
     }
 

@@ -10,9 +10,9 @@ use std::time::Duration;
 use meed::place::FirstFit;
 use meed::{Config, Infeasible, QueueSpec};
 use meed_config::policy::PolicySpec;
-use meed_driver::Taken;
 use meed_driver::live::{Live, Opening, SnapshotRule};
-use meed_journal::{Header, Keys, Opened as OpenedFact, QueueEntry};
+use meed_driver::{Taken, header_of};
+use meed_journal::{Header, Opened as OpenedFact};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store, UnixMillis};
 
 use super::{App, Core, CoreError, Names, Oddities, over, over_open};
@@ -120,10 +120,11 @@ fn open_live(
             }
         }
     };
+    let config = config_of(checked);
     let opening = Opening {
-        config: config_of(checked),
+        header: header(open, &config),
+        config,
         place: Box::new(|| Box::new(FirstFit::new(kinds().len()))),
-        header: header_of(open, checked),
         take: Box::new(|_| Taken { detail: (), max_attempts: 0 }),
         opened: OpenedFact { by: by(open), epoch_us: Some(epoch_us) },
         rule: SnapshotRule::default(),
@@ -171,44 +172,11 @@ fn config_of(checked: &CheckedSettings) -> Config {
     Config { kinds: kinds(), measured: 0, root, queues: queues.collect(), nodes }
 }
 
-/// A policy in full, as headers and records hold it.
-pub(super) fn keys_of(policy: &meed::policy::Policy) -> Keys {
-    match serde_json::to_value(PolicySpec::of(policy, &kinds())) {
-        Ok(serde_json::Value::Object(keys)) => keys,
-        _ => Keys::new(),
-    }
-}
-
-pub(super) fn form_of(queue: &settings::Checked) -> QueueEntry {
-    QueueEntry {
-        queue: queue.name.as_str().into(),
-        weight: queue.weight,
-        min: None,
-        max: None,
-        policy: Some(keys_of(&queue.policy)),
-        own: Keys::new(),
-    }
-}
-
-fn header_of(open: &Open, checked: &CheckedSettings) -> Header {
-    let kinds = kinds();
-    let names: Vec<String> = kinds.names().map(str::to_owned).collect();
-    let root = keys_of(&checked.root);
-    let policy = root.get("order").and_then(|order| order.as_str()).unwrap_or("long-term");
-    Header {
-        schema: meed_journal::SCHEMA,
-        world: "yarn".to_owned(),
-        epoch_us: Some(open.now * 1000),
-        scenario: by(open),
-        policy: policy.to_owned(),
-        units: (0..kinds.len()).map(|kind| kinds.unit(kind).into()).collect(),
-        measured: names[0].clone(),
-        resources: names,
-        placement: "first-fit".to_owned(),
-        root: root.clone(),
-        queues: checked.queues.iter().map(form_of).collect(),
-        ..Header::default()
-    }
+fn header(open: &Open, config: &Config) -> Header {
+    let root = PolicySpec::of(&config.root, &config.kinds);
+    let policy = root.word("order").unwrap_or("long-term");
+    let told = header_of("yarn", policy, config, "first-fit");
+    Header { epoch_us: Some(open.now * 1000), scenario: by(open), ..told }
 }
 
 impl Core {

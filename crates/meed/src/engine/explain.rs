@@ -100,10 +100,11 @@ impl Engine {
     /// Whether some node that is up could hold a task of a group when it is empty; if none can, it
     /// waits for a node to join.
     pub fn some_node_could_hold(&self, group: &GroupView) -> bool {
+        let allows = self.allowing(group);
         let could = |node: NodeId| {
             self.is_up(node)
                 && group.demand.fits_in(&self.room.spec_of(node).capacity)
-                && self.allows(group, node)
+                && allows(node)
         };
         self.node_ids().any(could)
     }
