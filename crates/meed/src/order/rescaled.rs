@@ -130,6 +130,24 @@ impl Sum {
         }
     }
 
+    /// Takes the terms of another sum in.
+    pub(crate) fn add(&mut self, other: &Sum) {
+        for kind in 0..MAX_KINDS {
+            self.low[kind] += other.low[kind];
+            self.high[kind] += other.high[kind];
+        }
+        self.nothings += other.nothings;
+    }
+
+    /// Takes the terms of another sum, which are among its own, out.
+    pub(crate) fn subtract(&mut self, other: &Sum) {
+        for kind in 0..MAX_KINDS {
+            self.low[kind] -= other.low[kind];
+            self.high[kind] -= other.high[kind];
+        }
+        self.nothings -= other.nothings;
+    }
+
     /// Bounds of the largest part.
     fn most(&self) -> (u128, u128) {
         let most = |parts: &[u128; MAX_KINDS]| parts.iter().copied().max().unwrap_or(0);
