@@ -132,7 +132,8 @@ impl Sum {
 
     /// Takes the terms of another sum in.
     pub(crate) fn add(&mut self, other: &Sum) {
-        for kind in 0..MAX_KINDS {
+        // Most kinds are nobody's.
+        for kind in (0..MAX_KINDS).filter(|&kind| other.high[kind] > 0) {
             self.low[kind] += other.low[kind];
             self.high[kind] += other.high[kind];
         }
@@ -141,7 +142,7 @@ impl Sum {
 
     /// Takes the terms of another sum, which are among its own, out.
     pub(crate) fn subtract(&mut self, other: &Sum) {
-        for kind in 0..MAX_KINDS {
+        for kind in (0..MAX_KINDS).filter(|&kind| other.high[kind] > 0) {
             self.low[kind] -= other.low[kind];
             self.high[kind] -= other.high[kind];
         }

@@ -46,7 +46,7 @@ use crate::order::key::Key;
 use crate::order::rescaled::{Fractions, Sum, Term};
 use crate::spec::QueueId;
 use groups::Groups;
-use settle::Shapes;
+use settle::{Exchange, Shapes};
 use view::View;
 
 /// What is kept where a parent may stand by its children rescaled.
@@ -75,6 +75,10 @@ struct Row {
     exact: OnceCell<Box<Fractions>>,
     /// Whether a leaf counts by its waiting shapes alone, so that it may stand in a group.
     by_shapes: bool,
+    /// Its children that begin or cease to stand in its heap; empty but while they are moved.
+    exchange: Exchange,
+    /// Whether it is among those above what changes, while these are gathered.
+    changes: bool,
 }
 
 impl Rescaling {

@@ -17,7 +17,6 @@ use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::node_rows::Moves;
 use crate::order::heap::Item;
-use crate::order::key::Key;
 use crate::order::rescaled::Term;
 use crate::spec::{NodeRow, QueueId};
 
@@ -112,11 +111,11 @@ struct Changes {
     groups: Vec<GroupId>,
 }
 
-/// A child that leaves the heap of its parent, or comes into it with a key.
-struct Move {
-    parent: QueueId,
-    child: QueueId,
-    key: Option<Key>,
+/// The children that leave the heap of a parent, and those that come into it.
+#[derive(Default)]
+pub(super) struct Exchange {
+    out: Vec<u32>,
+    new: Vec<Item>,
 }
 
 impl Engine {
@@ -178,8 +177,6 @@ impl Engine {
             }
         }
         self.rescaling.shapes.rows = shapes;
-        touched.sort_unstable();
-        touched.dedup();
         touched.retain(|&id| {
             let group = self.rescaling.groups.get(id);
             group.counts() != group.is_open()
@@ -219,51 +216,67 @@ impl Engine {
 
     /// Brings all that changes, and all above it, up to date; see the module.
     fn change_walk(&mut self, changes: &Changes) {
-        let mut above = self.above(changes);
+        let above = self.above(changes);
         for &queue in &above {
-            if let Some(parent) = self.tree[queue].parent() {
-                self.place(parent, queue, None);
+            if let Some(parent) = self.tree[queue].parent().filter(|_| self.ready.is_in_heap(queue))
+            {
+                self.goes(parent, queue);
             }
         }
-        let mut moves = Vec::new();
-        let mut groups = changes.groups.clone();
-        for &leaf in &changes.joining {
-            self.join_group(leaf, &mut moves, &mut groups);
-        }
-        changes.alone.iter().for_each(|&leaf| self.move_alone(leaf, &mut moves));
-        groups.sort_unstable();
-        groups.dedup();
-        groups.into_iter().for_each(|group| self.move_group(group, &mut moves));
-        self.carry_out(moves);
-        while let Some(queue) = above.pop_last() {
+        // Whoever is asked for a key has not changed yet: it has left its heap before.
+        above.iter().for_each(|&queue| self.exchange(queue));
+        // A group may be listed twice: the second time nothing is left to do.
+        let joined: Vec<GroupId> =
+            changes.joining.iter().filter_map(|&leaf| self.join_group(leaf)).collect();
+        changes.alone.iter().for_each(|&leaf| self.move_alone(leaf));
+        changes.groups.iter().chain(&joined).for_each(|&group| self.move_group(group));
+        above.iter().for_each(|&queue| self.exchange(queue));
+        for &queue in above.iter().rev() {
             self.refresh(queue, self.ready.wants(queue));
         }
     }
 
-    /// All queues above what changes.
-    fn above(&self, changes: &Changes) -> BTreeSet<QueueId> {
+    /// All queues above what changes, from above: children have larger numbers than their parents.
+    fn above(&mut self, changes: &Changes) -> Vec<QueueId> {
         let leaves = changes.alone.iter().chain(&changes.joining);
         let of_leaves = leaves.filter_map(|&leaf| self.tree[leaf].parent());
         let of_groups = changes.groups.iter().map(|&id| self.rescaling.groups.get(id).parent());
-        let mut above = BTreeSet::new();
-        let mut last = None;
+        let mut above = Vec::new();
+        let rows = &mut self.rescaling.rows;
         for parent in of_leaves.chain(of_groups) {
-            let mut at = Some(parent).filter(|_| last != Some(parent));
-            while let Some(queue) = at.filter(|&queue| above.insert(queue)) {
+            let mut at = Some(parent);
+            while let Some(queue) = at.filter(|queue| !rows[queue.index()].changes) {
+                rows[queue.index()].changes = true;
+                above.push(queue);
                 at = self.tree[queue].parent();
             }
-            last = Some(parent);
         }
+        above.iter().for_each(|queue| rows[queue.index()].changes = false);
+        above.sort_unstable();
         above
     }
 
+    /// The child leaves the heap of its parent.
+    fn goes(&mut self, parent: QueueId, child: QueueId) {
+        self.rescaling.rows[parent.index()].exchange.out.push(child.0);
+    }
+
+    /// The child comes into the heap of its parent.
+    fn comes(&mut self, parent: QueueId, (key, child): Item) {
+        self.rescaling.rows[parent.index()].exchange.new.push((key, child));
+    }
+
     /// A leaf by itself, which counts as long as it is not parked.
-    fn move_alone(&mut self, leaf: QueueId, moves: &mut Vec<Move>) {
+    fn move_alone(&mut self, leaf: QueueId) {
         let Some(parent) = self.tree[leaf].parent() else { return };
         let parked = self.ready.is_parked(leaf);
-        if parked == self.ready.is_in_heap(leaf) {
-            let key = (!parked).then(|| self.queue_key(leaf));
-            moves.push(Move { parent, child: leaf, key });
+        match (parked, self.ready.is_in_heap(leaf)) {
+            (true, true) => self.goes(parent, leaf),
+            (false, false) => {
+                let key = self.queue_key(leaf);
+                self.comes(parent, (key, leaf.0));
+            }
+            _ => {}
         }
         self.replace_term(parent, leaf, !parked);
         if let Some(guard) = &mut self.guard {
@@ -275,10 +288,10 @@ impl Engine {
     }
 
     /// A leaf by itself comes into the group of those that wait for the same shapes.
-    fn join_group(&mut self, leaf: QueueId, moves: &mut Vec<Move>, groups: &mut Vec<GroupId>) {
-        let Some(parent) = self.tree[leaf].parent() else { return };
+    fn join_group(&mut self, leaf: QueueId) -> Option<GroupId> {
+        let parent = self.tree[leaf].parent()?;
         if self.ready.is_in_heap(leaf) {
-            moves.push(Move { parent, child: leaf, key: None });
+            self.goes(parent, leaf);
         }
         self.replace_term(parent, leaf, false);
         self.ready.unpark(leaf);
@@ -300,7 +313,7 @@ impl Engine {
         if self.rescaling.groups.get(id).counts() {
             self.change_sum(parent, |sum| sum.replace(&Term::Absent, &term));
         }
-        groups.push(id);
+        Some(id)
     }
 
     /// Those of `shapes` that want no more of any kind than another one, in order.
@@ -314,7 +327,7 @@ impl Engine {
     }
 
     /// A group, which counts while a shape of it is open.
-    fn move_group(&mut self, id: GroupId, moves: &mut Vec<Move>) {
+    fn move_group(&mut self, id: GroupId) {
         let group = self.rescaling.groups.get_mut(id);
         let (parent, before) = (group.parent(), group.leader());
         let first = group.is_open().then(|| group.first());
@@ -323,13 +336,12 @@ impl Engine {
             return;
         }
         group.set_leader(leader);
-        moves.extend(before.map(|child| Move { parent, child, key: None }));
-        let comes = |(key, leaf)| Move { parent, child: QueueId(leaf), key: Some(key) };
-        moves.extend(first.map(comes));
+        let row = &mut self.rescaling.rows[parent.index()];
+        row.exchange.out.extend(before.map(|child| child.0));
+        row.exchange.new.extend(first);
         if before.is_none() == leader.is_none() {
             return;
         }
-        let row = &mut self.rescaling.rows[parent.index()];
         if let Some(sum) = row.sum.as_deref_mut() {
             row.exact.take();
             let of_group = self.rescaling.groups.get(id).sum();
@@ -340,27 +352,23 @@ impl Engine {
         }
     }
 
-    /// What leaves and what comes, one heap after the other.
-    fn carry_out(&mut self, mut moves: Vec<Move>) {
-        moves.sort_unstable_by_key(|of| (of.parent, of.child));
-        let (mut out, mut new): (Vec<u32>, Vec<Item>) = (Vec::new(), Vec::new());
-        for siblings in moves.chunk_by(|a, b| a.parent == b.parent) {
-            out.clear();
-            new.clear();
-            for of in siblings {
-                match of.key {
-                    Some(key) => new.push((key, of.child.0)),
-                    None => out.push(of.child.0),
-                }
-            }
-            let parent = siblings[0].parent;
-            let by_share = self.holds_true_keys(parent);
-            let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
-            let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
-            self.ready.exchange_by(parent, &out, &new, |ready, a, b| match by_share {
+    /// What leaves the heap of `parent`, and what comes into it, all at once.
+    fn exchange(&mut self, parent: QueueId) {
+        let by_share = self.holds_true_keys(parent);
+        let mut exchange = std::mem::take(&mut self.rescaling.rows[parent.index()].exchange);
+        let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
+        let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
+        self.ready.exchange_by(
+            parent,
+            &exchange.out,
+            &exchange.new,
+            |ready, a, b| match by_share {
                 true => View { tree, books, ready, rows, groups }.compare(a, b),
                 false => a.0.cmp(&b.0),
-            });
-        }
+            },
+        );
+        exchange.out.clear();
+        exchange.new.clear();
+        self.rescaling.rows[parent.index()].exchange = exchange;
     }
 }
