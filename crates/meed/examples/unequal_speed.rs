@@ -4,8 +4,8 @@
 //!
 //! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD]`
 //!
-//! The engine alone: no clock, no event heap, no log (`common`). A *decision* is a choice of tenant,
-//! job and node, and the start that books it.
+//! The engine alone: no clock, no event heap, no log (`common`). A *decision* is a choice of
+//! tenant, job and node, and the start that books it.
 
 #![expect(
     clippy::disallowed_methods,

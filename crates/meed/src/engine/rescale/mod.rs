@@ -46,7 +46,7 @@ use crate::order::key::Key;
 use crate::order::rescaled::{Fractions, Sum, Term};
 use crate::spec::QueueId;
 use groups::Groups;
-use settle::{Exchange, Shapes};
+use settle::{Exchange, WaitingShapes};
 use view::View;
 
 /// What is kept where a parent may stand by its children rescaled.
@@ -57,7 +57,7 @@ pub(super) struct Rescaling {
     /// Leaves that count together.
     groups: Groups,
     /// Demands that wait.
-    shapes: Shapes,
+    shapes: WaitingShapes,
     /// Leaves whose waiting demands, or room below a maximum share, have changed.
     unsettled: Vec<QueueId>,
     /// Queues with a maximum share below which something has started.
@@ -354,7 +354,7 @@ impl Engine {
     /// The first rescaled parent: what waits is noted, and whoever is parked counts until it is
     /// looked at.
     fn begin_to_count(&mut self, counts: &mut [bool]) {
-        self.rescaling.shapes = Shapes::default();
+        self.rescaling.shapes = WaitingShapes::default();
         for leaf in (1..self.tree.len() as u32).map(QueueId) {
             counts[leaf.index()] |= self.ready.unpark(leaf);
             let waiting = self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());

@@ -22,7 +22,7 @@ use crate::spec::{NodeRow, QueueId};
 
 /// The demands that wait.
 #[derive(Default)]
-pub(super) struct Shapes {
+pub(super) struct WaitingShapes {
     rows: BTreeMap<ShapeId, Waits>,
 }
 
@@ -41,7 +41,7 @@ struct Waits {
     node: Option<NodeRow>,
 }
 
-impl Shapes {
+impl WaitingShapes {
     pub(super) fn move_rows(&mut self, moves: &Moves) {
         for waits in self.rows.values_mut() {
             waits.node = waits.node.and_then(|row| moves.to(row));
