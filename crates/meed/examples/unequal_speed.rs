@@ -4,11 +4,8 @@
 //!
 //! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD]`
 //!
-//! The engine alone: no clock, no event heap, no log. At each step the task that ends is drawn from
-//! all that run, which is what exponential task times amount to; for each ten ends a job of ten
-//! tasks arrives, so the load stays where it is; and decisions are made. A *decision* is a choice
-//! of tenant, job and node, and the start that books it; a *lifetime* is a decision, the end, and a
-//! tenth of an arrival.
+//! The engine alone: no clock, no event heap, no log (`common`). A *decision* is a choice of
+//! tenant, job and node, and the start that books it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,18 +13,16 @@
     reason = "a measurement reads a clock and prints"
 )]
 
-#[path = "../benches/common/random.rs"]
-mod random;
+mod common;
 
 use std::time::{Duration, Instant};
 
+use common::{Cluster, Random, TASKS_PER_JOB, argument, cpu_and_memory, fixed};
 use meed::place::BestFit;
 use meed::*;
-use random::Random;
 
 const NODES: usize = 100_000;
 const TENANTS: usize = 10_000;
-const TASKS_PER_JOB: u32 = 10;
 /// Of the cpus, if nothing else is said. With 1 or more the rest of it waits: a deep backlog.
 const LOAD: f64 = 0.98;
 const MEAN_CPU: f64 = 105.0;
@@ -65,71 +60,27 @@ impl Random {
 }
 
 /// A cluster near full.
-struct Cluster {
-    engine: Engine,
-    random: Random,
-    queues: Vec<QueueId>,
-    running: Vec<AllocationId>,
-    micros: u64,
-}
-
-impl Cluster {
-    fn new(policy: &str, load: f64) -> Cluster {
-        let mut random = Random(1);
-        let kinds = [("cpu", Unit::Milli), ("memory", Unit::Milli)]
-            .map(|(name, unit)| (name.to_owned(), unit));
-        let fixed = |name: &str| {
-            let mut policy =
-                Policy::preset(name).unwrap_or_else(|| panic!("`{name}` is no preset"));
-            policy.quantum = Quantum::Fixed(Span::from_secs(10).expect("in range"));
-            policy
-        };
-        let leaf = fixed("fifo");
-        let queue = |tenant| {
-            let (name, weight) = (format!("t{tenant}"), 1000 * (1 + tenant as u64 % 3));
-            QueueSpec { name, weight, min: None, max: None, policy: leaf.clone() }
-        };
-        let config = Config {
-            kinds: ResourceKinds::new(kinds.to_vec()).expect("two names"),
-            measured: 0,
-            root: fixed(policy),
-            queues: (0..TENANTS).map(queue).collect(),
-            nodes: (0..NODES)
-                .map(|node| NodeSpec::new(format!("n{node}"), random.server()))
-                .collect(),
-        };
-        let cpus: u64 = config.nodes.iter().map(|node| node.capacity.get(0)).sum();
-        let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
-        let queues = engine.queue_ids().skip(1).collect();
-        let mut cluster = Cluster { engine, random, queues, running: Vec::new(), micros: 0 };
-        let tasks = (load * cpus as f64 / MEAN_CPU) as u64;
-        for _ in 0..tasks / u64::from(TASKS_PER_JOB) {
-            cluster.arrive();
-            cluster.decide();
-        }
-        cluster
-    }
-
-    fn now(&self) -> Time {
-        Time::from_micros(self.micros).expect("in range")
-    }
-
-    fn arrive(&mut self) {
-        let queue = self.queues[self.random.below(TENANTS as u64) as usize];
-        let groups = [TaskGroup::new(TASKS_PER_JOB, self.random.demand())];
-        let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
-        self.engine.apply(self.now(), Event::JobArrived(job)).expect("sound");
-    }
-
-    fn decide(&mut self) {
-        self.engine.decide(false, |start| self.running.push(start.allocation));
-    }
-
-    fn end(&mut self) {
-        let at = self.random.below(self.running.len() as u64) as usize;
-        let ended = self.running.swap_remove(at);
-        self.engine.apply(self.now(), Event::TaskEnded(ended)).expect("it runs");
-    }
+fn cluster(policy: &str, load: f64) -> Cluster {
+    let mut random = Random(1);
+    let leaf = fixed("fifo");
+    let queue = |tenant| {
+        let (name, weight) = (format!("t{tenant}"), 1000 * (1 + tenant as u64 % 3));
+        QueueSpec { name, weight, min: None, max: None, policy: leaf.clone() }
+    };
+    let config = Config {
+        kinds: cpu_and_memory(),
+        measured: 0,
+        root: fixed(policy),
+        queues: (0..TENANTS).map(queue).collect(),
+        nodes: (0..NODES).map(|node| NodeSpec::new(format!("n{node}"), random.server())).collect(),
+    };
+    let cpus: u64 = config.nodes.iter().map(|node| node.capacity.get(0)).sum();
+    let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
+    let leaves = engine.queue_ids().skip(1).collect();
+    let demand = Box::new(Random::demand);
+    let mut cluster = Cluster { engine, random, leaves, demand, running: Vec::new(), micros: 0 };
+    cluster.fill((load * cpus as f64 / MEAN_CPU) as u64);
+    cluster
 }
 
 /// So many ends, arrivals and decisions lie between two looks at the clock, where parts are told
@@ -158,25 +109,15 @@ fn parts(cluster: &mut Cluster, lifetimes: u64) -> [Duration; 3] {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let policy = arguments.first().map_or("drfh", String::as_str);
-    let lifetimes: u64 =
-        arguments.get(1).map_or(1_000_000, |count| count.parse().expect("a number"));
-    let load: f64 = arguments.get(2).map_or(LOAD, |load| load.parse().expect("a number"));
-    let mut cluster = Cluster::new(policy, load);
+    let policy: String = argument(1, "drfh".to_owned());
+    let (lifetimes, load) = (argument(2, 1_000_000u64), argument(3, LOAD));
+    let mut cluster = cluster(&policy, load);
     let full = cluster.running.len();
     let clock = Instant::now();
-    for step in 0..lifetimes {
-        cluster.micros += 20;
-        cluster.end();
-        if step % u64::from(TASKS_PER_JOB) == 0 {
-            cluster.arrive();
-        }
-        cluster.decide();
-    }
+    cluster.live(lifetimes);
     let seconds = clock.elapsed().as_secs_f64();
     let waiting: u64 =
-        cluster.queues.iter().map(|&queue| cluster.engine.queue(queue).waiting).sum();
+        cluster.leaves.iter().map(|&queue| cluster.engine.queue(queue).waiting).sum();
     println!(
         "{policy}: {full} tasks ran when full, {} run now, {waiting} wait",
         cluster.running.len()

@@ -275,6 +275,7 @@ impl Engine {
     /// A leaf has `tasks` fewer to start.
     pub(super) fn sub_leaf_waiting(&mut self, leaf: QueueRow, tasks: u64) {
         if self.ready.sub_waiting(leaf, tasks) {
+            self.leave_group(leaf);
             self.ready.unpark(leaf);
             self.leave_heaps(leaf);
         }
@@ -285,6 +286,8 @@ impl Engine {
     pub(super) fn join_heaps(&mut self, leaf: QueueRow) {
         if self.rescales {
             // Until it is looked at.
+            self.leave_group(leaf);
+            self.ready.unpark(leaf);
             self.unsettle(leaf);
             self.refresh_path(leaf, true);
         }
@@ -306,7 +309,10 @@ impl Engine {
     /// leave their heaps.
     pub(super) fn leave_heaps(&mut self, leaf: QueueRow) {
         match self.rescales {
-            true => self.refresh_path(leaf, false),
+            true => {
+                self.leave_group(leaf);
+                self.refresh_path(leaf, false);
+            }
             false => self.ready.remove(&self.tree, leaf),
         }
         if let Some(guard) = &mut self.guard {

@@ -86,7 +86,7 @@ impl Engine {
         while let Some(queue) = queues.pop() {
             // Only what wants something, and is not set apart because it fits nowhere, stands in
             // the heaps.
-            queues.extend(self.ready.demanding(queue));
+            queues.extend(self.counting(queue));
             let mut here = Able { leaf: queue, groups: Vec::new() };
             for slot in self.fitting(queue, node) {
                 let group = self.work.group(slot);

@@ -48,7 +48,7 @@ impl Engine {
                 standing,
                 waits_since: self.ready.waits_since(id),
                 waited_before: guard.and_then(|guard| guard.waited_before(id)),
-                parked: self.ready.is_parked(id),
+                parked: self.is_set_apart(id),
                 least: self.ready.least_of(id),
                 capped: self.ready.capped(id),
                 buckets: self.ready.bucket_shapes(id),

@@ -130,6 +130,25 @@ impl Sum {
         }
     }
 
+    /// Takes the terms of another sum in.
+    pub(crate) fn add(&mut self, other: &Sum) {
+        // Most kinds are nobody's.
+        for kind in (0..MAX_KINDS).filter(|&kind| other.high[kind] > 0) {
+            self.low[kind] += other.low[kind];
+            self.high[kind] += other.high[kind];
+        }
+        self.nothings += other.nothings;
+    }
+
+    /// Takes the terms of another sum, which are among its own, out.
+    pub(crate) fn subtract(&mut self, other: &Sum) {
+        for kind in (0..MAX_KINDS).filter(|&kind| other.high[kind] > 0) {
+            self.low[kind] -= other.low[kind];
+            self.high[kind] -= other.high[kind];
+        }
+        self.nothings -= other.nothings;
+    }
+
     /// Bounds of the largest part.
     fn most(&self) -> (u128, u128) {
         let most = |parts: &[u128; MAX_KINDS]| parts.iter().copied().max().unwrap_or(0);

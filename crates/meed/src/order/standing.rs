@@ -304,15 +304,12 @@ impl Standing {
         &mut self,
         now: Time,
         rate: &Rate,
-        (started, job_quantum): (Time, Span),
+        started: (Time, Span),
         domain: &Domain,
         share: u64,
     ) {
         let rule = &domain.rule;
-        if !rule.keeps_usage() {
-            return;
-        }
-        let (end, since) = (rule.assumed_end(started, job_quantum), started.max(rule.round_start));
+        let Some((since, end)) = charged_span(rule, started) else { return };
         if since >= now {
             return self.charge_from(now, rate, end, rule, share);
         }
@@ -327,15 +324,12 @@ impl Standing {
         &mut self,
         now: Time,
         rate: &Rate,
-        (started, job_quantum): (Time, Span),
+        started: (Time, Span),
         domain: &Domain,
         share: u64,
     ) {
         let rule = &domain.rule;
-        if !rule.keeps_usage() {
-            return;
-        }
-        let (end, since) = (rule.assumed_end(started, job_quantum), started.max(rule.round_start));
+        let Some((since, end)) = charged_span(rule, started) else { return };
         self.for_each_ledger(rate, share, |ledger, rate, share| {
             ledger.undo(now, since, rate, end, rule.ledger_rules(share));
         });
@@ -429,6 +423,14 @@ impl Standing {
             }
         }
     }
+}
+
+/// Since when a task that was started then is charged in this round, and when it is assumed to end;
+/// `None` where usage does not count.
+#[inline]
+fn charged_span(rule: &Rule, (started, job_quantum): (Time, Span)) -> Option<(Time, Time)> {
+    let span = || (started.max(rule.round_start), rule.assumed_end(started, job_quantum));
+    rule.keeps_usage().then(span)
 }
 
 #[cfg(test)]

@@ -93,19 +93,27 @@ fn deep_trees_are_decided_exactly() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-    /// A cluster that is full, many leaves below few parents, and up to 16 demands that wait: at
-    /// each end some begin to fit, at each start some cease to, and with them many leaves.
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// A cluster that is full, many leaves below few parents, one below the other or not, and up to
+    /// 16 demands that wait, several of them in one leaf: at each end some begin to fit, at each
+    /// start some cease to, and with them many leaves.
     #[test]
     fn many_demands_wait_for_little_room(
-        parents in 1usize..4,
+        parents in 1usize..5,
+        chained in any::<bool>(),
         leaves in 8usize..40,
         nodes in prop::collection::vec(prop::array::uniform2(4u64..20), 1..4),
         jobs in prop::collection::vec((0usize..40, 0usize..16, 1usize..4, 1u64..9), 10..60),
+        demands in 1usize..17,
+        minimum in prop::option::of(1u64..4),
         maximum in prop::option::of(4u64..12),
     ) {
-        let mut names: Vec<String> = (0..parents).map(|parent| format!("g{parent}")).collect();
-        names.extend((0..leaves).map(|leaf| format!("g{}.l{leaf}", leaf % parents)));
+        let name = |parent: usize| match chained {
+            true => (0..=parent).map(|level| format!("g{level}")).collect::<Vec<_>>().join("."),
+            false => format!("g{parent}"),
+        };
+        let mut names: Vec<String> = (0..parents).map(name).collect();
+        names.extend((0..leaves).map(|leaf| format!("{}.l{leaf}", name(leaf % parents))));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut config = slots_config(1, &policy("drf"), &names);
         config.kinds = kinds(2);
@@ -114,12 +122,14 @@ proptest! {
             .map(|(number, capacity)| node(&format!("n{number}"), Resources::new(capacity)))
             .collect();
         config.queues[0].max = maximum.map(|most| Resources::new(&[most, most]));
+        config.queues[parents].min = minimum.map(|least| Resources::new(&[least, least]));
         for (number, queue) in config.queues.iter_mut().enumerate() {
             queue.weight = [1000, 333, 7919][number % 3];
         }
         let ids: Vec<QueueId> = engine(&config).queue_ids().skip(1 + parents).collect();
         let job = |(at, &(leaf, demand, tasks, seconds)): (usize, &(usize, usize, usize, u64))| {
-            let amounts = [1 + demand as u64 % 4, 1 + demand as u64 / 4];
+            let demand = (demand % demands) as u64;
+            let amounts = [1 + demand % 4, 1 + demand / 4];
             SimJob {
                 queue: ids[leaf % leaves],
                 at: at as u64 / 8 * S,

@@ -193,6 +193,18 @@ proptest! {
         goes_on(&config, &steps, dice.pick(&placement_names()))?;
     }
 
+    /// The same where many leaves wait for the same: they count together, and are put together anew.
+    #[test]
+    fn leaves_that_count_together_are_put_together_anew(
+        mut dice in dice(900),
+        weights in prop::collection::vec(1u64..40_000, 16),
+    ) {
+        let order = policy(dice.pick(&["drf", "drfh"]));
+        let config = dice.wide_drf_config(&weights, &order);
+        let (_, steps) = chaos::run(&mut dice, &config);
+        goes_on(&config, &steps, dice.pick(&placement_names()))?;
+    }
+
     /// Text that was changed by hand is refused, or is a state that the engine can live with: never
     /// a panic.
     #[test]

@@ -366,6 +366,14 @@ impl Room {
         self.cluster.has_room(node, demand) && self.allows(shape, node)
     }
 
+    /// Whether `easier` fits wherever `shape` does: it asks for no more of any kind, by the same
+    /// rules. Of two shapes that ask for the same neither is.
+    pub(super) fn is_easier(&self, easier: ShapeId, shape: ShapeId) -> bool {
+        let (easier, shape) = (&self.shapes[easier].key, &self.shapes[shape].key);
+        let alike = easier.rules == shape.rules && easier.distinct == shape.distinct;
+        alike && easier.demand != shape.demand && easier.demand.fits_in(&shape.demand)
+    }
+
     /// A node for tasks of this shape.
     #[inline]
     fn find(&mut self, shape: ShapeId) -> Option<NodeRow> {

@@ -194,6 +194,39 @@ impl Dice {
         Config { kinds: kinds(kind_count), measured, root: drf.clone(), queues, nodes }
     }
 
+    /// The same with few parents, two to four levels deep, and many leaves below each, so that
+    /// several wait for the same; now and then one has a minimum or a maximum share.
+    pub(crate) fn wide_drf_config(&mut self, weights: &[u64], order: &Policy) -> Config {
+        let kind_count = 2;
+        let mut parents = vec![String::new()];
+        for number in 0..1 + self.below(4) {
+            let above = self.pick(&parents);
+            let dot = if above.is_empty() { "" } else { "." };
+            parents.push(format!("{above}{dot}g{number}"));
+        }
+        let mut names = parents[1..].to_vec();
+        for leaf in 0..parents.len() + 6 + self.below(14) as usize {
+            let above = &parents[leaf % parents.len()];
+            let dot = if above.is_empty() { "" } else { "." };
+            names.push(format!("{above}{dot}l{leaf}"));
+        }
+        let bounded = self.below(3);
+        let spec = |(number, name): (usize, &String)| {
+            let weight = if self.below(2) == 0 { 1000 } else { weights[number % weights.len()] };
+            let min = !name.contains('.') && bounded == 1 && self.below(4) == 0;
+            let max = !min && bounded == 2 && self.below(6) == 0;
+            let (min, max) = (
+                min.then(|| self.amounts(kind_count, 3)),
+                max.then(|| self.amounts(kind_count, 12)),
+            );
+            QueueSpec { min, max, ..queue(name, weight, order.clone()) }
+        };
+        let queues = names.iter().enumerate().map(spec).collect();
+        let nodes = self.nodes(kind_count);
+        let measured = self.below(kind_count as u64) as usize;
+        Config { kinds: kinds(kind_count), measured, root: order.clone(), queues, nodes }
+    }
+
     /// Up to `most` jobs for the leaves of `config`; only demands that some node can hold and no
     /// maximum forbids.
     pub(crate) fn jobs(&mut self, config: &Config, most: u64) -> Vec<SimJob> {

@@ -1,0 +1,365 @@
+//! Hierarchical dominant fairness that does not starve: a parent's share counts its demanding
+//! children rescaled.
+//!
+//! If a parent's share were the plain sum of its children's amounts, one child could starve: a
+//! sibling that cannot get more (its tasks fit nowhere now) keeps the parent's share high while
+//! another kind of resource lies idle. So, after Bhattacharya et al., "Hierarchical Scheduling for
+//! Diverse Datacenter Workloads" (SoCC 2013), Sec. 5:
+//!
+//! > share(P) = max over r of sum over demanding children i of x_ir * M / (s_i / w_i),  M = min_i
+//! > s_i / w_i
+//!
+//! x_i the amounts of child i as parts of the pool (of a parent: rescaled in the same way), s_i
+//! their largest. Children that want nothing, or of which nothing fits, do not count. It applies
+//! where a parent and its own parent both order by dominant allocation (`drf`, `drfh`); usage over
+//! time (`long-term-drf`) is summed plainly, and the guard `t_wait` helps.
+//!
+//! Invariants, while the tree has such a parent: the heap of every parent that orders by dominant
+//! allocation holds the *true* keys of its children, for they move at events only, and each change
+//! goes up the path at once ([`Engine::refresh`]); so its top gives M. The sum of a rescaled parent
+//! (`order::rescaled`) has one term for each child that counts. Leaves that wait for the same
+//! shapes are kept together (`groups`): one of them, the leader, stands in the heap for all. Before
+//! each walk the leaves that can start something now, and only those, count (`settle`).
+//!
+//! Keys are compared exactly (`view`).
+//!
+//! Cost of a start or an end: O(kinds + log children) for each level of its path. Of a decision: a
+//! look at each distinct demand that waits; where one begins or ceases to fit, O(kinds + log
+//! groups) for each group of leaves that wait for it, whatever leaves it has, and the path above
+//! each parent of some once. Leaves below a maximum share are looked at one by one, after each
+//! start there, and so are all leaves where the root has a guard.
+
+mod groups;
+mod settle;
+mod view;
+
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use super::Engine;
+use super::ready::{AT_ONCE, Bucket};
+use super::room::ShapeId;
+use crate::node_rows::Moves;
+use crate::order::heap::Item;
+use crate::order::key::Key;
+use crate::order::rescaled::{Fractions, Sum, Term};
+use crate::spec::QueueRow;
+use groups::Groups;
+use settle::{Exchange, WaitingShapes};
+use view::View;
+
+/// What is kept where a parent may stand by its children rescaled.
+#[derive(Default)]
+pub(super) struct Rescaling {
+    /// By queue; empty as long as no parent is rescaled.
+    rows: Vec<Row>,
+    /// Leaves that count together.
+    groups: Groups,
+    /// Demands that wait.
+    shapes: WaitingShapes,
+    /// Leaves whose waiting demands, or room below a maximum share, have changed.
+    unsettled: Vec<QueueRow>,
+    /// Queues with a maximum share below which something has started.
+    filled: BTreeSet<QueueRow>,
+}
+
+/// One queue.
+#[derive(Default)]
+struct Row {
+    /// What it puts into the sum of its parent, or of its group, if that is rescaled.
+    term: Term,
+    /// Of its children, if it is rescaled itself.
+    sum: Option<Box<Sum>>,
+    /// The same in whole numbers, since it was last asked for.
+    exact: OnceCell<Box<Fractions>>,
+    /// Whether a leaf counts by its waiting shapes alone, so that it may stand in a group.
+    by_shapes: bool,
+    /// Its children that begin or cease to stand in its heap; empty but while they are moved.
+    exchange: Exchange,
+    /// Whether it is among those above what changes, while these are gathered.
+    changes: bool,
+}
+
+impl Rescaling {
+    /// Rows of nodes have moved.
+    pub(super) fn move_rows(&mut self, moves: &Moves) {
+        self.shapes.move_rows(moves);
+    }
+}
+
+impl Engine {
+    fn view(&self) -> View<'_> {
+        let (tree, books, ready) = (&self.tree, &self.books, &self.ready);
+        View { tree, books, ready, rows: &self.rescaling.rows, groups: &self.rescaling.groups }
+    }
+
+    /// Whether `queue` stands in its parent by the rescaled amounts of its children.
+    pub(super) fn is_rescaled(&self, queue: QueueRow) -> bool {
+        let row = &self.tree[queue];
+        let above = row.parent().is_some_and(|parent| self.books.domain(parent).rescales());
+        above && !row.children().is_empty() && self.books.domain(queue).rescales()
+    }
+
+    /// Whether the heap of `parent` holds true keys, compared by [`Engine::compare_children`].
+    #[inline]
+    pub(super) fn holds_true_keys(&self, parent: QueueRow) -> bool {
+        self.rescales && self.books.domain(parent).rescales()
+    }
+
+    /// The key of a rescaled parent; `None` for all other queues.
+    #[inline]
+    pub(super) fn rescaled_key(&self, queue: QueueRow) -> Option<Key> {
+        if !self.rescales {
+            return None;
+        }
+        let view = self.view();
+        view.sum(queue)?;
+        let below = self.books.key_below_minimum(queue);
+        Some(below.unwrap_or_else(|| Key::at(view.level(queue), view.tie(queue))))
+    }
+
+    /// Which of two children of one parent comes first, by keys that are true now.
+    pub(super) fn compare_children(&self, a: &Item, b: &Item) -> Ordering {
+        match self.rescales {
+            true => self.view().compare(a, b),
+            false => a.0.cmp(&b.0),
+        }
+    }
+
+    /// The child of `parent` that comes after the first.
+    pub(super) fn second_child(&self, parent: QueueRow) -> Option<(Key, QueueRow)> {
+        let other = self.ready.second_by(parent, |a, b| self.compare_children(a, b));
+        let other = other.map(|(key, child)| (key, child.0));
+        let (_, first) = self.ready.first(parent)?;
+        let fellow = self.rescaling.groups.of(first).and_then(groups::Group::second);
+        let second = other.into_iter().chain(fellow).min_by(|a, b| self.compare_children(a, b));
+        second.map(|(key, child)| (key, QueueRow(child)))
+    }
+
+    /// The children of `parent` that want something and are not set apart, in no order.
+    pub(super) fn counting(&self, parent: QueueRow) -> impl Iterator<Item = QueueRow> + '_ {
+        self.view().counting(parent)
+    }
+
+    /// Whether a leaf that waits is set apart because nothing of it fits.
+    pub(super) fn is_set_apart(&self, leaf: QueueRow) -> bool {
+        let group = self.rescaling.groups.of(leaf);
+        group.map_or_else(|| self.ready.is_parked(leaf), |group| !group.counts())
+    }
+
+    /// Brings the place of `queue` in its parent up to date: its key, its term, and whether it
+    /// stands in the heap at all. All below it are up to date. In a group it stays in it.
+    pub(super) fn refresh(&mut self, queue: QueueRow, counts: bool) {
+        let Some(parent) = self.tree[queue].parent() else { return };
+        if self.rescaling.groups.id_of(queue).is_some() {
+            return self.refresh_in_group(parent, queue);
+        }
+        let key = counts.then(|| self.queue_key(queue));
+        self.place(parent, queue, key);
+        self.replace_term(parent, queue, counts);
+    }
+
+    /// The key of `queue` in the heap of its parent; `None`: it is in it no more.
+    fn place(&mut self, parent: QueueRow, queue: QueueRow, key: Option<Key>) {
+        let by_share = self.holds_true_keys(parent);
+        let (tree, books, rescaling) = (&self.tree, &self.books, &self.rescaling);
+        let (rows, groups) = (&rescaling.rows[..], &rescaling.groups);
+        self.ready.place_by(parent, queue, key, |ready, a, b| match by_share {
+            true => View { tree, books, ready, rows, groups }.compare(a, b),
+            false => a.0.cmp(&b.0),
+        });
+    }
+
+    fn replace_term(&mut self, parent: QueueRow, queue: QueueRow, counts: bool) {
+        let term = if counts { self.view().term(parent, queue) } else { Term::Absent };
+        let rows = &mut self.rescaling.rows;
+        let before = std::mem::replace(&mut rows[queue.index()].term, term);
+        self.change_sum(parent, |sum| {
+            if before != term {
+                sum.replace(&before, &term);
+            }
+        });
+    }
+
+    /// Changes the sum of `parent`, if it is rescaled.
+    fn change_sum(&mut self, parent: QueueRow, change: impl FnOnce(&mut Sum)) {
+        let row = &mut self.rescaling.rows[parent.index()];
+        if let Some(sum) = row.sum.as_deref_mut() {
+            // A direction that is known by bounds may have moved within them.
+            row.exact.take();
+            change(sum);
+        }
+    }
+
+    /// The same of a leaf in a group.
+    fn refresh_in_group(&mut self, parent: QueueRow, leaf: QueueRow) {
+        let key = self.queue_key(leaf);
+        let term = self.view().term(parent, leaf);
+        let before = std::mem::replace(&mut self.rescaling.rows[leaf.index()].term, term);
+        self.rescaling.groups.update(leaf, key, &before, &term);
+        let group = self.rescaling.groups.of(leaf).expect("it is in one");
+        if group.counts() {
+            self.follow_leader(parent, leaf);
+            self.change_sum(parent, |sum| {
+                if before != term {
+                    sum.replace(&before, &term);
+                }
+            });
+        }
+    }
+
+    /// The first of the group of `leaf`, which counts, stands in the heap of `parent` for it.
+    fn follow_leader(&mut self, parent: QueueRow, leaf: QueueRow) {
+        let id = self.rescaling.groups.id_of(leaf).expect("it is in one");
+        let group = self.rescaling.groups.get_mut(id);
+        let (before, (key, first)) = (group.leader(), group.first());
+        let first = QueueRow(first);
+        group.set_leader(Some(first));
+        if let Some(before) = before.filter(|&before| before != first) {
+            self.place(parent, before, None);
+        }
+        self.place(parent, first, Some(key));
+    }
+
+    /// The same for all of the path of `leaf`, from below.
+    pub(super) fn refresh_path(&mut self, leaf: QueueRow, counts: bool) {
+        let (mut at, mut counts) = (leaf, counts);
+        while let Some(parent) = self.tree[at].parent() {
+            self.refresh(at, counts);
+            counts = self.ready.wants(parent);
+            at = parent;
+        }
+    }
+
+    /// The amounts of `leaf` have risen, and with them those above.
+    #[inline]
+    pub(super) fn rekey_rescaled(&mut self, leaf: QueueRow) {
+        if !self.rescales {
+            return;
+        }
+        self.refresh_path(leaf, self.ready.is_in_heap(leaf));
+        for queue in self.tree.path(leaf) {
+            self.note_filled(queue);
+        }
+    }
+
+    /// `queue` may have no more room below its maximum share for some that wait below it.
+    pub(super) fn note_filled(&mut self, queue: QueueRow) {
+        if self.rescales && self.tree[queue].max().is_some() {
+            self.rescaling.filled.insert(queue);
+        }
+    }
+
+    /// `leaf` has begun, or ceased, to wait with tasks of a shape.
+    pub(super) fn note_waiting(&mut self, leaf: QueueRow, shape: ShapeId, waits: bool) {
+        if !self.rescales {
+            return;
+        }
+        self.leave_group(leaf);
+        self.rescaling.unsettled.push(leaf);
+        match waits {
+            true => self.rescaling.shapes.begins(shape, leaf),
+            false => self.rescaling.shapes.ceases(shape, leaf),
+        }
+    }
+
+    /// Whether something of `leaf` may start has to be looked at anew.
+    pub(super) fn unsettle(&mut self, leaf: QueueRow) {
+        self.rescaling.unsettled.push(leaf);
+    }
+
+    /// `leaf` stands by itself from now on, until it is settled; it counts, or is parked, as its
+    /// group did.
+    pub(super) fn leave_group(&mut self, leaf: QueueRow) {
+        let Some(id) = self.rescaling.groups.id_of(leaf) else { return };
+        let group = self.rescaling.groups.get(id);
+        let (parent, counts) = (group.parent(), group.counts());
+        let term = &mut self.rescaling.rows[leaf.index()].term;
+        let (key, gone) = self.rescaling.groups.leave(leaf, term);
+        if !counts {
+            // The sum of the parent has not got it.
+            *term = Term::Absent;
+        }
+        for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
+            self.rescaling.shapes.stands_alone(bucket.shape(), leaf);
+        }
+        match &gone {
+            Some(group) => self.rescaling.shapes.forget_group(id, group),
+            None if counts => {
+                // Who is the first now; the leaf itself may stand there already.
+                let group = self.rescaling.groups.get_mut(id);
+                let (first_key, first) = group.first();
+                if group.leader() == Some(leaf) {
+                    group.set_leader(Some(QueueRow(first)));
+                    self.place(parent, QueueRow(first), Some(first_key));
+                }
+            }
+            None => {}
+        }
+        match counts {
+            // By the key that it had: whatever has changed it brings it up to date.
+            true if !self.ready.is_in_heap(leaf) => self.place(parent, leaf, Some(key)),
+            true => {}
+            false => self.ready.park(leaf, None, AT_ONCE),
+        }
+    }
+
+    pub(super) fn may_start(&self, leaf: QueueRow) -> bool {
+        (0..self.ready.buckets(leaf).len())
+            .any(|bucket| self.startable_shape(leaf, bucket).is_some())
+    }
+
+    /// Weights, the pool or the tree have changed, or a state is restored: all sums and heaps anew,
+    /// from below. Children have larger numbers than their parents. Leaves find their groups anew
+    /// when they are settled.
+    pub(super) fn rebuild_rescaled(&mut self) {
+        let mut counts = vec![false; self.tree.len()];
+        let begins = self.rescaling.rows.is_empty();
+        for leaf in self.rescaling.groups.grouped().collect::<Vec<_>>() {
+            self.leave_group(leaf);
+            self.unsettle(leaf);
+        }
+        for queue in (0..self.tree.len() as u32).map(QueueRow) {
+            for child in self.ready.drain(queue) {
+                counts[child.index()] = !self.tree.is_parent(child);
+            }
+        }
+        if begins {
+            self.begin_to_count(&mut counts);
+        }
+        let queues = (0..self.tree.len() as u32).map(QueueRow);
+        let sum = |queue: QueueRow| self.is_rescaled(queue).then(Box::default);
+        let row = |queue: QueueRow| Row {
+            sum: sum(queue),
+            by_shapes: self.counts_by_shapes(queue),
+            ..Row::default()
+        };
+        self.rescaling.rows = queues.clone().map(row).collect();
+        self.rescaling.groups.clear(self.tree.len());
+        for queue in queues.skip(1).rev() {
+            self.refresh(queue, counts[queue.index()] || self.ready.wants(queue));
+        }
+    }
+
+    /// Whether `queue` is a leaf that counts just while one of its shapes is open: no maximum share
+    /// may be in its way, and nobody else keeps a list of those that count.
+    fn counts_by_shapes(&self, queue: QueueRow) -> bool {
+        let true_keys = self.tree[queue].parent().is_some_and(|at| self.holds_true_keys(at));
+        let no_maximum = || self.tree.up(queue).all(|(at, _)| self.tree[at].max().is_none());
+        let root = || self.tree[QueueRow::ROOT].max().is_none();
+        true_keys && self.tree[queue].is_leaf() && self.guard.is_none() && root() && no_maximum()
+    }
+
+    /// The first rescaled parent: what waits is noted, and whoever is parked counts until it is
+    /// looked at.
+    fn begin_to_count(&mut self, counts: &mut [bool]) {
+        self.rescaling.shapes = WaitingShapes::default();
+        for leaf in (1..self.tree.len() as u32).map(QueueRow) {
+            counts[leaf.index()] |= self.ready.unpark(leaf);
+            let waiting = self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
+            let shapes: Vec<ShapeId> = waiting.map(Bucket::shape).collect();
+            shapes.into_iter().for_each(|shape| self.note_waiting(leaf, shape, true));
+        }
+    }
+}
