@@ -35,6 +35,7 @@ pub struct LiveJob<J> {
     /// Tasks that have started and wait or run again. Boxed away: most jobs have none.
     pub(crate) again: Option<Box<Again>>,
     /// Its running tasks by number, where keys are kept. Boxed away: few worlds keep them.
+    #[expect(clippy::box_collection, reason = "a word in each row, and few worlds keep any")]
     pub(crate) running: Option<Box<BTreeMap<u32, AllocationId>>>,
     /// What the world knows besides.
     pub detail: J,
