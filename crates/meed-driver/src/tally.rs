@@ -21,7 +21,8 @@ pub struct Times {
 #[derive(Clone, Debug)]
 enum Kept {
     Exact(Vec<u64>),
-    Rough(Histogram<u64>),
+    /// Boxed: a row of a queue is read at each event, and few have so many.
+    Rough(Box<Histogram<u64>>),
 }
 
 impl Default for Times {
@@ -76,7 +77,7 @@ impl From<KeptTimes> for Times {
         for (micros, count) in buckets {
             rough.record_n(micros, count).expect("the histogram grows as far as times go");
         }
-        Times { kept: Kept::Rough(rough), least, most }
+        Times { kept: Kept::Rough(Box::new(rough)), least, most }
     }
 }
 
@@ -100,7 +101,7 @@ impl Times {
         match &other.kept {
             Kept::Exact(all) => all.iter().for_each(|&micros| self.add_micros(micros)),
             Kept::Rough(theirs) => {
-                self.rough().add(theirs).expect("the histogram grows as far as times go");
+                self.rough().add(&**theirs).expect("the histogram grows as far as times go");
             }
         }
     }
@@ -112,7 +113,7 @@ impl Times {
             for &micros in all {
                 record(&mut rough, micros);
             }
-            self.kept = Kept::Rough(rough);
+            self.kept = Kept::Rough(Box::new(rough));
         }
         match &mut self.kept {
             Kept::Rough(rough) => rough,

@@ -122,6 +122,13 @@ impl Cluster {
         self.weights[node.index()]
     }
 
+    /// A field of each of its rows, to have them at hand.
+    #[inline]
+    pub(crate) fn glance(&self, node: NodeRow) -> u64 {
+        let first = node.index() * self.kinds;
+        self.free[first] ^ self.capacity[first] ^ u64::from(self.weights[node.index()])
+    }
+
     pub(crate) fn free(&self, node: NodeRow) -> Resources {
         Resources::new(&self.free[self.row(node)])
     }

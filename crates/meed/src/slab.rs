@@ -50,6 +50,9 @@ impl<K> std::fmt::Debug for Handle<K> {
     }
 }
 
+/// What lives in it is read at each event, far from what was read before: it begins with a line of
+/// memory, and jobs and running tasks take one each.
+#[repr(align(64))]
 struct Slot<T> {
     generation: u32,
     value: Option<T>,
@@ -106,17 +109,6 @@ impl<K, T> Slab<K, T> {
     pub(crate) fn get_mut(&mut self, handle: Handle<K>) -> Option<&mut T> {
         let entry = self.slots.get_mut(handle.slot())?;
         if entry.generation == handle.generation { entry.value.as_mut() } else { None }
-    }
-
-    /// What lives in a slot, with its handle.
-    pub(crate) fn at(&self, slot: u32) -> Option<(Handle<K>, &T)> {
-        let entry = self.slots.get(slot as usize)?;
-        let handle = Handle { slot, generation: entry.generation, kind: PhantomData };
-        entry.value.as_ref().map(|value| (handle, value))
-    }
-
-    pub(crate) fn at_mut(&mut self, slot: u32) -> Option<&mut T> {
-        self.slots.get_mut(slot as usize)?.value.as_mut()
     }
 
     /// The values of all that are alive.

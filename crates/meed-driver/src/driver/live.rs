@@ -112,7 +112,7 @@ impl<J, K: Journal> Driver<J, K> {
         self.tally.task_started(queue, since.saturating_since(ready));
         self.tasks.put(id.slot(), Task { allocation: id, job, task, attempt, node });
         if self.index.is_some() {
-            self.live_mut(job).running.insert(task, id);
+            self.live_mut(job).keep_running(task, id);
         }
         self.tell(now, |told| {
             Fact::Start(Started {

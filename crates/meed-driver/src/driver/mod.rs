@@ -143,7 +143,7 @@ impl<J, K: Journal> Driver<J, K> {
         self.jobs.iter().for_each(|live| index.add_job(&live.key, live.id));
         for row in self.tasks.iter() {
             let live = self.jobs.get_mut(row.job.slot()).expect("a running task has a job");
-            live.running.insert(row.task, row.allocation);
+            live.keep_running(row.task, row.allocation);
         }
         self.index = Some(index);
         self

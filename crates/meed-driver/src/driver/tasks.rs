@@ -105,14 +105,14 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// The running task of that job and number, where keys are kept ([`Driver::find_by_key`]).
     pub fn task_of(&self, job: &JobKey, task: u32) -> Option<AllocationId> {
-        self.job(self.job_of(job)?)?.running.get(&task).copied()
+        self.job(self.job_of(job)?)?.running_task(task)
     }
 
     #[inline]
     pub(super) fn take_task(&mut self, id: AllocationId) -> Task {
         let task = self.tasks.take(id.slot()).expect("a running task has a row");
         if self.index.is_some() {
-            self.live_mut(task.job).running.remove(&task.task);
+            self.live_mut(task.job).forget_running(task.task);
         }
         task
     }
@@ -242,7 +242,7 @@ fn started<J>(
     tally.task_started(live.queue, now - since);
     let Start { allocation, job, task, node, .. } = *start;
     if by_key {
-        live.running.insert(task, allocation);
+        live.keep_running(task, allocation);
     }
     tasks.put(allocation.slot(), Task { allocation, job, task, attempt, node });
 }

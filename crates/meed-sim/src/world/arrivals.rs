@@ -6,6 +6,8 @@ use std::collections::BinaryHeap;
 use meed::Time;
 use meed_workload::{Cause, Job, JobSource, SourceCounts, TraceError};
 
+use super::earlier;
+
 /// A job caused by the end of another; ties keep the order in which they were caused.
 struct Caused {
     at: Time,
@@ -53,10 +55,7 @@ impl<'a> Arrivals<'a> {
     pub(super) fn next_time(&self) -> Option<Time> {
         let ahead = self.ahead.as_ref().map(|job| job.submit);
         let caused = self.caused.peek().map(|Reverse(caused)| caused.at);
-        match (ahead, caused) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (one, other) => one.or(other),
-        }
+        earlier(ahead, caused)
     }
 
     /// The next job, and how it was caused if the end of another did; call only when

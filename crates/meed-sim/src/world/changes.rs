@@ -44,7 +44,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     fn cancel_labelled(&mut self, label: &str) -> Result<(), RunError> {
         let live = self.desk.drivers().flat_map(|(at, one)| one.jobs().map(move |job| (at, job)));
         let ours = live.filter(|(_, job)| job.name().to_string() == label);
-        let first = ours.min_by_key(|(_, job)| job.detail.number).map(|(at, job)| (at, job.id()));
+        let first =
+            ours.min_by(|(_, a), (_, b)| a.key().cmp(b.key())).map(|(at, job)| (at, job.id()));
         let now = self.now;
         let Some((at, id)) = first else {
             // Nobody is there of that name: that it was asked for is kept.

@@ -43,11 +43,13 @@ pub(crate) trait Desk<'a>: Books {
     /// The job as it can run there, and as it was submitted where that differs; or why it cannot.
     fn fit(&self, at: Self::At, queue: QueueId, job: Job) -> Result<Fitted, Box<(Job, Rejected)>>;
 
-    /// These tasks are about to end: their rows are read, so that they are at hand then. Whether
-    /// that pays.
-    fn read_ahead(&self, _: &[(Self::At, AllocationId)]) -> bool {
+    /// Whether it pays to read rows of tasks that are about to end.
+    fn reads_ahead(&self) -> bool {
         false
     }
+
+    /// These tasks are about to end: their rows are read, so that they are at hand then.
+    fn read_ahead(&self, _: &[(Self::At, AllocationId)]) {}
 
     /// What starts now is added to `starts`.
     fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
@@ -131,9 +133,13 @@ impl<'a> Desk<'a> for OneDriver<'a> {
         Ok(Fitted { job, submitted: None })
     }
 
-    fn read_ahead(&self, tasks: &[((), AllocationId)]) -> bool {
-        Driver::read_ahead(self, tasks.iter().map(|&((), task)| task));
+    #[inline]
+    fn reads_ahead(&self) -> bool {
         self.engine().reads_ahead()
+    }
+
+    fn read_ahead(&self, tasks: &[((), AllocationId)]) {
+        Driver::read_ahead(self, tasks.iter().map(|&((), task)| task));
     }
 
     fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {

@@ -130,9 +130,8 @@ impl Ends {
 
     fn fill(&mut self) {
         while self.front.len() < AHEAD
-            && let Some((events, end)) = self.later.take_first(self.now)
+            && let Some(end) = self.later.take_first(self.now, &mut self.front)
         {
-            self.front.extend(events);
             self.front_end = end;
         }
     }

@@ -2,26 +2,82 @@
 
 use meed::{JobId, JobSpec, QueueId, Rejected, ResourceKinds, Span};
 use meed_driver::{Failed, NewJob};
-use meed_journal::{Arrival, TasksAdded};
-use meed_workload::{Cause, Job, JobGroup};
+use meed_journal::{Arrival, Group, TasksAdded};
+use meed_workload::{Cause, Durations, Job, JobGroup};
 use smallvec::SmallVec;
 
 use super::desk::{Desk, Fitted};
 use super::{Planned, RunError, World};
 use crate::log::forms;
 
+/// The tasks of a job, all its stages.
+pub(super) enum PlannedTasks {
+    /// So many that run equally long and wait at once: most jobs have no others, and need no rows
+    /// apart.
+    Alike(u32, Span),
+    Staged(Box<Staged>),
+}
+
+/// Tasks of several groups.
+pub(super) struct Staged {
+    groups: Vec<JobGroup>,
+    /// Number of the first task of each group.
+    first_tasks: SmallVec<[u32; 2]>,
+    /// Groups told to the engine so far: those of the stages that have begun.
+    told: usize,
+}
+
+impl PlannedTasks {
+    fn new(groups: Vec<JobGroup>, first_stage: usize) -> PlannedTasks {
+        match groups.as_slice() {
+            [JobGroup { count, duration: Durations::Same(span), .. }] => {
+                PlannedTasks::Alike(*count, *span)
+            }
+            _ => {
+                let first_tasks = first_tasks(&groups);
+                PlannedTasks::Staged(Box::new(Staged { groups, first_tasks, told: first_stage }))
+            }
+        }
+    }
+
+    /// How many there are, in all stages.
+    pub(super) fn count(&self) -> u64 {
+        match self {
+            PlannedTasks::Alike(count, _) => u64::from(*count),
+            PlannedTasks::Staged(staged) => {
+                staged.groups.iter().map(|group| u64::from(group.count)).sum()
+            }
+        }
+    }
+
+    /// How long task number `task` (over all groups), which is in `group`, runs.
+    #[inline]
+    pub(super) fn duration(&self, group: u32, task: u32) -> Span {
+        match self {
+            PlannedTasks::Alike(_, span) => *span,
+            PlannedTasks::Staged(staged) => {
+                let group = group as usize;
+                staged.groups[group].duration.get(task - staged.first_tasks[group])
+            }
+        }
+    }
+}
+
+impl Staged {
+    /// The next stage: its groups, and whether more follow. It has begun.
+    fn begin_next(&mut self) -> (SmallVec<[meed::TaskGroup; 2]>, bool) {
+        let (last, more) = stage_from(&self.groups, self.told);
+        let groups = told(&self.groups[self.told..last]);
+        self.told = last;
+        (groups, more)
+    }
+}
+
 impl Planned {
     fn new(job: Job, number: u64, luck: u64, first_stage: usize) -> NewJob<Planned> {
-        let planned = Planned {
-            chain: job.chain,
-            number,
-            luck,
-            first_tasks: first_tasks(&job.groups),
-            groups: job.groups,
-            told: first_stage,
-        };
         let name = forms::name_beside(number, &job.label);
-        NewJob { key: number.into(), name, detail: planned }
+        let tasks = PlannedTasks::new(job.groups, first_stage);
+        NewJob { key: number.into(), name, detail: Planned { chain: job.chain, tasks, luck } }
     }
 
     /// What only this world knows of an arrival; `submitted` is the job before it was cut to a
@@ -33,36 +89,36 @@ impl Planned {
         submitted: Option<&Job>,
         kinds: &ResourceKinds,
     ) {
-        let (now, later) = self.groups.split_at(self.told);
-        for (group, planned) in arrival.groups.iter_mut().zip(now) {
-            group.durations = forms::durations(&planned.duration);
+        match &self.tasks {
+            PlannedTasks::Alike(_, span) => {
+                arrival.groups.iter_mut().for_each(|group| group.durations = vec![*span]);
+            }
+            PlannedTasks::Staged(staged) => {
+                let (now, later) = staged.groups.split_at(staged.told);
+                tell_durations(&mut arrival.groups, now);
+                arrival.later = forms::groups(later, kinds);
+            }
         }
         forms::terms(arrival, self.chain, cause);
-        arrival.later = forms::groups(later, kinds);
         arrival.submitted = forms::groups(submitted.map_or(&[][..], |job| &job.groups), kinds);
         // All tasks that may come are told.
         arrival.open = false;
     }
 
-    /// The same of the stage that begins with group number `first`.
-    fn tell_stage(&self, first: usize, added: &mut TasksAdded) {
-        added.stage = self.groups[first].stage;
-        for (group, planned) in added.groups.iter_mut().zip(&self.groups[first..]) {
-            group.durations = forms::durations(&planned.duration);
+    /// The same of the stage that has begun last.
+    fn tell_stage(&self, added: &mut TasksAdded) {
+        if let PlannedTasks::Staged(staged) = &self.tasks {
+            let groups = &staged.groups[staged.told - added.groups.len()..staged.told];
+            added.stage = groups[0].stage;
+            tell_durations(&mut added.groups, groups);
         }
         added.open = false;
     }
+}
 
-    /// How many tasks it has, in all its stages.
-    pub(super) fn tasks(&self) -> u64 {
-        self.groups.iter().map(|group| u64::from(group.count)).sum()
-    }
-
-    /// How long task number `task` (over all groups), which is in `group`, runs.
-    #[inline]
-    pub(super) fn duration(&self, group: u32, task: u32) -> Span {
-        let group = group as usize;
-        self.groups[group].duration.get(task - self.first_tasks[group])
+fn tell_durations(told: &mut [Group], groups: &[JobGroup]) {
+    for (told, planned) in told.iter_mut().zip(groups) {
+        told.durations = forms::durations(&planned.duration);
     }
 }
 
@@ -161,12 +217,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let now = self.now;
         let driver = self.desk.driver_mut(at);
         let Some(live) = driver.job_mut(id) else { return Ok(()) };
-        let first = live.detail.told;
-        let (last, open) = stage_from(&live.detail.groups, first);
-        let groups = told(&live.detail.groups[first..last]);
-        live.detail.told = last;
-        let tell = |planned: &Planned, added: &mut TasksAdded| planned.tell_stage(first, added);
-        match driver.tasks_added(now, id, &groups, open, tell) {
+        let PlannedTasks::Staged(staged) = &mut live.detail.tasks else { return Ok(()) };
+        let (groups, open) = staged.begin_next();
+        match driver.tasks_added(now, id, &groups, open, Planned::tell_stage) {
             Ok(()) => Ok(()),
             // The cluster has changed since the job came, and its queue's maximum may have: the job
             // fails.

@@ -1,6 +1,7 @@
 //! What those who explain a run may see of it between two instants.
 
 use meed::{JobId, Time};
+use meed_journal::JobKey;
 
 use super::desk::Desk;
 use super::{RunError, World};
@@ -18,7 +19,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     /// The live job that arrived as number `number`.
     pub(crate) fn find_job(&self, number: u64) -> Option<(D::At, JobId)> {
         let live = self.desk.drivers().flat_map(|(at, one)| one.jobs().map(move |job| (at, job)));
-        let mut meant = live.filter(|(_, job)| job.detail.number == number);
+        let key = JobKey::from(number);
+        let mut meant = live.filter(|(_, job)| *job.key() == key);
         meant.next().map(|(at, job)| (at, job.id()))
     }
 }

@@ -33,12 +33,13 @@ use std::ops::ControlFlow;
 
 use meed::{AllocationId, JobId, JobState, QueueId, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
-use meed_workload::{JobGroup, TraceError};
+use meed_workload::TraceError;
 use smallvec::SmallVec;
 
 use crate::log::SharedLog;
 use arrivals::Arrivals;
 use ends::Ends;
+use jobs::PlannedTasks;
 pub(crate) use script::{Script, Told};
 
 /// A task that runs.
@@ -49,18 +50,12 @@ struct Running<At> {
     fails: bool,
 }
 
-/// What this world keeps of a live job.
+/// What this world keeps of a live job. Its key is its number in order of arrival.
 pub(crate) struct Planned {
     chain: Option<u32>,
-    /// Number in order of arrival.
-    number: u64,
-    groups: Vec<JobGroup>,
-    /// Number of the first task of each group.
-    first_tasks: SmallVec<[u32; 2]>,
+    tasks: PlannedTasks,
     /// What its attempts are drawn from, the same under every policy.
     luck: u64,
-    /// Groups told to the engine so far: those of the stages that have begun.
-    told: usize,
 }
 
 /// What the run leaves: the books at rest, and what the world knows besides.
@@ -231,10 +226,14 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             self.ends.pop();
         }
         self.read_ahead();
-        let end = self.ends.next_time();
-        let change = self.next_change.as_ref().map(|change| change.at);
-        let told = self.script.as_mut().map(Script::next_time).transpose()?.flatten();
-        Ok([end, change, self.arrivals.next_time(), told].into_iter().flatten().min())
+        let mut next = earlier(self.ends.next_time(), self.arrivals.next_time());
+        if let Some(change) = &self.next_change {
+            next = earlier(next, Some(change.at));
+        }
+        if let Some(script) = &mut self.script {
+            next = earlier(next, script.next_time()?);
+        }
+        Ok(next)
     }
 
     /// Goes through one instant, which is not before the last.
@@ -250,8 +249,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 self.change(change)?;
             }
         }
-        for (at, job) in std::mem::take(&mut self.next_stages) {
-            self.begin_stage(at, job)?;
+        if !self.next_stages.is_empty() {
+            for (at, job) in std::mem::take(&mut self.next_stages) {
+                self.begin_stage(at, job)?;
+            }
         }
         while self.arrivals.next_time() == Some(self.now) {
             let (job, cause) = self.arrivals.pop()?;
@@ -263,6 +264,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     /// Rows of the tasks that end next are read together; see [`meed::Engine::read_ahead`].
     #[inline]
     fn read_ahead(&mut self) {
+        if !self.desk.reads_ahead() {
+            return;
+        }
         let Some(slots) = self.ends.coming() else { return };
         let tasks: SmallVec<[_; ends::AHEAD]> = slots
             .map(|slot| {
@@ -270,15 +274,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 (task.at, task.allocation)
             })
             .collect();
-        if !self.desk.read_ahead(&tasks) {
-            return;
-        }
-        let groups = |seen, &(at, task): &(D::At, AllocationId)| {
-            let driver = self.desk.driver(at);
-            let job = driver.running(task).and_then(|row| driver.job(row.job));
-            seen ^ job.map_or(0, |job| job.detail.tasks())
-        };
-        std::hint::black_box(tasks.iter().fold(0, groups));
+        self.desk.read_ahead(&tasks);
     }
 
     /// Whether the task of that slot still runs.
@@ -332,7 +328,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
 
     fn start_task(&mut self, at: D::At, start: Start) -> Result<(), RunError> {
         let job = &self.desk.driver(at).job(start.job).expect("a live job starts").detail;
-        let duration = job.duration(start.group, start.task);
+        let duration = job.tasks.duration(start.group, start.task);
         let attempt = self.failures.run(job.luck, start.task, start.failures, duration);
         let slot = self.ends.push(self.now.saturating_add(attempt.lasts)) as usize;
         let task = Running { at, allocation: start.allocation, fails: attempt.fails };
@@ -379,6 +375,15 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     }
 }
 
+/// The earlier of two instants that there may be.
+#[inline]
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
 fn to_keep<'a, D: Desk<'a>>(
     desk: &D,
     at: D::At,
@@ -390,6 +395,6 @@ fn to_keep<'a, D: Desk<'a>>(
         label: job.name().clone(),
         submit: job.submit(),
         ended,
-        tasks: job.detail.tasks(),
+        tasks: job.detail.tasks.count(),
     }
 }

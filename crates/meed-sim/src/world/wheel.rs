@@ -15,6 +15,8 @@
 //! above the base, and some of them are taken by a walk through all: once for a bucket, unless
 //! events keep coming before it.
 
+use std::collections::VecDeque;
+
 use super::ends::micros_of;
 
 const DIGIT_BITS: u32 = 8;
@@ -33,12 +35,18 @@ pub(super) struct Wheel {
     /// Level after level.
     buckets: Vec<Vec<u128>>,
     filled: [[u64; WORDS]; LEVELS],
+    /// Small buffers of buckets that were emptied, for those that are filled next.
+    spare: Vec<Vec<u128>>,
 }
+
+/// Larger buffers are given back.
+const SPARE_EVENTS: usize = 64;
+const SPARES: usize = 256;
 
 impl Default for Wheel {
     fn default() -> Wheel {
         let buckets = vec![Vec::new(); LEVELS * DIGITS];
-        Wheel { base: 0, buckets, filled: [[0; WORDS]; LEVELS] }
+        Wheel { base: 0, buckets, filled: [[0; WORDS]; LEVELS], spare: Vec::new() }
     }
 }
 
@@ -53,12 +61,18 @@ impl Wheel {
         let digit = (micros >> (level * DIGIT_BITS)) as usize % DIGITS;
         let level = level as usize;
         self.filled[level][digit / 64] |= 1 << (digit % 64);
-        self.buckets[level * DIGITS + digit].push(event);
+        let bucket = &mut self.buckets[level * DIGITS + digit];
+        if bucket.capacity() == 0
+            && let Some(spare) = self.spare.pop()
+        {
+            *bucket = spare;
+        }
+        bucket.push(event);
     }
 
-    /// Takes out the earliest events, in order, and tells from what time on the others are; `None`
-    /// when there are none. No event that is still to come is before `now`.
-    pub(super) fn take_first(&mut self, now: u64) -> Option<(Vec<u128>, u64)> {
+    /// Moves the earliest events to the end of `front`, in order, and tells from what time on the
+    /// others are; `None` when there are none. No event that is still to come is before `now`.
+    pub(super) fn take_first(&mut self, now: u64, front: &mut VecDeque<u128>) -> Option<u64> {
         loop {
             let (level, digit) = self.first_bucket()?;
             self.filled[level][digit / 64] &= !(1 << (digit % 64));
@@ -67,13 +81,24 @@ impl Wheel {
             let start = micros_of(events[0]) >> low_bits << low_bits;
             if level == 0 || events.len() <= FEW {
                 events.sort_unstable();
-                return Some((events, start + (1 << low_bits)));
+                front.extend(events.iter());
+                self.keep_spare(events);
+                return Some(start + (1 << low_bits));
             }
             if start > now {
-                return Some(self.take_few(events));
+                let (first, end) = self.take_few(events);
+                front.extend(first);
+                return Some(end);
             }
             self.base = start;
             events.into_iter().for_each(|event| self.insert(event));
+        }
+    }
+
+    fn keep_spare(&mut self, mut events: Vec<u128>) {
+        if events.capacity() <= SPARE_EVENTS && self.spare.len() < SPARES {
+            events.clear();
+            self.spare.push(events);
         }
     }
 

@@ -21,6 +21,7 @@ const FEW: usize = 512;
 
 /// Where the rows of a task are.
 struct Places {
+    task: AllocationId,
     job: JobId,
     queue: QueueRow,
     group: u32,
@@ -34,17 +35,20 @@ impl Engine {
     pub fn read_ahead(&self, tasks: impl Iterator<Item = AllocationId>) {
         let place = |id| {
             let task = self.work.running(id)?;
-            Some(Places { job: task.job, queue: task.queue, group: task.group, node: task.node })
+            let (job, queue, group, node) = (task.job, task.queue, task.group, task.node);
+            Some(Places { task: id, job, queue, group, node })
         };
         let places: SmallVec<[Places; TOGETHER]> = tasks.filter_map(place).collect();
         let mut seen = 0u64;
         for at in &places {
             let rows = self.work.glance(at.job, at.group) ^ self.room.glance(at.node);
+            let rows = rows ^ self.work.glance_links(at.task, at.node);
             seen ^= rows ^ self.books.glance_job(at.job) ^ self.glance_queue(at.queue);
         }
         // What lies behind pointers of the rows.
         for at in &places {
             seen ^= self.books.glance_behind(at.queue) ^ self.ready.glance_behind(at.queue);
+            seen ^= self.work.glance_neighbours(at.task);
         }
         std::hint::black_box(seen);
     }

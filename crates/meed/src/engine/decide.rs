@@ -199,6 +199,9 @@ impl Engine {
 
     #[inline]
     pub(super) fn least_group(&mut self, leaf: QueueRow, bucket: usize) -> Option<(Key, u32)> {
+        if self.books.jobs_stand_by_arrival(leaf) {
+            return self.ready.first_group(leaf, bucket);
+        }
         loop {
             let (_, slot) = self.ready.first_group(leaf, bucket)?;
             let key = self.group_key(slot);
@@ -338,6 +341,9 @@ impl Engine {
     /// A job's key may have fallen: brings its groups' keys up to date.
     pub(super) fn rekey_job(&mut self, id: JobId) {
         let Some(job) = self.work.job(id) else { return };
+        if self.books.jobs_stand_by_arrival(job.queue) {
+            return;
+        }
         for &slot in job.groups() {
             if !self.ready.is_listed(slot) {
                 continue;

@@ -6,7 +6,7 @@
 
 use super::Engine;
 use super::books::Used;
-use super::work::{Links, Running};
+use super::work::Running;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::event::{Effect, JobState};
@@ -97,7 +97,6 @@ impl Engine {
             shape,
             started: since,
             quantum,
-            links: Links::default(),
         })
     }
 

@@ -17,12 +17,12 @@ use crate::shares::apportion;
 use crate::spec::{MAX_WEIGHT, QueueId, QueueRow, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
 
-/// One queue. What a walk needs stands here; the rest lies apart.
+/// One queue. What a walk needs stands here, in one whole line of memory; the rest lies apart.
 #[derive(Clone)]
+#[repr(align(64))]
 pub(super) struct Row {
     parent: Option<QueueRow>,
     children: Vec<QueueRow>,
-    weight: Weight,
     /// Live jobs of a leaf.
     jobs: u64,
     draining: bool,
@@ -35,6 +35,7 @@ pub(super) struct Row {
 #[derive(Clone)]
 struct Rest {
     name: String,
+    weight: Weight,
     min: Option<Resources>,
     /// S_i in every kind.
     share: Resources,
@@ -59,16 +60,16 @@ pub(super) struct Tree {
 
 impl Row {
     fn new(parent: Option<QueueRow>, spec: &QueueSpec, kinds: usize) -> Row {
-        let (name, share) = (spec.name.clone(), Resources::zero(kinds));
+        let (name, weight) = (spec.name.clone(), spec.weight);
+        let share = Resources::zero(kinds);
         Row {
             parent,
             children: Vec::new(),
-            weight: spec.weight,
             jobs: 0,
             draining: false,
             removed: false,
             max: spec.max.map(Box::new),
-            rest: Box::new(Rest { name, min: spec.min, share, part: 0 }),
+            rest: Box::new(Rest { name, weight, min: spec.min, share, part: 0 }),
         }
     }
 
@@ -85,7 +86,7 @@ impl Row {
     }
 
     pub(super) fn weight(&self) -> Weight {
-        self.weight
+        self.rest.weight
     }
 
     pub(super) fn min(&self) -> Option<Resources> {
@@ -187,7 +188,7 @@ impl Tree {
     /// See `ahead`.
     #[inline]
     pub(super) fn glance(&self, queue: QueueRow) -> u64 {
-        self[queue].jobs ^ self[queue].weight ^ self[queue].children.len() as u64
+        self[queue].jobs
     }
 
     pub(super) fn has_maximums(&self) -> bool {
@@ -230,8 +231,8 @@ impl Tree {
         self.names.insert(spec.name.clone(), id);
         self.has_maximums |= spec.max.is_some();
         let row = &mut self.rows[id.index()];
-        (row.removed, row.weight, row.max) = (false, spec.weight, spec.max.map(Box::new));
-        row.rest.min = spec.min;
+        (row.removed, row.max) = (false, spec.max.map(Box::new));
+        (row.rest.weight, row.rest.min) = (spec.weight, spec.min);
         let parent = row.parent.expect("the root stays");
         let children = &mut self.rows[parent.index()].children;
         let before = children.partition_point(|&child| child < id);
@@ -249,7 +250,7 @@ impl Tree {
     }
 
     pub(super) fn set_weight(&mut self, queue: QueueRow, weight: Weight) {
-        self.rows[queue.index()].weight = weight;
+        self.rows[queue.index()].rest.weight = weight;
     }
 
     /// Gives `queue` other bounds; what they were.
@@ -308,7 +309,7 @@ impl Tree {
                 continue;
             }
             let (children, share, part) = (row.children.clone(), row.rest.share, row.rest.part);
-            let weights: Vec<u64> = children.iter().map(|&child| self[child].weight).collect();
+            let weights: Vec<u64> = children.iter().map(|&child| self[child].weight()).collect();
             for (child, part) in children.iter().zip(apportion(part, &weights)) {
                 self.rows[child.index()].rest.part = part;
             }

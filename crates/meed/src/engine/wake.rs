@@ -40,7 +40,7 @@ impl Engine {
     /// runners-up are told as well.
     pub(super) fn wake_next(&mut self, all: bool) {
         // Where parents are rescaled, nobody waits for his turn out of the walk.
-        if self.room.fresh().is_empty() || self.rescales {
+        if self.room.fresh().is_empty() || self.rescales || !self.ready.any_parked() {
             return;
         }
         let nodes: SmallVec<[NodeRow; 8]> = self.room.fresh().into();

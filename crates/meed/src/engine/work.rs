@@ -63,6 +63,13 @@ pub(super) struct Group {
     count: u32,
     /// Tasks from here on have never been started, but for those that are skipped.
     next: u32,
+    /// What else there is to say of its tasks. Boxed away: of most groups there is nothing.
+    apart: Option<Box<Apart>>,
+}
+
+/// Tasks of a group that do not wait in turn.
+#[derive(Default)]
+struct Apart {
     /// Tasks after `next` that wait no more, though those before them do: withdrawn, or started out
     /// of turn. Positions in the group, in order.
     skipped: Vec<u32>,
@@ -71,13 +78,29 @@ pub(super) struct Group {
 }
 
 impl Group {
+    #[inline]
     pub(super) fn waiting(&self) -> u64 {
-        u64::from(self.count - self.next) - self.skipped.len() as u64 + self.retries.len() as u64
+        let in_turn = u64::from(self.count - self.next);
+        match &self.apart {
+            None => in_turn,
+            Some(apart) => in_turn - apart.skipped.len() as u64 + apart.retries.len() as u64,
+        }
+    }
+
+    fn skipped(&self) -> &[u32] {
+        self.apart.as_ref().map_or(&[], |apart| &apart.skipped)
+    }
+
+    fn retries(&self) -> &[(u32, u16)] {
+        self.apart.as_ref().map_or(&[], |apart| &apart.retries)
     }
 
     /// Takes the next task: its number in the job, and how often it has failed.
+    #[inline]
     fn take(&mut self) -> (u32, u16) {
-        if let Some(retry) = self.retries.pop() {
+        if let Some(apart) = &mut self.apart
+            && let Some(retry) = apart.retries.pop()
+        {
             return retry;
         }
         let task = self.first_task + self.next;
@@ -88,8 +111,9 @@ impl Group {
     /// The next task waits no more.
     fn pass_next(&mut self) {
         self.next += 1;
-        while self.skipped.first() == Some(&self.next) {
-            self.skipped.remove(0);
+        let Some(apart) = &mut self.apart else { return };
+        while apart.skipped.first() == Some(&self.next) {
+            apart.skipped.remove(0);
             self.next += 1;
         }
     }
@@ -97,7 +121,7 @@ impl Group {
     /// Whether task number `task` of the job may be next: a retry, or the first that has never been
     /// started.
     pub(super) fn may_take(&self, task: u32) -> bool {
-        self.retries.iter().any(|&(waiting, _)| waiting == task)
+        self.retries().iter().any(|&(waiting, _)| waiting == task)
             || self.next < self.count && self.first_task + self.next == task
     }
 
@@ -110,20 +134,22 @@ impl Group {
     pub(super) fn waits(&self, task: u32) -> bool {
         let place = task.wrapping_sub(self.first_task);
         let never_started = place >= self.next && place < self.count;
-        never_started && self.skipped.binary_search(&place).is_err()
-            || self.retries.iter().any(|&(waiting, _)| waiting == task)
+        never_started && self.skipped().binary_search(&place).is_err()
+            || self.retries().iter().any(|&(waiting, _)| waiting == task)
     }
 
     /// Takes a task that waits; how often it has failed.
     fn take_task(&mut self, task: u32) -> u16 {
-        if let Some(place) = self.retries.iter().position(|&(waiting, _)| waiting == task) {
-            return self.retries.remove(place).1;
+        let again = self.retries().iter().position(|&(waiting, _)| waiting == task);
+        if let (Some(place), Some(apart)) = (again, &mut self.apart) {
+            return apart.retries.remove(place).1;
         }
         match task - self.first_task {
             place if place == self.next => self.pass_next(),
             place => {
-                let before = self.skipped.partition_point(|&skipped| skipped < place);
-                self.skipped.insert(before, place);
+                let skipped = &mut self.apart.get_or_insert_default().skipped;
+                let before = skipped.partition_point(|&skipped| skipped < place);
+                skipped.insert(before, place);
             }
         }
         0
@@ -131,8 +157,9 @@ impl Group {
 
     fn put_back(&mut self, task: u32, failures: u16) {
         // The smallest number last: it is tried first.
-        let place = self.retries.partition_point(|&(waiting, _)| waiting > task);
-        self.retries.insert(place, (task, failures));
+        let retries = &mut self.apart.get_or_insert_default().retries;
+        let place = retries.partition_point(|&(waiting, _)| waiting > task);
+        retries.insert(place, (task, failures));
     }
 }
 
@@ -150,25 +177,49 @@ pub(super) struct Running {
     pub(super) started: Time,
     /// Its job's quantum when it started.
     pub(super) quantum: Span,
-    pub(super) links: Links,
 }
 
 /// Says "no task" among links.
 const NOBODY: u32 = u32::MAX;
 
-/// Where a running task stands in two lists, that of its job and that of its node: slots of the
-/// next and the one before in each.
-#[derive(Clone, Copy)]
-pub(super) struct Links([(u32, u32); 2]);
+/// Lists of running tasks, in which each stands once: by slot the next and the one before. Apart
+/// from the tasks, for a task that comes or goes turns the links of its neighbours, whose rows
+/// nobody has at hand.
+#[derive(Default)]
+struct Links(Vec<(u32, u32)>);
 
-impl Default for Links {
-    fn default() -> Links {
-        Links([(NOBODY, NOBODY); 2])
+impl Links {
+    /// Puts a task before the others of the list that begins at `first`.
+    #[inline]
+    fn link(&mut self, first: &mut u32, slot: u32) {
+        if slot as usize >= self.0.len() {
+            self.0.resize(slot as usize + 1, (NOBODY, NOBODY));
+        }
+        let next = std::mem::replace(first, slot);
+        self.0[slot as usize] = (next, NOBODY);
+        if next != NOBODY {
+            self.0[next as usize].1 = slot;
+        }
+    }
+
+    #[inline]
+    fn unlink(&mut self, first: &mut u32, slot: u32) {
+        let (next, before) = self.0[slot as usize];
+        match before {
+            NOBODY => *first = next,
+            _ => self.0[before as usize].0 = next,
+        }
+        if next != NOBODY {
+            self.0[next as usize].1 = before;
+        }
+    }
+
+    /// The list that begins at `first`.
+    fn iter(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = |&slot: &u32| Some(self.0.get(slot as usize)?.0);
+        std::iter::successors(Some(first), next).take_while(|&slot| slot != NOBODY)
     }
 }
-
-const OF_JOB: usize = 0;
-const ON_NODE: usize = 1;
 
 /// See the module.
 pub(super) struct Work {
@@ -176,7 +227,10 @@ pub(super) struct Work {
     groups: Vec<Group>,
     unused_groups: Vec<u32>,
     running: Slab<AllocationMark, Running>,
-    /// The first of the tasks that run on each node.
+    /// The running tasks of each job.
+    of_jobs: Links,
+    /// The tasks that run on each node, and the first of them.
+    of_nodes: Links,
     on_nodes: Vec<u32>,
 }
 
@@ -187,6 +241,8 @@ impl Work {
             groups: Vec::new(),
             unused_groups: Vec::new(),
             running: Slab::new(),
+            of_jobs: Links::default(),
+            of_nodes: Links::default(),
             on_nodes: Vec::new(),
         }
     }
@@ -205,7 +261,22 @@ impl Work {
     pub(super) fn glance(&self, job: JobId, group: u32) -> u64 {
         let (job, group) = (self.jobs.get(job), &self.groups[group as usize]);
         let job = job.map_or(0, |job| job.waiting ^ u64::from(job.running));
-        job ^ u64::from(group.count ^ group.number) ^ group.retries.len() as u64
+        job ^ u64::from(group.count ^ group.number)
+    }
+
+    /// The same of where a running task stands among those of its node.
+    #[inline]
+    pub(super) fn glance_links(&self, id: AllocationId, node: NodeRow) -> u64 {
+        let slot = id.slot();
+        u64::from(self.of_jobs.0[slot].0 ^ self.of_nodes.0[slot].0 ^ self.on_nodes[node.index()])
+    }
+
+    /// The same of its neighbours there.
+    #[inline]
+    pub(super) fn glance_neighbours(&self, id: AllocationId) -> u64 {
+        let (next, before) = self.of_nodes.0[id.slot()];
+        let link = |slot: u32| self.of_nodes.0.get(slot as usize).map_or(0, |link| link.0);
+        u64::from(link(next) ^ link(before))
     }
 
     pub(super) fn running(&self, id: AllocationId) -> Option<&Running> {
@@ -260,8 +331,7 @@ impl Work {
             first_task: job.tasks,
             count,
             next: 0,
-            skipped: Vec::new(),
-            retries: Vec::new(),
+            apart: None,
         };
         job.tasks += count;
         job.waiting += u64::from(count);
@@ -294,25 +364,34 @@ impl Work {
 
     pub(super) fn start(&mut self, task: Running) -> AllocationId {
         let id = self.running.insert(task);
-        self.link(id, OF_JOB);
-        self.link(id, ON_NODE);
+        self.of_jobs.link(&mut self.jobs[task.job].first, id.slot() as u32);
+        self.link_to_node(id, task.node);
         id
     }
 
     /// The task runs no more.
     pub(super) fn end(&mut self, id: AllocationId) -> Running {
-        self.unlink(id, OF_JOB);
-        self.unlink(id, ON_NODE);
         let task = self.running.remove(id).expect("checked by the caller");
-        self.jobs[task.job].running -= 1;
+        let (job, slot) = (&mut self.jobs[task.job], id.slot() as u32);
+        job.running -= 1;
+        self.of_jobs.unlink(&mut job.first, slot);
+        self.of_nodes.unlink(&mut self.on_nodes[task.node.index()], slot);
         task
     }
 
     /// The task runs on another node.
     pub(super) fn set_node(&mut self, id: AllocationId, node: NodeRow) {
-        self.unlink(id, ON_NODE);
-        self.running[id].node = node;
-        self.link(id, ON_NODE);
+        let before = std::mem::replace(&mut self.running[id].node, node);
+        self.of_nodes.unlink(&mut self.on_nodes[before.index()], id.slot() as u32);
+        self.link_to_node(id, node);
+    }
+
+    #[inline]
+    fn link_to_node(&mut self, id: AllocationId, node: NodeRow) {
+        if node.index() >= self.on_nodes.len() {
+            self.on_nodes.resize(node.index() + 1, NOBODY);
+        }
+        self.of_nodes.link(&mut self.on_nodes[node.index()], id.slot() as u32);
     }
 
     /// Rows of nodes have moved; none on which a task runs is forgotten.
@@ -325,56 +404,19 @@ impl Work {
 
     /// The running tasks of a job, in order of slot. O(these), besides sorting.
     pub(super) fn running_of(&self, id: JobId) -> Vec<AllocationId> {
-        self.list(self.jobs[id].first, OF_JOB)
+        self.listed(&self.of_jobs, self.jobs[id].first)
     }
 
     /// The tasks that run on a node, in order of slot.
     pub(super) fn running_on(&self, node: NodeRow) -> Vec<AllocationId> {
-        self.list(self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY), ON_NODE)
+        self.listed(&self.of_nodes, self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY))
     }
 
-    fn list(&self, first: u32, list: usize) -> Vec<AllocationId> {
-        let mut found = Vec::new();
-        let mut at = first;
-        while let Some((id, task)) = self.running.at(at) {
-            found.push(id);
-            at = task.links.0[list].0;
-        }
+    fn listed(&self, list: &Links, first: u32) -> Vec<AllocationId> {
+        let handle = |slot| self.running.handle(slot).expect("it runs");
+        let mut found: Vec<AllocationId> = list.iter(first).map(handle).collect();
         found.sort_unstable();
         found
-    }
-
-    fn first(&mut self, id: AllocationId, list: usize) -> &mut u32 {
-        let (job, node) = (self.running[id].job, self.running[id].node.index());
-        if list == OF_JOB {
-            return &mut self.jobs[job].first;
-        }
-        if node >= self.on_nodes.len() {
-            self.on_nodes.resize(node + 1, NOBODY);
-        }
-        &mut self.on_nodes[node]
-    }
-
-    /// Puts a task before the others of its list.
-    #[inline]
-    fn link(&mut self, id: AllocationId, list: usize) {
-        let next = std::mem::replace(self.first(id, list), id.slot() as u32);
-        self.running[id].links.0[list] = (next, NOBODY);
-        if let Some(next) = self.running.at_mut(next) {
-            next.links.0[list].1 = id.slot() as u32;
-        }
-    }
-
-    #[inline]
-    fn unlink(&mut self, id: AllocationId, list: usize) {
-        let (next, before) = self.running[id].links.0[list];
-        match self.running.at_mut(before) {
-            Some(before) => before.links.0[list].0 = next,
-            None => *self.first(id, list) = next,
-        }
-        if let Some(next) = self.running.at_mut(next) {
-            next.links.0[list].1 = before;
-        }
     }
 
     /// A task that ran waits again.
@@ -394,7 +436,7 @@ impl Work {
     pub(super) fn forget_waiting(&mut self, slot: u32) -> u64 {
         let group = &mut self.groups[slot as usize];
         let tasks = group.waiting();
-        (group.next, group.skipped, group.retries) = (group.count, Vec::new(), Vec::new());
+        (group.next, group.apart) = (group.count, None);
         self.jobs[group.job].waiting -= tasks;
         tasks
     }
@@ -411,7 +453,7 @@ impl Work {
         let state = |&slot: &u32| {
             let group = self.group(slot);
             let (shape, count, next) = (group.shape.number(), group.count, group.next);
-            let (retries, skipped) = (group.retries.clone(), group.skipped.clone());
+            let (retries, skipped) = (group.retries().to_vec(), group.skipped().to_vec());
             GroupState { shape, count, next, skipped, retries }
         };
         self.jobs[id].groups.iter().map(state).collect()
@@ -467,8 +509,11 @@ impl Work {
         ensure!(state.retries.iter().all(left), at("retries"), "its attempts are used up");
         let slot = self.add_group(id, shape, state.count);
         let group = &mut self.groups[slot as usize];
-        (group.next, group.retries) = (state.next, state.retries.clone());
-        group.skipped.clone_from(&state.skipped);
+        group.next = state.next;
+        if !state.skipped.is_empty() || !state.retries.is_empty() {
+            let (skipped, retries) = (state.skipped.clone(), state.retries.clone());
+            group.apart = Some(Box::new(Apart { skipped, retries }));
+        }
         let waiting = group.waiting();
         let job = &mut self.jobs[id];
         job.waiting = job.waiting - u64::from(state.count) + waiting;
@@ -505,12 +550,10 @@ impl Work {
             shape: row.shape,
             started: state.started,
             quantum: state.quantum,
-            links: Links::default(),
         };
-        self.running.fill(slot, task);
-        if let Some((id, _)) = self.running.at(slot) {
-            self.link(id, OF_JOB);
-            self.link(id, ON_NODE);
+        if let Some(allocation) = self.running.fill(slot, task) {
+            self.of_jobs.link(&mut self.jobs[id].first, slot);
+            self.link_to_node(allocation, task.node);
         }
         self.jobs[id].running += 1;
         Ok(task)

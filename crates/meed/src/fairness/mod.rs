@@ -52,8 +52,9 @@ impl Integrals {
     }
 }
 
-/// Measures one leaf.
+/// Measures one leaf; two whole lines of memory.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct LeafMeter {
     entitled: Line,
     share: u64,

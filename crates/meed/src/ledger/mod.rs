@@ -165,6 +165,13 @@ impl Ledger {
     /// themselves.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, rules: Rules<'_>) {
+        // What is prepaid ends after `at`: at one instant the second look has nothing to do.
+        if self.at != now {
+            self.settle_to(now, rules);
+        }
+    }
+
+    fn settle_to(&mut self, now: Time, rules: Rules<'_>) {
         if rules.discounted() {
             while let Some((_, rate)) = self.prepaid.pop_until(now) {
                 self.over += rate;

@@ -122,10 +122,14 @@ impl Domain {
     pub(crate) fn rate(&self, demand: &Resources, node_weight: u32) -> Rate {
         match self.scalar {
             Scalar::Dominant => Rate::vector(demand, node_weight),
-            _ => Rate::scalar(
-                self.scalar.amount(demand, 1000),
-                self.scalar.amount(demand, node_weight),
-            ),
+            _ => {
+                let holds = self.scalar.amount(demand, 1000);
+                let charged = match node_weight {
+                    1000 => holds,
+                    _ => self.scalar.amount(demand, node_weight),
+                };
+                Rate::scalar(holds, charged)
+            }
         }
     }
 

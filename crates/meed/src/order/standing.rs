@@ -84,7 +84,8 @@ pub(crate) struct Standing {
     /// Whether it has ever had work.
     pub(crate) known: bool,
     /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
-    pub(crate) arrivals: Option<BTreeSet<u64>>,
+    #[expect(clippy::box_collection, reason = "a word in each row, and few rows have any")]
+    pub(crate) arrivals: Option<Box<BTreeSet<u64>>>,
 }
 
 impl Standing {

@@ -56,7 +56,7 @@ impl MaxTree {
         &self.most_free[vertex * self.columns..(vertex + 1) * self.columns]
     }
 
-    /// All columns of some amounts.
+    /// All columns of some amounts: with any other number of kinds than two, these themselves.
     #[inline]
     fn row(&self, amounts: &Resources) -> [u64; MAX_ROW] {
         let mut row = [0; MAX_ROW];
@@ -114,9 +114,16 @@ impl MaxTree {
             let (a, b) = (free.get(0) as f64, free.get(1) as f64);
             self.ratio = Some(if a > 0.0 && b > 0.0 { b / a } else { 1.0 });
         }
-        let (row, columns) = (self.row(free), self.columns);
+        let columns = self.columns;
         let mut vertex = self.leaves + node.index();
-        self.most_free[vertex * columns..(vertex + 1) * columns].copy_from_slice(&row[..columns]);
+        let place = vertex * columns..(vertex + 1) * columns;
+        match self.kinds {
+            2 => {
+                let row = self.row(free);
+                self.most_free[place].copy_from_slice(&row[..columns]);
+            }
+            _ => self.most_free[place].copy_from_slice(free.as_slice()),
+        }
         while vertex > 1 {
             vertex /= 2;
             if !self.pull(vertex) {
@@ -128,16 +135,26 @@ impl MaxTree {
     /// Whether some node may have room.
     #[inline]
     pub(super) fn may_fit(&self, demand: &Resources) -> bool {
-        self.fits(1, &self.row(demand))
+        match self.kinds {
+            2 => self.fits(1, &self.row(demand)),
+            _ => self.fits(1, demand.as_slice()),
+        }
     }
 
     /// The first node with room that is allowed.
     #[inline]
     pub(super) fn first(&self, demand: &Resources, allowed: Allowed<'_>) -> Option<NodeRow> {
-        let demand = self.row(demand);
+        match self.kinds {
+            2 => self.first_of(&self.row(demand), allowed),
+            _ => self.first_of(demand.as_slice(), allowed),
+        }
+    }
+
+    #[inline]
+    fn first_of(&self, demand: &[u64], allowed: Allowed<'_>) -> Option<NodeRow> {
         let mut vertex = 1;
         loop {
-            if self.fits(vertex, &demand) {
+            if self.fits(vertex, demand) {
                 if vertex < self.leaves {
                     vertex *= 2;
                     continue;

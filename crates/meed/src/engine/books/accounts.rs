@@ -296,16 +296,21 @@ impl Books {
 
     /// Where a queue is ordered by arrival, keeps the arrival numbers of its waiting jobs; the
     /// queues whose keys this changes.
+    #[inline]
     pub(in crate::engine) fn update_arrivals(
         &mut self,
         tree: &Tree,
         id: JobId,
         waits: bool,
     ) -> Vec<QueueRow> {
-        let mut changed = Vec::new();
-        if !self.orders_by_arrival {
-            return changed;
+        match self.orders_by_arrival {
+            true => self.move_arrival(tree, id, waits),
+            false => Vec::new(),
         }
+    }
+
+    fn move_arrival(&mut self, tree: &Tree, id: JobId, waits: bool) -> Vec<QueueRow> {
+        let mut changed = Vec::new();
         let (leaf, arrival) = {
             let job = self.job_mut(id);
             (job.queue, job.arrival)

@@ -23,8 +23,10 @@ use crate::time::Time;
 
 use super::tree::Tree;
 
-/// One queue's account.
+/// One queue's account: three whole lines of memory, for with thousands of queues each event finds
+/// its own far away.
 #[derive(Clone)]
+#[repr(align(64))]
 struct Account {
     /// Its position among its siblings.
     standing: Standing,
@@ -37,8 +39,9 @@ struct Account {
     ordered_by: usize,
 }
 
-/// One job's account.
+/// One job's account: two whole lines of memory.
 #[derive(Clone)]
+#[repr(align(64))]
 struct JobAccount {
     id: JobId,
     queue: QueueRow,
@@ -78,7 +81,7 @@ pub(super) struct Books {
     learners: Vec<JobId>,
     /// When the clock alone next changes something.
     next_chore: Time,
-    /// Whether any is ordered by arrival: what nobody has costs nothing.
+    /// Whether any queue is ordered by arrival (jobs are by theirs): what nobody has costs nothing.
     orders_by_arrival: bool,
     /// What reads shares between two sharings out.
     reads: ReadsShares,
@@ -125,6 +128,7 @@ impl Books {
         let domain = self.domain_for(now, policy, pool);
         let ordered_by = parent.map_or(domain, |parent| self.accounts[parent.index()].domain);
         let tie = (self.accounts.len() as u64, 0);
+        self.note_order(parent.is_some(), ordered_by);
         self.accounts.push(Account {
             standing: Standing::default(),
             terms: Terms { weight, min: Minimum::NONE, share: 0, tie },
@@ -156,12 +160,17 @@ impl Books {
 
     fn push_domain(&mut self, domain: Domain) {
         let rule = &domain.rule;
-        self.orders_by_arrival |= rule.measure == Measure::Arrival;
         let top_ups = rule.keeps_usage() && rule.newcomer != Newcomer::Zero;
         self.reads.top_ups |= top_ups;
         self.reads.parts |= top_ups && domain.is_dominant();
         self.reads.discounts |= rule.keeps_usage() && rule.discount != 1000;
         self.domains.push(domain);
+    }
+
+    /// A queue is ordered so by its parent, where it has one.
+    fn note_order(&mut self, has_parent: bool, ordered_by: usize) {
+        let measure = self.domains[ordered_by].rule.measure;
+        self.orders_by_arrival |= has_parent && measure == Measure::Arrival;
     }
 
     pub(super) fn reads_shares(&self) -> ReadsShares {
@@ -181,6 +190,7 @@ impl Books {
     ) {
         let domain = self.domain_for(now, policy, pool);
         let ordered_by = self.accounts[parent.index()].domain;
+        self.note_order(true, ordered_by);
         let account = &mut self.accounts[queue.index()];
         if account.ordered_by != ordered_by {
             account.standing = Standing::default();
@@ -237,6 +247,12 @@ impl Books {
             Measure::Arrival => account.arrival_key(&terms),
             _ => account.standing.key(now, domain, &terms),
         }
+    }
+
+    /// Whether the jobs of `leaf` stand by their arrival alone: then keys that are stored are true.
+    #[inline]
+    pub(super) fn jobs_stand_by_arrival(&self, leaf: QueueRow) -> bool {
+        self.domain(leaf).rule.measure == Measure::Arrival
     }
 
     /// The queue on the path whose maximum share one more task of `demand` would exceed.

@@ -94,6 +94,7 @@ impl Books {
             };
             let min = row.min().map_or(Minimum::NONE, |min| domain.minimum(&min));
             let tie = (u64::from(queue.0), 0);
+            books.note_order(row.parent().is_some(), ordered_by);
             books.accounts.push(Account {
                 standing,
                 terms: Terms { weight: row.weight(), min, share, tie },

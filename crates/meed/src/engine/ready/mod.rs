@@ -14,7 +14,7 @@ mod state;
 pub(super) use parked::{AT_ONCE, bound};
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::room::ShapeId;
 use super::tree::Tree;
@@ -25,7 +25,8 @@ use crate::spec::QueueRow;
 use crate::time::Time;
 use parked::Parked;
 
-/// What of one queue wants something.
+/// What of one queue wants something: one whole line of memory.
+#[repr(align(64))]
 struct Row {
     /// Child queues that want something.
     demanding: Heap,
@@ -35,18 +36,16 @@ struct Row {
     waiting: u64,
     /// The later of a leaf's last service and the moment its demand began.
     waits_since: Time,
-    /// Nothing of the leaf fits now: it is out of its parent's heap until it is woken.
-    parked: bool,
-    /// Leaves below that wait for this queue to fall below its maximum share.
-    capped: BTreeSet<QueueRow>,
 }
 
-/// Waiting groups of one shape, best first by the leaf's policy.
+/// Waiting groups of one shape, best first by the leaf's policy. In this order all that one needs
+/// of few kinds stands in one line of memory.
+#[repr(C)]
 pub(super) struct Bucket {
+    groups: Heap,
     shape: ShapeId,
     /// The shape's, at hand.
     demand: Resources,
-    groups: Heap,
 }
 
 impl Bucket {
@@ -76,7 +75,11 @@ pub(super) struct Ready {
     places: Vec<u32>,
     /// Where each group stands in its leaf's bucket.
     group_places: Vec<u32>,
+    /// Which leaves are out of their parent's heap until they are woken: nothing of them fits now.
+    is_parked: Vec<bool>,
     parked: Parked,
+    /// Leaves that wait for a queue above to fall below its maximum share, if any do.
+    capped: BTreeMap<QueueRow, BTreeSet<QueueRow>>,
     /// Leaves to be put back into the walk: a maximum share has room.
     woken: Vec<QueueRow>,
 }
@@ -88,7 +91,9 @@ impl Ready {
             rows: Vec::new(),
             places: Vec::new(),
             group_places: Vec::new(),
+            is_parked: Vec::new(),
             parked: Parked::new(kinds),
+            capped: BTreeMap::new(),
             woken: Vec::new(),
         }
     }
@@ -99,10 +104,9 @@ impl Ready {
             buckets: Vec::new(),
             waiting: 0,
             waits_since: Time::ZERO,
-            parked: false,
-            capped: BTreeSet::new(),
         });
         self.places.push(ABSENT);
+        self.is_parked.push(false);
     }
 
     /// See `ahead`.
@@ -133,7 +137,7 @@ impl Ready {
 
     #[inline]
     pub(super) fn is_parked(&self, leaf: QueueRow) -> bool {
-        self.rows[leaf.index()].parked
+        self.is_parked[leaf.index()]
     }
 
     /// Whether it stands in its parent's heap.
@@ -374,12 +378,12 @@ impl Ready {
     /// kind (`None`: for no room), and is woken by a key of `bound` or above.
     pub(super) fn park(&mut self, leaf: QueueRow, least: Option<&Resources>, bound: f64) {
         self.parked.set(leaf, least, bound);
-        self.rows[leaf.index()].parked = true;
+        self.is_parked[leaf.index()] = true;
     }
 
     /// The leaf is parked no more, if it was.
     pub(super) fn unpark(&mut self, leaf: QueueRow) -> bool {
-        let was = std::mem::take(&mut self.rows[leaf.index()].parked);
+        let was = std::mem::take(&mut self.is_parked[leaf.index()]);
         if was {
             self.parked.set(leaf, None, f64::INFINITY);
         }
@@ -389,6 +393,12 @@ impl Ready {
     /// The key of a parked leaf that waits for room has changed.
     pub(super) fn set_bound(&mut self, leaf: QueueRow, bound: f64) {
         self.parked.set_bound(leaf, bound);
+    }
+
+    /// Whether a leaf is parked that waits for room.
+    #[inline]
+    pub(super) fn any_parked(&self) -> bool {
+        !self.parked.is_empty()
     }
 
     /// Of the parked leaves that one of `rooms` helps the one with the smallest key, below `below`;
@@ -404,16 +414,16 @@ impl Ready {
 
     /// The parked leaf waits for `queue` to fall below its maximum share.
     pub(super) fn wait_for_maximum(&mut self, queue: QueueRow, leaf: QueueRow) {
-        self.rows[queue.index()].capped.insert(leaf);
+        self.capped.entry(queue).or_default().insert(leaf);
     }
 
     /// `queue` may be below its maximum share: whoever waited for that is to be woken.
     #[inline]
     pub(super) fn below_maximum(&mut self, queue: QueueRow) {
-        let capped = &mut self.rows[queue.index()].capped;
-        if !capped.is_empty() {
-            self.woken.extend(std::mem::take(capped));
+        if self.capped.is_empty() {
+            return;
         }
+        self.woken.extend(self.capped.remove(&queue).into_iter().flatten());
     }
 
     /// The next leaf to be woken.

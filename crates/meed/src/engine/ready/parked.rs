@@ -189,6 +189,12 @@ impl Parked {
         (self.came, self.hand) = (0, 0);
     }
 
+    /// Whether no leaf waits for room.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.parked == 0
+    }
+
     /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`.
     /// `key_of` tells the key of one whose least amounts fit, if something of it does start there.
     pub(super) fn first_helped(
@@ -197,7 +203,7 @@ impl Parked {
         below: Option<Key>,
         mut key_of: impl FnMut(QueueRow) -> Option<Key>,
     ) -> Option<(Key, QueueRow)> {
-        if self.parked == 0 {
+        if self.is_empty() {
             return None;
         }
         let (mut below, mut found) = (below, None);

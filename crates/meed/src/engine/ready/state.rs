@@ -22,7 +22,7 @@ impl Ready {
 
     /// Leaves that wait for `queue` to fall below its maximum share.
     pub(in crate::engine) fn capped(&self, queue: QueueRow) -> Vec<u32> {
-        self.rows[queue.index()].capped.iter().map(|leaf| leaf.0).collect()
+        self.capped.get(&queue).into_iter().flatten().map(|leaf| leaf.0).collect()
     }
 
     /// The next queue, with the buckets that it has; groups are listed next.
@@ -38,7 +38,7 @@ impl Ready {
         for &(shape, demand) in shapes {
             let new = row.buckets.iter().all(|bucket| bucket.shape != shape);
             ensure!(new, format!("{place}.buckets"), "shape {} stands there twice", shape.number());
-            row.buckets.push(Bucket { shape, demand, groups: Heap::default() });
+            row.buckets.push(Bucket { groups: Heap::default(), shape, demand });
         }
         Ok(())
     }

@@ -150,7 +150,7 @@ impl Room {
     /// See `ahead`.
     #[inline]
     pub(super) fn glance(&self, node: NodeRow) -> u64 {
-        self.cluster.free(node).get(0) ^ u64::from(self.cluster.weight(node))
+        self.cluster.glance(node)
     }
 
     /// delta of Eq. 9, in thousandths.
