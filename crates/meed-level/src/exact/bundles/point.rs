@@ -10,8 +10,6 @@
 
 use crate::exact::interior::{Inside, Program};
 
-/// Totals whose proportions differ by no more are nearly the same.
-const SAME: f64 = 1e-6;
 /// A product is at least this part of its bundle's mean where the bundle is cheapest.
 const LEAST: f64 = 0.1;
 
@@ -41,15 +39,15 @@ impl Point {
         Point { of, totals, sums: sums.to_vec(), inside: inside.clone() }
     }
 
-    /// Whether a program's totals are in nearly the same proportions.
-    pub(super) fn nearly(&self, program: &Program<'_>) -> bool {
+    /// By what part a program's totals are in other proportions.
+    pub(super) fn apart(&self, program: &Program<'_>) -> f64 {
         let totals = self.totals.iter().zip(program.totals);
         let ratios = totals.filter(|(old, new)| **old + **new > 0.0).map(|(old, new)| new / old);
         let (least, most) = ratios
             .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), ratio| {
                 (least.min(ratio), most.max(ratio))
             });
-        most - least <= SAME * most
+        1.0 - least / most
     }
 
     /// The point of `few`, whose bundles have these members; none where somebody wants something
