@@ -161,11 +161,10 @@ impl Bundles {
             }
             let (losses, loss, bound) = self.losses(program, &few, &wanted, &inside.prices);
             let refused = fits && 1.0 - inside.factor / bound < CLEARLY * (1.0 - bound);
-            if !refused && loss > much * gap.max(tolerance) {
-                if self.split(program, &wanted, &losses, &inside.prices) {
-                    self.gap = gap;
-                    return Err(point);
-                }
+            let coarse = !refused && loss > much * gap.max(tolerance);
+            if coarse && self.split(program, &wanted, &losses, &inside.prices) {
+                self.gap = gap;
+                return Err(point);
             }
             if gap <= tolerance || run.ended() || refused {
                 self.gap = FIRST_GAP;
