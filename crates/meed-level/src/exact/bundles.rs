@@ -11,6 +11,8 @@
 //! totals, for which the bundles stay. Cost: one look at all users for every tenth of the gap,
 //! instead of one in each step of a large program.
 
+use std::rc::Rc;
+
 use crate::exact::bundles::point::Point;
 use crate::exact::interior::{Inside, Program, Run};
 
@@ -31,9 +33,14 @@ const CLOSER: f64 = 1e-1;
 /// is cheap: what is served where has not been settled yet.
 const MUCH: f64 = 0.1;
 const FITS_MUCH: f64 = 1.0;
-/// A point of a smaller gap is no start for another program, and for one of nearly the same totals.
-const NEAR: f64 = 1e-2;
-const CLOSE: f64 = 1e-6;
+/// Totals do not fit as soon as prices prove it, which is certain however rough they are. Prices
+/// that are to tell servers apart should not be: what the point lacks is at most so many times what
+/// the totals are too much.
+const CLEARLY: f64 = 3.0;
+/// A point is a start for another program while its gap is no smaller than what totals differ in
+/// proportion: closer to the end, it is too close to the boundary for them. So a program leaves one
+/// point for each of these gaps, the last before it falls below; the first is for any totals.
+const LEFT: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-6];
 
 /// A partition of users.
 pub(crate) struct Bundles {
@@ -41,10 +48,8 @@ pub(crate) struct Bundles {
     members: Vec<Vec<usize>>,
     /// The gap at which the next program's bundles are looked at.
     gap: f64,
-    /// Where the last program was at the first look.
-    near: Option<Point>,
-    /// Where it was later: too close to the end for other totals, but not for nearly the same.
-    close: Option<Point>,
+    /// Where the last program was, by [`LEFT`].
+    left: [Option<Rc<Point>>; LEFT.len()],
 }
 
 impl Bundles {
@@ -59,7 +64,7 @@ impl Bundles {
         order.sort_by(|a, b| demands(*a).cmp(demands(*b)));
         let first = (users / 4).min(FIRST);
         let alike = order.chunk_by(|a, b| demands(*a).eq(demands(*b)));
-        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, near: None, close: None };
+        let mut bundles = Bundles { members: Vec::new(), gap: FIRST_GAP, left: Default::default() };
         for group in alike {
             let most = (first * group.len()).div_ceil(users);
             bundles.halve(demand, kinds, group.to_vec(), most);
@@ -69,7 +74,7 @@ impl Bundles {
 
     fn single(users: usize) -> Bundles {
         let members = (0..users).map(|user| vec![user]).collect();
-        Bundles { members, gap: FIRST_GAP, near: None, close: None }
+        Bundles { members, gap: FIRST_GAP, left: Default::default() }
     }
 
     /// At least `most` parts of about equal size, halved where demands differ most.
@@ -108,13 +113,15 @@ impl Bundles {
     }
 
     fn until(&mut self, program: &Program<'_>, tolerance: f64, fits: bool) -> Inside {
-        let close = self.close.take().filter(|close| close.nearly(program));
-        let near = self.near.take();
-        let mut point = close.or(near);
+        let left =
+            std::mem::take(&mut self.left).into_iter().zip(LEFT).flat_map(|(p, g)| p.zip(Some(g)));
+        let fits_there =
+            |(point, gap): &(Rc<Point>, f64)| *gap >= LEFT[0] || point.apart(program) <= *gap;
+        let mut point = left.filter(fits_there).last().map(|(point, _)| point);
         for _ in 0..LOOKS {
             match self.attempt(program, tolerance, fits, point) {
                 Ok(solved) => return solved,
-                Err(split) => point = Some(*split),
+                Err(split) => point = Some(split),
             }
         }
         *self = Bundles::single(program.totals.len());
@@ -125,8 +132,7 @@ impl Bundles {
     /// The next program starts from the beginning: where little has changed but what is used up,
     /// the last one's prices are a bad start.
     pub(crate) fn forget(&mut self) {
-        self.near = None;
-        self.close = None;
+        self.left = Default::default();
     }
 
     /// Solves it with the bundles as they are; the point where they had to be split otherwise.
@@ -135,8 +141,8 @@ impl Bundles {
         program: &Program<'_>,
         tolerance: f64,
         fits: bool,
-        from: Option<Point>,
-    ) -> Result<Inside, Box<Point>> {
+        from: Option<Rc<Point>>,
+    ) -> Result<Inside, Rc<Point>> {
         let (demand, totals, wanted) = self.sums(program);
         let few = Program { demand: &demand, totals: &totals, ..*program };
         let start = from.and_then(|from| from.carried(program, &few, self.of(&wanted)));
@@ -147,19 +153,18 @@ impl Bundles {
             gap = gap.max(tolerance);
             run.solve(gap);
             let inside = run.best();
-            let point = || Point::new(program, self.of(&wanted), &totals, inside);
-            let near = (self.near.is_none() || !run.within(NEAR)).then(point);
-            let close = (self.close.is_none() || !run.within(CLOSE)).then(point);
-            self.near = near.or(self.near.take());
-            self.close = close.or(self.close.take());
-            let (losses, loss, bound) = self.losses(program, &few, &wanted, &inside.prices);
-            let refused = fits && 1.0 - inside.factor / bound < 1.0 - bound;
-            if !refused && loss > much * gap.max(tolerance) {
-                let point = Point::new(program, self.of(&wanted), &totals, inside);
-                if self.split(program, &wanted, &losses, &inside.prices) {
-                    self.gap = gap;
-                    return Err(Box::new(point));
+            let point = Rc::new(Point::new(program, self.of(&wanted), &totals, inside));
+            for (left, least) in self.left.iter_mut().zip(LEFT) {
+                if left.is_none() || !run.within(least) {
+                    *left = Some(Rc::clone(&point));
                 }
+            }
+            let (losses, loss, bound) = self.losses(program, &few, &wanted, &inside.prices);
+            let refused = fits && 1.0 - inside.factor / bound < CLEARLY * (1.0 - bound);
+            let coarse = !refused && loss > much * gap.max(tolerance);
+            if coarse && self.split(program, &wanted, &losses, &inside.prices) {
+                self.gap = gap;
+                return Err(point);
             }
             if gap <= tolerance || run.ended() || refused {
                 self.gap = FIRST_GAP;

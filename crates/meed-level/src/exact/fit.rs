@@ -64,35 +64,36 @@ impl Equations {
         let (servers, kinds, size) = (program.servers(), program.kinds, rows.len());
         let sums: Vec<f64> = shares.chunks(servers).map(|parts| parts.iter().sum()).collect();
         let mut factor = vec![0.0; size * size];
-        let mut moved = vec![0.0; size];
+        let mut moved: Vec<(usize, usize, f64)> = Vec::with_capacity(size);
         for (user, parts) in shares.chunks(servers).enumerate() {
             // Who is on one server only stays there.
             if parts.iter().filter(|part| **part > 0.0).count() < 2 {
                 continue;
             }
             let demand = program.demand(user);
-            for (moved, &row) in moved.iter_mut().zip(&rows) {
-                *moved = parts[row / kinds] * demand[row % kinds];
-            }
+            // Most users are on few servers.
+            moved.clear();
+            moved.extend(rows.iter().enumerate().filter_map(|(at, &row)| {
+                let moves = parts[row / kinds] * demand[row % kinds];
+                (moves > 0.0).then_some((at, row, moves))
+            }));
             let mut first = 0;
-            for (at, &row) in rows.iter().enumerate() {
+            for (number, &(at, row, moves)) in moved.iter().enumerate() {
                 let server = row / kinds;
-                if rows[first] / kinds != server {
-                    first = at;
+                if moved[first].1 / kinds != server {
+                    first = number;
                 }
-                let by = moved[at] / sums[user];
-                if by <= 0.0 {
-                    continue;
-                }
+                let by = moves / sums[user];
                 // Without a difference of nearly equal numbers.
                 let elsewhere: f64 =
                     parts[..server].iter().sum::<f64>() + parts[server + 1..].iter().sum::<f64>();
                 let line = &mut factor[at * size..=at * size + at];
-                let (others, own) = line.split_at_mut(first);
-                others.iter_mut().zip(&moved).for_each(|(entry, moved)| *entry -= by * moved);
-                own.iter_mut().zip(&rows[first..]).for_each(|(entry, row)| {
-                    *entry += by * elsewhere * demand[row % kinds];
-                });
+                for &(other, _, moves) in &moved[..first] {
+                    line[other] -= by * moves;
+                }
+                for &(other, row, _) in &moved[first..=number] {
+                    line[other] += by * elsewhere * demand[row % kinds];
+                }
             }
         }
         let scales: Vec<f64> = (0..size)

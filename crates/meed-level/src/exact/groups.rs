@@ -16,7 +16,7 @@ use crate::exact::bundles::Bundles;
 use crate::exact::interior::{Inside, Program};
 
 /// Gap of a placement: close enough to be made to fit exactly.
-const TIGHT: f64 = 1e-11;
+const TIGHT: f64 = 1e-13;
 /// What is missing to a placement at most.
 const FITS: f64 = 1e-9;
 
@@ -56,6 +56,22 @@ impl Groups {
             }
         }
         sums
+    }
+
+    /// Each group of several servers in two parts at least, by what its servers have.
+    pub(crate) fn parted(&self, capacity: &[f64], kinds: usize) -> Groups {
+        let mut parted = Groups { members: Vec::new(), servers: self.servers };
+        for members in &self.members {
+            let parts = members.iter().flat_map(|&server| {
+                let have = &capacity[server * kinds..][..kinds];
+                let all: f64 = have.iter().sum();
+                have.iter().map(move |have| have / all)
+            });
+            let parts = alike(&parts.collect::<Vec<f64>>(), kinds).into_iter();
+            let named = parts.map(|part| part.into_iter().map(|at| members[at]).collect());
+            parted.members.extend(named);
+        }
+        parted
     }
 
     /// Puts the shares of groups on their servers, at the prices of groups. Where they do not fit,
@@ -148,7 +164,8 @@ fn weighted(program: &Program<'_>, prices: &[f64]) -> Vec<f64> {
     costs.iter().map(|cost| cost / all).collect()
 }
 
-/// Servers by likeness of prices, in two parts at least: joined closest first.
+/// Servers by likeness of prices (or what else there is of them by resource), in two parts at
+/// least: joined closest first.
 fn alike(prices: &[f64], kinds: usize) -> Vec<Vec<usize>> {
     let servers = prices.len() / kinds;
     let price = |server: usize| &prices[server * kinds..][..kinds];

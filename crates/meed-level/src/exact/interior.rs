@@ -276,6 +276,10 @@ impl<'a> Run<'a> {
         let Some(predictor) = system.direction(program, point, &wanted, 1.0) else { return false };
         let (primal, dual) = point.lengths(&predictor);
         let (now, pairs) = point.complementarity();
+        // Rounding has left the inside.
+        if now.is_nan() || now <= 0.0 {
+            return false;
+        }
         let sigma = {
             let after = point.complementarity_after(&predictor, primal, dual);
             let ratio = (after / now).clamp(0.0, 1.0);

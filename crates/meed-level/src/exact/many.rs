@@ -30,16 +30,20 @@ use crate::exact::interior::{Inside, Program};
 use crate::line::{Line, Sum, fill};
 use crate::pool::{Class, Pieces, Pool, Solved, Stop};
 
-/// Gap of a program that only serves to come closer.
-const LOOSE: f64 = 1e-3;
-/// What a point lacks at most for the next program to be tight.
-const NEAR: f64 = 0.1;
+/// Gaps of programs that only serve to come closer, where shares bend below the level: of the
+/// first, and by how much the next one's is smaller, until it is tight.
+const LOOSE: f64 = 1e-2;
+const CLOSER: f64 = 1e-1;
+/// The last of them.
+const LAST: f64 = 1e-4;
 /// Gap of the last program: close enough for the point to be made to fit exactly.
 const TIGHT: f64 = 1e-11;
 /// Gap of the last program where that is not enough.
 const TIGHTEST: f64 = 1e-14;
-/// A gap that is accepted at once.
+/// A gap that is accepted at once; the same of groups, of which more than one program would have to
+/// be solved again.
 const ACCEPTED: f64 = 5e-13;
+const GROUPS_ACCEPTED: f64 = 1e-12;
 /// How often a placement is made to fit.
 const REFITS: usize = 3;
 /// What a point may lack that is rounding.
@@ -99,6 +103,7 @@ pub(crate) fn solve(pool: &Pool, classes: &[Class]) -> Solved {
             capacity: &capacity,
             lines: &lines,
             floor,
+            accepted: ACCEPTED,
             bundles: &mut bundles,
         }
         .run();
@@ -218,6 +223,8 @@ struct Search<'a> {
     capacity: &'a [f64],
     lines: &'a [Line],
     floor: f64,
+    /// What a round may lack.
+    accepted: f64,
     bundles: &'a mut Bundles,
 }
 
@@ -244,7 +251,11 @@ impl Search<'_> {
             let (round, free) = self.of_groups(&groups);
             let whole = program(self.pool, self.directions, self.capacity, &[]);
             match groups.place(&whole, &round.shares, &free, &round.prices) {
-                Ok(inside) => return self.placed(round.level, inside),
+                Ok(inside) => match self.placed(round.level, inside) {
+                    Some(round) => return Some(round),
+                    // Rounding: other groups round otherwise.
+                    None => groups = groups.parted(self.capacity, self.pool.kinds()),
+                },
                 Err(split) => groups = split,
             }
         }
@@ -254,7 +265,12 @@ impl Search<'_> {
     /// The round of groups, each as one server, and what they have free.
     fn of_groups(&mut self, groups: &Groups) -> (Round, Vec<f64>) {
         let capacity = groups.capacity(self.capacity, self.pool.kinds());
-        let mut coarse = Search { capacity: &capacity, bundles: self.bundles, ..*self };
+        let mut coarse = Search {
+            capacity: &capacity,
+            accepted: GROUPS_ACCEPTED,
+            bundles: self.bundles,
+            ..*self
+        };
         if groups.len() == 1 {
             let (level, prices) = coarse.pool_bound();
             let shares = coarse.totals(level);
@@ -262,8 +278,7 @@ impl Search<'_> {
             return (Round { level, prices, shares, factors }, Vec::new());
         }
         coarse.bundles.forget();
-        let (mut round, inside) = coarse.search();
-        coarse.fitted(&mut round, &inside);
+        let (round, inside) = coarse.search();
         (round, inside.free)
     }
 
@@ -272,12 +287,12 @@ impl Search<'_> {
         let mut round = self.round(level, level, &inside, &inside.prices);
         for _ in 0..REFITS {
             self.fitted(&mut round, &inside);
-            if round.lacking() <= 0.2 * ACCEPTED {
+            if round.lacking() <= GROUPS_ACCEPTED {
                 break;
             }
             inside.shares.clone_from(&round.shares);
         }
-        (round.lacking() <= ACCEPTED && self.proves(&round)).then_some(round)
+        (round.lacking() <= GROUPS_ACCEPTED && self.proves(&round)).then_some(round)
     }
 
     /// Whether the prices of a round prove that nobody rises who pays one.
@@ -387,13 +402,16 @@ impl Search<'_> {
             .any(|line| line.weight > 0.0 && (line.from() > 0.0 || line.to() < level));
         let mut tolerance = if curved { LOOSE } else { TIGHT };
         let mut programs = 0;
+        // Rounding may make a program that was to be tighter worse.
+        let mut best: Option<(Round, Inside)> = None;
         loop {
             let inside = self.inside(level, tolerance);
             let as_is = self.round(level, level, &inside, &prices);
-            if as_is.lacking() <= ACCEPTED {
+            if as_is.lacking() <= self.accepted {
                 return (as_is, inside);
             }
-            let found = self.cleaned(&inside, tolerance < LOOSE);
+            let close = tolerance <= TIGHT;
+            let found = self.cleaned(&inside, close);
             let next = self.bound(&found).max(self.floor);
             let closer = next < level * (1.0 - 1e-13) || (next < level && !level.is_finite());
             let from = level;
@@ -402,20 +420,25 @@ impl Search<'_> {
                 (level, prices) = (next, found);
             }
             let mut round = self.round(from, level, &inside, &prices);
-            if tolerance < LOOSE {
+            if close {
                 self.fitted(&mut round, &inside);
             }
             let lacking = round.lacking();
             programs += 1;
             let stuck = tolerance == TIGHTEST && !closer;
-            if lacking <= ACCEPTED || programs == PROGRAMS || stuck {
+            let (round, inside) = match best.take() {
+                Some((least, inside)) if least.lacking() <= lacking => (least, inside),
+                _ => (round, inside),
+            };
+            if lacking <= self.accepted || programs == PROGRAMS || stuck {
                 return (round, inside);
             }
-            if tolerance == TIGHT {
-                tolerance = TIGHTEST;
-            } else if lacking < NEAR || !closer {
-                tolerance = TIGHT.min(tolerance);
-            }
+            best = close.then_some((round, inside));
+            tolerance = match tolerance {
+                _ if close => TIGHTEST,
+                loose if loose <= LAST || !closer => TIGHT,
+                loose => CLOSER * loose,
+            };
         }
     }
 

@@ -10,8 +10,6 @@
 
 use crate::exact::interior::{Inside, Program};
 
-/// Totals whose proportions differ by no more are nearly the same.
-const SAME: f64 = 1e-6;
 /// A product is at least this part of its bundle's mean where the bundle is cheapest.
 const LEAST: f64 = 0.1;
 
@@ -41,19 +39,19 @@ impl Point {
         Point { of, totals, sums: sums.to_vec(), inside: inside.clone() }
     }
 
-    /// Whether a program's totals are in nearly the same proportions.
-    pub(super) fn nearly(&self, program: &Program<'_>) -> bool {
+    /// By what part a program's totals are in other proportions.
+    pub(super) fn apart(&self, program: &Program<'_>) -> f64 {
         let totals = self.totals.iter().zip(program.totals);
         let ratios = totals.filter(|(old, new)| **old + **new > 0.0).map(|(old, new)| new / old);
         let (least, most) = ratios
             .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), ratio| {
                 (least.min(ratio), most.max(ratio))
             });
-        most - least <= SAME * most
+        1.0 - least / most
     }
 
     /// The point of `few`, whose bundles have these members; none where somebody wants something
-    /// who wanted nothing.
+    /// who wanted nothing, or where rounding has left nothing strictly inside.
     pub(super) fn carried<'a>(
         &self,
         program: &Program<'_>,
@@ -102,8 +100,7 @@ impl Point {
         if program.totals != self.totals {
             self.fit(few, &mut point);
         }
-        value(few, &mut point, &products);
-        Some(point)
+        value(few, &mut point, &products).then_some(point)
     }
 
     /// Shares as large as leave free everywhere what was free, and what they leave free.
@@ -132,8 +129,9 @@ impl Point {
 }
 
 /// Values of bundles at a point's shares and prices, such that products are what they were in sum;
-/// prices and values then as the point's slack says.
-fn value(few: &Program<'_>, point: &mut Inside, products: &[f64]) {
+/// prices and values then as the point's slack says. False where that is not strictly inside: where
+/// demands are far apart, a value may come out below zero, and so may what all are worth.
+fn value(few: &Program<'_>, point: &mut Inside, products: &[f64]) -> bool {
     let servers = few.servers();
     point.values = vec![0.0; few.users()];
     point.reduced = vec![1.0; few.users() * servers];
@@ -161,8 +159,14 @@ fn value(few: &Program<'_>, point: &mut Inside, products: &[f64]) {
         worth += few.totals[user] * value;
     }
     let scale = (1.0 + point.slack) / worth;
+    let mut pairs = point.shares.iter().zip(&point.reduced);
+    let inside = pairs.all(|(share, reduced)| *share <= 0.0 || *reduced > 0.0);
+    if !(inside && scale > 0.0 && scale.is_finite()) {
+        return false;
+    }
     let shares = point.shares.iter();
     point.prices.iter_mut().chain(&mut point.values).for_each(|dual| *dual *= scale);
     let served = point.reduced.iter_mut().zip(shares).filter(|(_, share)| **share > 0.0);
     served.for_each(|(reduced, _)| *reduced *= scale);
+    true
 }

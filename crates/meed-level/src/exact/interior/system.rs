@@ -18,6 +18,9 @@
 
 use super::{Inside, Program};
 
+/// Users that are assembled at once.
+const LANES: usize = 4;
+
 /// A direction for all variables.
 pub(super) struct Deltas {
     pub(super) shares: Vec<f64>,
@@ -66,45 +69,50 @@ impl System {
     pub(super) fn assemble(&mut self, program: &Program<'_>, point: &Inside) {
         let (servers, kinds) = (program.servers(), program.kinds);
         let (packed, pairs) = (kinds * (kinds + 1) / 2, servers * (servers + 1) / 2);
-        // By entry of a block, then by pair of servers: long rows for the innermost loop.
+        // By entry of a block, then by pair of servers: long rows for the innermost loop, and
+        // several users at once, for each of whom the entries would be read and written.
         let mut blocks = vec![0.0; packed * pairs];
-        let mut weights = vec![0.0; pairs];
-        self.border.fill(0.0);
+        let mut weights = vec![0.0; LANES * pairs];
+        let mut border = vec![0.0; kinds * servers];
+        let mut parts = vec![0.0; servers];
         self.corner = point.slack / point.factor;
-        for user in 0..program.users() {
-            let theta = &mut self.theta[user * servers..][..servers];
-            let shares = &point.shares[user * servers..][..servers];
-            let reduced = &point.reduced[user * servers..][..servers];
-            theta
-                .iter_mut()
-                .zip(shares.iter().zip(reduced))
-                .for_each(|(theta, (g, z))| *theta = g / z);
-            let sum: f64 = theta.iter().sum();
-            self.sums[user] = sum;
-            let demand = program.demand(user);
-            let total = program.totals[user];
-            self.corner += total * total / sum;
-            let mut pair = 0;
-            for row in 0..servers {
-                let weight = theta[row] / sum;
-                for (r, demand) in demand.iter().enumerate() {
-                    self.border[row * kinds + r] += weight * demand * total;
+        let users = program.users();
+        for first in (0..users).step_by(LANES) {
+            let count = LANES.min(users - first);
+            weights[count * pairs..].fill(0.0);
+            for (user, weights) in (first..first + count).zip(weights.chunks_exact_mut(pairs)) {
+                let theta = &mut self.theta[user * servers..][..servers];
+                let shares = &point.shares[user * servers..][..servers];
+                let reduced = &point.reduced[user * servers..][..servers];
+                theta
+                    .iter_mut()
+                    .zip(shares.iter().zip(reduced))
+                    .for_each(|(theta, (g, z))| *theta = g / z);
+                let sum: f64 = theta.iter().sum();
+                self.sums[user] = sum;
+                let total = program.totals[user];
+                self.corner += total * total / sum;
+                parts.iter_mut().zip(&*theta).for_each(|(part, theta)| *part = theta / sum);
+                for (border, demand) in border.chunks_exact_mut(servers).zip(program.demand(user)) {
+                    add(border, &parts, demand * total);
                 }
-                for (weights, other) in weights[pair..].iter_mut().zip(&theta[..row]) {
-                    *weights = -weight * other;
-                }
-                pair += row + 1;
-                let others =
-                    theta[..row].iter().sum::<f64>() + theta[row + 1..].iter().sum::<f64>();
-                weights[pair - 1] = weight * others;
+                pairs_of(theta, &parts, weights);
             }
             let mut entries = blocks.chunks_exact_mut(pairs);
             for row in 0..kinds {
                 for (column, entry) in (0..=row).zip(&mut entries) {
-                    add(entry, &weights, demand[row] * demand[column]);
+                    let by = |lane: usize| match lane < count {
+                        true => {
+                            let demand = program.demand(first + lane);
+                            demand[row] * demand[column]
+                        }
+                        false => 0.0,
+                    };
+                    add_lanes(entry, &weights, [by(0), by(1), by(2), by(3)]);
                 }
             }
         }
+        turn(&border, servers, &mut self.border);
         self.unpack(program, point, &blocks);
         cholesky(&mut self.factor, program.capacity.len());
     }
@@ -113,22 +121,21 @@ impl System {
     fn unpack(&mut self, program: &Program<'_>, point: &Inside, blocks: &[f64]) {
         let (servers, kinds, rows) = (program.servers(), program.kinds, program.capacity.len());
         let pairs = servers * (servers + 1) / 2;
-        for row in 0..rows {
-            for column in 0..=row {
-                let (k, l) = (row / kinds, column / kinds);
-                let (high, low) =
-                    ((row % kinds).max(column % kinds), (row % kinds).min(column % kinds));
-                let pair = k * (k + 1) / 2 + l;
-                let level = self.border[row] * self.border[column] / self.corner;
-                self.factor[row * rows + column] =
-                    blocks[(high * (high + 1) / 2 + low) * pairs + pair] + level;
+        for (row, line) in self.factor.chunks_exact_mut(rows).enumerate() {
+            let (server, r) = (row / kinds, row % kinds);
+            let level = self.border[row] / self.corner;
+            let others = line.chunks_exact_mut(kinds).zip(self.border.chunks_exact(kinds));
+            for (other, (entries, border)) in others.enumerate().take(server + 1) {
+                let pair = server * (server + 1) / 2 + other;
+                for (s, (entry, border)) in entries.iter_mut().zip(border).enumerate() {
+                    let (high, low) = (r.max(s), r.min(s));
+                    *entry = blocks[(high * (high + 1) / 2 + low) * pairs + pair] + level * border;
+                }
             }
             // A server without the resource: nobody who demands it comes here, and its price stays.
             let free = point.free[row];
-            self.factor[row * rows + row] +=
-                if free > 0.0 { free / point.prices[row] } else { 1.0 };
+            line[row] += if free > 0.0 { free / point.prices[row] } else { 1.0 };
         }
-        debug_assert_eq!(rows, servers * kinds);
     }
 
     /// The direction that changes the products by `wanted`; with `mend` 1 it also takes away what
@@ -154,6 +161,8 @@ impl System {
             })
             .collect();
         let mut edge = -wanted.factor / point.factor;
+        let mut moved = vec![0.0; servers];
+        let mut used = vec![0.0; kinds * servers];
         for (user, offset) in offsets.iter_mut().enumerate() {
             let (demand, total) = (program.demand(user), program.totals[user]);
             let pairs = user * servers..(user + 1) * servers;
@@ -170,11 +179,17 @@ impl System {
             *offset = missing;
             let each = missing / self.sums[user];
             edge += total * each;
-            let moved = h.iter().zip(theta).zip(shares);
-            for (((h, theta), g), row) in moved.zip(right.chunks_exact_mut(kinds)) {
-                let moved = mend * g + h + theta * each;
-                row.iter_mut().zip(demand).for_each(|(row, demand)| *row += demand * moved);
+            let parts = h.iter().zip(theta).zip(shares);
+            for (moved, ((h, theta), g)) in moved.iter_mut().zip(parts) {
+                *moved = mend * g + h + theta * each;
             }
+            for (used, demand) in used.chunks_exact_mut(servers).zip(demand) {
+                add(used, &moved, *demand);
+            }
+        }
+        for (server, right) in right.chunks_exact_mut(kinds).enumerate() {
+            let used = used.iter().skip(server).step_by(servers);
+            right.iter_mut().zip(used).for_each(|(right, used)| *right += used);
         }
         (0..kinds * servers)
             .filter(|&row| point.prices[row] <= 0.0)
@@ -203,11 +218,13 @@ impl System {
         let mut reduced = vec![0.0; users * servers];
         let mut values = vec![0.0; users];
         let mut costs = vec![0.0; servers];
+        let mut by_kind = vec![0.0; prices.len()];
+        turn(&prices, kinds, &mut by_kind);
         for user in 0..users {
             let theta = &self.theta[user * servers..][..servers];
-            let demand = program.demand(user);
-            for (cost, prices) in costs.iter_mut().zip(prices.chunks_exact(kinds)) {
-                *cost = dot(demand, prices);
+            costs.fill(0.0);
+            for (prices, demand) in by_kind.chunks_exact(servers).zip(program.demand(user)) {
+                add(&mut costs, prices, *demand);
             }
             let change = offsets[user] + program.totals[user] * factor + dot(theta, &costs);
             let value = change / self.sums[user];
@@ -246,6 +263,43 @@ impl Deltas {
     fn is_finite(&self) -> bool {
         self.factor.is_finite()
             && self.prices.iter().chain(&self.values).all(|value| value.is_finite())
+    }
+}
+
+/// Weights of pairs of servers, of one user: theta_k theta_l / D, negative off the diagonal; on it
+/// theta_k (D - theta_k) / D without a difference.
+fn pairs_of(theta: &[f64], parts: &[f64], weights: &mut [f64]) {
+    let mut after: f64 = 0.0;
+    let mut end = weights.len();
+    for row in (0..theta.len()).rev() {
+        let weights = &mut weights[end - row - 1..end];
+        end -= row + 1;
+        let mut before = 0.0;
+        for (weight, other) in weights.iter_mut().zip(&theta[..row]) {
+            *weight = -parts[row] * other;
+            before += other;
+        }
+        weights[row] = parts[row] * (before + after);
+        after += theta[row];
+    }
+}
+
+/// Turns a matrix of rows of `columns`.
+fn turn(matrix: &[f64], columns: usize, turned: &mut [f64]) {
+    let rows = matrix.len() / columns;
+    for (row, line) in matrix.chunks_exact(columns).enumerate() {
+        line.iter().zip(turned.chunks_exact_mut(rows)).for_each(|(value, to)| to[row] = *value);
+    }
+}
+
+/// Adds as many vectors as there are lanes, each by its own part.
+fn add_lanes(into: &mut [f64], values: &[f64], by: [f64; LANES]) {
+    let (first, rest) = values.split_at(into.len());
+    let (second, rest) = rest.split_at(into.len());
+    let (third, fourth) = rest.split_at(into.len());
+    let values = first.iter().zip(second).zip(third.iter().zip(fourth));
+    for (into, ((a, b), (c, d))) in into.iter_mut().zip(values) {
+        *into += (by[0] * a + by[1] * b) + (by[2] * c + by[3] * d);
     }
 }
 
