@@ -193,7 +193,8 @@ proptest! {
         goes_on(&config, &steps, dice.pick(&placement_names()))?;
     }
 
-    /// The same where many leaves wait for the same: they count together, and are put together anew.
+    /// The same where many leaves wait for the same: they count together, and are put together
+    /// anew.
     #[test]
     fn leaves_that_count_together_are_put_together_anew(
         mut dice in dice(900),
