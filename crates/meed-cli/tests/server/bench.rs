@@ -108,7 +108,11 @@ impl Server {
         until("the server answers", || {
             let ended = child.try_wait().unwrap();
             assert!(ended.is_none(), "{ended:?}: {}", fs::read_to_string(&log).unwrap());
-            UnixStream::connect(&socket).ok()
+            // To connect is not enough: the socket may be the last server's, held for a moment by
+            // a child that it was just starting.
+            let mut stream = UnixStream::connect(&socket).ok()?;
+            writeln!(stream, "who is there?").ok()?;
+            BufReader::new(stream).read_line(&mut String::new()).ok().filter(|bytes| *bytes > 0)
         });
     }
 

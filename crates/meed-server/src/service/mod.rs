@@ -11,25 +11,23 @@
 //! A turn takes what came while the last one waited for the disk: the more comes, the more shares a
 //! sync. Nothing but turns touches the world, so there is no lock to hold for too long.
 
+mod claim;
 mod connection;
 mod notify;
 
-use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::settings::{Settings, SettingsError, ThisMachine};
 use crate::user::LocalUser;
 use crate::world::{Places, TurnEvent, World, WorldError};
+use claim::{listen, lock};
 use connection::Limits;
 use notify::Notify;
 
@@ -208,46 +206,6 @@ fn run(
 
 fn remark(world: &mut World, say: &dyn Fn(&str)) {
     world.remarks().iter().for_each(|remark| say(remark));
-}
-
-/// One server has a state folder.
-fn lock(state: &Path) -> Result<File, ServeError> {
-    let named = |error| ServeError::File { path: state.to_owned(), error };
-    let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
-    DirBuilder::new().recursive(true).mode(mode).create(state).map_err(named)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    let file = options.open(state.join("lock")).map_err(named)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(ServeError::InUse(state.to_owned())),
-        Err(error) => Err(named(error.into())),
-    }
-}
-
-/// The socket: open to all where the server is root's, for it asks the system who comes; else to
-/// its own user. What a killed server has left there is removed.
-fn listen(path: &Path) -> Result<UnixListener, ServeError> {
-    let named = |error| ServeError::File { path: path.to_owned(), error };
-    let is_root = rustix::process::geteuid().is_root();
-    if let Some(folder) = path.parent() {
-        let mode = if is_root { 0o755 } else { 0o700 };
-        DirBuilder::new().recursive(true).mode(mode).create(folder).map_err(named)?;
-    }
-    if UnixStream::connect(path).is_ok() {
-        return Err(ServeError::SocketInUse(path.to_owned()));
-    }
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if std::os::unix::fs::FileTypeExt::is_socket(&found.file_type()) => {
-            std::fs::remove_file(path).map_err(named)?;
-        }
-        Ok(_) => return Err(named(io::Error::other("is there, and no socket"))),
-        Err(_) => {}
-    }
-    let listener = UnixListener::bind(path).map_err(named)?;
-    let mode = if is_root { 0o666 } else { 0o600 };
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(named)?;
-    Ok(listener)
 }
 
 fn signals(sender: SyncSender<Message>) -> io::Result<()> {
