@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::constraints::Labels;
 use crate::error::ConfigError;
-use crate::node_rows::{Moves, NodeRows, RowsState};
+use crate::node_rows::{Moves, NodeRows};
 use crate::resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit, fits};
+use crate::rows::RowsState;
 use crate::spec::{NodeId, NodeRow, NodeSpec};
 use crate::state::{NodeState, StateError};
 
@@ -82,7 +83,7 @@ impl Cluster {
         nodes: &[NodeState],
         rows: &RowsState,
     ) -> Result<(), StateError> {
-        self.rows.restore(nodes, rows)?;
+        self.rows = NodeRows::of_nodes(nodes, rows)?;
         for (node, row) in self.nodes.iter().zip((0..).map(NodeRow)) {
             if node.up {
                 self.names.insert(node.spec.name.clone(), self.rows.id(row));
@@ -306,7 +307,7 @@ impl Cluster {
         self.free.extend(spec.capacity.as_slice());
         self.capacity.extend(spec.capacity.as_slice());
         self.weights.push(spec.weight);
-        let row = self.rows.join();
+        let row = self.rows.come();
         self.names.insert(spec.name.clone(), self.rows.id(row));
         self.nodes.push(Node { spec, up: true });
         row
@@ -325,7 +326,7 @@ impl Cluster {
         self.total.sub(&node.spec.capacity);
         let nothing = Resources::zero(self.kinds);
         self.set_rows(id, &nothing, &nothing);
-        self.rows.leave(id);
+        self.rows.go(id);
     }
 
     /// Gives `node` another capacity, whether what runs there fits it or not.

@@ -65,6 +65,7 @@ pub mod policy;
 mod quantum;
 mod queue_rows;
 pub mod resources;
+mod rows;
 pub mod shares;
 mod slab;
 mod spec;

@@ -1,6 +1,6 @@
 //! Removed queues that nobody will miss are forgotten, so that their rows do not pile up.
 //!
-//! As many as are live are remembered, and 1,024 at least ([`crate::queue_rows`]). When there are
+//! As many as are live are remembered, and 1,024 at least ([`crate::rows`]). When there are
 //! more, as many as half of that number stay: one half of those are the last that went, the other
 //! those that owe most, parent by parent: charge over weight, by the order that their parent has.
 //! So nobody gets rid of a debt by having its queue removed, unless a few hundred others owe more;
@@ -18,6 +18,7 @@ use super::Engine;
 use crate::ledger::Charge;
 use crate::order::key::cmp_ratios;
 use crate::place::FirstFit;
+use crate::rows::{keep, moved};
 use crate::spec::QueueRow;
 use crate::state::State;
 
@@ -31,7 +32,7 @@ impl Engine {
     /// Forgets removed queues where there are too many. Handles of all others stay valid.
     pub(super) fn forget_queues(&mut self) {
         let Some((gone, stay)) = self.tree.rows().too_many_gone() else { return };
-        let gone: Vec<QueueRow> = gone.iter().copied().collect();
+        let gone: Vec<QueueRow> = gone.collect();
         let stay = self.not_forgotten(&gone, stay);
         let mut state = self.state();
         self.tell_forgotten(&mut state, &gone, &stay);
@@ -90,12 +91,7 @@ impl Engine {
 
 /// Takes the rows that do not stay out of a state.
 fn move_up(state: &mut State, stays: &[bool]) {
-    let mut next = 0;
-    let to = |&stays: &bool| {
-        next += u32::from(stays);
-        stays.then(|| next - 1)
-    };
-    let moved: Vec<Option<u32>> = stays.iter().map(to).collect();
+    let moved = moved(stays);
     let to = |row: u32| moved[row as usize].expect("who is named by another stays");
     if state.queues_declared.is_none() {
         state.queues_declared = Some(state.queues.len() as u32);
@@ -106,7 +102,7 @@ fn move_up(state: &mut State, stays: &[bool]) {
     for (row, queue) in (0..).zip(&mut state.queues) {
         queue.number = queue.number.or(Some(row));
     }
-    keep(&mut state.queues, stays);
+    keep(&mut state.queues, stays, 1);
     for (row, queue) in (0..).zip(&mut state.queues) {
         // A number is told where it is not the row's.
         queue.number = queue.number.filter(|&number| number != row);
@@ -116,14 +112,9 @@ fn move_up(state: &mut State, stays: &[bool]) {
     }
     state.jobs.live.iter_mut().for_each(|(_, job)| job.queue = to(job.queue));
     if let Some(guard) = &mut state.guard {
-        keep(&mut guard.standings, stays);
+        keep(&mut guard.standings, stays, 1);
     }
     if let Some(quanta) = &mut state.quanta {
-        keep(&mut quanta.queues, stays);
+        keep(&mut quanta.queues, stays, 1);
     }
-}
-
-fn keep<T>(table: &mut Vec<T>, stays: &[bool]) {
-    let mut stays = stays.iter();
-    table.retain(|_| stays.next().copied().unwrap_or(true));
 }

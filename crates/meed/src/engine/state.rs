@@ -20,8 +20,8 @@ use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
 use crate::place::Placement;
 use crate::policy::Blocked;
-use crate::queue_rows::QueueRowsState;
 use crate::resources::{ResourceKinds, Resources};
+use crate::rows::RowsState;
 use crate::spec::{JobId, NodeRow, QueueRow};
 use crate::state::{
     LiveJobState, QueueState, RunningState, STATE_VERSION, SlotsState, State, StateError, ensure,
@@ -70,11 +70,11 @@ impl Engine {
             measured: self.books.measured(),
             orders: books.order_states(),
             queues: tree.iter().map(queue).collect(),
-            queues_declared: rows.declared,
+            queues_declared: rows.next,
             queues_gone: rows.gone,
             remembered_queues: rows.remembered,
             nodes: room.nodes,
-            nodes_joined: room.rows.joined,
+            nodes_joined: room.rows.next,
             nodes_gone: room.rows.gone,
             remembered_nodes: room.rows.remembered,
             first_node: room.first_node,
@@ -153,8 +153,8 @@ impl Engine {
         let measured = state.measured;
         ensure!(measured < kinds.len(), "measured", "there is no resource number {measured}");
         let policy = |order: usize| state.orders.get(order).map(|order| order.policy.clone());
-        let numbers = QueueRowsState {
-            declared: state.queues_declared,
+        let numbers = RowsState {
+            next: state.queues_declared,
             gone: state.queues_gone.clone(),
             remembered: state.remembered_queues,
         };

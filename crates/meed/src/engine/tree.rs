@@ -11,8 +11,9 @@ use smallvec::SmallVec;
 
 use crate::fairness::dominant::WHOLE;
 use crate::policy::Policy;
-use crate::queue_rows::{QueueRows, QueueRowsState};
+use crate::queue_rows::QueueRows;
 use crate::resources::{MAX_AMOUNT, ResourceKinds, Resources};
+use crate::rows::RowsState;
 use crate::shares::apportion;
 use crate::spec::{MAX_WEIGHT, QueueId, QueueRow, QueueSpec, Weight};
 use crate::state::{QueueState, StateError, ensure};
@@ -135,7 +136,7 @@ impl Tree {
     /// The root alone.
     pub(super) fn new(root: &QueueSpec, kinds: usize) -> Tree {
         let mut numbers = QueueRows::default();
-        numbers.declare();
+        numbers.come();
         Tree {
             kinds,
             rows: vec![Row::new(None, root, kinds)],
@@ -227,7 +228,7 @@ impl Tree {
     /// stood.
     pub(super) fn revive(&mut self, id: QueueRow, spec: &QueueSpec) {
         self.gone.remove(&spec.name);
-        self.numbers.revive(id);
+        self.numbers.come_back(id);
         self.names.insert(spec.name.clone(), id);
         self.has_maximums |= spec.max.is_some();
         let row = &mut self.rows[id.index()];
@@ -241,7 +242,7 @@ impl Tree {
 
     /// Adds a queue below `parent`, without sharing out anew.
     pub(super) fn add(&mut self, parent: QueueRow, spec: &QueueSpec) -> QueueRow {
-        let id = self.numbers.declare();
+        let id = self.numbers.come();
         self.rows[parent.index()].children.push(id);
         self.names.insert(spec.name.clone(), id);
         self.has_maximums |= spec.max.is_some();
@@ -290,7 +291,7 @@ impl Tree {
         (row.rest.share, row.rest.part) = (Resources::zero(kinds), 0);
         if let Some((name, id)) = self.names.remove_entry(&row.rest.name) {
             self.gone.insert(name, id);
-            self.numbers.remove(id);
+            self.numbers.go(id);
         }
         let parent = row.parent?;
         let children = &mut self.rows[parent.index()].children;
@@ -328,14 +329,14 @@ impl Tree {
     /// they are shared out.
     pub(super) fn from_state(
         queues: &[QueueState],
-        numbers: &QueueRowsState,
+        numbers: &RowsState,
         policy_of: impl Fn(usize) -> Option<Policy>,
         kinds: &ResourceKinds,
     ) -> Result<Tree, StateError> {
         let mut tree = Tree {
             kinds: kinds.len(),
             rows: Vec::new(),
-            numbers: QueueRows::from_state(queues, numbers)?,
+            numbers: QueueRows::of_queues(queues, numbers)?,
             names: BTreeMap::new(),
             gone: BTreeMap::new(),
             has_maximums: false,

@@ -115,7 +115,7 @@ impl Room {
     }
 
     pub(super) fn forget_nodes(&mut self) -> Option<Moves> {
-        let moves = self.cluster.rows_mut().forget()?;
+        let moves = self.cluster.rows_mut().forget_first()?;
         self.cluster.move_rows(&moves);
         let to = |row: &NodeRow| moves.to(*row);
         for taken in &mut self.taken {

@@ -7,9 +7,9 @@ use super::shapes::{ShapeKey, Shapes};
 use super::{Room, ShapeId};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
-use crate::node_rows::RowsState;
 use crate::place::Placement;
 use crate::resources::{ResourceKinds, Resources};
+use crate::rows::RowsState;
 use crate::spec::{JobId, NodeRow, NodeSpec};
 use crate::state::{NodeState, ShapeState, State, StateError, ensure};
 
@@ -31,7 +31,7 @@ impl Room {
         let nodes = self.cluster.nodes.iter().enumerate();
         let node = |(index, node): (usize, &crate::cluster::Node)| NodeState {
             name: node.spec.name.clone(),
-            number: self.cluster.rows().number_state(index as u32),
+            number: self.cluster.rows().number_state(NodeRow(index as u32)),
             capacity: node.spec.capacity.as_slice().to_vec(),
             weight: node.spec.weight,
             labels: node.spec.labels.clone(),
@@ -105,7 +105,7 @@ impl Room {
         }
         room.place.set_pool(&room.cluster.total);
         let rows = RowsState {
-            joined: state.nodes_joined,
+            next: state.nodes_joined,
             gone: state.nodes_gone.clone(),
             remembered: state.remembered_nodes,
         };
