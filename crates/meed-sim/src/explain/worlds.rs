@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use meed::{JobId, QueueId, Time};
-use meed_driver::Books;
 use meed_driver::explain::{Standing, Subject, standing};
+use meed_driver::{Books, Driver, Journal};
 
 use crate::live;
 use crate::mapreduce;
@@ -45,6 +45,22 @@ fn subject(job: Option<Option<JobId>>) -> Subject {
     job.map_or(Subject::Queue, Subject::Job)
 }
 
+/// Tasks of a driver's job that wait; `None` when it is no more.
+fn waiting_of<J, K: Journal>(driver: &Driver<J, K>, id: JobId) -> Option<u64> {
+    let live = driver.job(id)?;
+    Some(live.waiting().map_or(0, |waits| waits.tasks))
+}
+
+/// How a leaf of the only driver, or a job of it, stands.
+fn standing_of<J, K: Journal>(
+    driver: &Driver<J, K>,
+    leaf: QueueId,
+    job: Option<Option<JobId>>,
+) -> Option<Standing> {
+    driver.leaf(leaf)?;
+    Some(standing(driver, driver, (leaf, leaf), subject(job)))
+}
+
 impl<'a, D: Desk<'a>> Explained<'a> for World<'a, D> {
     type Job = (D::At, JobId);
 
@@ -78,8 +94,7 @@ impl<'a, D: Desk<'a>> Explained<'a> for World<'a, D> {
     }
 
     fn waiting(&self, (at, id): (D::At, JobId)) -> Option<u64> {
-        let live = self.desk().driver(at).job(id)?;
-        Some(live.waiting().map_or(0, |waits| waits.tasks))
+        waiting_of(self.desk().driver(at), id)
     }
 
     fn standing(&self, leaf: QueueId, job: Option<Option<(D::At, JobId)>>) -> Option<Standing> {
@@ -120,13 +135,11 @@ impl<'a> Explained<'a> for live::World<'a> {
     }
 
     fn waiting(&self, id: JobId) -> Option<u64> {
-        let live = self.driver().job(id)?;
-        Some(live.waiting().map_or(0, |waits| waits.tasks))
+        waiting_of(self.driver(), id)
     }
 
     fn standing(&self, leaf: QueueId, job: Option<Option<JobId>>) -> Option<Standing> {
-        self.driver().leaf(leaf)?;
-        Some(standing(self.driver(), self.driver(), (leaf, leaf), subject(job)))
+        standing_of(self.driver(), leaf, job)
     }
 }
 
@@ -163,12 +176,10 @@ impl<'a> Explained<'a> for mapreduce::World<'a> {
     }
 
     fn waiting(&self, id: JobId) -> Option<u64> {
-        let live = self.driver().job(id)?;
-        Some(live.waiting().map_or(0, |waits| waits.tasks))
+        waiting_of(self.driver(), id)
     }
 
     fn standing(&self, leaf: QueueId, job: Option<Option<JobId>>) -> Option<Standing> {
-        self.driver().leaf(leaf)?;
-        Some(standing(self.driver(), self.driver(), (leaf, leaf), subject(job)))
+        standing_of(self.driver(), leaf, job)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use meed_journal::Header;
 
-use super::{Difference, Others, Recording, ReplayError, ReplayOptions, Replayed};
+use super::{Difference, Others, PLAYED_BACK, Recording, ReplayError, ReplayOptions, Replayed};
 use crate::live::{Begin, Fates, Mode, World};
 use crate::log::Log;
 use crate::log::read::LogError;
@@ -140,13 +140,7 @@ pub(super) fn replay(
         recording.copy_to(&mut **out)?;
     }
     if let Some(difference) = &difference {
-        remarks.push(format!(
-            "{}:{}: this Meed decides otherwise under {}; the recorded run is played back as the \
-             log tells it",
-            recording.log.name(),
-            difference.line,
-            recording.policy()
-        ));
+        remarks.push(recording.decides_otherwise(difference, PLAYED_BACK));
     }
     let mut runs = vec![recorded];
     for (words, plan) in others.plans {

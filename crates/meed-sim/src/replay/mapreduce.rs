@@ -77,13 +77,8 @@ pub(super) fn replay(
     };
     let again = recording.again(points, copy, watch)?;
     if let Some(difference) = &again.decisions {
-        remarks.push(format!(
-            "{}:{}: this Meed decides otherwise under {}; the first column is its run, not the \
-             recorded one",
-            recording.log.name(),
-            difference.line,
-            recording.policy()
-        ));
+        let so = "the first column is its run, not the recorded one";
+        remarks.push(recording.decides_otherwise(difference, so));
     }
     let mut runs = vec![again.record];
     for (words, setup, plan) in setups {

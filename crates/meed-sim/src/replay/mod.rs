@@ -154,6 +154,12 @@ impl Recording {
         (!self.run.finished).then_some(cut).into_iter().collect()
     }
 
+    /// A remark that this Meed decides otherwise, from `difference` on, and what is shown `so`.
+    fn decides_otherwise(&self, difference: &Difference, so: &str) -> String {
+        let (name, line, policy) = (self.log.name(), difference.line, self.policy());
+        format!("{name}:{line}: this Meed decides otherwise under {policy}; {so}")
+    }
+
     pub(crate) fn recorded_plan(&self) -> Result<Plan, LogError> {
         Ok(self.scenario.recorded_plan(&self.run.header, &place(&self.log, &self.run))?)
     }
@@ -298,6 +304,8 @@ pub fn verify(
     }
 }
 
+const PLAYED_BACK: &str = "the recorded run is played back as the log tells it";
+
 /// Runs what `options` ask for beside the recorded run. `log` gets the logs of what is run: of the
 /// recorded policy where nothing else is asked for, otherwise of all others.
 pub fn replay(
@@ -321,13 +329,7 @@ pub fn replay(
     let again = recording.again(options.series_points, copy, watch)?;
     let mut runs = vec![again.record];
     if let Some(difference) = &again.decisions {
-        remarks.push(format!(
-            "{}:{}: this Meed decides otherwise under {}; the recorded run is played back as the \
-             log tells it",
-            recording.log.name(),
-            difference.line,
-            recording.policy()
-        ));
+        remarks.push(recording.decides_otherwise(difference, PLAYED_BACK));
         runs = vec![recording.played_back(options.series_points, watch)?];
     }
     for (words, plan) in others.plans {
