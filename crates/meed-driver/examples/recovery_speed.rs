@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release -p meed-driver --example recovery_speed [FOLDER]`
 //!
-//! Beside the time by the clock stands that of the processor, where the system tells it: on a
-//! machine that others use as well only that can be compared, but it leaves out the disk.
+//! Figures are medians of many short rounds, ratios those of neighbours. Beside the time by the
+//! clock stands that of the processor, where the system tells it: it leaves out the disk.
 //!
 //! The folder (a new one among temporary files unless given) is where the journals go: syncs are
 //! the disk's.
@@ -21,7 +21,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use meed::place::BestFit;
-use meed::{Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, TaskGroup};
+use meed::{
+    AllocationId, Config, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources, TaskGroup,
+};
 use meed::{Time, Unit};
 use meed_driver::explain::Subject;
 use meed_driver::live::{Action, Live, Opening, SnapshotRule};
@@ -34,8 +36,11 @@ const NODES: u64 = 10_000;
 const TASKS_PER_JOB: u32 = 10;
 const JOBS: u64 = 110_000;
 const WALL: UnixMillis = UnixMillis::new(0);
-/// Decisions that are measured, and how many go into one commit.
-const DECISIONS: u64 = 50_000;
+/// Rounds that are measured, in turn with the journal off and on: what else happens on the machine
+/// happens to all alike.
+const ROUNDS: usize = 21;
+/// Decisions of a round, and how many go into one commit.
+const DECISIONS: u64 = 2500;
 const BATCH: u64 = 500;
 
 fn config() -> Config {
@@ -134,49 +139,76 @@ fn timed_twice(what: impl FnOnce()) -> [Duration; 2] {
     [took, processor() - before]
 }
 
-/// An end and a decision, many times, without a journal.
-fn without_journal() -> [Duration; 2] {
-    let mut driver: Driver<(), Off> =
-        Driver::new(config(), Box::new(BestFit::new(2)), Off).unwrap();
-    let mut running = VecDeque::new();
-    let queues: Vec<_> = driver.engine().queue_ids().skip(1).collect();
-    for number in 0..JOBS {
-        let (queue, demand) = job(number);
-        let groups = [TaskGroup::new(TASKS_PER_JOB, demand)];
-        let queue = queues[queue as usize];
-        let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
-        let new = || NewJob { key: number.into(), name: None, detail: () };
-        driver.job_arrived(at(1 + number / 100 * 2000), spec, new, |_, _, _| {}).unwrap();
-        if number % 100 == 99 {
-            driver.decide(|start| running.push_back(start.allocation)).unwrap();
-        }
-    }
-    let now = driver.engine().now().as_micros();
-    timed_twice(|| {
-        for decision in 1..=DECISIONS {
-            let task = running.pop_front().unwrap();
-            driver.task_ended(at(now + decision * 20), task).unwrap();
-            driver.decide(|start| running.push_back(start.allocation)).unwrap();
-        }
-    })
+/// Without a journal.
+struct Bare {
+    driver: Driver<(), Off>,
+    running: VecDeque<AllocationId>,
 }
 
-/// The same with one; and of that, what the commits took.
-fn with_journal(live: &mut Live<()>, running: &mut VecDeque<TaskKey>) -> [Duration; 3] {
-    let now = live.engine().now().as_micros();
-    let mut commits = Duration::ZERO;
-    let [took, processor] = timed_twice(|| {
-        for decision in 1..=DECISIONS {
-            let task = running.pop_front().unwrap();
-            live.at(at(now + decision * 20), |told| told.task_ended(&task)).unwrap();
-            if decision % BATCH == 0 {
-                let (actions, took) = timed(|| live.commit(WALL).unwrap());
-                commits += took;
-                take(running, actions);
+impl Bare {
+    fn filled() -> Bare {
+        let mut driver: Driver<(), Off> =
+            Driver::new(config(), Box::new(BestFit::new(2)), Off).unwrap();
+        let mut running = VecDeque::new();
+        let queues: Vec<_> = driver.engine().queue_ids().skip(1).collect();
+        for number in 0..JOBS {
+            let (queue, demand) = job(number);
+            let groups = [TaskGroup::new(TASKS_PER_JOB, demand)];
+            let queue = queues[queue as usize];
+            let spec =
+                JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+            let new = || NewJob { key: number.into(), name: None, detail: () };
+            driver.job_arrived(at(1 + number / 100 * 2000), spec, new, |_, _, _| {}).unwrap();
+            if number % 100 == 99 {
+                driver.decide(|start| running.push_back(start.allocation)).unwrap();
             }
         }
-    });
-    [took, processor, commits]
+        Bare { driver, running }
+    }
+
+    /// Ends, each with a decision.
+    fn round(&mut self) -> [Duration; 3] {
+        let now = self.driver.engine().now().as_micros();
+        let [took, processor] = timed_twice(|| {
+            for decision in 1..=DECISIONS {
+                let task = self.running.pop_front().unwrap();
+                self.driver.task_ended(at(now + decision * 20), task).unwrap();
+                self.driver.decide(|start| self.running.push_back(start.allocation)).unwrap();
+            }
+        });
+        [took, processor, Duration::ZERO]
+    }
+}
+
+/// With a journal.
+struct Kept {
+    live: Live<()>,
+    running: VecDeque<TaskKey>,
+}
+
+impl Kept {
+    fn filled(folder: &Path, reasons: bool) -> Kept {
+        let (live, running) = filled(folder, reasons);
+        Kept { live, running }
+    }
+
+    /// The same; and of that, what the commits took.
+    fn round(&mut self) -> [Duration; 3] {
+        let now = self.live.engine().now().as_micros();
+        let mut commits = Duration::ZERO;
+        let [took, processor] = timed_twice(|| {
+            for decision in 1..=DECISIONS {
+                let task = self.running.pop_front().unwrap();
+                self.live.at(at(now + decision * 20), |told| told.task_ended(&task)).unwrap();
+                if decision % BATCH == 0 {
+                    let (actions, took) = timed(|| self.live.commit(WALL).unwrap());
+                    commits += took;
+                    take(&mut self.running, actions);
+                }
+            }
+        });
+        [took, processor, commits]
+    }
 }
 
 fn bytes_in(folder: &Path) -> u64 {
@@ -184,72 +216,104 @@ fn bytes_in(folder: &Path) -> u64 {
     files.map(|file| file.metadata().unwrap().len()).sum()
 }
 
+/// Of one decision, in microseconds.
 fn micros(took: Duration) -> f64 {
     took.as_secs_f64() * 1e6 / DECISIONS as f64
+}
+
+fn median(all: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = all.collect();
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
 }
 
 fn main() {
     let made = tempfile::tempdir().unwrap();
     let base = std::env::args().nth(1).map_or_else(|| made.path().to_owned(), Into::into);
-    let off = without_journal();
-    println!(
-        "an end and a decision, journal off: {:.2} us, processor {:.2} us",
-        micros(off[0]),
-        micros(off[1])
-    );
-    for reasons in [true, false] {
-        let folder = base.join(if reasons { "reasons" } else { "plain" });
-        let (mut live, mut running) = filled(&folder, reasons);
-        let (records, bytes) = (live.store().durable(), bytes_in(&folder));
-        let [on, processor, commits] = with_journal(&mut live, &mut running);
-        let records = live.store().durable().get() - records.get();
-        let bytes = bytes_in(&folder).saturating_sub(bytes);
+    let folders = ["reasons", "plain"].map(|name| base.join(name));
+    let mut off = Bare::filled();
+    let mut on = [Kept::filled(&folders[0], true), Kept::filled(&folders[1], false)];
+    let before = [0, 1].map(|at| (on[at].live.store().durable().get(), bytes_in(&folders[at])));
+    let round = |_| (off.round(), [on[0].round(), on[1].round()]);
+    let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
+    let bare = |what: usize| median(rounds.iter().map(|(off, _)| micros(off[what])));
+    println!("an end and a decision, journal off: {:.2} us, processor {:.2} us", bare(0), bare(1));
+    for (at, (kept, folder)) in on.iter().zip(&folders).enumerate() {
+        let records = kept.live.store().durable().get() - before[at].0;
+        let bytes = bytes_in(folder).saturating_sub(before[at].1);
+        let took = |what: usize| median(rounds.iter().map(|(_, on)| micros(on[at][what])));
+        let ratio = |what: usize| {
+            let times = |(off, on): &([Duration; 3], [[Duration; 3]; 2])| {
+                on[at][what].as_secs_f64() / off[what].as_secs_f64()
+            };
+            median(rounds.iter().map(times))
+        };
         println!(
-            "journal on, reasons {reasons}, {BATCH} in a commit: {:.2} us, {:.2} times; processor \
-             {:.2} us, {:.2} times; {:.2} us are commits; {records} records of about {} bytes",
-            micros(on),
-            on.as_secs_f64() / off[0].as_secs_f64(),
-            micros(processor),
-            processor.as_secs_f64() / off[1].as_secs_f64(),
-            micros(commits),
+            "journal on, reasons {}, {BATCH} in a commit: {:.2} us, {:.2} times; processor {:.2} \
+             us, {:.2} times; {:.2} us are commits; {records} records of about {} bytes",
+            at == 0,
+            took(0),
+            ratio(0),
+            took(1),
+            ratio(1),
+            took(2),
             bytes / records
         );
-        if reasons {
-            continue;
-        }
-        let queues: Vec<_> = live.engine().queue_ids().skip(1).collect();
-        let now = live.engine().now();
-        let mut times: Vec<Duration> = (0..200)
-            .map(|number| {
-                let leaf = queues[number * 47];
-                timed(|| live.explain(now, leaf, Subject::Queue).unwrap()).1
-            })
-            .collect();
-        times.sort_unstable();
-        println!("explain of a queue: median {:?}, longest {:?}", times[100], times[199]);
-        let (running, waiting) = (live.engine().running_tasks(), live.engine().live_jobs());
-        let (seq, took) = timed(|| live.snapshot(WALL).unwrap());
-        let size = live.state().len();
-        println!(
-            "{running} tasks run, {waiting} jobs; snapshot after {seq}: {:.1} MB in {took:?}",
-            size as f64 / 1e6
-        );
-        let mut rest = VecDeque::from_iter(live.running().map(|running| running.task).take(5000));
-        let start = live.engine().now().as_micros();
-        for decision in 1..=5000 {
-            let task = rest.pop_front().unwrap();
-            live.at(at(start + decision * 20), |told| told.task_ended(&task)).unwrap();
-        }
-        live.commit(WALL).unwrap();
-        drop(live);
-        let ((mut live, recovered), took) =
-            timed(|| Live::open(store(&folder), opening(false)).unwrap());
-        println!("recovered in {took:?}: {} records behind the snapshot", recovered.played);
-        let state = live.state();
-        let (_, took) = timed(|| {
-            Driver::<(), Off>::from_state(&state, Box::new(BestFit::new(2)), Off).unwrap()
-        });
-        println!("of which the state itself: {took:?}");
-        assert!(live.queues(live.engine().now()).is_ok());
     }
+    drop(off);
+    let [_, kept] = on;
+    recovery(kept.live, &folders[1]);
+}
+
+/// How long explanations, a snapshot and the way back from it take.
+fn recovery(mut live: Live<()>, folder: &Path) {
+    let queues: Vec<_> = live.engine().queue_ids().skip(1).collect();
+    let now = live.engine().now();
+    let mut times: Vec<Duration> = (0..200)
+        .map(|number| {
+            let leaf = queues[number * 47];
+            timed(|| live.explain(now, leaf, Subject::Queue).unwrap()).1
+        })
+        .collect();
+    times.sort_unstable();
+    println!("explain of a queue: median {:?}, longest {:?}", times[100], times[199]);
+    let (running, waiting) = (live.engine().running_tasks(), live.engine().live_jobs());
+    let (seq, took) = timed(|| live.snapshot(WALL).unwrap());
+    let size = live.state().len();
+    println!(
+        "{running} tasks run, {waiting} jobs; snapshot after {seq}: {:.1} MB in {took:?}",
+        size as f64 / 1e6
+    );
+    let mut rest = VecDeque::from_iter(live.running().map(|running| running.task).take(5000));
+    let start = live.engine().now().as_micros();
+    for decision in 1..=5000 {
+        let task = rest.pop_front().unwrap();
+        live.at(at(start + decision * 20), |told| told.task_ended(&task)).unwrap();
+    }
+    live.commit(WALL).unwrap();
+    drop(live);
+    let mut played = 0;
+    let back = || {
+        let ((live, recovered), took) =
+            timed(|| Live::<()>::open(store(folder), opening(false)).unwrap());
+        played = recovered.played;
+        assert_eq!(live.engine().running_tasks(), running);
+        took.as_secs_f64()
+    };
+    let (back, longest) = of_several(back);
+    println!(
+        "recovered in {back:.2} s (longest {longest:.2}): {played} records behind the snapshot"
+    );
+    let state = Live::<()>::open(store(folder), opening(false)).unwrap().0.state();
+    let place = || Box::new(BestFit::new(2));
+    let read = || timed(|| Driver::<(), Off>::from_state(&state, place(), Off).unwrap()).1;
+    let (state, longest) = of_several(|| read().as_secs_f64());
+    println!("of which the state itself: {state:.2} s (longest {longest:.2})");
+}
+
+/// Median and longest.
+fn of_several(mut took: impl FnMut() -> f64) -> (f64, f64) {
+    let mut all: Vec<f64> = (0..7).map(|_| took()).collect();
+    all.sort_by(f64::total_cmp);
+    (all[all.len() / 2], all[all.len() - 1])
 }

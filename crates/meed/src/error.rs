@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// A configuration that cannot be scheduled.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// Too few or too many resource kinds.
     #[error("a cluster has 1 to {MAX_KINDS} resource kinds, not {given}")]
@@ -137,6 +138,7 @@ pub enum ConfigError {
 
 /// An event that the engine refuses; its state is as if the event had not come.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum Rejected {
     /// Time went backwards.
     #[error(

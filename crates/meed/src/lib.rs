@@ -74,7 +74,9 @@ pub mod time;
 
 pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, KeyValue, Reason, Start};
-pub use engine::{ChildView, Engine, FirstChildren, GroupView, GuardView, KeyParts, QueueView};
+pub use engine::{
+    ChildView, Engine, FirstChildren, GroupView, GuardView, KeyParts, NodeRoom, QueueView,
+};
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};
 pub use ledger::Charge;

@@ -136,6 +136,7 @@ pub struct Config {
 
 /// What becomes of tasks that no node could hold when empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Infeasible {
     /// Their job is refused: in a cluster that is what it is they would wait for ever.
     #[default]

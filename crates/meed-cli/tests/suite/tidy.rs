@@ -99,3 +99,37 @@ fn a_public_type_has_one_name() {
     places.retain(|_, places| places.len() > 1);
     assert!(places.is_empty(), "one name for two types: {places:#?}");
 }
+
+/// Crates that others build on (ARCHITECTURE.md).
+const API: [&str; 5] = ["meed", "meed-config", "meed-journal", "meed-store", "meed-driver"];
+/// Errors of theirs that are closed by what they are: callers turn each case into their own.
+const CLOSED: [&str; 2] = ["NumberError", "ReadError<E>"];
+
+/// What may be wrong grows with every version: whoever matches on an error of a crate that others
+/// build on leaves room for more. Our own crates do not: the compiler shows who has no words, or no
+/// exit code, for a new one.
+#[test]
+fn errors_of_the_api_may_grow() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
+    let is_api =
+        |path: &&PathBuf| API.iter().any(|name| path.starts_with(root.join(name).join("src")));
+    let mut closed = Vec::new();
+    let mut seen = 0;
+    for path in files(".rs").iter().filter(is_api) {
+        let text = fs::read_to_string(path).unwrap();
+        let mut before = "";
+        for line in text.lines() {
+            let name = line.strip_prefix("pub enum ").and_then(|rest| rest.split(' ').next());
+            let is_error = |name: &str| name.contains("Error") && !CLOSED.contains(&name);
+            if name.is_some_and(is_error) {
+                seen += 1;
+                if before != "#[non_exhaustive]" {
+                    closed.push(format!("{}: {line}", path.display()));
+                }
+            }
+            before = line;
+        }
+    }
+    assert!(closed.is_empty(), "without #[non_exhaustive]:\n{}", closed.join("\n"));
+    assert!(seen > 5, "{seen} errors were looked at");
+}

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use meed::fairness::Lending;
 use meed::policy::Preset;
-use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeId, QueueId, Resources, Tier};
+use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeRoom, QueueId, Resources, Tier};
 use serde::Serialize;
 
 use crate::books::{Books, leaves, lending};
@@ -378,12 +378,8 @@ fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
 fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
     let mut found = Vec::new();
     found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand)));
-    let allowed = engine.allowing(own);
-    let nodes = || engine.node_ids().filter(|&id| engine.is_up(id) && allowed(id));
-    let fits = nodes().any(|id| own.demand.fits_in(&engine.node(id).1));
-    if !fits {
-        let nodes: Vec<NodeId> = nodes().collect();
-        found.push(no_room(engine, &nodes, &own.demand));
+    if let Some(obstacle) = no_room(engine, own) {
+        found.push(obstacle);
     } else if own.capped_by.is_none() && engine.policy(QueueId::ROOT).blocked == Blocked::Wait {
         found.push(Obstacle::Blocked);
     }
@@ -416,43 +412,45 @@ fn quota(engine: &Engine, queue: QueueId, demand: &Resources) -> Obstacle {
     Obstacle::Quota { queue: engine.queue(queue).name.to_owned(), bounds }
 }
 
-/// Why `demand` fits on none of the nodes where it may run.
-fn no_room(engine: &Engine, nodes: &[NodeId], demand: &Resources) -> Obstacle {
-    let mut all = Resources::zero(demand.kinds());
-    nodes.iter().for_each(|&id| all.add(&engine.node(id).1));
-    if !nodes.iter().any(|&id| demand.fits_in(&engine.node(id).0.capacity)) {
-        return Obstacle::NoNode;
+/// Why a task fits on none of the nodes where it may run; `None` where it fits on one.
+fn no_room(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
+    let demand = &own.demand;
+    let asked = || (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
+    let (mut nodes, mut could) = (0, false);
+    let (mut all, mut most) = (Resources::zero(demand.kinds()), Resources::zero(demand.kinds()));
+    // The node that has the largest part of what it has least of; the first of equal ones.
+    let mut nearest = f64::NEG_INFINITY;
+    for NodeRoom { capacity, free, .. } in engine.nodes_for(own) {
+        if demand.fits_in(&free) {
+            return None;
+        }
+        nodes += 1;
+        could |= demand.fits_in(&capacity);
+        all.add(&free);
+        let part = |kind| free.get(kind) as f64 / demand.get(kind) as f64;
+        let part = asked().map(part).fold(f64::INFINITY, f64::min);
+        if part > nearest {
+            (nearest, most) = (part, free);
+        }
     }
-    // The node that has the largest part of what it has least of.
-    let part = |id: NodeId| {
-        let free = engine.node(id).1;
-        let parts = (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
-        parts
-            .map(|kind| free.get(kind) as f64 / demand.get(kind) as f64)
-            .fold(f64::INFINITY, f64::min)
-    };
-    let parts = nodes.iter().map(|&id| (part(id), id));
-    let nearest = parts.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    let most = nearest.map_or(Resources::zero(demand.kinds()), |(_, id)| engine.node(id).1);
+    if !could {
+        return Some(Obstacle::NoNode);
+    }
     let bound = |kind: usize| Bound {
         resource: engine.kinds().name(kind).to_owned(),
         asks: amount(engine, kind, demand.get(kind)),
         has: amount(engine, kind, all.get(kind)),
         most: None,
     };
-    let asked = || (0..demand.kinds()).filter(|&kind| demand.get(kind) > 0);
     let short: Vec<Bound> =
         asked().filter(|&kind| demand.get(kind) > all.get(kind)).map(bound).collect();
-    match short.is_empty() {
-        false => Obstacle::Size { short },
-        true => Obstacle::Place {
-            free: asked().map(bound).collect(),
-            most_on_a_node: asked()
-                .map(|kind| {
-                    (engine.kinds().name(kind).to_owned(), amount(engine, kind, most.get(kind)))
-                })
-                .collect(),
-            nodes: nodes.len() as u64,
-        },
+    if !short.is_empty() {
+        return Some(Obstacle::Size { short });
     }
+    let most = |kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, most.get(kind)));
+    Some(Obstacle::Place {
+        free: asked().map(bound).collect(),
+        most_on_a_node: asked().map(most).collect(),
+        nodes,
+    })
 }

@@ -4,12 +4,13 @@
 
 use super::Engine;
 use super::ready::Bucket;
+use super::room::ShapeId;
 use crate::decision::KeyValue;
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId, QueueId, QueueRow};
+use crate::spec::{JobId, NodeId, NodeRow, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
 /// One child of a queue that has tasks waiting.
@@ -58,6 +59,17 @@ pub struct GroupView {
     pub capped_by: Option<QueueId>,
 }
 
+/// A node on which a task may run ([`Engine::nodes_for`]).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NodeRoom {
+    /// The node.
+    pub node: NodeId,
+    /// All that it has.
+    pub capacity: Resources,
+    /// What is free on it.
+    pub free: Resources,
+}
+
 /// The starvation guard, seen from one leaf.
 #[derive(Clone, Debug)]
 pub struct GuardView {
@@ -100,13 +112,7 @@ impl Engine {
     /// Whether some node that is up could hold a task of a group when it is empty; if none can, it
     /// waits for a node to join.
     pub fn some_node_could_hold(&self, group: &GroupView) -> bool {
-        let allows = self.allowing(group);
-        let could = |node: NodeId| {
-            self.is_up(node)
-                && group.demand.fits_in(&self.room.spec_of(node).capacity)
-                && allows(node)
-        };
-        self.node_ids().any(could)
+        self.nodes_for(group).any(|room| group.demand.fits_in(&room.capacity))
     }
 
     /// Running tasks of a job; 0 where it is no more.
@@ -211,22 +217,27 @@ impl Engine {
         all.into_iter().map(view).collect()
     }
 
-    /// Whether constraints let tasks of a group run on `node`.
-    pub fn allows(&self, group: &GroupView, node: NodeId) -> bool {
-        self.allowing(group)(node)
+    /// The nodes that are up and on which constraints let tasks of a group run, in order of joining.
+    /// O(nodes) in all.
+    pub fn nodes_for(&self, group: &GroupView) -> impl Iterator<Item = NodeRoom> + '_ {
+        let shape = self.shape_of(group);
+        let rows = (0..self.room.nodes() as u32).map(NodeRow);
+        let room = move |row: NodeRow| {
+            let node = self.room.node(row).filter(|node| node.up)?;
+            let allowed = shape.is_some_and(|shape| self.room.allows(shape, row));
+            allowed.then(|| NodeRoom {
+                node: self.room.id(row),
+                capacity: node.spec.capacity,
+                free: self.room.free(row),
+            })
+        };
+        rows.filter_map(room)
     }
 
-    /// The same for many nodes: the group is looked up once.
-    pub fn allowing(&self, group: &GroupView) -> impl Fn(NodeId) -> bool + '_ {
-        let job = self.work.job(group.job);
-        let mut groups = job.into_iter().flat_map(|job| job.groups());
-        let number = group.group;
-        let found = groups.find(|&&slot| self.work.group(slot).number == number);
-        let shape = found.map(|&slot| self.work.group(slot).shape);
-        move |node| {
-            let row = self.room.row(node);
-            shape.zip(row).is_some_and(|(shape, row)| self.room.allows(shape, row))
-        }
+    fn shape_of(&self, group: &GroupView) -> Option<ShapeId> {
+        let mut groups = self.work.job(group.job)?.groups().iter();
+        let slot = groups.find(|&&slot| self.work.group(slot).number == group.group)?;
+        Some(self.work.group(*slot).shape)
     }
 
     /// The starvation guard, where the root's policy has one.

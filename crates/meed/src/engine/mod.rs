@@ -43,7 +43,7 @@ mod work;
 
 use std::cell::OnceCell;
 
-pub use explain::{ChildView, FirstChildren, GroupView, GuardView};
+pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom};
 pub use parts::KeyParts;
 pub use view::QueueView;
 

@@ -108,12 +108,12 @@ impl Room {
         self.cluster.rows_mut().set_remembered(least);
     }
 
-    /// Forgets nodes that left long ago, where there are too many; how all rows have moved then.
     /// Another placement in its place, to take this one elsewhere.
     pub(super) fn replace_placement(&mut self, place: Box<dyn Placement>) -> Box<dyn Placement> {
         std::mem::replace(&mut self.place, place)
     }
 
+    /// Forgets nodes that left long ago, where there are too many; how all rows have moved then.
     pub(super) fn forget_nodes(&mut self) -> Option<Moves> {
         let moves = self.cluster.rows_mut().forget_first()?;
         self.cluster.move_rows(&moves);
