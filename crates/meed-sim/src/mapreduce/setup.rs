@@ -11,7 +11,7 @@ use super::world::Finished;
 use crate::Watch;
 use crate::log::Log;
 use crate::record::RunRecord;
-use crate::world::{NewPlacement, RunError, StopAt};
+use crate::world::{RunError, StopAt};
 
 /// The machines and how they are shared.
 #[derive(Clone, Debug)]
@@ -76,8 +76,6 @@ pub struct MapReduceSetup {
     /// Queues and policies; resources `map` and `reduce`; one node for each machine, with its slots
     /// as capacity.
     pub config: Config,
-    /// The engine asks for one; nodes ask for work here, so it is never used.
-    pub placement: NewPlacement,
     /// Which maps a slot may run.
     pub rule: &'static Rule,
     /// What the rule takes for given.

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use crate::classes::Classes;
+use meed::place::Unasked;
 use meed::{JobId, NodeId, Span, Time};
 use meed_driver::{Books, Driver, Sampler, finish_of};
 
@@ -75,8 +76,7 @@ pub(super) struct Finished<'a> {
 impl<'a> World<'a> {
     pub(crate) fn new(setup: MapReduceSetup, log: Log<'a>) -> Result<World<'a>, RunError> {
         let cluster = setup.cluster;
-        let place = (setup.placement)(setup.config.kinds.len(), setup.seed);
-        let driver = Driver::new(setup.config, place, log)?;
+        let driver = Driver::new(setup.config, Box::new(Unasked), log)?;
         let map_slots = cluster.machines.iter().map(|machine| machine.map_slots).collect();
         let classes = Classes::new(setup.rule, setup.limits, map_slots)?;
         let points = setup.series_points;

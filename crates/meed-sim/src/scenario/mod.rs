@@ -371,8 +371,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// How tasks are placed: by a placement, or in the MapReduce world by a rule, where the
-    /// placement is never asked.
+    /// How tasks are placed: by a placement, or in the MapReduce world, which asks none, by a rule.
     fn place(
         &self,
         keys: &PolicySpec,

@@ -46,6 +46,12 @@ impl Allowed<'_> {
     /// Every node.
     pub const ANY: Allowed<'static> = Allowed { eligible: None, taken: None };
 
+    /// Whether it is every node.
+    #[inline]
+    pub fn is_any(&self) -> bool {
+        self.eligible.is_none() && self.taken.is_none()
+    }
+
     /// Whether `node` is one of them.
     #[inline]
     pub fn contains(&self, node: NodeRow) -> bool {

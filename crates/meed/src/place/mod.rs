@@ -12,6 +12,7 @@ mod ratio_order;
 mod tests;
 mod two_choices;
 mod two_kinds;
+mod unasked;
 mod worst_fit;
 
 pub use allowed::{Allowed, NodeSet, TakenNodes};
@@ -19,12 +20,14 @@ pub use best_fit::BestFit;
 pub use cosine::Cosine;
 pub use first_fit::FirstFit;
 pub use two_choices::TwoChoices;
+pub use unasked::Unasked;
 pub use worst_fit::WorstFit;
 
 use crate::resources::Resources;
 use crate::spec::NodeRow;
 
-/// A placement policy. It keeps what it needs to know about free resources itself.
+/// A placement policy. It keeps what it needs to know about free resources itself. Only
+/// [`Unasked`], for worlds that place by themselves, finds nothing.
 pub trait Placement: Send {
     /// A node with room for `demand` that is allowed, or `None` when there is none at all: a
     /// placement never refuses a demand that fits somewhere (work conservation rests on it).

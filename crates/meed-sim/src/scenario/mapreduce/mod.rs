@@ -241,7 +241,6 @@ impl Scenario {
         let rule = plan.rule.expect("plans of this world have a rule");
         Ok(Some(MapReduceSetup {
             config: plan.config,
-            placement: plan.placement,
             rule,
             limits: world.limits,
             cluster: world.cluster.clone(),

@@ -1,0 +1,33 @@
+//! For worlds that never ask where a task may run: nodes ask for work there ([`Engine::offer`]), or
+//! another scheduler places.
+//!
+//! It finds nothing and remembers nothing, so a task that starts or ends costs nothing here: in the
+//! MapReduce world a tenth of all time. An engine with it starts nothing of its own accord.
+//!
+//! [`Engine::offer`]: crate::Engine::offer
+
+use super::{Allowed, Placement};
+use crate::resources::Resources;
+use crate::spec::NodeRow;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unasked;
+
+impl Placement for Unasked {
+    fn find(&mut self, _demand: &Resources, _allowed: Allowed<'_>) -> Option<NodeRow> {
+        None
+    }
+
+    fn may_fit(&self, _demand: &Resources) -> bool {
+        false
+    }
+
+    fn set_free(&mut self, _node: NodeRow, _free: &Resources) {}
+
+    fn clear(&mut self) {}
+
+    fn why(&self) -> &'static str {
+        "the node that asked"
+    }
+}
