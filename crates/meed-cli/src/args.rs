@@ -107,7 +107,8 @@ fn policy_keys() -> String {
 #[derive(Args)]
 pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
-    /// (Google), .csv (Philly), .jsonl, compressed or not.
+    /// (Google), .csv (Philly), a YARN ResourceManager's list of applications (JSON), .jsonl,
+    /// compressed or not.
     pub(crate) scenario: PathBuf,
     #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
     pub(crate) policy: Vec<String>,

@@ -1,7 +1,7 @@
 //! Which format a trace file has, told by its name, and by its beginning where the name does not
 //! tell (a pipe): `.swf`, `.mwf`, `.tsv` (SWIM), `.jsonl`, `.csv`
 //! with `task_events` in its name or its folder's (Google), any other `.csv` (Philly); compressed
-//! or not.
+//! or not. Answers of a YARN ResourceManager have no ending of their own: their content tells.
 
 use std::path::Path;
 
@@ -21,17 +21,20 @@ pub enum TraceFormat {
     Swim,
     /// Philly, [`crate::philly`].
     Philly,
+    /// Applications of a YARN ResourceManager, [`crate::yarn`].
+    Yarn,
     /// Meed's own, [`crate::canonical`].
     Canonical,
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 6] = [
+const NAMES: [(&str, TraceFormat); 7] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
     ("swim", TraceFormat::Swim),
     ("philly", TraceFormat::Philly),
+    ("yarn", TraceFormat::Yarn),
     ("meed", TraceFormat::Canonical),
 ];
 
@@ -89,8 +92,8 @@ impl TraceFormat {
     }
 
     /// Told by the first line that holds data: numbers between blanks (18 are SWF, 21 columns MWF),
-    /// an object of JSON with our version, a row of Google's table, a header of Philly's, or six
-    /// columns between tabs.
+    /// an object of JSON with our version or with `apps` (YARN), a row of Google's table, a header
+    /// of Philly's, or six columns between tabs.
     pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -103,7 +106,8 @@ impl TraceFormat {
             (21, 18..) => Some(TraceFormat::Mwf),
             _ if line.starts_with(b"{") => {
                 let ours = String::from_utf8_lossy(line).contains("\"meed_trace\"");
-                ours.then_some(TraceFormat::Canonical)
+                let yarn = || is_yarn(start).then_some(TraceFormat::Yarn);
+                ours.then_some(TraceFormat::Canonical).or_else(yarn)
             }
             _ if commas().count() == 13 && commas().next().is_some_and(is_number) => {
                 Some(TraceFormat::Google)
@@ -115,6 +119,13 @@ impl TraceFormat {
             _ => None,
         }
     }
+}
+
+/// Whether this is `{"apps":`, with blanks or without.
+fn is_yarn(start: &[u8]) -> bool {
+    let rest = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let rest = rest.and_then(|rest| rest.strip_prefix(b"\"apps\""));
+    rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
 }
 
 fn is_number(word: &[u8]) -> bool {
@@ -146,6 +157,9 @@ mod tests {
             (google, Some(TraceFormat::Google)),
             ("job0\t0\t1\t5\t0\t0\n", Some(TraceFormat::Swim)),
             ("{\"meed_trace\":1,\"resources\":{}}\n", Some(TraceFormat::Canonical)),
+            ("{\"apps\":{\"app\":[{\"id\":", Some(TraceFormat::Yarn)),
+            ("\n{\n  \"apps\" : null\n}\n", Some(TraceFormat::Yarn)),
+            ("{\"apps\"}", None),
             ("{\"t\":0.0,\"run\":{}}\n", None),
             ("[cluster]\nresources = [\"cpu\"]\n", None),
             ("# a scenario\n", None),

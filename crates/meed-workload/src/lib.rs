@@ -1,11 +1,12 @@
 //! Trace readers and generators: from many sources to one canonical workload.
 //!
 //! A [`JobSource`] is a stream of [`Job`]s in order of submission. Readers (SWIM, SWF, Philly,
-//! Meed's own format) and generators all make it, worlds take it, and none of them knows policies.
+//! YARN, Meed's own format) and generators all make it, worlds take it, and none of them knows
+//! policies.
 //!
 //! Which module do you want?
-//! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`canonical`];
-//!   [`format`](mod@format) tells them apart by name
+//! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`yarn`],
+//!   [`canonical`]; [`format`](mod@format) tells them apart
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
@@ -15,8 +16,8 @@
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
 //! equal input and settings give equal jobs on every machine (integers and software floating point
 //! only, no clock, no unseeded randomness); memory does not grow with the length of a trace (but
-//! for [`philly`], which is sorted, and [`google`], where a job is known only when its tasks have
-//! ended).
+//! for [`philly`] and [`yarn`], which are sorted, and [`google`], where a job is known only when
+//! its tasks have ended).
 
 pub mod canonical;
 pub mod convert;
@@ -38,6 +39,7 @@ mod source;
 pub mod stretch;
 pub mod swf;
 pub mod swim;
+pub mod yarn;
 
 pub use error::{BadLine, OnBadLine, TraceError};
 pub use job::{Durations, Job, JobGroup, JobLabel, MAX_TASKS};

@@ -213,35 +213,47 @@ impl Story {
         })?;
         // Two ticks, so that the last ends are told.
         sleep(Duration::from_secs(4));
-        self.settle()
+        self.settle()?;
+        self.import()
     }
 
-    /// The ledger and Hadoop's own word.
-    fn settle(&self) -> Result<(), String> {
-        let beans = get("/jmx?qry=Hadoop:service=ResourceManager,name=MeedQueue,*");
-        let beans = beans.ok_or("no metrics")?;
-        let apps = get("/ws/v1/cluster/apps").ok_or("no applications")?;
-        let apps: serde_json::Value = serde_json::from_str(&apps).map_err(|why| why.to_string())?;
-        let mut wrong = Vec::new();
-        for queue in ["root.a", "root.b"] {
-            let all = apps["apps"]["app"].as_array().cloned().unwrap_or_default();
-            let ours = all.iter().filter(|app| app["queue"] == queue);
-            let hadoop: f64 = ours.filter_map(|app| app["memorySeconds"].as_f64()).sum();
-            let ledger = charged(&beans, queue).ok_or(format!("{queue} has no row: {beans}"))?;
-            crate::say(&format!(
-                "{queue}: ledger {ledger:.3} MB s, Hadoop {hadoop:.0} MB s (whole seconds)"
-            ));
-            // Hadoop tells whole seconds of an application; and of a container that outlived a
-            // ResourceManager some milliseconds less than the ledger, which is not explained yet.
-            if (ledger - hadoop).abs() > 1.0 + hadoop * 1e-4 {
-                wrong.push(format!("{queue}: {ledger} against {hadoop}"));
+    /// The applications as a trace: Meed reads what a real ResourceManager answers, and the work in
+    /// both resources is Hadoop's.
+    fn import(&self) -> Result<(), String> {
+        let list = get("/ws/v1/cluster/apps").ok_or("no applications")?;
+        let (file, trace) = (self.folder.join("apps.json"), self.folder.join("apps.jsonl"));
+        fs::write(&file, &list).map_err(|why| why.to_string())?;
+        let mut meed = Command::new("cargo");
+        meed.current_dir(super::root()).args(["run", "--quiet", "--package", "meed-cli", "--"]);
+        meed.args(["trace", "convert"]).args([&file, &trace]);
+        super::succeed(&mut meed, "meed trace convert")?;
+        let text = fs::read_to_string(&trace).map_err(|why| why.to_string())?;
+        let parsed = |text: &str| -> Result<serde_json::Value, String> {
+            serde_json::from_str(text).map_err(|why| why.to_string())
+        };
+        let jobs: Vec<_> = text.lines().skip(1).map(parsed).collect::<Result<_, _>>()?;
+        let apps = parsed(&list)?;
+        for (kind, sum, unit) in [("cpu", "vcoreSeconds", 1.0), ("memory", "memorySeconds", MIB)] {
+            let told = apps["apps"]["app"].as_array().into_iter().flatten();
+            let hadoop: f64 = told.filter_map(|app| app[sum].as_f64()).sum();
+            let ours: f64 = jobs.iter().filter_map(|job| work(job, kind)).sum::<f64>() / unit;
+            crate::say(&format!("as a trace of {} jobs: {sum} {ours:.3} of {hadoop}", jobs.len()));
+            if hadoop == 0.0 || (ours / hadoop - 1.0).abs() > 1e-6 {
+                return Err(format!("the trace's {sum} are {ours}, Hadoop's {hadoop}"));
             }
         }
-        match wrong.is_empty() {
-            true => Ok(()),
-            false => Err(format!("ledger and Hadoop differ: {}", wrong.join("; "))),
-        }
+        Ok(())
     }
+}
+
+/// Bytes of a mebibyte.
+const MIB: f64 = 1048576.0;
+
+/// Amount x seconds of all tasks of a job of a trace.
+fn work(job: &serde_json::Value, kind: &str) -> Option<f64> {
+    let group = &job["tasks"][0];
+    let count = group["count"].as_f64().unwrap_or(1.0);
+    Some(count * group["demand"][kind].as_f64()? * group["duration_s"].as_f64()?)
 }
 
 fn charged(beans: &str, queue: &str) -> Option<f64> {

@@ -259,13 +259,21 @@ fn a_pipe_is_told_by_what_comes_through_it() {
     let mwf = "1 1356994800 0 5 2 -1 -1 2 5 100 1 3 1 1 1 1 -1 -1 {1,2} q 1:ppn=2\n";
     let google = "600000000,,1,0,,0,u,0,0,0.1,0.1,0,0\n600000001,,1,0,5,1,u,0,0,0.1,0.1,0,0\n\
                   700000001,,1,0,5,4,u,0,0,0.1,0.1,0,0\n";
+    let yarn = "{\"apps\":{\"app\":[{\"id\":\"a1\",\"user\":\"u\",\"queue\":\"root.q\",\
+                \"startedTime\":9000,\"finishedTime\":12000,\"memorySeconds\":4096,\
+                \"vcoreSeconds\":4}]}}";
     succeed(folder, &["trace", "convert", "subs.swf", "own.jsonl"]);
-    for (name, text) in
-        [("t.csv", philly), ("t.tsv", swim), ("t.mwf", mwf), ("task_events.csv", google)]
-    {
+    let texts = [
+        ("t.csv", philly),
+        ("t.tsv", swim),
+        ("t.mwf", mwf),
+        ("task_events.csv", google),
+        ("apps.json", yarn),
+    ];
+    for (name, text) in texts {
         fs::write(folder.join(name), text).unwrap();
     }
-    for file in ["subs.swf", "own.jsonl", "t.csv", "t.tsv", "t.mwf", "task_events.csv", "s.toml"] {
+    for file in ["subs.swf", "own.jsonl", "s.toml"].into_iter().chain(texts.map(|(name, _)| name)) {
         let whole = succeed(folder, &["trace", "inspect", file, "--json"]);
         for through in ["cat", "gzip -c", "xz -c"] {
             for pipe in [

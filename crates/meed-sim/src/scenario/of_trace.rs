@@ -11,6 +11,7 @@ use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
 use meed_workload::philly::{PhillyAssumptions, PhillySource};
 use meed_workload::swf::{SwfAssumptions, SwfSource};
+use meed_workload::yarn::{YarnAssumptions, YarnSource};
 use meed_workload::{OnBadLine, Origin, TraceError};
 use serde::Serialize;
 use toml::Spanned;
@@ -238,6 +239,7 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
             );
             Ok((Cluster::of_one("gpu", gpus), Some(note)))
         }
+        TraceFormat::Yarn => cluster_for_yarn(path, how),
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
             let kinds = source.kinds();
@@ -261,6 +263,25 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
             Ok((Cluster { resources: kinds().map(resource).collect(), ..pool }, Some(note)))
         }
     }
+}
+
+/// One pool of vcores and memory that the applications would keep busy from the first submission
+/// to the last.
+fn cluster_for_yarn(path: &Path, how: &str) -> Result<(Cluster, Option<String>), TraceError> {
+    let kinds = vec![("cpu".to_owned(), Unit::Milli), ("memory".to_owned(), Unit::Bytes)];
+    let kinds = ResourceKinds::new(kinds).expect("two named kinds are valid");
+    let assumptions = YarnAssumptions::default();
+    let source = YarnSource::open(&Origin::path(path), &kinds, &assumptions, OnBadLine::Skip)?;
+    let size = source.size();
+    let memory = format!("{}GiB", size.memory.div_ceil(1 << 30));
+    let note = format!(
+        "the ResourceManager's list has no cluster; one pool of {} cpu and {memory} is assumed, \
+         for which the offered load from the first submission to the last is about 1; {how}.cpu=N",
+        size.vcores
+    );
+    let amounts =
+        [("cpu".to_owned(), whole(size.vcores)), ("memory".to_owned(), Quantity::Text(memory))];
+    Ok((Cluster::pool(amounts.into()), Some(note)))
 }
 
 fn one_kind(name: &str) -> ResourceKinds {

@@ -229,7 +229,7 @@ pub(super) struct NamedDist {
 pub(super) struct Trace {
     pub(super) file: String,
     pub(super) format: Option<String>,
-    // SWF, MWF and Google
+    // SWF, MWF, Google and YARN
     pub(super) queues: Option<String>,
     pub(super) shape: Option<String>,
     pub(super) processors: Option<String>,

@@ -16,6 +16,7 @@ use meed_workload::swf::{
     SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
 };
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
+use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
 use super::jobs::span;
@@ -36,6 +37,7 @@ enum Reader {
     Google(Box<GoogleAssumptions>, ReadOnce),
     Swim(Box<SwimAssumptions>),
     Philly(PhillyAssumptions),
+    Yarn(YarnAssumptions),
     Canonical,
 }
 
@@ -94,6 +96,7 @@ impl TracePlan {
             }
             TraceFormat::Swim => Reader::Swim(Box::new(swim(raw, kinds)?)),
             TraceFormat::Philly => Reader::Philly(philly(raw)?),
+            TraceFormat::Yarn => Reader::Yarn(yarn(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
         };
         let foreign =
@@ -139,6 +142,9 @@ impl TracePlan {
             (Reader::Philly(assumptions), _) => {
                 Box::new(PhillySource::open(&origin, kinds, assumptions, on_bad_line)?)
             }
+            (Reader::Yarn(assumptions), _) => {
+                Box::new(YarnSource::open(&origin, kinds, assumptions, on_bad_line)?)
+            }
             (Reader::Canonical, _) => {
                 Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?)
             }
@@ -162,16 +168,32 @@ fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
     })
 }
 
+fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
+    let default = YarnAssumptions::default();
+    let queues = [
+        ("queue", YarnQueues::Queue),
+        ("user", YarnQueues::User),
+        ("single", YarnQueues::Single("all".to_owned())),
+    ];
+    let shapes = [("split", YarnShape::Split), ("rigid", YarnShape::Rigid)];
+    Ok(YarnAssumptions {
+        queues: one_of("queues", &raw.queues, &queues, default.queues)?,
+        shape: one_of("shape", &raw.shape, &shapes, default.shape)?,
+        processor_kind: raw.processor_resource.clone(),
+        memory_kind: raw.memory_resource.clone(),
+    })
+}
+
 /// Each key of a format, whether it is given, and the formats that it means something for.
 fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 30] {
-    use TraceFormat::{Google, Mwf, Philly, Swf, Swim};
+    use TraceFormat::{Google, Mwf, Philly, Swf, Swim, Yarn};
     [
-        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google]),
-        ("shape", raw.shape.is_some(), &[Swf, Philly]),
+        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn]),
+        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn]),
         ("processors", raw.processors.is_some(), &[Swf]),
-        ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf]),
+        ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),
-        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf]),
+        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf, Yarn]),
         ("min_duration", raw.min_duration.is_some(), &[Swf]),
         ("keep_cancelled", raw.keep_cancelled.is_some(), &[Swf]),
         ("properties", raw.properties.is_some(), &[Mwf]),

@@ -1,0 +1,253 @@
+//! Answers of the ResourceManager to applications.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{YarnQueues, YarnShape};
+use crate::error::{BadLines, BadRow};
+use crate::{MAX_TASKS, OnBadLine, TraceError};
+
+/// Longest name of a queue, a user or an application, in bytes.
+const MAX_NAME: usize = 200;
+/// The largest sum of resource x time that is read: more is a mistake.
+const MAX_SUM: u64 = 1 << 53;
+/// Bytes of a mebibyte.
+const MIB: u128 = 1 << 20;
+
+/// One application that has ended and has used something.
+pub(super) struct App {
+    pub(super) id: Box<str>,
+    pub(super) queue: u32,
+    /// Since 1970; since the first submission once all are known.
+    pub(super) submit_ms: u64,
+    /// Tasks of one vcore.
+    width: u32,
+    /// How long each runs, in microseconds.
+    micros: u64,
+    /// What each holds, in bytes.
+    memory: u64,
+}
+
+impl App {
+    pub(super) fn micros(&self) -> u64 {
+        self.micros
+    }
+
+    /// How many tasks it has, and what each holds: vcores and bytes.
+    pub(super) fn tasks(&self, shape: YarnShape) -> (u32, [u64; 2]) {
+        let width = u64::from(self.width);
+        match shape {
+            YarnShape::Split => (self.width, [1, self.memory]),
+            YarnShape::Rigid => (1, [width, width.saturating_mul(self.memory)]),
+        }
+    }
+}
+
+/// All applications of a file, in its order.
+pub(super) struct Apps {
+    pub(super) apps: Vec<App>,
+    pub(super) queues: Vec<String>,
+    /// Applications in the file.
+    pub(super) seen: u64,
+    pub(super) ignored: u64,
+    pub(super) bad: BadLines,
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    /// `null` where there are none.
+    #[serde(borrow, deserialize_with = "Option::deserialize")]
+    apps: Option<List<'a>>,
+}
+
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow, default)]
+    app: Vec<&'a RawValue>,
+}
+
+/// What is read of an application, in YARN's names.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    id: String,
+    user: String,
+    queue: String,
+    started_time: i64,
+    /// 0 where it was never launched; older versions do not tell.
+    #[serde(default)]
+    launch_time: i64,
+    /// 0 until it ends.
+    finished_time: i64,
+    memory_seconds: i64,
+    vcore_seconds: i64,
+}
+
+impl Apps {
+    pub(super) fn read(
+        file: &Arc<str>,
+        bytes: &[u8],
+        queues: &YarnQueues,
+        on_bad_line: OnBadLine,
+    ) -> Result<Apps, TraceError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.trim_ascii_start().starts_with(b"<") {
+            let why = "this is XML; ask the ResourceManager with `Accept: application/json`";
+            return Err(header(file, 1, why.to_owned()));
+        }
+        let bad = BadLines::new(on_bad_line);
+        let mut read = Apps { apps: Vec::new(), queues: Vec::new(), seen: 0, ignored: 0, bad };
+        let (mut numbers, mut known) = (BTreeMap::new(), BTreeSet::new());
+        let mut lines = LineNumbers { bytes, at: 0, line: 1 };
+        let mut answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
+        while let Some(answer) = answers.next() {
+            let answer = answer.map_err(|why| {
+                let wanted = "wanted is `{\"apps\": {\"app\": [...]}}`, as the ResourceManager \
+                    answers";
+                header(file, why.line() as u64, format!("{why}; {wanted}"))
+            })?;
+            for raw in answer.apps.map(|list| list.app).unwrap_or_default() {
+                read.seen += 1;
+                let line = lines.of(raw.get());
+                match of_raw(raw).and_then(|told| Ok((told.app()?, told))) {
+                    Ok((Some(app), told)) if known.insert(app.id.clone()) => {
+                        read.add(app, told.queue_by(queues), &mut numbers);
+                    }
+                    Ok(_) => read.ignored += 1,
+                    Err(problem) => read.bad.note(file, line, problem)?,
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    fn add(&mut self, app: App, queue: &str, numbers: &mut BTreeMap<String, u32>) {
+        let queues = &mut self.queues;
+        let queue = *numbers.entry(queue.to_owned()).or_insert_with_key(|name| {
+            queues.push(name.clone());
+            queues.len() as u32 - 1
+        });
+        self.apps.push(App { queue, ..app });
+    }
+}
+
+fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
+    TraceError::Header { file: Arc::clone(file), line, why }
+}
+
+fn of_raw(raw: &RawValue) -> Result<Told, BadRow> {
+    serde_json::from_str(raw.get()).map_err(|why| {
+        // Where it is within the application helps nobody: its line is told.
+        let why = why.to_string();
+        let what = why.split(" at line ").next().unwrap_or_default();
+        BadRow::line(format!("an application: {what}"))
+    })
+}
+
+impl Told {
+    /// The queue that it belongs to.
+    fn queue_by<'a>(&'a self, queues: &'a YarnQueues) -> &'a str {
+        match queues {
+            YarnQueues::Queue => self.queue.strip_prefix("root.").unwrap_or(&self.queue),
+            YarnQueues::User => &self.user,
+            YarnQueues::Single(name) => name,
+        }
+    }
+
+    /// `None`: it has not ended, or has used nothing.
+    fn app(&self) -> Result<Option<App>, BadRow> {
+        let wrong = |field: &str, what: String| {
+            BadRow::field(format!("{} of application {}", field, clipped(&self.id)), what)
+        };
+        for (field, name) in [("id", &self.id), ("user", &self.user), ("queue", &self.queue)] {
+            if name.is_empty() || name.len() > MAX_NAME {
+                let what = format!("{} bytes long; wanted are 1 to {MAX_NAME}", name.len());
+                return Err(wrong(field, what));
+            }
+        }
+        let time = |field: &str, ms: i64| match u64::try_from(ms) {
+            Ok(ms) if ms <= MAX_MICROS / 1000 => Ok(ms),
+            _ => Err(wrong(field, format!("{ms}; wanted are milliseconds since 1970"))),
+        };
+        let sum = |field: &str, sum: i64| match u64::try_from(sum) {
+            Ok(sum) if sum <= MAX_SUM => Ok(sum),
+            _ => Err(wrong(field, format!("{sum}; wanted is 0 to 2^53"))),
+        };
+        let submit_ms = time("startedTime", self.started_time)?;
+        let launch_ms = time("launchTime", self.launch_time)?;
+        let end_ms = time("finishedTime", self.finished_time)?;
+        let vcores = sum("vcoreSeconds", self.vcore_seconds)?;
+        let memory = sum("memorySeconds", self.memory_seconds)?;
+        if end_ms == 0 || (vcores, memory) == (0, 0) {
+            return Ok(None);
+        }
+        let begin_ms = if launch_ms == 0 { submit_ms } else { launch_ms };
+        if begin_ms < submit_ms || end_ms < begin_ms {
+            let what = format!("{end_ms}, launched at {begin_ms}, submitted at {submit_ms}");
+            return Err(wrong("finishedTime", what + "; wanted are times in that order"));
+        }
+        let (width, micros, memory) = shape(vcores, memory, end_ms - begin_ms);
+        let width = u32::try_from(width).ok().filter(|&width| width <= MAX_TASKS);
+        let Some(width) = width else {
+            let what = format!("{vcores} in {} ms: wider than {MAX_TASKS}", end_ms - begin_ms);
+            return Err(wrong("vcoreSeconds", what));
+        };
+        if memory > MAX_AMOUNT {
+            let what = format!(
+                "{}: tasks of {memory} bytes; the largest amount is {MAX_AMOUNT}",
+                self.memory_seconds
+            );
+            return Err(wrong("memorySeconds", what));
+        }
+        Ok(Some(App { id: self.id.as_str().into(), queue: 0, submit_ms, width, micros, memory }))
+    }
+}
+
+/// Tasks of one vcore, how long each runs (microseconds), and what each holds (bytes): so many that
+/// none runs longer than `millis`, and their work is the sums (vcore-seconds, MiB-seconds).
+fn shape(vcores: u64, memory: u64, millis: u64) -> (u64, u64, u64) {
+    let (millis, second) = (u128::from(millis.max(1)), u128::from(MICROS_PER_S));
+    let mib_seconds = u128::from(memory) * MIB;
+    if vcores == 0 {
+        let bytes = (mib_seconds * 1000).div_ceil(millis);
+        return (1, clip(millis * 1000), clip(bytes));
+    }
+    let vcores = u128::from(vcores);
+    let width = (vcores * 1000).div_ceil(millis);
+    let micros = rounded(vcores * second, width);
+    (clip(width), clip(micros).min(MAX_MICROS), clip(rounded(mib_seconds, vcores)))
+}
+
+fn rounded(sum: u128, parts: u128) -> u128 {
+    (sum + parts / 2) / parts
+}
+
+fn clip(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+fn clipped(name: &str) -> String {
+    meed_config::words::quote(name.as_bytes())
+}
+
+/// Lines of places in the file, which only ascend. O(file) in all.
+struct LineNumbers<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+}
+
+impl LineNumbers<'_> {
+    /// The line on which `part` of the file begins.
+    fn of(&mut self, part: &str) -> u64 {
+        let place = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
+        let passed = self.bytes.get(self.at..place).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.at = self.at.max(place);
+        self.line
+    }
+}
