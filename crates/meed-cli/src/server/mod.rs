@@ -6,6 +6,7 @@ mod queues;
 mod serve;
 mod submit;
 mod table;
+mod top;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,6 +57,10 @@ pub(crate) enum ServerCommand {
     #[command(after_help = format!("Examples:\n  meed queues\n  meed queues --json\n\n\
         {EXIT_CODES}"))]
     Queues(AskArgs),
+    /// Shows the machine, its queues and all jobs again and again, as a view that fills the
+    /// terminal; q leaves it.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", top::EXAMPLES))]
+    Top(top::TopArgs),
     /// Says why a job waits.
     #[command(after_help = format!("Examples:\n  meed why 17\n\n{EXIT_CODES}"))]
     Why(JobArgs),
@@ -123,6 +128,7 @@ pub(crate) fn run(command: ServerCommand) -> Result<(), Failure> {
         ServerCommand::Release(args) => jobs::change(&args, Request::Release),
         ServerCommand::Wait(args) => jobs::wait(&args),
         ServerCommand::Queues(args) => queues::list(&args),
+        ServerCommand::Top(args) => top::run(&args),
         ServerCommand::Why(args) => queues::why(&args),
         ServerCommand::Reload(args) => {
             let answer = args.connect()?.ask(&Request::Reload {})?;

@@ -15,31 +15,43 @@ pub(crate) fn list(args: &AskArgs) -> Result<(), Failure> {
     if args.json {
         return print_json(&answer);
     }
+    let queues = in_turn(&answer);
+    let measured = queues.first().and_then(|queue| queue["measured"].as_str()).unwrap_or("");
+    let rows = queues.iter().map(|queue| row(queue));
+    let table = columns(&HEADS, rows);
+    print(&format!("{table}share, held, used and balance in {measured}, and its hours\n"))
+}
+
+/// What the columns of a queue are.
+pub(super) const HEADS: [&str; 8] =
+    ["QUEUE", "NEXT", "WEIGHT", "SHARE", "HELD", "WAITING", "USED h", "BALANCE h"];
+
+/// The queues of an answer: those that are served next first.
+pub(super) fn in_turn(answer: &Value) -> Vec<&Value> {
     let mut queues: Vec<&Value> = answer["queues"].as_array().into_iter().flatten().collect();
     let place = |queue: &Value| queue["next"].as_u64().unwrap_or(u64::MAX);
     queues.sort_by_key(|queue| place(queue));
-    let measured = queues.first().and_then(|queue| queue["measured"].as_str()).unwrap_or("");
+    queues
+}
+
+/// A queue as [`HEADS`] say.
+pub(super) fn row(queue: &Value) -> Vec<String> {
     let hours = |queue: &Value, key: &str| match queue["books"][key].as_f64() {
         Some(seconds) => format!("{:.2}", seconds / 3600.0),
         None => String::new(),
     };
-    let row = |queue: &&Value| {
-        let next = queue["next"].as_u64().map(|place| (place + 1).to_string());
-        let number = |key: &str| queue[key].as_f64().map(|number| format!("{number:.1}"));
-        vec![
-            queue["queue"].as_str().unwrap_or_default().to_owned(),
-            next.unwrap_or_default(),
-            number("weight").unwrap_or_default(),
-            number("share").unwrap_or_default(),
-            number("held").unwrap_or_default(),
-            queue["waiting_tasks"].to_string(),
-            hours(queue, "usage"),
-            hours(queue, "balance"),
-        ]
-    };
-    let heads = ["QUEUE", "NEXT", "WEIGHT", "SHARE", "HELD", "WAITING", "USED h", "BALANCE h"];
-    let table = columns(&heads, queues.iter().map(row));
-    print(&format!("{table}share, held, used and balance in {measured}, and its hours\n"))
+    let next = queue["next"].as_u64().map(|place| (place + 1).to_string());
+    let number = |key: &str| queue[key].as_f64().map(|number| format!("{number:.1}"));
+    vec![
+        queue["queue"].as_str().unwrap_or_default().to_owned(),
+        next.unwrap_or_default(),
+        number("weight").unwrap_or_default(),
+        number("share").unwrap_or_default(),
+        number("held").unwrap_or_default(),
+        queue["waiting_tasks"].to_string(),
+        hours(queue, "usage"),
+        hours(queue, "balance"),
+    ]
 }
 
 pub(crate) fn why(args: &JobArgs) -> Result<(), Failure> {

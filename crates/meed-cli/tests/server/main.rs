@@ -11,4 +11,5 @@ mod bad_input;
 mod crash;
 mod hostile;
 mod life;
+mod top;
 mod users;

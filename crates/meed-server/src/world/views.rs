@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use meed::QueueId;
 use meed_driver::explain::{QueueStatus, Subject};
+use meed_journal::UnitName;
 use serde::Serialize;
 use serde_json::json;
 
@@ -20,6 +21,15 @@ use crate::user::LocalUser;
 
 /// Rows of ended jobs that one request may look through.
 const MOST_LOOKED_AT: usize = 200_000;
+
+/// A resource of the machine.
+#[derive(Serialize)]
+struct ResourceShown {
+    resource: String,
+    unit: UnitName,
+    has: f64,
+    held: f64,
+}
 
 /// How a queue stands.
 #[derive(Serialize)]
@@ -180,17 +190,16 @@ impl World {
         let failed = |why: meed::Rejected| NotDone::new(RefusalKind::Failed, why.to_string());
         let now = self.live.instant(self.meta.clock.now());
         let books = self.live.queues(now).map_err(failed)?;
-        let mut order: BTreeMap<String, usize> = BTreeMap::new();
-        if let Some(&(leaf, _)) = books.first() {
-            let standing = self.live.explain(now, leaf, Subject::Queue).map_err(failed)?;
-            let first = standing.levels.into_iter().next();
-            let children = first.into_iter().flat_map(|level| level.children);
-            order.extend(children.enumerate().map(|(place, child)| (child.queue, place)));
-        }
+        let engine = self.live.engine();
+        let first = engine.children_in_order(QueueId::ROOT);
+        let order: BTreeMap<&str, usize> = (0..)
+            .zip(&first)
+            .map(|(place, child)| (engine.queue(child.queue).name, place))
+            .collect();
         let members = &self.settings.members;
         let sees_all = members.role(user) >= Role::Operator;
         let shown = |(id, state): (QueueId, QueueStatus)| {
-            let queue = self.live.engine().queue(id).name.to_owned();
+            let queue = engine.queue(id).name.to_owned();
             let top = queue.split('.').next().unwrap_or_default();
             QueueShown {
                 next: order.get(top).copied().filter(|_| state.waiting_tasks > 0),
@@ -206,7 +215,23 @@ impl World {
             }
         };
         let queues: Vec<QueueShown> = books.into_iter().map(shown).collect();
-        Ok(json!({ "queues": queues }))
+        Ok(json!({ "queues": queues, "resources": self.resources() }))
+    }
+
+    /// What the machine has, and what tasks hold of it.
+    fn resources(&self) -> Vec<ResourceShown> {
+        let engine = self.live.engine();
+        let (kinds, held) = (engine.kinds(), engine.queue(QueueId::ROOT).held);
+        let shown = |kind: usize| {
+            let natural = |amount: u64| amount as f64 / kinds.unit(kind).scale() as f64;
+            ResourceShown {
+                resource: kinds.name(kind).to_owned(),
+                unit: kinds.unit(kind).into(),
+                has: natural(engine.capacity().get(kind)),
+                held: natural(held.get(kind)),
+            }
+        };
+        (0..kinds.len()).map(shown).collect()
     }
 
     fn why(
