@@ -15,12 +15,13 @@ use meed_workload::mwf::MwfSource;
 use meed_workload::philly::PhillySource;
 use meed_workload::swf::SwfSource;
 use meed_workload::swim::SwimSource;
+use meed_workload::yarn::YarnSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
 /// Jobs and lines.
 fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
     let origin = Origin::path(path);
-    let mut source: Box<dyn JobSource> = match TraceFormat::of_name(path)? {
+    let mut source: Box<dyn JobSource> = match TraceFormat::of_file(path)? {
         TraceFormat::Swf => {
             Box::new(SwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
@@ -29,6 +30,9 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         }
         TraceFormat::Philly => {
             Box::new(PhillySource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
+        TraceFormat::Yarn => {
+            Box::new(YarnSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
         TraceFormat::Mwf => {
             Box::new(MwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)

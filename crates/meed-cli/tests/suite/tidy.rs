@@ -131,5 +131,5 @@ fn errors_of_the_api_may_grow() {
         }
     }
     assert!(closed.is_empty(), "without #[non_exhaustive]:\n{}", closed.join("\n"));
-    assert!(seen > 5, "{seen} errors were looked at");
+    assert!(seen > 3, "{seen} errors were looked at");
 }

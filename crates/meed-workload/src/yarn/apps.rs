@@ -103,8 +103,8 @@ impl Apps {
         let mut read = Apps { apps: Vec::new(), queues: Vec::new(), seen: 0, ignored: 0, bad };
         let (mut numbers, mut known) = (BTreeMap::new(), BTreeSet::new());
         let mut lines = LineNumbers { bytes, at: 0, line: 1 };
-        let mut answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
-        while let Some(answer) = answers.next() {
+        let answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
+        for answer in answers {
             let answer = answer.map_err(|why| {
                 let wanted = "wanted is `{\"apps\": {\"app\": [...]}}`, as the ResourceManager \
                     answers";

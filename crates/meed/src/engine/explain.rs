@@ -217,8 +217,8 @@ impl Engine {
         all.into_iter().map(view).collect()
     }
 
-    /// The nodes that are up and on which constraints let tasks of a group run, in order of joining.
-    /// O(nodes) in all.
+    /// The nodes that are up and on which constraints let tasks of a group run, in order of
+    /// joining. O(nodes) in all.
     pub fn nodes_for(&self, group: &GroupView) -> impl Iterator<Item = NodeRoom> + '_ {
         let shape = self.shape_of(group);
         let rows = (0..self.room.nodes() as u32).map(NodeRow);
