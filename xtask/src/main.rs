@@ -4,6 +4,7 @@ mod ci;
 mod crash;
 mod fuzz;
 mod licences;
+mod pairs;
 mod scaling;
 mod yarn;
 
@@ -22,6 +23,8 @@ Chores of the project.
   about N seconds of each (default 60)
   cargo xtask scaling [PROGRAM [TEXT]]         instructions of every command (or those whose name \
   holds TEXT) at n, 2n, 4n; needs valgrind
+  cargo xtask pairs OLD NEW [ROUNDS]           two builds of meed beside each other, workload by \
+  workload (default 5 rounds)
   cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
   cluster, failovers; needs Maven and a JDK
   cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
         Some("yarn") => yarn::run(args),
+        Some("pairs") => pairs::run(args),
         Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);

@@ -90,8 +90,10 @@ fn words(answer: &Value) -> String {
             .into_iter()
             .flatten()
             .take(8)
-            .map(|child| {
-                format!("{} ({:.3})", text(&child["queue"]), child["key"].as_f64().unwrap_or(0.0))
+            .map(|child| match child["key"].as_f64() {
+                Some(key) => format!("{} ({key:.3})", text(&child["queue"])),
+                // Another's.
+                None => text(&child["queue"]).to_owned(),
             })
             .collect();
         if !children.is_empty() {

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use meed_config::units::parse_span;
+use meed::Unit;
+use meed_config::units::{parse_amount, parse_span};
 use meed_server::here;
 use meed_server::protocol::{Request, Submitted};
 use meed_server::spec::{After, Submission, TaskRange};
@@ -104,18 +105,17 @@ pub(crate) fn run(args: SubmitArgs) -> Result<(), Failure> {
 fn spec(args: &SubmitArgs) -> Result<Submission, String> {
     let command = args.command.iter().cloned().map(Into::into).collect();
     let mut spec = here::job(command).map_err(|why| format!("this folder: {why}"))?;
-    let mut demand = |name: &str, amount: Option<String>| {
-        if let Some(amount) = amount {
-            spec.demand.insert(name.to_owned(), amount);
-        }
-    };
-    demand("cpu", args.cpu.clone());
-    demand("memory", args.memory.clone());
-    demand("gpu", args.gpu.map(|count| count.to_string()));
+    let gpus = args.gpu.map(|count| count.to_string());
+    let own = [("cpu", &args.cpu), ("memory", &args.memory), ("gpu", &gpus)];
+    for (name, amount) in own.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
+        is_amount(name, amount).map_err(|why| format!("--{name}: {why}"))?;
+        spec.demand.insert(name.to_owned(), amount.clone());
+    }
     for text in &args.resource {
         let wrong = || format!("--resource {text}: write NAME=AMOUNT");
         let (name, amount) = text.split_once('=').ok_or_else(wrong)?;
-        demand(name, Some(amount.to_owned()));
+        is_amount(name, amount).map_err(|why| format!("--resource {name}: {why}"))?;
+        spec.demand.insert(name.to_owned(), amount.to_owned());
     }
     spec.tasks = match (&args.array, args.tasks) {
         (Some(array), _) => TaskRange::parse(array).map_err(|why| format!("--array: {why}"))?,
@@ -140,6 +140,16 @@ fn spec(args: &SubmitArgs) -> Result<Submission, String> {
     spec.bound_address_space = args.bound_address_space;
     spec.check()?;
     Ok(spec)
+}
+
+/// Whether it is an amount of anything. In which unit a resource is counted only the server knows.
+fn is_amount(name: &str, text: &str) -> Result<(), String> {
+    let usual = if name == "memory" { Unit::Bytes } else { Unit::Milli };
+    let as_usual = parse_amount(text, usual);
+    match [Unit::Bytes, Unit::Milli].iter().any(|&unit| parse_amount(text, unit).is_ok()) {
+        true => Ok(()),
+        false => as_usual.map(drop).map_err(|why| why.to_string()),
+    }
 }
 
 fn millis(option: &str, text: &Option<String>) -> Result<Option<u64>, String> {

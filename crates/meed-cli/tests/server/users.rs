@@ -138,3 +138,53 @@ fn without_root_a_server_serves_its_own_user() {
     crate::bench::signal(child.id(), "TERM");
     until("it stops", || child.try_wait().unwrap());
 }
+
+#[test]
+fn why_tells_nothing_of_what_is_anothers() {
+    if !is_root("two users") {
+        return;
+    }
+    let config = format!(
+        "[server]\naffinity = false\nmembers = {{ lab = [\"uid-{ANN}\", \"uid-{BOB}\"], \
+         hers = [\"uid-{ANN}\"] }}\n[cluster]\nresources = [\"cpu\"]\n\
+         node = [{{ capacity = {{ cpu = 2 }} }}]\n[[queue]]\nname = \"lab\"\n\
+         [[queue]]\nname = \"hers\"\n"
+    );
+    let server = Server::start(Some(&config));
+    let submit = |uid: u32, queue: &str, name: &str| {
+        let script = ["submit", "-q", queue, "--cpu", "2", "--name", name, "--", "sleep", "1000"];
+        ok(&server, uid, &script)
+    };
+    let holds = submit(ANN, "hers", "holds");
+    until("it runs", || {
+        ok(&server, ANN, &["show", &holds, "--json"]).contains("\"running\":1").then_some(())
+    });
+    // In both queues something waits; in the shared one her job comes before his.
+    let first = submit(ANN, "lab", "project-x");
+    submit(ANN, "hers", "next");
+    let job = submit(BOB, "lab", "his");
+    let why = |uid: u32, job: &str| -> serde_json::Value {
+        serde_json::from_str(&ok(&server, uid, &["why", job, "--json"])).unwrap()
+    };
+    let key_of = |told: &serde_json::Value, queue: &str| {
+        let children = told["standing"]["levels"][0]["children"].as_array().unwrap();
+        let child = children.iter().find(|child| child["queue"] == queue);
+        child.unwrap_or_else(|| panic!("{queue} is not told: {told}")).get("key").cloned()
+    };
+    let his = why(BOB, &job);
+    assert!(!his.to_string().contains("project-x"), "{his}");
+    assert_eq!(his["standing"]["leaf"]["first"][0]["job"], first.as_str(), "{his}");
+    assert_eq!(key_of(&his, "hers"), None, "{his}");
+    assert!(key_of(&his, "lab").is_some(), "{his}");
+    let words = ok(&server, BOB, &["why", &job]);
+    assert!(words.contains("hers") && !words.contains("hers ("), "{words}");
+    // Her own, and an operator's view, are whole.
+    assert!(key_of(&why(ANN, &first), "hers").is_some());
+    let all = server.json(&["why", &job]);
+    assert!(key_of(&all, "hers").is_some() && all.to_string().contains("project-x"), "{all}");
+    ok(&server, ANN, &["cancel", &holds]);
+    for job in ["project-x", "next"] {
+        ok(&server, ANN, &["cancel", job]);
+    }
+    ok(&server, BOB, &["cancel", &job]);
+}

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use meed::fairness::Lending;
 use meed::policy::Preset;
 use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeRoom, QueueId, Resources, Tier};
+use meed_journal::JobKey;
 use serde::Serialize;
 
 use crate::books::{Books, leaves, lending};
@@ -120,6 +121,9 @@ pub struct Leaf {
 pub struct Ahead {
     /// Its label.
     pub job: String,
+    /// Its key, where it is alive; for worlds that do not tell everybody its label.
+    #[serde(skip)]
+    pub key: Option<JobKey>,
     /// Tasks of it that wait.
     pub waiting_tasks: u64,
     /// What one asks for.
@@ -352,10 +356,14 @@ fn in_leaf<J, K: Journal>(
             }
         }
     }
-    let named = jobs.iter().take(NAMED).map(|(id, waiting, demand)| Ahead {
-        job: driver.job(*id).map_or(String::new(), |live| live.name().to_string()),
-        waiting_tasks: *waiting,
-        demand: natural(engine, demand),
+    let named = jobs.iter().take(NAMED).map(|(id, waiting, demand)| {
+        let live = driver.job(*id);
+        Ahead {
+            job: live.map_or(String::new(), |live| live.name().to_string()),
+            key: live.map(|live| live.key().clone()),
+            waiting_tasks: *waiting,
+            demand: natural(engine, demand),
+        }
     });
     Leaf {
         order: order_of(engine, leaf),

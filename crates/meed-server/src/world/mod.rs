@@ -27,6 +27,7 @@ mod submit;
 mod tasks;
 mod verbs;
 mod views;
+mod why;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use meed::QueueId;
-use meed_driver::explain::{QueueStatus, Subject};
+use meed_driver::explain::QueueStatus;
 use meed_journal::UnitName;
 use serde::Serialize;
 use serde_json::json;
@@ -78,7 +78,7 @@ impl World {
         ))
     }
 
-    fn view(&self, row: &JobRow, user: &LocalUser) -> JobView {
+    pub(super) fn view(&self, row: &JobRow, user: &LocalUser) -> JobView {
         let running = self.running.get(&row.id).map_or(0, |tasks| tasks.len() as u32);
         JobView::of(row, state(row, running), running, self.may_see(row, user))
     }
@@ -232,37 +232,6 @@ impl World {
             }
         };
         (0..kinds.len()).map(shown).collect()
-    }
-
-    fn why(
-        &mut self,
-        user: &LocalUser,
-        query: &JobQuery,
-    ) -> Result<Result<serde_json::Value, NotDone>, WorldError> {
-        let row = match self.own(user, query)? {
-            Ok(row) => row,
-            Err(why) => return Ok(Err(why)),
-        };
-        let view = self.view(&row, user);
-        let before = row.after.iter().map(|after| after.job);
-        let waits_for: Vec<u64> = before.filter(|job| self.rows.contains_key(job)).collect();
-        let mut standing = None;
-        if let Some(job) = self.live.job(&row.key()) {
-            let (leaf, id) = (job.queue(), job.id());
-            let now = self.live.instant(self.meta.clock.now());
-            match self.live.explain(now, leaf, Subject::Job(Some(id))) {
-                Ok(told) => standing = Some(told),
-                Err(why) => return Ok(Err(NotDone::new(RefusalKind::Failed, why.to_string()))),
-            }
-        }
-        let tasks = self.running.get(&row.id).into_iter().flatten();
-        let deferred = tasks.filter(|task| self.deferred.contains(task)).count();
-        Ok(Ok(json!({
-            "job": view,
-            "waits_for": waits_for,
-            "waits_for_devices": deferred,
-            "standing": standing,
-        })))
     }
 }
 

@@ -1,0 +1,86 @@
+//! Why a job waits, as its user may know it.
+//!
+//! An explanation speaks of others: in whose favour keys are, and which jobs of the same queue come
+//! first. A tenant is told who comes first; not what others have used, nor what they call their
+//! jobs. Operators are told all.
+
+use meed_driver::explain::{Standing, Subject};
+use meed_journal::JobKey;
+use serde_json::{Value, json};
+
+use super::{World, WorldError};
+use crate::books::JobRow;
+use crate::protocol::{JobQuery, NotDone, RefusalKind};
+use crate::settings::Role;
+use crate::user::LocalUser;
+
+impl World {
+    /// What stands in a job's way.
+    pub(super) fn why(
+        &mut self,
+        user: &LocalUser,
+        query: &JobQuery,
+    ) -> Result<Result<Value, NotDone>, WorldError> {
+        let row = match self.own(user, query)? {
+            Ok(row) => row,
+            Err(why) => return Ok(Err(why)),
+        };
+        let view = self.view(&row, user);
+        let before = row.after.iter().map(|after| after.job);
+        let waits_for: Vec<u64> = before.filter(|job| self.rows.contains_key(job)).collect();
+        let mut standing = None;
+        if let Some(job) = self.live.job(&row.key()) {
+            let (leaf, id) = (job.queue(), job.id());
+            let now = self.live.instant(self.meta.clock.now());
+            match self.live.explain(now, leaf, Subject::Job(Some(id))) {
+                Ok(told) => standing = Some(self.as_told(user, &row, told)),
+                Err(why) => return Ok(Err(NotDone::new(RefusalKind::Failed, why.to_string()))),
+            }
+        }
+        let tasks = self.running.get(&row.id).into_iter().flatten();
+        let deferred = tasks.filter(|task| self.deferred.contains(task)).count();
+        Ok(Ok(json!({
+            "job": view,
+            "waits_for": waits_for,
+            "waits_for_devices": deferred,
+            "standing": standing,
+        })))
+    }
+
+    /// Without what is others': keys of queues that the user may not use, and names of jobs of
+    /// other users, which are told by their numbers.
+    fn as_told(&self, user: &LocalUser, row: &JobRow, mut standing: Standing) -> Value {
+        let members = &self.settings.members;
+        let sees_all = members.role(user) >= Role::Operator;
+        for ahead in standing.leaf.iter_mut().flat_map(|leaf| &mut leaf.first) {
+            let theirs = ahead.key.as_ref().and_then(number_of);
+            let is_own = theirs.and_then(|job| self.rows.get(&job)).map(|job| job.uid == user.uid);
+            if !sees_all && is_own != Some(true) {
+                ahead.job = theirs.map(|job| job.to_string()).unwrap_or_default();
+            }
+        }
+        let is_known = |queue: &str| {
+            let on_the_way = row.queue.strip_prefix(queue);
+            let on_the_way =
+                on_the_way.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+            sees_all || on_the_way || members.may_use(user, queue)
+        };
+        let mut told = json!(standing);
+        let levels = told["levels"].as_array_mut().into_iter().flatten();
+        for level in levels {
+            for child in level["children"].as_array_mut().into_iter().flatten() {
+                let known = child["queue"].as_str().is_some_and(is_known);
+                if let Some(child) = child.as_object_mut().filter(|_| !known) {
+                    child.remove("key");
+                    child.remove("behind_by");
+                }
+            }
+        }
+        told
+    }
+}
+
+/// The number of a job of this server; what follows a point says how often it was held.
+fn number_of(key: &JobKey) -> Option<u64> {
+    key.to_string().split('.').next()?.parse().ok()
+}
