@@ -9,8 +9,8 @@ use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::style::Print;
 use crossterm::terminal::{
-    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode, size,
+    Clear, ClearType, DisableLineWrap, EnableLineWrap, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode, size,
 };
 use crossterm::{execute, queue};
 use meed_server::client::Client;
@@ -27,7 +27,8 @@ impl Screen {
         enable_raw_mode()?;
         // Given back from here on, also when the next fails.
         let screen = Screen;
-        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        // Letters that take two columns would make a line longer than was counted.
+        execute!(io::stdout(), EnterAlternateScreen, DisableLineWrap, Hide)?;
         Ok(screen)
     }
 
@@ -48,7 +49,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         // Nobody is left to be told.
-        let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+        let _ = execute!(io::stdout(), EnableLineWrap, Show, LeaveAlternateScreen);
         let _ = disable_raw_mode();
     }
 }
