@@ -214,7 +214,14 @@ impl Story {
         // Two ticks, so that the last ends are told.
         sleep(Duration::from_secs(4));
         self.settle()?;
-        self.import()
+        self.import()?;
+        // Each epoch's journal says what the plug-in knew: whoever plays it knows the same.
+        for epoch in ["epoch-0000000000", "epoch-0000000001"] {
+            let folder = self.folder.join("ledger").join(epoch);
+            let mut replay = meed();
+            super::succeed(replay.arg("replay").arg(folder).arg("--verify"), "meed replay")?;
+        }
+        Ok(())
     }
 
     /// The ledger and Hadoop's own word.
@@ -249,10 +256,9 @@ impl Story {
         let list = get("/ws/v1/cluster/apps").ok_or("no applications")?;
         let (file, trace) = (self.folder.join("apps.json"), self.folder.join("apps.jsonl"));
         fs::write(&file, &list).map_err(|why| why.to_string())?;
-        let mut meed = Command::new("cargo");
-        meed.current_dir(super::root()).args(["run", "--quiet", "--package", "meed-cli", "--"]);
-        meed.args(["trace", "convert"]).args([&file, &trace]);
-        super::succeed(&mut meed, "meed trace convert")?;
+        let mut convert = meed();
+        convert.args(["trace", "convert"]).args([&file, &trace]);
+        super::succeed(&mut convert, "meed trace convert")?;
         let text = fs::read_to_string(&trace).map_err(|why| why.to_string())?;
         let parsed = |text: &str| -> Result<serde_json::Value, String> {
             serde_json::from_str(text).map_err(|why| why.to_string())
@@ -270,6 +276,13 @@ impl Story {
         }
         Ok(())
     }
+}
+
+/// The program of this checkout.
+fn meed() -> Command {
+    let mut meed = Command::new("cargo");
+    meed.current_dir(super::root()).args(["run", "--quiet", "--package", "meed-cli", "--"]);
+    meed
 }
 
 /// Bytes of a mebibyte.
