@@ -39,6 +39,7 @@ mod source;
 pub mod stretch;
 pub mod swf;
 pub mod swim;
+mod whole;
 pub mod yarn;
 
 pub use error::{BadLine, OnBadLine, TraceError};

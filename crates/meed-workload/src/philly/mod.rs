@@ -17,31 +17,26 @@ mod assumptions;
 pub(crate) mod rows;
 
 use std::collections::BTreeMap;
-use std::vec::IntoIter;
 
 use meed::{MAX_MICROS, ResourceKinds, Span, Time};
 
 pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
 
-use crate::error::{BadLines, no_jobs};
+use crate::whole::Whole;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
-use rows::{Row, Rows};
+use rows::Row;
 
 /// Jobs of a Philly file.
 pub struct PhillySource {
-    queues: Vec<String>,
-    rows: IntoIter<Row>,
+    file: Whole<Row>,
     shape: PhillyShape,
     gpu: usize,
     kinds: usize,
     words: Vec<String>,
-    bad: BadLines,
-    counts: SourceCounts,
-    total: usize,
 }
 
 /// What a Philly file says about the size of a cluster for it.
@@ -63,14 +58,15 @@ impl PhillySource {
     ) -> Result<PhillySource, TraceError> {
         let gpu = assumptions.resolve(kinds)?;
         let lines = Lines::new(origin.open()?, LINE_LIMIT);
-        let mut read = Rows::read(lines, assumptions.shape, BadLines::new(on_bad_line))?;
-        if read.rows.is_empty() {
-            let wanted = "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in \
-                its first line";
-            return Err(no_jobs(origin.name(), read.lines, read.ignored, &read.bad, wanted));
-        }
-        let starts = assumptions.starts(&read.queues, &read.rows)?;
-        for row in &mut read.rows {
+        let mut file = rows::read(lines, assumptions.shape, on_bad_line)?;
+        file.ensure_some(
+            "a Philly file has the columns vc, arrival_s, gpus, duration_s, named in its first \
+             line",
+        )?;
+        let queues = file.queues().to_vec();
+        let rows = file.rows();
+        let starts = assumptions.starts(&queues, rows)?;
+        for row in &mut *rows {
             let late = starts[row.queue as usize].as_micros();
             // Both are at most 2^53: the sum fits, and what lies beyond the end of time is moved to
             // it.
@@ -78,37 +74,25 @@ impl PhillySource {
                 .unwrap_or(Time::MAX);
         }
         // Stable: equal times stay in the order of the file.
-        read.rows.sort_by_key(|row| row.submit);
-        let counts = SourceCounts {
-            lines: read.lines,
-            ignored: read.ignored,
-            bad: read.bad.count(),
-            jobs: 0,
-        };
+        rows.sort_by_key(|row| row.submit);
         Ok(PhillySource {
             words: assumptions.words(kinds.name(gpu)),
-            queues: read.queues,
-            total: read.rows.len(),
-            rows: read.rows.into_iter(),
+            file,
             shape: assumptions.shape,
             gpu,
             kinds: kinds.len(),
-            bad: read.bad,
-            counts,
         })
     }
 
     /// How large a cluster its jobs ask for. The jobs must not have been taken yet.
     pub fn size(&self) -> PhillySize {
-        let rows = self.rows.as_slice();
-        let work: u128 = rows
-            .iter()
-            .map(|row| u128::from(row.gpus) * u128::from(row.duration.as_micros()))
-            .sum();
-        let first = rows.first().map_or(Time::ZERO, |row| row.submit);
-        let span = rows.last().map_or(Span::ZERO, |row| row.submit - first);
+        let rows = || self.file.left();
+        let work: u128 =
+            rows().map(|row| u128::from(row.gpus) * u128::from(row.duration.as_micros())).sum();
+        let first = rows().next().map_or(Time::ZERO, |row| row.submit);
+        let span = rows().next_back().map_or(Span::ZERO, |row| row.submit - first);
         let mean = work / u128::from(span.as_micros().max(1));
-        let widest = rows.iter().map(|row| u64::from(row.gpus)).max().unwrap_or(1);
+        let widest = rows().map(|row| u64::from(row.gpus)).max().unwrap_or(1);
         PhillySize { mean_gpus: u64::try_from(mean).unwrap_or(u64::MAX).max(1), widest }
     }
 
@@ -133,21 +117,20 @@ impl PhillySource {
 
 impl JobSource for PhillySource {
     fn queues(&self) -> &[String] {
-        &self.queues
+        self.file.queues()
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        let Some(row) = self.rows.next() else { return Ok(None) };
-        self.counts.jobs += 1;
-        Ok(Some(self.job(&row)))
+        let row = self.file.next();
+        Ok(row.map(|row| self.job(&row)))
     }
 
     fn counts(&self) -> SourceCounts {
-        self.counts
+        self.file.counts()
     }
 
     fn bad_lines(&self) -> Vec<&BadLine> {
-        self.bad.first().iter().collect()
+        self.file.bad_lines()
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -155,7 +138,7 @@ impl JobSource for PhillySource {
     }
 
     fn progress(&self) -> Option<f64> {
-        Some(1.0 - self.rows.len() as f64 / self.total.max(1) as f64)
+        self.file.progress()
     }
 }
 

@@ -1,15 +1,15 @@
 //! Philly lines to rows.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meed::{MAX_AMOUNT, Resources, Span, Time, Unit};
 use meed_config::words::suggest;
 
 use super::PhillyShape;
-use crate::error::{BadLines, BadRow};
+use crate::error::BadRow;
 use crate::fields::{Column, span, time};
-use crate::{MAX_TASKS, TraceError};
+use crate::whole::Whole;
+use crate::{MAX_TASKS, OnBadLine, TraceError};
 use meed_files::lines::Lines;
 
 /// The columns that are read, by the names that the header must give.
@@ -30,68 +30,38 @@ pub(super) struct Row {
 }
 
 /// All rows of a file, in its order, with times by the clock of their own virtual cluster.
-pub(super) struct Rows {
-    pub(super) rows: Vec<Row>,
-    pub(super) queues: Vec<String>,
-    /// Lines that are neither empty nor the header.
-    pub(super) lines: u64,
-    pub(super) ignored: u64,
-    pub(super) bad: BadLines,
-}
-
-impl Rows {
-    pub(super) fn read(
-        mut lines: Lines,
-        shape: PhillyShape,
-        bad: BadLines,
-    ) -> Result<Rows, TraceError> {
-        let file = Arc::clone(lines.input().name());
-        let mut read = Rows { rows: Vec::new(), queues: Vec::new(), lines: 0, ignored: 0, bad };
-        let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-        let mut header = None;
-        loop {
-            let number = lines.number() + 1;
-            let Some(line) = lines.next_line()? else {
-                crate::records::end(&lines, &mut read.bad)?;
-                return Ok(read);
-            };
-            let line = line.trim_ascii();
-            if line.is_empty() {
-                continue;
-            }
-            let Some(columns) = &header else {
-                let found = Columns::of_header(line);
-                header = Some(found.map_err(|why| TraceError::Header {
-                    file: Arc::clone(&file),
-                    line: number,
-                    why,
-                })?);
-                continue;
-            };
-            read.lines += 1;
-            let (name, mut row) = match columns.parse(line, shape) {
-                Ok(Some(found)) => found,
-                Ok(None) => {
-                    read.ignored += 1;
-                    continue;
-                }
-                Err(problem) => {
-                    read.bad.note(&file, number, problem)?;
-                    continue;
-                }
-            };
-            row.line = number;
-            row.queue = match numbers.get(name) {
-                Some(&queue) => queue,
-                None => {
-                    let queue = read.queues.len() as u32;
-                    numbers.insert(name.to_owned(), queue);
-                    read.queues.push(name.to_owned());
-                    queue
-                }
-            };
-            read.rows.push(row);
+pub(super) fn read(
+    mut lines: Lines,
+    shape: PhillyShape,
+    on_bad_line: OnBadLine,
+) -> Result<Whole<Row>, TraceError> {
+    let file = Arc::clone(lines.input().name());
+    let mut read = Whole::new(&file, on_bad_line);
+    let mut header = None;
+    loop {
+        let number = lines.number() + 1;
+        let Some(line) = lines.next_line()? else {
+            crate::records::end(&lines, &mut read.bad)?;
+            return Ok(read);
+        };
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
         }
+        let Some(columns) = &header else {
+            let found = Columns::of_header(line);
+            header = Some(found.map_err(|why| TraceError::Header {
+                file: Arc::clone(&file),
+                line: number,
+                why,
+            })?);
+            continue;
+        };
+        let found = columns.parse(line, shape).map(|found| {
+            let (name, row) = found?;
+            Some(Row { line: number, queue: read.number_of(name), ..row })
+        });
+        read.add(number, found)?;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answers of the ResourceManager to applications.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S};
@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{YarnQueues, YarnShape};
-use crate::error::{BadLines, BadRow};
+use crate::error::BadRow;
+use crate::whole::Whole;
 use crate::{MAX_TASKS, OnBadLine, TraceError};
 
 /// Longest name of a queue, a user or an application, in bytes.
@@ -47,16 +48,6 @@ impl App {
     }
 }
 
-/// All applications of a file, in its order.
-pub(super) struct Apps {
-    pub(super) apps: Vec<App>,
-    pub(super) queues: Vec<String>,
-    /// Applications in the file.
-    pub(super) seen: u64,
-    pub(super) ignored: u64,
-    pub(super) bad: BadLines,
-}
-
 #[derive(Deserialize)]
 struct Answer<'a> {
     /// `null` where there are none.
@@ -87,52 +78,37 @@ struct Told {
     vcore_seconds: i64,
 }
 
-impl Apps {
-    pub(super) fn read(
-        file: &Arc<str>,
-        bytes: &[u8],
-        queues: &YarnQueues,
-        on_bad_line: OnBadLine,
-    ) -> Result<Apps, TraceError> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        if bytes.trim_ascii_start().starts_with(b"<") {
-            let why = "this is XML; ask the ResourceManager with `Accept: application/json`";
-            return Err(header(file, 1, why.to_owned()));
-        }
-        let bad = BadLines::new(on_bad_line);
-        let mut read = Apps { apps: Vec::new(), queues: Vec::new(), seen: 0, ignored: 0, bad };
-        let (mut numbers, mut known) = (BTreeMap::new(), BTreeSet::new());
-        let mut lines = LineNumbers { bytes, at: 0, line: 1 };
-        let answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
-        for answer in answers {
-            let answer = answer.map_err(|why| {
-                let wanted = "wanted is `{\"apps\": {\"app\": [...]}}`, as the ResourceManager \
-                    answers";
-                header(file, why.line() as u64, format!("{why}; {wanted}"))
-            })?;
-            for raw in answer.apps.map(|list| list.app).unwrap_or_default() {
-                read.seen += 1;
-                let line = lines.of(raw.get());
-                match of_raw(raw).and_then(|told| Ok((told.app()?, told))) {
-                    Ok((Some(app), told)) if known.insert(app.id.clone()) => {
-                        read.add(app, told.queue_by(queues), &mut numbers);
-                    }
-                    Ok(_) => read.ignored += 1,
-                    Err(problem) => read.bad.note(file, line, problem)?,
-                }
-            }
-        }
-        Ok(read)
+/// All applications of a file, in its order.
+pub(super) fn read(
+    file: &Arc<str>,
+    bytes: &[u8],
+    queues: &YarnQueues,
+    on_bad_line: OnBadLine,
+) -> Result<Whole<App>, TraceError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.trim_ascii_start().starts_with(b"<") {
+        let why = "this is XML; ask the ResourceManager with `Accept: application/json`";
+        return Err(header(file, 1, why.to_owned()));
     }
-
-    fn add(&mut self, app: App, queue: &str, numbers: &mut BTreeMap<String, u32>) {
-        let queues = &mut self.queues;
-        let queue = *numbers.entry(queue.to_owned()).or_insert_with_key(|name| {
-            queues.push(name.clone());
-            queues.len() as u32 - 1
-        });
-        self.apps.push(App { queue, ..app });
+    let mut read = Whole::new(file, on_bad_line);
+    let mut known = BTreeSet::new();
+    let mut lines = LineNumbers { bytes, at: 0, line: 1 };
+    let answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
+    for answer in answers {
+        let answer = answer.map_err(|why| {
+            let wanted = "wanted is `{\"apps\": {\"app\": [...]}}`, as the ResourceManager answers";
+            header(file, why.line() as u64, format!("{why}; {wanted}"))
+        })?;
+        for raw in answer.apps.map(|list| list.app).unwrap_or_default() {
+            let told = of_raw(raw).and_then(|told| Ok((told.app()?, told)));
+            let found = told.map(|(app, told)| {
+                let app = app.filter(|app| known.insert(app.id.clone()))?;
+                Some(App { queue: read.number_of(told.queue_by(queues)), ..app })
+            });
+            read.add(lines.of(raw.get()), found)?;
+        }
     }
+    Ok(read)
 }
 
 fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {

@@ -20,30 +20,24 @@
 mod apps;
 mod assumptions;
 
-use std::vec::IntoIter;
-
 use meed::{ResourceKinds, Time};
 
 pub use assumptions::{YarnAssumptions, YarnQueues, YarnShape};
 
-use crate::error::{BadLines, no_jobs};
+use crate::whole::Whole;
 use crate::{
     BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
-use apps::{App, Apps};
+use apps::App;
 use assumptions::Kinds;
 use meed_files::open::Origin;
 
 /// Jobs of a file of YARN applications.
 pub struct YarnSource {
-    queues: Vec<String>,
-    apps: IntoIter<App>,
+    file: Whole<App>,
     shape: YarnShape,
     kinds: Kinds,
     words: Vec<String>,
-    bad: BadLines,
-    counts: SourceCounts,
-    total: usize,
 }
 
 /// What a file of applications says about the size of a cluster for it.
@@ -66,41 +60,30 @@ impl YarnSource {
     ) -> Result<YarnSource, TraceError> {
         let resolved = assumptions.resolve(kinds)?;
         let bytes = origin.whole()?;
-        let mut read = Apps::read(origin.name(), &bytes, &assumptions.queues, on_bad_line)?;
-        if read.apps.is_empty() {
-            let wanted = "wanted is what http://RM:8088/ws/v1/cluster/apps answers, with \
-                applications that have ended";
-            return Err(no_jobs(origin.name(), read.seen, read.ignored, &read.bad, wanted));
-        }
+        let mut file = apps::read(origin.name(), &bytes, &assumptions.queues, on_bad_line)?;
+        file.ensure_some(
+            "wanted is what http://RM:8088/ws/v1/cluster/apps answers, with applications that have \
+             ended",
+        )?;
+        let apps = file.rows();
         // Stable: equal times stay in the order of the file.
-        read.apps.sort_by_key(|app| app.submit_ms);
-        let first = read.apps[0].submit_ms;
-        read.apps.iter_mut().for_each(|app| app.submit_ms -= first);
-        let counts = SourceCounts {
-            lines: read.seen,
-            ignored: read.ignored,
-            bad: read.bad.count(),
-            jobs: 0,
-        };
+        apps.sort_by_key(|app| app.submit_ms);
+        let first = apps[0].submit_ms;
+        apps.iter_mut().for_each(|app| app.submit_ms -= first);
         Ok(YarnSource {
             words: assumptions.words(kinds, &resolved, first),
-            queues: read.queues,
-            total: read.apps.len(),
-            apps: read.apps.into_iter(),
+            file,
             shape: assumptions.shape,
             kinds: resolved,
-            bad: read.bad,
-            counts,
         })
     }
 
     /// How large a cluster its jobs ask for. The jobs must not have been taken yet.
     pub fn size(&self) -> YarnSize {
-        let apps = self.apps.as_slice();
-        let last = apps.last().map_or(0, |app| app.submit_ms).max(1);
+        let last = self.file.left().next_back().map_or(0, |app| app.submit_ms).max(1);
         let mut sums = [0u128; 2];
         let mut widest = [0u64; 2];
-        for app in apps {
+        for app in self.file.left() {
             let (tasks, [vcores, memory]) = app.tasks(self.shape);
             let time = u128::from(app.micros()) * u128::from(tasks);
             for (kind, amount) in [vcores, memory].into_iter().enumerate() {
@@ -139,29 +122,27 @@ impl YarnSource {
 
 impl JobSource for YarnSource {
     fn queues(&self) -> &[String] {
-        &self.queues
+        self.file.queues()
     }
 
     fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
         // What holds nothing that the cluster counts is passed over.
-        for app in self.apps.by_ref() {
-            let (_, each) = app.tasks(self.shape);
-            if self.kinds.demand(each).is_zero() {
-                self.counts.ignored += 1;
-                continue;
+        while let Some(app) = self.file.next() {
+            let job = self.job(app);
+            if !job.groups[0].demand.is_zero() {
+                return Ok(Some(job));
             }
-            self.counts.jobs += 1;
-            return Ok(Some(self.job(app)));
+            self.file.leave_out();
         }
         Ok(None)
     }
 
     fn counts(&self) -> SourceCounts {
-        self.counts
+        self.file.counts()
     }
 
     fn bad_lines(&self) -> Vec<&BadLine> {
-        self.bad.first().iter().collect()
+        self.file.bad_lines()
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -169,7 +150,7 @@ impl JobSource for YarnSource {
     }
 
     fn progress(&self) -> Option<f64> {
-        Some(1.0 - self.apps.len() as f64 / self.total.max(1) as f64)
+        self.file.progress()
     }
 }
 
