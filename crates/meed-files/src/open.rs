@@ -99,12 +99,7 @@ impl Origin {
 
     /// All plain bytes.
     pub fn whole(&self) -> Result<Vec<u8>, FileError> {
-        let mut input = self.open()?;
-        let mut bytes = Vec::new();
-        match input.reader().read_to_end(&mut bytes) {
-            Ok(_) => Ok(bytes),
-            Err(error) => Err(input.failure(error, 0)),
-        }
+        self.open()?.whole()
     }
 }
 
@@ -285,6 +280,15 @@ impl Input {
         let read = self.watch.read.load(Relaxed);
         // A file may grow while it is read.
         Some(if total == 0 { 1.0 } else { (read as f64 / total as f64).min(1.0) })
+    }
+
+    /// All plain bytes that are left.
+    pub fn whole(&mut self) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::new();
+        match self.reader().read_to_end(&mut bytes) {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(self.failure(error, 0)),
+        }
     }
 
     /// Whether bytes that are no compressed data followed the compressed data; known at the end.

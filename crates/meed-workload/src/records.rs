@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{BadLines, BadRow, no_jobs};
 use crate::{BadLine, OnBadLine, SourceCounts, TraceError};
 use meed_files::lines::Lines;
+use meed_files::open::Input;
 
 pub(crate) struct Records {
     pub(crate) lines: Lines,
@@ -16,15 +17,14 @@ pub(crate) struct Records {
     ended: bool,
 }
 
-/// The same for a reader that counts for itself.
-pub(crate) fn end(lines: &Lines, bad: &mut BadLines) -> Result<(), TraceError> {
-    let input = lines.input();
+/// The same for a reader that counts for itself; `line` is the one behind the last.
+pub(crate) fn end(input: &Input, line: u64, bad: &mut BadLines) -> Result<(), TraceError> {
     if !input.trailing() {
         return Ok(());
     }
     let format = input.compression().name();
     let what = format!("bytes that are none of it follow the end of its {format} data");
-    bad.note(input.name(), lines.number() + 1, BadRow::line(what))
+    bad.note(input.name(), line, BadRow::line(what))
 }
 
 impl Records {
@@ -43,7 +43,7 @@ impl Records {
     pub(crate) fn end(&mut self) -> Result<(), TraceError> {
         match std::mem::replace(&mut self.ended, true) {
             true => Ok(()),
-            false => end(&self.lines, &mut self.bad),
+            false => end(self.lines.input(), self.lines.number() + 1, &mut self.bad),
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn read(
     loop {
         let number = lines.number() + 1;
         let Some(line) = lines.next_line()? else {
-            crate::records::end(&lines, &mut read.bad)?;
+            crate::records::end(lines.input(), number, &mut read.bad)?;
             return Ok(read);
         };
         let line = line.trim_ascii();

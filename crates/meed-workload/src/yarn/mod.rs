@@ -59,8 +59,11 @@ impl YarnSource {
         on_bad_line: OnBadLine,
     ) -> Result<YarnSource, TraceError> {
         let resolved = assumptions.resolve(kinds)?;
-        let bytes = origin.whole()?;
+        let mut input = origin.open()?;
+        let bytes = input.whole()?;
         let mut file = apps::read(origin.name(), &bytes, &assumptions.queues, on_bad_line)?;
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        crate::records::end(&input, lines + 1, &mut file.bad)?;
         file.ensure_some(
             "wanted is what http://RM:8088/ws/v1/cluster/apps answers, with applications that have \
              ended",

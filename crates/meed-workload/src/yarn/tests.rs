@@ -155,6 +155,18 @@ fn what_is_wrong_is_said_with_its_place() {
         assert_eq!(rows(&mut source).len(), 1);
         assert_eq!((source.counts().bad, source.bad_lines().len()), (1, 1));
     }
+    // What follows the end of compressed data is passed over, but told.
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut zipped, list(std::slice::from_ref(&good)).as_bytes()).unwrap();
+    let zipped = [zipped.finish().unwrap(), b"more".to_vec()].concat();
+    let open = |on_bad_line| {
+        let (origin, default) =
+            (Origin::bytes("apps.json.gz", &*zipped), YarnAssumptions::default());
+        YarnSource::open(&origin, &kinds(), &default, on_bad_line)
+    };
+    let told = open(OnBadLine::Skip).unwrap().bad_lines()[0].to_string();
+    assert!(told.contains("follow the end of its gzip data"), "{told}");
+    assert!(open(OnBadLine::Stop).is_err());
     let whole = |text: &str| {
         let opened = open_as(text, &kinds(), &YarnAssumptions::default(), OnBadLine::Skip);
         opened.err().expect("it is no list").to_string()
