@@ -69,12 +69,25 @@ pub(crate) enum ServerCommand {
     Reload(AskArgs),
 }
 
-/// How the server is asked.
+/// Which server is meant.
 #[derive(Args)]
-pub(crate) struct AskArgs {
+pub(crate) struct SocketArgs {
     /// The server's socket. Default: $MEED_SOCKET, this user's server, the machine's.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+}
+
+impl SocketArgs {
+    fn connect(&self) -> Result<Client, AskError> {
+        Client::connect(self.socket.as_deref())
+    }
+}
+
+/// How the server is asked.
+#[derive(Args)]
+pub(crate) struct AskArgs {
+    #[command(flatten)]
+    server: SocketArgs,
     /// Prints the answer as JSON (docs/server.md).
     #[arg(long)]
     json: bool,
@@ -139,7 +152,7 @@ pub(crate) fn run(command: ServerCommand) -> Result<(), Failure> {
 
 impl AskArgs {
     fn connect(&self) -> Result<Client, Failure> {
-        Ok(Client::connect(self.socket.as_deref())?)
+        Ok(self.server.connect()?)
     }
 }
 

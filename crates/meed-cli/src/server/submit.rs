@@ -144,12 +144,12 @@ fn spec(args: &SubmitArgs) -> Result<Submission, String> {
 
 /// Whether it is an amount of anything. In which unit a resource is counted only the server knows.
 fn is_amount(name: &str, text: &str) -> Result<(), String> {
-    let usual = if name == "memory" { Unit::Bytes } else { Unit::Milli };
-    let as_usual = parse_amount(text, usual);
-    match [Unit::Bytes, Unit::Milli].iter().any(|&unit| parse_amount(text, unit).is_ok()) {
-        true => Ok(()),
-        false => as_usual.map(drop).map_err(|why| why.to_string()),
-    }
+    let (usual, other) = match name {
+        "memory" => (Unit::Bytes, Unit::Milli),
+        _ => (Unit::Milli, Unit::Bytes),
+    };
+    let usual = parse_amount(text, usual);
+    usual.or_else(|why| parse_amount(text, other).map_err(|_| why.to_string())).map(drop)
 }
 
 fn millis(option: &str, text: &Option<String>) -> Result<Option<u64>, String> {

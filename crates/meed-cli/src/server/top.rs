@@ -7,7 +7,6 @@
 mod screen;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -18,6 +17,7 @@ use meed_server::clock::wall_us;
 use meed_server::protocol::{JobStanding, JobView, Jobs, JobsQuery, Request};
 use serde_json::Value;
 
+use super::SocketArgs;
 use super::queues::{HEADS, in_turn, row};
 use super::table::{ago, columns_in};
 use crate::exit::Failure;
@@ -33,9 +33,8 @@ pub(crate) struct TopArgs {
     /// Prints one view and ends.
     #[arg(long)]
     once: bool,
-    /// The server's socket. Default: $MEED_SOCKET, this user's server, the machine's.
-    #[arg(long, value_name = "PATH")]
-    socket: Option<PathBuf>,
+    #[command(flatten)]
+    server: SocketArgs,
 }
 
 /// Letters of a name that are shown.
@@ -46,13 +45,13 @@ const MOST_JOBS: usize = 1000;
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     let every = every(&args.every)?;
     // Where there is no server from the beginning that is said, and nothing is taken over.
-    let mut client = Client::connect(args.socket.as_deref())?;
+    let mut client = args.server.connect()?;
     let seen = Seen::ask(&mut client)?;
     if args.once || !std::io::stdout().is_terminal() {
         let lines = frame(&seen, table_options().width, usize::MAX, 0);
         return print(&(lines.join("\n") + "\n"));
     }
-    screen::run(client, seen, args.socket.as_deref(), every)
+    screen::run(client, seen, &args.server, every)
         .map_err(|why| Failure::Run(format!("the terminal cannot be used: {why}")))
 }
 
@@ -127,7 +126,7 @@ fn frame(seen: &Seen, width: usize, height: usize, first: usize) -> Vec<String> 
     lines.extend(table(&heads, jobs));
     lines.extend(hidden(seen.jobs.len(), first.saturating_add(room), "jobs"));
     lines.truncate(height);
-    lines.iter().map(|line| clean(line).chars().take(width).collect()).collect()
+    lines.iter().map(|line| line.chars().take(width).collect()).collect()
 }
 
 /// The last line of a list that does not fit.
@@ -175,7 +174,7 @@ fn bar(resource: &Value, width: usize) -> String {
     let full = full.min(cells);
     format!(
         "{:<8} [{}{}] {} of {}",
-        resource["resource"].as_str().unwrap_or_default(),
+        clean(resource["resource"].as_str().unwrap_or_default()),
         "#".repeat(full),
         "-".repeat(cells - full),
         amount(held),

@@ -383,7 +383,7 @@ impl Scenario {
         }
         let rule = policy::rule(keys).map_err(at)?;
         self.check_rule(rule).map_err(|why| place.whole(why))?;
-        Ok((meed::place::PLACEMENTS[0].new, Some(rule)))
+        Ok((|_, _| Box::new(meed::place::Unasked), Some(rule)))
     }
 
     fn config(

@@ -2,7 +2,6 @@
 //! however that comes.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use crossterm::cursor::{Hide, MoveTo, Show};
@@ -15,6 +14,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use meed_server::client::Client;
 
+use super::super::SocketArgs;
 use super::{Seen, frame};
 
 const KEYS: &str = "q leaves  down/up j/k, page down/up, home move through the jobs";
@@ -58,7 +58,7 @@ impl Drop for Screen {
 pub(super) fn run(
     client: Client,
     mut seen: Seen,
-    socket: Option<&Path>,
+    server: &SocketArgs,
     every: Duration,
 ) -> io::Result<()> {
     let screen = Screen::take()?;
@@ -86,7 +86,7 @@ pub(super) fn run(
             };
         }
         // A server that was started again is another one behind the same socket.
-        let mut now = client.take().or_else(|| Client::connect(socket).ok());
+        let mut now = client.take().or_else(|| server.connect().ok());
         if let Some(asked) = &mut now
             && let Ok(found) = Seen::ask(asked)
         {
