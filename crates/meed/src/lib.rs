@@ -81,7 +81,7 @@ pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};
 pub use ledger::Charge;
 pub use order::Tier;
-pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Scalar};
+pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{

@@ -5,6 +5,8 @@
 //! made of. The names that users write are rows of [`PRESETS`]: to add a policy that is a new
 //! combination, add a row; to add one with a new measure, add a file in `order/` and a row.
 
+use std::num::NonZeroU32;
+
 use crate::resources::Resources;
 use crate::time::Span;
 
@@ -135,6 +137,32 @@ pub enum Blocked {
     Skip,
     /// Nobody is served until it fits (Algorithm 1, line 13; a large task is never overtaken).
     Wait,
+    /// Room is held for it where it can start first, and others are served meanwhile only where
+    /// that does not delay it (backfilling, `engine::holds`).
+    Reserve(Reservations),
+}
+
+/// How many tasks may have a reservation at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Reservations {
+    /// So many, those that are first in turn: one is EASY backfilling.
+    AtMost(NonZeroU32),
+    /// Every task that cannot start: conservative backfilling.
+    All,
+}
+
+impl Reservations {
+    /// One at a time.
+    pub const ONE: Reservations = Reservations::AtMost(NonZeroU32::MIN);
+
+    /// Whether one more may be made where there are `made`.
+    pub(crate) fn allow(self, made: usize) -> bool {
+        match self {
+            Reservations::AtMost(most) => made < most.get() as usize,
+            Reservations::All => true,
+        }
+    }
 }
 
 /// Thousandths, for ratios in decisions: 1000 is one.
@@ -363,6 +391,11 @@ impl Policy {
                 "each server decides on its own: none can wait for a task that may never fit on \
                  it; say when_blocked = \
                  \"skip\""
+                    .to_owned(),
+            ),
+            (true, true, Blocked::Reserve(_)) => Some(
+                "each server decides on its own: none can hold room for a task that another may \
+                 start; say when_blocked = \"skip\""
                     .to_owned(),
             ),
             _ => None,

@@ -4,6 +4,7 @@ use crate::constraints::{Constraints, Labels};
 use crate::policy::Policy;
 use crate::resources::{ResourceKinds, Resources};
 use crate::slab::Handle;
+use crate::time::Span;
 
 /// A queue, numbered in order of declaration; the root is 0. A number is never another queue's; one
 /// that is removed and comes back below the same parent, by its full name, has it again, unless
@@ -154,12 +155,16 @@ pub struct TaskGroup {
     pub demand: Resources,
     /// Where they may run; `None`: anywhere. Boxed: most tasks have none.
     pub constraints: Option<Box<Constraints>>,
+    /// The longest that each may run, as whoever submits them says: what reservations and
+    /// backfilling go by ([`Blocked::Reserve`](crate::Blocked::Reserve)). The engine stops nothing
+    /// at its limit; a world may. `None`: nobody knows.
+    pub limit: Option<Span>,
 }
 
 impl TaskGroup {
-    /// Tasks that may run anywhere.
+    /// Tasks that may run anywhere, for nobody knows how long.
     pub fn new(count: u32, demand: Resources) -> TaskGroup {
-        TaskGroup { count, demand, constraints: None }
+        TaskGroup { count, demand, constraints: None, limit: None }
     }
 }
 

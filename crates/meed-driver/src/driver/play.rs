@@ -227,6 +227,7 @@ pub(crate) fn read_groups(
             count: group.tasks,
             demand: group.demand.read(kinds).map_err(|why| format!("demand: {why}"))?,
             constraints: group.constraints.as_ref().map(|form| form.read()).transpose()?.flatten(),
+            limit: None,
         })
     };
     groups.iter().map(read).collect::<Result<_, _>>().map_err(Failed::Record)

@@ -81,7 +81,7 @@ impl Flux {
                 let own = Constraints { distinct_nodes: true, ..Constraints::default() };
                 let constraints = (dice.below(3) == 0).then(|| Box::new(own));
                 let (demand, count) = (dice.amounts(2, 4), 1 + dice.below(4) as u32);
-                let groups = vec![TaskGroup { count, demand, constraints }];
+                let groups = vec![TaskGroup { constraints, ..TaskGroup::new(count, demand) }];
                 let queue = dice.pick(&self.queues);
                 Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 }
             }
