@@ -59,6 +59,14 @@ pub struct StartReason {
         skip_serializing_if = "Option::is_none"
     )]
     pub starved_for: Option<Span>,
+    /// How long it had a reservation, where it started by that.
+    #[serde(
+        default,
+        rename = "reserved_for_s",
+        with = "exact",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub reserved_for: Option<Span>,
     /// Why this node.
     pub place: Cow<'static, str>,
 }

@@ -231,6 +231,17 @@ impl Cluster {
         self.special.get(&node).map_or(Resources::zero(self.kinds), |special| special.others)
     }
 
+    /// What is free on `node`; below zero where more is used of it than it has.
+    pub(crate) fn balance(&self, node: NodeRow) -> [i128; MAX_KINDS] {
+        if let Some(special) = self.special.get(&node) {
+            return special.balance;
+        }
+        let mut balance = [0; MAX_KINDS];
+        let free = &self.free[self.row(node)];
+        balance.iter_mut().zip(free).for_each(|(to, &free)| *to = i128::from(free));
+        balance
+    }
+
     /// What tasks hold on `node`.
     pub(crate) fn held(&self, node: NodeRow) -> Resources {
         let mut held = self.nodes[node.index()].spec.capacity;

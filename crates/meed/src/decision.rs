@@ -32,6 +32,9 @@ pub struct Reason {
     pub levels: Vec<Choice>,
     /// Set when the starvation guard chose the leaf: how long it had waited.
     pub starved_for: Option<Span>,
+    /// Set when it starts by its reservation: how long it had that. Then `levels` is empty: its
+    /// turn was when it got it.
+    pub reserved_for: Option<Span>,
     /// Why this node.
     pub place: &'static str,
 }

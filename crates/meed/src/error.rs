@@ -222,6 +222,9 @@ pub enum Rejected {
     /// A task that asks for nothing.
     #[error("a task must ask for some amount of at least one resource")]
     EmptyDemand,
+    /// A task that may run for no time at all.
+    #[error("a task's limit is 0; leave it out where nobody knows how long it may run")]
+    ZeroLimit,
     /// A task that no node could ever hold.
     #[error(
         "a task asks for {demand}, which no node of this cluster could hold; the largest has \

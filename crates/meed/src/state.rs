@@ -80,6 +80,15 @@ pub struct State {
     pub shapes: Vec<Option<ShapeState>>,
     /// Free numbers of shapes; the last is used first.
     pub free_shapes: Vec<u32>,
+    /// Tasks for which room is held, in order of the promises.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub holds: Vec<HoldState>,
+    /// Nodes that have got room since reservations were planned last.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub holds_freed: Vec<u32>,
+    /// Nodes where something else has changed since.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub holds_touched: Vec<u32>,
     /// Nodes that have got room since the last decisions.
     pub fresh: Vec<u32>,
     /// Live jobs.
@@ -271,6 +280,28 @@ pub struct ShapeState {
     pub distinct: Option<u32>,
     /// Tasks of it wait, and it was found to fit nowhere but, perhaps, on fresh nodes.
     pub blocked: bool,
+    /// The longest that a task may run, where room is held for tasks.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub limit: Option<Span>,
+}
+
+/// A task for which room is held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct HoldState {
+    /// The slot of its job.
+    pub job: u32,
+    /// The number of its group in the job.
+    pub group: u32,
+    /// Where room is held.
+    pub node: u32,
+    /// From when on it is expected to be there; `None`: nobody knows.
+    pub at: Option<Time>,
+    /// When it was promised first.
+    pub since: Time,
+    /// How often that has changed for the worse since.
+    pub moved: u32,
 }
 
 /// A job.

@@ -282,6 +282,7 @@ impl<J> Telling<'_, J> {
         StartReason {
             levels: levels.collect(),
             starved_for: reason.starved_for,
+            reserved_for: reason.reserved_for,
             place: reason.place.into(),
         }
     }

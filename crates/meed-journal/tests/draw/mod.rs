@@ -138,11 +138,11 @@ prop_compose! {
         (queue, job, node) in (name(), key(), name()),
         (task, attempt, failures) in (any::<u32>(), 0u32..3, 0u16..3),
         (by, since) in (of(name()), of(time())),
-        reason in of((prop::collection::vec(choice(), 0..3), of(span()), words())),
+        reason in of((prop::collection::vec(choice(), 0..3), of(span()), of(span()), words())),
         detail in detail(),
     ) -> Started {
-        let reason = reason.map(|(levels, starved_for, place)| {
-            Box::new(StartReason { levels, starved_for, place: place.into() })
+        let reason = reason.map(|(levels, starved_for, reserved_for, place)| {
+            Box::new(StartReason { levels, starved_for, reserved_for, place: place.into() })
         });
         Started { queue, job, task, attempt, node, failures, by, since, reason, detail }
     }

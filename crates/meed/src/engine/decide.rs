@@ -15,11 +15,11 @@ use crate::resources::Resources;
 use crate::spec::{JobId, NodeRow, QueueId, QueueRow};
 
 /// What a leaf would start.
-enum Candidate {
+pub(super) enum Candidate {
     /// A group, and the node that was found for it where one was looked for.
     Group(u32, Option<NodeRow>),
-    /// The best one fits nowhere now, and the policy is to wait for it.
-    Wait,
+    /// The best one fits nowhere now, and the policy is to wait for it, or to hold room for it.
+    Wait(u32),
     /// Nothing fits.
     Nothing,
 }
@@ -54,18 +54,22 @@ impl Engine {
         if self.servers.is_some() {
             return self.next_by_server(explain);
         }
+        if let Some(start) = self.next_with_holds(explain) {
+            return Some(start);
+        }
         while self.room.any_startable() {
             self.wake_next(explain);
             self.settle();
             let mut reason = explain.then(|| Reason {
                 levels: Vec::new(),
                 starved_for: None,
+                reserved_for: None,
                 place: self.room.why(),
             });
             let leaf = self.choose_leaf(reason.as_mut())?;
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
-                Candidate::Wait => return None,
+                Candidate::Wait(_) => return None,
                 Candidate::Nothing => {
                     self.park(leaf);
                     continue;
@@ -81,7 +85,7 @@ impl Engine {
 
     /// Starts a task of the group, on the node that was found for it if one was looked for already,
     /// or marks its shape blocked when it fits on no node.
-    fn place_group(
+    pub(super) fn place_group(
         &mut self,
         slot: u32,
         node: Option<NodeRow>,
@@ -101,12 +105,13 @@ impl Engine {
     pub(super) fn startable_shape(&self, leaf: QueueRow, bucket: usize) -> Option<ShapeId> {
         let bucket = &self.ready.buckets(leaf)[bucket];
         let (shape, demand) = (bucket.shape(), bucket.demand());
-        let open = !bucket.is_empty() && (self.waits || self.room.is_open_for(shape, demand));
+        let waits = self.waits && !self.is_hopeless(shape);
+        let open = !bucket.is_empty() && (waits || self.room.is_open_for(shape, demand));
         (open && self.books.capped_by(&self.tree, leaf, demand).is_none()).then_some(shape)
     }
 
     /// The leaf whose turn it is.
-    fn choose_leaf(&mut self, mut reason: Option<&mut Reason>) -> Option<QueueRow> {
+    pub(super) fn choose_leaf(&mut self, mut reason: Option<&mut Reason>) -> Option<QueueRow> {
         if let Some((leaf, waited)) = self.starved() {
             if let Some(reason) = reason {
                 reason.starved_for = Some(waited);
@@ -173,7 +178,7 @@ impl Engine {
 
     /// The best waiting group of the leaf among those whose shape is not known to be blocked and
     /// that stay within the maximum shares.
-    fn choose_group(&mut self, leaf: QueueRow) -> Candidate {
+    pub(super) fn choose_group(&mut self, leaf: QueueRow) -> Candidate {
         let mut best: Option<(Key, u32)> = None;
         let mut node = None;
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be
@@ -191,7 +196,9 @@ impl Engine {
             }
         }
         match best {
-            Some((_, slot)) if !self.room.is_open(self.work.group(slot).shape) => Candidate::Wait,
+            Some((_, slot)) if !self.room.is_open(self.work.group(slot).shape) => {
+                Candidate::Wait(slot)
+            }
             Some((_, slot)) => Candidate::Group(slot, node),
             None => Candidate::Nothing,
         }

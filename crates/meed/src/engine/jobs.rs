@@ -12,6 +12,7 @@ use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, QueueRow, TaskGroup};
+use crate::time::Span;
 
 impl Engine {
     pub(super) fn job_arrived(&mut self, spec: &JobSpec<'_>) -> Result<JobId, Rejected> {
@@ -82,6 +83,7 @@ impl Engine {
         let (leaf, waits) = (job.queue, job.waiting() > 0);
         self.room.sub_waiting(shape, tasks);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), tasks);
+        self.drop_surplus_holds(slot);
         self.unlist_group(leaf, slot);
         self.sub_leaf_waiting(leaf, tasks);
         self.update_arrivals(id, waits);
@@ -121,6 +123,9 @@ impl Engine {
             }
             if group.demand.is_zero() {
                 return Err(Rejected::EmptyDemand);
+            }
+            if group.limit == Some(Span::ZERO) {
+                return Err(Rejected::ZeroLimit);
             }
             tasks += u64::from(group.count);
             if tasks > u64::from(u32::MAX) {
@@ -186,7 +191,8 @@ impl Engine {
     #[inline]
     pub(super) fn unlist_group(&mut self, leaf: QueueRow, slot: u32) {
         let shape = self.work.group(slot).shape;
-        if self.ready.unlist(leaf, slot, shape) {
+        // One whose tasks all have reservations is not there.
+        if self.ready.is_listed(slot) && self.ready.unlist(leaf, slot, shape) {
             self.note_waiting(leaf, shape, false);
         }
     }

@@ -81,8 +81,9 @@ impl Engine {
         let (leaf, job_waits) = (job.queue, job.waiting() > 0);
         self.room.sub_waiting(shape, 1);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), 1);
-        if !group_waits {
-            self.ready.unlist(leaf, slot, shape);
+        self.drop_surplus_holds(slot);
+        if !group_waits || self.is_all_held(slot) {
+            self.unlist_group(leaf, slot);
         }
         self.sub_leaf_waiting(leaf, 1);
         if !job_waits {
@@ -141,6 +142,7 @@ impl Engine {
         }
         self.room.end(task.shape, task.job, task.node);
         self.room.hold_anyway(task.shape, task.job, node);
+        self.touch_node(node, false);
         self.rekey_job(task.job);
         self.rekey_path(task.queue);
         self.has_room_now(task.node);

@@ -22,6 +22,7 @@ mod decide;
 mod explain;
 mod forget;
 mod guard;
+mod holds;
 mod jobs;
 mod live;
 mod nodes;
@@ -58,6 +59,7 @@ use crate::spec::{Config, Infeasible};
 use crate::time::Time;
 use books::Books;
 use guard::Guard;
+use holds::Holds;
 use per_server::Servers;
 use ready::Ready;
 use rescale::Rescaling;
@@ -82,13 +84,16 @@ pub struct Engine {
     ready: Ready,
     /// Who is served out of turn, if the root's policy says so.
     guard: Option<Guard>,
+    /// For whom room is held, if the root's policy makes reservations.
+    holds: Option<Box<Holds>>,
     /// What is held on each server, where each decides on its own.
     servers: Option<Servers>,
     /// Whether a parent may stand by its children rescaled: what nobody has costs nothing.
     rescales: bool,
     /// What is kept for that.
     rescaling: Rescaling,
-    /// Whether to stop at a task that fits nowhere (`Blocked::Wait`).
+    /// Whether to stop at a task that fits nowhere (`Blocked::Wait`; with `holds`, while it is
+    /// looked for who is first).
     waits: bool,
     /// Whether shares are to be given out before somebody reads them (`share_out`).
     shares_due: bool,
@@ -128,6 +133,7 @@ impl Engine {
             books: Books::new(config.measured, kinds.len(), quanta),
             ready: Ready::new(kinds.len()),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
+            holds: Holds::of(&config.root),
             servers: config.root.per_server.then(Servers::default),
             rescales: false,
             rescaling: Rescaling::default(),
@@ -136,6 +142,9 @@ impl Engine {
             seen: OnceCell::new(),
             kinds,
         };
+        if engine.holds.is_some() {
+            engine.room.tell_limits();
+        }
         let pool = engine.room.total();
         engine.books.add_queue(engine.now, None, &root.policy, root.weight, pool);
         engine.ready.add_queue();
@@ -218,6 +227,9 @@ impl Engine {
             self.share_out_if_due();
         }
         self.now = now;
+        if self.holds.is_some() {
+            self.room.set_now(now);
+        }
         if now >= self.books.next_chore() {
             self.do_chores();
         }

@@ -22,6 +22,9 @@ impl Engine {
         let Some(moves) = self.room.forget_nodes() else { return };
         self.work.move_rows(&moves);
         self.rescaling.move_rows(&moves);
+        if let Some(holds) = &mut self.holds {
+            holds.move_rows(&moves);
+        }
         if let Some(servers) = &mut self.servers {
             servers.move_rows(&moves);
         }
@@ -139,6 +142,7 @@ impl Engine {
 
     /// What was found to fit nowhere may fit on `node` now.
     pub(super) fn has_room_now(&mut self, node: NodeRow) {
+        self.touch_node(node, true);
         self.unblock(node);
         self.wake();
     }
@@ -169,6 +173,7 @@ impl Engine {
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeRow) {
         self.room.capacity_changed(node);
+        self.touch_node(node, true);
         self.unblock(node);
         self.shares_change(false);
         self.wake();

@@ -64,6 +64,7 @@ impl Engine {
             let mut reason = explain.then(|| Reason {
                 levels: Vec::new(),
                 starved_for: None,
+                reserved_for: None,
                 place: "the node that asked",
             });
             let leaf = self.choose_among(&able, reason.as_mut())?;

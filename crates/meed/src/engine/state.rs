@@ -11,6 +11,7 @@ use super::Engine;
 use super::books::{Books, Used};
 use super::chores::used;
 use super::guard::Guard;
+use super::holds::Holds;
 use super::per_server::Servers;
 use super::ready::AT_ONCE;
 use super::ready::Ready;
@@ -57,6 +58,7 @@ impl Engine {
         };
         let room: RoomState = self.room.state();
         let [jobs, running] = self.work.slots();
+        let (holds, holds_freed, holds_touched) = self.hold_states();
         let (lending_price, lending_at) = books.lending_state();
         let kinds = 0..self.kinds.len();
         let rows = tree.rows().state();
@@ -82,6 +84,9 @@ impl Engine {
             rules: room.rules,
             shapes: room.shapes,
             free_shapes: room.free_shapes,
+            holds,
+            holds_freed,
+            holds_touched,
             fresh: room.fresh,
             jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.job_states() },
             arrivals: self.books.arrivals(),
@@ -175,6 +180,7 @@ impl Engine {
         let mut engine = Engine {
             now: state.now,
             ready: Ready::new(kinds.len()),
+            holds: Holds::of(&root),
             servers: root.per_server.then(Servers::default),
             rescales: false,
             rescaling: Rescaling::default(),
@@ -188,6 +194,10 @@ impl Engine {
             books,
             guard,
         };
+        if engine.holds.is_some() {
+            engine.room.tell_limits();
+            engine.room.set_now(engine.now);
+        }
         // Earlier versions did not tell; then a row of every queue that ever was is there.
         let parents: Vec<QueueRow> =
             engine.tree.iter().filter_map(|(_, row)| row.parent()).collect();
@@ -196,6 +206,7 @@ impl Engine {
         engine.check_minimums()?;
         let waiting = engine.restore_jobs(state)?;
         engine.restore_running(state)?;
+        engine.restore_holds(state)?;
         engine.room.restored(state)?;
         let total = *engine.room.total();
         engine.books.restored(state, &engine.tree, &total, waiting)?;
@@ -359,7 +370,7 @@ impl Engine {
         self.ready.restore_waiting(leaf, waiting);
         for slot in job.groups().to_vec() {
             let group = self.work.group(slot);
-            if group.waiting() == 0 {
+            if group.waiting() == 0 || self.is_all_held(slot) {
                 continue;
             }
             let shape = group.shape;

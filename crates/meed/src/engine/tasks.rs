@@ -77,12 +77,17 @@ impl Engine {
             servers.hold(&self.tree, leaf, node, &demand);
         }
         // 4.
-        if !group_waits {
+        if self.holds.is_some() {
+            self.drop_surplus_holds(slot);
+        }
+        if !group_waits || self.is_all_held(slot) {
             self.unlist_group(leaf, slot);
         }
-        if !job_waits {
-            self.update_arrivals(id, false);
+        match job_waits {
+            false => self.update_arrivals(id, false),
+            true => self.note_job_held(slot),
         }
+        self.touch_node(node, false);
         self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
@@ -135,6 +140,7 @@ impl Engine {
         }
         // 3.
         self.room.end(task.shape, task.job, task.node);
+        self.touch_node(task.node, true);
         // 4.
         if job_waits {
             self.rekey_job(task.job);

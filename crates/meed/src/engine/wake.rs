@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 
 use super::Engine;
 use super::books::Books;
-use super::ready::{AT_ONCE, Ready, bound};
+use super::ready::{AT_ONCE, Bucket, Ready, bound};
 use super::room::Room;
 use super::tree::Tree;
 use crate::order::key::Key;
-use crate::resources::Resources;
+use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::{NodeRow, QueueRow};
 
 /// What room does for a parked leaf.
@@ -50,6 +50,42 @@ impl Engine {
             if !all {
                 break;
             }
+        }
+    }
+
+    /// While it is looked for who is first in turn, whether it fits or not: wakes the parked leaf
+    /// that comes before all in the walk, if one does; those whose key does not tell, all.
+    pub(super) fn wake_first(&mut self) {
+        if self.rescales || !self.ready.any_parked() {
+            return;
+        }
+        let below = self.least_child(QueueRow::ROOT).map(|(key, _)| key);
+        let everything = Resources::new(&[u64::MAX; MAX_KINDS][..self.kinds.len()]);
+        let (mut looked_at, mut at_once) = (Vec::new(), Vec::new());
+        let (now, all_at_once) = (self.now, self.guard.is_some());
+        let (books, tree, ready) = (&mut self.books, &self.tree, &self.ready);
+        let holds = self.holds.as_deref();
+        let found = ready.first_helped(&[everything], below, |leaf| {
+            let mut buckets = ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
+            let eligible = |bucket: &Bucket| {
+                holds.is_none_or(|holds| !holds.is_hopeless(bucket.shape()))
+                    && books.capped_by(tree, leaf, bucket.demand()).is_none()
+            };
+            if !buckets.any(eligible) {
+                return None;
+            }
+            if all_at_once || tree[leaf].parent() != Some(QueueRow::ROOT) {
+                at_once.push(leaf);
+                return None;
+            }
+            let key = books.key(now, leaf);
+            looked_at.push((leaf, bound(&key)));
+            Some(key)
+        });
+        looked_at.into_iter().for_each(|(leaf, bound)| self.ready.set_bound(leaf, bound));
+        at_once.into_iter().for_each(|leaf| self.wake_leaf(leaf));
+        if let Some((_, leaf)) = found {
+            self.wake_leaf(leaf);
         }
     }
 

@@ -412,6 +412,12 @@ impl Work {
         self.listed(&self.of_nodes, self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY))
     }
 
+    /// The same, in no order that means anything.
+    pub(super) fn on_node(&self, node: NodeRow) -> impl Iterator<Item = &Running> + '_ {
+        let first = self.on_nodes.get(node.index()).copied().unwrap_or(NOBODY);
+        self.of_nodes.iter(first).filter_map(|slot| self.running.get(self.running.handle(slot)?))
+    }
+
     fn listed(&self, list: &Links, first: u32) -> Vec<AllocationId> {
         let handle = |slot| self.running.handle(slot).expect("it runs");
         let mut found: Vec<AllocationId> = list.iter(first).map(handle).collect();

@@ -40,7 +40,9 @@ impl Room {
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {
         let free = self.cluster.free(node);
-        self.shapes.any_blocked_fits(&free, |key| self.allowed(key).contains(node))
+        self.shapes.any_blocked_fits(&free, |key| {
+            self.allowed(key).contains(node) && self.is_left_open(key, node)
+        })
     }
 
     /// Forgets the fresh nodes where nothing blocked fits: the invariant holds without them.
@@ -94,8 +96,11 @@ impl Room {
 
     /// Blocked shapes that fit on `node` are blocked no more.
     pub(in crate::engine) fn open_shapes(&mut self, node: NodeRow) {
-        let (rules, taken, free) = (&self.rules, &self.taken, self.cluster.free(node));
-        self.shapes.unblock(&free, |key| rules.allowed(key, taken).contains(node));
+        let mut shapes = std::mem::take(&mut self.shapes);
+        shapes.unblock(&self.cluster.free(node), |key| {
+            self.allowed(key).contains(node) && self.is_left_open(key, node)
+        });
+        self.shapes = shapes;
     }
 
     /// Decisions have been made: whoever may still start is opened, and no node is fresh any more.

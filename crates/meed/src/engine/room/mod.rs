@@ -8,10 +8,12 @@
 
 mod demand_list;
 mod fresh;
+mod openings;
 mod rules;
 mod shapes;
 mod state;
 
+pub(super) use openings::Openings;
 pub(super) use shapes::ShapeId;
 pub(super) use state::RoomState;
 
@@ -22,8 +24,9 @@ use crate::constraints::Labels;
 use crate::error::{ConfigError, Rejected};
 use crate::node_rows::Moves;
 use crate::place::{Allowed, Placement, TakenNodes};
-use crate::resources::{ResourceKinds, Resources};
+use crate::resources::{MAX_KINDS, ResourceKinds, Resources};
 use crate::spec::{JobId, NodeId, NodeRow, NodeSpec, TaskGroup};
+use crate::time::{Span, Time};
 use rules::{Rules, check_possible};
 use shapes::{ShapeKey, Shapes};
 
@@ -44,6 +47,12 @@ pub(super) struct Room {
     waits_for_nodes: bool,
     /// What the first node of all held when it joined: placements fit their quick looks to it.
     first: Resources,
+    /// Nodes on which room is held for somebody, and what may be taken of them all the same.
+    openings: BTreeMap<NodeRow, Openings>,
+    /// Whether tasks that may run for unlike times are unlike: where room is held, they are.
+    tells_limits: bool,
+    /// The present, where room is held.
+    now: Time,
 }
 
 impl Room {
@@ -59,7 +68,15 @@ impl Room {
             crowded: BTreeMap::new(),
             waits_for_nodes: false,
             first: Resources::zero(kinds),
+            openings: BTreeMap::new(),
+            tells_limits: false,
+            now: Time::ZERO,
         }
+    }
+
+    /// From the start on, tasks are told apart by how long they may run.
+    pub(super) fn tell_limits(&mut self) {
+        self.tells_limits = true;
     }
 
     /// A node, with what it is and whether it is up.
@@ -125,12 +142,15 @@ impl Room {
         let moved = crowded.into_iter().filter_map(|((job, row), of)| Some(((job, to(&row)?), of)));
         self.crowded = moved.collect();
         self.fresh = self.fresh.iter().filter_map(to).collect();
+        let openings = std::mem::take(&mut self.openings);
+        let moved = openings.into_iter().filter_map(|(row, of)| Some((to(&row)?, of)));
+        self.openings = moved.collect();
         self.rules.nodes_moved(&self.cluster);
         self.place.clear();
         // Told first, as at the start of all.
         self.place.set_free(NodeRow(0), &self.first);
         for row in (0..self.cluster.nodes.len() as u32).map(NodeRow) {
-            self.place.set_free(row, &self.cluster.free(row));
+            self.tell_free(row);
             if !self.cluster.nodes[row.index()].up {
                 self.place.leave(row);
             }
@@ -200,7 +220,7 @@ impl Room {
 
     /// What is free, what all nodes hold, and what is possible, after `node` changed.
     pub(super) fn capacity_changed(&mut self, node: NodeRow) {
-        self.place.set_free(node, &self.cluster.free(node));
+        self.tell_free(node);
         self.place.set_pool(&self.cluster.total);
         let (rules, cluster) = (&self.rules, &self.cluster);
         self.shapes.refresh_possible(|key| rules.could_hold(key, cluster));
@@ -224,7 +244,8 @@ impl Room {
 
     /// The shape of tasks of `group`, held until [`Room::release_shape`].
     pub(super) fn hold_shape(&mut self, group: &TaskGroup, job: JobId) -> ShapeId {
-        let key = self.rules.key(group, job, &self.cluster);
+        let mut key = self.rules.key(group, job, &self.cluster);
+        key.limit = group.limit.filter(|_| self.tells_limits);
         let possible = !self.waits_for_nodes || self.rules.could_hold(&key, &self.cluster);
         self.shapes.hold(&key, possible)
     }
@@ -258,7 +279,7 @@ impl Room {
     pub(super) fn start(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         self.share_node(shape, job, node);
         let free = self.cluster.take(node, &self.shapes[shape].demand);
-        self.place.set_free(node, &free);
+        self.told_free(node, &free);
         self.shapes.sub_waiting(shape, 1);
     }
 
@@ -272,7 +293,7 @@ impl Room {
     pub(super) fn hold_anyway(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         self.share_node(shape, job, node);
         let free = self.cluster.take_anyway(node, &self.shapes[shape].demand);
-        self.place.set_free(node, &free);
+        self.told_free(node, &free);
     }
 
     /// A task that wants a node of its own has `node`, be it not alone there.
@@ -301,7 +322,16 @@ impl Room {
             }
         }
         let free = self.cluster.give_back(node, &row.demand);
-        self.place.set_free(node, &free);
+        self.told_free(node, &free);
+    }
+
+    /// So much is free on `node` now.
+    #[inline]
+    fn told_free(&mut self, node: NodeRow, free: &Resources) {
+        match self.openings.is_empty() {
+            true => self.place.set_free(node, free),
+            false => self.tell_free(node),
+        }
     }
 
     /// What fits no node yet waits for one from now on, or is refused.
@@ -316,7 +346,7 @@ impl Room {
     /// Nothing new starts on `node`, or again; who is helped by that is asked next.
     pub(super) fn set_cordoned(&mut self, node: NodeRow, cordoned: bool) {
         self.cluster.set_cordoned(node, cordoned);
-        self.place.set_free(node, &self.cluster.free(node));
+        self.tell_free(node);
     }
 
     pub(super) fn is_cordoned(&self, node: NodeRow) -> bool {
@@ -330,7 +360,7 @@ impl Room {
     /// Others use so much of `node`.
     pub(super) fn set_others(&mut self, node: NodeRow, others: Resources) {
         self.cluster.set_others(node, others);
-        self.place.set_free(node, &self.cluster.free(node));
+        self.tell_free(node);
     }
 
     /// What tasks hold on `node`.
@@ -363,14 +393,44 @@ impl Room {
     /// Whether a task of this shape, which asks for `demand`, could start on `node` now.
     #[inline]
     pub(super) fn fits(&self, shape: ShapeId, demand: &Resources, node: NodeRow) -> bool {
-        self.cluster.has_room(node, demand) && self.allows(shape, node)
+        self.cluster.has_room(node, demand)
+            && self.allows(shape, node)
+            && self.is_left_open(&self.shapes[shape].key, node)
+    }
+
+    /// The longest that tasks of this shape may run, where that is told apart.
+    #[inline]
+    pub(super) fn limit(&self, shape: ShapeId) -> Option<Span> {
+        self.shapes[shape].key.limit
+    }
+
+    /// What is free on `node`; below zero where more is used than it has.
+    pub(super) fn balance(&self, node: NodeRow) -> [i128; MAX_KINDS] {
+        self.cluster.balance(node)
+    }
+
+    /// Whether `node` could hold a task of this shape if nothing of ours ran there.
+    pub(super) fn could_start(&self, shape: ShapeId, node: NodeRow) -> bool {
+        if !self.node(node).is_some_and(|node| node.up) || self.is_cordoned(node) {
+            return false;
+        }
+        let mut room = self.spec(node).capacity;
+        for (room, &others) in room.as_mut_slice().iter_mut().zip(self.others(node).as_slice()) {
+            *room = room.saturating_sub(others);
+        }
+        self.shapes[shape].demand.fits_in(&room) && self.allows(shape, node)
     }
 
     /// Whether `easier` fits wherever `shape` does: it asks for no more of any kind, by the same
     /// rules. Of two shapes that ask for the same neither is.
     pub(super) fn is_easier(&self, easier: ShapeId, shape: ShapeId) -> bool {
         let (easier, shape) = (&self.shapes[easier].key, &self.shapes[shape].key);
-        let alike = easier.rules == shape.rules && easier.distinct == shape.distinct;
+        let shorter = match (easier.limit, shape.limit) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(easier), Some(shape)) => easier <= shape,
+        };
+        let alike = easier.rules == shape.rules && easier.distinct == shape.distinct && shorter;
         alike && easier.demand != shape.demand && easier.demand.fits_in(&shape.demand)
     }
 
@@ -381,11 +441,15 @@ impl Room {
             return None;
         }
         let blocked = self.shapes.is_blocked(shape);
-        let shape = &self.shapes[shape];
-        let allowed = self.rules.allowed(&shape.key, &self.taken);
-        match blocked {
-            true => self.place.find_among(&shape.demand, allowed, &self.fresh),
-            false => self.place.find(&shape.demand, allowed),
+        let row = &self.shapes[shape];
+        let allowed = self.rules.allowed(&row.key, &self.taken);
+        let found = match blocked {
+            true => self.place.find_among(&row.demand, allowed, &self.fresh),
+            false => self.place.find(&row.demand, allowed),
+        };
+        match found {
+            None if !self.openings.is_empty() => self.find_opening(shape, blocked),
+            found => found,
         }
     }
 
@@ -411,7 +475,8 @@ impl Room {
     /// second one fits. Seen now it spares a walk that would only end in not finding a node.
     #[inline]
     pub(super) fn block_if_full(&mut self, shape: ShapeId) {
-        if !self.place.may_fit(&self.shapes[shape].demand) {
+        let full = !self.place.may_fit(&self.shapes[shape].demand);
+        if full && (self.openings.is_empty() || self.find_opening(shape, false).is_none()) {
             self.shapes.block(shape);
         }
     }

@@ -82,6 +82,7 @@ impl Rules {
             demand: group.demand,
             rules: constraints.and_then(|constraints| self.intern(constraints, cluster)),
             distinct: constraints.filter(|constraints| constraints.distinct_nodes).map(|_| job),
+            limit: None,
         }
     }
 

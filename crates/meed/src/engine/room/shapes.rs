@@ -16,6 +16,7 @@ use super::demand_list::DemandList;
 use super::rules::RulesId;
 use crate::resources::Resources;
 use crate::spec::JobId;
+use crate::time::Span;
 
 /// What decides where a task can run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -25,6 +26,8 @@ pub(super) struct ShapeKey {
     pub(super) rules: Option<RulesId>,
     /// The job whose tasks are to run on nodes of their own: such a job has shapes of its own.
     pub(super) distinct: Option<JobId>,
+    /// The longest that a task may run, where room is held for tasks: else `None`.
+    pub(super) limit: Option<Span>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -59,7 +62,7 @@ pub(super) struct Shapes {
 impl Shapes {
     /// Whether tasks of this demand without constraints are known, and possible.
     pub(super) fn known_possible(&self, demand: &Resources) -> bool {
-        self.find(&ShapeKey { demand: *demand, rules: None, distinct: None })
+        self.find(&ShapeKey { demand: *demand, rules: None, distinct: None, limit: None })
             .is_some_and(|id| self[id].possible)
     }
 
@@ -218,7 +221,7 @@ impl Shapes {
 
     /// Without groups and tasks. `None`: a key stands twice.
     pub(super) fn of_slots(keys: &[Option<ShapeKey>], unused: &[u32]) -> Option<Shapes> {
-        let nothing = ShapeKey { demand: Resources::default(), rules: None, distinct: None };
+        let nothing = ShapeKey { demand: Resources::default(), rules: None, distinct: None, limit: None };
         let mut shapes = Shapes::default();
         for (number, key) in keys.iter().enumerate() {
             let of = key.unwrap_or(nothing);

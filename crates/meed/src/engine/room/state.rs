@@ -12,6 +12,7 @@ use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
 use crate::spec::{JobId, NodeRow, NodeSpec};
 use crate::state::{NodeState, ShapeState, State, StateError, ensure};
+use crate::time::Span;
 
 /// What of a state is the room's.
 pub(in crate::engine) struct RoomState {
@@ -48,6 +49,7 @@ impl Room {
             demand: shape.demand.as_slice().to_vec(),
             rules: shape.key.rules,
             distinct: shape.key.distinct.map(|job| job.slot() as u32),
+            limit: shape.key.limit,
             blocked,
         };
         let shapes = shapes.into_iter().enumerate().map(|(number, living)| {
@@ -161,7 +163,9 @@ impl Room {
                     StateError::new(at("distinct"), format!("no job lives in slot {slot}"))
                 })?),
             };
-            keys.push(Some(ShapeKey { demand, rules, distinct }));
+            let limit = shape.limit;
+            ensure!(limit != Some(Span::ZERO), at("limit"), "no time at all");
+            keys.push(Some(ShapeKey { demand, rules, distinct, limit }));
         }
         let mut free = vec![false; keys.len()];
         for &number in &state.free_shapes {

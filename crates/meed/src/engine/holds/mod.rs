@@ -1,0 +1,305 @@
+//! Reservations: room that is held for tasks which fairness serves next and which fit nowhere now
+//! (`when_blocked = "reserve"`).
+//!
+//! The walk serves whoever is first. When the first fits nowhere, room is held for it on the node
+//! where it can start earliest, as far as limits of running tasks tell; then others are served who
+//! are expected to end before that room is wanted, or who do not touch it (backfilling). One
+//! reservation at a time is EASY, one for every task that waits is conservative backfilling
+//! (Mu'alem and Feitelson, TPDS 2001).
+//!
+//! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
+//!   one waits no longer than the tasks that hold its room.
+//! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
+//!   to a later one only where what was expected does not come about: a task runs beyond its limit,
+//!   a node goes. That is counted.
+//! - A task that runs beyond its limit is expected to run twice as long, and so on.
+//! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
+//!
+//! A task that has a reservation is out of the walk: it starts by that. All is planned when
+//! decisions are made, never between the events of an instant: a task whose end has not been told
+//! yet is not late.
+//!
+//! Invariant: at every instant from now on, what is held on a node with known instants is expected
+//! to be free there. Cost: a plan looks at all nodes for a task that gets a reservation, and at
+//! nodes where something ended for one that has it.
+
+mod plan;
+mod profile;
+mod turn;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Engine;
+use super::room::ShapeId;
+use crate::decision::{Reason, Start};
+use crate::node_rows::Moves;
+use crate::policy::{Blocked, Policy, Reservations};
+use crate::spec::{NodeRow, QueueRow};
+use crate::state::{HoldState, State, StateError, ensure};
+use crate::time::Time;
+use profile::Need;
+
+/// Room that is held for a task.
+#[derive(Clone, Debug)]
+struct Hold {
+    /// The slot of its group: it is for the next task of that.
+    slot: u32,
+    /// What it needs, and for how long.
+    need: Need,
+    node: NodeRow,
+    /// From when on it is expected to be free; `None`: nobody knows, the node is drained.
+    at: Option<Time>,
+    /// Since when.
+    since: Time,
+    /// How often it was put off.
+    moved: u32,
+}
+
+impl Hold {
+    /// From when to when something is held.
+    fn span(&self, now: Time) -> (Time, Time) {
+        self.at.map_or((now, Time::MAX), |at| (at, self.need.until(at)))
+    }
+}
+
+/// See the module.
+pub(super) struct Holds {
+    most: Reservations,
+    /// In the order in which they were made.
+    list: Vec<Hold>,
+    /// How many of the waiting tasks of a group have one.
+    of_groups: BTreeMap<u32, u32>,
+    /// Nodes that have got room since the last plan.
+    freed: BTreeSet<NodeRow>,
+    /// Nodes where something else has changed since.
+    touched: BTreeSet<NodeRow>,
+    /// Nodes with holds, and the instant from which on what is expected there has to be looked at
+    /// anew, should nothing happen before.
+    nodes: BTreeMap<NodeRow, Time>,
+    /// Shapes for which no node can be held as things stand.
+    hopeless: BTreeSet<ShapeId>,
+}
+
+impl Holds {
+    /// `None`: the policy makes no reservations.
+    pub(super) fn of(root: &Policy) -> Option<Box<Holds>> {
+        let Blocked::Reserve(most) = root.blocked else { return None };
+        Some(Box::new(Holds {
+            most,
+            list: Vec::new(),
+            of_groups: BTreeMap::new(),
+            freed: BTreeSet::new(),
+            touched: BTreeSet::new(),
+            nodes: BTreeMap::new(),
+            hopeless: BTreeSet::new(),
+        }))
+    }
+
+    /// Whether no node can be held for tasks of this shape, as things stand.
+    pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
+        self.hopeless.contains(&shape)
+    }
+
+    /// How many waiting tasks of the group have one.
+    fn of_group(&self, slot: u32) -> u32 {
+        self.of_groups.get(&slot).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, hold: Hold) {
+        *self.of_groups.entry(hold.slot).or_default() += 1;
+        self.touched.insert(hold.node);
+        self.list.push(hold);
+    }
+
+    fn remove(&mut self, index: usize) -> Hold {
+        let hold = self.list.remove(index);
+        let of_group = self.of_groups.get_mut(&hold.slot).expect("each is counted");
+        *of_group -= 1;
+        if *of_group == 0 {
+            self.of_groups.remove(&hold.slot);
+        }
+        self.freed.insert(hold.node);
+        hold
+    }
+
+    pub(super) fn move_rows(&mut self, moves: &Moves) {
+        let to = |row: NodeRow| moves.to(row);
+        for hold in &mut self.list {
+            // One that has left is looked for anew at the next plan.
+            hold.node = to(hold.node).unwrap_or(NodeRow(u32::MAX));
+        }
+        for set in [&mut self.freed, &mut self.touched] {
+            *set = set.iter().filter_map(|&row| to(row)).collect();
+        }
+        let nodes = std::mem::take(&mut self.nodes);
+        self.nodes = nodes.into_iter().filter_map(|(row, at)| Some((to(row)?, at))).collect();
+    }
+}
+
+/// What the rest of the engine tells.
+impl Engine {
+    /// Whether the group's waiting tasks all have reservations: then it is not in the walk.
+    pub(super) fn is_all_held(&self, slot: u32) -> bool {
+        let held = self.holds.as_ref().map_or(0, |holds| holds.of_group(slot));
+        held > 0 && u64::from(held) >= self.work.group(slot).waiting()
+    }
+
+    /// What is free on the node has changed; whether more may be.
+    #[inline]
+    pub(super) fn touch_node(&mut self, node: NodeRow, freed: bool) {
+        let Some(holds) = &mut self.holds else { return };
+        match freed {
+            true => {
+                holds.freed.insert(node);
+                holds.hopeless.clear();
+            }
+            false => drop(holds.touched.insert(node)),
+        }
+    }
+
+    /// Whether no node can be held for tasks of this shape, as things stand.
+    pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
+        self.holds.as_ref().is_some_and(|holds| holds.is_hopeless(shape))
+    }
+
+    /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
+    pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
+        let Some(holds) = &mut self.holds else { return };
+        let waiting = self.work.group(slot).waiting();
+        let shape = self.work.group(slot).shape;
+        while u64::from(holds.of_group(slot)) > waiting {
+            let last = holds.list.iter().rposition(|hold| hold.slot == slot);
+            holds.remove(last.expect("each is counted"));
+            self.room.add_waiting(shape, 1);
+        }
+    }
+
+    /// The queue of a group.
+    fn leaf_of(&self, slot: u32) -> QueueRow {
+        let job = self.work.group(slot).job;
+        self.work.job(job).expect("a group's job is alive").queue
+    }
+
+    /// The task of the group that is first in turn gets a reservation: it leaves the walk. Whether
+    /// there is a node on which it can have one.
+    fn hold(&mut self, slot: u32) -> bool {
+        let shape = self.work.group(slot).shape;
+        let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
+        let found = self.find_place(shape, &need);
+        let (now, leaf) = (self.now, self.leaf_of(slot));
+        let holds = self.holds.as_mut().expect("only where there are reservations");
+        let Some((at, node)) = found else {
+            holds.hopeless.insert(shape);
+            return false;
+        };
+        holds.add(Hold { slot, need, node, at, since: now, moved: 0 });
+        self.room.sub_waiting(shape, 1);
+        if self.is_all_held(slot) {
+            self.unlist_group(leaf, slot);
+            self.note_job_held(slot);
+        }
+        self.replan_openings();
+        true
+    }
+
+    /// A reservation is given up: its task is in the walk again.
+    fn let_go(&mut self, index: usize) {
+        let hold = self.holds.as_mut().expect("it has one").remove(index);
+        self.back_into_walk(hold.slot);
+    }
+
+    fn back_into_walk(&mut self, slot: u32) {
+        let (shape, leaf) = (self.work.group(slot).shape, self.leaf_of(slot));
+        self.room.add_waiting(shape, 1);
+        self.list_group(leaf, slot);
+        let job = self.work.group(slot).job;
+        self.update_arrivals(job, true);
+        if self.ready.unpark(leaf) {
+            self.join_heaps(leaf);
+        }
+    }
+
+    /// Where all waiting tasks of the job have reservations, queues that stand by the arrival of
+    /// what waits stand by others.
+    pub(super) fn note_job_held(&mut self, slot: u32) {
+        if self.holds.as_ref().is_none_or(|holds| holds.list.is_empty()) {
+            return;
+        }
+        let id = self.work.group(slot).job;
+        let job = self.work.job(id).expect("a group's job is alive");
+        let all_held = job.groups().iter().all(|&other| {
+            self.work.group(other).waiting() == 0 || self.is_all_held(other)
+        });
+        if all_held {
+            self.update_arrivals(id, false);
+        }
+    }
+
+    /// Starts the first task in order of the reservations whose room is there.
+    fn start_held(&mut self, explain: bool) -> Option<Start> {
+        let holds = self.holds.as_ref()?;
+        let due = |hold: &Hold| hold.at == Some(self.now);
+        let index = holds.list.iter().position(due)?;
+        let hold = self.holds.as_mut()?.remove(index);
+        let shape = self.work.group(hold.slot).shape;
+        self.room.add_waiting(shape, 1);
+        let reason = explain.then(|| Reason {
+            levels: Vec::new(),
+            starved_for: None,
+            reserved_for: Some(self.now.saturating_since(hold.since)),
+            place: "where its room was held",
+        });
+        Some(self.start(hold.slot, None, hold.node, reason))
+    }
+}
+
+/// As plain data, and back.
+impl Engine {
+    pub(super) fn hold_states(&self) -> (Vec<HoldState>, Vec<u32>, Vec<u32>) {
+        let Some(holds) = &self.holds else { return Default::default() };
+        let state = |hold: &Hold| {
+            let group = self.work.group(hold.slot);
+            HoldState {
+                job: group.job.slot() as u32,
+                group: group.number,
+                node: hold.node.0,
+                at: hold.at,
+                since: hold.since,
+                moved: hold.moved,
+            }
+        };
+        let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
+        (holds.list.iter().map(state).collect(), rows(&holds.freed), rows(&holds.touched))
+    }
+
+    /// Jobs and running tasks are there; what is blocked is told next.
+    pub(super) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
+        for (index, row) in state.holds.iter().enumerate() {
+            let at = |field: &str| format!("holds[{index}].{field}");
+            ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
+            let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
+            let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+            let slot = self.work.job(id).and_then(|job| job.groups().get(row.group as usize));
+            let &slot = slot.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
+            ensure!(row.since <= self.now, at("since"), "after the present");
+            let group = self.work.group(slot);
+            let (shape, waiting) = (group.shape, group.waiting());
+            let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
+            let (node, since) = (NodeRow(row.node), row.since);
+            let hold = Hold { slot, need, node, at: row.at, since, moved: row.moved };
+            let holds = self.holds.as_mut().expect("checked above");
+            holds.add(hold);
+            let enough = u64::from(holds.of_group(slot)) <= waiting;
+            ensure!(enough, at("group"), "more reservations than tasks of it wait");
+            self.room.sub_waiting(shape, 1);
+        }
+        let Some(holds) = &mut self.holds else { return Ok(()) };
+        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect();
+        holds.freed = rows(&state.holds_freed);
+        holds.touched = rows(&state.holds_touched);
+        let nodes = self.room.nodes();
+        let known = holds.freed.union(&holds.touched).all(|row| row.index() < nodes);
+        ensure!(known, "holds_touched", "there is no such node");
+        Ok(())
+    }
+}

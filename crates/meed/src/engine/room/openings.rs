@@ -1,0 +1,70 @@
+//! What may be taken of nodes on which room is held for somebody (`engine::holds`).
+//!
+//! A node without holds gives what is free on it, for ever. On one with holds a task may start
+//! where it is expected to have ended before the held room is wanted, or does not touch it:
+//!
+//! > a task of demand d and limit l may start now, if d <= room_i with the first i for which
+//! > now + l <= until_i
+//!
+//! Placements are told what may be taken for ever; the rest is looked at here, node by node, when a
+//! placement finds nothing. Invariant: rooms fall from one opening to the next. As time passes less
+//! may be taken, never more. Cost: O(nodes with holds) where nothing else fits.
+
+use super::shapes::ShapeKey;
+use super::{Room, ShapeId};
+use crate::resources::Resources;
+use crate::spec::NodeRow;
+use crate::time::Time;
+
+/// The openings of one node: until when, and how much. The last is for ever.
+pub(in crate::engine) type Openings = Vec<(Time, Resources)>;
+
+impl Room {
+    /// The time goes on.
+    #[inline]
+    pub(in crate::engine) fn set_now(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// What may be taken of `node` from now on; `None`: all that is free.
+    pub(in crate::engine) fn set_openings(&mut self, node: NodeRow, openings: Option<Openings>) {
+        match openings {
+            Some(openings) => drop(self.openings.insert(node, openings)),
+            None => drop(self.openings.remove(&node)),
+        }
+        self.tell_free(node);
+    }
+
+    /// Tells the placement what may be taken of `node`, by whoever and for ever.
+    #[inline]
+    pub(super) fn tell_free(&mut self, node: NodeRow) {
+        let mut free = self.cluster.free(node);
+        if !self.openings.is_empty()
+            && let Some((_, lasting)) = self.openings.get(&node).and_then(|all| all.last())
+        {
+            free.lower(lasting);
+        }
+        self.place.set_free(node, &free);
+    }
+
+    /// Whether holds let a task of this shape start on `node`, if it has room.
+    #[inline]
+    pub(super) fn is_left_open(&self, key: &ShapeKey, node: NodeRow) -> bool {
+        self.openings.is_empty() || self.openings.get(&node).is_none_or(|all| self.opens(key, all))
+    }
+
+    fn opens(&self, key: &ShapeKey, openings: &[(Time, Resources)]) -> bool {
+        let ends = key.limit.map_or(Time::MAX, |limit| self.now.saturating_add(limit));
+        let opening = openings.iter().find(|(until, _)| ends <= *until);
+        opening.is_some_and(|(_, room)| key.demand.fits_in(room))
+    }
+
+    /// A node with holds on which a task of this shape may start; with `fresh` of those only.
+    pub(super) fn find_opening(&self, shape: ShapeId, fresh: bool) -> Option<NodeRow> {
+        let demand = &self.shapes[shape].demand;
+        let mut nodes = self.openings.keys().copied();
+        nodes.find(|node| {
+            (!fresh || self.fresh.contains(node)) && self.fits(shape, demand, *node)
+        })
+    }
+}
