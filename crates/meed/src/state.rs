@@ -80,15 +80,9 @@ pub struct State {
     pub shapes: Vec<Option<ShapeState>>,
     /// Free numbers of shapes; the last is used first.
     pub free_shapes: Vec<u32>,
-    /// Tasks for which room is held, in order of the promises.
+    /// Reservations.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub holds: Vec<HoldState>,
-    /// Nodes that have got room since reservations were planned last.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub holds_freed: Vec<u32>,
-    /// Nodes where something else has changed since.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub holds_touched: Vec<u32>,
+    pub holds: HoldsState,
     /// Nodes that have got room since the last decisions.
     pub fresh: Vec<u32>,
     /// Live jobs.
@@ -283,6 +277,23 @@ pub struct ShapeState {
     /// The longest that a task may run, where room is held for tasks.
     #[cfg_attr(feature = "serde", serde(default))]
     pub limit: Option<Span>,
+}
+
+/// For whom room is held.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct HoldsState {
+    /// In the order in which reservations were made.
+    pub list: Vec<HoldState>,
+    /// Nodes that have got room since reservations were planned last.
+    pub freed: Vec<u32>,
+    /// Nodes where reservations that have moved left room for others that were looked at before.
+    pub vacated: Vec<u32>,
+    /// Nodes where less may come free than was expected when they were chosen.
+    pub pushed: Vec<u32>,
+    /// Nodes where something else has changed since.
+    pub touched: Vec<u32>,
 }
 
 /// A task for which room is held.

@@ -79,14 +79,16 @@ impl Engine {
         if tasks == 0 {
             return;
         }
+        self.drop_surplus_holds(slot);
         let job = self.work.job(id).expect("its group has just been asked");
         let (leaf, waits) = (job.queue, job.waiting() > 0);
         self.room.sub_waiting(shape, tasks);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), tasks);
-        self.drop_surplus_holds(slot);
         self.unlist_group(leaf, slot);
         self.sub_leaf_waiting(leaf, tasks);
         self.update_arrivals(id, waits);
+        self.note_job_held(slot);
+        self.park_if_all_held(leaf);
     }
 
     /// Removes a job without waiting or running tasks.
@@ -162,6 +164,9 @@ impl Engine {
         let sum: u64 = groups.iter().map(|group| u64::from(group.count)).sum();
         if sum == 0 {
             return;
+        }
+        if let Some(holds) = &mut self.holds {
+            holds.forget_hopeless();
         }
         self.share_out_for(Reads::TopUps);
         self.books.get_work(self.now, &self.tree, id, sum);

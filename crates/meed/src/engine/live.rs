@@ -73,6 +73,7 @@ impl Engine {
 
     fn withdraw_waiting(&mut self, id: JobId, slot: u32, task: u32) {
         self.work.withdraw(slot, task);
+        self.drop_surplus_holds(slot);
         let (shape, group_waits) = {
             let group = self.work.group(slot);
             (group.shape, group.waiting() > 0)
@@ -81,14 +82,15 @@ impl Engine {
         let (leaf, job_waits) = (job.queue, job.waiting() > 0);
         self.room.sub_waiting(shape, 1);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), 1);
-        self.drop_surplus_holds(slot);
         if !group_waits || self.is_all_held(slot) {
             self.unlist_group(leaf, slot);
         }
         self.sub_leaf_waiting(leaf, 1);
-        if !job_waits {
-            self.update_arrivals(id, false);
+        match job_waits {
+            false => self.update_arrivals(id, false),
+            true => self.note_job_held(slot),
         }
+        self.park_if_all_held(leaf);
     }
 
     pub(super) fn task_adopted(
@@ -109,6 +111,7 @@ impl Engine {
         let slot = slot.ok_or(Rejected::TaskDoesNotWait { task })?;
         self.share_out_for(Reads::All);
         let allocation = self.start_since(Some(since), slot, Some(task), node);
+        self.upset_node(node, false);
         Ok(Effect::Started(allocation))
     }
 
@@ -142,7 +145,7 @@ impl Engine {
         }
         self.room.end(task.shape, task.job, task.node);
         self.room.hold_anyway(task.shape, task.job, node);
-        self.touch_node(node, false);
+        self.upset_node(node, false);
         self.rekey_job(task.job);
         self.rekey_path(task.queue);
         self.has_room_now(task.node);

@@ -45,6 +45,7 @@ mod work;
 use std::cell::OnceCell;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom};
+pub use holds::ReservationView;
 pub use parts::KeyParts;
 pub use view::QueueView;
 

@@ -142,7 +142,7 @@ impl Engine {
 
     /// What was found to fit nowhere may fit on `node` now.
     pub(super) fn has_room_now(&mut self, node: NodeRow) {
-        self.touch_node(node, true);
+        self.upset_node(node, true);
         self.unblock(node);
         self.wake();
     }
@@ -173,7 +173,7 @@ impl Engine {
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeRow) {
         self.room.capacity_changed(node);
-        self.touch_node(node, true);
+        self.upset_node(node, true);
         self.unblock(node);
         self.shares_change(false);
         self.wake();

@@ -33,6 +33,7 @@ impl Engine {
             return Err(Rejected::NodeNotAllowed { node: name() });
         }
         self.share_out_if_due();
+        self.upset_node(node, false);
         Ok(self.start(slot, Some(task), node, None))
     }
 }

@@ -195,6 +195,7 @@ impl Engine {
         self.tree.set_weight(id, weight);
         self.ready.below_maximum(id);
         self.note_filled(id);
+        self.touch_all_holds();
         self.queues_changed();
         self.wake();
         Ok(Effect::None)

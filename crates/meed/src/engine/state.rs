@@ -58,7 +58,6 @@ impl Engine {
         };
         let room: RoomState = self.room.state();
         let [jobs, running] = self.work.slots();
-        let (holds, holds_freed, holds_touched) = self.hold_states();
         let (lending_price, lending_at) = books.lending_state();
         let kinds = 0..self.kinds.len();
         let rows = tree.rows().state();
@@ -84,9 +83,7 @@ impl Engine {
             rules: room.rules,
             shapes: room.shapes,
             free_shapes: room.free_shapes,
-            holds,
-            holds_freed,
-            holds_touched,
+            holds: self.hold_states(),
             fresh: room.fresh,
             jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.job_states() },
             arrivals: self.books.arrivals(),

@@ -56,6 +56,7 @@ impl Engine {
         let since = adopted.unwrap_or(now);
         // 1.
         let (task, failures) = self.work.take(slot, task);
+        self.drop_surplus_holds(slot);
         let group = self.work.group(slot);
         let (id, shape) = (group.job, group.shape);
         let group_waits = group.waiting() > 0;
@@ -77,9 +78,6 @@ impl Engine {
             servers.hold(&self.tree, leaf, node, &demand);
         }
         // 4.
-        if self.holds.is_some() {
-            self.drop_surplus_holds(slot);
-        }
         if !group_waits || self.is_all_held(slot) {
             self.unlist_group(leaf, slot);
         }
@@ -91,6 +89,7 @@ impl Engine {
         self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
+        self.park_if_all_held(leaf);
         // 5.
         self.work.start(Running {
             job: id,

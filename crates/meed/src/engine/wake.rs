@@ -54,13 +54,25 @@ impl Engine {
     }
 
     /// While it is looked for who is first in turn, whether it fits or not: wakes the parked leaf
-    /// that comes before all in the walk, if one does; those whose key does not tell, all.
-    pub(super) fn wake_first(&mut self) {
-        if self.rescales || !self.ready.any_parked() {
+    /// that comes before all in the walk, if one does; those whose key does not tell, all. With
+    /// `two` the first two of the parked ones, for runners-up are told as well.
+    pub(super) fn wake_first(&mut self, two: bool) {
+        if self.rescales {
             return;
         }
-        let below = self.least_child(QueueRow::ROOT).map(|(key, _)| key);
-        let everything = Resources::new(&[u64::MAX; MAX_KINDS][..self.kinds.len()]);
+        if two {
+            self.wake_least_parked(None);
+            self.wake_least_parked(None);
+        } else if self.ready.any_parked() {
+            let below = self.least_child(QueueRow::ROOT).map(|(key, _)| key);
+            self.wake_least_parked(below);
+        }
+    }
+
+    /// Wakes the parked leaf with the smallest key, if that is below `below`.
+    fn wake_least_parked(&mut self, below: Option<Key>) {
+        // More than anybody can ask for.
+        let everything = Resources::new(&[u64::MAX - 1; MAX_KINDS][..self.kinds.len()]);
         let (mut looked_at, mut at_once) = (Vec::new(), Vec::new());
         let (now, all_at_once) = (self.now, self.guard.is_some());
         let (books, tree, ready) = (&mut self.books, &self.tree, &self.ready);

@@ -32,7 +32,8 @@ fn groups(dice: &mut Dice, kinds: usize) -> Vec<TaskGroup> {
             _ => dice.amounts(kinds, 4),
         };
         let count = dice.pick(&[1, 2, 3, 5, 1, 2, 0]);
-        TaskGroup { constraints: dice.constraints(), ..TaskGroup::new(count, demand) }
+        let limit = dice.pick(&[None, Some(span(1)), Some(span(S)), Some(span(4 * S))]);
+        TaskGroup { constraints: dice.constraints(), limit, ..TaskGroup::new(count, demand) }
     };
     (0..dice.pick(&[1, 1, 2, 0])).map(|_| one(dice)).collect()
 }

@@ -34,10 +34,13 @@ use super::room::ShapeId;
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Policy, Reservations};
-use crate::spec::{NodeRow, QueueRow};
-use crate::state::{HoldState, State, StateError, ensure};
+use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
+use crate::state::{HoldState, HoldsState, State, StateError, ensure};
 use crate::time::Time;
 use profile::Need;
+
+/// The node of a reservation whose node is forgotten, until the next plan.
+const NOWHERE: NodeRow = NodeRow(u32::MAX);
 
 /// Room that is held for a task.
 #[derive(Clone, Debug)]
@@ -71,6 +74,12 @@ pub(super) struct Holds {
     of_groups: BTreeMap<u32, u32>,
     /// Nodes that have got room since the last plan.
     freed: BTreeSet<NodeRow>,
+    /// Nodes where reservations that have moved left room for others that were looked at before:
+    /// they look there when room comes free next.
+    vacated: BTreeSet<NodeRow>,
+    /// Nodes where less may come free than was expected when they were chosen: who waits there
+    /// looks at all others when room comes free next.
+    pushed: BTreeSet<NodeRow>,
     /// Nodes where something else has changed since.
     touched: BTreeSet<NodeRow>,
     /// Nodes with holds, and the instant from which on what is expected there has to be looked at
@@ -89,6 +98,8 @@ impl Holds {
             list: Vec::new(),
             of_groups: BTreeMap::new(),
             freed: BTreeSet::new(),
+            vacated: BTreeSet::new(),
+            pushed: BTreeSet::new(),
             touched: BTreeSet::new(),
             nodes: BTreeMap::new(),
             hopeless: BTreeSet::new(),
@@ -98,6 +109,11 @@ impl Holds {
     /// Whether no node can be held for tasks of this shape, as things stand.
     pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
         self.hopeless.contains(&shape)
+    }
+
+    /// New shapes may have the numbers of those that are gone.
+    pub(super) fn forget_hopeless(&mut self) {
+        self.hopeless.clear();
     }
 
     /// How many waiting tasks of the group have one.
@@ -118,6 +134,12 @@ impl Holds {
         if *of_group == 0 {
             self.of_groups.remove(&hold.slot);
         }
+        hold
+    }
+
+    /// One is given up: its room is free.
+    fn give_up(&mut self, index: usize) -> Hold {
+        let hold = self.remove(index);
         self.freed.insert(hold.node);
         hold
     }
@@ -126,9 +148,10 @@ impl Holds {
         let to = |row: NodeRow| moves.to(row);
         for hold in &mut self.list {
             // One that has left is looked for anew at the next plan.
-            hold.node = to(hold.node).unwrap_or(NodeRow(u32::MAX));
+            hold.node = to(hold.node).unwrap_or(NOWHERE);
         }
-        for set in [&mut self.freed, &mut self.touched] {
+        let sets = [&mut self.freed, &mut self.vacated, &mut self.pushed, &mut self.touched];
+        for set in sets {
             *set = set.iter().filter_map(|&row| to(row)).collect();
         }
         let nodes = std::mem::take(&mut self.nodes);
@@ -157,6 +180,22 @@ impl Engine {
         }
     }
 
+    /// Maximum shares have changed: who has reservations is asked whether it may have more.
+    pub(super) fn touch_all_holds(&mut self) {
+        if let Some(holds) = &mut self.holds {
+            holds.touched.extend(holds.list.iter().map(|hold| hold.node));
+        }
+    }
+
+    /// Something happened on the node that no plan reckoned with: room may have come free, or be
+    /// lost.
+    pub(super) fn upset_node(&mut self, node: NodeRow, freed: bool) {
+        self.touch_node(node, freed);
+        if let Some(holds) = &mut self.holds {
+            holds.pushed.insert(node);
+        }
+    }
+
     /// Whether no node can be held for tasks of this shape, as things stand.
     pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
         self.holds.as_ref().is_some_and(|holds| holds.is_hopeless(shape))
@@ -169,8 +208,19 @@ impl Engine {
         let shape = self.work.group(slot).shape;
         while u64::from(holds.of_group(slot)) > waiting {
             let last = holds.list.iter().rposition(|hold| hold.slot == slot);
-            holds.remove(last.expect("each is counted"));
+            holds.give_up(last.expect("each is counted"));
             self.room.add_waiting(shape, 1);
+        }
+    }
+
+    /// A leaf of which all that waits has reservations is out of the walk.
+    pub(super) fn park_if_all_held(&mut self, leaf: QueueRow) {
+        if self.holds.as_ref().is_none_or(|holds| holds.list.is_empty()) {
+            return;
+        }
+        let wants = self.ready.buckets(leaf).iter().any(|bucket| !bucket.is_empty());
+        if !wants && self.ready.waiting(leaf) > 0 && !self.ready.is_parked(leaf) {
+            self.park(leaf);
         }
     }
 
@@ -197,6 +247,7 @@ impl Engine {
         if self.is_all_held(slot) {
             self.unlist_group(leaf, slot);
             self.note_job_held(slot);
+            self.park_if_all_held(leaf);
         }
         self.replan_openings();
         true
@@ -204,7 +255,7 @@ impl Engine {
 
     /// A reservation is given up: its task is in the walk again.
     fn let_go(&mut self, index: usize) {
-        let hold = self.holds.as_mut().expect("it has one").remove(index);
+        let hold = self.holds.as_mut().expect("it has one").give_up(index);
         self.back_into_walk(hold.slot);
     }
 
@@ -227,9 +278,10 @@ impl Engine {
         }
         let id = self.work.group(slot).job;
         let job = self.work.job(id).expect("a group's job is alive");
-        let all_held = job.groups().iter().all(|&other| {
-            self.work.group(other).waiting() == 0 || self.is_all_held(other)
-        });
+        let all_held = job
+            .groups()
+            .iter()
+            .all(|&other| self.work.group(other).waiting() == 0 || self.is_all_held(other));
         if all_held {
             self.update_arrivals(id, false);
         }
@@ -253,10 +305,41 @@ impl Engine {
     }
 }
 
+/// A waiting task for which room is held ([`Engine::reservations`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ReservationView {
+    /// Its job.
+    pub job: JobId,
+    /// The number of its group among the job's groups: it is the next task of that.
+    pub group: u32,
+    /// Where room is held.
+    pub node: NodeId,
+    /// When it is expected to start; `None`: nobody knows, what comes free on the node is kept.
+    pub at: Option<Time>,
+    /// Since when it has the reservation.
+    pub since: Time,
+    /// How often it was put off, for something ran longer than was expected, or a node went.
+    pub moved: u32,
+}
+
+impl Engine {
+    /// All reservations, in the order in which they were made, as of the last decision.
+    pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
+        let list = self.holds.iter().flat_map(|holds| &holds.list);
+        list.map(|hold| {
+            let group = self.work.group(hold.slot);
+            let (job, group, node) = (group.job, group.number, self.room.id(hold.node));
+            let Hold { at, since, moved, .. } = *hold;
+            ReservationView { job, group, node, at, since, moved }
+        })
+    }
+}
+
 /// As plain data, and back.
 impl Engine {
-    pub(super) fn hold_states(&self) -> (Vec<HoldState>, Vec<u32>, Vec<u32>) {
-        let Some(holds) = &self.holds else { return Default::default() };
+    pub(super) fn hold_states(&self) -> HoldsState {
+        let Some(holds) = &self.holds else { return HoldsState::default() };
         let state = |hold: &Hold| {
             let group = self.work.group(hold.slot);
             HoldState {
@@ -269,13 +352,19 @@ impl Engine {
             }
         };
         let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
-        (holds.list.iter().map(state).collect(), rows(&holds.freed), rows(&holds.touched))
+        HoldsState {
+            list: holds.list.iter().map(state).collect(),
+            freed: rows(&holds.freed),
+            vacated: rows(&holds.vacated),
+            pushed: rows(&holds.pushed),
+            touched: rows(&holds.touched),
+        }
     }
 
     /// Jobs and running tasks are there; what is blocked is told next.
     pub(super) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
-        for (index, row) in state.holds.iter().enumerate() {
-            let at = |field: &str| format!("holds[{index}].{field}");
+        for (index, row) in state.holds.list.iter().enumerate() {
+            let at = |field: &str| format!("holds.list[{index}].{field}");
             ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
             let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
             let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
@@ -294,12 +383,18 @@ impl Engine {
             self.room.sub_waiting(shape, 1);
         }
         let Some(holds) = &mut self.holds else { return Ok(()) };
-        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect();
-        holds.freed = rows(&state.holds_freed);
-        holds.touched = rows(&state.holds_touched);
+        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
+        holds.freed = rows(&state.holds.freed);
+        holds.vacated = rows(&state.holds.vacated);
+        holds.pushed = rows(&state.holds.pushed);
+        holds.touched.append(&mut rows(&state.holds.touched));
         let nodes = self.room.nodes();
-        let known = holds.freed.union(&holds.touched).all(|row| row.index() < nodes);
-        ensure!(known, "holds_touched", "there is no such node");
+        let all =
+            [("freed", &holds.freed), ("vacated", &holds.vacated), ("touched", &holds.touched)];
+        for (field, rows) in all {
+            let known = rows.iter().all(|row| row.index() < nodes || *row == NOWHERE);
+            ensure!(known, format!("holds.{field}"), "there is no such node");
+        }
         Ok(())
     }
 }

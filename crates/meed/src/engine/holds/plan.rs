@@ -95,17 +95,22 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return };
         self.room.set_now(now);
         let late = holds.nodes.iter().filter(|(_, slips)| **slips <= now).map(|(&node, _)| node);
-        let late: Vec<NodeRow> = late.collect();
+        let passed = |hold: &&Hold| hold.at.is_some_and(|at| at < now);
+        let passed = holds.list.iter().filter(passed).map(|hold| hold.node);
+        let late: Vec<NodeRow> = late.chain(passed).collect();
         holds.touched.extend(late);
         if holds.touched.is_empty() && holds.freed.is_empty() {
             return;
         }
-        if !holds.list.is_empty() {
-            self.let_capped_go();
+        self.let_capped_go();
+        loop {
             let mut holds = self.holds.take().expect("it was there");
             let placeless = self.keep_places(&mut holds);
             self.holds = Some(holds);
-            // No node can hold them any more: they wait in the walk for one.
+            if placeless.is_empty() {
+                break;
+            }
+            // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(index));
         }
         self.replan_openings();
@@ -134,8 +139,8 @@ impl Engine {
         // Profiles of all nodes where anything is held: first what can be kept, in order.
         for (hold, homeless) in holds.list.iter_mut().zip(&mut homeless) {
             let shape = self.work.group(hold.slot).shape;
-            let there = hold.node.index() < self.room.nodes()
-                && self.room.could_start(shape, hold.node);
+            let there =
+                hold.node.index() < self.room.nodes() && self.room.could_start(shape, hold.node);
             let kept = there && {
                 let profile = plan.at(self, hold.node);
                 // One whose instant has come starts, or is late.
@@ -149,19 +154,39 @@ impl Engine {
                 false => *homeless = true,
             }
         }
+        // One of which nobody knows when it starts takes nothing from those before it.
+        for (hold, homeless) in holds.list.iter().zip(&homeless) {
+            if hold.at.is_none() && !homeless {
+                plan.give_back(self, hold);
+            }
+        }
         let mut freed = std::mem::take(&mut holds.freed);
-        let mut placeless = Vec::new();
+        if !freed.is_empty() {
+            freed.append(&mut holds.vacated);
+            holds.pushed.clear();
+            let left = holds.list.iter().zip(&homeless).filter(|(_, homeless)| **homeless);
+            freed.extend(left.map(|(hold, _)| hold.node));
+        }
+        let (mut placeless, mut vacated) = (Vec::new(), BTreeSet::new());
+        let mut pushed = holds.pushed.clone();
         for index in 0..holds.list.len() {
+            let before = holds.list[index].clone();
             if freed.is_empty() && !homeless[index] {
+                if before.at.is_none() {
+                    plan.take(self, &before);
+                }
                 continue;
             }
-            let before = holds.list[index].clone();
             let shape = self.work.group(before.slot).shape;
             let found = match homeless[index] {
-                true => plan.best(self, shape, &before, None),
+                true => plan.best(self, shape, &before, false, None),
                 false => {
-                    plan.give_back(self, &before);
-                    plan.best(self, shape, &before, Some(&freed))
+                    if before.at.is_some() {
+                        plan.give_back(self, &before);
+                    }
+                    // Where its place has become worse, any other may be better.
+                    let among = (!pushed.contains(&before.node)).then_some(&freed);
+                    plan.best(self, shape, &before, true, among)
                 }
             };
             let hold = &mut holds.list[index];
@@ -180,21 +205,24 @@ impl Engine {
                     continue;
                 }
             }
-            if hold.node != before.node {
+            if (hold.node, hold.at) != (before.node, before.at) {
+                freed.append(&mut holds.vacated);
                 freed.insert(before.node);
+                vacated.insert(before.node);
+                pushed.insert(hold.node);
             }
             holds.touched.extend([before.node, hold.node]);
             plan.take(self, &holds.list[index]);
         }
         holds.touched.append(&mut freed);
+        holds.vacated.append(&mut vacated);
         placeless
     }
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
     pub(super) fn replan_openings(&mut self) {
         let Some(holds) = &mut self.holds else { return };
-        let mut touched = std::mem::take(&mut holds.touched);
-        touched.append(&mut holds.freed);
+        let touched = std::mem::take(&mut holds.touched);
         for node in touched {
             if node.index() >= self.room.nodes() {
                 continue;
@@ -236,16 +264,17 @@ impl Plan {
         self.at(engine, hold.node).give_back(&hold.need.demand, from, until);
     }
 
-    /// The best place for `hold`, which is taken out: its own, unless there is a better one on one
-    /// of `among`; `None`: of all nodes.
+    /// The best place for `hold`, which is taken out, on one of `among`, or of all nodes; with
+    /// `keeps` its own, unless there is a better one.
     fn best(
         &mut self,
         engine: &Engine,
         shape: ShapeId,
         hold: &Hold,
+        keeps: bool,
         among: Option<&BTreeSet<NodeRow>>,
     ) -> Option<(Option<Time>, NodeRow)> {
-        let mut best: Option<(Rank, NodeRow)> = among.map(|_| {
+        let mut best: Option<(Rank, NodeRow)> = keeps.then(|| {
             let own = engine.rank(self.at(engine, hold.node), &hold.need);
             (own, hold.node)
         });

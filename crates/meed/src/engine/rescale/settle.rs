@@ -162,10 +162,11 @@ impl Engine {
         let mut shapes = std::mem::take(&mut self.rescaling.shapes.rows);
         let mut touched = Vec::new();
         for (&shape, waits) in &mut shapes {
-            let open = self.waits && !self.is_hopeless(shape) || self.still_fits(shape, waits.node) || {
-                waits.node = self.room.look_or_block(shape);
-                waits.node.is_some()
-            };
+            let open =
+                self.waits && !self.is_hopeless(shape) || self.still_fits(shape, waits.node) || {
+                    waits.node = self.room.look_or_block(shape);
+                    waits.node.is_some()
+                };
             if open == waits.open {
                 continue;
             }

@@ -63,8 +63,6 @@ impl Room {
     pub(super) fn find_opening(&self, shape: ShapeId, fresh: bool) -> Option<NodeRow> {
         let demand = &self.shapes[shape].demand;
         let mut nodes = self.openings.keys().copied();
-        nodes.find(|node| {
-            (!fresh || self.fresh.contains(node)) && self.fits(shape, demand, *node)
-        })
+        nodes.find(|node| (!fresh || self.fresh.contains(node)) && self.fits(shape, demand, *node))
     }
 }

@@ -221,7 +221,8 @@ impl Shapes {
 
     /// Without groups and tasks. `None`: a key stands twice.
     pub(super) fn of_slots(keys: &[Option<ShapeKey>], unused: &[u32]) -> Option<Shapes> {
-        let nothing = ShapeKey { demand: Resources::default(), rules: None, distinct: None, limit: None };
+        let nothing =
+            ShapeKey { demand: Resources::default(), rules: None, distinct: None, limit: None };
         let mut shapes = Shapes::default();
         for (number, key) in keys.iter().enumerate() {
             let of = key.unwrap_or(nothing);

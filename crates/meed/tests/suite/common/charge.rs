@@ -330,7 +330,9 @@ impl Model {
         let value = match policy.measure {
             Measure::Arrival => {
                 let waits = |&j: &usize| self.jobs[j].alive && self.is_below(self.jobs[j].queue, q);
-                let first = (0..self.jobs.len()).filter(waits).find(|&j| self.job_waiting(j) > 0);
+                let first = (0..self.jobs.len()).filter(waits).find(|&j| {
+                    (0..self.jobs[j].groups.len()).any(|group| self.unheld(j, group) > 0)
+                });
                 Fraction::new(first.expect("it demands something") as u128, 1)
             }
             Measure::Allocation if self.is_rescaled(q) => {

@@ -4,6 +4,7 @@
 use super::{S, SimJob, kinds, node, queue, span};
 use meed::*;
 use proptest::prelude::*;
+use std::num::NonZeroU32;
 
 /// A list of throws; zero when it is used up.
 #[derive(Clone)]
@@ -129,7 +130,15 @@ impl Dice {
         let kind_count = 1 + self.below(3) as usize;
         let nodes = self.nodes(kind_count);
         let mut root = self.policy(kind_count);
-        root.blocked = self.pick(&[Blocked::Skip, Blocked::Skip, Blocked::Wait]);
+        let two = Reservations::AtMost(NonZeroU32::new(2).expect("above zero"));
+        root.blocked = self.pick(&[
+            Blocked::Skip,
+            Blocked::Skip,
+            Blocked::Wait,
+            Blocked::Reserve(Reservations::ONE),
+            Blocked::Reserve(two),
+            Blocked::Reserve(Reservations::All),
+        ]);
         let mut queues: Vec<QueueSpec> = Vec::new();
         for (name, _) in self.tree() {
             let mut spec = queue(&name, self.weight(), self.policy(kind_count));

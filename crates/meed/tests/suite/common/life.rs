@@ -30,6 +30,7 @@ impl Model {
             let group = Group {
                 demand: group.demand,
                 constraints,
+                limit: group.limit.map(Span::as_micros),
                 count: group.count,
                 fresh: (first..first + group.count).collect(),
                 retries,

@@ -6,6 +6,7 @@ pub(crate) mod dice;
 pub(crate) mod fraction;
 pub(crate) mod life;
 pub(crate) mod model;
+pub(crate) mod reserve;
 pub(crate) mod shadow;
 pub(crate) mod verify;
 
@@ -92,6 +93,18 @@ pub(crate) fn unit_job(queue: QueueId, at: u64, n: u64) -> SimJob {
     SimJob { queue, at, weight: 1000, groups: vec![(slots(1), vec![S; n as usize])] }
 }
 
+/// Now and then a limit: what the tasks take at most, twice or half of it.
+fn limit_of(tasks: &[u64]) -> Option<Span> {
+    let (sum, most) = (tasks.iter().sum::<u64>(), tasks.iter().copied().max()?);
+    let limit = match (sum / S + tasks.len() as u64) % 5 {
+        0 => return None,
+        1 => most / 2,
+        2 => 2 * most,
+        _ => most,
+    };
+    Some(span(limit.max(1)))
+}
+
 /// Runs jobs to the end; every decision and every instant is checked by the twin.
 pub(crate) struct World {
     pub(crate) shadow: Shadow,
@@ -132,8 +145,9 @@ impl World {
         }
         while let Some(job) = self.jobs.get(self.next_job).filter(|job| job.at == now).cloned() {
             self.next_job += 1;
-            let group = |(demand, tasks): &(Resources, Vec<u64>)| {
-                TaskGroup::new(tasks.len() as u32, *demand)
+            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup {
+                limit: self.shadow.tells_limits.then(|| limit_of(tasks)).flatten(),
+                ..TaskGroup::new(tasks.len() as u32, *demand)
             };
             let groups = job.groups.iter().map(group).collect();
             let event = Ev::Job {

@@ -1,6 +1,7 @@
 //! The slow twin's state: everything that happened, kept as it came. No sums, no heaps: what is
 //! needed is counted up again each time.
 
+use super::reserve::Held;
 use super::shadow::Ev;
 use meed::*;
 
@@ -64,6 +65,7 @@ pub(crate) struct Job {
 pub(crate) struct Group {
     pub(crate) demand: Resources,
     pub(crate) constraints: Constraints,
+    pub(crate) limit: Option<u64>,
     pub(crate) count: u32,
     /// Tasks that have never been started, in order.
     pub(crate) fresh: Vec<u32>,
@@ -98,6 +100,12 @@ pub(crate) struct Model {
     pub(crate) pool: Resources,
     /// Borrowed of nobody, where more runs than there is.
     pub(crate) beyond: u128,
+    /// Tasks for which room is held, in order.
+    pub(crate) holds: Vec<Held>,
+    /// Room has come free since reservations were planned last.
+    pub(crate) freed: bool,
+    /// It is looked for who is first in turn, whether it fits or not.
+    pub(crate) any_size: bool,
 }
 
 impl Group {
@@ -125,6 +133,9 @@ impl Model {
             tasks: Vec::new(),
             pool: Resources::zero(kinds),
             beyond: 0,
+            holds: Vec::new(),
+            freed: false,
+            any_size: false,
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {
@@ -400,6 +411,11 @@ impl Model {
     /// Takes over an event that the engine took.
     pub(crate) fn apply(&mut self, now: u64, event: &Ev, effect: &Effect) {
         self.advance(now);
+        let ran = self.running().count() + usize::from(matches!(event, Ev::Adopted { .. }));
+        let moves = match event {
+            Ev::Moved(task, node) => self.tasks[self.task(*task)].node != node.index(),
+            _ => false,
+        };
         match (event, effect) {
             (Ev::NodeJoined(spec), _) => self.nodes.push(Node::new(spec)),
             (Ev::NodeChanged(node, capacity), Effect::Lost(lost)) => {
@@ -484,6 +500,18 @@ impl Model {
             }
             (event, effect) => panic!("{event:?} has another effect than {effect:?}"),
         }
+        let of_node = matches!(
+            event,
+            Ev::NodeJoined(_)
+                | Ev::NodeChanged(..)
+                | Ev::NodeLeft(_)
+                | Ev::Resized(..)
+                | Ev::Cordoned(..)
+                | Ev::Relabelled(..)
+                | Ev::UsedByOthers(..)
+        );
+        self.freed |= self.running().count() < ran || of_node || moves;
+        self.drop_surplus();
         self.clear_drained();
         self.share_out();
     }

@@ -76,12 +76,16 @@ pub(crate) struct Shadow {
     /// Looks at each decision before it is taken over; whatever it says, node room and maxima are
     /// checked.
     pub(crate) judge: fn(&mut Model, &Start),
+    /// Whether tasks say how long they run at most.
+    pub(crate) tells_limits: bool,
 }
 
 impl Shadow {
     pub(crate) fn new(config: &Config) -> Shadow {
         let (engine, silent) = (engine(config), engine(config));
-        Shadow { engine, silent, model: Model::new(config), judge: Model::check_order }
+        let tells_limits = matches!(config.root.blocked, Blocked::Reserve(_));
+        let (model, judge) = (Model::new(config), Model::check_order);
+        Shadow { engine, silent, model, judge, tells_limits }
     }
 
     pub(crate) fn set_infeasible(&mut self, infeasible: Infeasible) {
@@ -120,6 +124,7 @@ impl Shadow {
         }
         assert_same(&starts, &silent);
         self.model.check_nothing_missed();
+        self.model.check_holds(&self.engine);
         self.model.check(&mut self.engine, now);
         starts
     }
@@ -131,7 +136,10 @@ impl Shadow {
         self.model.advance(now);
         let (mut starts, mut silent) = (Vec::new(), Vec::new());
         while starts.len() < most {
-            let Some(start) = self.engine.next_start(true) else { break };
+            let Some(start) = self.engine.next_start(true) else {
+                self.model.check_nothing_missed();
+                break;
+            };
             (self.judge)(&mut self.model, &start);
             self.model.started(&start);
             starts.push(start);

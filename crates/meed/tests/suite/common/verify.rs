@@ -19,8 +19,43 @@ fn fits_better(demand: &Resources, a: &Resources, b: &Resources) -> bool {
     away(a) * i128::from(b.get(p)) < away(b) * i128::from(a.get(p))
 }
 
+/// What is to start next.
+pub(crate) enum Expected {
+    /// By a reservation.
+    Held { job: usize, group: usize, node: usize, waited: u64 },
+    /// In turn; `any_size`: where all that waits stood in the order, fitting or not.
+    Walked {
+        leaf: usize,
+        starved: Option<u64>,
+        job: usize,
+        group: usize,
+        node: usize,
+        any_size: bool,
+    },
+}
+
 impl Model {
+    /// Where what may be taken for ever does, else where what is held leaves it open long enough.
+    fn node_with_holds(&self, job: usize, group: usize) -> Option<usize> {
+        let demand = &self.jobs[job].groups[group].demand;
+        let allowed = |&node: &usize| self.nodes[node].up && self.is_allowed(job, group, node);
+        let lasting = |node: usize| self.lasting(node);
+        let mut lasts =
+            (0..self.nodes.len()).filter(allowed).filter(|&node| demand.fits_in(&lasting(node)));
+        if let Some(first) = lasts.next() {
+            return Some(lasts.fold(first, |best, node| {
+                if fits_better(demand, &lasting(node), &lasting(best)) { node } else { best }
+            }));
+        }
+        (0..self.nodes.len())
+            .filter(|&node| self.has_holds(node))
+            .find(|&node| self.has_room(node, job, group))
+    }
+
     fn node_for(&self, job: usize, group: usize) -> Option<usize> {
+        if !self.holds.is_empty() {
+            return self.node_with_holds(job, group);
+        }
         let has_room = |&node: &usize| self.has_room(node, job, group);
         match self.queues[0].spec.policy.per_server {
             false => {
@@ -41,7 +76,10 @@ impl Model {
 
     fn has_room(&self, node: usize, job: usize, group: usize) -> bool {
         let fits = self.jobs[job].groups[group].demand.fits_in(&self.free(node));
-        self.nodes[node].up && fits && self.is_allowed(job, group, node)
+        self.nodes[node].up
+            && fits
+            && self.is_allowed(job, group, node)
+            && self.is_left_open(job, group, node)
     }
 
     /// The server whose turn it is where each decides on its own: the first on which something may
@@ -70,7 +108,7 @@ impl Model {
             && !(constraints.distinct_nodes && self.running().any(taken))
     }
 
-    fn is_capped(&self, leaf: usize, demand: &Resources) -> bool {
+    pub(crate) fn is_capped(&self, leaf: usize, demand: &Resources) -> bool {
         self.path(leaf).iter().any(|&q| {
             let mut with = self.held(q);
             with.add(demand);
@@ -79,7 +117,7 @@ impl Model {
     }
 
     fn waits_for_large(&self) -> bool {
-        self.queues[0].spec.policy.blocked == Blocked::Wait
+        self.queues[0].spec.policy.blocked == Blocked::Wait || self.any_size
     }
 
     /// Whether a group can start now; under `Blocked::Wait` one that fits nowhere is in the order
@@ -88,8 +126,9 @@ impl Model {
         let job = &self.jobs[number];
         let group = &job.groups[group_number];
         job.alive
-            && group.waiting() > 0
+            && self.unheld(number, group_number) > 0
             && !self.is_capped(job.queue, &group.demand)
+            && (!self.any_size || self.has_hope(number, group_number))
             && (self.waits_for_large() || self.node_for(number, group_number).is_some())
     }
 
@@ -121,7 +160,7 @@ impl Model {
     }
 
     /// Group and node that a plain scan picks in `leaf`.
-    fn pick(&self, leaf: usize) -> ((usize, usize), Option<usize>) {
+    pub(crate) fn pick(&self, leaf: usize) -> ((usize, usize), Option<usize>) {
         let by_key = |a: &(usize, usize), b: &(usize, usize)| {
             self.job_key(a.0).cmp_value(&self.job_key(b.0)).then(a.cmp(b))
         };
@@ -130,7 +169,7 @@ impl Model {
     }
 
     /// The leaf that a plain walk chooses, and whether the guard chose it.
-    fn walk(&self) -> Option<(usize, Option<u64>)> {
+    pub(crate) fn walk(&self) -> Option<(usize, Option<u64>)> {
         let ready = self.ready();
         if let Some(t_wait) = self.queues[0].spec.policy.t_wait {
             let mut leaves: Vec<(usize, Ratio)> =
@@ -154,17 +193,23 @@ impl Model {
     /// names.
     pub(crate) fn check_order(&mut self, start: &Start) {
         self.refresh_counts();
-        let (leaf, starved) = self.walk().expect("something can start");
-        assert_eq!(start.queue.index(), leaf, "leaf, at {} us: {start:?}", self.now);
-        let ((job, group), node) = self.pick(leaf);
-        assert_eq!(
-            (self.job(start.job), start.group as usize),
-            (job, group),
-            "group, at {} us",
-            self.now
-        );
-        assert_eq!(Some(start.node.index()), node, "node, at {} us", self.now);
         let reason = start.reason.as_ref().expect("asked for");
+        let got = (self.job(start.job), start.group as usize, start.node.index());
+        let (leaf, starved, any_size) = match self.expect().expect("something can start") {
+            Expected::Held { job, group, node, waited } => {
+                assert_eq!(got, (job, group, node), "by reservation, at {} us", self.now);
+                assert_eq!(reason.reserved_for.map(Span::as_micros), Some(waited));
+                return;
+            }
+            Expected::Walked { leaf, starved, job, group, node, any_size } => {
+                assert_eq!(start.queue.index(), leaf, "leaf, at {} us: {start:?}", self.now);
+                let expected = (job, group, node);
+                let holds = &self.holds;
+                assert_eq!(got, expected, "group and node, at {} us; {holds:?}", self.now);
+                assert_eq!(reason.reserved_for, None);
+                (leaf, starved, any_size)
+            }
+        };
         assert_eq!(
             reason.starved_for.map(Span::as_micros),
             starved,
@@ -174,11 +219,23 @@ impl Model {
         if starved.is_some() {
             return;
         }
+        self.any_size = any_size;
         let ready = self.ready();
         assert_eq!(reason.levels.len() + 1, self.path(leaf).len(), "a choice for each level");
         for choice in &reason.levels {
             self.check_choice(choice, &ready);
         }
+        self.any_size = false;
+    }
+
+    /// What is to start next, by plain scans.
+    fn expect(&mut self) -> Option<Expected> {
+        if let Some(expected) = self.expect_with_holds() {
+            return Some(expected);
+        }
+        let (leaf, starved) = self.walk()?;
+        let ((job, group), node) = self.pick(leaf);
+        Some(Expected::Walked { leaf, starved, job, group, node: node?, any_size: false })
     }
 
     fn check_choice(&self, choice: &Choice, ready: &[usize]) {
@@ -209,13 +266,17 @@ impl Model {
     /// After `decide` nothing that waits may fit, unless the policy is to wait for a large one.
     pub(crate) fn check_nothing_missed(&mut self) {
         self.refresh_counts();
-        let Some((leaf, _)) = self.walk() else { return };
-        let ((job, group), node) = self.pick(leaf);
-        assert_eq!(
-            node, None,
-            "group {group} of job {job} in queue {leaf} fits, at {} us",
-            self.now
-        );
+        match self.expect() {
+            None => {}
+            Some(Expected::Held { job, group, node, .. }) => panic!(
+                "group {group} of job {job} starts by reservation on node {node}, at {} us; left \
+                 are {:?}",
+                self.now, self.holds
+            ),
+            Some(Expected::Walked { leaf, job, group, .. }) => {
+                panic!("group {group} of job {job} in queue {leaf} fits, at {} us", self.now)
+            }
+        }
     }
 
     /// What the engine shows equals what is counted up from the log.

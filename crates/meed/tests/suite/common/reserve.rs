@@ -1,0 +1,290 @@
+//! Reservations, by definition: what is free on a node at an instant is counted up from all that
+//! runs and is held, and instants are tried one after the other.
+
+use super::model::{Model, Task};
+use super::verify::Expected;
+use meed::*;
+
+/// Room that is held for a task of a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) job: usize,
+    pub(crate) group: usize,
+    node: usize,
+    at: Option<u64>,
+    since: u64,
+    /// It is counted: not while another place is looked for.
+    counts: bool,
+}
+
+/// The end of time.
+const NEVER: u64 = MAX_MICROS;
+
+/// Nobody knows when; when; how much is missing.
+type Rank = (bool, u64, u128);
+
+impl Model {
+    /// How many reservations may be made; `None`: the policy makes none.
+    fn most_reservations(&self) -> Option<usize> {
+        match self.queues[0].spec.policy.blocked {
+            Blocked::Reserve(Reservations::AtMost(most)) => Some(most.get() as usize),
+            Blocked::Reserve(Reservations::All) => Some(usize::MAX),
+            _ => None,
+        }
+    }
+
+    /// Waiting tasks of the group that have a reservation.
+    fn held_of(&self, job: usize, group: usize) -> u64 {
+        self.holds.iter().filter(|held| (held.job, held.group) == (job, group)).count() as u64
+    }
+
+    /// Waiting tasks of the group that have none.
+    pub(crate) fn unheld(&self, job: usize, group: usize) -> u64 {
+        self.jobs[job].groups[group].waiting() - self.held_of(job, group)
+    }
+
+    /// Tasks have started elsewhere or are wanted no more: the latest reservations go.
+    pub(crate) fn drop_surplus(&mut self) {
+        for at in (0..self.holds.len()).rev() {
+            let (job, group) = (self.holds[at].job, self.holds[at].group);
+            if self.held_of(job, group) > self.jobs[job].groups[group].waiting() {
+                self.holds.remove(at);
+                self.freed = true;
+            }
+        }
+    }
+
+    fn end_of(&self, task: &Task) -> u64 {
+        let limit = self.jobs[task.job].groups[task.group].limit;
+        let ends = limit.map(|limit| {
+            let times = (0..64).map(|power| u128::from(task.start) + (u128::from(limit) << power));
+            times.into_iter().find(|&end| end > u128::from(self.now)).unwrap_or(u128::MAX)
+        });
+        ends.map_or(NEVER, |end| u64::try_from(end).unwrap_or(NEVER).min(NEVER))
+    }
+
+    fn until(&self, held: &Held, from: u64) -> u64 {
+        let limit = self.jobs[held.job].groups[held.group].limit;
+        limit.map_or(NEVER, |limit| from.saturating_add(limit).min(NEVER))
+    }
+
+    /// What is free of a kind at `t`, now or later, by all that is expected; `skip`: but for that
+    /// reservation.
+    fn free_at(&self, node: usize, t: u64, kind: usize, skip: Option<usize>) -> i128 {
+        let runs = |task: &&Task| task.node == node && self.end_of(task) > t;
+        let ours: i128 =
+            self.running().filter(runs).map(|task| i128::from(task.demand.get(kind))).sum();
+        let counts = |(at, held): &(usize, &Held)| {
+            let from = held.at.unwrap_or(self.now);
+            let until = if held.at.is_none() { NEVER } else { self.until(held, from) };
+            let now = from.max(self.now) <= t && (t < until || until == NEVER);
+            held.node == node && held.counts && Some(*at) != skip && now
+        };
+        let demand = |held: &Held| self.jobs[held.job].groups[held.group].demand.get(kind);
+        let holds = self.holds.iter().enumerate().filter(counts);
+        let held: i128 = holds.map(|(_, held)| i128::from(demand(held))).sum();
+        let row = &self.nodes[node];
+        i128::from(row.spec.capacity.get(kind)) - i128::from(row.others.get(kind)) - ours - held
+    }
+
+    /// Instants from now on at which anything there may change.
+    fn instants(&self, node: usize) -> Vec<u64> {
+        let mut instants = vec![self.now];
+        instants.extend(self.running().filter(|task| task.node == node).map(|t| self.end_of(t)));
+        for held in self.holds.iter().filter(|held| held.node == node) {
+            instants.extend(held.at);
+            instants.extend(held.at.map(|at| self.until(held, at)));
+        }
+        instants.retain(|&at| at >= self.now && at < NEVER);
+        instants.sort_unstable();
+        instants.dedup();
+        instants
+    }
+
+    /// Whether a task of the group has all it needs from `from` on for as long as it may run.
+    fn fits_from(
+        &self,
+        (job, group): (usize, usize),
+        node: usize,
+        from: u64,
+        skip: Option<usize>,
+    ) -> bool {
+        let group = &self.jobs[job].groups[group];
+        let until = group.limit.map_or(NEVER, |limit| from.saturating_add(limit).min(NEVER));
+        let mut times = self.instants(node);
+        times.retain(|&at| at > from && at < until);
+        times.push(from);
+        let fits = |kind: usize, t: u64| {
+            let amount = group.demand.get(kind);
+            amount == 0 || i128::from(amount) <= self.free_at(node, t, kind, skip)
+        };
+        times.iter().all(|&t| (0..group.demand.kinds()).all(|kind| fits(kind, t)))
+    }
+
+    /// Whether the node could hold a task of the group if nothing else ran there.
+    fn could_hold(&self, job: usize, group: usize, node: usize) -> bool {
+        let (row, demand) = (&self.nodes[node], &self.jobs[job].groups[group].demand);
+        let room = |kind: usize| row.spec.capacity.get(kind).saturating_sub(row.others.get(kind));
+        row.up
+            && !row.cordoned
+            && (0..demand.kinds()).all(|kind| demand.get(kind) <= room(kind))
+            && self.is_allowed(job, group, node)
+    }
+
+    pub(crate) fn has_hope(&self, job: usize, group: usize) -> bool {
+        (0..self.nodes.len()).any(|node| self.could_hold(job, group, node))
+    }
+
+    fn rank(&self, of: (usize, usize), node: usize, skip: Option<usize>) -> Rank {
+        let first =
+            self.instants(node).into_iter().find(|&from| self.fits_from(of, node, from, skip));
+        if let Some(at) = first {
+            return (false, at, 0);
+        }
+        let demand = &self.jobs[of.0].groups[of.1].demand;
+        let part = |kind: usize| {
+            let amount = i128::from(demand.get(kind));
+            let missing = (amount - self.free_at(node, NEVER - 1, kind, skip)).max(0);
+            let total = u128::from(self.share(0).get(kind).max(1));
+            if amount == 0 { 0 } else { (missing as u128) * (1 << 32) / total }
+        };
+        (true, NEVER, (0..demand.kinds()).map(part).sum())
+    }
+
+    /// The best place of all, of like ones the first.
+    fn best_place(&self, of: (usize, usize), skip: Option<usize>) -> Option<(Rank, usize)> {
+        let nodes = (0..self.nodes.len()).filter(|&node| self.could_hold(of.0, of.1, node));
+        nodes.map(|node| (self.rank(of, node, skip), node)).min()
+    }
+
+    /// Brings reservations up to date: those that cannot be kept get other places; when room has
+    /// come free each moves to a better place, in order.
+    fn plan(&mut self) {
+        let capped: Vec<bool> = self
+            .holds
+            .iter()
+            .map(|held| {
+                let demand = self.jobs[held.job].groups[held.group].demand;
+                self.is_capped(self.jobs[held.job].queue, &demand)
+            })
+            .collect();
+        for at in (0..capped.len()).rev().filter(|&at| capped[at]) {
+            self.holds.remove(at);
+            self.freed = true;
+        }
+        self.holds.iter_mut().for_each(|held| held.counts = false);
+        for at in 0..self.holds.len() {
+            let held = self.holds[at].clone();
+            let there = self.could_hold(held.job, held.group, held.node);
+            let of = (held.job, held.group);
+            let from = |at: u64| at.max(self.now);
+            let kept =
+                there && held.at.is_none_or(|at| self.fits_from(of, held.node, from(at), None));
+            let at_then = held.at.map(from);
+            if kept {
+                (self.holds[at].counts, self.holds[at].at) = (true, at_then);
+            }
+        }
+        let mut freed = std::mem::take(&mut self.freed);
+        let kept: Vec<bool> = self.holds.iter().map(|held| held.counts).collect();
+        // One of which nobody knows when it starts takes nothing from those before it.
+        self.holds.iter_mut().for_each(|held| held.counts &= held.at.is_some());
+        let mut gone = Vec::new();
+        for at in 0..self.holds.len() {
+            let held = self.holds[at].clone();
+            let of = (held.job, held.group);
+            if kept[at] && !freed {
+                self.holds[at].counts = true;
+                continue;
+            }
+            let own = kept[at].then(|| self.rank(of, held.node, Some(at)));
+            let Some((best, node)) = self.best_place(of, Some(at)) else {
+                gone.push(at);
+                continue;
+            };
+            let (rank, node) = match own {
+                Some(own) if own <= best => (own, held.node),
+                _ => (best, node),
+            };
+            let before = (held.node, held.at);
+            let held = &mut self.holds[at];
+            (held.node, held.at, held.counts) = (node, (!rank.0).then_some(rank.1), true);
+            // What it left is there for those after it.
+            freed |= (held.node, held.at) != before;
+        }
+        for at in gone.into_iter().rev() {
+            self.holds.remove(at);
+            self.freed = true;
+        }
+    }
+
+    /// What may be taken of a node whoever takes it and for ever.
+    pub(crate) fn lasting(&self, node: usize) -> Resources {
+        let free = self.free(node);
+        let least = |kind: usize| {
+            let times = self.instants(node).into_iter().chain([NEVER - 1]);
+            let least = times.map(|t| self.free_at(node, t, kind, None)).min().unwrap_or(0);
+            free.get(kind).min(u64::try_from(least.max(0)).unwrap_or(u64::MAX))
+        };
+        Resources::new(&(0..free.kinds()).map(least).collect::<Vec<_>>())
+    }
+
+    /// Whether holds let a task of the group start on a node now that has room.
+    pub(crate) fn is_left_open(&self, job: usize, group: usize, node: usize) -> bool {
+        self.holds.is_empty() || self.fits_from((job, group), node, self.now, None)
+    }
+
+    /// Whether room is held on a node.
+    pub(crate) fn has_holds(&self, node: usize) -> bool {
+        self.holds.iter().any(|held| held.node == node)
+    }
+
+    /// What the engine shows of reservations is what was counted up here, after decisions.
+    pub(crate) fn check_holds(&self, engine: &Engine) {
+        let shown: Vec<_> = engine
+            .reservations()
+            .map(|view| {
+                let at = view.at.map(Time::as_micros);
+                let place = (view.node.index(), at, view.since.as_micros());
+                (self.job(view.job), view.group as usize, place)
+            })
+            .collect();
+        let held = |held: &Held| (held.job, held.group, (held.node, held.at, held.since));
+        let expected: Vec<_> = self.holds.iter().map(held).collect();
+        assert_eq!(shown, expected, "reservations, at {} us", self.now);
+    }
+
+    /// What starts by a reservation, or as the first in turn; reservations are made on the way.
+    pub(crate) fn expect_with_holds(&mut self) -> Option<Expected> {
+        let most = self.most_reservations()?;
+        self.plan();
+        while self.freed {
+            // What lost its place is in the walk again.
+            self.plan();
+        }
+        if let Some(due) = self.holds.iter().position(|held| held.at == Some(self.now)) {
+            let held = self.holds.remove(due);
+            return Some(Expected::Held {
+                job: held.job,
+                group: held.group,
+                node: held.node,
+                waited: self.now - held.since,
+            });
+        }
+        while self.holds.len() < most {
+            self.any_size = true;
+            let found = self.walk();
+            let picked = found.map(|(leaf, starved)| (leaf, starved, self.pick(leaf)));
+            self.any_size = false;
+            let (leaf, starved, ((job, group), node)) = picked?;
+            if let Some(node) = node {
+                let any_size = true;
+                return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
+            }
+            let (rank, node) = self.best_place((job, group), None).expect("there is hope");
+            let at = (!rank.0).then_some(rank.1);
+            self.holds.push(Held { job, group, node, at, since: self.now, counts: true });
+        }
+        None
+    }
+}
