@@ -103,7 +103,7 @@ impl PhillySource {
         };
         let demand = rows::demand(each, self.gpu, self.kinds);
         let duration = Durations::Same(row.duration);
-        let group = JobGroup { stage: 0, count, demand, duration, constraints: None };
+        let group = JobGroup { stage: 0, count, demand, duration, constraints: None, limit: None };
         Job {
             label: JobLabel::Number(row.line),
             queue: row.queue,

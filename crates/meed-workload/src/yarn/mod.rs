@@ -110,6 +110,7 @@ impl YarnSource {
             demand: self.kinds.demand(each),
             duration: Durations::Same(crate::fields::span(app.micros())),
             constraints: None,
+            limit: None,
         };
         Job {
             // Checked: at most the largest time.
