@@ -264,6 +264,7 @@ impl Workload {
                         seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO),
                     ),
                     constraints: None,
+                    limit: None,
                 }],
             });
         }

@@ -34,7 +34,7 @@ pub struct Arrival {
         skip_serializing_if = "Option::is_none"
     )]
     pub not_before: Option<Time>,
-    /// Longest run time that it asked for.
+    /// Longest run time that it asked for: that of its tasks whose group says none.
     #[serde(default, rename = "limit_s", with = "exact", skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
     /// How often each of its tasks may fail before the job does, 0 for no limit; `None`: as the
@@ -78,6 +78,12 @@ impl Arrival {
         }
     }
 
+    /// The limit of the tasks of groups that have none of their own: what the job asked for. 0 is
+    /// none.
+    pub fn limit_of_groups(&self) -> Option<Span> {
+        self.limit.filter(|limit| *limit > Span::ZERO)
+    }
+
     /// What people call it.
     pub fn name(&self) -> &JobKey {
         self.name.as_ref().unwrap_or(&self.job)
@@ -101,6 +107,9 @@ pub struct Group {
     /// Where they may run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Box<ConstraintsForm>>,
+    /// The longest that each may run, above zero; `None`: as its job's arrival says.
+    #[serde(default, rename = "limit_s", with = "exact", skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Span>,
 }
 
 /// A job that is refused: all of it, for under another policy or on another cluster it may run.

@@ -38,6 +38,15 @@ impl Column {
             .map_err(|error| self.number_error(value, error, "seconds, 0 or more, up to 285 years"))
     }
 
+    /// A time that was asked for. Unknown (`-1`, or any other negative number), 0 and what is
+    /// longer than any time are none.
+    pub(crate) fn some_seconds(self, value: &[u8]) -> Result<Option<Span>, BadRow> {
+        match parse_scaled(value, MICROS_PER_S, MAX_MICROS, Rounding::Nearest) {
+            Ok(0) | Err(NumberError::Negative | NumberError::TooLarge) => Ok(None),
+            _ => self.seconds(value).map(|micros| Some(span(micros))),
+        }
+    }
+
     /// A whole number of at most `limit`.
     pub(crate) fn whole(self, value: &[u8], limit: u64) -> Result<u64, BadRow> {
         parse_scaled(value, 1, limit, Rounding::Exact).map_err(|error| {

@@ -92,8 +92,9 @@ impl TraceFormat {
     }
 
     /// Told by the first line that holds data: numbers between blanks (18 are SWF, 21 columns MWF),
-    /// an object of JSON with our version or with `apps` (YARN), a row of Google's table, a header
-    /// of Philly's, or six columns between tabs.
+    /// an object of JSON with our version or with `apps` (YARN, also as XML, of which its reader
+    /// says what to ask for instead), a row of Google's table, a header of Philly's, or six columns
+    /// between tabs.
     pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -109,6 +110,7 @@ impl TraceFormat {
                 let yarn = || is_yarn(start).then_some(TraceFormat::Yarn);
                 ours.then_some(TraceFormat::Canonical).or_else(yarn)
             }
+            _ if is_xml_of_yarn(line) => Some(TraceFormat::Yarn),
             _ if commas().count() == 13 && commas().next().is_some_and(is_number) => {
                 Some(TraceFormat::Google)
             }
@@ -126,6 +128,11 @@ fn is_yarn(start: &[u8]) -> bool {
     let rest = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     let rest = rest.and_then(|rest| rest.strip_prefix(b"\"apps\""));
     rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
+}
+
+/// Whether a ResourceManager's answer in XML begins with this line.
+fn is_xml_of_yarn(line: &[u8]) -> bool {
+    line.starts_with(b"<?xml") || line.starts_with(b"<apps>") || line.starts_with(b"<apps/>")
 }
 
 fn is_number(word: &[u8]) -> bool {
@@ -160,6 +167,9 @@ mod tests {
             ("{\"apps\":{\"app\":[{\"id\":", Some(TraceFormat::Yarn)),
             ("\n{\n  \"apps\" : null\n}\n", Some(TraceFormat::Yarn)),
             ("{\"apps\"}", None),
+            ("\u{feff}\n <?xml version=\"1.0\"?><apps>", Some(TraceFormat::Yarn)),
+            ("<apps><app><id>application_1_0001</id>", Some(TraceFormat::Yarn)),
+            ("<html><body>", None),
             ("{\"t\":0.0,\"run\":{}}\n", None),
             ("[cluster]\nresources = [\"cpu\"]\n", None),
             ("# a scenario\n", None),

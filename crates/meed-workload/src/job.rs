@@ -79,6 +79,9 @@ pub struct JobGroup {
     pub duration: Durations,
     /// Where they may run; `None`: anywhere.
     pub constraints: Option<Box<Constraints>>,
+    /// The longest that each may run, as whoever submits them says: above zero, and as wrong as
+    /// people are. `None`: nobody says.
+    pub limit: Option<Span>,
 }
 
 impl JobGroup {
@@ -110,6 +113,9 @@ impl JobGroup {
             return Err(format!(
                 "a demand of {amount} smallest units; the largest is {MAX_AMOUNT}"
             ));
+        }
+        if self.limit == Some(Span::ZERO) {
+            return Err("a time limit of 0; a limit is above zero".to_owned());
         }
         Ok(())
     }

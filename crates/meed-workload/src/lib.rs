@@ -29,6 +29,7 @@ pub mod google;
 pub mod inline;
 pub mod inspect;
 mod job;
+pub mod limits;
 pub mod machines;
 pub mod macro_workload;
 pub mod merge;
@@ -44,5 +45,6 @@ pub mod yarn;
 
 pub use error::{BadLine, OnBadLine, TraceError};
 pub use job::{Durations, Job, JobGroup, JobLabel, MAX_TASKS};
+pub use limits::TimeLimits;
 pub use meed_files::Origin;
 pub use source::{Cause, JobSource, SourceCounts};

@@ -163,7 +163,14 @@ mod tests {
             submit: Time::from_secs(submit_s).unwrap(),
             weight: 1,
             chain: None,
-            groups: vec![JobGroup { stage: 0, count: 1, demand, duration, constraints: None }],
+            groups: vec![JobGroup {
+                stage: 0,
+                count: 1,
+                demand,
+                duration,
+                constraints: None,
+                limit: None,
+            }],
         }
     }
 
@@ -174,6 +181,7 @@ mod tests {
     fn closed(queue: &str, concurrent: u32) -> Box<dyn JobSource + Send> {
         let stage = StageSpec {
             constraints: None,
+            limit: None,
             tasks: Dist::Constant(1.0),
             duration_s: Dist::Constant(1.0),
             per: Per::Job,

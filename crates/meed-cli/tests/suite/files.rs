@@ -251,6 +251,23 @@ fn nothing_is_left_of_a_run_that_is_ended() {
 }
 
 #[test]
+fn an_answer_in_xml_is_taken_for_the_resource_managers() {
+    let place = place();
+    for (name, text) in [
+        ("apps.json", "<?xml version=\"1.0\" encoding=\"UTF-8\"?><apps><app></app></apps>"),
+        ("apps.txt", "\u{feff}\n  <apps><app><id>application_1_0001</id></app></apps>\n"),
+    ] {
+        fs::write(place.path().join(name), text).unwrap();
+        for command in [&["simulate", name][..], &["trace", "inspect", name]] {
+            let output = meed(place.path(), command);
+            let words = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{command:?}");
+            assert!(words.contains("this is XML; ask the ResourceManager"), "{words}");
+        }
+    }
+}
+
+#[test]
 fn a_pipe_is_told_by_what_comes_through_it() {
     let place = place();
     let folder = place.path();

@@ -1,7 +1,9 @@
 //! From the keys that users write to the choices of a policy, and back.
 
 use meed::policy::{MAX_HALF_LIFE_MICROS, PRICE_ONE, Preset};
-use meed::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, ResourceKinds, Scalar, Span};
+use meed::{
+    Blocked, Measure, Memory, Newcomer, Policy, Quantum, Reservations, ResourceKinds, Scalar, Span,
+};
 
 use super::form::Value;
 use super::keys::text;
@@ -15,7 +17,14 @@ const NEWCOMERS: &[(&str, Newcomer)] = &[
     ("average", Newcomer::Average),
 ];
 
-const WHEN_BLOCKED: &[(&str, Blocked)] = &[("skip", Blocked::Skip), ("wait", Blocked::Wait)];
+const WHEN_BLOCKED: &[(&str, Blocked)] = &[
+    ("skip", Blocked::Skip),
+    ("wait", Blocked::Wait),
+    ("reserve", Blocked::Reserve(Reservations::ONE)),
+];
+
+/// The word for as many reservations as there are tasks that wait.
+const ALL: &str = "all";
 
 /// Keys of memories, with the key that each needs.
 const MEMORIES: &[(&str, Option<&str>)] =
@@ -277,17 +286,58 @@ pub(super) fn t_wait(
     Ok(())
 }
 
+/// `when_blocked` with the number of reservations: both keys are one choice.
 pub(super) fn when_blocked(
     spec: &PolicySpec,
     _: &ResourceKinds,
     policy: &mut Policy,
 ) -> Result<(), SpecError> {
-    policy.blocked = meaning(spec, "when_blocked", WHEN_BLOCKED)?.unwrap_or(policy.blocked);
+    let said = meaning(spec, "when_blocked", WHEN_BLOCKED)?;
+    policy.blocked = match (said, reservations(spec)?) {
+        (None | Some(Blocked::Reserve(_)), Some(reservations)) => Blocked::Reserve(reservations),
+        (Some(blocked @ (Blocked::Skip | Blocked::Wait)), Some(_)) => {
+            let what = format!(
+                "reservations are made with when_blocked = \"reserve\" only, here it is \"{}\"; \
+                 leave one of the two out",
+                word_for(WHEN_BLOCKED, blocked)
+            );
+            return Err(spec.error("reservations", what));
+        }
+        (Some(blocked), None) => blocked,
+        (None, None) => policy.blocked,
+    };
     Ok(())
 }
 
+/// How many tasks may have a reservation at once, where that is given.
+fn reservations(spec: &PolicySpec) -> Result<Option<Reservations>, SpecError> {
+    let Some(Value::Quantity(given)) = spec.get("reservations") else { return Ok(None) };
+    let text = given.text();
+    if text == ALL {
+        return Ok(Some(Reservations::All));
+    }
+    text.parse().map(|most| Some(Reservations::AtMost(most))).map_err(|_| {
+        let near = did_you_mean(&text, [ALL]).map_or(String::new(), |near| format!("; {near}"));
+        let what =
+            format!("reservations is `{text}`; 1 or more whole ones are needed, or `all`{near}");
+        spec.error("reservations", what)
+    })
+}
+
 pub(super) fn when_blocked_of(policy: &Policy) -> &'static str {
-    word_for(WHEN_BLOCKED, policy.blocked)
+    let blocked = match policy.blocked {
+        Blocked::Reserve(_) => Blocked::Reserve(Reservations::ONE),
+        other => other,
+    };
+    word_for(WHEN_BLOCKED, blocked)
+}
+
+pub(super) fn reservations_of(policy: &Policy) -> Option<Value> {
+    match policy.blocked {
+        Blocked::Reserve(Reservations::AtMost(most)) => Some(text(&most.to_string())),
+        Blocked::Reserve(Reservations::All) => Some(text(ALL)),
+        Blocked::Skip | Blocked::Wait => None,
+    }
 }
 
 /// The number of slots is no part of the policy: only checked here.

@@ -182,10 +182,18 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "when_blocked",
-        about: "when the task whose turn it is fits nowhere: skip it, or wait; of the root",
+        about: "when the task whose turn it is fits nowhere: skip, wait, reserve; of the root",
         group: "when_blocked",
         apply: apply::when_blocked,
         of: |policy, _| Some(word(apply::when_blocked_of(policy))),
+        ..PLAIN
+    },
+    Key {
+        name: "reservations",
+        about: "of `reserve`: how many tasks have room held for them at once, or all",
+        form: Form::Quantity,
+        group: "when_blocked",
+        of: |policy, _| apply::reservations_of(policy),
         ..PLAIN
     },
     Key {

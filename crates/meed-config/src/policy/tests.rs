@@ -76,10 +76,10 @@ proptest! {
     fn a_policy_is_what_its_description_says(
         preset in 0..PRESETS.len(), memory in 0..3u8, length in 1u64..1 << 40,
         newcomer in 0..3usize,
-        discount in 0..=1000u32, fixed: bool, wait: bool, guard: bool, scalar in 0..4u8,
-        price in 0..=1u64 << 32,
+        discount in 0..=1000u32, fixed: bool, blocked in 0..4u8, guard: bool, scalar in 0..4u8,
+        price in 0..=1u64 << 32, most in 1u32..,
     ) {
-        use meed::{Blocked, Newcomer};
+        use meed::{Blocked, Newcomer, Reservations};
         let kinds = kinds();
         let mut policy = PRESETS[preset].policy();
         let length = Span::from_micros(length).unwrap();
@@ -94,7 +94,12 @@ proptest! {
             true => Quantum::Fixed(length),
             false => Quantum::Adaptive { initial: Span::ZERO, interval: length },
         };
-        policy.blocked = if wait { Blocked::Wait } else { Blocked::Skip };
+        policy.blocked = match blocked {
+            0 => Blocked::Skip,
+            1 => Blocked::Wait,
+            2 => Blocked::Reserve(Reservations::All),
+            _ => Blocked::Reserve(Reservations::AtMost(most.try_into().unwrap())),
+        };
         policy.t_wait = (guard && policy.measure == meed::Measure::Usage).then_some(length);
         if policy.scalar != Scalar::Dominant {
             policy.scalar = match scalar {
@@ -136,6 +141,8 @@ fn every_key_is_printed_as_it_is_written() {
         "long-term,round=1h 30min,newcomer=early-bird,discount=0.25",
         "long-term,half_life=24h,quantum=adaptive,quantum_initial=30,quantum_interval=0.5",
         "long-term,t_wait=never,when_blocked=wait",
+        "fair,when_blocked=reserve,reservations=all",
+        "fair,reservations=3",
         "slots,slots_per_server=10",
         "static,order=fair,placement=best-fit",
         "half_life=24h",
@@ -173,6 +180,8 @@ fn keys_of_one_choice_are_inherited_together() {
     assert_eq!(over("round=1h", "fair,half_life=24h,quantum=1"), "fair,round=1h,quantum=1");
     assert_eq!(over("long-term", "fair,half_life=24h"), "long-term,half_life=24h");
     assert_eq!(over("prices={cpu=1}", "fair,resource=memory"), "fair,prices={cpu=1}");
+    assert_eq!(over("when_blocked=skip", "fair,reservations=2"), "fair,when_blocked=skip");
+    assert_eq!(over("reservations=all", "fair,when_blocked=skip"), "fair,reservations=all");
     assert_eq!(over("t_wait=1h", "static,t_wait=2h"), "static,t_wait=1h");
 }
 
@@ -209,7 +218,18 @@ fn what_is_wrong_is_said() {
         ("discount=2", "discount is 2; it is the part of use above the share that counts"),
         ("quantum_interval=0", "quantum_interval must be above zero"),
         ("t_wait=x", "t_wait: \"x\" is not a duration"),
-        ("when_blocked=stop", "unknown when_blocked `stop`; known are skip, wait. did you mean"),
+        ("when_blocked=stop", "unknown when_blocked `stop`; known are skip, wait, reserve. did"),
+        ("when_blocked=reverse", "known are skip, wait, reserve. did you mean `reserve`?"),
+        ("when_blocked=reserve,reservations=0", "reservations is `0`; 1 or more whole ones"),
+        ("when_blocked=reserve,reservations=1.5", "reservations is `1.5`; 1 or more whole"),
+        ("when_blocked=reserve,reservations=-1", "reservations is `-1`; 1 or more whole"),
+        ("when_blocked=reserve,reservations=2s", "reservations is `2s`; 1 or more whole"),
+        ("when_blocked=reserve,reservations=al", "or `all`; did you mean `all`?"),
+        ("reservations=true", "reservations: expected a number, or text with a unit"),
+        (
+            "when_blocked=wait,reservations=1",
+            "reservations are made with when_blocked = \"reserve\" only, here it is \"wait\"",
+        ),
         ("slots,slots_per_server=0", "slots_per_server must be 1 to 1000000"),
     ] {
         let spec = text.parse::<PolicySpec>();
@@ -221,4 +241,24 @@ fn what_is_wrong_is_said() {
     let placed: PolicySpec = "fair,placement=bestfit".parse().unwrap();
     let why = placed.placement().map(|row| row.name).unwrap_err().to_string();
     assert!(why.ends_with("did you mean `best-fit`?"), "{why}");
+}
+
+#[test]
+fn reservations_are_one_unless_more_are_asked_for() {
+    use meed::{Blocked, Reservations};
+    let of = |text: &str| text.parse::<PolicySpec>().unwrap().policy(&kinds()).unwrap();
+    let some = |most: u32| Blocked::Reserve(Reservations::AtMost(most.try_into().unwrap()));
+    for (text, blocked) in [
+        ("fair,when_blocked=reserve", some(1)),
+        ("fair,when_blocked=reserve,reservations=4", some(4)),
+        ("fair,when_blocked=reserve,reservations=\"all\"", Blocked::Reserve(Reservations::All)),
+        ("fair,reservations=2", some(2)),
+        ("fair", Blocked::Skip),
+    ] {
+        assert_eq!(of(text).blocked, blocked, "{text}");
+    }
+    // Headers of runs without reservations are as they were.
+    let full = |text: &str| PolicySpec::of(&of(text), &kinds()).to_string();
+    assert!(!full("fair,when_blocked=wait").contains("reservations"));
+    assert!(full("fair,when_blocked=reserve").ends_with("when_blocked=reserve,reservations=1"));
 }

@@ -193,6 +193,7 @@ fn groups_of(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
             .constraints
             .as_deref()
             .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
+        limit: group.limit,
     };
     groups.iter().map(form).collect()
 }

@@ -3,7 +3,7 @@
 //! So a world goes on where its journal ends. What follows from other records (tasks lost with
 //! their node, tasks stopped with their job, a job's end) is not played: the engine says it again.
 
-use meed::{Infeasible, JobSpec, ResourceKinds, TaskGroup, Time};
+use meed::{Infeasible, JobSpec, ResourceKinds, Span, TaskGroup, Time};
 use meed_journal::{Arrival, Fact, Group, JobKey, Moved, Started, TaskFact, TaskKey, Unplaceable};
 
 use super::Driver;
@@ -92,7 +92,7 @@ impl<J, K: Journal> Driver<J, K> {
             }
             Fact::TasksAdded(added) => {
                 let job = self.known_job(&added.job)?;
-                let groups = read_groups(&added.groups, self.engine.kinds())?;
+                let groups = read_groups(&added.groups, None, self.engine.kinds())?;
                 self.tasks_added(at, job, &groups, added.open, |_, told| {
                     (told.stage, told.groups) = (added.stage, added.groups.clone());
                 })
@@ -186,7 +186,8 @@ impl<J, K: Journal> Driver<J, K> {
         take: &mut dyn FnMut(&Arrival) -> Taken<J>,
     ) -> Result<(), Failed> {
         let Taken { detail, max_attempts } = take(arrival);
-        let groups = read_groups(&arrival.groups, self.engine.kinds())?;
+        let limit = arrival.limit_of_groups();
+        let groups = read_groups(&arrival.groups, limit, self.engine.kinds())?;
         let max_attempts = arrival.max_attempts.unwrap_or(max_attempts);
         let spec = JobSpec {
             queue: self.known_queue(&arrival.queue)?,
@@ -218,8 +219,10 @@ const FOLLOWS: &[meed_journal::Kind] = {
     &[Run, Open, Clock, Stop, JobEnd, Note, Snapshot, Finish, Other]
 };
 
+/// Tasks as records tell of them; `limit` is their limit where their group says none.
 pub(crate) fn read_groups(
     groups: &[Group],
+    limit: Option<Span>,
     kinds: &ResourceKinds,
 ) -> Result<Vec<TaskGroup>, Failed> {
     let read = |group: &Group| -> Result<TaskGroup, String> {
@@ -227,7 +230,10 @@ pub(crate) fn read_groups(
             count: group.tasks,
             demand: group.demand.read(kinds).map_err(|why| format!("demand: {why}"))?,
             constraints: group.constraints.as_ref().map(|form| form.read()).transpose()?.flatten(),
-            limit: None,
+            limit: match group.limit {
+                Some(Span::ZERO) => return Err("limit_s: a limit is above zero".to_owned()),
+                own => own.or(limit),
+            },
         })
     };
     groups.iter().map(read).collect::<Result<_, _>>().map_err(Failed::Record)

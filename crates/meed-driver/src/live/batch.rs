@@ -37,7 +37,8 @@ impl<'l, J> Batch<'l, J> {
             let why = format!("job {} is there already; keys are used once", arrival.job);
             return Err(Failed::Record(why));
         }
-        let groups = read_groups(&arrival.groups, driver.engine().kinds())?;
+        let groups =
+            read_groups(&arrival.groups, arrival.limit_of_groups(), driver.engine().kinds())?;
         let taken = take(&arrival);
         // What is recorded counts after a crash, whatever the world says then.
         let max_attempts = *arrival.max_attempts.get_or_insert(taken.max_attempts);
@@ -67,7 +68,7 @@ impl<'l, J> Batch<'l, J> {
         open: bool,
     ) -> Result<(), Failed> {
         let id = self.known_job(job)?;
-        let read = read_groups(groups, self.live.driver.engine().kinds())?;
+        let read = read_groups(groups, None, self.live.driver.engine().kinds())?;
         self.verb(|driver, now| {
             driver.tasks_added(now, id, &read, open, |_, told| {
                 told.groups = groups.to_vec();

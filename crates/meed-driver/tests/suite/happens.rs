@@ -174,7 +174,11 @@ impl Step<'_, '_, '_> {
                 ..Default::default()
             })
         });
-        Group { tasks: 1 + self.die(11, 4) as u32, demand, constraints, ..Group::default() }
+        // The story of the snapshot of version 1, which is that of an even seed, knows no limits.
+        let limit = (self.seed % 2 == 1 && self.die(what + 3, 3) == 0)
+            .then(|| Span::from_secs(1 + self.die(what + 4, 9)).unwrap());
+        let tasks = 1 + self.die(11, 4) as u32;
+        Group { tasks, demand, constraints, limit, ..Group::default() }
     }
 
     /// What is in no plan.

@@ -72,11 +72,12 @@ prop_compose! {
         durations in prop::collection::vec(span(), 0..4),
         zone in of(words()),
         distinct_nodes in any::<bool>(),
+        limit in of(span()),
     ) -> Group {
         let require = zone.map(|zone| ("zone".to_owned(), vec![zone])).into_iter().collect();
         let form = ConstraintsForm { require, forbid: Default::default(), distinct_nodes };
         let constraints = (form != ConstraintsForm::default()).then(|| Box::new(form));
-        Group { stage, tasks, demand, durations, constraints }
+        Group { stage, tasks, demand, durations, constraints, limit }
     }
 }
 

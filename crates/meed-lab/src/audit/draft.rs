@@ -276,6 +276,7 @@ impl Draft {
                 demand: amounts(job.width, if job.useless { job.width } else { 0 }),
                 duration: Durations::Same(minute(job.length) - Time::ZERO),
                 constraints: None,
+                limit: None,
             }],
         };
         self.jobs.iter().map(job).collect()

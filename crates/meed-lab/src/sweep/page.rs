@@ -185,7 +185,8 @@ impl<'a> View<'a> {
 
     /// Policies that do not read a key that varies.
     fn unread(&self) -> Option<String> {
-        const READ_BY_ALL: [&str; 4] = ["order", "placement", "resource", "when_blocked"];
+        const READ_BY_ALL: [&str; 5] =
+            ["order", "placement", "resource", "when_blocked", "reservations"];
         let keys: Vec<&str> = self
             .varying
             .iter()

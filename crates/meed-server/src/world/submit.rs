@@ -43,6 +43,11 @@ macro_rules! checked {
     };
 }
 
+/// The time limit of a job's tasks.
+fn limit_of(spec: &Submission) -> Option<Span> {
+    spec.time_ms.and_then(|millis| Span::from_micros(millis.saturating_mul(1000)))
+}
+
 impl World {
     /// Checks a request. What it changes in the books is not durable yet; what it asks of the
     /// driver is added to `verbs`.
@@ -297,14 +302,16 @@ impl World {
         let mut arrival = Arrival::new(Name::from(row.queue.as_str()), row.key(), vec![group]);
         arrival.name = Some(row.name.as_str().into());
         arrival.open = count < row.tasks;
-        let micros = spec.time_ms.map(|millis| millis.saturating_mul(1000));
-        arrival.limit = micros.and_then(Span::from_micros);
+        arrival.limit = limit_of(spec);
         Some(Verb::Arrive(Box::new(arrival)))
     }
 
-    /// So many tasks of a job.
+    /// So many tasks that are added to a job. Those of its arrival have the arrival's time limit;
+    /// these say theirs.
     pub(super) fn group(&self, id: u64, count: u32) -> Result<Option<Group>, WorldError> {
-        Ok(self.books.spec(id)?.and_then(|spec| self.group_of(&spec, count)))
+        let Some(spec) = self.books.spec(id)? else { return Ok(None) };
+        let limit = limit_of(&spec).filter(|limit| *limit > Span::ZERO);
+        Ok(self.group_of(&spec, count).map(|group| Group { limit, ..group }))
     }
 
     fn group_of(&self, spec: &Submission, tasks: u32) -> Option<Group> {

@@ -63,6 +63,7 @@ pub(crate) fn groups(groups: &[JobGroup], kinds: &ResourceKinds) -> Vec<Group> {
             .constraints
             .as_deref()
             .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
+        limit: group.limit,
     };
     groups.iter().map(form).collect()
 }
@@ -95,19 +96,21 @@ pub(crate) fn job_of(
     }
     let weight = Some(arrival.weight).filter(|weight| weight.is_multiple_of(1000));
     let weight = weight.and_then(|weight| u32::try_from(weight / 1000).ok());
+    let limit = arrival.limit_of_groups();
     let job = Job {
         label: label_of(arrival.name()),
         queue,
         submit: t,
         weight: weight.ok_or("weight: the simulator takes whole weights below 2^32")?,
         chain: arrival.chain,
-        groups: groups.map(|group| group_of(group, kinds)).collect::<Result<_, _>>()?,
+        groups: groups.map(|group| group_of(group, limit, kinds)).collect::<Result<_, _>>()?,
     };
     job.check(queues, kinds.len())?;
     Ok((job, cause))
 }
 
-fn group_of(group: &Group, kinds: &ResourceKinds) -> Result<JobGroup, String> {
+/// `limit` is that of the job, for groups that have none of their own.
+fn group_of(group: &Group, limit: Option<Span>, kinds: &ResourceKinds) -> Result<JobGroup, String> {
     let duration = match group.durations.as_slice() {
         [] => return Err("duration_s: give one for all tasks, or one for each".to_owned()),
         [one] => Durations::Same(*one),
@@ -119,6 +122,7 @@ fn group_of(group: &Group, kinds: &ResourceKinds) -> Result<JobGroup, String> {
         demand: group.demand.read(kinds).map_err(|why| format!("demand: {why}"))?,
         duration,
         constraints: group.constraints.as_ref().map(|form| form.read()).transpose()?.flatten(),
+        limit: group.limit.or(limit),
     })
 }
 

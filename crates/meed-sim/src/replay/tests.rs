@@ -27,6 +27,7 @@ queue = "a.x"
 jobs = 20
 tasks = { uniform = [1.0, 9.0] }
 duration = { exponential = 7.0 }
+limit = 6
 demand = { cpu = 1 }
 arrivals = { poisson = "4s" }
 [[generator]]
@@ -46,6 +47,7 @@ demand = { cpu = 1.5 }
 [[generator.stage]]
 tasks = 1
 duration = 3
+limit = 4.5
 demand = { memory = "3GiB" }
 [[change]]
 at = 20
@@ -94,6 +96,7 @@ fn a_policy_survives_the_header() {
         "static",
         "fifo",
         "fair,resource=memory,when_blocked=wait",
+        "fair,when_blocked=reserve,reservations=all",
         "long-term,round=36h,newcomer=early-bird,discount=0.123",
         "long-term,half_life=1.000001s,t_wait=250ms,newcomer=average,quantum=7s",
         "priced,quantum_initial=2s,quantum_interval=300ms",

@@ -64,7 +64,8 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
                  duration: &raw::Dist,
                  per: raw::Per,
                  needs: &raw::AmountsByName,
-                 constraints: &Option<ConstraintsForm>| {
+                 constraints: &Option<ConstraintsForm>,
+                 limit: &Option<raw::Quantity>| {
         Ok::<_, String>(StageSpec {
             tasks: dist("tasks", tasks)?,
             duration_s: dist("duration", duration)?,
@@ -74,21 +75,24 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
             },
             demand: demand(needs, kinds)?,
             constraints: super::jobs::constraints(constraints)?,
+            limit: super::jobs::limit(limit)?,
         })
     };
+    let has_terms = raw.tasks.is_some() || raw.constraints.is_some() || raw.limit.is_some();
     match (&raw.duration, &raw.demand, raw.stage.is_empty()) {
         (Some(duration), Some(needs), true) => {
             let one = raw::Dist::Constant(raw::Quantity::Whole(1));
             let tasks = raw.tasks.as_ref().unwrap_or(&one);
-            Ok(vec![stage(tasks, duration, raw.per, needs, &raw.constraints)?])
+            Ok(vec![stage(tasks, duration, raw.per, needs, &raw.constraints, &raw.limit)?])
         }
-        (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => raw
+        (None, None, false) if !has_terms => raw
             .stage
             .iter()
-            .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, &s.constraints))
+            .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, &s.constraints, &s.limit))
             .collect(),
         _ => Err(
-            "give tasks, demand, duration and constraints, or [[generator.stage]] tables with them"
+            "give tasks, demand, duration, limit and constraints, or [[generator.stage]] tables \
+             with them"
                 .to_owned(),
         ),
     }

@@ -113,19 +113,23 @@ fn read_job(
     let weight = u32::try_from(raw.weight).ok().filter(|&weight| weight > 0 && weight <= 1_000_000);
     let weight = weight
         .ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
+    let has_terms = raw.tasks.is_some() || raw.constraints.is_some() || raw.limit.is_some();
     let mut groups = match (&raw.demand, &raw.duration, raw.group.is_empty()) {
         (Some(needs), Some(duration), true) => {
-            vec![group(0, raw.tasks, needs, duration, &raw.constraints, kinds).map_err(in_words)?]
+            let read = group(0, raw.tasks, needs, duration, kinds);
+            let group = read.and_then(|group| with_terms(group, &raw.constraints, &raw.limit));
+            vec![group.map_err(in_words)?]
         }
-        (None, None, false) if raw.tasks.is_none() && raw.constraints.is_none() => {
+        (None, None, false) if !has_terms => {
             let read = |g: &raw::Group| {
-                group(g.stage, g.tasks, &g.demand, &g.duration, &g.constraints, kinds)
+                let group = group(g.stage, g.tasks, &g.demand, &g.duration, kinds)?;
+                with_terms(group, &g.constraints, &g.limit)
             };
             raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
         }
         _ => {
-            let what = "give tasks, demand, duration and constraints, or [[job.group]] tables with \
-                them, not a mixture";
+            let what = "give tasks, demand, duration, limit and constraints, or [[job.group]] \
+                        tables with them, not a mixture";
             return Err(in_words(what.to_owned()));
         }
     };
@@ -139,7 +143,6 @@ fn group(
     tasks: Option<i64>,
     needs: &AmountsByName,
     duration: &DurationValue,
-    constrained: &Option<ConstraintsForm>,
     kinds: &ResourceKinds,
 ) -> Result<JobGroup, String> {
     let listed = match duration {
@@ -162,8 +165,25 @@ fn group(
             Durations::Each(all.iter().map(|one| span("duration", one)).collect::<Result<_, _>>()?)
         }
     };
-    let constraints = constraints(constrained)?;
-    Ok(JobGroup { stage, count, demand: demand(needs, kinds)?, duration, constraints })
+    let demand = demand(needs, kinds)?;
+    Ok(JobGroup { stage, count, demand, duration, constraints: None, limit: None })
+}
+
+fn with_terms(
+    group: JobGroup,
+    constrained: &Option<ConstraintsForm>,
+    limited: &Option<Quantity>,
+) -> Result<JobGroup, String> {
+    Ok(JobGroup { constraints: constraints(constrained)?, limit: limit(limited)?, ..group })
+}
+
+/// The longest that a task may run.
+pub(super) fn limit(raw: &Option<Quantity>) -> Result<Option<Span>, String> {
+    let limit = raw.as_ref().map(|raw| span("limit", raw)).transpose()?;
+    match limit {
+        Some(Span::ZERO) => Err("limit must be above zero".to_owned()),
+        limit => Ok(limit),
+    }
 }
 
 pub(super) fn constraints(

@@ -35,6 +35,7 @@ use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
 use meed_files::{FileError, Origin};
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
+use meed_workload::limits::Enforced;
 use meed_workload::macro_workload::{MacroSource, MacroSpec};
 use meed_workload::merge::Merge;
 use meed_workload::stretch::{Load, Stretch};
@@ -73,6 +74,8 @@ pub struct Scenario {
     changes: Vec<TimedChange>,
     stop: StopAt,
     load: Load,
+    /// Tasks are stopped at their time limits.
+    enforce_limit: bool,
     fail_per_million: u32,
     max_attempts: u16,
     /// What a scenario of the MapReduce world has instead of nodes and jobs.
@@ -189,6 +192,7 @@ impl Scenario {
             changes: changes::read(&raw.change, machines::changes(&machines), &kinds, &place)?,
             stop,
             load,
+            enforce_limit: raw.run.enforce_limit,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
             mapreduce: None,
@@ -479,10 +483,14 @@ impl Scenario {
                 false => Box::new(Stretch::new(source, self.load)),
             });
         }
-        match sources.len() {
-            1 => Ok(sources.remove(0)),
-            _ => Ok(Box::new(Merge::new(sources)?)),
-        }
+        let source: Box<dyn JobSource + Send> = match sources.len() {
+            1 => sources.remove(0),
+            _ => Box::new(Merge::new(sources)?),
+        };
+        Ok(match self.enforce_limit {
+            true => Box::new(Enforced::new(source)),
+            false => source,
+        })
     }
 
     /// The cluster's resource kinds.

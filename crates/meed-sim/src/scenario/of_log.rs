@@ -131,6 +131,8 @@ impl Scenario {
             changes: Vec::new(),
             stop: stop_of(header),
             load: Load::ONE,
+            // Recorded durations are cut already.
+            enforce_limit: false,
             fail_per_million: match &header.fail_rate {
                 Some(rate) => rate
                     .parts(1_000_000, 999_999)
@@ -272,6 +274,8 @@ impl Scenario {
             changes: Vec::new(),
             stop,
             load: Load::ONE,
+            // Recorded durations are cut already.
+            enforce_limit: false,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
             mapreduce: None,

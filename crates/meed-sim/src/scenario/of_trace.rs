@@ -234,8 +234,8 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
             let gpus = (servers * GPUS_PER_SERVER).max(size.widest);
             let note = format!(
                 "a Philly trace has no cluster; one pool of {gpus} GPUs is assumed, for which the \
-                 offered load from \
-                 the first submission to the last is about 1; {how}.gpu=N"
+                 offered load from the first submission to the last is about 1 (at most what all \
+                 jobs hold at once); {how}.gpu=N"
             );
             Ok((Cluster::of_one("gpu", gpus), Some(note)))
         }
@@ -276,7 +276,8 @@ fn cluster_for_yarn(path: &Path, how: &str) -> Result<(Cluster, Option<String>),
     let memory = format!("{}GiB", size.memory.div_ceil(1 << 30));
     let note = format!(
         "the ResourceManager's list has no cluster; one pool of {} cpu and {memory} is assumed, \
-         for which the offered load from the first submission to the last is about 1; {how}.cpu=N",
+         for which the offered load from the first submission to the last is about 1 (at most \
+         what all tasks hold at once); {how}.cpu=N",
         size.vcores
     );
     let amounts =

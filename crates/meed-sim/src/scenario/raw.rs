@@ -109,6 +109,7 @@ pub(super) struct Job {
     pub(super) demand: Option<AmountsByName>,
     pub(super) duration: Option<DurationValue>,
     pub(super) constraints: Option<ConstraintsForm>,
+    pub(super) limit: Option<Quantity>,
     #[serde(default)]
     pub(super) group: Vec<Group>,
     pub(super) chain: Option<String>,
@@ -124,6 +125,7 @@ pub(super) struct Group {
     pub(super) demand: AmountsByName,
     pub(super) duration: DurationValue,
     pub(super) constraints: Option<ConstraintsForm>,
+    pub(super) limit: Option<Quantity>,
 }
 
 /// One duration for all tasks, or one for each.
@@ -154,6 +156,7 @@ pub(super) struct Generator {
     pub(super) per: Per,
     pub(super) demand: Option<AmountsByName>,
     pub(super) constraints: Option<ConstraintsForm>,
+    pub(super) limit: Option<Quantity>,
     #[serde(default)]
     pub(super) stage: Vec<Stage>,
 }
@@ -167,6 +170,7 @@ pub(super) struct Stage {
     pub(super) per: Per,
     pub(super) demand: AmountsByName,
     pub(super) constraints: Option<ConstraintsForm>,
+    pub(super) limit: Option<Quantity>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -236,6 +240,7 @@ pub(super) struct Trace {
     pub(super) processor_resource: Option<String>,
     pub(super) memory: Option<String>,
     pub(super) memory_resource: Option<String>,
+    pub(super) limits: Option<String>,
     pub(super) min_duration: Option<Quantity>,
     pub(super) keep_cancelled: Option<bool>,
     // Philly (and `shape`)
@@ -311,4 +316,6 @@ pub(super) struct Run {
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,
     pub(super) most_jobs: Option<u64>,
+    #[serde(default)]
+    pub(super) enforce_limit: bool,
 }

@@ -10,6 +10,7 @@ use meed_workload::format::TraceFormat;
 use meed_workload::google::{
     GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
 };
+use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
 use meed_workload::swf::{
@@ -185,7 +186,7 @@ fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
 }
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 30] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 31] {
     use TraceFormat::{Google, Mwf, Philly, Swf, Swim, Yarn};
     [
         ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn]),
@@ -194,6 +195,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 30] 
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),
         ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf, Yarn]),
+        ("limits", raw.limits.is_some(), &[Swf, Mwf]),
         ("min_duration", raw.min_duration.is_some(), &[Swf]),
         ("keep_cancelled", raw.keep_cancelled.is_some(), &[Swf]),
         ("properties", raw.properties.is_some(), &[Mwf]),
@@ -265,6 +267,7 @@ fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
         processor_kind: raw.processor_resource.clone(),
         memory: one_of("memory", &raw.memory, &memory, default.memory)?,
         memory_kind: raw.memory_resource.clone(),
+        limits: limits(raw)?,
         min_duration: raw
             .min_duration
             .as_ref()
@@ -293,7 +296,18 @@ fn mwf(raw: &raw::Trace) -> Result<MwfAssumptions, String> {
         processor_kind: raw.processor_resource.clone(),
         count_memory: one_of("memory", &raw.memory, &memory, default.count_memory)?,
         memory_kind: raw.memory_resource.clone(),
+        limits: limits(raw)?,
     })
+}
+
+/// Which time limits the tasks of a machine's log have.
+fn limits(raw: &raw::Trace) -> Result<TimeLimits, String> {
+    let known = [
+        ("requested", TimeLimits::Requested),
+        ("at-least-run", TimeLimits::AtLeastRun),
+        ("ignore", TimeLimits::Ignore),
+    ];
+    one_of("limits", &raw.limits, &known, TimeLimits::default())
 }
 
 fn google(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<GoogleAssumptions, String> {

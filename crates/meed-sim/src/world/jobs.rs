@@ -139,7 +139,7 @@ fn told(groups: &[JobGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
             count: group.count,
             demand: group.demand,
             constraints: group.constraints.clone(),
-            limit: None,
+            limit: group.limit,
         })
         .collect()
 }

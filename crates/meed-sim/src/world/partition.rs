@@ -299,6 +299,11 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
             let micros = u128::from(span.as_micros()) * u128::from(need) / u128::from(have);
             u64::try_from(micros).ok().and_then(Span::from_micros)
         };
+        // Whoever knows how long a task takes knows how long it takes there.
+        group.limit = match group.limit {
+            Some(limit) => Some(stretch(limit)?),
+            None => None,
+        };
         group.duration = match &group.duration {
             Durations::Same(span) => Durations::Same(stretch(*span)?),
             Durations::Each(spans) => {
@@ -324,6 +329,7 @@ mod tests {
             demand: Resources::new(&[300, 10]),
             duration: Durations::Same(seconds(7)),
             constraints: None,
+            limit: Some(seconds(10)),
         };
         let job = Job {
             label: JobLabel::Number(1),
@@ -336,6 +342,7 @@ mod tests {
         let cut = fit_to_share(job.clone(), &Resources::new(&[100, 20])).expect("it can run");
         assert_eq!(cut.groups[0].demand, Resources::new(&[100, 10]));
         assert_eq!(cut.groups[0].duration, Durations::Same(seconds(21)));
+        assert_eq!(cut.groups[0].limit, Some(seconds(30)));
         assert_eq!(fit_to_share(job.clone(), &Resources::new(&[300, 10])), Some(job.clone()));
         assert_eq!(fit_to_share(job, &Resources::new(&[0, 20])), None);
     }

@@ -7,6 +7,7 @@
 mod dominant;
 #[path = "../../../meed-driver/tests/suite/happens.rs"]
 mod happens;
+mod limits;
 mod live;
 mod load;
 mod mapreduce;

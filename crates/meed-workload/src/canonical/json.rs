@@ -48,6 +48,8 @@ pub(super) struct GroupLine<'a> {
     pub(super) demand: Entries<Cow<'a, str>, &'a RawValue>,
     #[serde(borrow)]
     pub(super) duration_s: &'a RawValue,
+    #[serde(borrow, default)]
+    pub(super) limit_s: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) constraints: Option<ConstraintsForm>,
 }

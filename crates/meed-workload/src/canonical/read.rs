@@ -243,7 +243,9 @@ impl Context<'_> {
         let constraints = group.constraints.as_ref().map(ConstraintsForm::read);
         let constraints =
             constraints.transpose().map_err(|why| BadRow::field("constraints", why))?.flatten();
-        Ok(JobGroup { stage: group.stage, count: group.count, demand, duration, constraints })
+        let limit = group.limit_s.map(|raw| seconds("limit_s", raw.get())).transpose()?.map(span);
+        let (stage, count) = (group.stage, group.count);
+        Ok(JobGroup { stage, count, demand, duration, constraints, limit })
     }
 
     fn demand(

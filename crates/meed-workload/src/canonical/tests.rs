@@ -35,6 +35,7 @@ fn a_job_is_read_exactly() {
         demand: Resources::new(&demand),
         duration,
         constraints: None,
+        limit: None,
     };
     let micros = |micros| Span::from_micros(micros).unwrap();
     let expected = Job {
@@ -148,6 +149,12 @@ fn wrong_lines_say_what_is_wrong() {
             job(r#"{"count":0,"demand":{"slot":1},"duration_s":1}"#),
             "a group of 0 tasks; a group has at least one",
         ),
+        (task(slot, "1,\"limit_s\":0"), "a time limit of 0; a limit is above zero"),
+        (
+            task(slot, r#"1,"limit_s":"1h""#),
+            "limit_s: \"\\\"1h\\\"\" is not a number; wanted is seconds, 0 or more, up to 285 \
+             years",
+        ),
         (
             job(r#"{"stage":1,"demand":{"slot":1},"duration_s":1}"#),
             "a group of stage 1 follows stage 0; stages begin at 0, ascend and leave no gap",
@@ -227,6 +234,7 @@ fn what_cannot_be_written_is_refused() {
         demand: Resources::new(&[1, 0]),
         duration: Durations::Same(Span::ZERO),
         constraints: None,
+        limit: None,
     };
     let job = Job {
         label: JobLabel::Number(9),
@@ -271,12 +279,16 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
         (Just(0), 1..=MAX_AMOUNT),
         (1..5000u64, 0..5000u64)
     ];
-    (amounts, prop_oneof![same, each]).prop_map(|((slot, memory), (count, duration))| JobGroup {
-        stage: 0,
-        count,
-        demand: Resources::new(&[slot, memory]),
-        duration,
-        constraints: None,
+    let limit = prop::option::of(any_span().prop_filter("above zero", |span| *span > Span::ZERO));
+    (amounts, prop_oneof![same, each], limit).prop_map(|(amounts, (count, duration), limit)| {
+        JobGroup {
+            stage: 0,
+            count,
+            demand: Resources::new(&[amounts.0, amounts.1]),
+            duration,
+            constraints: None,
+            limit,
+        }
     })
 }
 

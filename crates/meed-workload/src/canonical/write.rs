@@ -154,6 +154,10 @@ fn compose_group(line: &mut String, group: &JobGroup, kinds: &ResourceKinds) -> 
             line.push(']');
         }
     }
+    if let Some(limit) = group.limit {
+        line.push_str(",\"limit_s\":");
+        write_scaled(line, limit.as_micros(), MICROS_PER_S)?;
+    }
     match &group.constraints {
         None => Ok(()),
         Some(constraints) => {

@@ -130,6 +130,7 @@ impl Generator {
                     demand: spec.demand,
                     duration,
                     constraints: spec.constraints.clone(),
+                    limit: spec.limit,
                 }
             })
             .collect();

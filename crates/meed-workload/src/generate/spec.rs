@@ -88,6 +88,8 @@ pub struct StageSpec {
     pub demand: Resources,
     /// Where they may run; `None`: anywhere.
     pub constraints: Option<Box<Constraints>>,
+    /// The longest that each may run, above zero; drawn run times may be longer.
+    pub limit: Option<Span>,
 }
 
 /// How often a run time is drawn.
@@ -154,6 +156,9 @@ impl GeneratorSpec {
             stage.duration_s.check_range(&name("duration"), 0.0, MOST_S)?;
             if stage.demand.kinds() != kinds || stage.demand.is_zero() {
                 return fail("demand", "does not fit the cluster's resources, or is nothing");
+            }
+            if stage.limit == Some(Span::ZERO) {
+                return fail("limit", "is 0; a limit is above zero");
             }
         }
         // Without a limit in jobs, arrivals at a distance of nothing would never get past one

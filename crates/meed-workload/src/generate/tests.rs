@@ -17,6 +17,7 @@ fn spec(arrivals: Arrivals) -> GeneratorSpec {
         weight: 2,
         stages: vec![StageSpec {
             constraints: None,
+            limit: None,
             tasks: Dist::Uniform { low: 1.0, high: 9.0 },
             duration_s: Dist::Exponential { mean: 10.0 },
             per: Per::Task,

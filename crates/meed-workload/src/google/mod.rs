@@ -255,6 +255,7 @@ impl GoogleTrace {
             },
             constraints: different
                 .then(|| Box::new(Constraints { distinct_nodes: true, ..Constraints::default() })),
+            limit: None,
         };
         let job = Job {
             label: JobLabel::Number(self.jobs[batch.job as usize].id),

@@ -207,6 +207,7 @@ fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<JobGroup
             demand: spec.demand,
             duration,
             constraints: None,
+            limit: None,
         }
     };
     (0u16..).zip(kind.stages).map(group).collect()

@@ -2,8 +2,8 @@
 
 use meed::{ResourceKinds, Unit};
 
-use crate::TraceError;
 use crate::fields::pick_kind;
+use crate::{TimeLimits, TraceError};
 
 /// Which jobs share a queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -43,6 +43,8 @@ pub struct MwfAssumptions {
     /// The resource that memory is; when not given the first kind counted in bytes, if there is
     /// one.
     pub memory_kind: Option<String>,
+    /// Which time limits tasks have (column 9).
+    pub limits: TimeLimits,
 }
 
 impl Default for MwfAssumptions {
@@ -53,6 +55,7 @@ impl Default for MwfAssumptions {
             processor_kind: None,
             count_memory: true,
             memory_kind: None,
+            limits: TimeLimits::default(),
         }
     }
 }
@@ -144,6 +147,7 @@ impl MwfAssumptions {
                 kinds.name(kind)
             ));
         }
+        words.extend(self.limits.words("MWF"));
         words
     }
 }

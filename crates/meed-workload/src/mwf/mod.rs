@@ -119,6 +119,7 @@ impl MwfSource {
                 demand,
                 duration: Durations::Same(row.duration),
                 constraints: (!constraints.is_open()).then(|| Box::new(constraints)),
+                limit: row.limit,
             }
         };
         Ok(Job {

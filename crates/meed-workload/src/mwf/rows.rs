@@ -13,6 +13,7 @@ const COLUMNS: usize = 21;
 const JOB: Column = Column(1, "job number");
 const SUBMIT: Column = Column(2, "submit time");
 const RUN: Column = Column(4, "run time");
+const REQUESTED_TIME: Column = Column(9, "requested time");
 const MEMORY: Column = Column(10, "requested memory, bytes");
 const USER: Column = Column(12, "user");
 const QUEUE: Column = Column(20, "queue name");
@@ -26,6 +27,7 @@ pub(super) struct Row {
     pub(super) job: u64,
     pub(super) submit: Time,
     pub(super) duration: Span,
+    pub(super) limit: Option<Span>,
     pub(super) queue: String,
     /// Bytes per node.
     pub(super) memory: u64,
@@ -88,8 +90,9 @@ impl Rules {
         if chunks.iter().any(|chunk| chunk.processors > MAX_AMOUNT / Unit::Milli.scale()) {
             return Err(NODES.wrong(nodes, "is too much; no node has that many processors"));
         }
-        let row = duration.map(|duration| Row { job, submit, duration, queue, memory, chunks });
-        Ok((submit, row))
+        let Some(duration) = duration else { return Ok((submit, None)) };
+        let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
+        Ok((submit, Some(Row { job, submit, duration, limit, queue, memory, chunks })))
     }
 }
 

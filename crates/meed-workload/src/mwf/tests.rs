@@ -46,6 +46,22 @@ fn words(job: &Job) -> Vec<String> {
 }
 
 #[test]
+fn the_requested_time_is_a_limit() {
+    let ignore = MwfAssumptions { limits: crate::TimeLimits::Ignore, ..MwfAssumptions::default() };
+    for (assumptions, asked, expected) in [
+        (&MwfAssumptions::default(), "86400", Some(86400.0)),
+        (&MwfAssumptions::default(), "-1", None),
+        (&ignore, "86400", None),
+    ] {
+        let text = line(&[(9, asked), (21, "1:ppn=1+3:ppn=2")]);
+        let job = open(&text, assumptions, OnBadLine::Stop).unwrap().next_job().unwrap().unwrap();
+        let limits: Vec<_> =
+            job.groups.iter().map(|group| group.limit.map(meed::Span::as_secs_f64)).collect();
+        assert_eq!(limits, [expected; 2], "{asked}");
+    }
+}
+
+#[test]
 fn lines_become_tasks() {
     let default = MwfAssumptions::default();
     let ignore = MwfAssumptions { properties: MwfProperties::Ignore, ..default.clone() };

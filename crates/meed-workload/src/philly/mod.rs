@@ -42,7 +42,8 @@ pub struct PhillySource {
 /// What a Philly file says about the size of a cluster for it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PhillySize {
-    /// GPU-seconds of all jobs, over the seconds from the first submission to the last; at least 1.
+    /// GPU-seconds of all jobs, over the seconds from the first submission to the last; at least 1,
+    /// at most the GPUs of all jobs together.
     pub mean_gpus: u64,
     /// GPUs of the widest job.
     pub widest: u64,
@@ -92,8 +93,10 @@ impl PhillySource {
         let first = rows().next().map_or(Time::ZERO, |row| row.submit);
         let span = rows().next_back().map_or(Span::ZERO, |row| row.submit - first);
         let mean = work / u128::from(span.as_micros().max(1));
+        let at_once: u64 = rows().map(|row| u64::from(row.gpus)).sum();
+        let mean = u64::try_from(mean).unwrap_or(u64::MAX).min(at_once).max(1);
         let widest = rows().map(|row| u64::from(row.gpus)).max().unwrap_or(1);
-        PhillySize { mean_gpus: u64::try_from(mean).unwrap_or(u64::MAX).max(1), widest }
+        PhillySize { mean_gpus: mean, widest }
     }
 
     fn job(&self, row: &Row) -> Job {
@@ -103,7 +106,7 @@ impl PhillySource {
         };
         let demand = rows::demand(each, self.gpu, self.kinds);
         let duration = Durations::Same(row.duration);
-        let group = JobGroup { stage: 0, count, demand, duration, constraints: None };
+        let group = JobGroup { stage: 0, count, demand, duration, constraints: None, limit: None };
         Job {
             label: JobLabel::Number(row.line),
             queue: row.queue,

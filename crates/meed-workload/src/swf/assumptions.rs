@@ -2,8 +2,8 @@
 
 use meed::{ResourceKinds, Span, Unit};
 
-use crate::TraceError;
 use crate::fields::pick_kind;
+use crate::{TimeLimits, TraceError};
 
 /// Which jobs share a queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -71,6 +71,8 @@ pub struct SwfAssumptions {
     /// The resource that memory is; when not given the first kind counted in bytes, if there is
     /// one.
     pub memory_kind: Option<String>,
+    /// Which time limits tasks have (column 9).
+    pub limits: TimeLimits,
     /// Shorter run times are raised to this; 0 keeps jobs that ran for less than a second as they
     /// are.
     pub min_duration: Span,
@@ -90,6 +92,7 @@ impl Default for SwfAssumptions {
             processor_kind: None,
             memory: SwfMemory::default(),
             memory_kind: None,
+            limits: TimeLimits::default(),
             min_duration: Span::ZERO,
             ignore_cancelled: true,
             ignore_partial: true,
@@ -176,6 +179,7 @@ impl SwfAssumptions {
             };
             words.push(format!("SWF: {} {memory}, else none", kinds.name(kind)));
         }
+        words.extend(self.limits.words("SWF"));
         if self.min_duration > Span::ZERO {
             words.push(format!("SWF: run times are at least {}", self.min_duration));
         }

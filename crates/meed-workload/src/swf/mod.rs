@@ -144,6 +144,7 @@ fn job(row: Row, queue: u32) -> Job {
         demand: row.demand,
         duration: Durations::Same(row.duration),
         constraints: None,
+        limit: row.limit,
     };
     Job {
         label: JobLabel::Number(row.job),

@@ -15,6 +15,7 @@ const RUN: Column = Column(4, "run time");
 const ALLOCATED: Column = Column(5, "allocated processors");
 const USED_MEMORY: Column = Column(7, "used memory");
 const REQUESTED: Column = Column(8, "requested processors");
+const REQUESTED_TIME: Column = Column(9, "requested time");
 const REQUESTED_MEMORY: Column = Column(10, "requested memory");
 const STATUS: Column = Column(11, "status");
 const USER: Column = Column(12, "user");
@@ -28,6 +29,7 @@ pub(super) struct Row {
     pub(super) job: u64,
     pub(super) submit: Time,
     pub(super) duration: Span,
+    pub(super) limit: Option<Span>,
     /// Which queue: the number in the queue's column; `None` when it is unknown.
     pub(super) key: Option<u64>,
     pub(super) tasks: u32,
@@ -153,7 +155,8 @@ impl Rules {
                 })?;
         }
         let duration = duration.max(self.assumptions.min_duration);
-        Ok((submit, Some(Row { job, submit, duration, key, tasks, demand })))
+        let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
+        Ok((submit, Some(Row { job, submit, duration, limit, key, tasks, demand })))
     }
 }
 

@@ -34,6 +34,24 @@ fn line(columns: &[(usize, &str)]) -> String {
 type Shape = (u64, u64, u64, u32);
 
 #[test]
+fn the_requested_time_is_a_limit() {
+    use crate::TimeLimits;
+    let limit = |limits: TimeLimits, asked: &str| {
+        let assumptions = SwfAssumptions { limits, ..SwfAssumptions::default() };
+        let text = line(&[(9, asked)]);
+        let job = all(open(&text, &assumptions, OnBadLine::Stop).unwrap()).remove(0);
+        assert_eq!(job.groups[0].duration, Durations::Same(Span::from_secs(60).unwrap()));
+        job.groups[0].limit.map(Span::as_secs_f64)
+    };
+    // Users' estimates may be too short: that is kept, unless it is not wanted.
+    assert_eq!(limit(TimeLimits::Requested, "3600"), Some(3600.0));
+    assert_eq!(limit(TimeLimits::Requested, "45"), Some(45.0));
+    assert_eq!(limit(TimeLimits::AtLeastRun, "45"), Some(60.0));
+    assert_eq!(limit(TimeLimits::Requested, "-1"), None);
+    assert_eq!(limit(TimeLimits::Ignore, "3600"), None);
+}
+
+#[test]
 fn columns_become_tasks() {
     let default = SwfAssumptions::default();
     let split = SwfAssumptions { shape: SwfShape::Split, ..default.clone() };

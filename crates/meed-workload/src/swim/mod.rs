@@ -167,7 +167,14 @@ fn shape(
             )
         })?;
         let duration = Durations::Same(duration);
-        groups.push(JobGroup { stage, count: count as u32, demand, duration, constraints: None });
+        groups.push(JobGroup {
+            stage,
+            count: count as u32,
+            demand,
+            duration,
+            constraints: None,
+            limit: None,
+        });
     }
     let label = JobLabel::Name(row.id.into());
     Ok(Job { label, queue: 0, submit: row.submit, weight: 1, chain: None, groups })

@@ -44,7 +44,7 @@ pub struct YarnSource {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct YarnSize {
     /// Vcores, and bytes of memory, that are busy in the mean from the first submission to the
-    /// last; at least what the widest task holds.
+    /// last; at least what the widest task holds, at most what all hold at once.
     pub vcores: u64,
     /// See `vcores`.
     pub memory: u64,
@@ -86,18 +86,22 @@ impl YarnSource {
         let last = self.file.left().next_back().map_or(0, |app| app.submit_ms).max(1);
         let mut sums = [0u128; 2];
         let mut widest = [0u64; 2];
+        let mut at_once = [0u64; 2];
         for app in self.file.left() {
             let (tasks, [vcores, memory]) = app.tasks(self.shape);
             let time = u128::from(app.micros()) * u128::from(tasks);
             for (kind, amount) in [vcores, memory].into_iter().enumerate() {
                 sums[kind] = sums[kind].saturating_add(time.saturating_mul(u128::from(amount)));
                 widest[kind] = widest[kind].max(amount);
+                let all = amount.saturating_mul(u64::from(tasks));
+                at_once[kind] = at_once[kind].saturating_add(all);
             }
         }
         // Milliseconds between, microseconds of work.
         let mean = |kind: usize| {
             let mean = sums[kind] / (u128::from(last) * 1000);
-            u64::try_from(mean).unwrap_or(u64::MAX).max(widest[kind]).max(1)
+            let mean = u64::try_from(mean).unwrap_or(u64::MAX);
+            mean.max(widest[kind]).min(at_once[kind]).max(1)
         };
         YarnSize { vcores: mean(0), memory: mean(1) }
     }
@@ -110,6 +114,7 @@ impl YarnSource {
             demand: self.kinds.demand(each),
             duration: Durations::Same(crate::fields::span(app.micros())),
             constraints: None,
+            limit: None,
         };
         Job {
             // Checked: at most the largest time.

@@ -18,6 +18,7 @@ fn kinds() -> ResourceKinds {
 fn generator(queue: &str, arrivals: Arrivals) -> GeneratorSpec {
     let stage = |per, mean| StageSpec {
         constraints: None,
+        limit: None,
         tasks: Dist::Uniform { low: 1.0, high: 20.0 },
         duration_s: Dist::LogNormal { median: mean, sigma: 1.0 },
         per,
@@ -101,6 +102,7 @@ fn a_summary_adds_up() {
             demand: Resources::new(&[500, 100]),
             duration,
             constraints: None,
+            limit: None,
         }],
     };
     // Out of order on purpose: the source sorts.

@@ -139,6 +139,7 @@ fn jobs(case: &PoolCase, deviating: bool) -> Vec<Job> {
                 demand: milli(demand.iter().map(|&amount| u64::from(amount))),
                 duration: Durations::Same(Span::from_secs(3600).unwrap_or(Span::MAX)),
                 constraints: None,
+                limit: None,
             }],
         })
     };

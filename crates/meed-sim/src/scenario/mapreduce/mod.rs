@@ -63,6 +63,7 @@ pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError>
         changes: Vec::new(),
         stop,
         load,
+        enforce_limit: false,
         fail_per_million: 0,
         max_attempts: DEFAULT_ATTEMPTS,
         mapreduce: Some(Box::new(plan)),
@@ -103,6 +104,10 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
             rate.span(),
             "fail_rate means nothing beside [mapreduce]: tasks do not fail there",
         ));
+    }
+    if raw.run.enforce_limit {
+        return Err(place
+            .whole("enforce_limit means nothing beside [mapreduce]: tasks have no limits there"));
     }
     if raw.run.max_attempts.is_some() {
         return Err(

@@ -25,6 +25,7 @@ queue = "a"
 tasks = 30
 demand = { cpu = 1 }
 duration = 3
+limit = "2s"
 [[job]]
 queue = "p.b"
 name = "long"

@@ -1,0 +1,188 @@
+//! Time limits of tasks: which of them the logs of parallel machines hand on, and sources whose
+//! tasks are stopped at theirs.
+
+use meed::{Span, Time};
+
+use crate::error::BadRow;
+use crate::fields::Column;
+use crate::source::Cause;
+use crate::{BadLine, Durations, Job, JobGroup, JobSource, SourceCounts, TraceError};
+
+/// Which limits the tasks of a log have, whose users asked for a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TimeLimits {
+    /// What was asked for, also where the job then ran longer.
+    #[default]
+    Requested,
+    /// The same, but never below the run time: no estimate is too short.
+    AtLeastRun,
+    /// None.
+    Ignore,
+}
+
+impl TimeLimits {
+    /// The limit of a task that ran for `duration`, where `asked` stands in the log.
+    pub(crate) fn of(
+        self,
+        column: Column,
+        asked: &[u8],
+        duration: Span,
+    ) -> Result<Option<Span>, BadRow> {
+        Ok(match self {
+            TimeLimits::Requested => column.some_seconds(asked)?,
+            TimeLimits::AtLeastRun => {
+                column.some_seconds(asked)?.map(|requested| requested.max(duration))
+            }
+            TimeLimits::Ignore => None,
+        })
+    }
+
+    /// The choice in words, where it is not the usual one.
+    pub(crate) fn words(self, format: &str) -> Option<String> {
+        let words = match self {
+            TimeLimits::Requested => return None,
+            TimeLimits::AtLeastRun => {
+                "time limits are as requested (column 9), or the run time if longer"
+            }
+            TimeLimits::Ignore => "time limits (column 9) are passed over",
+        };
+        Some(format!("{format}: {words}"))
+    }
+}
+
+/// A source whose tasks end at their limits: what would run longer is as long as its limit.
+pub struct Enforced<S> {
+    source: S,
+}
+
+impl<S: JobSource> Enforced<S> {
+    /// The jobs of `source`, cut.
+    pub fn new(source: S) -> Enforced<S> {
+        Enforced { source }
+    }
+}
+
+fn cut(mut job: Job) -> Job {
+    job.groups.iter_mut().for_each(cut_group);
+    job
+}
+
+fn cut_group(group: &mut JobGroup) {
+    let Some(limit) = group.limit else { return };
+    match &mut group.duration {
+        Durations::Same(span) => *span = limit.min(*span),
+        Durations::Each(spans) => spans.iter_mut().for_each(|span| *span = limit.min(*span)),
+    }
+}
+
+impl<S: JobSource> JobSource for Enforced<S> {
+    fn queues(&self) -> &[String] {
+        self.source.queues()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        Ok(self.source.next_job()?.map(cut))
+    }
+
+    fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
+        self.source.job_ended(chain, now).map(cut)
+    }
+
+    fn cause(&self, chain: u32) -> Option<Cause> {
+        self.source.cause(chain)
+    }
+
+    fn counts(&self) -> SourceCounts {
+        self.source.counts()
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.source.bad_lines()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let mut words = self.source.assumptions();
+        words.push(
+            "enforce_limit: a task that reaches its time limit ends there, as if done".into(),
+        );
+        words
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use meed::Resources;
+
+    use super::*;
+    use crate::JobLabel;
+    use crate::inline::Inline;
+
+    fn seconds(s: u64) -> Span {
+        Span::from_secs(s).unwrap()
+    }
+
+    fn job(submit: u64, duration: Durations, limit: Option<Span>) -> Job {
+        let count = match &duration {
+            Durations::Same(_) => 1,
+            Durations::Each(spans) => spans.len() as u32,
+        };
+        let demand = Resources::new(&[1000]);
+        Job {
+            label: JobLabel::Number(submit),
+            queue: 0,
+            submit: Time::from_secs(submit).unwrap(),
+            weight: 1,
+            chain: None,
+            groups: vec![JobGroup { stage: 0, count, demand, duration, constraints: None, limit }],
+        }
+    }
+
+    #[test]
+    fn tasks_end_at_their_limits() {
+        let each = |list: &[u64]| Durations::Each(list.iter().map(|&s| seconds(s)).collect());
+        let jobs = vec![
+            job(0, each(&[5, 10, 20]), Some(seconds(10))),
+            job(1, Durations::Same(seconds(11)), Some(seconds(10))),
+            job(2, Durations::Same(seconds(11)), None),
+        ];
+        let mut source = Enforced::new(Inline::new(vec!["a".to_owned()], jobs, 1).unwrap());
+        let mut next = || source.next_job().unwrap().unwrap().groups.remove(0).duration;
+        assert_eq!(next(), each(&[5, 10, 10]));
+        assert_eq!(next(), Durations::Same(seconds(10)));
+        assert_eq!(next(), Durations::Same(seconds(11)));
+    }
+
+    #[test]
+    fn what_was_asked_for_is_a_limit_where_it_is_a_time() {
+        let of = |limits: TimeLimits, asked: &str| {
+            limits.of(Column(9, "requested time"), asked.as_bytes(), seconds(100))
+        };
+        for (asked, expected) in [
+            ("60", Some(60)),
+            ("3600", Some(3600)),
+            ("-1", None),
+            ("-7", None),
+            ("0", None),
+            ("99999999999", None),
+        ] {
+            let limit = of(TimeLimits::Requested, asked).ok().unwrap();
+            assert_eq!(limit, expected.map(seconds), "{asked}");
+            let limit = of(TimeLimits::AtLeastRun, asked).ok().unwrap();
+            assert_eq!(limit, expected.map(|s| seconds(s.max(100))), "{asked}");
+            assert_eq!(of(TimeLimits::Ignore, asked).ok().unwrap(), None);
+        }
+        assert!(
+            of(TimeLimits::Requested, "soon").is_err() && of(TimeLimits::Ignore, "soon").is_ok()
+        );
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_refused() {
+        let job = job(0, Durations::Same(seconds(1)), Some(Span::ZERO));
+        assert_eq!(job.check(1, 1).unwrap_err(), "a time limit of 0; a limit is above zero");
+    }
+}
