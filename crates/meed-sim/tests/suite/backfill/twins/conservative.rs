@@ -2,8 +2,8 @@
 //!
 //! A job is given, on arrival, the earliest instant at which it fits for its whole estimated length
 //! among what runs (by estimates) and all reservations made before. *Compression*: the waiting
-//! jobs, in order of arrival, one after the other: the job's reservation is taken out, and it is put
-//! at the earliest instant at which it fits among what runs and all other reservations, earlier
+//! jobs, in order of arrival, one after the other: the job's reservation is taken out, and it is
+//! put at the earliest instant at which it fits among what runs and all other reservations, earlier
 //! jobs' as already moved, later ones' where they are. So none moves to a later instant.
 //!
 //! One pass may leave a job where nothing holds it any more, because a later job moved out of its
@@ -53,18 +53,25 @@ struct Decides {
 
 impl Rule for Decides {
     fn starts(&mut self, pool: &Pool<'_>) -> Vec<usize> {
+        let mut profile = Profile::of(pool, &self.reserved);
         if match self.compression {
             Compression::EarlyEnds => pool.ended_early,
             Compression::EveryEnd => pool.ended,
             Compression::EveryInstant => true,
         } {
-            self.compress(pool);
+            for (&job, at) in &mut self.reserved {
+                let before = *at;
+                profile.take_out(&pool.jobs[job], before);
+                *at = profile.put(&pool.jobs[job]);
+                assert!(*at <= before, "job {job} moves later");
+            }
         }
         // Numbers follow arrivals, and every job has its promise on arrival.
         let new = self.promised.len();
         for &job in pool.waiting.iter().filter(|job| **job >= new) {
-            self.reserve(pool, job);
-            self.promised.push(self.reserved[&job]);
+            let at = profile.put(&pool.jobs[job]);
+            self.reserved.insert(job, at);
+            self.promised.push(at);
         }
         self.lone_instants += usize::from(!pool.ended && self.promised.len() == new);
         let due = self.reserved.iter().filter(|(_, at)| **at == pool.now);
@@ -78,56 +85,63 @@ impl Rule for Decides {
     }
 }
 
-impl Decides {
-    fn compress(&mut self, pool: &Pool<'_>) {
-        for job in self.reserved.keys().copied().collect::<Vec<_>>() {
-            let before = self.reserved.remove(&job);
-            self.reserve(pool, job);
-            assert!(before.is_some_and(|before| self.reserved[&job] <= before), "moved later");
+/// Free processors from now on: the changes of their number, each with its time, in order of time.
+/// Before now there are none.
+struct Profile(Vec<(u64, i64)>);
+
+impl Profile {
+    fn of(pool: &Pool<'_>, reserved: &BTreeMap<usize, u64>) -> Profile {
+        let mut changes = vec![(pool.now, pool.free() as i64)];
+        for job in &pool.running {
+            changes.push((job.estimated_end, job.processors as i64));
         }
+        for (&job, &at) in reserved {
+            changes.extend(room(&pool.jobs[job], at));
+        }
+        changes.sort_unstable();
+        Profile(changes)
     }
 
     /// Puts the job where it fits first.
-    fn reserve(&mut self, pool: &Pool<'_>, job: usize) {
-        let Job { processors, estimate, .. } = pool.jobs[job];
-        let at = earliest(&self.profile(pool), processors, estimate);
-        self.reserved.insert(job, at);
+    fn put(&mut self, job: &Job) -> u64 {
+        let at = self.earliest(job.processors as i64, job.estimate);
+        for change in room(job, at) {
+            self.0.insert(self.0.partition_point(|other| *other < change), change);
+        }
+        at
     }
 
-    /// Free processors from now on: from each time, until the next, so many.
-    fn profile(&self, pool: &Pool<'_>) -> Vec<(u64, i64)> {
-        let mut changes = vec![(pool.now, pool.processors as i64)];
-        let mut hold = |from: u64, to: u64, processors: u64| {
-            changes.push((from, -(processors as i64)));
-            changes.push((to, processors as i64));
-        };
-        for job in &pool.running {
-            hold(pool.now, job.estimated_end, job.processors);
+    fn take_out(&mut self, job: &Job, at: u64) {
+        for change in room(job, at) {
+            self.0.remove(self.0.binary_search(&change).expect("it was put in"));
         }
-        for (&job, &at) in &self.reserved {
-            hold(at, at + pool.jobs[job].estimate, pool.jobs[job].processors);
-        }
-        changes.sort_unstable();
+    }
+
+    /// The first time from which on so many processors are free for so long.
+    fn earliest(&self, processors: i64, length: u64) -> u64 {
+        let mut start = self.0[0].0;
         let mut free = 0;
-        let steps = changes.chunk_by(|one, next| one.0 == next.0).map(|at_once| {
-            free += at_once.iter().map(|(_, change)| change).sum::<i64>();
+        for (number, &(time, change)) in self.0.iter().enumerate() {
+            if time >= start + length {
+                break;
+            }
+            free += change;
+            let next = self.0.get(number + 1).map(|next| next.0);
+            // Several changes may have one time: only all of them say what is free from then on.
+            if next == Some(time) {
+                continue;
+            }
             assert!(free >= 0, "more is promised than there is");
-            (at_once[0].0, free)
-        });
-        steps.collect()
+            if free < processors {
+                start = next.expect("at last all are free");
+            }
+        }
+        start
     }
 }
 
-/// The first time from which on so many processors are free for so long.
-fn earliest(profile: &[(u64, i64)], processors: u64, length: u64) -> u64 {
-    let mut start = profile[0].0;
-    for (step, &(time, free)) in profile.iter().enumerate() {
-        if time >= start + length {
-            break;
-        }
-        if free < processors as i64 {
-            start = profile.get(step + 1).expect("at last all are free").0;
-        }
-    }
-    start
+/// What a job changes that starts then.
+fn room(job: &Job, at: u64) -> [(u64, i64); 2] {
+    let processors = job.processors as i64;
+    [(at, -processors), (at + job.estimate, processors)]
 }
