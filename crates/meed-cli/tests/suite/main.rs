@@ -8,6 +8,8 @@ mod bad_input;
 mod crates;
 mod determinism;
 mod docs;
+#[path = "../../../meed-sim/tests/suite/backfill/engine.rs"]
+mod engine;
 mod escapes;
 mod explain;
 mod files;
@@ -15,7 +17,10 @@ mod issue;
 mod live;
 mod mapreduce;
 mod possible;
+mod real_backfill;
 mod real_traces;
 mod replay;
 mod sweep;
 mod tidy;
+#[path = "../../../meed-sim/tests/suite/backfill/twins/mod.rs"]
+mod twins;

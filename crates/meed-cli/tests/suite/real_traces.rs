@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{folder, succeed};
 use serde_json::Value;
 
-fn traces() -> Option<PathBuf> {
+pub(crate) fn traces() -> Option<PathBuf> {
     // A relative path counts from the repository, where the command is given; tests run in their
     // package.
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

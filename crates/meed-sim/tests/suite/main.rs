@@ -4,6 +4,7 @@
 //! One binary, so that it links once.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod backfill;
 mod dominant;
 #[path = "../../../meed-driver/tests/suite/happens.rs"]
 mod happens;
