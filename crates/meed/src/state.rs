@@ -286,6 +286,10 @@ pub struct ShapeState {
 pub struct HoldsState {
     /// In the order in which reservations were made.
     pub list: Vec<HoldState>,
+    /// Nodes on which room is held, as of the last plan.
+    pub nodes: Vec<HeldNodeState>,
+    /// Shapes for which no node could be held when it was tried.
+    pub hopeless: Vec<u32>,
     /// Nodes that have got room since reservations were planned last.
     pub freed: Vec<u32>,
     /// Nodes where reservations that have moved left room for others that were looked at before.
@@ -294,6 +298,19 @@ pub struct HoldsState {
     pub pushed: Vec<u32>,
     /// Nodes where something else has changed since.
     pub touched: Vec<u32>,
+}
+
+/// A node on which room is held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct HeldNodeState {
+    /// Which.
+    pub node: u32,
+    /// When what is expected there has to be looked at anew, should nothing happen before.
+    pub slips: Time,
+    /// What may be taken of it until when; the last for ever.
+    pub openings: Vec<(Time, AmountRow)>,
 }
 
 /// A task for which room is held.

@@ -31,11 +31,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
 use super::room::ShapeId;
+use super::tree::amounts_of;
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Policy, Reservations};
+use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
-use crate::state::{HoldState, HoldsState, State, StateError, ensure};
+use crate::state::{HeldNodeState, HoldState, HoldsState, State, StateError, ensure};
 use crate::time::Time;
 use profile::Need;
 
@@ -351,9 +353,16 @@ impl Engine {
                 moved: hold.moved,
             }
         };
+        let node = |(&node, &slips): (&NodeRow, &Time)| {
+            let openings = self.room.openings(node).iter();
+            let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
+            HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
+        };
         let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
         HoldsState {
             list: holds.list.iter().map(state).collect(),
+            nodes: holds.nodes.iter().map(node).collect(),
+            hopeless: holds.hopeless.iter().map(|shape| shape.number()).collect(),
             freed: rows(&holds.freed),
             vacated: rows(&holds.vacated),
             pushed: rows(&holds.pushed),
@@ -384,10 +393,15 @@ impl Engine {
         }
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
+        for &number in &state.holds.hopeless {
+            let shape = self.room.shape_numbered(number);
+            let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));
+            holds.hopeless.insert(shape.ok_or_else(missing)?);
+        }
         holds.freed = rows(&state.holds.freed);
         holds.vacated = rows(&state.holds.vacated);
         holds.pushed = rows(&state.holds.pushed);
-        holds.touched.append(&mut rows(&state.holds.touched));
+        holds.touched = rows(&state.holds.touched);
         let nodes = self.room.nodes();
         let all =
             [("freed", &holds.freed), ("vacated", &holds.vacated), ("touched", &holds.touched)];
@@ -395,6 +409,25 @@ impl Engine {
             let known = rows.iter().all(|row| row.index() < nodes || *row == NOWHERE);
             ensure!(known, format!("holds.{field}"), "there is no such node");
         }
+        for (index, row) in state.holds.nodes.iter().enumerate() {
+            let at = |field: &str| format!("holds.nodes[{index}].{field}");
+            let node = NodeRow(row.node);
+            let new = row.node < nodes as u32 && !holds.nodes.contains_key(&node);
+            ensure!(new, at("node"), "there is no such node, or it stands there twice");
+            let mut openings: Vec<(Time, Resources)> = Vec::new();
+            for (until, room) in &row.openings {
+                let room = amounts_of(Some(room), &self.kinds, || at("openings"))?;
+                openings.push((*until, room.unwrap_or_default()));
+            }
+            let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
+            let whole = openings.last().is_some_and(|last| last.0 == Time::MAX);
+            ensure!(falls && whole, at("openings"), "they do not fall until the end of time");
+            holds.nodes.insert(node, row.slips);
+            self.room.set_openings(node, Some(openings));
+        }
+        let open = |hold: &Hold| holds.nodes.contains_key(&hold.node) || hold.node == NOWHERE;
+        let open = holds.list.iter().all(open);
+        ensure!(open, "holds.nodes", "a node on which room is held is not there");
         Ok(())
     }
 }

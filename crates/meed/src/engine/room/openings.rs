@@ -35,6 +35,11 @@ impl Room {
         self.tell_free(node);
     }
 
+    /// What may be taken of a node with holds.
+    pub(in crate::engine) fn openings(&self, node: NodeRow) -> &[(Time, Resources)] {
+        self.openings.get(&node).map_or(&[], Vec::as_slice)
+    }
+
     /// Tells the placement what may be taken of `node`, by whoever and for ever.
     #[inline]
     pub(super) fn tell_free(&mut self, node: NodeRow) {

@@ -222,7 +222,7 @@ impl Room {
         for node in (0..self.cluster.nodes.len() as u32).map(NodeRow) {
             let free: Resources = self.cluster.free(node);
             if self.cluster.nodes[node.index()].up && free != self.spec(node).capacity {
-                self.place.set_free(node, &free);
+                self.tell_free(node);
             }
         }
         for (number, shape) in state.shapes.iter().enumerate() {
