@@ -1,7 +1,7 @@
 //! Backfilling on real logs, from the folder that `MEED_TRACES` names: what the slow twins promise
 //! there, and the simulator beside them, start for start.
 
-// To be switched on with the keys `reservations` and `limits`: mod reserve;
+mod reserve;
 mod swf;
 
 use std::io::Write;

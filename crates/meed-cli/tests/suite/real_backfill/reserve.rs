@@ -5,8 +5,8 @@ use crate::engine::starts;
 use crate::twins::conservative::{Compression, conservative};
 use crate::twins::easy::easy;
 
-/// When the engine compresses the schedule.
-const COMPRESSION: Compression = Compression::EarlyEnds;
+/// The engine compresses the schedule whenever something has ended (docs/reservations.md).
+const COMPRESSION: Compression = Compression::EveryEnd;
 
 /// What was to take no time has no limit: run times are at least a second.
 const TRACE: &str = "limits = \"at-least-run\"\nmin_duration = \"1s\"";

@@ -4,6 +4,6 @@
 mod by_hand;
 pub(crate) mod engine;
 mod promises;
-// To be switched on with the keys `reservations` and `limit`: mod reserve;
+mod reserve;
 pub(crate) mod twins;
 mod wait;

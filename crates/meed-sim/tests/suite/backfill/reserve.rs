@@ -9,8 +9,8 @@ use super::twins::conservative::{Compression, conservative};
 use super::twins::easy::easy;
 use super::wait::tables;
 
-/// When the engine compresses the schedule.
-const COMPRESSION: Compression = Compression::EarlyEnds;
+/// The engine compresses the schedule whenever something has ended (docs/reservations.md).
+const COMPRESSION: Compression = Compression::EveryEnd;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
