@@ -14,7 +14,8 @@ pub enum TimeLimits {
     /// What was asked for, also where the job then ran longer.
     #[default]
     Requested,
-    /// The same, but never below the run time: no estimate is too short.
+    /// The same, but never below the run time, and the run time where nothing was asked for: no
+    /// estimate is too short, as textbooks of backfilling assume.
     AtLeastRun,
     /// None.
     Ignore,
@@ -31,7 +32,8 @@ impl TimeLimits {
         Ok(match self {
             TimeLimits::Requested => column.some_seconds(asked)?,
             TimeLimits::AtLeastRun => {
-                column.some_seconds(asked)?.map(|requested| requested.max(duration))
+                let limit = column.some_seconds(asked)?.unwrap_or_default().max(duration);
+                Some(limit).filter(|limit| *limit > Span::ZERO)
             }
             TimeLimits::Ignore => None,
         })
@@ -42,7 +44,7 @@ impl TimeLimits {
         let words = match self {
             TimeLimits::Requested => return None,
             TimeLimits::AtLeastRun => {
-                "time limits are as requested (column 9), or the run time if longer"
+                "time limits are as requested (column 9), or the run time if longer or unknown"
             }
             TimeLimits::Ignore => "time limits (column 9) are passed over",
         };
@@ -172,7 +174,7 @@ mod tests {
             let limit = of(TimeLimits::Requested, asked).ok().unwrap();
             assert_eq!(limit, expected.map(seconds), "{asked}");
             let limit = of(TimeLimits::AtLeastRun, asked).ok().unwrap();
-            assert_eq!(limit, expected.map(|s| seconds(s.max(100))), "{asked}");
+            assert_eq!(limit, Some(seconds(expected.unwrap_or(0).max(100))), "{asked}");
             assert_eq!(of(TimeLimits::Ignore, asked).ok().unwrap(), None);
         }
         assert!(

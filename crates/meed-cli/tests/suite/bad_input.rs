@@ -524,6 +524,10 @@ fn mapreduce_worlds_that_are_wrong() {
             "--policy static: the static partition means nothing in the MapReduce world",
         ),
         (&["--policy", "slots"], "order `slots` means nothing beside [mapreduce]"),
+        (
+            &["--policy", "fair,when_blocked=reserve"],
+            "when_blocked = \"reserve\" means nothing beside [mapreduce]",
+        ),
     ] {
         check(MAPREDUCE, args, 3, message);
     }

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::classes::Rule;
-use meed::{Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
+use meed::{Blocked, Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
 use meed_config::Place;
 pub use meed_config::TextError as ScenarioError;
 use meed_config::nodes::NodeForm;
@@ -410,6 +410,12 @@ impl Scenario {
                 "order `per-server-drf` means nothing beside [mapreduce]: nodes there ask for work \
                  one by one",
             )),
+            _ if self.is_mapreduce() && matches!(config.root.blocked, Blocked::Reserve(_)) => {
+                Err(place.whole(
+                    "when_blocked = \"reserve\" means nothing beside [mapreduce]: nodes there ask \
+                     for work one by one",
+                ))
+            }
             None => Ok((config, None)),
             Some(_) if self.is_mapreduce() => Err(place.whole(
                 "order `slots` means nothing beside [mapreduce]: nodes there have map and reduce \

@@ -36,6 +36,22 @@ struct Plan {
     profiles: BTreeMap<NodeRow, Profile>,
 }
 
+/// Nodes that were found to be other than they were, while one reservation is looked at after the
+/// other.
+#[derive(Default)]
+struct News {
+    /// They may be better than when they were looked at last.
+    freed: BTreeSet<NodeRow>,
+    /// The same, for those that are looked at next time.
+    vacated: BTreeSet<NodeRow>,
+    /// They may be worse.
+    pushed: BTreeSet<NodeRow>,
+}
+
+fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
+    before.is_some_and(|before| now.is_none_or(|now| now > before))
+}
+
 impl Engine {
     /// What is free on a node from now on, but for holds; and the first expected end there.
     fn profile_of(&self, node: NodeRow) -> (Profile, Time) {
@@ -135,88 +151,89 @@ impl Engine {
     /// those for which there is none.
     fn keep_places(&self, holds: &mut Holds) -> Vec<usize> {
         let mut plan = Plan { now: self.now, profiles: BTreeMap::new() };
-        let mut homeless: Vec<bool> = vec![false; holds.list.len()];
-        // Profiles of all nodes where anything is held: first what can be kept, in order.
-        for (hold, homeless) in holds.list.iter_mut().zip(&mut homeless) {
-            let shape = self.work.group(hold.slot).shape;
-            let there =
-                hold.node.index() < self.room.nodes() && self.room.could_start(shape, hold.node);
-            let kept = there && {
-                let profile = plan.at(self, hold.node);
-                // One whose instant has come starts, or is late.
-                hold.at.is_none_or(|at| profile.fits(&hold.need, at.max(self.now)))
-            };
-            match kept {
-                true => {
-                    hold.at = hold.at.map(|at| at.max(self.now));
-                    plan.take(self, hold);
-                }
-                false => *homeless = true,
-            }
-        }
+        let homeless = self.find_homeless(&mut plan, &mut holds.list);
         // One of which nobody knows when it starts takes nothing from those before it.
         for (hold, homeless) in holds.list.iter().zip(&homeless) {
             if hold.at.is_none() && !homeless {
                 plan.give_back(self, hold);
             }
         }
-        let mut freed = std::mem::take(&mut holds.freed);
-        if !freed.is_empty() {
-            freed.append(&mut holds.vacated);
-            holds.pushed.clear();
+        let mut news = News { freed: std::mem::take(&mut holds.freed), ..News::default() };
+        if news.freed.is_empty() {
+            news.pushed = holds.pushed.clone();
+        } else {
+            news.pushed = std::mem::take(&mut holds.pushed);
+            news.freed.append(&mut holds.vacated);
             let left = holds.list.iter().zip(&homeless).filter(|(_, homeless)| **homeless);
-            freed.extend(left.map(|(hold, _)| hold.node));
+            news.freed.extend(left.map(|(hold, _)| hold.node));
         }
-        let (mut placeless, mut vacated) = (Vec::new(), BTreeSet::new());
-        let mut pushed = holds.pushed.clone();
-        for index in 0..holds.list.len() {
+        let mut placeless = Vec::new();
+        for (index, homeless) in homeless.into_iter().enumerate() {
             let before = holds.list[index].clone();
-            if freed.is_empty() && !homeless[index] {
+            if news.freed.is_empty() && !homeless {
                 if before.at.is_none() {
                     plan.take(self, &before);
                 }
                 continue;
             }
-            let shape = self.work.group(before.slot).shape;
-            let found = match homeless[index] {
-                true => plan.best(self, shape, &before, false, None),
-                false => {
-                    if before.at.is_some() {
-                        plan.give_back(self, &before);
-                    }
-                    // Where its place has become worse, any other may be better.
-                    let among = (!pushed.contains(&before.node)).then_some(&freed);
-                    plan.best(self, shape, &before, true, among)
-                }
+            let Some((at, node)) = self.find_better(&mut plan, &before, homeless, &news) else {
+                placeless.push(index);
+                continue;
             };
             let hold = &mut holds.list[index];
-            match found {
-                Some((at, node)) => {
-                    let later = match (before.at, at) {
-                        (Some(before), Some(at)) => at > before,
-                        (Some(_), None) => true,
-                        (None, _) => false,
-                    };
-                    hold.moved += u32::from(later && homeless[index]);
-                    (hold.at, hold.node) = (at, node);
-                }
-                None => {
-                    placeless.push(index);
-                    continue;
-                }
+            hold.moved += u32::from(homeless && is_later(before.at, at));
+            (hold.at, hold.node) = (at, node);
+            if (node, at) != (before.node, before.at) {
+                news.freed.append(&mut holds.vacated);
+                news.freed.insert(before.node);
+                news.vacated.insert(before.node);
+                news.pushed.insert(node);
             }
-            if (hold.node, hold.at) != (before.node, before.at) {
-                freed.append(&mut holds.vacated);
-                freed.insert(before.node);
-                vacated.insert(before.node);
-                pushed.insert(hold.node);
-            }
-            holds.touched.extend([before.node, hold.node]);
+            holds.touched.extend([before.node, node]);
             plan.take(self, &holds.list[index]);
         }
-        holds.touched.append(&mut freed);
-        holds.vacated.append(&mut vacated);
+        holds.touched.append(&mut news.freed);
+        holds.vacated.append(&mut news.vacated);
         placeless
+    }
+
+    /// Which reservations cannot be kept where and when they are. Those that can are in the plan.
+    fn find_homeless(&self, plan: &mut Plan, list: &mut [Hold]) -> Vec<bool> {
+        let mut homeless = Vec::new();
+        for hold in list {
+            let shape = self.work.group(hold.slot).shape;
+            let there =
+                hold.node.index() < self.room.nodes() && self.room.could_start(shape, hold.node);
+            // One whose instant has come starts, or is late.
+            let at = hold.at.map(|at| at.max(self.now));
+            let kept = there && at.is_none_or(|at| plan.at(self, hold.node).fits(&hold.need, at));
+            if kept {
+                hold.at = at;
+                plan.take(self, hold);
+            }
+            homeless.push(!kept);
+        }
+        homeless
+    }
+
+    /// The best place for a reservation now; its own unless there is a better one.
+    fn find_better(
+        &self,
+        plan: &mut Plan,
+        hold: &Hold,
+        homeless: bool,
+        news: &News,
+    ) -> Option<(Option<Time>, NodeRow)> {
+        let shape = self.work.group(hold.slot).shape;
+        if homeless {
+            return plan.best(self, shape, hold, false, None);
+        }
+        if hold.at.is_some() {
+            plan.give_back(self, hold);
+        }
+        // Where its place has become worse, any other may be better.
+        let among = (!news.pushed.contains(&hold.node)).then_some(&news.freed);
+        plan.best(self, shape, hold, true, among)
     }
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.

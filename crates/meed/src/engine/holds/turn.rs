@@ -1,9 +1,9 @@
 //! Who gets a reservation: the walk goes as under `Blocked::Wait`, over all that waits, and whoever
 //! is first in it starts or, where it fits nowhere, gets one.
 //!
-//! Keys are as they stand: a reservation charges nothing, so that with several at once a queue that is
-//! far behind may have all of them. Cost: the parked leaf that is first is woken and parked again; where
-//! keys of leaves do not tell their turn (below parents, under the guard), all are.
+//! Keys are as they stand: a reservation charges nothing, so that with several at once a queue that
+//! is far behind may have all of them. Cost: the parked leaf that is first is woken and parked
+//! again; where keys of leaves do not tell their turn (below parents, under the guard), all are.
 
 use super::super::decide::Candidate;
 use crate::decision::{Reason, Start};

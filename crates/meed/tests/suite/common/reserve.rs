@@ -190,14 +190,14 @@ impl Model {
         // One of which nobody knows when it starts takes nothing from those before it.
         self.holds.iter_mut().for_each(|held| held.counts &= held.at.is_some());
         let mut gone = Vec::new();
-        for at in 0..self.holds.len() {
+        for (at, kept) in kept.into_iter().enumerate() {
             let held = self.holds[at].clone();
             let of = (held.job, held.group);
-            if kept[at] && !freed {
+            if kept && !freed {
                 self.holds[at].counts = true;
                 continue;
             }
-            let own = kept[at].then(|| self.rank(of, held.node, Some(at)));
+            let own = kept.then(|| self.rank(of, held.node, Some(at)));
             let Some((best, node)) = self.best_place(of, Some(at)) else {
                 gone.push(at);
                 continue;
