@@ -20,6 +20,16 @@ pub(super) struct Log {
     pub(super) jobs: Vec<Job>,
 }
 
+/// The header of a log and its first jobs.
+pub(super) fn first_jobs(path: &Path, jobs: usize) -> String {
+    let text = Origin::path(path).whole().expect("the log is there");
+    let text = String::from_utf8_lossy(&text);
+    let (header, rows): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with(';'));
+    let rows = rows.into_iter().filter(|line| !line.trim().is_empty()).take(jobs);
+    header.into_iter().chain(rows).map(|line| format!("{line}\n")).collect()
+}
+
 /// Reads the jobs that Meed's reader takes: those whose run time and processors are known, without
 /// parts of jobs (status 2 to 4) and those cancelled before they ran. Run times are raised to
 /// `shortest`. An estimate is what was asked for, but at least the run time, and the run time where
