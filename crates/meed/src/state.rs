@@ -326,9 +326,9 @@ pub struct HoldState {
     pub node: u32,
     /// From when on it is expected to be there; `None`: nobody knows.
     pub at: Option<Time>,
-    /// When it was promised first.
+    /// Since when it has the reservation.
     pub since: Time,
-    /// How often that has changed for the worse since.
+    /// How often it was put off.
     pub moved: u32,
 }
 

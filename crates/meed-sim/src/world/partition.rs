@@ -300,10 +300,8 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
             u64::try_from(micros).ok().and_then(Span::from_micros)
         };
         // Whoever knows how long a task takes knows how long it takes there.
-        group.limit = match group.limit {
-            Some(limit) => Some(stretch(limit)?),
-            None => None,
-        };
+        // A limit beyond all times is none.
+        group.limit = group.limit.and_then(stretch);
         group.duration = match &group.duration {
             Durations::Same(span) => Durations::Same(stretch(*span)?),
             Durations::Each(spans) => {

@@ -3,7 +3,7 @@
 //! At each level the demanding child with the smallest key is chosen; in the leaf, the best job of
 //! which a task fits. A leaf of which nothing fits is parked until a place or its share has room
 //! again, and the walk goes on with the next: whatever can start does (work conservation), unless
-//! the root's policy says to wait.
+//! the root's policy says to wait, or to hold room for who is first (`holds`).
 
 use super::Engine;
 use super::ready::AT_ONCE;
@@ -69,6 +69,7 @@ impl Engine {
             let leaf = self.choose_leaf(reason.as_mut())?;
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
+                // The policy is to wait: with reservations nobody is looked at here who fits nowhere.
                 Candidate::Wait(_) => return None,
                 Candidate::Nothing => {
                     self.park(leaf);

@@ -173,6 +173,7 @@ impl Engine {
     /// Free room, shares and possible shapes after `node` changed.
     fn capacity_changed(&mut self, node: NodeRow) {
         self.room.capacity_changed(node);
+        self.upset_all_holds();
         self.upset_node(node, true);
         self.unblock(node);
         self.shares_change(false);

@@ -11,7 +11,9 @@
 //!
 //! Invariant: with one node and one rank for all, offers until none is taken start what `decide`
 //! starts, in its order (tests/suite/offers.rs), where parents do not count their children
-//! rescaled: what is set apart there by what fits anywhere is here whatever fits this node. Cost:
+//! rescaled: what is set apart there by what fits anywhere is here whatever fits this node; and
+//! where no reservations are made, for offers keep to those of the last decision, and start none.
+//! Cost:
 //! O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it
 //! does not grow with the number of nodes.
 

@@ -33,6 +33,7 @@ impl Engine {
             return Err(Rejected::NodeNotAllowed { node: name() });
         }
         self.share_out_if_due();
+        self.drop_hold_on(slot, node);
         self.upset_node(node, false);
         Ok(self.start(slot, Some(task), node, None))
     }

@@ -18,6 +18,7 @@ mod papers;
 mod quantum;
 mod refusals;
 mod rescaled;
+mod reserved;
 mod returns;
 mod rounds;
 mod state;

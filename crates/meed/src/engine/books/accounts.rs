@@ -294,6 +294,11 @@ impl Books {
         job.standing.top_up(pseudo, domain, self.kinds);
     }
 
+    /// Whether some queue is ordered by arrival.
+    pub(in crate::engine) fn orders_by_arrival(&self) -> bool {
+        self.orders_by_arrival
+    }
+
     /// Where a queue is ordered by arrival, keeps the arrival numbers of its waiting jobs; the
     /// queues whose keys this changes.
     #[inline]

@@ -19,9 +19,15 @@
 //! decisions are made, never between the events of an instant: a task whose end has not been told
 //! yet is not late.
 //!
+//! Three things plans do not reckon with: tasks of one job that want nodes of their own
+//! (`distinct_nodes`: those that run count, those that are held do not), maximum shares (one task
+//! more must fit below them; how many have reservations does not count), and, with `offer`, nodes
+//! that ask for work: held tasks start by decisions only.
+//!
 //! Invariant: at every instant from now on, what is held on a node with known instants is expected
 //! to be free there. Cost: a plan looks at all nodes for a task that gets a reservation, and at
-//! nodes where something ended for one that has it.
+//! nodes where something ended, and at its own where something started, for one that has it; with
+//! `All` each of these is a look at all of them.
 
 mod plan;
 mod profile;
@@ -189,6 +195,14 @@ impl Engine {
         }
     }
 
+    /// The pool has changed, by which what is missing is weighed: all are looked for anew when room
+    /// comes free next.
+    pub(super) fn upset_all_holds(&mut self) {
+        if let Some(holds) = &mut self.holds {
+            holds.pushed.extend(holds.list.iter().map(|hold| hold.node));
+        }
+    }
+
     /// Something happened on the node that no plan reckoned with: room may have come free, or be
     /// lost.
     pub(super) fn upset_node(&mut self, node: NodeRow, freed: bool) {
@@ -212,6 +226,17 @@ impl Engine {
             let last = holds.list.iter().rposition(|hold| hold.slot == slot);
             holds.give_up(last.expect("each is counted"));
             self.room.add_waiting(shape, 1);
+        }
+    }
+
+    /// A task of the group is told to start on `node`: by its reservation, if there is one.
+    pub(super) fn drop_hold_on(&mut self, slot: u32, node: NodeRow) {
+        let Some(holds) = &mut self.holds else { return };
+        let there = |hold: &Hold| hold.slot == slot && hold.node == node;
+        if let Some(index) = holds.list.iter().position(there) {
+            holds.remove(index);
+            holds.touched.insert(node);
+            self.room.add_waiting(self.work.group(slot).shape, 1);
         }
     }
 
@@ -275,24 +300,43 @@ impl Engine {
     /// Where all waiting tasks of the job have reservations, queues that stand by the arrival of
     /// what waits stand by others.
     pub(super) fn note_job_held(&mut self, slot: u32) {
-        if self.holds.as_ref().is_none_or(|holds| holds.list.is_empty()) {
+        let none = self.holds.as_ref().is_none_or(|holds| holds.list.is_empty());
+        if none || !self.books.orders_by_arrival() {
             return;
         }
         let id = self.work.group(slot).job;
-        let job = self.work.job(id).expect("a group's job is alive");
-        let all_held = job
-            .groups()
-            .iter()
-            .all(|&other| self.work.group(other).waiting() == 0 || self.is_all_held(other));
-        if all_held {
+        if self.is_job_held(id) {
             self.update_arrivals(id, false);
+        }
+    }
+
+    fn is_job_held(&self, id: JobId) -> bool {
+        let job = self.work.job(id).expect("a group's job is alive");
+        let held = |&slot: &u32| self.work.group(slot).waiting() == 0 || self.is_all_held(slot);
+        job.groups().iter().all(held)
+    }
+
+    /// The same in a restored engine, whose heaps are made next.
+    fn restore_arrivals(&mut self) {
+        let slots = self.holds.iter().flat_map(|holds| holds.of_groups.keys().copied());
+        for slot in slots.collect::<Vec<_>>() {
+            let id = self.work.group(slot).job;
+            if self.is_job_held(id) {
+                self.books.update_arrivals(&self.tree, id, false);
+            }
         }
     }
 
     /// Starts the first task in order of the reservations whose room is there.
     fn start_held(&mut self, explain: bool) -> Option<Start> {
         let holds = self.holds.as_ref()?;
-        let due = |hold: &Hold| hold.at == Some(self.now);
+        // The plan says that there is room; a state from elsewhere may not be so exact.
+        let due = |hold: &Hold| {
+            let shape = self.work.group(hold.slot).shape;
+            hold.at == Some(self.now)
+                && self.room.could_start(shape, hold.node)
+                && hold.need.demand.fits_in(&self.room.free(hold.node))
+        };
         let index = holds.list.iter().position(due)?;
         let hold = self.holds.as_mut()?.remove(index);
         let shape = self.work.group(hold.slot).shape;
@@ -326,10 +370,11 @@ pub struct ReservationView {
 }
 
 impl Engine {
-    /// All reservations, in the order in which they were made, as of the last decision.
+    /// All reservations, in the order in which they were made, as of the last decision. O(these).
     pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
         let list = self.holds.iter().flat_map(|holds| &holds.list);
-        list.map(|hold| {
+        // Of a node that is forgotten nothing can be told; the next decision finds another.
+        list.filter(|hold| hold.node != NOWHERE).map(|hold| {
             let group = self.work.group(hold.slot);
             let (job, group, node) = (group.job, group.number, self.room.id(hold.node));
             let Hold { at, since, moved, .. } = *hold;
@@ -391,6 +436,7 @@ impl Engine {
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
             self.room.sub_waiting(shape, 1);
         }
+        self.restore_arrivals();
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
         for &number in &state.holds.hopeless {
@@ -403,8 +449,12 @@ impl Engine {
         holds.pushed = rows(&state.holds.pushed);
         holds.touched = rows(&state.holds.touched);
         let nodes = self.room.nodes();
-        let all =
-            [("freed", &holds.freed), ("vacated", &holds.vacated), ("touched", &holds.touched)];
+        let all = [
+            ("freed", &holds.freed),
+            ("vacated", &holds.vacated),
+            ("pushed", &holds.pushed),
+            ("touched", &holds.touched),
+        ];
         for (field, rows) in all {
             let known = rows.iter().all(|row| row.index() < nodes || *row == NOWHERE);
             ensure!(known, format!("holds.{field}"), "there is no such node");
@@ -422,6 +472,9 @@ impl Engine {
             let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
             let whole = openings.last().is_some_and(|last| last.0 == Time::MAX);
             ensure!(falls && whole, at("openings"), "they do not fall until the end of time");
+            let held = holds.list.iter().any(|hold| hold.node == node);
+            let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
+            ensure!(held || looked_at, at("node"), "nothing is held there");
             holds.nodes.insert(node, row.slips);
             self.room.set_openings(node, Some(openings));
         }

@@ -119,6 +119,12 @@ impl Engine {
             return;
         }
         self.let_capped_go();
+        let Some(holds) = &mut self.holds else { return };
+        let held = |node: &NodeRow| holds.nodes.contains_key(node);
+        if holds.freed.is_empty() && !holds.touched.iter().any(held) {
+            // What starts elsewhere changes no plan.
+            return holds.touched.clear();
+        }
         loop {
             let mut holds = self.holds.take().expect("it was there");
             let placeless = self.keep_places(&mut holds);
@@ -181,12 +187,14 @@ impl Engine {
                 continue;
             };
             let hold = &mut holds.list[index];
-            hold.moved += u32::from(homeless && is_later(before.at, at));
+            let later = homeless && is_later(before.at, at);
+            hold.moved = hold.moved.saturating_add(u32::from(later));
             (hold.at, hold.node) = (at, node);
             if (node, at) != (before.node, before.at) {
                 news.freed.append(&mut holds.vacated);
                 news.freed.insert(before.node);
                 news.vacated.insert(before.node);
+                // For those that come after it.
                 news.pushed.insert(node);
             }
             holds.touched.extend([before.node, node]);

@@ -1,0 +1,195 @@
+//! Reservations in cases worked out by hand, and what they promise whatever the plan is.
+
+use crate::common::dice::dice;
+use crate::common::*;
+use meed::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn reserve(name: &str, reservations: Reservations) -> Policy {
+    Policy { blocked: Blocked::Reserve(reservations), ..policy(name) }
+}
+
+fn tasks(count: u32, wide: u64, limit: Option<u64>) -> TaskGroup {
+    TaskGroup {
+        limit: limit.map(|seconds| span(seconds * S)),
+        ..TaskGroup::new(count, slots(wide))
+    }
+}
+
+fn arrive(engine: &mut Engine, at: u64, queue: &str, group: TaskGroup) -> JobId {
+    let queue = engine.find_queue(queue).expect("it is there");
+    let groups = [group];
+    let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+    match engine.apply(secs(at), Event::JobArrived(spec)) {
+        Ok(Effect::Job(id)) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn decide(engine: &mut Engine) -> Vec<Start> {
+    let mut starts = Vec::new();
+    engine.decide(true, |start| starts.push(start));
+    starts
+}
+
+/// Eight slots: a task of seven until 10, one of one; a wide one waits. What it leaves open is
+/// taken by who ends in time.
+fn with_a_wide_one(engine: &mut Engine) -> (AllocationId, JobId) {
+    arrive(engine, 0, "A", tasks(1, 7, Some(10)));
+    arrive(engine, 0, "A", tasks(1, 1, Some(10)));
+    let small = decide(engine)[1].allocation;
+    let wide = arrive(engine, 1, "A", tasks(1, 8, Some(5)));
+    assert_eq!(decide(engine), []);
+    (small, wide)
+}
+
+#[test]
+fn the_wide_one_is_not_overtaken_by_who_would_delay_it() {
+    let config = slots_config(8, &reserve("fifo", Reservations::ONE), &["A", "B"]);
+    let mut engine = engine(&config);
+    let (small, wide) = with_a_wide_one(&mut engine);
+    let held: Vec<ReservationView> = engine.reservations().collect();
+    assert_eq!((held.len(), held[0].job, held[0].at), (1, wide, Some(secs(10))));
+    arrive(&mut engine, 1, "B", tasks(1, 1, None));
+    let late = arrive(&mut engine, 1, "B", tasks(1, 1, Some(9)));
+    let short = arrive(&mut engine, 1, "B", tasks(1, 1, Some(8)));
+    engine.apply(secs(2), Event::TaskEnded(small)).expect("it runs");
+    let starts = decide(&mut engine);
+    assert_eq!(starts.iter().map(|start| start.job).collect::<Vec<_>>(), [short]);
+    assert!(engine.reservations().all(|held| held.job == wide && held.job != late));
+}
+
+/// It is put off, and counted: nobody else gets its room.
+#[test]
+fn a_task_that_runs_beyond_its_limit_puts_the_wide_one_off() {
+    let config = slots_config(8, &reserve("fair", Reservations::ONE), &["A", "B"]);
+    let mut engine = engine(&config);
+    let (small, wide) = with_a_wide_one(&mut engine);
+    engine.apply(secs(11), Event::TaskEnded(small)).expect("it runs");
+    assert_eq!(decide(&mut engine), []);
+    let held: Vec<ReservationView> = engine.reservations().collect();
+    assert_eq!((held[0].job, held[0].at, held[0].moved), (wide, Some(secs(20)), 1));
+    assert_eq!(held[0].since, secs(1));
+}
+
+/// Queues that stand by arrival stand by what has no reservation, in a restored engine too.
+#[test]
+fn who_has_a_reservation_is_nobodys_turn_after_a_restart() {
+    let config = slots_config(8, &reserve("fifo", Reservations::ONE), &["A", "B"]);
+    let mut before = engine(&config);
+    let (small, _) = with_a_wide_one(&mut before);
+    let first = arrive(&mut before, 1, "B", tasks(1, 1, Some(3)));
+    arrive(&mut before, 1, "A", tasks(1, 1, Some(3)));
+    let place = Box::new(place::FirstFit::new(1));
+    let mut after = Engine::from_state(&before.state(), place).expect("a sound state");
+    for engine in [&mut before, &mut after] {
+        engine.apply(secs(2), Event::TaskEnded(small)).expect("it runs");
+        let starts = decide(engine);
+        assert_eq!(starts.iter().map(|start| start.job).collect::<Vec<_>>(), [first]);
+    }
+}
+
+/// A played start is by the reservation on its node.
+#[test]
+fn a_start_as_told_takes_its_own_reservation() {
+    let mut config = slots_config(4, &reserve("fair", Reservations::All), &["A"]);
+    config.nodes.push(node("m", slots(4)));
+    let mut engine = engine(&config);
+    arrive(&mut engine, 0, "A", tasks(1, 4, Some(10)));
+    arrive(&mut engine, 0, "A", tasks(1, 4, Some(20)));
+    let first = decide(&mut engine)[0].allocation;
+    let wide = arrive(&mut engine, 1, "A", tasks(2, 4, Some(30)));
+    decide(&mut engine);
+    let places = |engine: &Engine| engine.reservations().map(|it| it.node).collect::<Vec<_>>();
+    let nodes: Vec<NodeId> = engine.node_ids().collect();
+    assert_eq!(places(&engine), nodes);
+    engine.apply(secs(5), Event::TaskEnded(first)).expect("it runs");
+    engine.start_as_told(wide, 0, nodes[0]).expect("there is room");
+    assert_eq!(places(&engine), nodes[1..]);
+}
+
+#[test]
+fn a_limit_of_nothing_is_refused() {
+    let mut engine = engine(&slots_config(4, &policy("fair"), &["A"]));
+    let (queue, groups) = (engine.find_queue("A").expect("it is there"), [tasks(1, 1, Some(0))]);
+    let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+    let refused = engine.apply(Time::ZERO, Event::JobArrived(spec));
+    assert_eq!(refused, Err(Rejected::ZeroLimit));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    /// Where limits hold, nobody wants nodes of his own and no maximum is in the way, a promise is
+    /// kept: no reservation is ever put off, and its task starts by the instant told first. This
+    /// asks for no plan.
+    #[test]
+    fn who_was_promised_an_instant_starts_by_then(mut dice in dice(260), all in any::<bool>()) {
+        let mut config = dice.config();
+        let reservations = if all { Reservations::All } else { Reservations::ONE };
+        config.root.blocked = Blocked::Reserve(reservations);
+        (config.root.per_server, config.root.t_wait) = (false, None);
+        config.queues.iter_mut().for_each(|queue| queue.max = None);
+        let jobs = dice.jobs(&config, 16);
+        keeps_its_word(&config, jobs)?;
+    }
+}
+
+/// When tasks of a job's group that got reservations at one instant start by, the last first.
+type Promises = BTreeMap<(JobId, u32, Time), Vec<Time>>;
+
+/// Runs the jobs with limits that are their durations, or more.
+fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCaseError> {
+    jobs.sort_by_key(|job| job.at);
+    let (mut engine, mut next) = (engine(config), 0);
+    let mut durations: BTreeMap<JobId, Vec<u64>> = BTreeMap::new();
+    let mut ends: BTreeMap<(u64, AllocationId), ()> = BTreeMap::new();
+    let mut promised: Promises = BTreeMap::new();
+    loop {
+        let arrival = jobs.get(next).map(|job| job.at);
+        let end = ends.first_key_value().map(|((at, _), ())| *at);
+        let Some(now) = [arrival, end].into_iter().flatten().min() else { break };
+        while let Some(entry) = ends.first_entry().filter(|entry| entry.key().0 == now) {
+            let ((_, task), ()) = entry.remove_entry();
+            engine.apply(micros(now), Event::TaskEnded(task)).expect("it runs");
+        }
+        while let Some(job) = jobs.get(next).filter(|job| job.at == now) {
+            next += 1;
+            let limit = |tasks: &[u64]| tasks.iter().copied().max().unwrap_or(1).max(1);
+            let more = |tasks: &[u64]| limit(tasks) * (1 + tasks.len() as u64 % 2);
+            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup {
+                limit: Some(span(more(tasks))),
+                ..TaskGroup::new(tasks.len() as u32, *demand)
+            };
+            let groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
+            let (queue, weight) = (job.queue, job.weight);
+            let spec = JobSpec { queue, weight, groups: &groups, open: false, max_attempts: 0 };
+            let taken = engine.apply(micros(now), Event::JobArrived(spec));
+            let Ok(Effect::Job(id)) = taken else { panic!("{taken:?}") };
+            durations.insert(id, job.groups.iter().flat_map(|(_, tasks)| tasks.clone()).collect());
+        }
+        for start in decide(&mut engine) {
+            ends.insert((now + durations[&start.job][start.task as usize], start.allocation), ());
+        }
+        let mut told: Promises = BTreeMap::new();
+        for held in engine.reservations() {
+            let at = held.at.expect("all limits are known");
+            prop_assert_eq!(held.moved, 0, "put off: {:?}, at {} us", held, now);
+            prop_assert!(at > micros(now), "late: {:?}, at {} us", held, now);
+            told.entry((held.job, held.group, held.since)).or_default().push(at);
+        }
+        for (key, instants) in &mut told {
+            // Of a group, tasks are alike: the last of them by then, the last but one, and so on.
+            instants.sort_unstable_by(|a, b| b.cmp(a));
+            // Those of this instant may be others than a moment ago.
+            let before = promised.get(key).filter(|_| key.2 < micros(now));
+            let before = before.map_or(&instants[..], Vec::as_slice);
+            let kept = instants.iter().zip(before).all(|(now, before)| now <= before);
+            prop_assert!(kept, "{:?} were promised {:?}, at {} us", instants, before, now);
+        }
+        promised = told;
+    }
+    prop_assert_eq!(engine.reservations().count(), 0);
+    prop_assert_eq!(engine.live_jobs(), 0, "all have been served");
+    Ok(())
+}
