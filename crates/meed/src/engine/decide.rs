@@ -69,7 +69,7 @@ impl Engine {
             let leaf = self.choose_leaf(reason.as_mut())?;
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),
-                // The policy is to wait: with reservations nobody is looked at here who fits nowhere.
+                // The policy is to wait: with reservations only who fits is looked at here.
                 Candidate::Wait(_) => return None,
                 Candidate::Nothing => {
                     self.park(leaf);
