@@ -20,6 +20,7 @@
 //! its tasks have ended).
 
 pub mod canonical;
+pub mod changed;
 pub mod convert;
 pub mod error;
 mod fields;

@@ -1,12 +1,12 @@
-//! Time limits of tasks: which of them the logs of parallel machines hand on, and sources whose
-//! tasks are stopped at theirs.
+//! Time limits of tasks: which of them the logs of parallel machines hand on, and
+//! tasks that are stopped at theirs.
 
-use meed::{Span, Time};
+use meed::Span;
 
+use crate::changed::Change;
 use crate::error::BadRow;
 use crate::fields::Column;
-use crate::source::Cause;
-use crate::{BadLine, Durations, Job, JobGroup, JobSource, SourceCounts, TraceError};
+use crate::{Durations, Job, JobGroup};
 
 /// Which limits the tasks of a log have, whose users asked for a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,21 +52,22 @@ impl TimeLimits {
     }
 }
 
-/// A source whose tasks end at their limits: what would run longer is as long as its limit.
-pub struct Enforced<S> {
-    source: S,
-}
+/// Tasks end at their limits: what would run longer is as long as its limit.
+pub struct AtLimit;
 
-impl<S: JobSource> Enforced<S> {
-    /// The jobs of `source`, cut.
-    pub fn new(source: S) -> Enforced<S> {
-        Enforced { source }
+impl Change for AtLimit {
+    fn submitted(&self, mut job: Job) -> Job {
+        job.groups.iter_mut().for_each(cut_group);
+        job
     }
-}
 
-fn cut(mut job: Job) -> Job {
-    job.groups.iter_mut().for_each(cut_group);
-    job
+    fn caused(&self, job: Job) -> Job {
+        self.submitted(job)
+    }
+
+    fn words(&self) -> String {
+        "enforce_limit: a task that reaches its time limit ends there, as if done".into()
+    }
 }
 
 fn cut_group(group: &mut JobGroup) {
@@ -77,51 +78,14 @@ fn cut_group(group: &mut JobGroup) {
     }
 }
 
-impl<S: JobSource> JobSource for Enforced<S> {
-    fn queues(&self) -> &[String] {
-        self.source.queues()
-    }
-
-    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        Ok(self.source.next_job()?.map(cut))
-    }
-
-    fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
-        self.source.job_ended(chain, now).map(cut)
-    }
-
-    fn cause(&self, chain: u32) -> Option<Cause> {
-        self.source.cause(chain)
-    }
-
-    fn counts(&self) -> SourceCounts {
-        self.source.counts()
-    }
-
-    fn bad_lines(&self) -> Vec<&BadLine> {
-        self.source.bad_lines()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        let mut words = self.source.assumptions();
-        words.push(
-            "enforce_limit: a task that reaches its time limit ends there, as if done".into(),
-        );
-        words
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.source.progress()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use meed::Resources;
+    use meed::{Resources, Time};
 
     use super::*;
-    use crate::JobLabel;
+    use crate::changed::Changed;
     use crate::inline::Inline;
+    use crate::{JobLabel, JobSource};
 
     fn seconds(s: u64) -> Span {
         Span::from_secs(s).unwrap()
@@ -151,7 +115,8 @@ mod tests {
             job(1, Durations::Same(seconds(11)), Some(seconds(10))),
             job(2, Durations::Same(seconds(11)), None),
         ];
-        let mut source = Enforced::new(Inline::new(vec!["a".to_owned()], jobs, 1).unwrap());
+        let inline = Inline::new(vec!["a".to_owned()], jobs, 1).unwrap();
+        let mut source = Changed::new(inline, AtLimit);
         let mut next = || source.next_job().unwrap().unwrap().groups.remove(0).duration;
         assert_eq!(next(), each(&[5, 10, 10]));
         assert_eq!(next(), Durations::Same(seconds(10)));

@@ -1,8 +1,8 @@
-//! A source whose jobs are submitted faster or slower: the same jobs at another load.
+//! Jobs that are submitted faster or slower: the same jobs at another load.
 //!
 //! With load l a job that was submitted at t is submitted at t / l: at 2 the gaps between
 //! submissions are half as long, and the cluster is asked for twice as much a second. Sizes and run
-//! times stay. Jobs that the end of another causes ([`JobSource::job_ended`]) are not touched:
+//! times stay. Jobs that the end of another causes (a chain's next) are not touched:
 //! their time follows from the cluster, not from the workload.
 //!
 //! Invariant: order is kept, for t / l (rounded down to a microsecond) never falls as t rises.
@@ -10,7 +10,8 @@
 
 use meed::{MAX_MICROS, Time};
 
-use crate::{BadLine, Job, JobSource, SourceCounts, TraceError};
+use crate::Job;
+use crate::changed::Change;
 
 /// How fast jobs come, against how the workload has it, in thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -42,52 +43,20 @@ impl Load {
     }
 }
 
-/// A source at another load.
-pub struct Stretch<S> {
-    source: S,
-    load: Load,
-}
-
-impl<S: JobSource> Stretch<S> {
-    /// The jobs of `source`, at `load`.
-    pub fn new(source: S, load: Load) -> Stretch<S> {
-        Stretch { source, load }
-    }
-}
-
-impl<S: JobSource> JobSource for Stretch<S> {
-    fn queues(&self) -> &[String] {
-        self.source.queues()
+impl Change for Load {
+    fn submitted(&self, job: Job) -> Job {
+        Job { submit: self.submit(job.submit), ..job }
     }
 
-    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
-        let job = self.source.next_job()?;
-        Ok(job.map(|job| Job { submit: self.load.submit(job.submit), ..job }))
+    fn caused(&self, job: Job) -> Job {
+        job
     }
 
-    fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
-        self.source.job_ended(chain, now)
-    }
-
-    fn counts(&self) -> SourceCounts {
-        self.source.counts()
-    }
-
-    fn bad_lines(&self) -> Vec<&BadLine> {
-        self.source.bad_lines()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        let mut words = self.source.assumptions();
-        let load = f64::from(self.load.0) / 1000.0;
-        words.push(format!(
+    fn words(&self) -> String {
+        let load = f64::from(self.0) / 1000.0;
+        format!(
             "load {load}: the times between submissions are those of the workload divided by {load}"
-        ));
-        words
-    }
-
-    fn progress(&self) -> Option<f64> {
-        self.source.progress()
+        )
     }
 }
 

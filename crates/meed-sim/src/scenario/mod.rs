@@ -34,11 +34,12 @@ use meed_config::quantity::amounts as amounts_of;
 use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
 use meed_files::{FileError, Origin};
+use meed_workload::changed::Changed;
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
-use meed_workload::limits::Enforced;
+use meed_workload::limits::AtLimit;
 use meed_workload::macro_workload::{MacroSource, MacroSpec};
 use meed_workload::merge::Merge;
-use meed_workload::stretch::{Load, Stretch};
+use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::slots::Slots;
@@ -472,21 +473,21 @@ impl Scenario {
             // stretch.
             sources.push(match is_closed(spec) || self.load == Load::ONE {
                 true => Box::new(generator),
-                false => Box::new(Stretch::new(generator, self.load)),
+                false => Box::new(Changed::new(generator, self.load)),
             });
         }
         for spec in &self.workloads {
             let source = MacroSource::new(spec, self.kinds.len(), seed)?;
             sources.push(match spec.is_closed() || self.load == Load::ONE {
                 true => Box::new(source),
-                false => Box::new(Stretch::new(source, self.load)),
+                false => Box::new(Changed::new(source, self.load)),
             });
         }
         if let Some(trace) = &self.trace {
             let source = trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?;
             sources.push(match self.load == Load::ONE {
                 true => source,
-                false => Box::new(Stretch::new(source, self.load)),
+                false => Box::new(Changed::new(source, self.load)),
             });
         }
         let source: Box<dyn JobSource + Send> = match sources.len() {
@@ -494,7 +495,7 @@ impl Scenario {
             _ => Box::new(Merge::new(sources)?),
         };
         Ok(match self.enforce_limit {
-            true => Box::new(Enforced::new(source)),
+            true => Box::new(Changed::new(source, AtLimit)),
             false => source,
         })
     }

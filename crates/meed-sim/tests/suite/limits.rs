@@ -1,12 +1,9 @@
 //! Time limits of tasks: they are told to the engine and to the log, and `run.enforce_limit` stops
 //! tasks at them.
 
-use std::path::Path;
-
-use meed_sim::scenario::Scenario;
-use meed_sim::{SimulateOptions, Unwatched, simulate};
-use meed_workload::OnBadLine;
 use serde_json::{Value, json};
+
+use crate::runs::{self, scenario};
 
 const TEXT: &str = r#"
 [cluster]
@@ -41,20 +38,8 @@ limit = 6
 demand = { cpu = 1 }
 "#;
 
-fn scenario(text: &str, sets: &[&str]) -> Result<Scenario, String> {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Scenario::parse("s.toml", text, Path::new("."), &sets, OnBadLine::Stop)
-        .map_err(|why| why.to_string())
-}
-
 fn log(policy: &str, sets: &[&str]) -> Vec<Value> {
-    let scenario = scenario(TEXT, sets).unwrap();
-    let options =
-        SimulateOptions { policies: vec![policy.to_owned()], ..SimulateOptions::default() };
-    let mut log = Vec::new();
-    simulate(&scenario, &options, Some(&mut log), &mut Unwatched).unwrap();
-    let log = String::from_utf8(log).unwrap();
-    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    runs::log(&scenario(TEXT, sets).unwrap(), policy)
 }
 
 /// Durations and limit of each group that a log tells of, in order.

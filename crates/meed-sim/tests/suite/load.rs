@@ -1,10 +1,8 @@
 //! `run.load`: jobs come faster or slower, and nothing else changes.
 
-use std::path::Path;
-
-use meed_sim::scenario::Scenario;
-use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
+
+use crate::runs::{self, scenario};
 
 const TEXT: &str = r#"
 [cluster]
@@ -48,20 +46,11 @@ duration = 5
 demand = { cpu = 1 }
 "#;
 
-fn scenario(sets: &[&str]) -> Scenario {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Scenario::parse("s.toml", TEXT, Path::new("."), &sets, OnBadLine::Stop).unwrap()
-}
-
 /// Arrivals in microseconds, each with its queue, in order, of a run of the whole scenario.
 fn arrivals(sets: &[&str]) -> Vec<(u64, String)> {
-    let options =
-        SimulateOptions { policies: vec!["fair".to_owned()], ..SimulateOptions::default() };
-    let mut log = Vec::new();
-    simulate(&scenario(sets), &options, Some(&mut log), &mut Unwatched).unwrap();
-    let lines = String::from_utf8(log).unwrap();
-    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let lines = runs::log(&scenario(TEXT, sets).unwrap(), "fair");
     lines
+        .iter()
         .filter_map(|line| {
             let queue = line["arrive"]["queue"].as_str()?.to_owned();
             Some(((line["t"].as_f64()? * 1e6).round() as u64, queue))
@@ -103,9 +92,8 @@ fn a_generator_without_an_end_fills_the_run_at_every_load() {
             }\n[[queue]]\nname = \"a\"\n\
                     [[generator]]\nqueue = \"a\"\narrivals = { every = 1 }\nduration = 1\ndemand = \
                     { cpu = 1 }\n[run]\nuntil = 100\n";
-        let sets = [format!("run.load={load}")];
-        let scenario =
-            Scenario::parse("s.toml", text, Path::new("."), &sets, OnBadLine::Stop).unwrap();
+        let sets = format!("run.load={load}");
+        let scenario = scenario(text, &[&sets]).unwrap();
         let mut source = scenario.source(0, OnBadLine::Stop).unwrap();
         let jobs = std::iter::from_fn(|| source.next_job().unwrap()).count();
         assert_eq!(jobs, expected, "load {load}");

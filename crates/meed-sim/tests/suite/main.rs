@@ -13,6 +13,7 @@ mod live;
 mod load;
 mod mapreduce;
 mod recompute;
+mod runs;
 mod ties;
 #[expect(dead_code, reason = "the driver's own tests use the rest")]
 #[path = "../../../meed-driver/tests/suite/world.rs"]

@@ -1,0 +1,69 @@
+//! Sources whose jobs are changed on their way: a rule about jobs, put before any source.
+//!
+//! Everything else of the source stands as it is. Cost: the rule, for each job.
+
+use meed::Time;
+
+use crate::source::Cause;
+use crate::{BadLine, Job, JobSource, SourceCounts, TraceError};
+
+/// What is changed about jobs.
+pub trait Change {
+    /// A job that the workload submits. Submissions stay in order.
+    fn submitted(&self, job: Job) -> Job;
+
+    /// A job that the end of another causes ([`JobSource::job_ended`]).
+    fn caused(&self, job: Job) -> Job;
+
+    /// What is changed, in words; for reports.
+    fn words(&self) -> String;
+}
+
+/// A source whose jobs are changed.
+pub struct Changed<S, C> {
+    source: S,
+    change: C,
+}
+
+impl<S: JobSource, C: Change> Changed<S, C> {
+    /// The jobs of `source`, changed.
+    pub fn new(source: S, change: C) -> Changed<S, C> {
+        Changed { source, change }
+    }
+}
+
+impl<S: JobSource, C: Change> JobSource for Changed<S, C> {
+    fn queues(&self) -> &[String] {
+        self.source.queues()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        Ok(self.source.next_job()?.map(|job| self.change.submitted(job)))
+    }
+
+    fn job_ended(&mut self, chain: u32, now: Time) -> Option<Job> {
+        self.source.job_ended(chain, now).map(|job| self.change.caused(job))
+    }
+
+    fn cause(&self, chain: u32) -> Option<Cause> {
+        self.source.cause(chain)
+    }
+
+    fn counts(&self) -> SourceCounts {
+        self.source.counts()
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.source.bad_lines()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let mut words = self.source.assumptions();
+        words.push(self.change.words());
+        words
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+}
