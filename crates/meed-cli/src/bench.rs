@@ -265,6 +265,7 @@ impl Workload {
                     ),
                     constraints: None,
                     limit: None,
+                    gang: None,
                 }],
             });
         }

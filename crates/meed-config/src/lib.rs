@@ -17,6 +17,7 @@
 pub mod cluster;
 pub mod constraints;
 pub mod decimal;
+pub mod gang;
 pub mod nodes;
 pub mod number;
 pub mod place;

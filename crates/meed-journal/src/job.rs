@@ -2,6 +2,7 @@
 
 use meed::{Span, Time};
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use serde::{Deserialize, Serialize};
 
 use crate::exact::{is_one, is_usual, one};
@@ -110,6 +111,12 @@ pub struct Group {
     /// The longest that each may run, above zero; `None`: as its job's arrival says.
     #[serde(default, rename = "limit_s", with = "exact", skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
+    /// How many of them start together or not at all; `None`: each as it fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gang: Option<GangForm>,
+    /// The label of which all nodes where they run have one value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same: Option<String>,
 }
 
 /// A job that is refused: all of it, for under another policy or on another cluster it may run.

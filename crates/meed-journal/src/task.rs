@@ -67,6 +67,9 @@ pub struct StartReason {
         skip_serializing_if = "Option::is_none"
     )]
     pub reserved_for: Option<Span>,
+    /// How many start together, where it starts with its gang.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gang: Option<u32>,
     /// Why this node.
     pub place: Cow<'static, str>,
 }

@@ -8,7 +8,7 @@ use crate::source::Cause;
 use crate::{BadLine, Job, JobSource, SourceCounts, TraceError};
 
 /// What is changed about jobs.
-pub trait Change {
+pub trait JobChange {
     /// A job that the workload submits. Submissions stay in order.
     fn submitted(&self, job: Job) -> Job;
 
@@ -25,14 +25,14 @@ pub struct Changed<S, C> {
     change: C,
 }
 
-impl<S: JobSource, C: Change> Changed<S, C> {
+impl<S: JobSource, C: JobChange> Changed<S, C> {
     /// The jobs of `source`, changed.
     pub fn new(source: S, change: C) -> Changed<S, C> {
         Changed { source, change }
     }
 }
 
-impl<S: JobSource, C: Change> JobSource for Changed<S, C> {
+impl<S: JobSource, C: JobChange> JobSource for Changed<S, C> {
     fn queues(&self) -> &[String] {
         self.source.queues()
     }

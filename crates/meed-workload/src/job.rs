@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use meed::{Constraints, MAX_AMOUNT, Resources, Span, Time};
+use meed::{Constraints, Gang, MAX_AMOUNT, Resources, Span, Time};
 
 /// Most tasks that one job can have: 2^24. A world may keep something per task.
 pub const MAX_TASKS: u32 = 1 << 24;
@@ -82,6 +82,8 @@ pub struct JobGroup {
     /// The longest that each may run, as whoever submits them says: above zero, and as wrong as
     /// people are. `None`: nobody says.
     pub limit: Option<Span>,
+    /// Whether they start together or not at all; `None`: each as it fits.
+    pub gang: Option<Box<Gang>>,
 }
 
 impl JobGroup {
@@ -116,6 +118,12 @@ impl JobGroup {
         }
         if self.limit == Some(Span::ZERO) {
             return Err("a time limit of 0; a limit is above zero".to_owned());
+        }
+        if let Some(gang) = &self.gang
+            && !(1..=self.count).contains(&gang.least)
+        {
+            let (least, count) = (gang.least, self.count);
+            return Err(format!("a gang of {least} of {count} tasks; from 1 to all are right"));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use meed::Span;
 
-use crate::changed::Change;
+use crate::changed::JobChange;
 use crate::error::BadRow;
 use crate::fields::Column;
 use crate::{Durations, Job, JobGroup};
@@ -55,7 +55,7 @@ impl TimeLimits {
 /// Tasks end at their limits: what would run longer is as long as its limit.
 pub struct AtLimit;
 
-impl Change for AtLimit {
+impl JobChange for AtLimit {
     fn submitted(&self, mut job: Job) -> Job {
         job.groups.iter_mut().for_each(cut_group);
         job
@@ -103,7 +103,15 @@ mod tests {
             submit: Time::from_secs(submit).unwrap(),
             weight: 1,
             chain: None,
-            groups: vec![JobGroup { stage: 0, count, demand, duration, constraints: None, limit }],
+            groups: vec![JobGroup {
+                stage: 0,
+                count,
+                demand,
+                duration,
+                constraints: None,
+                limit,
+                gang: None,
+            }],
         }
     }
 

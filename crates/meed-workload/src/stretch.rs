@@ -11,7 +11,7 @@
 use meed::{MAX_MICROS, Time};
 
 use crate::Job;
-use crate::changed::Change;
+use crate::changed::JobChange;
 
 /// How fast jobs come, against how the workload has it, in thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -43,7 +43,7 @@ impl Load {
     }
 }
 
-impl Change for Load {
+impl JobChange for Load {
     fn submitted(&self, job: Job) -> Job {
         Job { submit: self.submit(job.submit), ..job }
     }

@@ -35,6 +35,9 @@ pub struct Reason {
     /// Set when it starts by its reservation: how long it had that. Then `levels` is empty: its
     /// turn was when it got it.
     pub reserved_for: Option<Span>,
+    /// Set when it starts with others of its gang: how many start together, this one included.
+    /// They are decided as one turn.
+    pub gang: Option<u32>,
     /// Why this node.
     pub place: &'static str,
 }

@@ -225,6 +225,54 @@ pub enum Rejected {
     /// A task that may run for no time at all.
     #[error("a task's limit is 0; leave it out where nobody knows how long it may run")]
     ZeroLimit,
+    /// A gang of no tasks, or of more than there are.
+    #[error("a gang of at least {least} tasks, in a group of {count}; from 1 to all are right")]
+    GangOfOthers {
+        /// What is asked for.
+        least: u32,
+        /// Tasks of the group.
+        count: u32,
+    },
+    /// A gang that the cluster could never hold.
+    #[error(
+        "a gang of {least} tasks of {demand} each{within}: the cluster could hold {most} of them \
+         at once when empty"
+    )]
+    GangTooWide {
+        /// How many start together.
+        least: u32,
+        /// What each asks for, in words.
+        demand: String,
+        /// What keeps them together, in words.
+        within: String,
+        /// The most that could run at once.
+        most: u64,
+    },
+    /// A gang that is to stay within one value of a label that no node has.
+    #[error("a gang on nodes with the same `{label}`: no node has a label of that name")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+    },
+    /// A gang larger than the maximum share of its queue.
+    #[error(
+        "a gang asks for {demand} at once, more than the maximum share of queue `{queue}` \
+         ({maximum})"
+    )]
+    GangAboveMaximum {
+        /// What all of it asks for, in words.
+        demand: String,
+        /// The queue (or one of its parents) whose maximum it is.
+        queue: String,
+        /// The maximum in words.
+        maximum: String,
+    },
+    /// A gang where each server decides on its own.
+    #[error("with `per-server-drf` each server decides on its own: it starts no gangs")]
+    GangPerServer,
+    /// An event before the starts of a gang were all taken.
+    #[error("the starts of a gang have not all been taken: call `next_start` until it says none")]
+    UntoldStarts,
     /// A task that no node could ever hold.
     #[error(
         "a task asks for {demand}, which no node of this cluster could hold; the largest has \

@@ -57,6 +57,7 @@ mod engine;
 mod error;
 mod event;
 pub mod fairness;
+mod gang;
 mod ledger;
 mod node_rows;
 mod order;
@@ -80,6 +81,7 @@ pub use engine::{
 };
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};
+pub use gang::Gang;
 pub use ledger::Charge;
 pub use order::Tier;
 pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar};

@@ -84,6 +84,15 @@ impl Resources {
         }
     }
 
+    /// So many times this; never so much that something held cannot be added to it.
+    pub(crate) fn times(&self, count: u32) -> Resources {
+        let mut times = *self;
+        for amount in times.as_mut_slice() {
+            *amount = amount.saturating_mul(u64::from(count)).min(u64::MAX / 2);
+        }
+        times
+    }
+
     /// Takes `other` away, kind by kind. Panics when there is less than that: an allocation was
     /// freed twice.
     #[inline]

@@ -1,6 +1,7 @@
 //! What the engine is told at the start and in events: nodes, queues, jobs.
 
 use crate::constraints::{Constraints, Labels};
+use crate::gang::Gang;
 use crate::policy::Policy;
 use crate::resources::{ResourceKinds, Resources};
 use crate::slab::Handle;
@@ -159,12 +160,14 @@ pub struct TaskGroup {
     /// backfilling go by ([`Blocked::Reserve`](crate::Blocked::Reserve)). The engine stops nothing
     /// at its limit; a world may. `None`: nobody knows.
     pub limit: Option<Span>,
+    /// Whether they start together or not at all; `None`: each as it fits. Boxed: most do.
+    pub gang: Option<Box<Gang>>,
 }
 
 impl TaskGroup {
     /// Tasks that may run anywhere, for nobody knows how long.
     pub fn new(count: u32, demand: Resources) -> TaskGroup {
-        TaskGroup { count, demand, constraints: None, limit: None }
+        TaskGroup { count, demand, constraints: None, limit: None, gang: None }
     }
 }
 

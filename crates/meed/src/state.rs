@@ -76,6 +76,12 @@ pub struct State {
     pub capacities: Vec<AmountRow>,
     /// Distinct label rules of tasks, by number.
     pub rules: Vec<Constraints>,
+    /// Labels that keep gangs together.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub gang_labels: Vec<String>,
+    /// Slots of running tasks whose starts are decided and not told yet: the rest of a gang.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub untold: Vec<u32>,
     /// Distinct demands of tasks, by number. `None`: the number is free.
     pub shapes: Vec<Option<ShapeState>>,
     /// Free numbers of shapes; the last is used first.
@@ -277,6 +283,39 @@ pub struct ShapeState {
     /// The longest that a task may run, where room is held for tasks.
     #[cfg_attr(feature = "serde", serde(default))]
     pub limit: Option<Span>,
+    /// Where several tasks start together: how.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub turn: Option<TurnState>,
+}
+
+/// What tasks of a gang wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct TurnState {
+    /// So many start together.
+    pub tasks: u32,
+    /// On nodes with one value of this one of [`State::gang_labels`], counted from 1; 0: anywhere.
+    pub same: u32,
+    /// Whether it was found to fit nowhere, and no node has got room since.
+    pub tried: bool,
+}
+
+/// What makes a group a gang's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct GangState {
+    /// So many of its tasks start together.
+    pub least: u32,
+    /// As [`TurnState::same`].
+    pub same: u32,
+    /// Tasks that run or have ended well.
+    pub begun: u32,
+    /// A row of [`State::rules`]: where its tasks may be while some run.
+    pub within: Option<u32>,
+    /// A row of [`State::shapes`]: what its waiting tasks wait for.
+    pub turn: u32,
 }
 
 /// For whom room is held.
@@ -371,6 +410,9 @@ pub struct GroupState {
     pub skipped: Vec<u32>,
     /// Tasks that are to be tried again, and how often each has failed, the largest number first.
     pub retries: Vec<(u32, u16)>,
+    /// What makes it a gang's.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub gang: Option<GangState>,
 }
 
 /// What a job's tasks have taught about their time.

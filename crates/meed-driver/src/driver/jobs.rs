@@ -2,6 +2,7 @@
 
 use meed::{Effect, Event, JobId, JobSpec, Rejected, ResourceKinds, TaskGroup, Time};
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use meed_journal::{
     Amounts, Arrival, Cancelled, Fact, Group, JobChanged, JobEnd, JobKey, Outcome, Refusal,
     TasksAdded,
@@ -194,6 +195,8 @@ fn groups_of(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
             .as_deref()
             .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
         limit: group.limit,
+        gang: GangForm::of(group.gang.as_deref()),
+        same: group.gang.as_ref().and_then(|gang| gang.same.clone()),
     };
     groups.iter().map(form).collect()
 }

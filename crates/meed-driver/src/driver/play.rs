@@ -4,6 +4,7 @@
 //! their node, tasks stopped with their job, a job's end) is not played: the engine says it again.
 
 use meed::{Infeasible, JobSpec, ResourceKinds, Span, TaskGroup, Time};
+use meed_config::gang::GangForm;
 use meed_journal::{Arrival, Fact, Group, JobKey, Moved, Started, TaskFact, TaskKey, Unplaceable};
 
 use super::Driver;
@@ -234,6 +235,7 @@ pub(crate) fn read_groups(
                 Some(Span::ZERO) => return Err("limit_s: a limit is above zero".to_owned()),
                 own => own.or(limit),
             },
+            gang: GangForm::read(group.gang, group.same.as_deref(), group.tasks)?,
         })
     };
     groups.iter().map(read).collect::<Result<_, _>>().map_err(Failed::Record)

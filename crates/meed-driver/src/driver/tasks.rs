@@ -283,6 +283,7 @@ impl<J> Telling<'_, J> {
             levels: levels.collect(),
             starved_for: reason.starved_for,
             reserved_for: reason.reserved_for,
+            gang: reason.gang,
             place: reason.place.into(),
         }
     }

@@ -136,7 +136,7 @@ pub(crate) struct GroupLine {
 impl From<GroupLine> for Group {
     fn from(line: GroupLine) -> Group {
         let GroupLine { stage, tasks, demand, duration_s: durations, constraints } = line;
-        Group { stage, tasks, demand, durations, constraints, limit: None }
+        Group { stage, tasks, demand, durations, constraints, ..Group::default() }
     }
 }
 

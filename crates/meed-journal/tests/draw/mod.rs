@@ -2,6 +2,7 @@
 
 use meed::{Labels, MAX_MICROS, Span, Time, Unit};
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use meed_config::number::{Exact, Number};
 use meed_journal::*;
 use proptest::option::of;
@@ -73,11 +74,13 @@ prop_compose! {
         zone in of(words()),
         distinct_nodes in any::<bool>(),
         limit in of(span()),
+        (least, same) in (of(2i64..9), of(words())),
     ) -> Group {
         let require = zone.map(|zone| ("zone".to_owned(), vec![zone])).into_iter().collect();
         let form = ConstraintsForm { require, forbid: Default::default(), distinct_nodes };
+        let gang = least.map(GangForm::Least);
         let constraints = (form != ConstraintsForm::default()).then(|| Box::new(form));
-        Group { stage, tasks, demand, durations, constraints, limit }
+        Group { stage, tasks, demand, durations, constraints, limit, gang, same }
     }
 }
 
@@ -139,11 +142,14 @@ prop_compose! {
         (queue, job, node) in (name(), key(), name()),
         (task, attempt, failures) in (any::<u32>(), 0u32..3, 0u16..3),
         (by, since) in (of(name()), of(time())),
-        reason in of((prop::collection::vec(choice(), 0..3), of(span()), of(span()), words())),
+        reason in of((
+            prop::collection::vec(choice(), 0..3), of(span()), of(span()), of(2u32..9), words(),
+        )),
         detail in detail(),
     ) -> Started {
-        let reason = reason.map(|(levels, starved_for, reserved_for, place)| {
-            Box::new(StartReason { levels, starved_for, reserved_for, place: place.into() })
+        let reason = reason.map(|(levels, starved_for, reserved_for, gang, place)| {
+            let place = place.into();
+            Box::new(StartReason { levels, starved_for, reserved_for, gang, place })
         });
         Started { queue, job, task, attempt, node, failures, by, since, reason, detail }
     }

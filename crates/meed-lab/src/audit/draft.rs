@@ -277,6 +277,7 @@ impl Draft {
                 duration: Durations::Same(minute(job.length) - Time::ZERO),
                 constraints: None,
                 limit: None,
+                gang: None,
             }],
         };
         self.jobs.iter().map(job).collect()

@@ -2,6 +2,7 @@
 
 use meed::{ResourceKinds, Span, Time};
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use meed_journal::{Amounts, Arrival, Cancelled, Fact, Group, JobKey, Name};
 use meed_workload::{Cause, Durations, Job, JobGroup, JobLabel};
 
@@ -64,6 +65,8 @@ pub(crate) fn groups(groups: &[JobGroup], kinds: &ResourceKinds) -> Vec<Group> {
             .as_deref()
             .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
         limit: group.limit,
+        gang: GangForm::of(group.gang.as_deref()),
+        same: group.gang.as_ref().and_then(|gang| gang.same.clone()),
     };
     groups.iter().map(form).collect()
 }
@@ -123,6 +126,7 @@ fn group_of(group: &Group, limit: Option<Span>, kinds: &ResourceKinds) -> Result
         duration,
         constraints: group.constraints.as_ref().map(|form| form.read()).transpose()?.flatten(),
         limit: group.limit.or(limit),
+        gang: GangForm::read(group.gang, group.same.as_deref(), group.tasks)?,
     })
 }
 

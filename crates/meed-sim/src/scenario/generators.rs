@@ -1,8 +1,10 @@
 //! Generators of a scenario: synthetic jobs, open or closed.
 
 use meed::{ResourceKinds, Time};
-use meed_config::constraints::ConstraintsForm;
-use meed_workload::generate::{self, Dist, GeneratorSpec, Limit, Per, StageSpec, Weighted};
+use meed_config::gang::GangForm;
+use meed_workload::generate::{
+    self, Dist, GangLeast, GangSpec, GeneratorSpec, Limit, Per, StageSpec, Weighted,
+};
 use toml::Spanned;
 
 use super::cluster::at;
@@ -59,13 +61,28 @@ fn generator(
     })
 }
 
+/// How many of the tasks that are drawn start together.
+fn gang(terms: raw::Terms<'_>) -> Result<Option<GangSpec>, String> {
+    let least = match terms.gang {
+        Some(GangForm::All(true)) => GangLeast::All,
+        Some(GangForm::Least(least)) => {
+            let least = u32::try_from(least).ok().filter(|&least| least > 0);
+            GangLeast::AtMost(least.ok_or("gang must be true, or a number from 1 on")?)
+        }
+        None | Some(GangForm::All(false)) => GangLeast::AtMost(1),
+    };
+    // What is wrong with the label is wrong for any number.
+    let same = GangForm::read(None, terms.same, 1)?.and_then(|gang| gang.same);
+    let alone = least == GangLeast::AtMost(1) && same.is_none();
+    Ok((!alone).then_some(GangSpec { least, same }))
+}
+
 fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>, String> {
     let stage = |tasks: &raw::Dist,
                  duration: &raw::Dist,
                  per: raw::Per,
                  needs: &raw::AmountsByName,
-                 constraints: &Option<ConstraintsForm>,
-                 limit: &Option<raw::Quantity>| {
+                 terms: raw::Terms<'_>| {
         Ok::<_, String>(StageSpec {
             tasks: dist("tasks", tasks)?,
             duration_s: dist("duration", duration)?,
@@ -74,27 +91,26 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
                 raw::Per::Job => Per::Job,
             },
             demand: demand(needs, kinds)?,
-            constraints: super::jobs::constraints(constraints)?,
-            limit: super::jobs::limit(limit)?,
+            constraints: super::jobs::constraints(terms.constraints)?,
+            limit: super::jobs::limit(terms.limit)?,
+            gang: gang(terms)?,
         })
     };
-    let has_terms = raw.tasks.is_some() || raw.constraints.is_some() || raw.limit.is_some();
+    let has_terms = raw.tasks.is_some() || !raw.terms().is_empty();
     match (&raw.duration, &raw.demand, raw.stage.is_empty()) {
         (Some(duration), Some(needs), true) => {
             let one = raw::Dist::Constant(raw::Quantity::Whole(1));
             let tasks = raw.tasks.as_ref().unwrap_or(&one);
-            Ok(vec![stage(tasks, duration, raw.per, needs, &raw.constraints, &raw.limit)?])
+            Ok(vec![stage(tasks, duration, raw.per, needs, raw.terms())?])
         }
         (None, None, false) if !has_terms => raw
             .stage
             .iter()
-            .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, &s.constraints, &s.limit))
+            .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, s.terms()))
             .collect(),
-        _ => Err(
-            "give tasks, demand, duration, limit and constraints, or [[generator.stage]] tables \
-             with them"
-                .to_owned(),
-        ),
+        _ => Err("give tasks, demand, duration, limit, gang, same and constraints, or \
+             [[generator.stage]] tables with them"
+            .to_owned()),
     }
 }
 

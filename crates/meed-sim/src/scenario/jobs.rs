@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use meed::{Constraints, ResourceKinds, Span, Time};
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use meed_config::units::parse_span;
 use meed_workload::inline::Inline;
 use meed_workload::stretch::Load;
@@ -113,23 +114,23 @@ fn read_job(
     let weight = u32::try_from(raw.weight).ok().filter(|&weight| weight > 0 && weight <= 1_000_000);
     let weight = weight
         .ok_or_else(|| in_words(format!("weight is {}; it must be 1 to 1000000", raw.weight)))?;
-    let has_terms = raw.tasks.is_some() || raw.constraints.is_some() || raw.limit.is_some();
+    let has_terms = raw.tasks.is_some() || !raw.terms().is_empty();
     let mut groups = match (&raw.demand, &raw.duration, raw.group.is_empty()) {
         (Some(needs), Some(duration), true) => {
             let read = group(0, raw.tasks, needs, duration, kinds);
-            let group = read.and_then(|group| with_terms(group, &raw.constraints, &raw.limit));
+            let group = read.and_then(|group| with_terms(group, raw.terms()));
             vec![group.map_err(in_words)?]
         }
         (None, None, false) if !has_terms => {
             let read = |g: &raw::Group| {
                 let group = group(g.stage, g.tasks, &g.demand, &g.duration, kinds)?;
-                with_terms(group, &g.constraints, &g.limit)
+                with_terms(group, g.terms())
             };
             raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
         }
         _ => {
-            let what = "give tasks, demand, duration, limit and constraints, or [[job.group]] \
-                        tables with them, not a mixture";
+            let what = "give tasks, demand, duration, limit, gang, same and constraints, or \
+                        [[job.group]] tables with them, not a mixture";
             return Err(in_words(what.to_owned()));
         }
     };
@@ -166,20 +167,21 @@ fn group(
         }
     };
     let demand = demand(needs, kinds)?;
-    Ok(JobGroup { stage, count, demand, duration, constraints: None, limit: None })
+    Ok(JobGroup { stage, count, demand, duration, constraints: None, limit: None, gang: None })
 }
 
-fn with_terms(
-    group: JobGroup,
-    constrained: &Option<ConstraintsForm>,
-    limited: &Option<Quantity>,
-) -> Result<JobGroup, String> {
-    Ok(JobGroup { constraints: constraints(constrained)?, limit: limit(limited)?, ..group })
+fn with_terms(group: JobGroup, terms: raw::Terms<'_>) -> Result<JobGroup, String> {
+    Ok(JobGroup {
+        constraints: constraints(terms.constraints)?,
+        limit: limit(terms.limit)?,
+        gang: GangForm::read(terms.gang, terms.same, group.count)?,
+        ..group
+    })
 }
 
 /// The longest that a task may run.
-pub(super) fn limit(raw: &Option<Quantity>) -> Result<Option<Span>, String> {
-    let limit = raw.as_ref().map(|raw| span("limit", raw)).transpose()?;
+pub(super) fn limit(raw: Option<&Quantity>) -> Result<Option<Span>, String> {
+    let limit = raw.map(|raw| span("limit", raw)).transpose()?;
     match limit {
         Some(Span::ZERO) => Err("limit must be above zero".to_owned()),
         limit => Ok(limit),
@@ -187,9 +189,9 @@ pub(super) fn limit(raw: &Option<Quantity>) -> Result<Option<Span>, String> {
 }
 
 pub(super) fn constraints(
-    form: &Option<ConstraintsForm>,
+    form: Option<&ConstraintsForm>,
 ) -> Result<Option<Box<Constraints>>, String> {
-    Ok(form.as_ref().map(ConstraintsForm::read).transpose()?.flatten())
+    Ok(form.map(ConstraintsForm::read).transpose()?.flatten())
 }
 
 pub(super) fn span(key: &str, raw: &Quantity) -> Result<Span, String> {

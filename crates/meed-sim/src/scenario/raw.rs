@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use meed_config::nodes::{NodeForm, ResourceForm};
 use meed_config::policy::InToml;
 pub(super) use meed_config::quantity::{AmountsByName, Quantity};
@@ -110,6 +111,8 @@ pub(super) struct Job {
     pub(super) duration: Option<DurationValue>,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) gang: Option<GangForm>,
+    pub(super) same: Option<String>,
     #[serde(default)]
     pub(super) group: Vec<Group>,
     pub(super) chain: Option<String>,
@@ -126,7 +129,39 @@ pub(super) struct Group {
     pub(super) duration: DurationValue,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) gang: Option<GangForm>,
+    pub(super) same: Option<String>,
 }
+
+/// What is said of tasks besides how many they are, what they ask for and how long they run.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) constraints: Option<&'a ConstraintsForm>,
+    pub(super) limit: Option<&'a Quantity>,
+    pub(super) gang: Option<GangForm>,
+    pub(super) same: Option<&'a str>,
+}
+
+impl Terms<'_> {
+    /// Whether nothing is said.
+    pub(super) fn is_empty(&self) -> bool {
+        let none = self.constraints.is_none() && self.limit.is_none();
+        none && self.gang.is_none() && self.same.is_none()
+    }
+}
+
+macro_rules! has_terms {
+    ($($form:ty),*) => {$(
+        impl $form {
+            pub(super) fn terms(&self) -> Terms<'_> {
+                let (constraints, limit) = (self.constraints.as_ref(), self.limit.as_ref());
+                Terms { constraints, limit, gang: self.gang, same: self.same.as_deref() }
+            }
+        }
+    )*};
+}
+
+has_terms!(Job, Group, Generator, Stage);
 
 /// One duration for all tasks, or one for each.
 #[derive(Clone, Debug, Deserialize)]
@@ -157,6 +192,8 @@ pub(super) struct Generator {
     pub(super) demand: Option<AmountsByName>,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) gang: Option<GangForm>,
+    pub(super) same: Option<String>,
     #[serde(default)]
     pub(super) stage: Vec<Stage>,
 }
@@ -171,6 +208,8 @@ pub(super) struct Stage {
     pub(super) demand: AmountsByName,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) gang: Option<GangForm>,
+    pub(super) same: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -156,7 +156,8 @@ impl TracePlan {
 fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
     let default = PhillyAssumptions::default();
     let aligns = [("start", PhillyAlign::Start), ("end", PhillyAlign::End)];
-    let shapes = [("rigid", PhillyShape::Rigid), ("split", PhillyShape::Split)];
+    let shapes =
+        [("rigid", PhillyShape::Rigid), ("split", PhillyShape::Split), ("gang", PhillyShape::Gang)];
     let offset = |(name, raw): (&String, &Quantity)| {
         let offset = span("offsets", raw).map_err(|why| format!("trace, {why}"))?;
         Ok::<_, String>((name.clone(), offset))
@@ -260,7 +261,7 @@ fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
         shape: one_of(
             "shape",
             &raw.shape,
-            &[("rigid", SwfShape::Rigid), ("split", SwfShape::Split)],
+            &[("rigid", SwfShape::Rigid), ("split", SwfShape::Split), ("gang", SwfShape::Gang)],
             default.shape,
         )?,
         processors: one_of("processors", &raw.processors, &processors, default.processors)?,

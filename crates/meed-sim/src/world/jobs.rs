@@ -140,6 +140,7 @@ fn told(groups: &[JobGroup]) -> SmallVec<[meed::TaskGroup; 2]> {
             demand: group.demand,
             constraints: group.constraints.clone(),
             limit: group.limit,
+            gang: group.gang.clone(),
         })
         .collect()
 }

@@ -277,6 +277,9 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
     for group in &mut job.groups {
         // A share is one node without labels: where a task may run means nothing there.
         group.constraints = None;
+        if let Some(gang) = &mut group.gang {
+            gang.same = None;
+        }
         if group.demand.fits_in(share) {
             continue;
         }
@@ -328,6 +331,7 @@ mod tests {
             duration: Durations::Same(seconds(7)),
             constraints: None,
             limit: Some(seconds(10)),
+            gang: None,
         };
         let job = Job {
             label: JobLabel::Number(1),

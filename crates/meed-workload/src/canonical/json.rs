@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use meed_config::constraints::ConstraintsForm;
+use meed_config::gang::GangForm;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -50,6 +51,10 @@ pub(super) struct GroupLine<'a> {
     pub(super) duration_s: &'a RawValue,
     #[serde(borrow, default)]
     pub(super) limit_s: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(super) gang: Option<GangForm>,
+    #[serde(borrow, default)]
+    pub(super) same: Option<Cow<'a, str>>,
     #[serde(default)]
     pub(super) constraints: Option<ConstraintsForm>,
 }

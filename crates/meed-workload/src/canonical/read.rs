@@ -6,6 +6,7 @@ use std::sync::Arc;
 use meed::{MAX_AMOUNT, MAX_MICROS, MICROS_PER_S, ResourceKinds, Resources, Time, Unit};
 use meed_config::constraints::ConstraintsForm;
 use meed_config::decimal::{NumberError, Rounding, parse_scaled};
+use meed_config::gang::GangForm;
 use meed_config::words::{quote, suggest};
 
 use super::json::{Entries, GroupLine, Header, JobLine};
@@ -245,7 +246,9 @@ impl Context<'_> {
             constraints.transpose().map_err(|why| BadRow::field("constraints", why))?.flatten();
         let limit = group.limit_s.map(|raw| seconds("limit_s", raw.get())).transpose()?.map(span);
         let (stage, count) = (group.stage, group.count);
-        Ok(JobGroup { stage, count, demand, duration, constraints, limit })
+        let gang = GangForm::read(group.gang, group.same.as_deref(), count)
+            .map_err(|why| BadRow::field("gang", why))?;
+        Ok(JobGroup { stage, count, demand, duration, constraints, limit, gang })
     }
 
     fn demand(

@@ -36,6 +36,7 @@ fn a_job_is_read_exactly() {
         duration,
         constraints: None,
         limit: None,
+        gang: None,
     };
     let micros = |micros| Span::from_micros(micros).unwrap();
     let expected = Job {
@@ -149,6 +150,11 @@ fn wrong_lines_say_what_is_wrong() {
             job(r#"{"count":0,"demand":{"slot":1},"duration_s":1}"#),
             "a group of 0 tasks; a group has at least one",
         ),
+        (task(slot, "1,\"gang\":2"), "gang: gang is 2; it must be 1 to 1, the tasks of its group"),
+        (
+            task(slot, "1,\"gang\":\"yes\""),
+            "character 84: wanted is true, or how many tasks start together",
+        ),
         (task(slot, "1,\"limit_s\":0"), "a time limit of 0; a limit is above zero"),
         (
             task(slot, r#"1,"limit_s":"1h""#),
@@ -235,6 +241,7 @@ fn what_cannot_be_written_is_refused() {
         duration: Durations::Same(Span::ZERO),
         constraints: None,
         limit: None,
+        gang: None,
     };
     let job = Job {
         label: JobLabel::Number(9),
@@ -280,7 +287,12 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
         (1..5000u64, 0..5000u64)
     ];
     let limit = prop::option::of(any_span().prop_filter("above zero", |span| *span > Span::ZERO));
-    (amounts, prop_oneof![same, each], limit).prop_map(|(amounts, (count, duration), limit)| {
+    let gang = (0..5u32, prop::option::of(any::<String>()));
+    let all = (amounts, prop_oneof![same, each], limit, gang);
+    all.prop_map(|(amounts, (count, duration), limit, (least, same))| {
+        // A gang of one that may be anywhere is none.
+        let same = same.filter(|label| !label.is_empty());
+        let gang = meed::Gang { least: least.clamp(1, count), same };
         JobGroup {
             stage: 0,
             count,
@@ -288,6 +300,7 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
             duration,
             constraints: None,
             limit,
+            gang: (gang.least > 1 || gang.same.is_some()).then(|| Box::new(gang)),
         }
     })
 }

@@ -17,7 +17,7 @@ mod stream;
 use meed::{MAX_MICROS, Span, Time};
 
 pub use dist::{Dist, Weighted};
-pub use spec::{Arrivals, GeneratorSpec, Limit, Per, StageSpec};
+pub use spec::{Arrivals, GangLeast, GangSpec, GeneratorSpec, Limit, Per, StageSpec};
 pub(crate) use stream::sum_weights;
 pub use stream::{Stream, split_mix};
 
@@ -131,6 +131,7 @@ impl Generator {
                     duration,
                     constraints: spec.constraints.clone(),
                     limit: spec.limit,
+                    gang: spec.gang.as_ref().map(|gang| Box::new(gang.of(count))),
                 }
             })
             .collect();

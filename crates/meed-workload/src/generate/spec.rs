@@ -1,6 +1,6 @@
 //! What a generator makes.
 
-use meed::{Constraints, MAX_MICROS, Resources, Span, Time};
+use meed::{Constraints, Gang, MAX_MICROS, Resources, Span, Time};
 
 use super::Dist;
 use crate::{MAX_TASKS, TraceError};
@@ -90,6 +90,37 @@ pub struct StageSpec {
     pub constraints: Option<Box<Constraints>>,
     /// The longest that each may run, above zero; drawn run times may be longer.
     pub limit: Option<Span>,
+    /// Whether they start together or not at all.
+    pub gang: Option<GangSpec>,
+}
+
+/// How tasks whose number is drawn start together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GangSpec {
+    /// How many.
+    pub least: GangLeast,
+    /// On nodes with one value of this label.
+    pub same: Option<String>,
+}
+
+/// How many tasks start together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GangLeast {
+    /// As many as are drawn.
+    All,
+    /// So many, or as many as are drawn where that is less.
+    AtMost(u32),
+}
+
+impl GangSpec {
+    /// The gang of `count` tasks.
+    pub fn of(&self, count: u32) -> Gang {
+        let least = match self.least {
+            GangLeast::All => count,
+            GangLeast::AtMost(least) => least.min(count),
+        };
+        Gang { least, same: self.same.clone() }
+    }
 }
 
 /// How often a run time is drawn.

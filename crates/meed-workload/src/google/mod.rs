@@ -256,6 +256,7 @@ impl GoogleTrace {
             constraints: different
                 .then(|| Box::new(Constraints { distinct_nodes: true, ..Constraints::default() })),
             limit: None,
+            gang: None,
         };
         let job = Job {
             label: JobLabel::Number(self.jobs[batch.job as usize].id),

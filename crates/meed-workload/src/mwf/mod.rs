@@ -120,6 +120,7 @@ impl MwfSource {
                 duration: Durations::Same(row.duration),
                 constraints: (!constraints.is_open()).then(|| Box::new(constraints)),
                 limit: row.limit,
+                gang: None,
             }
         };
         Ok(Job {

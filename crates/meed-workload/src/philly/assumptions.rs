@@ -27,6 +27,8 @@ pub enum PhillyShape {
     Rigid,
     /// One task per GPU, each as long as the job: the scheduler may start them one by one.
     Split,
+    /// One task per GPU, all of which start together, on whichever nodes.
+    Gang,
 }
 
 /// All choices of the Philly reader.
@@ -103,6 +105,7 @@ impl PhillyAssumptions {
                 "a job is one task that holds all its GPUs at once, wherever they are"
             }
             PhillyShape::Split => "a job is one task per GPU",
+            PhillyShape::Gang => "a job is one task per GPU, which start together",
         };
         vec![
             "Philly: one queue per virtual cluster".to_owned(),

@@ -18,7 +18,7 @@ pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 
-use meed::{MAX_MICROS, ResourceKinds, Span, Time};
+use meed::{Gang, MAX_MICROS, ResourceKinds, Span, Time};
 
 pub use assumptions::{PhillyAlign, PhillyAssumptions, PhillyShape};
 
@@ -102,11 +102,13 @@ impl PhillySource {
     fn job(&self, row: &Row) -> Job {
         let (count, each) = match self.shape {
             PhillyShape::Rigid => (1, u64::from(row.gpus)),
-            PhillyShape::Split => (row.gpus, 1),
+            PhillyShape::Split | PhillyShape::Gang => (row.gpus, 1),
         };
         let demand = rows::demand(each, self.gpu, self.kinds);
         let duration = Durations::Same(row.duration);
-        let group = JobGroup { stage: 0, count, demand, duration, constraints: None, limit: None };
+        let gang = Gang::all(count).filter(|_| self.shape == PhillyShape::Gang);
+        let group =
+            JobGroup { stage: 0, count, demand, duration, constraints: None, limit: None, gang };
         Job {
             label: JobLabel::Number(row.line),
             queue: row.queue,

@@ -157,7 +157,7 @@ impl Columns {
         let submit = time(self.arrival.seconds(value(self.arrival))?);
         let most = match shape {
             PhillyShape::Rigid => u64::from(u32::MAX),
-            PhillyShape::Split => u64::from(MAX_TASKS),
+            PhillyShape::Split | PhillyShape::Gang => u64::from(MAX_TASKS),
         };
         let gpus = self.gpus.whole(value(self.gpus), most)? as u32;
         let duration = span(self.duration.seconds(value(self.duration))?);

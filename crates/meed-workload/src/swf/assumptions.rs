@@ -31,6 +31,8 @@ pub enum SwfShape {
     Rigid,
     /// One task per processor, each as long as the job: the scheduler may start them one by one.
     Split,
+    /// One task per processor, all of which start together, on whichever nodes.
+    Gang,
 }
 
 /// Which number of processors counts; the other one where it is unknown.
@@ -156,6 +158,7 @@ impl SwfAssumptions {
         let shape = match self.shape {
             SwfShape::Rigid => "a job is one task that holds all its processors at once",
             SwfShape::Split => "a job is one task per processor",
+            SwfShape::Gang => "a job is one task per processor, which start together",
         };
         let processors = match self.processors {
             SwfProcessors::Allocated => {

@@ -145,6 +145,7 @@ fn job(row: Row, queue: u32) -> Job {
         duration: Durations::Same(row.duration),
         constraints: None,
         limit: row.limit,
+        gang: row.gang,
     };
     Job {
         label: JobLabel::Number(row.job),

@@ -1,6 +1,6 @@
 //! SWF lines to rows: everything about a job except the number of its queue.
 
-use meed::{MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
+use meed::{Gang, MAX_AMOUNT, ResourceKinds, Resources, Span, Time, Unit};
 
 use super::{SwfAssumptions, SwfHeader, SwfMemory, SwfProcessors, SwfQueues, SwfShape};
 use crate::error::BadRow;
@@ -30,6 +30,7 @@ pub(super) struct Row {
     pub(super) submit: Time,
     pub(super) duration: Span,
     pub(super) limit: Option<Span>,
+    pub(super) gang: Option<Box<Gang>>,
     /// Which queue: the number in the queue's column; `None` when it is unknown.
     pub(super) key: Option<u64>,
     pub(super) tasks: u32,
@@ -132,8 +133,8 @@ impl Rules {
         }
         let (tasks, each) = match self.assumptions.shape {
             SwfShape::Rigid => (1, processors),
-            SwfShape::Split if processors <= u64::from(MAX_TASKS) => (processors as u32, 1),
-            SwfShape::Split => {
+            _ if processors <= u64::from(MAX_TASKS) => (processors as u32, 1),
+            SwfShape::Split | SwfShape::Gang => {
                 return Err(column.wrong(
                     value(column),
                     &format!("is too large; a job has at most {MAX_TASKS} tasks"),
@@ -156,7 +157,8 @@ impl Rules {
         }
         let duration = duration.max(self.assumptions.min_duration);
         let limit = self.assumptions.limits.of(REQUESTED_TIME, value(REQUESTED_TIME), duration)?;
-        Ok((submit, Some(Row { job, submit, duration, limit, key, tasks, demand })))
+        let gang = Gang::all(tasks).filter(|_| self.assumptions.shape == SwfShape::Gang);
+        Ok((submit, Some(Row { job, submit, duration, limit, gang, key, tasks, demand })))
     }
 }
 

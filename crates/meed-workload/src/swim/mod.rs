@@ -174,6 +174,7 @@ fn shape(
             duration,
             constraints: None,
             limit: None,
+            gang: None,
         });
     }
     let label = JobLabel::Name(row.id.into());

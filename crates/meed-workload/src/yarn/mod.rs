@@ -115,6 +115,7 @@ impl YarnSource {
             duration: Durations::Same(crate::fields::span(app.micros())),
             constraints: None,
             limit: None,
+            gang: None,
         };
         Job {
             // Checked: at most the largest time.

@@ -6,8 +6,10 @@
 //! the root's policy says to wait, or to hold room for who is first (`holds`).
 
 use super::Engine;
-use super::ready::AT_ONCE;
-use super::room::ShapeId;
+use super::books::Books;
+use super::ready::{AT_ONCE, Bucket};
+use super::room::{Room, ShapeId};
+use super::tree::Tree;
 use crate::decision::{Choice, KeyValue, Reason, Start};
 use crate::order::Tier;
 use crate::order::key::Key;
@@ -22,6 +24,24 @@ pub(super) enum Candidate {
     Wait(u32),
     /// Nothing fits.
     Nothing,
+}
+
+/// See [`Engine::capped_by`].
+#[inline]
+pub(super) fn capped_by(
+    tree: &Tree,
+    books: &Books,
+    room: &Room,
+    leaf: QueueRow,
+    bucket: &Bucket,
+) -> Option<QueueRow> {
+    if !tree.has_maximums() {
+        return None;
+    }
+    match room.turn_of(bucket.shape()) {
+        1 => books.capped_by(tree, leaf, bucket.demand()),
+        tasks => books.capped_by(tree, leaf, &bucket.demand().times(tasks)),
+    }
 }
 
 impl Engine {
@@ -39,7 +59,8 @@ impl Engine {
     /// Starts the next task that [`Engine::decide`] would start; `None` when none can start. A
     /// world that carries out one start before it asks for the next calls this; called until it
     /// says `None`, it decides what `decide` decides. Events may come in between: what comes next
-    /// is decided with them.
+    /// is decided with them. Those in the middle of a gang are refused: its starts, of which
+    /// [`Reason::gang`] tells the number, are one decision.
     pub fn next_start(&mut self, explain: bool) -> Option<Start> {
         self.share_out_if_due();
         self.room.sift_fresh();
@@ -51,6 +72,9 @@ impl Engine {
     }
 
     fn next(&mut self, explain: bool) -> Option<Start> {
+        if let Some(start) = self.untold.pop_front() {
+            return Some(start);
+        }
         if self.servers.is_some() {
             return self.next_by_server(explain);
         }
@@ -64,6 +88,7 @@ impl Engine {
                 levels: Vec::new(),
                 starved_for: None,
                 reserved_for: None,
+                gang: None,
                 place: self.room.why(),
             });
             let leaf = self.choose_leaf(reason.as_mut())?;
@@ -92,7 +117,10 @@ impl Engine {
         node: Option<NodeRow>,
         reason: Option<Reason>,
     ) -> Option<Start> {
-        let shape = self.work.group(slot).shape;
+        let shape = self.work.group(slot).turn();
+        if self.room.turn_of(shape) > 1 {
+            return self.place_gang(slot, reason);
+        }
         let node = node.or_else(|| self.room.find_or_block(shape))?;
         let start = self.start(slot, None, node, reason);
         self.room.sift(node);
@@ -108,7 +136,13 @@ impl Engine {
         let (shape, demand) = (bucket.shape(), bucket.demand());
         let waits = self.waits && !self.is_hopeless(shape);
         let open = !bucket.is_empty() && (waits || self.room.is_open_for(shape, demand));
-        (open && self.books.capped_by(&self.tree, leaf, demand).is_none()).then_some(shape)
+        (open && self.capped_by(leaf, bucket).is_none()).then_some(shape)
+    }
+
+    /// The queue on the path whose maximum share the next turn of a bucket would exceed.
+    #[inline]
+    pub(super) fn capped_by(&self, leaf: QueueRow, bucket: &Bucket) -> Option<QueueRow> {
+        capped_by(&self.tree, &self.books, &self.room, leaf, bucket)
     }
 
     /// The leaf whose turn it is.
@@ -197,7 +231,7 @@ impl Engine {
             }
         }
         match best {
-            Some((_, slot)) if !self.room.is_open(self.work.group(slot).shape) => {
+            Some((_, slot)) if !self.room.is_open(self.work.group(slot).turn()) => {
                 Candidate::Wait(slot)
             }
             Some((_, slot)) => Candidate::Group(slot, node),
@@ -241,7 +275,7 @@ impl Engine {
             if bucket.is_empty() {
                 continue;
             }
-            match (self.books.capped_by(&self.tree, leaf, bucket.demand()), &mut least) {
+            match (self.capped_by(leaf, bucket), &mut least) {
                 (Some(queue), _) => self.ready.wait_for_maximum(queue, leaf),
                 (None, Some(least)) => least.lower(bucket.demand()),
                 (None, none) => *none = Some(*bucket.demand()),
@@ -358,7 +392,7 @@ impl Engine {
             }
             let group = self.work.group(slot);
             let key = self.books.group_key(self.now, id, group.number);
-            self.ready.update_group(job.queue, slot, group.shape, key);
+            self.ready.update_group(job.queue, slot, group.turn(), key);
         }
     }
 

@@ -55,8 +55,11 @@ pub struct GroupView {
     pub key: KeyValue,
     /// The same in natural units, as in [`ChildView::natural`].
     pub natural: f64,
-    /// The queue on its path whose maximum share one more such task would exceed.
+    /// The queue on its path whose maximum share its next turn would exceed: one more such task, or
+    /// as many as start together.
     pub capped_by: Option<QueueId>,
+    /// How many of them start together or not at all ([`crate::Gang`]); 1 where each by itself.
+    pub together: u32,
 }
 
 /// A node on which a task may run ([`Engine::nodes_for`]).
@@ -202,8 +205,9 @@ impl Engine {
         all.sort_unstable_by_key(|(key, _)| *key);
         let view = |(key, slot): (Key, u32)| {
             let group = self.work.group(slot);
-            let demand = self.room.demand(group.shape);
-            let capped_by = self.books.capped_by(&self.tree, leaf, demand);
+            let (turn, demand) = (group.turn(), self.room.demand(group.shape));
+            let tasks = self.room.turn_of(turn);
+            let capped_by = self.books.capped_by(&self.tree, leaf, &demand.times(tasks));
             GroupView {
                 job: group.job,
                 group: group.number,
@@ -212,6 +216,7 @@ impl Engine {
                 key: self.shown(leaf, &key),
                 natural: self.natural(leaf, &key),
                 capped_by: capped_by.map(|row| self.tree.id(row)),
+                together: tasks,
             }
         };
         all.into_iter().map(view).collect()
@@ -234,10 +239,15 @@ impl Engine {
         rows.filter_map(room)
     }
 
+    /// How many tasks of a gang's group fit at once now, where the gang may be. O(nodes).
+    pub fn fit_at_once(&self, group: &GroupView) -> u64 {
+        self.shape_of(group).map_or(0, |shape| self.room.fit_at_once(shape))
+    }
+
     fn shape_of(&self, group: &GroupView) -> Option<ShapeId> {
         let mut groups = self.work.job(group.job)?.groups().iter();
         let slot = groups.find(|&&slot| self.work.group(slot).number == group.group)?;
-        Some(self.work.group(*slot).shape)
+        Some(self.work.group(*slot).turn())
     }
 
     /// The starvation guard, where the root's policy has one.

@@ -339,14 +339,11 @@ impl Engine {
     /// Whether something of `leaf` fits somewhere: looked for, as one that merely may would keep
     /// others from their turn.
     fn can_start(&mut self, leaf: QueueRow) -> bool {
-        if self.waits {
-            return self.may_start(leaf);
-        }
         for i in 0..self.ready.buckets(leaf).len() {
-            if self
-                .startable_shape(leaf, i)
-                .is_some_and(|shape| self.room.find_or_block(shape).is_some())
-            {
+            let Some(shape) = self.startable_shape(leaf, i) else { continue };
+            // What is waited for, or gets a reservation, need not fit.
+            let waited_for = self.waits && !self.is_hopeless(shape);
+            if waited_for || self.room.find_or_block(shape).is_some() {
                 return true;
             }
         }

@@ -10,7 +10,6 @@ use super::work::Job;
 use crate::cluster::{check_dimensions, in_words};
 use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
-use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, JobSpec, MAX_WEIGHT, QueueId, QueueRow, TaskGroup};
 use crate::time::Span;
 
@@ -75,7 +74,7 @@ impl Engine {
 
     /// A group's waiting tasks are asked for no more.
     fn forget_waiting(&mut self, id: JobId, slot: u32) {
-        let (tasks, shape) = (self.work.forget_waiting(slot), self.work.group(slot).shape);
+        let (tasks, shape) = (self.work.forget_waiting(slot), self.work.group(slot).turn());
         if tasks == 0 {
             return;
         }
@@ -95,7 +94,11 @@ impl Engine {
     pub(super) fn remove_job(&mut self, id: JobId) {
         let job = self.work.remove_job(id);
         for &slot in job.groups() {
-            self.room.release_shape(self.work.group(slot).shape);
+            let group = self.work.group(slot);
+            if group.gang().is_some() {
+                self.room.release_shape(group.turn());
+            }
+            self.room.release_shape(group.shape);
         }
         self.work.free_groups(&job);
         self.books.job_leaves(self.now, id);
@@ -133,26 +136,37 @@ impl Engine {
             if tasks > u64::from(u32::MAX) {
                 return Err(Rejected::TooManyTasks);
             }
-            self.check_maximum(queue, &group.demand)?;
+            self.check_maximum(queue, group)?;
+            self.check_gang(group)?;
             self.room.check_possible(group, &self.kinds)?;
         }
         Ok(())
     }
 
     /// Refuses a demand above the maximum share of `leaf` or one of its parents.
-    fn check_maximum(&self, leaf: QueueRow, demand: &Resources) -> Result<(), Rejected> {
+    fn check_maximum(&self, leaf: QueueRow, group: &TaskGroup) -> Result<(), Rejected> {
         if !self.tree.has_maximums() {
             return Ok(());
         }
+        let demand = group.demand;
+        let whole = group.gang.as_ref().map_or(demand, |gang| demand.times(gang.least));
         let mut at = Some(leaf);
         while let Some(id) = at {
             let queue = &self.tree[id];
-            if let Some(max) = queue.max().filter(|max| !demand.fits_in(max)) {
-                return Err(Rejected::AboveMaximum {
-                    demand: in_words(demand, &self.kinds),
-                    queue: queue.name().to_owned(),
-                    maximum: in_words(max, &self.kinds),
-                });
+            if let Some(max) = queue.max().filter(|max| !whole.fits_in(max)) {
+                let (name, maximum) = (queue.name().to_owned(), in_words(max, &self.kinds));
+                let above = match demand.fits_in(max) {
+                    true => |demand, queue, maximum| Rejected::GangAboveMaximum {
+                        demand,
+                        queue,
+                        maximum,
+                    },
+                    false => {
+                        |demand, queue, maximum| Rejected::AboveMaximum { demand, queue, maximum }
+                    }
+                };
+                let asked = if demand.fits_in(max) { &whole } else { &demand };
+                return Err(above(in_words(asked, &self.kinds), name, maximum));
             }
             at = queue.parent();
         }
@@ -173,7 +187,10 @@ impl Engine {
         for group in groups {
             let (shape, count) = (self.room.hold_shape(group, id), u64::from(group.count));
             let slot = self.work.add_group(id, shape, group.count);
-            self.room.add_waiting(shape, count);
+            if let Some(gang) = group.gang.as_deref() {
+                self.begin_gang(slot, gang);
+            }
+            self.room.add_waiting(self.work.group(slot).turn(), count);
             self.books.ask(self.now, leaf, &group.demand, count);
             self.list_group(leaf, slot);
         }
@@ -185,7 +202,7 @@ impl Engine {
     pub(super) fn list_group(&mut self, leaf: QueueRow, slot: u32) {
         if !self.ready.is_listed(slot) {
             let key = self.group_key(slot);
-            let shape = self.work.group(slot).shape;
+            let shape = self.work.group(slot).turn();
             if self.ready.list(leaf, slot, shape, self.room.demand(shape), key) {
                 self.note_waiting(leaf, shape, true);
             }
@@ -195,7 +212,7 @@ impl Engine {
     /// Takes a group that no longer waits out of its leaf's bucket.
     #[inline]
     pub(super) fn unlist_group(&mut self, leaf: QueueRow, slot: u32) {
-        let shape = self.work.group(slot).shape;
+        let shape = self.work.group(slot).turn();
         // One whose tasks all have reservations is not there.
         if self.ready.is_listed(slot) && self.ready.unlist(leaf, slot, shape) {
             self.note_waiting(leaf, shape, false);

@@ -76,7 +76,7 @@ impl Engine {
         self.drop_surplus_holds(slot);
         let (shape, group_waits) = {
             let group = self.work.group(slot);
-            (group.shape, group.waiting() > 0)
+            (group.turn(), group.waiting() > 0)
         };
         let job = self.work.job(id).expect("the caller has found it");
         let (leaf, job_waits) = (job.queue, job.waiting() > 0);
@@ -91,6 +91,7 @@ impl Engine {
             true => self.note_job_held(slot),
         }
         self.park_if_all_held(leaf);
+        self.regroup(slot);
     }
 
     pub(super) fn task_adopted(
@@ -111,6 +112,7 @@ impl Engine {
         let slot = slot.ok_or(Rejected::TaskDoesNotWait { task })?;
         self.share_out_for(Reads::All);
         let allocation = self.start_since(Some(since), slot, Some(task), node);
+        self.regroup(slot);
         self.upset_node(node, false);
         Ok(Effect::Started(allocation))
     }

@@ -21,6 +21,7 @@ mod chores;
 mod decide;
 mod explain;
 mod forget;
+mod gangs;
 mod guard;
 mod holds;
 mod jobs;
@@ -43,12 +44,14 @@ mod wake;
 mod work;
 
 use std::cell::OnceCell;
+use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom};
 pub use holds::ReservationView;
 pub use parts::KeyParts;
 pub use view::QueueView;
 
+use crate::decision::Start;
 use crate::error::{ConfigError, Rejected};
 use crate::event::{Effect, Event};
 use crate::order::heap::ABSENT;
@@ -96,6 +99,8 @@ pub struct Engine {
     /// Whether to stop at a task that fits nowhere (`Blocked::Wait`; with `holds`, while it is
     /// looked for who is first).
     waits: bool,
+    /// Starts of a gang that are decided and not told yet.
+    untold: VecDeque<Start>,
     /// Whether shares are to be given out before somebody reads them (`share_out`).
     shares_due: bool,
     /// What they will make of tree and books, for who looks meanwhile.
@@ -139,6 +144,7 @@ impl Engine {
             rescales: false,
             rescaling: Rescaling::default(),
             waits: config.root.blocked == Blocked::Wait,
+            untold: VecDeque::new(),
             shares_due: false,
             seen: OnceCell::new(),
             kinds,
@@ -220,6 +226,9 @@ impl Engine {
     /// The same; shares may stay to be given out, as long as no time passes.
     #[inline]
     fn pass(&mut self, now: Time) -> Result<(), Rejected> {
+        if !self.untold.is_empty() {
+            return Err(Rejected::UntoldStarts);
+        }
         if now < self.now {
             let (given_us, now_us) = (now.as_micros(), self.now.as_micros());
             return Err(Rejected::TimeWentBack { given_us, now_us });

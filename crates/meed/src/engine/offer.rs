@@ -13,6 +13,7 @@
 //! starts, in its order (tests/suite/offers.rs), where parents do not count their children
 //! rescaled: what is set apart there by what fits anywhere is here whatever fits this node; and
 //! where no reservations are made, for offers keep to those of the last decision, and start none.
+//! A gang is offered no node: one is not what it waits for.
 //! Cost:
 //! O(waiting groups x depth) for each offer and each one passed over, plainly looked through; it
 //! does not grow with the number of nodes.
@@ -67,6 +68,7 @@ impl Engine {
                 levels: Vec::new(),
                 starved_for: None,
                 reserved_for: None,
+                gang: None,
                 place: "the node that asked",
             });
             let leaf = self.choose_among(&able, reason.as_mut())?;
@@ -114,8 +116,9 @@ impl Engine {
     fn fitting(&self, leaf: QueueRow, node: NodeRow) -> impl Iterator<Item = u32> {
         let buckets = self.ready.buckets(leaf).iter().filter(move |bucket| {
             !bucket.is_empty()
+                && self.room.turn_of(bucket.shape()) == 1
                 && self.room.fits(bucket.shape(), bucket.demand(), node)
-                && self.books.capped_by(&self.tree, leaf, bucket.demand()).is_none()
+                && self.capped_by(leaf, bucket).is_none()
         });
         buckets.flat_map(Bucket::groups)
     }

@@ -6,6 +6,7 @@
 //! jobs + running tasks), besides sorting.
 
 use std::cell::OnceCell;
+use std::collections::VecDeque;
 
 use super::Engine;
 use super::books::{Books, Used};
@@ -84,6 +85,8 @@ impl Engine {
             shapes: room.shapes,
             free_shapes: room.free_shapes,
             holds: self.hold_states(),
+            gang_labels: room.gang_labels,
+            untold: self.untold.iter().map(|start| start.allocation.slot() as u32).collect(),
             fresh: room.fresh,
             jobs: SlotsState { generations: jobs.0, free: jobs.1, live: self.job_states() },
             arrivals: self.books.arrivals(),
@@ -182,6 +185,7 @@ impl Engine {
             rescales: false,
             rescaling: Rescaling::default(),
             waits: root.blocked == Blocked::Wait,
+            untold: VecDeque::new(),
             shares_due: false,
             seen: OnceCell::new(),
             kinds,
@@ -203,6 +207,7 @@ impl Engine {
         engine.check_minimums()?;
         let waiting = engine.restore_jobs(state)?;
         engine.restore_running(state)?;
+        engine.restore_untold(state)?;
         engine.restore_holds(state)?;
         engine.room.restored(state)?;
         let total = *engine.room.total();
@@ -242,7 +247,10 @@ impl Engine {
                 let shape = self.room.restore_group(group.shape, id, &place)?;
                 let slot = self.work.restore_group(id, shape, group, &place)?;
                 let tasks = self.work.group(slot).waiting();
-                self.room.add_waiting(shape, tasks);
+                if let Some(gang) = &group.gang {
+                    self.restore_gang(slot, gang, &place)?;
+                }
+                self.room.add_waiting(self.work.group(slot).turn(), tasks);
                 let demand = self.room.demand(shape).as_slice();
                 let row = &mut asked[queue.index() * kinds..][..kinds];
                 for (sum, &amount) in row.iter_mut().zip(demand) {
@@ -350,7 +358,7 @@ impl Engine {
             for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
                 let demand = bucket.demand();
                 let fine = least.is_some_and(|least| least.fits_in(demand))
-                    || self.books.capped_by(&self.tree, leaf, demand).is_some();
+                    || self.capped_by(leaf, bucket).is_some();
                 ensure!(fine, at("least"), "it would not be woken for all that waits in it");
             }
             let bound = self.bound_of(leaf);
@@ -370,7 +378,7 @@ impl Engine {
             if group.waiting() == 0 || self.is_all_held(slot) {
                 continue;
             }
-            let shape = group.shape;
+            let shape = group.turn();
             let there = self.ready.buckets(leaf).iter().any(|bucket| bucket.shape() == shape);
             let place = || format!("queues[{}].buckets", leaf.index());
             ensure!(there, place(), "shape {} waits, and is not there", shape.number());

@@ -33,13 +33,30 @@ impl Engine {
         node: NodeRow,
         reason: Option<Reason>,
     ) -> Start {
+        let start = self.start_alone(slot, task, node, reason);
+        self.regroup(slot);
+        start
+    }
+
+    /// The same; what the other tasks of a gang wait for is brought up to date by the caller.
+    pub(super) fn start_alone(
+        &mut self,
+        slot: u32,
+        task: Option<u32>,
+        node: NodeRow,
+        reason: Option<Reason>,
+    ) -> Start {
         let allocation = self.start_since(None, slot, task, node);
+        self.told(allocation, reason)
+    }
+
+    /// A start as it is told.
+    pub(super) fn told(&self, allocation: AllocationId, reason: Option<Reason>) -> Start {
         let running = self.work.running(allocation).expect("it has just been started");
-        let (job, task, queue, failures) =
-            (running.job, running.task, self.tree.id(running.queue), running.failures);
-        let group = self.work.group(slot).number;
-        let reason = reason.map(Box::new);
-        let node = self.room.id(node);
+        let Running { job, task, failures, .. } = *running;
+        let queue = self.tree.id(running.queue);
+        let group = self.work.group(running.group).number;
+        let (reason, node) = (reason.map(Box::new), self.room.id(running.node));
         Start { allocation, job, task, group, queue, node, failures, reason }
     }
 
@@ -58,15 +75,17 @@ impl Engine {
         let (task, failures) = self.work.take(slot, task);
         self.drop_surplus_holds(slot);
         let group = self.work.group(slot);
-        let (id, shape) = (group.job, group.shape);
+        let (id, shape, turn) = (group.job, group.shape, group.turn());
         let group_waits = group.waiting() > 0;
         let job = self.work.job(id).expect("a group's job is alive");
         let (leaf, job_waits) = (job.queue, job.waiting() > 0);
         // 2.
         match adopted {
             None => self.room.start(shape, id, node),
-            Some(_) => self.room.adopt(shape, id, node),
+            Some(_) => self.room.hold_anyway(shape, id, node),
         }
+        self.room.sub_waiting(turn, 1);
+        self.gang_begins(slot, node);
         // 3.
         let (demand, node_weight) = (*self.room.demand(shape), self.room.weight(node));
         let used = Used { job: id, queue: leaf, demand: &demand, node_weight };
@@ -148,6 +167,9 @@ impl Engine {
         // 5.
         self.unblock(task.node);
         self.wake();
+        if self.work.gang_leaves(task.group) {
+            self.regroup(task.group);
+        }
         task
     }
 
@@ -193,12 +215,13 @@ impl Engine {
     pub(super) fn wait_again(&mut self, task: &Running, failures: u16) {
         let (slot, leaf) = (task.group, task.queue);
         self.work.put_back(task, failures);
-        self.room.add_waiting(task.shape, 1);
+        self.room.add_waiting(self.work.group(slot).turn(), 1);
         let demand = self.room.demand(task.shape);
         self.books.ask_again(self.now, &self.tree, task.job, demand);
         self.list_group(leaf, slot);
         self.update_arrivals(task.job, true);
         self.add_leaf_waiting(leaf, 1);
+        self.regroup(slot);
     }
 
     pub(super) fn state_after(&mut self, id: JobId) -> JobState {

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::Engine;
 use super::books::Books;
+use super::decide::capped_by;
 use super::ready::{AT_ONCE, Bucket, Ready, bound};
 use super::room::Room;
 use super::tree::Tree;
@@ -76,12 +77,15 @@ impl Engine {
         let (mut looked_at, mut at_once) = (Vec::new(), Vec::new());
         let (now, all_at_once) = (self.now, self.guard.is_some());
         let (books, tree, ready) = (&mut self.books, &self.tree, &self.ready);
+        let room = &self.room;
         let holds = self.holds.as_deref();
         let found = ready.first_helped(&[everything], below, |leaf| {
             let mut buckets = ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
             let eligible = |bucket: &Bucket| {
                 holds.is_none_or(|holds| !holds.is_hopeless(bucket.shape()))
-                    && books.capped_by(tree, leaf, bucket.demand()).is_none()
+                    // A gang waits for room, and gets no reservation.
+                    && (room.turn_of(bucket.shape()) == 1 || room.is_open(bucket.shape()))
+                    && capped_by(tree, books, room, leaf, bucket).is_none()
             };
             if !buckets.any(eligible) {
                 return None;
@@ -165,7 +169,7 @@ fn starts_on(
         if !nodes.iter().any(|&node| room.fits(bucket.shape(), bucket.demand(), node)) {
             continue;
         }
-        if books.capped_by(tree, leaf, bucket.demand()).is_none() {
+        if capped_by(tree, books, room, leaf, bucket).is_none() {
             return Helped::Starts;
         }
         helped = Helped::Capped;

@@ -7,11 +7,11 @@
 
 use smallvec::SmallVec;
 
-use super::room::ShapeId;
+use super::room::{RulesId, ShapeId};
 use crate::node_rows::Moves;
 use crate::slab::Slab;
 use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueRow};
-use crate::state::{GroupState, RunningState, SlotsState, State, StateError, ensure};
+use crate::state::{GangState, GroupState, RunningState, SlotsState, State, StateError, ensure};
 use crate::time::{Span, Time};
 
 /// A job that is alive.
@@ -75,6 +75,30 @@ struct Apart {
     skipped: Vec<u32>,
     /// Tasks to be tried again, with the number of their failures, the largest number first.
     retries: Vec<(u32, u16)>,
+    gang: Option<GangRow>,
+}
+
+/// What makes a group a gang's.
+#[derive(Clone, Copy)]
+pub(super) struct GangRow {
+    /// So many of its tasks run together at least.
+    pub(super) least: u32,
+    /// The label that keeps them together, by number; 0 for none.
+    pub(super) same: u32,
+    /// Tasks that run or have ended well.
+    pub(super) begun: u32,
+    running: u32,
+    /// Where its tasks may be, by `same`, while some run.
+    pub(super) within: Option<RulesId>,
+    /// What its waiting tasks wait for.
+    turn: ShapeId,
+}
+
+impl GangRow {
+    fn state(&self) -> GangState {
+        let GangRow { least, same, begun, within, .. } = *self;
+        GangState { least, same, begun, within, turn: self.turn.number() }
+    }
 }
 
 impl Group {
@@ -85,6 +109,21 @@ impl Group {
             None => in_turn,
             Some(apart) => in_turn - apart.skipped.len() as u64 + apart.retries.len() as u64,
         }
+    }
+
+    /// The shape under which its tasks wait.
+    #[inline]
+    pub(super) fn turn(&self) -> ShapeId {
+        match &self.apart {
+            None => self.shape,
+            Some(apart) => apart.gang.as_ref().map_or(self.shape, |gang| gang.turn),
+        }
+    }
+
+    /// What makes it a gang's.
+    #[inline]
+    pub(super) fn gang(&self) -> Option<&GangRow> {
+        self.apart.as_ref()?.gang.as_ref()
     }
 
     fn skipped(&self) -> &[u32] {
@@ -279,6 +318,11 @@ impl Work {
         u64::from(link(next) ^ link(before))
     }
 
+    /// The task that runs in that slot.
+    pub(super) fn running_in(&self, slot: u32) -> Option<AllocationId> {
+        self.running.handle(slot).filter(|&id| self.running.get(id).is_some())
+    }
+
     pub(super) fn running(&self, id: AllocationId) -> Option<&Running> {
         self.running.get(id)
     }
@@ -428,6 +472,9 @@ impl Work {
     /// A task that ran waits again.
     pub(super) fn put_back(&mut self, task: &Running, failures: u16) {
         self.groups[task.group as usize].put_back(task.task, failures);
+        if let Some(gang) = self.gang_mut(task.group) {
+            gang.begun -= 1;
+        }
         self.jobs[task.job].waiting += 1;
     }
 
@@ -442,9 +489,55 @@ impl Work {
     pub(super) fn forget_waiting(&mut self, slot: u32) -> u64 {
         let group = &mut self.groups[slot as usize];
         let tasks = group.waiting();
-        (group.next, group.apart) = (group.count, None);
+        group.next = group.count;
+        let gang = group.apart.take().and_then(|apart| apart.gang);
+        group.apart = gang.map(|gang| Box::new(Apart { gang: Some(gang), ..Apart::default() }));
         self.jobs[group.job].waiting -= tasks;
         tasks
+    }
+}
+
+/// Gangs.
+impl Work {
+    fn gang_mut(&mut self, slot: u32) -> Option<&mut GangRow> {
+        self.groups[slot as usize].apart.as_mut()?.gang.as_mut()
+    }
+
+    /// At least so many tasks of the group start together; see [`GangRow`].
+    pub(super) fn set_gang(&mut self, slot: u32, least: u32, same: u32) {
+        let group = &mut self.groups[slot as usize];
+        let (begun, running, within, turn) = (0, 0, None, group.shape);
+        let gang = GangRow { least, same, begun, running, within, turn };
+        group.apart.get_or_insert_default().gang = Some(gang);
+    }
+
+    /// The same of a restored group. Its running tasks come next.
+    pub(super) fn restore_gang(&mut self, slot: u32, state: &GangState, turn: ShapeId) {
+        let GangState { least, same, begun, within, .. } = *state;
+        let gang = GangRow { least, same, begun, running: 0, within, turn };
+        self.groups[slot as usize].apart.get_or_insert_default().gang = Some(gang);
+    }
+
+    /// The group's tasks wait under another shape from now on.
+    pub(super) fn set_turn(&mut self, slot: u32, turn: ShapeId) {
+        self.gang_mut(slot).expect("the caller has looked").turn = turn;
+    }
+
+    /// A task of the gang has begun; the others are to be where `within` says.
+    pub(super) fn gang_begins(&mut self, slot: u32, within: Option<RulesId>) {
+        let gang = self.gang_mut(slot).expect("the caller has looked");
+        (gang.begun, gang.running, gang.within) = (gang.begun + 1, gang.running + 1, within);
+    }
+
+    /// A task of the group runs no more; whether it is a gang's.
+    #[inline]
+    pub(super) fn gang_leaves(&mut self, slot: u32) -> bool {
+        let Some(gang) = self.gang_mut(slot) else { return false };
+        gang.running -= 1;
+        if gang.running == 0 {
+            gang.within = None;
+        }
+        true
     }
 }
 
@@ -460,7 +553,8 @@ impl Work {
             let group = self.group(slot);
             let (shape, count, next) = (group.shape.number(), group.count, group.next);
             let (retries, skipped) = (group.retries().to_vec(), group.skipped().to_vec());
-            GroupState { shape, count, next, skipped, retries }
+            let gang = group.gang().map(GangRow::state);
+            GroupState { shape, count, next, skipped, retries, gang }
         };
         self.jobs[id].groups.iter().map(state).collect()
     }
@@ -518,7 +612,7 @@ impl Work {
         group.next = state.next;
         if !state.skipped.is_empty() || !state.retries.is_empty() {
             let (skipped, retries) = (state.skipped.clone(), state.retries.clone());
-            group.apart = Some(Box::new(Apart { skipped, retries }));
+            group.apart = Some(Box::new(Apart { skipped, retries, gang: None }));
         }
         let waiting = group.waiting();
         let job = &mut self.jobs[id];
@@ -562,6 +656,11 @@ impl Work {
             self.link_to_node(allocation, task.node);
         }
         self.jobs[id].running += 1;
+        if let Some(gang) = self.gang_mut(group) {
+            gang.running += 1;
+            let counted = gang.running <= gang.begun;
+            ensure!(counted, at("group"), "more of its gang run than have begun");
+        }
         Ok(task)
     }
 }

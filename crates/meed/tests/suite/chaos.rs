@@ -33,7 +33,8 @@ fn groups(dice: &mut Dice, kinds: usize) -> Vec<TaskGroup> {
         };
         let count = dice.pick(&[1, 2, 3, 5, 1, 2, 0]);
         let limit = dice.pick(&[None, Some(span(1)), Some(span(S)), Some(span(4 * S))]);
-        TaskGroup { constraints: dice.constraints(), limit, ..TaskGroup::new(count, demand) }
+        let (constraints, gang) = (dice.constraints(), dice.gang(count));
+        TaskGroup { constraints, limit, gang, ..TaskGroup::new(count, demand) }
     };
     (0..dice.pick(&[1, 1, 2, 0])).map(|_| one(dice)).collect()
 }
@@ -184,7 +185,7 @@ pub(crate) fn run(dice: &mut Dice, config: &Config) -> (Shadow, Vec<Step>) {
             1 | 2 => {
                 let most = dice.below(4) as usize;
                 let starts = shadow.decide_some(now, most);
-                steps.push(Step::DecideSome(now, most, starts));
+                steps.push(Step::DecideSome(now, most.max(starts.len()), starts));
             }
             _ => {
                 let starts = shadow.decide(now);

@@ -9,6 +9,7 @@ mod common;
 mod conservation;
 mod events;
 mod forgotten;
+mod gangs;
 mod hierarchy;
 mod live;
 mod memory;

@@ -214,18 +214,30 @@ impl Engine {
 
     /// Whether no node can be held for tasks of this shape, as things stand.
     pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
-        self.holds.as_ref().is_some_and(|holds| holds.is_hopeless(shape))
+        let never = |holds: &Holds| holds.is_hopeless(shape) || self.room.turn_of(shape) > 1;
+        self.holds.as_deref().is_some_and(never)
     }
 
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
     pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
         let Some(holds) = &mut self.holds else { return };
         let waiting = self.work.group(slot).waiting();
-        let shape = self.work.group(slot).shape;
+        let shape = self.work.group(slot).turn();
         while u64::from(holds.of_group(slot)) > waiting {
             let last = holds.list.iter().rposition(|hold| hold.slot == slot);
             holds.give_up(last.expect("each is counted"));
             self.room.add_waiting(shape, 1);
+        }
+    }
+
+    /// What the group's tasks wait for is another: none of them has a reservation any more.
+    pub(super) fn drop_all_holds(&mut self, slot: u32) {
+        let turn = self.work.group(slot).turn();
+        let Some(holds) = &mut self.holds else { return };
+        while holds.of_group(slot) > 0 {
+            let last = holds.list.iter().rposition(|hold| hold.slot == slot);
+            holds.give_up(last.expect("each is counted"));
+            self.room.add_waiting(turn, 1);
         }
     }
 
@@ -236,7 +248,7 @@ impl Engine {
         if let Some(index) = holds.list.iter().position(there) {
             holds.remove(index);
             holds.touched.insert(node);
-            self.room.add_waiting(self.work.group(slot).shape, 1);
+            self.room.add_waiting(self.work.group(slot).turn(), 1);
         }
     }
 
@@ -252,7 +264,7 @@ impl Engine {
     }
 
     /// The queue of a group.
-    fn leaf_of(&self, slot: u32) -> QueueRow {
+    pub(super) fn leaf_of(&self, slot: u32) -> QueueRow {
         let job = self.work.group(slot).job;
         self.work.job(job).expect("a group's job is alive").queue
     }
@@ -260,7 +272,7 @@ impl Engine {
     /// The task of the group that is first in turn gets a reservation: it leaves the walk. Whether
     /// there is a node on which it can have one.
     fn hold(&mut self, slot: u32) -> bool {
-        let shape = self.work.group(slot).shape;
+        let shape = self.work.group(slot).turn();
         let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
         let found = self.find_place(shape, &need);
         let (now, leaf) = (self.now, self.leaf_of(slot));
@@ -287,7 +299,7 @@ impl Engine {
     }
 
     fn back_into_walk(&mut self, slot: u32) {
-        let (shape, leaf) = (self.work.group(slot).shape, self.leaf_of(slot));
+        let (shape, leaf) = (self.work.group(slot).turn(), self.leaf_of(slot));
         self.room.add_waiting(shape, 1);
         self.list_group(leaf, slot);
         let job = self.work.group(slot).job;
@@ -332,19 +344,20 @@ impl Engine {
         let holds = self.holds.as_ref()?;
         // The plan says that there is room; a state from elsewhere may not be so exact.
         let due = |hold: &Hold| {
-            let shape = self.work.group(hold.slot).shape;
+            let shape = self.work.group(hold.slot).turn();
             hold.at == Some(self.now)
                 && self.room.could_start(shape, hold.node)
                 && hold.need.demand.fits_in(&self.room.free(hold.node))
         };
         let index = holds.list.iter().position(due)?;
         let hold = self.holds.as_mut()?.remove(index);
-        let shape = self.work.group(hold.slot).shape;
+        let shape = self.work.group(hold.slot).turn();
         self.room.add_waiting(shape, 1);
         let reason = explain.then(|| Reason {
             levels: Vec::new(),
             starved_for: None,
             reserved_for: Some(self.now.saturating_since(hold.since)),
+            gang: None,
             place: "where its room was held",
         });
         Some(self.start(hold.slot, None, hold.node, reason))
@@ -426,7 +439,7 @@ impl Engine {
             let &slot = slot.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
             ensure!(row.since <= self.now, at("since"), "after the present");
             let group = self.work.group(slot);
-            let (shape, waiting) = (group.shape, group.waiting());
+            let (shape, waiting) = (group.turn(), group.waiting());
             let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
             let (node, since) = (NodeRow(row.node), row.since);
             let hold = Hold { slot, need, node, at: row.at, since, moved: row.moved };

@@ -209,7 +209,7 @@ impl Engine {
     fn find_homeless(&self, plan: &mut Plan, list: &mut [Hold]) -> Vec<bool> {
         let mut homeless = Vec::new();
         for hold in list {
-            let shape = self.work.group(hold.slot).shape;
+            let shape = self.work.group(hold.slot).turn();
             let there =
                 hold.node.index() < self.room.nodes() && self.room.could_start(shape, hold.node);
             // One whose instant has come starts, or is late.
@@ -232,7 +232,7 @@ impl Engine {
         homeless: bool,
         news: &News,
     ) -> Option<(Option<Time>, NodeRow)> {
-        let shape = self.work.group(hold.slot).shape;
+        let shape = self.work.group(hold.slot).turn();
         if homeless {
             return plan.best(self, shape, hold, false, None);
         }
@@ -245,7 +245,7 @@ impl Engine {
     }
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
-    pub(super) fn replan_openings(&mut self) {
+    pub(in crate::engine) fn replan_openings(&mut self) {
         let Some(holds) = &mut self.holds else { return };
         let touched = std::mem::take(&mut holds.touched);
         for node in touched {

@@ -40,6 +40,7 @@ impl Engine {
                 levels: Vec::new(),
                 starved_for: None,
                 reserved_for: None,
+                gang: None,
                 place: self.room.why(),
             });
             let leaf = self.choose_leaf(reason.as_mut())?;

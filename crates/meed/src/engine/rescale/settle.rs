@@ -187,7 +187,9 @@ impl Engine {
 
     /// Whether tasks of the shape fit where they did when it was looked at last.
     fn still_fits(&self, shape: ShapeId, node: Option<NodeRow>) -> bool {
-        node.is_some_and(|node| self.room.fits(shape, self.room.demand(shape), node))
+        // A gang is on several: it is looked for anew.
+        self.room.turn_of(shape) == 1
+            && node.is_some_and(|node| self.room.fits(shape, self.room.demand(shape), node))
     }
 
     /// Leaves below a maximum share where something has started may have no more room there.
@@ -209,7 +211,7 @@ impl Engine {
             if bucket.is_empty() {
                 continue;
             }
-            if let Some(queue) = self.books.capped_by(&self.tree, leaf, bucket.demand()) {
+            if let Some(queue) = self.capped_by(leaf, bucket) {
                 self.ready.wait_for_maximum(queue, leaf);
             }
         }

@@ -11,6 +11,7 @@
 //! is used up, the shapes that still fit there are opened. Fresh nodes where nothing blocked fits
 //! are forgotten at once ([`Room::sift_fresh`]). Cost: a question to the list of blocked demands.
 
+use super::shapes::Shape;
 use super::{Room, ShapeId};
 use crate::resources::Resources;
 use crate::spec::NodeRow;
@@ -40,9 +41,13 @@ impl Room {
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {
         let free = self.cluster.free(node);
-        self.shapes.any_blocked_fits(&free, |key| {
-            self.allowed(key).contains(node) && self.is_left_open(key, node)
-        })
+        self.shapes.any_blocked_fits(&free, |shape| self.lets_in(shape, node))
+    }
+
+    /// Whether tasks of this shape may be on `node`, where there is room enough for one.
+    fn lets_in(&self, shape: &Shape, node: NodeRow) -> bool {
+        let key = &shape.key;
+        self.allowed(key).contains(node) && self.is_left_open(key, node) && self.may_turn(shape)
     }
 
     /// Forgets the fresh nodes where nothing blocked fits: the invariant holds without them.
@@ -66,6 +71,7 @@ impl Room {
     /// caller wakes whom it helps and opens its shapes ([`Room::open_shapes`]).
     #[inline]
     pub(in crate::engine) fn freshen(&mut self, node: NodeRow) -> bool {
+        self.grown += 1;
         if self.fresh.contains(&node) {
             return true;
         }
@@ -97,9 +103,7 @@ impl Room {
     /// Blocked shapes that fit on `node` are blocked no more.
     pub(in crate::engine) fn open_shapes(&mut self, node: NodeRow) {
         let mut shapes = std::mem::take(&mut self.shapes);
-        shapes.unblock(&self.cluster.free(node), |key| {
-            self.allowed(key).contains(node) && self.is_left_open(key, node)
-        });
+        shapes.unblock(&self.cluster.free(node), |shape| self.lets_in(shape, node));
         self.shapes = shapes;
     }
 

@@ -8,12 +8,14 @@
 
 mod demand_list;
 mod fresh;
+mod gangs;
 mod openings;
 mod rules;
 mod shapes;
 mod state;
 
 pub(super) use openings::Openings;
+pub(super) use rules::RulesId;
 pub(super) use shapes::ShapeId;
 pub(super) use state::RoomState;
 
@@ -53,6 +55,8 @@ pub(super) struct Room {
     tells_limits: bool,
     /// The present, where room is held.
     now: Time,
+    /// How often a node has got room, from 1.
+    grown: u64,
 }
 
 impl Room {
@@ -71,6 +75,7 @@ impl Room {
             openings: BTreeMap::new(),
             tells_limits: false,
             now: Time::ZERO,
+            grown: 1,
         }
     }
 
@@ -235,6 +240,7 @@ impl Room {
         if self.waits_for_nodes {
             return Ok(());
         }
+        self.check_gang(group, kinds)?;
         // Most tasks are like others before them.
         if group.constraints.is_none() && self.shapes.known_possible(&group.demand) {
             return Ok(());
@@ -274,19 +280,12 @@ impl Room {
         self.shapes.sub_waiting(shape, tasks);
     }
 
-    /// A task that waited starts: takes its room.
+    /// A task starts: takes its room.
     #[inline]
     pub(super) fn start(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
         self.share_node(shape, job, node);
         let free = self.cluster.take(node, &self.shapes[shape].demand);
         self.told_free(node, &free);
-        self.shapes.sub_waiting(shape, 1);
-    }
-
-    /// A task that waited runs on `node` already, whatever room there is.
-    pub(super) fn adopt(&mut self, shape: ShapeId, job: JobId, node: NodeRow) {
-        self.hold_anyway(shape, job, node);
-        self.shapes.sub_waiting(shape, 1);
     }
 
     /// A task holds its room on `node`, whether it is there or not.
@@ -393,9 +392,18 @@ impl Room {
     /// Whether a task of this shape, which asks for `demand`, could start on `node` now.
     #[inline]
     pub(super) fn fits(&self, shape: ShapeId, demand: &Resources, node: NodeRow) -> bool {
+        let row = &self.shapes[shape];
         self.cluster.has_room(node, demand)
-            && self.allows(shape, node)
-            && self.is_left_open(&self.shapes[shape].key, node)
+            && self.allowed(&row.key).contains(node)
+            && self.is_left_open(&row.key, node)
+            && self.may_turn(row)
+    }
+
+    /// The same of one task by its key.
+    fn fits_key(&self, key: &ShapeKey, node: NodeRow) -> bool {
+        self.cluster.has_room(node, &key.demand)
+            && self.allowed(key).contains(node)
+            && self.is_left_open(key, node)
     }
 
     /// The longest that tasks of this shape may run, where that is told apart.
@@ -430,15 +438,20 @@ impl Room {
             (None, Some(_)) => false,
             (Some(easier), Some(shape)) => easier <= shape,
         };
-        let alike = easier.rules == shape.rules && easier.distinct == shape.distinct && shorter;
+        let together = easier.turn == shape.turn && easier.distinct == shape.distinct;
+        let alike = easier.rules == shape.rules && together && shorter;
         alike && easier.demand != shape.demand && easier.demand.fits_in(&shape.demand)
     }
 
-    /// A node for tasks of this shape.
+    /// A node for tasks of this shape; for a gang's any of those where it
+    /// may be.
     #[inline]
     fn find(&mut self, shape: ShapeId) -> Option<NodeRow> {
         if !self.is_open(shape) {
             return None;
+        }
+        if self.shapes[shape].key.turn.is_some() {
+            return self.find_gang(shape).and_then(|place| self.any_node_in(&place));
         }
         let blocked = self.shapes.is_blocked(shape);
         let row = &self.shapes[shape];

@@ -16,13 +16,15 @@ use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{JobId, NodeRow, TaskGroup};
 
 /// Number of a set of rules.
-pub(super) type RulesId = u32;
+pub(in crate::engine) type RulesId = u32;
 
 /// All sets of rules that tasks have had.
 #[derive(Default)]
 pub(super) struct Rules {
     sets: Vec<(Constraints, NodeSet)>,
     by_labels: BTreeMap<(LabelValues, LabelValues), RulesId>,
+    /// Labels that keep gangs together, numbered from 1.
+    together: Vec<String>,
 }
 
 impl Rules {
@@ -66,6 +68,40 @@ impl Rules {
         Some(id)
     }
 
+    /// The number of a label that keeps gangs together, from 1.
+    pub(super) fn number_label(&mut self, label: &str) -> u32 {
+        let known = self.together.iter().position(|known| known == label);
+        let at = known.unwrap_or_else(|| {
+            self.together.push(label.to_owned());
+            self.together.len() - 1
+        });
+        at as u32 + 1
+    }
+
+    /// The label of that number.
+    pub(super) fn label(&self, number: u32) -> &str {
+        &self.together[number as usize - 1]
+    }
+
+    /// All labels that keep gangs together, in order of number.
+    pub(super) fn together(&self) -> &[String] {
+        &self.together
+    }
+
+    /// The same rules, and `value` for the label of that number.
+    pub(super) fn narrowed(
+        &mut self,
+        rules: Option<RulesId>,
+        label: u32,
+        value: String,
+        cluster: &Cluster,
+    ) -> Option<RulesId> {
+        let wide = rules.map(|id| self.sets[id as usize].0.clone());
+        let mut narrow = Constraints { distinct_nodes: false, ..wide.unwrap_or_default() };
+        narrow.require.insert(self.label(label).to_owned(), vec![value]);
+        self.intern(&narrow, cluster)
+    }
+
     /// All of them, by number.
     pub(super) fn all(&self) -> impl Iterator<Item = &Constraints> {
         self.sets.iter().map(|(constraints, _)| constraints)
@@ -78,11 +114,21 @@ impl Rules {
     /// What of a task decides where it may run.
     pub(super) fn key(&mut self, group: &TaskGroup, job: JobId, cluster: &Cluster) -> ShapeKey {
         let constraints = group.constraints.as_deref();
+        // Of a gang that one value keeps together all tasks are where there is a value.
+        let same = group.gang.as_ref().and_then(|gang| gang.same.as_ref());
+        let rules = match same {
+            None => constraints.and_then(|constraints| self.intern(constraints, cluster)),
+            Some(label) => {
+                let mut labelled = constraints.cloned().unwrap_or_default();
+                labelled.distinct_nodes = false;
+                labelled.require.entry(label.clone()).or_default();
+                self.intern(&labelled, cluster)
+            }
+        };
         ShapeKey {
-            demand: group.demand,
-            rules: constraints.and_then(|constraints| self.intern(constraints, cluster)),
+            rules,
             distinct: constraints.filter(|constraints| constraints.distinct_nodes).map(|_| job),
-            limit: None,
+            ..ShapeKey::of(group.demand)
         }
     }
 

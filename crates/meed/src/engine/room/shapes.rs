@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use super::demand_list::DemandList;
 use super::rules::RulesId;
+use crate::gang::Turn;
 use crate::resources::Resources;
 use crate::spec::JobId;
 use crate::time::Span;
@@ -28,6 +29,15 @@ pub(super) struct ShapeKey {
     pub(super) distinct: Option<JobId>,
     /// The longest that a task may run, where room is held for tasks: else `None`.
     pub(super) limit: Option<Span>,
+    /// Where several start together: how.
+    pub(super) turn: Option<Turn>,
+}
+
+impl ShapeKey {
+    /// Single tasks that may run anywhere, for nobody knows how long.
+    pub(super) fn of(demand: Resources) -> ShapeKey {
+        ShapeKey { demand, rules: None, distinct: None, limit: None, turn: None }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,6 +55,8 @@ pub(super) struct Shape {
     waiting: u64,
     /// Only while tasks of it wait.
     blocked: bool,
+    /// Of a gang: how often any node had got room when it was last found to fit nowhere.
+    pub(super) tried: u64,
 }
 
 #[derive(Default)]
@@ -62,8 +74,7 @@ pub(super) struct Shapes {
 impl Shapes {
     /// Whether tasks of this demand without constraints are known, and possible.
     pub(super) fn known_possible(&self, demand: &Resources) -> bool {
-        self.find(&ShapeKey { demand: *demand, rules: None, distinct: None, limit: None })
-            .is_some_and(|id| self[id].possible)
+        self.find(&ShapeKey::of(*demand)).is_some_and(|id| self[id].possible)
     }
 
     /// The shape of this key, held once more; `possible` says whether the cluster could hold it.
@@ -92,6 +103,7 @@ impl Shapes {
             groups: 0,
             waiting: 0,
             blocked: false,
+            tried: 0,
         };
         let id = match self.unused.pop() {
             Some(id) => {
@@ -149,6 +161,11 @@ impl Shapes {
         self[id].blocked
     }
 
+    /// A gang of this shape fits nowhere, though nodes have got room `grown` times so far.
+    pub(super) fn set_tried(&mut self, id: ShapeId, grown: u64) {
+        self.get_mut(id).tried = grown;
+    }
+
     /// No node has room for this shape now.
     pub(super) fn block(&mut self, id: ShapeId) {
         let shape = &mut self.shapes[id.0 as usize];
@@ -167,17 +184,17 @@ impl Shapes {
     pub(super) fn any_blocked_fits(
         &self,
         free: &Resources,
-        allowed: impl Fn(&ShapeKey) -> bool,
+        allowed: impl Fn(&Shape) -> bool,
     ) -> bool {
-        self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)].key))
+        self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)]))
     }
 
     /// A node has `free`: the shapes of waiting tasks that fit and are allowed there are blocked no
     /// more.
-    pub(super) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&ShapeKey) -> bool) {
+    pub(super) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&Shape) -> bool) {
         let mut fitting = Vec::new();
         self.blocked.any_fitting(free, |id| {
-            fitting.extend(allowed(&self[ShapeId(id)].key).then_some(ShapeId(id)));
+            fitting.extend(allowed(&self[ShapeId(id)]).then_some(ShapeId(id)));
             false
         });
         for id in fitting {
@@ -221,8 +238,7 @@ impl Shapes {
 
     /// Without groups and tasks. `None`: a key stands twice.
     pub(super) fn of_slots(keys: &[Option<ShapeKey>], unused: &[u32]) -> Option<Shapes> {
-        let nothing =
-            ShapeKey { demand: Resources::default(), rules: None, distinct: None, limit: None };
+        let nothing = ShapeKey::of(Resources::default());
         let mut shapes = Shapes::default();
         for (number, key) in keys.iter().enumerate() {
             let of = key.unwrap_or(nothing);
@@ -233,6 +249,7 @@ impl Shapes {
                 groups: 0,
                 waiting: 0,
                 blocked: false,
+                tried: 0,
             });
             let id = ShapeId(number as u32);
             if key.is_some_and(|key| shapes.by_key.insert(key, id).is_some()) {

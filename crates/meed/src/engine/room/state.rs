@@ -2,16 +2,18 @@
 //! placement is told of it, and keeps only what its next draws depend on.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use super::shapes::{ShapeKey, Shapes};
 use super::{Room, ShapeId};
 use crate::engine::tree::amounts_of;
 use crate::engine::work::Running;
+use crate::gang::Turn;
 use crate::place::Placement;
 use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
 use crate::spec::{JobId, NodeRow, NodeSpec};
-use crate::state::{NodeState, ShapeState, State, StateError, ensure};
+use crate::state::{NodeState, ShapeState, State, StateError, TurnState, ensure};
 use crate::time::Span;
 
 /// What of a state is the room's.
@@ -21,6 +23,7 @@ pub(in crate::engine) struct RoomState {
     pub(in crate::engine) first_node: Option<Vec<u64>>,
     pub(in crate::engine) capacities: Vec<Vec<u64>>,
     pub(in crate::engine) rules: Vec<crate::Constraints>,
+    pub(in crate::engine) gang_labels: Vec<String>,
     pub(in crate::engine) shapes: Vec<Option<ShapeState>>,
     pub(in crate::engine) free_shapes: Vec<u32>,
     pub(in crate::engine) fresh: Vec<u32>,
@@ -50,6 +53,11 @@ impl Room {
             rules: shape.key.rules,
             distinct: shape.key.distinct.map(|job| job.slot() as u32),
             limit: shape.key.limit,
+            turn: shape.key.turn.map(|turn| TurnState {
+                tasks: turn.tasks.get(),
+                same: turn.same,
+                tried: shape.tried == self.grown,
+            }),
             blocked,
         };
         let shapes = shapes.into_iter().enumerate().map(|(number, living)| {
@@ -62,6 +70,7 @@ impl Room {
             rows: self.cluster.rows().state(),
             capacities: self.cluster.classes().map(|class| class.as_slice().to_vec()).collect(),
             rules: self.rules.all().cloned().collect(),
+            gang_labels: self.rules.together().to_vec(),
             shapes: shapes.collect(),
             free_shapes,
             fresh: self.fresh.iter().map(|node| node.0).collect(),
@@ -126,6 +135,10 @@ impl Room {
             let new = number == Some(index as u32);
             ensure!(new, format!("rules[{index}]"), "it names no labels, or stands there twice");
         }
+        for (index, label) in state.gang_labels.iter().enumerate() {
+            let new = room.rules.number_label(label) as usize == index + 1;
+            ensure!(new, format!("gang_labels[{index}]"), "it stands there twice");
+        }
         room.shapes = room.shapes_of(state, kinds, job_in)?;
         let mut fresh: Vec<NodeRow> = Vec::new();
         for &node in &state.fresh {
@@ -165,7 +178,17 @@ impl Room {
             };
             let limit = shape.limit;
             ensure!(limit != Some(Span::ZERO), at("limit"), "no time at all");
-            keys.push(Some(ShapeKey { demand, rules, distinct, limit }));
+            let labels = state.gang_labels.len();
+            let turn = match shape.turn {
+                None => None,
+                Some(TurnState { tasks, same, .. }) => {
+                    ensure!(same as usize <= labels, at("turn.same"), "there is no such label");
+                    let tasks = NonZeroU32::new(tasks).filter(|tasks| tasks.get() > 1);
+                    let one = || StateError::new(at("turn.tasks"), "a turn of several has two");
+                    Some(Turn { tasks: tasks.ok_or_else(one)?, same })
+                }
+            };
+            keys.push(Some(ShapeKey { demand, rules, distinct, limit, turn }));
         }
         let mut free = vec![false; keys.len()];
         for &number in &state.free_shapes {
@@ -233,6 +256,9 @@ impl Room {
             ensure!(waited_for || !shape.blocked, at("blocked"), "no task of it waits");
             if shape.blocked {
                 self.shapes.block(id);
+            }
+            if shape.turn.is_some_and(|turn| turn.tried) {
+                self.shapes.set_tried(id, self.grown);
             }
         }
         let (rules, cluster) = (&self.rules, &self.cluster);

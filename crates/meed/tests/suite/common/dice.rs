@@ -61,6 +61,19 @@ impl Dice {
         Some(Box::new(constraints))
     }
 
+    /// A gang of so many tasks, mostly a right one; `None` for most groups.
+    pub(crate) fn gang(&mut self, count: u32) -> Option<Box<Gang>> {
+        let least = match self.below(8) {
+            0 | 1 => count,
+            2 => count.div_ceil(2),
+            3 => self.below(4) as u32,
+            _ => return None,
+        };
+        let same = self.pick(&[None, None, Some("zone"), Some("disk"), Some("rack")]);
+        let same = same.map(str::to_owned);
+        Some(Box::new(Gang { least, same }))
+    }
+
     pub(crate) fn weight(&mut self) -> u64 {
         self.pick(&[1000, 1000, 2000, 500, 333, 1, 7919])
     }

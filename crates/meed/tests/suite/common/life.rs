@@ -34,6 +34,10 @@ impl Model {
                 count: group.count,
                 fresh: (first..first + group.count).collect(),
                 retries,
+                gang: group.gang.as_deref().cloned(),
+                begun: 0,
+                within: None,
+                wanted: None,
             };
             self.jobs[job].groups.push(group);
         }
@@ -50,6 +54,7 @@ impl Model {
         let job = self.job(start.job);
         let leaf = start.queue.index();
         self.count_since_now(job);
+        self.gang_starts(job, start.group as usize);
         let group = &mut self.jobs[job].groups[start.group as usize];
         // Of the tasks that wait again the one with the smallest number goes first.
         let again = (0..group.retries.len()).min_by_key(|&i| group.retries[i].0);
@@ -85,6 +90,8 @@ impl Model {
             end: None,
             undone: false,
         });
+        self.gang_begins(job, start.group as usize, node);
+        self.regroup();
     }
 
     /// Who does not count yet in this round counts from its first start in it.
@@ -139,6 +146,7 @@ impl Model {
             end: None,
             undone: false,
         });
+        self.gang_begins(job, group, node);
     }
 
     /// A running task.
@@ -183,6 +191,7 @@ impl Model {
             self.begin_to_wait(self.jobs[job].queue);
         }
         self.jobs[job].groups[group].retries.push((number, failures));
+        self.jobs[job].groups[group].begun -= 1;
     }
 
     pub(crate) fn end(&mut self, allocation: AllocationId) {

@@ -4,6 +4,7 @@
 pub(crate) mod charge;
 pub(crate) mod dice;
 pub(crate) mod fraction;
+pub(crate) mod gangs;
 pub(crate) mod life;
 pub(crate) mod model;
 pub(crate) mod reserve;
@@ -105,6 +106,19 @@ fn limit_of(tasks: &[u64]) -> Option<Span> {
     Some(span(limit.max(1)))
 }
 
+/// Now and then a gang of all, or of some.
+fn gang_of(tasks: &[u64]) -> Option<Box<Gang>> {
+    let count = tasks.len() as u32;
+    let gang = match (tasks.iter().sum::<u64>() / S + 3 * tasks.len() as u64) % 11 {
+        0 => Gang::of(count),
+        1 => Gang::of(count.div_ceil(2)),
+        2 => Gang::of(count).within("zone"),
+        3 => Gang::of(1).within("zone"),
+        _ => return None,
+    };
+    Some(Box::new(gang))
+}
+
 /// Runs jobs to the end; every decision and every instant is checked by the twin.
 pub(crate) struct World {
     pub(crate) shadow: Shadow,
@@ -149,7 +163,13 @@ impl World {
                 limit: self.shadow.tells_limits.then(|| limit_of(tasks)).flatten(),
                 ..TaskGroup::new(tasks.len() as u32, *demand)
             };
-            let groups = job.groups.iter().map(group).collect();
+            let mut groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
+            for (group, (_, tasks)) in groups.iter_mut().zip(&job.groups) {
+                group.gang = gang_of(tasks);
+                if self.shadow.engine.check_tasks(job.queue, std::slice::from_ref(group)).is_err() {
+                    group.gang = None;
+                }
+            }
             let event = Ev::Job {
                 queue: job.queue,
                 weight: job.weight,

@@ -70,6 +70,13 @@ pub(crate) struct Group {
     /// Tasks that have never been started, in order.
     pub(crate) fresh: Vec<u32>,
     pub(crate) retries: Vec<(u32, u16)>,
+    pub(crate) gang: Option<Gang>,
+    /// Tasks that run or have ended well.
+    pub(crate) begun: u64,
+    /// Where the gang is, by its label, while tasks of it run.
+    pub(crate) within: Option<String>,
+    /// What its waiting tasks waited for when that was looked at last.
+    pub(crate) wanted: Option<(u64, Option<String>)>,
 }
 
 pub(crate) struct Task {
@@ -106,6 +113,8 @@ pub(crate) struct Model {
     pub(crate) freed: bool,
     /// It is looked for who is first in turn, whether it fits or not.
     pub(crate) any_size: bool,
+    /// A gang is in the middle of its start.
+    pub(crate) starting: Option<super::gangs::Starting>,
 }
 
 impl Group {
@@ -136,6 +145,7 @@ impl Model {
             holds: Vec::new(),
             freed: false,
             any_size: false,
+            starting: None,
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {
@@ -512,6 +522,7 @@ impl Model {
         );
         self.freed |= self.running().count() < ran || of_node || moves;
         self.drop_surplus();
+        self.regroup();
         self.clear_drained();
         self.share_out();
     }

@@ -110,15 +110,26 @@ impl Model {
         skip: Option<usize>,
     ) -> bool {
         let group = &self.jobs[job].groups[group];
-        let until = group.limit.map_or(NEVER, |limit| from.saturating_add(limit).min(NEVER));
+        self.demand_fits_from(&group.demand, group.limit, node, from, skip)
+    }
+
+    fn demand_fits_from(
+        &self,
+        demand: &Resources,
+        limit: Option<u64>,
+        node: usize,
+        from: u64,
+        skip: Option<usize>,
+    ) -> bool {
+        let until = limit.map_or(NEVER, |limit| from.saturating_add(limit).min(NEVER));
         let mut times = self.instants(node);
         times.retain(|&at| at > from && at < until);
         times.push(from);
         let fits = |kind: usize, t: u64| {
-            let amount = group.demand.get(kind);
+            let amount = demand.get(kind);
             amount == 0 || i128::from(amount) <= self.free_at(node, t, kind, skip)
         };
-        times.iter().all(|&t| (0..group.demand.kinds()).all(|kind| fits(kind, t)))
+        times.iter().all(|&t| (0..demand.kinds()).all(|kind| fits(kind, t)))
     }
 
     /// Whether the node could hold a task of the group if nothing else ran there.
@@ -132,6 +143,10 @@ impl Model {
     }
 
     pub(crate) fn has_hope(&self, job: usize, group: usize) -> bool {
+        if self.turn(job, group) > 1 {
+            // Gangs get no reservations.
+            return self.node_for(job, group).is_some();
+        }
         (0..self.nodes.len()).any(|node| self.could_hold(job, group, node))
     }
 
@@ -231,7 +246,25 @@ impl Model {
 
     /// Whether holds let a task of the group start on a node now that has room.
     pub(crate) fn is_left_open(&self, job: usize, group: usize, node: usize) -> bool {
-        self.holds.is_empty() || self.fits_from((job, group), node, self.now, None)
+        let group = &self.jobs[job].groups[group];
+        self.is_left_open_for(&group.demand, group.limit, node)
+    }
+
+    /// The same of so much, for so long.
+    pub(crate) fn is_left_open_for(
+        &self,
+        demand: &Resources,
+        limit: Option<u64>,
+        node: usize,
+    ) -> bool {
+        self.holds.is_empty() || self.demand_fits_from(demand, limit, node, self.now, None)
+    }
+
+    /// What the group's tasks wait for is another.
+    pub(crate) fn drop_holds(&mut self, job: usize, group: usize) {
+        let before = self.holds.len();
+        self.holds.retain(|held| (held.job, held.group) != (job, group));
+        self.freed |= self.holds.len() < before;
     }
 
     /// Whether room is held on a node.

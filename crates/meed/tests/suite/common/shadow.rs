@@ -135,7 +135,8 @@ impl Shadow {
         self.silent.advance(micros(now)).expect("time goes on");
         self.model.advance(now);
         let (mut starts, mut silent) = (Vec::new(), Vec::new());
-        while starts.len() < most {
+        // A gang's starts are all taken.
+        while starts.len() < most || self.model.starting.is_some() {
             let Some(start) = self.engine.next_start(true) else {
                 self.model.check_nothing_missed();
                 break;
@@ -144,9 +145,12 @@ impl Shadow {
             self.model.started(&start);
             starts.push(start);
         }
-        while silent.len() < most {
+        while silent.len() < starts.len() {
             let Some(start) = self.silent.next_start(false) else { break };
             silent.push(start);
+        }
+        if starts.len() < most {
+            assert!(self.silent.next_start(false).is_none(), "there is nothing more to start");
         }
         assert_same(&starts, &silent);
         self.model.check(&mut self.engine, now);

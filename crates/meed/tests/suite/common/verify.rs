@@ -21,6 +21,8 @@ fn fits_better(demand: &Resources, a: &Resources, b: &Resources) -> bool {
 
 /// What is to start next.
 pub(crate) enum Expected {
+    /// With the others of its gang.
+    WithGang { job: usize, group: usize, node: usize },
     /// By a reservation.
     Held { job: usize, group: usize, node: usize, waited: u64 },
     /// In turn; `any_size`: where all that waits stood in the order, fitting or not.
@@ -36,9 +38,15 @@ pub(crate) enum Expected {
 
 impl Model {
     /// Where what may be taken for ever does, else where what is held leaves it open long enough.
-    fn node_with_holds(&self, job: usize, group: usize) -> Option<usize> {
+    fn node_with_holds(
+        &self,
+        job: usize,
+        group: usize,
+        among: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
         let demand = &self.jobs[job].groups[group].demand;
-        let allowed = |&node: &usize| self.nodes[node].up && self.is_allowed(job, group, node);
+        let allowed =
+            |&node: &usize| self.nodes[node].up && self.is_allowed(job, group, node) && among(node);
         let lasting = |node: usize| self.lasting(node);
         let mut lasts =
             (0..self.nodes.len()).filter(allowed).filter(|&node| demand.fits_in(&lasting(node)));
@@ -48,15 +56,28 @@ impl Model {
             }));
         }
         (0..self.nodes.len())
-            .filter(|&node| self.has_holds(node))
+            .filter(|&node| self.has_holds(node) && among(node))
             .find(|&node| self.has_room(node, job, group))
     }
 
-    fn node_for(&self, job: usize, group: usize) -> Option<usize> {
-        if !self.holds.is_empty() {
-            return self.node_with_holds(job, group);
+    pub(crate) fn node_for(&self, job: usize, group: usize) -> Option<usize> {
+        match self.turn(job, group) {
+            1 => self.node_among(job, group, &|_| true),
+            _ => self.node_for_gang(job, group),
         }
-        let has_room = |&node: &usize| self.has_room(node, job, group);
+    }
+
+    /// A node for one task of the group, of some.
+    pub(crate) fn node_among(
+        &self,
+        job: usize,
+        group: usize,
+        among: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
+        if !self.holds.is_empty() {
+            return self.node_with_holds(job, group, among);
+        }
+        let has_room = |&node: &usize| among(node) && self.has_room(node, job, group);
         match self.queues[0].spec.policy.per_server {
             false => {
                 let mut with_room = (0..self.nodes.len()).filter(has_room);
@@ -105,6 +126,7 @@ impl Model {
             |task: &Task| self.jobs[task.job].groups[task.group].constraints.distinct_nodes;
         let taken = |task: &Task| task.job == job && task.node == node && wants_own(task);
         constraints.allow(&self.nodes[node].spec.labels)
+            && self.is_near(job, group, node)
             && !(constraints.distinct_nodes && self.running().any(taken))
     }
 
@@ -124,10 +146,9 @@ impl Model {
     /// as well.
     fn is_candidate(&self, number: usize, group_number: usize) -> bool {
         let job = &self.jobs[number];
-        let group = &job.groups[group_number];
         job.alive
             && self.unheld(number, group_number) > 0
-            && !self.is_capped(job.queue, &group.demand)
+            && !self.is_capped(job.queue, &self.turn_demand(number, group_number))
             && (!self.any_size || self.has_hope(number, group_number))
             && (self.waits_for_large() || self.node_for(number, group_number).is_some())
     }
@@ -195,7 +216,15 @@ impl Model {
         self.refresh_counts();
         let reason = start.reason.as_ref().expect("asked for");
         let got = (self.job(start.job), start.group as usize, start.node.index());
+        let turn = self.starting.map(|starting| starting.tasks);
+        let turn = turn.unwrap_or_else(|| self.turn(got.0, got.1));
+        let together = reason.gang.map_or(1, u64::from);
+        assert_eq!(together, turn, "how many start together");
         let (leaf, starved, any_size) = match self.expect().expect("something can start") {
+            Expected::WithGang { job, group, node } => {
+                assert_eq!(got, (job, group, node), "with its gang, at {} us", self.now);
+                return;
+            }
             Expected::Held { job, group, node, waited } => {
                 assert_eq!(got, (job, group, node), "by reservation, at {} us", self.now);
                 assert_eq!(reason.reserved_for.map(Span::as_micros), Some(waited));
@@ -230,6 +259,9 @@ impl Model {
 
     /// What is to start next, by plain scans.
     fn expect(&mut self) -> Option<Expected> {
+        if let Some(expected) = self.expect_gang() {
+            return Some(expected);
+        }
         if let Some(expected) = self.expect_with_holds() {
             return Some(expected);
         }
@@ -268,6 +300,9 @@ impl Model {
         self.refresh_counts();
         match self.expect() {
             None => {}
+            Some(Expected::WithGang { job, group, .. }) => {
+                panic!("the rest of the gang of group {group}, job {job}, does not start")
+            }
             Some(Expected::Held { job, group, node, .. }) => panic!(
                 "group {group} of job {job} starts by reservation on node {node}, at {} us; left \
                  are {:?}",

@@ -1,0 +1,266 @@
+//! Room for gangs: how many tasks fit at once, and on which nodes.
+//!
+//! > fit(node) = min over kinds of floor(may be taken(node) / demand), 1 at most with
+//! > `distinct_nodes`
+//!
+//! A gang of k tasks fits where the sum over nodes is at least k; with `same`, the sum over the
+//! nodes with one value of that label: of the values with enough room the one with the least, of
+//! like ones the first by name. Which of those nodes its tasks get is the placement's choice, task
+//! by task: all of them fit whatever it picks, for all ask for the same.
+//!
+//! A blocked gang is looked at again when some node has got room since and holds one task more
+//! ([`Room::may_turn`]). Cost: O(nodes) for each look.
+
+use std::collections::BTreeMap;
+
+use super::rules::RulesId;
+use super::shapes::{Shape, ShapeKey};
+use super::{Room, ShapeId};
+use crate::cluster::in_words;
+use crate::constraints::Constraints;
+use crate::error::Rejected;
+use crate::gang::{Gang, Turn};
+use crate::resources::{ResourceKinds, Resources};
+use crate::spec::{NodeRow, TaskGroup};
+use crate::time::Time;
+
+/// Where all tasks of a gang can start now.
+pub(in crate::engine) struct GangPlace {
+    tasks: u32,
+    /// What each asks for, and where it may be.
+    key: ShapeKey,
+}
+
+impl GangPlace {
+    /// How many they are.
+    pub(in crate::engine) fn tasks(&self) -> u32 {
+        self.tasks
+    }
+}
+
+/// How many tasks of `demand` fit into `room`.
+fn times(demand: &Resources, room: &Resources) -> u64 {
+    let both = demand.as_slice().iter().zip(room.as_slice());
+    let fit = both.filter(|(demand, _)| **demand > 0).map(|(&demand, &room)| room / demand);
+    fit.min().unwrap_or(0)
+}
+
+impl Room {
+    /// So many tasks of this shape start together: 1 where it is no gang's.
+    #[inline]
+    pub(in crate::engine) fn turn_of(&self, shape: ShapeId) -> u32 {
+        self.shapes[shape].key.turn.map_or(1, |turn| turn.tasks.get())
+    }
+
+    /// Whether room has come since a gang was last found to fit nowhere.
+    #[inline]
+    pub(super) fn may_turn(&self, shape: &Shape) -> bool {
+        shape.key.turn.is_none() || shape.tried < self.grown
+    }
+
+    /// Where a gang of this shape can start now; where it cannot the shape is blocked.
+    pub(in crate::engine) fn find_gang_or_block(&mut self, shape: ShapeId) -> Option<GangPlace> {
+        let found = self.find_gang(shape);
+        if found.is_none() {
+            self.shapes.block(shape);
+        }
+        found
+    }
+
+    pub(super) fn find_gang(&mut self, shape: ShapeId) -> Option<GangPlace> {
+        let row = &self.shapes[shape];
+        let (key, turn) = (row.key, row.key.turn?);
+        if self.shapes.is_blocked(shape) && !self.may_turn(row) {
+            return None;
+        }
+        let rules = match turn.same {
+            0 => {
+                let fit = self.fit_now(&key).map(|(_, fit)| fit);
+                let enough = fit.sum::<u64>() >= u64::from(turn.tasks.get());
+                enough.then_some(key.rules)
+            }
+            label => self.tightest(&key, label, turn.tasks.get()).map(Some),
+        };
+        let Some(rules) = rules else {
+            self.shapes.set_tried(shape, self.grown);
+            return None;
+        };
+        Some(GangPlace { tasks: turn.tasks.get(), key: ShapeKey { rules, turn: None, ..key } })
+    }
+
+    /// The most tasks of a gang's shape that fit now where it may be.
+    pub(in crate::engine) fn fit_at_once(&self, shape: ShapeId) -> u64 {
+        let key = &self.shapes[shape].key;
+        match key.turn.map_or(0, |turn| turn.same) {
+            0 => self.fit_now(key).map(|(_, fit)| fit).sum(),
+            label => self.by_value(label, self.fit_now(key)).into_values().max().unwrap_or(0),
+        }
+    }
+
+    /// Nodes on which tasks of this key can start now, with how many.
+    fn fit_now(&self, key: &ShapeKey) -> impl Iterator<Item = (NodeRow, u64)> {
+        let rows = (0..self.cluster.nodes.len() as u32).map(NodeRow);
+        rows.filter_map(move |node| {
+            if !self.cluster.has_room(node, &key.demand) || !self.allowed(key).contains(node) {
+                return None;
+            }
+            let fit = times(&key.demand, &self.takable(key, node));
+            let fit = if key.distinct.is_some() { fit.min(1) } else { fit };
+            (fit > 0).then_some((node, fit))
+        })
+    }
+
+    /// What tasks of this key may take of `node` now.
+    fn takable(&self, key: &ShapeKey, node: NodeRow) -> Resources {
+        let mut room = self.cluster.free(node);
+        if let Some(openings) = self.openings.get(&node) {
+            let ends = key.limit.map_or(Time::MAX, |limit| self.now.saturating_add(limit));
+            let opening = openings.iter().find(|(until, _)| ends <= *until);
+            let nothing = Resources::zero(room.kinds());
+            room.lower(opening.map_or(&nothing, |(_, room)| room));
+        }
+        room
+    }
+
+    /// Sums by the value that nodes have of a label; those that have none are left out.
+    fn by_value(
+        &self,
+        label: u32,
+        nodes: impl Iterator<Item = (NodeRow, u64)>,
+    ) -> BTreeMap<&str, u64> {
+        let label = self.rules.label(label);
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        for (node, fit) in nodes {
+            if let Some(value) = self.spec(node).labels.get(label) {
+                let sum = sums.entry(value).or_default();
+                *sum = sum.saturating_add(fit);
+            }
+        }
+        sums
+    }
+
+    /// The rules that keep a gang on the nodes with one value of `label`: of the values with room
+    /// for `tasks` the one with the least.
+    fn tightest(&mut self, key: &ShapeKey, label: u32, tasks: u32) -> Option<RulesId> {
+        let sums = self.by_value(label, self.fit_now(key)).into_iter();
+        let enough = sums.filter(|(_, sum)| *sum >= u64::from(tasks));
+        let value = enough.min_by_key(|(_, sum)| *sum)?.0.to_owned();
+        self.rules.narrowed(key.rules, label, value, &self.cluster)
+    }
+
+    /// A node where a task of the gang fits; nothing is drawn for that.
+    pub(super) fn any_node_in(&self, place: &GangPlace) -> Option<NodeRow> {
+        self.fit_now(&place.key).map(|(node, _)| node).next()
+    }
+
+    /// A node for the next task of a gang that has a place.
+    pub(in crate::engine) fn node_in(&mut self, place: &GangPlace) -> NodeRow {
+        let key = &place.key;
+        let allowed = self.rules.allowed(key, &self.taken);
+        let found = self.place.find(&key.demand, allowed);
+        let found = found.or_else(|| {
+            let mut held = self.openings.keys().copied();
+            held.find(|&node| self.fits_key(key, node))
+        });
+        found.expect("as many tasks fit as were counted")
+    }
+
+    /// The rules of tasks that are to be where one of their gang is, on `node`.
+    pub(in crate::engine) fn rules_at(
+        &mut self,
+        shape: ShapeId,
+        label: u32,
+        node: NodeRow,
+    ) -> Option<RulesId> {
+        let value = self.spec(node).labels.get(self.rules.label(label))?.clone();
+        let rules = self.shapes[shape].key.rules;
+        self.rules.narrowed(rules, label, value, &self.cluster)
+    }
+
+    /// The number of a label that keeps gangs together; 0 for none.
+    pub(in crate::engine) fn label_of(&mut self, gang: &Gang) -> u32 {
+        gang.same.as_deref().map_or(0, |label| self.rules.number_label(label))
+    }
+
+    /// The shape under which tasks of `shape` wait: for a turn, or single ones by other rules.
+    /// Held once more.
+    pub(in crate::engine) fn hold_turn(
+        &mut self,
+        shape: ShapeId,
+        turn: Option<Turn>,
+        within: Option<RulesId>,
+    ) -> ShapeId {
+        let key = self.shapes[shape].key;
+        let key = ShapeKey { rules: within.or(key.rules), turn, ..key };
+        self.shapes.hold(&key, self.shapes[shape].possible)
+    }
+
+    /// Whether `waits` is what [`Room::hold_turn`] would hold.
+    pub(in crate::engine) fn is_turn(
+        &self,
+        waits: ShapeId,
+        shape: ShapeId,
+        turn: Option<Turn>,
+        within: Option<RulesId>,
+    ) -> bool {
+        let (waits, shape) = (&self.shapes[waits].key, &self.shapes[shape].key);
+        waits.turn == turn && waits.rules == within.or(shape.rules)
+    }
+
+    /// How many labels keep gangs together.
+    pub(in crate::engine) fn gang_labels(&self) -> usize {
+        self.rules.together().len()
+    }
+
+    /// Whether there are rules of that number.
+    pub(in crate::engine) fn knows_rules(&self, rules: RulesId) -> bool {
+        self.rules.all().count() > rules as usize
+    }
+
+    /// Whether the cluster, as far as it is remembered, could hold the gang of `group` when empty.
+    pub(super) fn check_gang(
+        &self,
+        group: &TaskGroup,
+        kinds: &ResourceKinds,
+    ) -> Result<(), Rejected> {
+        let Some(gang) = group.gang.as_deref() else { return Ok(()) };
+        let constraints = group.constraints.as_deref();
+        let (mut most, mut labelled) = (0, false);
+        let mut sums: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+        for node in &self.cluster.nodes {
+            let labels = &node.spec.labels;
+            let value = gang.same.as_ref().map(|label| labels.get(label).map(String::as_str));
+            labelled |= value.flatten().is_some();
+            if value == Some(None) || constraints.is_some_and(|rules| !rules.allow(labels)) {
+                continue;
+            }
+            let fit = times(&group.demand, &node.spec.capacity);
+            let distinct = constraints.is_some_and(|rules| rules.distinct_nodes);
+            let sum = sums.entry(value.flatten()).or_default();
+            *sum = sum.saturating_add(if distinct { fit.min(1) } else { fit });
+            most = most.max(*sum);
+        }
+        if let Some(label) = gang.same.as_ref().filter(|_| !labelled) {
+            return Err(Rejected::UnknownLabel { label: label.clone() });
+        }
+        if most >= u64::from(gang.least) {
+            return Ok(());
+        }
+        let demand = in_words(&group.demand, kinds);
+        Err(Rejected::GangTooWide { least: gang.least, demand, within: within(group), most })
+    }
+}
+
+/// What narrows down where a gang may be, in words that follow a comma; nothing for nothing.
+fn within(group: &TaskGroup) -> String {
+    let constraints = group.constraints.as_deref();
+    let label = group.gang.as_ref().and_then(|gang| gang.same.as_ref());
+    let words = [
+        constraints.filter(|rules| rules.names_labels()).map(Constraints::to_string),
+        constraints
+            .filter(|rules| rules.distinct_nodes)
+            .map(|_| "each on a node of its own".to_owned()),
+        label.map(|label| format!("all on nodes with the same `{label}`")),
+    ];
+    words.into_iter().flatten().map(|words| format!(", {words}")).collect()
+}

@@ -1,0 +1,51 @@
+//! Gangs: tasks that are of use together only, so that they start at one instant or not at all.
+//!
+//! A group of n tasks with `least` = k starts k of them at once; the others start as they fit, and
+//! so do single ones that failed while at least k go on. Those that wait again while fewer than k
+//! have begun start together again.
+//!
+//! > turn(group) = min(waiting, max(1, least - begun))
+//!
+//! where `begun` counts tasks that run or have ended well. A turn is one turn in the order of
+//! fairness, and charged as its tasks. Two gangs never hold parts of what both need: neither holds
+//! anything before all of it starts.
+
+/// How many tasks of a group start together, and how near to each other.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Gang {
+    /// So many tasks of the group at least: from 1 to all of them.
+    pub least: u32,
+    /// All tasks of the group that run run on nodes with one value of this label: a rack, an
+    /// island of fast links. Of values with enough room the gang takes the one with the least.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub same: Option<String>,
+}
+
+impl Gang {
+    /// At least so many tasks, wherever they run.
+    pub fn of(least: u32) -> Gang {
+        Gang { least, same: None }
+    }
+
+    /// All of a group of so many tasks, boxed as groups hold it; `None`: one task is no gang.
+    pub fn all(count: u32) -> Option<Box<Gang>> {
+        (count > 1).then(|| Box::new(Gang::of(count)))
+    }
+
+    /// The same, on nodes with one value of `label`.
+    #[must_use]
+    pub fn within(self, label: impl Into<String>) -> Gang {
+        Gang { same: Some(label.into()), ..self }
+    }
+}
+
+/// What the waiting tasks of a gang's group wait for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Turn {
+    /// So many of them start together.
+    pub(crate) tasks: std::num::NonZeroU32,
+    /// On nodes with one value of this label, whichever it is; by number, 0 for none.
+    pub(crate) same: u32,
+}

@@ -1,0 +1,153 @@
+//! Gangs, by definition: how many copies of a task a node holds is counted, and summed.
+
+use super::model::{Model, Task};
+use super::verify::Expected;
+use meed::*;
+
+/// A gang of which some have started at this instant, and the others are next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Starting {
+    job: usize,
+    group: usize,
+    /// How many start in all, and how many of them are left.
+    pub(crate) tasks: u64,
+    left: u64,
+}
+
+/// What of a group's gang changes what its waiting tasks wait for.
+type Wants = (u64, Option<String>);
+
+impl Model {
+    /// How many tasks of the group start together, if any do.
+    pub(crate) fn turn(&self, job: usize, group: usize) -> u64 {
+        let row = &self.jobs[job].groups[group];
+        let least = row.gang.as_ref().map_or(1, |gang| u64::from(gang.least));
+        least.saturating_sub(row.begun).min(row.waiting()).max(1)
+    }
+
+    /// What the next turn of the group takes in all.
+    pub(crate) fn turn_demand(&self, job: usize, group: usize) -> Resources {
+        let (turn, demand) = (self.turn(job, group), self.jobs[job].groups[group].demand);
+        let amounts: Vec<u64> = demand.as_slice().iter().map(|&amount| amount * turn).collect();
+        Resources::new(&amounts)
+    }
+
+    /// Whether what keeps the gang together lets a task be on the node.
+    pub(crate) fn is_near(&self, job: usize, group: usize, node: usize) -> bool {
+        let row = &self.jobs[job].groups[group];
+        let Some(label) = row.gang.as_ref().and_then(|gang| gang.same.as_ref()) else {
+            return true;
+        };
+        let value = self.nodes[node].spec.labels.get(label);
+        value.is_some() && (row.within.is_none() || value == row.within.as_ref())
+    }
+
+    /// How many copies of the task could start on the node at once, at most `most`.
+    fn copies_on(&self, job: usize, group: usize, node: usize, most: u64) -> u64 {
+        let row = &self.jobs[job].groups[group];
+        if !self.nodes[node].up || !self.is_allowed(job, group, node) {
+            return 0;
+        }
+        let most = if row.constraints.distinct_nodes { most.min(1) } else { most };
+        let (free, kinds) = (self.free(node), 0..row.demand.kinds());
+        let asked = kinds.clone().filter(|&kind| row.demand.get(kind) > 0);
+        let fit = asked.map(|kind| free.get(kind) / row.demand.get(kind)).min();
+        let mut copies = fit.unwrap_or(0).min(most);
+        let all = |copies: u64| -> Resources {
+            Resources::new(&kinds.clone().map(|k| copies * row.demand.get(k)).collect::<Vec<_>>())
+        };
+        // Holds may leave less than is free.
+        while copies > 0 && !self.is_left_open_for(&all(copies), row.limit, node) {
+            copies -= 1;
+        }
+        copies
+    }
+
+    /// The value of the label that keeps it together where the gang fits now, if it does: of all
+    /// values the one with the least room; `Some(None)`: nothing keeps it together.
+    fn gang_fits(&self, job: usize, group: usize) -> Option<Option<String>> {
+        let (turn, row) = (self.turn(job, group), &self.jobs[job].groups[group]);
+        let label = row.gang.as_ref().and_then(|gang| gang.same.as_ref());
+        let value = |node: usize| label.map(|label| self.nodes[node].spec.labels.get(label));
+        let mut values: Vec<Option<String>> =
+            (0..self.nodes.len()).map(|node| value(node).flatten().cloned()).collect();
+        values.sort();
+        values.dedup();
+        let sum = |of: &Option<String>| {
+            let nodes = (0..self.nodes.len()).filter(|&node| value(node).flatten() == of.as_ref());
+            let most = if label.is_none() { turn } else { u64::MAX };
+            nodes.map(|node| self.copies_on(job, group, node, most)).sum::<u64>()
+        };
+        let sums = values.into_iter().map(|value| (sum(&value), value));
+        Some(sums.filter(|(sum, _)| *sum >= turn).min()?.1)
+    }
+
+    /// A node for the first task of the gang's turn, if all of it fits now.
+    pub(crate) fn node_for_gang(&self, job: usize, group: usize) -> Option<usize> {
+        let value = self.gang_fits(job, group)?;
+        self.node_among(job, group, &|node| {
+            let gang = self.jobs[job].groups[group].gang.as_ref();
+            let label = gang.and_then(|gang| gang.same.as_ref());
+            label.is_none_or(|label| self.nodes[node].spec.labels.get(label) == value.as_ref())
+        })
+    }
+
+    /// The next task of a gang that has begun to start.
+    pub(crate) fn expect_gang(&self) -> Option<Expected> {
+        let Starting { job, group, .. } = self.starting?;
+        let node = self.node_among(job, group, &|_| true).expect("all of a gang fits");
+        Some(Expected::WithGang { job, group, node })
+    }
+
+    /// A task starts: the others of its gang are next.
+    pub(crate) fn gang_starts(&mut self, job: usize, group: usize) {
+        self.starting = match self.starting {
+            Some(Starting { left, .. }) if left <= 1 => None,
+            Some(starting) => Some(Starting { left: starting.left - 1, ..starting }),
+            None => {
+                let tasks = self.turn(job, group);
+                (tasks > 1).then_some(Starting { job, group, tasks, left: tasks - 1 })
+            }
+        };
+    }
+
+    /// A task of the group runs from now on.
+    pub(crate) fn gang_begins(&mut self, job: usize, group: usize, node: usize) {
+        let row = &mut self.jobs[job].groups[group];
+        row.begun += 1;
+        let label = row.gang.as_ref().and_then(|gang| gang.same.as_ref());
+        if let (Some(label), None) = (label, &row.within) {
+            row.within = self.nodes[node].spec.labels.get(label).cloned();
+        }
+    }
+
+    fn wants(&self, job: usize, group: usize) -> Wants {
+        let row = &self.jobs[job].groups[group];
+        let label = row.gang.as_ref().and_then(|gang| gang.same.as_ref());
+        let asked = label.and_then(|label| row.constraints.require.get(label));
+        // What is asked for anyway changes nothing.
+        let is_new = |value: &String| asked != Some(&vec![value.clone()]);
+        (self.turn(job, group), row.within.clone().filter(is_new))
+    }
+
+    /// Something has happened to tasks: whose gang waits for something else now has no reservation
+    /// any more.
+    pub(crate) fn regroup(&mut self) {
+        for job in 0..self.jobs.len() {
+            for group in 0..self.jobs[job].groups.len() {
+                let runs = |task: &Task| (task.job, task.group) == (job, group);
+                if !self.running().any(runs) {
+                    self.jobs[job].groups[group].within = None;
+                }
+                if self.jobs[job].groups[group].gang.is_none() || self.starting.is_some() {
+                    continue;
+                }
+                let wants = self.wants(job, group);
+                let before = self.jobs[job].groups[group].wanted.replace(wants.clone());
+                if before.is_some_and(|before| before != wants) {
+                    self.drop_holds(job, group);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Gangs by hand; random ones beside the twin are in `twin.rs`, `chaos.rs` and `state.rs`.
+
+use crate::common::shadow::{Ev, Shadow};
+use crate::common::*;
+use meed::*;
+
+fn gang(count: u32, each: u64, least: u32) -> TaskGroup {
+    let gang = Some(Box::new(Gang::of(least)));
+    TaskGroup { gang, ..TaskGroup::new(count, slots(each)) }
+}
+
+fn job(queue: QueueId, groups: Vec<TaskGroup>) -> Ev {
+    Ev::Job { queue, weight: 1000, groups, open: false, max_attempts: 0 }
+}
+
+fn labelled(name: &str, size: u64, rack: &str) -> NodeSpec {
+    let mut spec = node(name, slots(size));
+    if !rack.is_empty() {
+        spec.labels.insert("rack".to_owned(), rack.to_owned());
+    }
+    spec
+}
+
+/// Queues `a` and `b`, fair, and these nodes.
+fn shadow(nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
+    let config = Config { nodes, ..slots_config(1, &policy("fair"), &["a", "b"]) };
+    let shadow = Shadow::new(&config);
+    let find = |name: &str| shadow.engine.find_queue(name).unwrap();
+    let (a, b) = (find("a"), find("b"));
+    (shadow, a, b)
+}
+
+/// Numbers of the nodes on which tasks start, in order.
+fn nodes(starts: &[Start]) -> Vec<usize> {
+    starts.iter().map(|start| start.node.index()).collect()
+}
+
+fn together(starts: &[Start]) -> Vec<Option<u32>> {
+    starts.iter().map(|start| start.reason.as_ref().unwrap().gang).collect()
+}
+
+#[test]
+fn all_start_at_one_instant_or_none() {
+    let (mut shadow, a, b) = shadow(vec![node("n0", slots(2)), node("n1", slots(2))]);
+    shadow.apply(0, &job(a, vec![TaskGroup::new(1, slots(1))])).unwrap();
+    let first = shadow.decide(0);
+    // Three are free; four would be needed.
+    shadow.apply(0, &job(b, vec![gang(4, 1, 4)])).unwrap();
+    assert!(shadow.decide(0).is_empty());
+    shadow.apply(S, &Ev::Ended(first[0].allocation)).unwrap();
+    let starts = shadow.decide(S);
+    assert_eq!(nodes(&starts), [0, 0, 1, 1]);
+    assert_eq!(together(&starts), [Some(4); 4]);
+}
+
+#[test]
+fn two_gangs_never_hold_parts_of_what_both_need() {
+    let (mut shadow, a, b) = shadow(vec![node("n0", slots(3)), node("n1", slots(3))]);
+    for queue in [a, b] {
+        shadow.apply(0, &job(queue, vec![gang(4, 1, 4)])).unwrap();
+    }
+    let starts = shadow.decide(0);
+    let queues: Vec<QueueId> = starts.iter().map(|start| start.queue).collect();
+    assert_eq!(queues, [a; 4]);
+    for start in &starts {
+        shadow.apply(S, &Ev::Ended(start.allocation)).unwrap();
+    }
+    assert_eq!(shadow.decide(S).len(), 4);
+}
+
+#[test]
+fn beyond_the_least_number_each_starts_as_it_fits() {
+    let (mut shadow, a, _) = shadow(vec![node("n0", slots(3))]);
+    shadow.apply(0, &job(a, vec![gang(5, 1, 2)])).unwrap();
+    let starts = shadow.decide(0);
+    assert_eq!(together(&starts), [Some(2), Some(2), None]);
+}
+
+#[test]
+fn who_is_lost_comes_back_together_unless_enough_go_on() {
+    let (mut shadow, a, b) = shadow(vec![node("n0", slots(2)), node("n1", slots(2))]);
+    shadow.apply(0, &job(a, vec![gang(4, 1, 3)])).unwrap();
+    let starts = shadow.decide(0);
+    assert_eq!(nodes(&starts), [0, 0, 1, 1]);
+    let left = starts[0].node;
+    shadow.apply(S, &Ev::NodeLeft(left)).unwrap();
+    // Two of three go on: one is enough to be three again, and it is no turn of several.
+    shadow.apply(S, &Ev::NodeJoined(node("n2", slots(1)))).unwrap();
+    assert_eq!(together(&shadow.decide(S)), [None]);
+    // All are lost: three start together, and somebody else's single task does not hinder.
+    let running: Vec<AllocationId> = shadow.model.running().map(|task| task.allocation).collect();
+    for task in running {
+        shadow.apply(2 * S, &Ev::TaskLost(task)).unwrap();
+    }
+    shadow.apply(2 * S, &job(b, vec![TaskGroup::new(1, slots(1))])).unwrap();
+    let starts = shadow.decide(2 * S);
+    let ours: Vec<&Start> = starts.iter().filter(|start| start.queue == a).collect();
+    assert!(ours.is_empty() || ours.len() == 3, "{starts:?}");
+}
+
+#[test]
+fn one_value_of_a_label_and_the_tightest() {
+    let racks = vec![
+        labelled("n0", 4, "x"),
+        labelled("n1", 2, "y"),
+        labelled("n2", 1, "y"),
+        labelled("n3", 9, ""),
+        labelled("n4", 2, "z"),
+    ];
+    let (mut shadow, a, _) = shadow(racks);
+    let mut near = gang(3, 1, 3);
+    near.gang = Some(Box::new(Gang::of(3).within("rack")));
+    shadow.apply(0, &job(a, vec![near.clone()])).unwrap();
+    // y has room for three, x for four.
+    assert_eq!(nodes(&shadow.decide(0)), [1, 1, 2]);
+    shadow.apply(0, &job(a, vec![near])).unwrap();
+    assert_eq!(nodes(&shadow.decide(0)), [0, 0, 0]);
+    // Only the first two are a gang; the third stays near them though it would fit elsewhere.
+    let mut some = gang(3, 1, 2);
+    some.gang = Some(Box::new(Gang::of(2).within("rack")));
+    shadow.apply(0, &job(a, vec![some])).unwrap();
+    assert_eq!(nodes(&shadow.decide(0)), [4, 4]);
+}
+
+#[test]
+fn a_gang_keeps_below_the_maximum_share_as_a_whole() {
+    let (mut shadow, a, _) = shadow(vec![node("n0", slots(9))]);
+    let max = QueueChange { max: Some(Some(slots(4))), ..QueueChange::default() };
+    shadow.apply(0, &Ev::QueueChanged(a, max)).unwrap();
+    shadow.apply(0, &job(a, vec![TaskGroup::new(2, slots(1)), gang(3, 1, 3)])).unwrap();
+    let starts = shadow.decide(0);
+    assert_eq!(starts.len(), 2);
+    shadow.apply(S, &Ev::Ended(starts[0].allocation)).unwrap();
+    assert_eq!(together(&shadow.decide(S)), [Some(3); 3]);
+}
+
+#[test]
+fn what_can_never_start_is_refused_with_a_reason() {
+    let (mut shadow, a, _) = shadow(vec![labelled("n0", 2, "x"), labelled("n1", 2, "y")]);
+    let max = QueueChange { max: Some(Some(slots(3))), ..QueueChange::default() };
+    let near = |tasks: u32, label: &str| TaskGroup {
+        gang: Some(Box::new(Gang::of(tasks).within(label))),
+        ..TaskGroup::new(tasks, slots(1))
+    };
+    let mut refused = |group: TaskGroup| shadow.apply(0, &job(a, vec![group])).unwrap_err();
+    let words = |why: Rejected| why.to_string();
+    assert_eq!(
+        words(refused(gang(2, 1, 3))),
+        "a gang of at least 3 tasks, in a group of 2; from 1 to all are right"
+    );
+    assert!(words(refused(gang(2, 1, 0))).contains("at least 0 tasks"));
+    assert_eq!(
+        words(refused(gang(5, 1, 5))),
+        "a gang of 5 tasks of kind0 1 each: the cluster could hold 4 of them at once when empty"
+    );
+    assert_eq!(
+        words(refused(near(3, "rack"))),
+        "a gang of 3 tasks of kind0 1 each, all on nodes with the same `rack`: the cluster could \
+         hold 2 of them at once when empty"
+    );
+    assert_eq!(
+        words(refused(near(2, "island"))),
+        "a gang on nodes with the same `island`: no node has a label of that name"
+    );
+    shadow.apply(0, &Ev::QueueChanged(a, max)).unwrap();
+    assert_eq!(
+        words(shadow.apply(0, &job(a, vec![gang(4, 1, 4)])).unwrap_err()),
+        "a gang asks for kind0 4 at once, more than the maximum share of queue `a` (kind0 3)"
+    );
+    shadow.apply(0, &job(a, vec![gang(3, 1, 3)])).unwrap();
+    assert_eq!(shadow.decide(0).len(), 3);
+}
+
+#[test]
+fn no_event_comes_between_the_starts_of_a_gang() {
+    let config = slots_config(3, &policy("fair"), &["a"]);
+    let mut engine = engine(&config);
+    let a = engine.find_queue("a").unwrap();
+    job(a, vec![gang(3, 1, 3)]).send(&mut engine, 0).unwrap();
+    let first = engine.next_start(false).unwrap();
+    let ended = Ev::Ended(first.allocation);
+    assert_eq!(ended.send(&mut engine, S), Err(Rejected::UntoldStarts));
+    assert_eq!(std::iter::from_fn(|| engine.next_start(false)).count(), 2);
+    ended.send(&mut engine, S).unwrap();
+}
