@@ -186,6 +186,7 @@ impl Recording {
             strict: false,
             series_points,
             keep_jobs: false,
+            looks: Default::default(),
             log,
         })
     }
