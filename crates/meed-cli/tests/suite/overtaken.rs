@@ -111,6 +111,27 @@ fn nothing_is_said_of_tasks_that_are_as_wide_as_those_before_them() {
     assert!(json(&said)["runs"][0]["queues"][0]["overtaken"].is_null(), "alone, nobody overtakes");
 }
 
+/// Where the end of a job causes another, the second run would be of other jobs.
+#[test]
+fn no_second_run_where_arrivals_follow_from_ends() {
+    let here = folder();
+    let closed = r#"
+[[generator]]
+queue = "small"
+until = "20h"
+duration = 60
+demand = { gpu = 1 }
+arrivals = { closed = 1, pause = 60 }
+"#;
+    scenario(here.path(), &format!("{WIDE}{closed}"));
+    let args = ["simulate", "s.toml", "-p", "long-term", "--json", "-"];
+    let told = json(&succeed(here.path(), &args));
+    let most = &told["runs"][0]["queues"][1]["overtaken"]["most"];
+    assert!(most["times"].as_u64().unwrap() > 200 && most["with_reserve"].is_null(), "{most}");
+    let said = succeed(here.path(), &["simulate", "s.toml", "-p", "long-term"]);
+    assert!(said.contains("narrower") && !said.contains("it would have waited"), "{said}");
+}
+
 #[test]
 fn explain_says_how_often_a_job_was_overtaken() {
     let here = folder();

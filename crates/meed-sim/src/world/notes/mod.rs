@@ -8,7 +8,7 @@ pub(crate) mod rooms;
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, Engine, Resources, Start, Time};
+use meed::{AllocationId, Engine, JobId, Resources, Start, Time};
 use meed_driver::record::{self, MostOvertaken, OVERTAKERS, Overtaker, RunRecord};
 use meed_driver::{Driver, Journal, LiveJob};
 use meed_journal::JobKey;
@@ -175,18 +175,25 @@ impl Notes {
     pub(super) fn finish<K: Journal>(&mut self, driver: &Driver<Planned, K>) {
         let Some(overtaken) = &mut self.overtaken else { return };
         let engine = driver.engine();
-        for leaf in engine.queue_ids() {
-            for group in engine.groups_in_order(leaf) {
-                let Some(live) = driver.job(group.job) else { continue };
-                let tasks = group.waiting.min(live.unstarted());
-                let task = live.detail.tasks.first_of_last(group.group, tasks);
-                overtaken.still_wait(leaf.index(), live.ready(), &group.demand, tasks, || Passed {
-                    name: TaskName { number: number_of(live), task },
-                    job: live.name().clone(),
-                    demand: group.demand,
-                    started: None,
-                });
-            }
+        let mut waiting: BTreeMap<(JobId, u32), (Resources, u64)> = BTreeMap::new();
+        // Those that all have reservations are in no order.
+        for hold in engine.reservations() {
+            waiting.entry((hold.job, hold.group)).or_insert((hold.demand, 0)).1 += 1;
+        }
+        for group in engine.queue_ids().flat_map(|leaf| engine.groups_in_order(leaf)) {
+            waiting.insert((group.job, group.group), (group.demand, group.waiting));
+        }
+        for ((job, group), (demand, tasks)) in waiting {
+            let Some(live) = driver.job(job) else { continue };
+            let tasks = tasks.min(live.unstarted());
+            let task = live.detail.tasks.first_of_last(group, tasks);
+            let queue = live.queue().index();
+            overtaken.still_wait(queue, live.ready(), &demand, tasks, || Passed {
+                name: TaskName { number: number_of(live), task },
+                job: live.name().clone(),
+                demand,
+                started: None,
+            });
         }
     }
 }
