@@ -184,6 +184,7 @@ impl Workload {
             strict: true,
             series_points: 0,
             keep_jobs: false,
+            looks: Default::default(),
             log: meed_sim::log::Log::off(),
         };
         let started = Instant::now();

@@ -1,12 +1,13 @@
 //! An explanation in words.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use meed::policy::{KeyUnit, Preset};
 use meed::{ResourceKinds, Span, Unit};
 use meed_config::text::clean;
 use meed_config::units::{format_amount, format_span};
-use meed_sim::explain::{AtIs, Bound, Explanation, Level, Obstacle};
+use meed_sim::explain::{AtIs, Bound, Explanation, Level, MoveReason, Obstacle, Reserved};
 
 /// Words for one run's resources.
 struct Words<'a> {
@@ -20,7 +21,9 @@ pub(crate) fn words(told: &Explanation, kinds: &ResourceKinds) -> String {
     words.headline();
     words.books();
     if told.waits {
+        words.reservations();
         words.obstacles();
+        words.overtaken();
         for level in 0..told.levels.len() {
             words.level(&told.levels[level]);
         }
@@ -127,7 +130,107 @@ impl Words<'_> {
         self.out += &text;
     }
 
+    fn reservations(&mut self) {
+        const LISTED: usize = 5;
+        let told = self.told;
+        for held in told.reservations.iter().take(LISTED) {
+            self.reservation(held);
+        }
+        let more = told.reservations.len().saturating_sub(LISTED);
+        if more > 0 {
+            self.line(&format!("  and {more} more reservations"));
+        }
+    }
+
+    fn reservation(&mut self, held: &Reserved) {
+        let now = self.told.at_s;
+        let since = format!("since {}", clock(held.since_s));
+        let from = |expected: Option<f64>| match expected {
+            Some(at) => format!("from {} on, in {}", clock(at), length(at - now)),
+            None => "nobody knows from when on, and what comes free there is kept".to_owned(),
+        };
+        self.line(&format!("\nRoom is held for a task of job {} ({since})", held.job));
+        let asks = self.amounts(&held.demand);
+        self.line(&format!("  where     {asks} on {}: {}", held.node, from(held.expected_s)));
+        self.line(&format!(
+            "  free now  {}; {} run there",
+            self.amounts(&held.free),
+            tasks(held.running as u64)
+        ));
+        for holder in &held.holders {
+            let ends = match (holder.ends_s, holder.is_over) {
+                (None, _) => "no limit: nobody knows until when".to_owned(),
+                (Some(at), false) => format!("until {} at most", clock(at)),
+                (Some(at), true) => format!("beyond its limit, now expected until {}", clock(at)),
+            };
+            let demand = self.amounts(&holder.demand);
+            let (queue, job) = (&holder.queue, &holder.job);
+            let each = if holder.tasks == 1 { "" } else { " each" };
+            self.line(&format!(
+                "  held by   {} of job {job} of {queue}, {demand}{each}: {ends}",
+                tasks(holder.tasks)
+            ));
+        }
+        let named: u64 = held.holders.iter().map(|holder| holder.tasks).sum();
+        if (held.running as u64) > named {
+            self.line(&format!("            and {} more", tasks(held.running as u64 - named)));
+        }
+        self.moves(held);
+    }
+
+    fn moves(&mut self, held: &Reserved) {
+        const LISTED: usize = 6;
+        let times = match held.put_off {
+            0 => "never".to_owned(),
+            1 => "once".to_owned(),
+            times => format!("{times} times"),
+        };
+        self.line(&format!("  put off   {times}"));
+        let hidden = held.moves.len().saturating_sub(LISTED);
+        if hidden > 0 {
+            self.line(&format!("  moved     {hidden} times before"));
+        }
+        for step in &held.moves[hidden..] {
+            let at = |time: Option<f64>| time.map_or("no known time".to_owned(), clock);
+            let place = match step.from == step.to {
+                true => String::new(),
+                false => format!("from {} to {}, ", step.from, step.to),
+            };
+            let why = match step.why {
+                MoveReason::Better => "room came free",
+                MoveReason::NodeWent => "nothing new may start on its node",
+                MoveReason::Overran => "what held its room ran longer than was expected",
+            };
+            let (before, expected) = (at(step.before_s), at(step.expected_s));
+            let when = match before == expected {
+                true => format!("still {expected}"),
+                false => format!("{before} to {expected}"),
+            };
+            self.line(&format!("  moved     at {}: {place}{when}: {why}", clock(step.at_s)));
+        }
+    }
+
+    fn overtaken(&mut self) {
+        let Some(overtaken) = &self.told.overtaken else { return };
+        let by: Vec<String> = overtaken
+            .by
+            .iter()
+            .map(|overtaker| format!("{}: {}", overtaker.queue, overtaker.times))
+            .collect();
+        self.line(&format!(
+            "\nOvertaken: {} that began to wait later and ask for less have started ({})",
+            tasks(overtaken.times),
+            by.join(", ")
+        ));
+        if self.told.reservations.is_empty() {
+            self.line("  when_blocked = \"reserve\" holds room for the task that is first in turn");
+        }
+    }
+
     fn obstacles(&mut self) {
+        if self.told.obstacles.is_empty() && !self.told.reservations.is_empty() {
+            return;
+        }
         self.line("\nWhat stands in the way");
         if self.told.obstacles.is_empty() {
             self.line("  nothing: it is next");
@@ -295,17 +398,13 @@ impl Words<'_> {
             leaf.order
         );
         for job in &leaf.first {
-            let demand: Vec<String> = job
-                .demand
-                .iter()
-                .map(|(name, amount)| format!("{name} {}", self.amount(name, *amount)))
-                .collect();
+            let demand = self.amounts(&job.demand);
             let _ = writeln!(
                 text,
                 "  job {}: {} of {} each",
                 clean(&job.job),
                 tasks(job.waiting_tasks),
-                clean(&demand.join(", "))
+                clean(&demand)
             );
         }
         if leaf.jobs_ahead > leaf.first.len() as u64 {
@@ -351,6 +450,13 @@ impl Words<'_> {
                 format!("{sign}{}", format_amount(bytes, Unit::Bytes))
             }
         }
+    }
+
+    /// What is asked for, held or free, by resource.
+    fn amounts(&self, amounts: &BTreeMap<String, f64>) -> String {
+        let each =
+            |(name, amount): (&String, &f64)| format!("{name} {}", self.amount(name, *amount));
+        amounts.iter().map(each).collect::<Vec<_>>().join(", ")
     }
 
     /// A resource x time.

@@ -5,7 +5,7 @@ use std::path::Path;
 use meed_files::Guard;
 use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
-use meed_sim::{SimulateOptions, simulate};
+use meed_sim::{Overtaking, SimulateOptions, simulate_telling};
 use meed_workload::OnBadLine;
 
 use crate::args::SimulateArgs;
@@ -48,7 +48,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     };
     let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;
     let mut watch = Terminal::new(args.quiet);
-    let result = simulate(&scenario, &options, log.as_mut().map(LogFile::writer), &mut watch);
+    let overtaking = if args.report.is_some() { Overtaking::Drawn } else { Overtaking::Told };
+    let out = log.as_mut().map(LogFile::writer);
+    let result = simulate_telling(&scenario, &options, overtaking, out, &mut watch);
     watch.finish();
     let comparison = result?;
     if let Some(path) = &args.report {

@@ -84,6 +84,7 @@ pub fn outcome(
         series: sampler.map(|sampler| sampler.series(books)).unwrap_or_default(),
         mapreduce: None,
         jobs: job_records(&leaves, kept),
+        chart: None,
         queues,
     })
 }
@@ -142,6 +143,7 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> 
         longest_wait_s: counted.longest_wait.map(|span| span.as_secs_f64()),
         speedup: None,
         job_s_percentiles: percentiles,
+        overtaken: None,
     }
 }
 

@@ -109,6 +109,16 @@ impl<J> LiveJob<J> {
         self.submit
     }
 
+    /// When those of its tasks that were added last began to wait.
+    pub fn ready(&self) -> Time {
+        self.ready
+    }
+
+    /// Tasks of it that have never started.
+    pub fn unstarted(&self) -> u64 {
+        self.unstarted
+    }
+
     /// What waits of it.
     pub fn waiting(&self) -> Option<Waiting> {
         let again = self.again.iter().flat_map(|again| again.waiting.values().copied());

@@ -13,7 +13,7 @@ use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 17] = [
+const SCRIPT: [&str; 19] = [
     shell::BASE,
     include_str!("../assets/js/data.js"),
     shell::FORMAT,
@@ -29,6 +29,8 @@ const SCRIPT: [&str; 17] = [
     include_str!("../assets/js/nodes.js"),
     include_str!("../assets/js/nodeviews.js"),
     include_str!("../assets/js/jobviews.js"),
+    include_str!("../assets/js/gantt.js"),
+    include_str!("../assets/js/overtaken.js"),
     include_str!("../assets/js/sections.js"),
     include_str!("../assets/js/main.js"),
 ];

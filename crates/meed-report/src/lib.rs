@@ -16,6 +16,7 @@ mod embed;
 mod html;
 mod json;
 mod number;
+mod overtaken;
 pub mod page;
 mod rounded;
 mod shell;

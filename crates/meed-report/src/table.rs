@@ -5,6 +5,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table, Table
 use meed_driver::record::{Comparison, QueueRecord, RunRecord};
 
 use crate::number::{Scale, count};
+use crate::overtaken::sentence;
 use crate::tenants::{by_rho, quantile, sorted};
 use crate::words::{clean, wrap};
 
@@ -41,7 +42,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let runs = &comparison.runs;
     let Some(last) = runs.last() else { return "No run.\n".into() };
     let mut out = policies(runs).render(options);
-    for line in remarks(runs) {
+    for line in remarks(runs).into_iter().chain(overtaken(runs)) {
         out += &wrap(&line, options.width, "", "  ");
     }
     let n = last.queues.len();
@@ -188,6 +189,14 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
             .map(|(run, text)| format!("{}: {text}", clean(&run.policy)))
             .collect(),
     }
+}
+
+/// Whom others overtook, where that matters.
+fn overtaken(runs: &[RunRecord]) -> impl Iterator<Item = String> {
+    runs.iter().filter_map(move |run| {
+        let text = clean(&sentence(run)?);
+        Some(if runs.len() > 1 { format!("{}: {text}", clean(&run.policy)) } else { text })
+    })
 }
 
 /// One row per tenant, one group of columns per metric, one column per policy within.

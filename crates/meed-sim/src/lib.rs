@@ -7,10 +7,12 @@
 
 pub mod classes;
 pub mod explain;
+mod holds;
 mod live;
 pub mod log;
 pub mod mapreduce;
 pub mod replay;
+mod rerun;
 pub mod scenario;
 mod simulate;
 mod slots;
@@ -18,5 +20,6 @@ pub mod world;
 
 pub use meed_driver::record;
 pub use simulate::{
-    DEFAULT_POLICIES, SimulateError, SimulateOptions, Unwatched, Watch, run_one, simulate,
+    DEFAULT_POLICIES, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch, run_one,
+    simulate, simulate_telling,
 };

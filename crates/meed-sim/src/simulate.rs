@@ -8,8 +8,9 @@ use meed_workload::{JobSource, OnBadLine, TraceError};
 use crate::log::Log;
 use crate::mapreduce;
 use crate::record::{Comparison, RunRecord, SCHEMA};
+use crate::rerun::{add_charts, add_reserve};
 use crate::scenario::{Plan, STATIC, Scenario, ScenarioError};
-use crate::world::{Failures, Progress, RunError, WorldSetup, run};
+use crate::world::{Failures, Looks, Progress, RunError, WorldSetup, run};
 
 /// How a scenario is run.
 #[derive(Clone, Debug)]
@@ -22,6 +23,19 @@ pub struct SimulateOptions {
     pub series_points: usize,
     /// Whether a wrong line or a refused job stops the run.
     pub strict: bool,
+}
+
+/// What is told of tasks that others overtake, and of room that is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Overtaking {
+    /// Nothing: costs nothing.
+    #[default]
+    Nothing,
+    /// Who was overtaken, and where a second run is cheap, what `when_blocked = "reserve"` would
+    /// have made of it.
+    Told,
+    /// The same, with a chart of nodes over a window of time, which is another run of each policy.
+    Drawn,
 }
 
 /// What is run when nothing is asked for.
@@ -74,6 +88,17 @@ impl Watch for Unwatched {
 pub fn simulate(
     scenario: &Scenario,
     options: &SimulateOptions,
+    log: Option<&mut dyn Write>,
+    watch: &mut dyn Watch,
+) -> Result<Comparison, SimulateError> {
+    simulate_telling(scenario, options, Overtaking::Nothing, log, watch)
+}
+
+/// The same, and who was overtaken.
+pub fn simulate_telling(
+    scenario: &Scenario,
+    options: &SimulateOptions,
+    overtaking: Overtaking,
     mut log: Option<&mut dyn Write>,
     watch: &mut dyn Watch,
 ) -> Result<Comparison, SimulateError> {
@@ -105,12 +130,19 @@ pub fn simulate(
         let setup = WorldSetup {
             strict: options.strict,
             series_points: options.series_points,
+            looks: Looks { overtaken: overtaking != Overtaking::Nothing, ..Looks::default() },
             log: out,
             ..setup_of(scenario, plan, seed, source)
         };
-        comparison.runs.push(run_one(words, setup, watch)?);
+        let mut ran = run(words, setup, None, &mut |progress| watch.goes_on(progress))?;
+        watch.skipped(words, &ran.bad_lines);
+        add_reserve(scenario, words, seed, (&mut ran.record, &ran.most), watch)?;
+        comparison.runs.push(ran.record);
     }
     add_speedups(&mut comparison.runs);
+    if overtaking == Overtaking::Drawn {
+        add_charts(scenario, &options.policies, seed, &mut comparison.runs, watch)?;
+    }
     Ok(comparison)
 }
 
@@ -139,7 +171,7 @@ fn mapreduce_runs(
     options.policies.iter().map(run).collect()
 }
 
-fn setup_of<'a>(
+pub(crate) fn setup_of<'a>(
     scenario: &Scenario,
     plan: Plan,
     seed: u64,
@@ -162,6 +194,7 @@ fn setup_of<'a>(
         strict: false,
         series_points: 0,
         keep_jobs: false,
+        looks: Looks::default(),
         log: Log::off(),
     }
 }

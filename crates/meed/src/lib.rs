@@ -77,7 +77,7 @@ pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, KeyValue, Reason, Start};
 pub use engine::{
     ChildView, Engine, FirstChildren, GroupView, GuardView, KeyParts, NodeRoom, QueueView,
-    ReservationView,
+    ReservationView, RunningView,
 };
 pub use error::{ConfigError, Rejected};
 pub use event::{Effect, Event, JobState};

@@ -81,6 +81,9 @@ fn words(answer: &Value) -> String {
         line("Its turn has come; tasks that are being stopped still hold its devices.".to_owned());
     }
     let standing = &answer["standing"];
+    for held in standing["reservations"].as_array().into_iter().flatten() {
+        line(reservation_words(held));
+    }
     for obstacle in standing["obstacles"].as_array().into_iter().flatten() {
         line(obstacle_words(obstacle));
     }
@@ -106,6 +109,25 @@ fn words(answer: &Value) -> String {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+/// The server's clock begins with its journal: times are told from now on.
+fn reservation_words(held: &Value) -> String {
+    let times = held["put_off"].as_u64().unwrap_or(0);
+    let put_off = match times {
+        0 => String::new(),
+        1 => "; it was put off once".to_owned(),
+        times => format!("; it was put off {times} times"),
+    };
+    let until = match held["expected_s"].as_f64() {
+        Some(_) => "until what runs there has ended, by its limits at the latest",
+        None => "and nobody knows for how long: something there has no limit",
+    };
+    let running = held["running"].as_u64().unwrap_or(0);
+    format!(
+        "Room is held for a task of it on {}, where {running} run, {until}{put_off}.",
+        text(&held["node"])
+    )
 }
 
 fn obstacle_words(obstacle: &Value) -> String {

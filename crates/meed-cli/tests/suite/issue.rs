@@ -111,7 +111,7 @@ fn table_1_of_ics_14() {
     assert_eq!(keys(run), words(run_keys));
     let queue_keys = "queue weight share usage charged rho dominant_rho lent borrowed balance jobs \
         tasks mean_job_s p50_job_s \
-                      p99_job_s mean_wait_s longest_wait_s speedup job_s_percentiles";
+                      p99_job_s mean_wait_s longest_wait_s speedup job_s_percentiles overtaken";
     assert_eq!(keys(&run["queues"][0]), words(queue_keys));
     assert_eq!(
         keys(&run["series"]),

@@ -16,6 +16,7 @@ mod files;
 mod issue;
 mod live;
 mod mapreduce;
+mod overtaken;
 mod possible;
 mod real_backfill;
 mod real_traces;

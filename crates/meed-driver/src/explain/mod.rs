@@ -3,7 +3,9 @@
 //!
 //! Cost: O(children) at each level on the way to the leaf, of which only those that are told are
 //! sorted and named; O(leaves) for what was lent; O(waiting groups of the leaf); O(nodes) where it
-//! fits nowhere.
+//! fits nowhere; O(running tasks) for each reservation.
+
+mod reserved;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +14,8 @@ use meed::policy::Preset;
 use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeRoom, QueueId, Resources, Tier};
 use meed_journal::JobKey;
 use serde::Serialize;
+
+pub use reserved::{HoldMove, Holder, MoveReason, Reserved};
 
 use crate::books::{Books, leaves, lending};
 use crate::driver::Driver;
@@ -205,6 +209,8 @@ pub struct Standing {
     pub leaf: Option<Leaf>,
     /// What stands in the way, the hardest first.
     pub obstacles: Vec<Obstacle>,
+    /// Room that is held for tasks of it, in the order in which that was decided.
+    pub reservations: Vec<Reserved>,
 }
 
 /// Jobs ahead that are named.
@@ -239,12 +245,16 @@ pub fn standing<J, K: Journal>(
             groups.iter().position(|group| group.job == id)
         }
         Subject::Queue => {
-            let since = engine.waits_since(own);
-            told.waits =
-                (!groups.is_empty()).then_some(Waiting { tasks: told.state.waiting_tasks, since });
+            let (tasks, since) = (told.state.waiting_tasks, engine.waits_since(own));
+            told.waits = (tasks > 0).then_some(Waiting { tasks, since });
             (!groups.is_empty()).then_some(0)
         }
     };
+    let job = match subject {
+        Subject::Queue => Some(None),
+        Subject::Job(job) => job.map(Some),
+    };
+    told.reservations = job.map_or_else(Vec::new, |job| reserved::reserved(driver, own, job));
     if books.lends() {
         told.levels = levels(tree, leaf);
         told.guard = tree.guard_view(leaf).map(|guard| GuardStatus {
@@ -377,7 +387,8 @@ fn amount(engine: &Engine, kind: usize, amount: u64) -> f64 {
     amount as f64 / engine.kinds().unit(kind).scale() as f64
 }
 
-fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
+/// Amounts by resource, in natural units; those that are nothing are left out.
+pub fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
     let some = (0..amounts.kinds()).filter(|&kind| amounts.get(kind) > 0);
     some.map(|kind| (engine.kinds().name(kind).to_owned(), amount(engine, kind, amounts.get(kind))))
         .collect()

@@ -5,7 +5,9 @@
 //! (core-seconds, byte-seconds), ratios are plain numbers; a value that does not exist (no job
 //! ended, no demand) is `null`.
 
+mod chart;
 pub mod mapreduce;
+mod overtaken;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +15,9 @@ use meed_journal::JobKey;
 use serde::Serialize;
 
 use mapreduce::MapReduceRecord;
+
+pub use chart::{ChartHold, ChartNode, ChartStart, ChartTask, NodeChart};
+pub use overtaken::{MostOvertaken, OVERTAKERS, Overtaken, Overtaker, WithReserve};
 
 /// Version of the JSON output.
 pub const SCHEMA: u32 = 1;
@@ -93,6 +98,9 @@ pub struct RunRecord {
     /// Jobs one by one, where the setup asked for them; not part of the JSON output.
     #[serde(skip)]
     pub jobs: Vec<JobRecord>,
+    /// Nodes over a window of time, for the report; not part of the JSON output.
+    #[serde(skip)]
+    pub chart: Option<Box<NodeChart>>,
 }
 
 /// One job that was taken.
@@ -156,6 +164,9 @@ pub struct QueueRecord {
     pub speedup: Option<f64>,
     /// Job times at the percentiles [`JOB_PERCENTILES`]; empty when no job ended.
     pub job_s_percentiles: Vec<f64>,
+    /// How often its tasks were overtaken; not there where nobody counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overtaken: Option<Overtaken>,
 }
 
 /// Percentiles of [`QueueRecord::job_s_percentiles`].

@@ -256,6 +256,7 @@ impl Draft {
             strict: false,
             series_points: 0,
             keep_jobs: false,
+            looks: Default::default(),
             log,
         })
     }

@@ -1,7 +1,8 @@
 //! The record as the HTML report carries it: the same fields, but floats with [`DIGITS`]
 //! significant digits and, where many tenants make many samples, only every k-th sample (the report
-//! says so). Nodes: [`mapreduce`].
+//! says so). Nodes: [`mapreduce`], [`chart`].
 
+mod chart;
 mod digits;
 mod mapreduce;
 
@@ -12,8 +13,10 @@ use meed_driver::record::{
 };
 use serde::ser::{Serialize, Serializer};
 
+use self::chart::ChartView;
 use self::mapreduce::{MapReduceView, Plan, Scale};
 use crate::json::ExpectRecord;
+use crate::overtaken::sentence;
 use crate::rounded::Rounded;
 use crate::shell::json_in_script;
 
@@ -85,9 +88,13 @@ struct RunView<'a> {
     omega: f64,
     jain: Option<f64>,
     mean_job_s: Option<f64>,
+    /// Whom others overtook, where that matters, in words.
+    overtaken: Option<String>,
     queues: &'a [QueueRecord],
     groups: &'a [GroupRecord],
     series: SeriesView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chart: Option<ChartView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mapreduce: Option<MapReduceView<'a>>,
 }
@@ -109,9 +116,11 @@ impl<'a> RunView<'a> {
             omega: run.omega,
             jain: run.jain,
             mean_job_s: run.mean_job_s,
+            overtaken: sentence(run),
             queues: &run.queues,
             groups: &run.groups,
             series: SeriesView::new(&run.series, stride),
+            chart: run.chart.as_deref().map(ChartView::new),
             mapreduce: run.mapreduce.as_deref().map(|record| MapReduceView::new(record, plan)),
         }
     }

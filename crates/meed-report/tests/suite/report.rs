@@ -7,7 +7,7 @@ use crate::common::{
     Lcg, POLICIES, comparison, four_tenants, many_tenants, month_of_six_policies, nothing_ended,
     two_hostile, without_series,
 };
-use meed_driver::record::Comparison;
+use meed_driver::record::{ChartHold, ChartNode, ChartStart, ChartTask, Comparison, NodeChart};
 use meed_report::{TableOptions, summary_table, to_html, to_json, write_json};
 use serde_json::Value;
 
@@ -183,6 +183,51 @@ fn floats_that_are_not_finite_become_null() {
 pub(crate) fn data_of(html: &str) -> Value {
     let (_, rest) = html.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// A node on which a task runs in room that was held for it.
+fn with_chart() -> Comparison {
+    let mut c = four_tenants();
+    let job = || 7.into();
+    c.runs[0].chart = Some(Box::new(NodeChart {
+        from_s: 100.0,
+        to_s: 200.5,
+        why: "it is <b>bold</b></script>".into(),
+        nodes_in_all: 900,
+        nodes: vec![ChartNode { name: "n\u{1b}1".into(), capacity: 8.0 }],
+        tasks: vec![ChartTask {
+            node: 0,
+            queue: 1,
+            job: job(),
+            from_s: 150.25,
+            to_s: 200.5,
+            amount: 4.0,
+            how: ChartStart::Reserved,
+        }],
+        left_out: 3,
+        holds: vec![ChartHold {
+            node: 0,
+            queue: 1,
+            job: job(),
+            from_s: 100.0,
+            to_s: 150.25,
+            amount: 4.0,
+        }],
+    }));
+    c
+}
+
+#[test]
+fn nodes_over_time_stand_in_the_report_and_not_in_json() {
+    let c = with_chart();
+    let told = data_of(&to_html(&c));
+    let chart = &told["runs"][0]["chart"];
+    assert_eq!((&chart["length_ms"], &chart["nodes_in_all"]), (&100_500.into(), &900.into()));
+    assert_eq!(chart["tasks"].to_string(), r#"[[0,1,50250,100500,4,2,"7"]]"#);
+    assert_eq!(chart["holds"].to_string(), r#"[[0,1,0,50250,4,"7"]]"#);
+    assert!(chart["why"].as_str().unwrap().ends_with("</script>"));
+    assert!(told["runs"][1]["chart"].is_null());
+    assert!(!to_json(&c).contains("chart"));
 }
 
 #[test]

@@ -52,11 +52,15 @@ impl World {
     fn as_told(&self, user: &LocalUser, row: &JobRow, mut standing: Standing) -> Value {
         let members = &self.settings.members;
         let sees_all = members.role(user) >= Role::Operator;
-        for ahead in standing.leaf.iter_mut().flat_map(|leaf| &mut leaf.first) {
-            let theirs = ahead.key.as_ref().and_then(number_of);
+        let holders = standing.reservations.iter_mut().flat_map(|held| &mut held.holders);
+        let holders = holders.map(|holder| (&holder.key, &mut holder.job));
+        let ahead = standing.leaf.iter_mut().flat_map(|leaf| &mut leaf.first);
+        let ahead = ahead.map(|ahead| (&ahead.key, &mut ahead.job));
+        for (key, label) in ahead.chain(holders) {
+            let theirs = key.as_ref().and_then(number_of);
             let is_own = theirs.and_then(|job| self.rows.get(&job)).map(|job| job.uid == user.uid);
             if !sees_all && is_own != Some(true) {
-                ahead.job = theirs.map(|job| job.to_string()).unwrap_or_default();
+                *label = theirs.map(|job| job.to_string()).unwrap_or_default();
             }
         }
         let is_known = |queue: &str| {

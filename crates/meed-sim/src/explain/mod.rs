@@ -8,24 +8,29 @@
 
 mod ahead;
 mod find;
+mod passed;
 mod worlds;
 
-use meed::{Span, Time};
+use meed::{Engine, ReservationView, Span, Time};
 use meed_driver::Books;
 use meed_driver::explain::Standing;
 use serde::Serialize;
 
+pub use passed::OvertakenSoFar;
+
 pub use meed_driver::explain::{
-    Ahead, Bound, Child, GuardStatus, Leaf, Level, Obstacle, QueueStatus,
+    Ahead, Bound, Child, GuardStatus, HoldMove, Holder, Leaf, Level, MoveReason, Obstacle,
+    QueueStatus, Reserved,
 };
 
+use crate::holds::{HoldHistory, HoldStep};
 use crate::live::Mode;
 use crate::log::Log;
 use crate::log::read::LogError;
 use crate::mapreduce;
 use crate::record::SCHEMA;
 use crate::replay::{Compare, Difference, Recording, ReplayError};
-use crate::world::{RunError, Script, World};
+use crate::world::{Looks, RunError, Script, World};
 use find::Found;
 use worlds::Explained;
 
@@ -73,6 +78,11 @@ pub struct Explanation {
     pub leaf: Option<Leaf>,
     /// What stands in the way, the hardest first.
     pub obstacles: Vec<Obstacle>,
+    /// Room that is held for tasks of it.
+    pub reservations: Vec<Reserved>,
+    /// How often the first of its tasks that wait was overtaken so far, where a job was asked for;
+    /// `null`: never.
+    pub overtaken: Option<OvertakenSoFar>,
     /// When it would be served if nothing arrived or changed any more.
     pub forecast: Option<Forecast>,
     /// When the record says that its next task started.
@@ -160,7 +170,8 @@ pub fn explain(
             look(mapreduce::World::new(setup, Log::off())?, None, at, &queue, job.as_ref())?
         }
         false => {
-            let setup = recording.recorded_setup(0, Log::off())?;
+            let mut setup = recording.recorded_setup(0, Log::off())?;
+            setup.looks = Looks::holds();
             match setup.partitioned {
                 true => look(World::partitioned(setup)?, script, at, &queue, job.as_ref())?,
                 false => look(World::whole(setup)?, script, at, &queue, job.as_ref())?,
@@ -182,6 +193,12 @@ pub fn explain(
         remarks.push(format!("queue `{queue}` is gone by then"));
     }
     let (told, forecast) = seen.unwrap_or_default();
+    let overtaken = match (&job, told.waits) {
+        (Some(job), Some(waits)) if !recording.run.header.partitioned => {
+            passed::overtaken(recording, job.number, waits.since, at)?
+        }
+        _ => None,
+    };
     let recorded =
         found.iter().flat_map(|job| job.starts.iter().copied()).filter(|start| *start > at).min();
     let seconds = |time: Time| time.as_secs_f64();
@@ -209,6 +226,8 @@ pub fn explain(
         guard: told.guard,
         leaf: told.leaf,
         obstacles: told.obstacles,
+        reservations: told.reservations,
+        overtaken,
         forecast,
         recorded_start_s: recorded.filter(|_| told.waits.is_some()).map(seconds),
         remarks,
@@ -268,12 +287,37 @@ fn look<'a, W: Explained<'a>>(
     world.rest_until(at)?;
     let Some(leaf) = world.books().tree().find_queue(queue) else { return Ok(None) };
     let asked = job.map(|job| world.job(job.number));
-    let Some(standing) = world.standing(leaf, asked) else { return Ok(None) };
+    let Some(mut standing) = world.standing(leaf, asked) else { return Ok(None) };
+    if let Some(history) = world.holds() {
+        add_moves(&mut standing, history, world.books().tree());
+    }
     let forecast = match standing.waits {
         Some(_) => Some(ahead::forecast(&mut world, leaf, asked.flatten())?),
         None => None,
     };
     Ok(Some((standing, forecast)))
+}
+
+/// How the reservations that there are have moved.
+fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: &Engine) {
+    let name = |node| engine.node(node).0.name.clone();
+    for told in &mut standing.reservations {
+        let is_it = |hold: &ReservationView| {
+            name(hold.node) == told.node && hold.since.as_secs_f64() == told.since_s
+        };
+        let Some(hold) = engine.reservations().find(is_it) else { continue };
+        for event in history.of(&hold) {
+            let HoldStep::Moved { from, before, why } = event.step else { continue };
+            told.moves.push(HoldMove {
+                at_s: event.at.as_secs_f64(),
+                from: name(from),
+                to: name(event.hold.node),
+                before_s: before.map(Time::as_secs_f64),
+                expected_s: event.hold.at.map(Time::as_secs_f64),
+                why,
+            });
+        }
+    }
 }
 
 /// Where this program's decisions up to `at` part from the record.

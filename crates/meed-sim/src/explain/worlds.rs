@@ -6,6 +6,7 @@ use meed::{JobId, QueueId, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Journal};
 
+use crate::holds::HoldHistory;
 use crate::live;
 use crate::mapreduce;
 use crate::world::{Desk, RunError, Script, World};
@@ -35,6 +36,11 @@ pub(super) trait Explained<'a> {
 
     /// Tasks of the job that wait; `None` when it is no more.
     fn waiting(&self, job: Self::Job) -> Option<u64>;
+
+    /// What became of reservations; `None` where there are none.
+    fn holds(&self) -> Option<&HoldHistory> {
+        None
+    }
 
     /// How the leaf, or a job of it, stands.
     fn standing(&self, leaf: QueueId, job: Option<Option<Self::Job>>) -> Option<Standing>;
@@ -97,6 +103,10 @@ impl<'a, D: Desk<'a>> Explained<'a> for World<'a, D> {
         waiting_of(self.desk().driver(at), id)
     }
 
+    fn holds(&self) -> Option<&HoldHistory> {
+        self.notes().holds.as_deref()
+    }
+
     fn standing(&self, leaf: QueueId, job: Option<Option<(D::At, JobId)>>) -> Option<Standing> {
         self.desk().standing(leaf, subject(job.map(|job| job.map(|(_, id)| id))))
     }
@@ -136,6 +146,10 @@ impl<'a> Explained<'a> for live::World<'a> {
 
     fn waiting(&self, id: JobId) -> Option<u64> {
         waiting_of(self.driver(), id)
+    }
+
+    fn holds(&self) -> Option<&HoldHistory> {
+        Some(self.hold_history())
     }
 
     fn standing(&self, leaf: QueueId, job: Option<Option<JobId>>) -> Option<Standing> {

@@ -28,6 +28,7 @@ use meed_driver::{Driver, Failed, Sampler, Taken};
 use meed_journal::{Arrival, Fact, Kind, Name, QueueEntry, Record, Started, TaskKey};
 use serde::Deserialize;
 
+use crate::holds::HoldHistory;
 use crate::log::SharedLog;
 use crate::log::read::{LogError, Reader};
 use crate::replay::Difference;
@@ -84,6 +85,8 @@ pub(crate) struct World<'a> {
     /// Facts that could not be.
     left_out: u64,
     sampler: Option<Sampler>,
+    /// What became of reservations.
+    holds: HoldHistory,
     now: Time,
 }
 

@@ -9,6 +9,7 @@ use meed_driver::record::RunRecord;
 use meed_driver::{Driver, Ending, Sampler, finish_of, outcome};
 
 use super::{Came, Fates, Mode, World};
+use crate::holds::HoldHistory;
 use crate::log::read::Reader;
 use crate::log::{Log, SharedLog};
 use crate::replay::Difference;
@@ -69,6 +70,7 @@ impl<'a> World<'a> {
             line: 0,
             difference: None,
             left_out: 0,
+            holds: HoldHistory::default(),
             now: Time::ZERO,
         })
     }
@@ -83,6 +85,7 @@ impl<'a> World<'a> {
         while let Some(at) = self.next_instant()?.filter(|at| *at <= last) {
             self.sample_until(at);
             self.instant(at)?;
+            self.holds.look(self.driver.engine());
             instants += 1;
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
                 let fraction = self.records.as_ref().and_then(|read| read.source().progress());
@@ -132,6 +135,11 @@ impl<'a> World<'a> {
     /// Nothing comes from the records any more; this program decides.
     pub(crate) fn leave_alone(&mut self) {
         (self.records, self.ahead, self.mode) = (None, None, Mode::Otherwise);
+    }
+
+    /// What became of reservations so far.
+    pub(crate) fn hold_history(&self) -> &HoldHistory {
+        &self.holds
     }
 
     pub(crate) fn driver(&self) -> &Driver<Came, SharedLog<'a>> {

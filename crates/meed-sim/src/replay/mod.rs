@@ -35,7 +35,7 @@ use crate::log::read::{LogError, LogFile, Run};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
 use crate::simulate::{Watch, add_speedups, run_one};
-use crate::world::{Change, Failures, RunError, Script, TimedChange, Told, WorldSetup, run};
+use crate::world::{Change, Failures, Looks, RunError, Script, TimedChange, Told, WorldSetup, run};
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
@@ -186,6 +186,7 @@ impl Recording {
             strict: false,
             series_points,
             keep_jobs: false,
+            looks: Looks { overtaken: true, ..Looks::default() },
             log,
         })
     }

@@ -50,6 +50,18 @@ impl PlannedTasks {
         }
     }
 
+    /// The number of the first of the last `tasks` tasks of a group.
+    pub(super) fn first_of_last(&self, group: u32, tasks: u64) -> u32 {
+        let (first, count) = match self {
+            PlannedTasks::Alike(count, _) => (0, *count),
+            PlannedTasks::Staged(staged) => {
+                let group = group as usize;
+                (staged.first_tasks[group], staged.groups[group].count)
+            }
+        };
+        first + count.saturating_sub(tasks.try_into().unwrap_or(u32::MAX))
+    }
+
     /// How long task number `task` (over all groups), which is in `group`, runs.
     #[inline]
     pub(super) fn duration(&self, group: u32, task: u32) -> Span {
@@ -179,13 +191,17 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             open,
             max_attempts: self.max_attempts,
         };
+        self.notes.chained |= job.chain.is_some();
         let mut job = Some(job);
         let new = || Planned::new(job.take().expect("once"), number, luck, first_stage);
         let tell = |planned: &Planned, arrival: &mut Arrival, kinds: &ResourceKinds| {
             planned.tell(arrival, cause, submitted.as_ref(), kinds);
         };
         match self.desk.driver_mut(at).job_arrived(self.now, spec, new, tell) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.notes.begin(self.now, leaf.index(), &groups);
+                Ok(())
+            }
             Err(Failed::Rejected(why)) => {
                 let job = submitted.or(job).expect("a job that is refused is not taken");
                 self.refuse(number, job, cause, why)
@@ -221,8 +237,12 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let Some(live) = driver.job_mut(id) else { return Ok(()) };
         let PlannedTasks::Staged(staged) = &mut live.detail.tasks else { return Ok(()) };
         let (groups, open) = staged.begin_next();
+        let queue = live.queue();
         match driver.tasks_added(now, id, &groups, open, Planned::tell_stage) {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.notes.begin(now, queue.index(), &groups);
+                Ok(())
+            }
             // The cluster has changed since the job came, and its queue's maximum may have: the job
             // fails.
             Err(Failed::Rejected(_)) => match driver.job_failed(now, id) {

@@ -4,11 +4,22 @@ use meed::{JobId, Time};
 use meed_journal::JobKey;
 
 use super::desk::Desk;
+use super::notes::Notes;
 use super::{RunError, World};
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     pub(crate) fn desk(&self) -> &D {
         &self.desk
+    }
+
+    /// What was noted so far.
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// The same, to take it.
+    pub(crate) fn notes_mut(&mut self) -> &mut Notes {
+        &mut self.notes
     }
 
     /// Lets time pass to `now` without anything happening.

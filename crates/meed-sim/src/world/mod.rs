@@ -16,6 +16,7 @@ mod ends;
 mod failures;
 mod jobs;
 mod look;
+mod notes;
 mod partition;
 mod run;
 mod script;
@@ -25,6 +26,10 @@ mod wheel;
 pub use changes::{Change, TimedChange};
 pub(crate) use desk::Desk;
 pub use failures::Failures;
+pub use notes::Looks;
+pub(crate) use notes::Most;
+pub(crate) use notes::overtaken::Widths;
+pub(crate) use notes::rooms::Window;
 pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
 pub use setup::{StopAt, WorldSetup};
@@ -40,6 +45,7 @@ use crate::log::SharedLog;
 use arrivals::Arrivals;
 use ends::Ends;
 use jobs::PlannedTasks;
+use notes::Notes;
 pub(crate) use script::{Script, Told};
 
 /// A task that runs.
@@ -65,6 +71,7 @@ pub(crate) struct Finished<D> {
     pub(crate) sampler: Option<Sampler>,
     pub(crate) jobs: Vec<KeptJob>,
     pub(crate) counts: meed_workload::SourceCounts,
+    pub(crate) notes: Notes,
     /// Messages about the first lines that were skipped.
     pub(crate) bad_lines: Vec<String>,
 }
@@ -164,6 +171,7 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     kept: Option<Vec<KeptJob>>,
     sampler: Option<Sampler>,
     log: SharedLog<'a>,
+    notes: Notes,
     /// Decisions that were taken elsewhere, instead of the engine's own.
     script: Option<Script<'a>>,
     /// What starts at this instant.
@@ -206,6 +214,14 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             self.sample_until(at);
             self.now = at;
             self.instant()?;
+            if self.notes.looks()
+                && let Some((_, driver)) = self.desk.drivers().next()
+            {
+                self.notes.look(driver);
+            }
+            if self.notes.found.is_some() {
+                break;
+            }
             instants += 1;
             if instants.is_multiple_of(INSTANTS_PER_PROGRESS) {
                 let fraction = self.arrivals.progress();
@@ -286,6 +302,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
 
     fn end_task(&mut self, task: Running<D::At>) -> Result<(), RunError> {
         let Running { at, allocation, fails } = task;
+        self.notes.end(self.now, allocation);
         let driver = self.desk.driver_mut(at);
         let ended = match fails {
             true => driver.task_failed(self.now, allocation),
@@ -327,7 +344,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     }
 
     fn start_task(&mut self, at: D::At, start: Start) -> Result<(), RunError> {
-        let job = &self.desk.driver(at).job(start.job).expect("a live job starts").detail;
+        let driver = self.desk.driver(at);
+        self.notes.start(driver, &start);
+        let job = &driver.job(start.job).expect("a live job starts").detail;
         let duration = job.tasks.duration(start.group, start.task);
         let attempt = self.failures.run(job.luck, start.task, start.failures, duration);
         let slot = self.ends.push(self.now.saturating_add(attempt.lasts)) as usize;
@@ -361,6 +380,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 .flat_map(|(at, one)| one.jobs().map(move |job| to_keep(desk, at, job, None)));
             kept.extend(left);
         }
+        if let Some((_, driver)) = self.desk.drivers().next() {
+            self.notes.finish(driver);
+        }
         let last = finish_of(&self.desk.totals());
         self.desk.note(end, || last).map_err(|why| RunError::of(end, why))?;
         self.log.borrow_mut().finish()?;
@@ -371,6 +393,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             jobs: self.kept.unwrap_or_default(),
             counts: self.arrivals.counts(),
             bad_lines: self.arrivals.bad_lines(),
+            notes: self.notes,
         })
     }
 }

@@ -6,6 +6,7 @@ use meed_driver::record::RunRecord;
 use meed_driver::{Ending, outcome};
 
 use super::desk::Desk;
+use super::notes::{Most, tell};
 use super::{Finished, Progress, RunError, Script, World, WorldSetup};
 
 /// What the caller is told while the run goes on.
@@ -15,6 +16,8 @@ type Watching<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
 pub(crate) struct Ran {
     pub(crate) record: RunRecord,
     pub(crate) bad_lines: Vec<String>,
+    /// Who was overtaken most, where that was asked for.
+    pub(crate) most: Vec<Most>,
 }
 
 /// Runs to the end. With `script`, it decides.
@@ -36,12 +39,13 @@ fn run_world<'a, D: Desk<'a>>(
     script: Option<Script<'a>>,
     progress: Watching<'_>,
 ) -> Result<Ran, RunError> {
-    let Finished { mut desk, end, sampler, jobs, counts, bad_lines } =
+    let Finished { mut desk, end, sampler, jobs, counts, bad_lines, notes } =
         world.run(script, progress)?;
     let mut record = outcome(policy, &mut desk, Ending { end, sampler, jobs })
         .map_err(|why| RunError::Change { at: end, why })?;
     record.trace_lines = counts.lines;
     record.skipped_lines = counts.bad;
     record.ignored_lines = counts.ignored;
-    Ok(Ran { record, bad_lines })
+    let most = tell(notes, desk.tree(), end, &mut record);
+    Ok(Ran { record, bad_lines, most })
 }

@@ -6,6 +6,7 @@ use meed_workload::JobSource;
 
 use super::arrivals::Arrivals;
 use super::desk::{Desk, OneDriver};
+use super::notes::{Looks, Notes};
 use super::partition::Partition;
 use super::{Failures, RunError, TimedChange, World};
 use crate::log::{Log, SharedLog};
@@ -53,6 +54,8 @@ pub struct WorldSetup<'a> {
     /// Whether each job's times are kept for [`crate::record::RunRecord::jobs`]: memory grows with
     /// the workload then.
     pub keep_jobs: bool,
+    /// What else is noted.
+    pub looks: Looks,
     /// Where to log.
     pub log: Log<'a>,
 }
@@ -94,6 +97,7 @@ impl<'a> WorldSetup<'a> {
             strict: false,
             series_points: 0,
             keep_jobs: false,
+            looks: Looks::default(),
             log: Log::off(),
         }
     }
@@ -114,7 +118,7 @@ impl<'a> WorldSetup<'a> {
 
 impl<'a, D: Desk<'a>> World<'a, D> {
     fn of(desk: D, log: SharedLog<'a>, setup: WorldSetup<'a>) -> World<'a, D> {
-        let tree = desk.tree();
+        let (tree, notes) = (desk.tree(), Notes::of(&setup));
         let queues = setup.source.queues().iter().map(|name| tree.find_queue(name)).collect();
         let mut changes = setup.changes.into_iter();
         let points = setup.series_points;
@@ -136,6 +140,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             kept: setup.keep_jobs.then(Vec::new),
             sampler,
             log,
+            notes,
             script: None,
             starts: Vec::new(),
             now: Time::ZERO,

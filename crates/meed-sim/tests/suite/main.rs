@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod backfill;
+mod charts;
 mod dominant;
 #[path = "../../../meed-driver/tests/suite/happens.rs"]
 mod happens;

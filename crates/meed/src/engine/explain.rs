@@ -3,14 +3,16 @@
 //! groups), for each call.
 
 use super::Engine;
+use super::holds::expected_end;
 use super::ready::Bucket;
 use super::room::ShapeId;
+use super::work::Running;
 use crate::decision::KeyValue;
 use crate::order::Tier;
 use crate::order::key::Key;
 use crate::policy::{Policy, Scalar};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId, NodeRow, QueueId, QueueRow};
+use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueId, QueueRow};
 use crate::time::{Span, Time};
 
 /// One child of a queue that has tasks waiting.
@@ -73,6 +75,26 @@ pub struct NodeRoom {
     pub free: Resources,
 }
 
+/// A task that runs on a node ([`Engine::running_on`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct RunningView {
+    /// The task.
+    pub task: AllocationId,
+    /// Its job.
+    pub job: JobId,
+    /// Its leaf queue.
+    pub queue: QueueId,
+    /// What it holds.
+    pub demand: Resources,
+    /// Since when it runs.
+    pub started: Time,
+    /// When it is expected to end, which is after now; `None`: it has no limit, and nobody knows.
+    pub expected_end: Option<Time>,
+    /// Whether it runs beyond its limit: then it is expected to run twice as long, and so on.
+    pub is_over: bool,
+}
+
 /// The starvation guard, seen from one leaf.
 #[derive(Clone, Debug)]
 pub struct GuardView {
@@ -121,6 +143,11 @@ impl Engine {
     /// Running tasks of a job; 0 where it is no more.
     pub fn running_of(&self, job: JobId) -> u64 {
         self.work.job(job).map_or(0, |job| u64::from(job.running()))
+    }
+
+    /// What a running task asks for; `None` where it runs no more.
+    pub fn demand_of(&self, task: AllocationId) -> Option<&Resources> {
+        self.work.running(task).map(|task| self.room.demand(task.shape))
     }
 
     /// Minimum and maximum share of a queue.
@@ -242,6 +269,28 @@ impl Engine {
     /// How many tasks of a gang's group fit at once now, where the gang may be. O(nodes).
     pub fn fit_at_once(&self, group: &GroupView) -> u64 {
         self.shape_of(group).map_or(0, |shape| self.room.fit_at_once(shape))
+    }
+
+    /// The tasks that run on a node, the latest first.
+    pub fn running_on(&self, node: NodeId) -> Vec<RunningView> {
+        let Some(row) = self.room.row(node) else { return Vec::new() };
+        let view = |(task, running): (AllocationId, &Running)| {
+            let limit = self.room.limit(running.shape);
+            let over = limit.is_some_and(|limit| running.started.saturating_add(limit) <= self.now);
+            RunningView {
+                task,
+                job: running.job,
+                queue: self.tree.id(running.queue),
+                demand: *self.room.demand(running.shape),
+                started: running.started,
+                expected_end: expected_end(running.started, limit, self.now),
+                is_over: over,
+            }
+        };
+        let mut all: Vec<RunningView> =
+            self.work.all_running().filter(|(_, task)| task.node == row).map(view).collect();
+        all.sort_by_key(|task| std::cmp::Reverse((task.started, task.task)));
+        all
     }
 
     fn shape_of(&self, group: &GroupView) -> Option<ShapeId> {

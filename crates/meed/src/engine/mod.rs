@@ -46,7 +46,7 @@ mod work;
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 
-pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom};
+pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
 pub use holds::ReservationView;
 pub use parts::KeyParts;
 pub use view::QueueView;

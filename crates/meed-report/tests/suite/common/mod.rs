@@ -312,6 +312,7 @@ fn run(policy: &str, names: &[&str], weights: &[f64], arrivals: &[Vec<f64>]) -> 
         queues,
         series,
         jobs: Vec::new(),
+        chart: None,
         mapreduce: None,
     }
 }
@@ -370,5 +371,6 @@ fn job_times(policy: &str, tenant: usize, series: &QueueSeries) -> QueueRecord {
         longest_wait_s: some(median * 2.5 * stretch),
         speedup: None,
         job_s_percentiles: if none { Vec::new() } else { z.iter().map(|z| at(*z)).collect() },
+        overtaken: None,
     }
 }

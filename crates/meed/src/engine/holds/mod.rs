@@ -45,6 +45,7 @@ use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 use crate::state::{HeldNodeState, HoldState, HoldsState, State, StateError, ensure};
 use crate::time::Time;
+pub(super) use plan::expected_end;
 use profile::Need;
 
 /// The node of a reservation whose node is forgotten, until the next plan.
@@ -372,6 +373,8 @@ pub struct ReservationView {
     pub job: JobId,
     /// The number of its group among the job's groups: it is the next task of that.
     pub group: u32,
+    /// What it asks for.
+    pub demand: Resources,
     /// Where room is held.
     pub node: NodeId,
     /// When it is expected to start; `None`: nobody knows, what comes free on the node is kept.
@@ -390,8 +393,9 @@ impl Engine {
         list.filter(|hold| hold.node != NOWHERE).map(|hold| {
             let group = self.work.group(hold.slot);
             let (job, group, node) = (group.job, group.number, self.room.id(hold.node));
-            let Hold { at, since, moved, .. } = *hold;
-            ReservationView { job, group, node, at, since, moved }
+            let Hold { at, since, moved, need, .. } = hold;
+            let (at, since, moved, demand) = (*at, *since, *moved, need.demand);
+            ReservationView { job, group, demand, node, at, since, moved }
         })
     }
 }

@@ -19,7 +19,11 @@ const PARTS: u128 = 1 << 32;
 
 /// When a task that began at `started` is expected to end: at its limit, and where it runs beyond
 /// that, at twice, four times as much and so on. `None`: nobody knows.
-pub(super) fn expected_end(started: Time, limit: Option<Span>, now: Time) -> Option<Time> {
+pub(in crate::engine) fn expected_end(
+    started: Time,
+    limit: Option<Span>,
+    now: Time,
+) -> Option<Time> {
     let mut limit = limit?.as_micros().max(1);
     loop {
         let end = Span::from_micros(limit).map_or(Time::MAX, |span| started.saturating_add(span));

@@ -1,0 +1,89 @@
+//! What became of reservations: when each was made, where it moved and why, when it ended.
+//!
+//! The engine tells what there is now; compared from instant to instant, that says what happened.
+//! Cost: O(reservations) for each look.
+
+use meed::{Engine, NodeId, ReservationView, Time};
+use meed_driver::explain::MoveReason;
+
+/// Something happened to a reservation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HoldEvent {
+    pub(crate) at: Time,
+    /// How it is from now on; as it was, where it is no more.
+    pub(crate) hold: ReservationView,
+    pub(crate) step: HoldStep,
+}
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HoldStep {
+    Made,
+    /// To another node or instant, and from which.
+    Moved {
+        from: NodeId,
+        before: Option<Time>,
+        why: MoveReason,
+    },
+    /// Its task has started, or waits without one, or is gone.
+    Over,
+}
+
+/// What is known of reservations so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HoldHistory {
+    now: Vec<ReservationView>,
+    pub(crate) events: Vec<HoldEvent>,
+}
+
+impl HoldHistory {
+    /// Whether two views are of one reservation.
+    pub(crate) fn is_same(a: &ReservationView, b: &ReservationView) -> bool {
+        (a.job, a.group, a.since) == (b.job, b.group, b.since)
+    }
+
+    /// Those that there are now.
+    pub(crate) fn now(&self) -> &[ReservationView] {
+        &self.now
+    }
+
+    /// All of this instant has happened.
+    pub(crate) fn look(&mut self, engine: &Engine) {
+        let at = engine.now();
+        let mut before = std::mem::take(&mut self.now);
+        for hold in engine.reservations() {
+            self.now.push(hold);
+            let step = match before.iter().position(|old| HoldHistory::is_same(old, &hold)) {
+                None => HoldStep::Made,
+                Some(place) => match moved(engine, &before.remove(place), &hold) {
+                    Some(step) => step,
+                    None => continue,
+                },
+            };
+            self.note(at, hold, step);
+        }
+        before.into_iter().for_each(|old| self.note(at, old, HoldStep::Over));
+    }
+
+    fn note(&mut self, at: Time, hold: ReservationView, step: HoldStep) {
+        self.events.push(HoldEvent { at, hold, step });
+    }
+
+    /// Those that have happened to the reservations of a job that there are now.
+    pub(crate) fn of(&self, hold: &ReservationView) -> impl Iterator<Item = &HoldEvent> {
+        self.events.iter().filter(move |event| HoldHistory::is_same(&event.hold, hold))
+    }
+}
+
+/// How a reservation has moved, if it has.
+fn moved(engine: &Engine, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
+    if (old.node, old.at) == (new.node, new.at) {
+        return None;
+    }
+    let why = match (engine.is_up(old.node) && !engine.is_cordoned(old.node), new.moved) {
+        (false, _) => MoveReason::NodeWent,
+        (true, times) if times > old.moved => MoveReason::Overran,
+        (true, _) => MoveReason::Better,
+    };
+    Some(HoldStep::Moved { from: old.node, before: old.at, why })
+}
