@@ -39,6 +39,13 @@ pub struct Reason {
     pub place: &'static str,
 }
 
+impl Reason {
+    /// One that begins with where the task is put.
+    pub(crate) fn of(place: &'static str) -> Reason {
+        Reason { levels: Vec::new(), starved_for: None, reserved_for: None, place }
+    }
+}
+
 /// The choice among one queue's children.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {

@@ -59,9 +59,7 @@ impl Engine {
         self.drop_surplus_holds(slot);
         let group = self.work.group(slot);
         let (id, shape) = (group.job, group.shape);
-        let group_waits = group.waiting() > 0;
-        let job = self.work.job(id).expect("a group's job is alive");
-        let (leaf, job_waits) = (job.queue, job.waiting() > 0);
+        let leaf = self.work.job(id).expect("a group's job is alive").queue;
         // 2.
         match adopted {
             None => self.room.start(shape, id, node),
@@ -78,13 +76,7 @@ impl Engine {
             servers.hold(&self.tree, leaf, node, &demand);
         }
         // 4.
-        if !group_waits || self.is_all_held(slot) {
-            self.unlist_group(leaf, slot);
-        }
-        match job_waits {
-            false => self.update_arrivals(id, false),
-            true => self.note_job_held(slot),
-        }
+        self.fewer_in_walk(leaf, slot);
         self.touch_node(node, false);
         self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);

@@ -19,7 +19,7 @@ const PARTS: u128 = 1 << 32;
 
 /// When a task that began at `started` is expected to end: at its limit, and where it runs beyond
 /// that, at twice, four times as much and so on. `None`: nobody knows.
-pub(super) fn expected_end(started: Time, limit: Option<Span>, now: Time) -> Option<Time> {
+fn expected_end(started: Time, limit: Option<Span>, now: Time) -> Option<Time> {
     let mut limit = limit?.as_micros().max(1);
     loop {
         let end = Span::from_micros(limit).map_or(Time::MAX, |span| started.saturating_add(span));
@@ -109,7 +109,6 @@ impl Engine {
     pub(super) fn replan(&mut self) {
         let now = self.now;
         let Some(holds) = &mut self.holds else { return };
-        self.room.set_now(now);
         let late = holds.nodes.iter().filter(|(_, slips)| **slips <= now).map(|(&node, _)| node);
         let passed = |hold: &&Hold| hold.at.is_some_and(|at| at < now);
         let passed = holds.list.iter().filter(passed).map(|hold| hold.node);

@@ -71,7 +71,8 @@ impl Profile {
         next
     }
 
-    fn shift(&mut self, from: Time, until: Time, change: impl Fn(&mut Signed)) {
+    /// So much more (`sign` 1) or less (-1) is free from `from` to `until`.
+    fn shift(&mut self, demand: &Resources, sign: i128, from: Time, until: Time) {
         let from = from.max(self.steps[0].from);
         if from >= until {
             return;
@@ -81,21 +82,20 @@ impl Profile {
             true => self.steps.len(),
             false => self.split(until),
         };
-        self.steps[first..last].iter_mut().for_each(|step| change(&mut step.free));
+        for step in &mut self.steps[first..last] {
+            let both = step.free.iter_mut().zip(demand.as_slice());
+            both.for_each(|(free, &amount)| *free += sign * i128::from(amount));
+        }
     }
 
     /// So much is held from `from` to `until`.
     pub(super) fn take(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.shift(from, until, |free| {
-            free.iter_mut().zip(demand.as_slice()).for_each(|(a, &b)| *a -= i128::from(b));
-        });
+        self.shift(demand, -1, from, until);
     }
 
     /// So much is held no more.
     pub(super) fn give_back(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.shift(from, until, |free| {
-            free.iter_mut().zip(demand.as_slice()).for_each(|(a, &b)| *a += i128::from(b));
-        });
+        self.shift(demand, 1, from, until);
     }
 
     /// Whether all that is needed is there from `from` on.
