@@ -77,7 +77,7 @@ impl Engine {
         }
         // 4.
         self.fewer_in_walk(leaf, slot);
-        self.touch_node(node, false);
+        self.note_start_on(node, shape);
         self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
@@ -131,7 +131,7 @@ impl Engine {
         }
         // 3.
         self.room.end(task.shape, task.job, task.node);
-        self.touch_node(task.node, true);
+        self.note_end_on(task.node, task.shape, task.started);
         // 4.
         if job_waits {
             self.rekey_job(task.job);

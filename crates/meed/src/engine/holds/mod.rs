@@ -29,6 +29,8 @@
 //! nodes where something ended, and at its own where something started, for one that has it; with
 //! `All` each of these is a look at all of them.
 
+mod kept;
+mod outlook;
 mod plan;
 mod profile;
 mod state;
@@ -43,6 +45,8 @@ use crate::node_rows::Moves;
 use crate::policy::{Blocked, Policy, Reservations};
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 use crate::time::Time;
+use kept::Kept;
+use outlook::Outlook;
 use profile::Need;
 
 /// The node of a reservation whose node is forgotten, until the next plan.
@@ -65,9 +69,9 @@ struct Hold {
 }
 
 impl Hold {
-    /// From when to when something is held.
-    fn span(&self, now: Time) -> (Time, Time) {
-        self.at.map_or((now, Time::MAX), |at| (at, self.need.until(at)))
+    /// From when to when something is held: from the start where nobody knows.
+    fn span(&self) -> (Time, Time) {
+        self.at.map_or((Time::ZERO, Time::MAX), |at| (at, self.need.until(at)))
     }
 }
 
@@ -93,6 +97,10 @@ pub(super) struct Holds {
     nodes: BTreeMap<NodeRow, Time>,
     /// Shapes for which no node can be held as things stand.
     hopeless: BTreeSet<ShapeId>,
+    /// What is free and held on nodes with holds, where that is known.
+    kept: BTreeMap<NodeRow, Kept>,
+    /// Which nodes are worth a look.
+    outlook: Outlook,
 }
 
 impl Holds {
@@ -109,6 +117,8 @@ impl Holds {
             touched: BTreeSet::new(),
             nodes: BTreeMap::new(),
             hopeless: BTreeSet::new(),
+            kept: BTreeMap::new(),
+            outlook: Outlook::default(),
         }))
     }
 
@@ -130,11 +140,17 @@ impl Holds {
     fn add(&mut self, hold: Hold) {
         *self.of_groups.entry(hold.slot).or_default() += 1;
         self.touched.insert(hold.node);
+        if let Some(kept) = self.kept.get_mut(&hold.node) {
+            kept.take(&hold);
+        }
         self.list.push(hold);
     }
 
     fn remove(&mut self, index: usize) -> Hold {
         let hold = self.list.remove(index);
+        if let Some(kept) = self.kept.get_mut(&hold.node) {
+            kept.give_back(&hold);
+        }
         let of_group = self.of_groups.get_mut(&hold.slot).expect("each is counted");
         *of_group -= 1;
         if *of_group == 0 {
@@ -152,6 +168,8 @@ impl Holds {
 
     pub(super) fn move_rows(&mut self, moves: &Moves) {
         let to = |row: NodeRow| moves.to(row);
+        self.kept.clear();
+        self.outlook.forget();
         for hold in &mut self.list {
             // One that has left is looked for anew at the next plan.
             hold.node = to(hold.node).unwrap_or(NOWHERE);
@@ -173,10 +191,33 @@ impl Engine {
         held > 0 && u64::from(held) >= self.work.group(slot).waiting()
     }
 
+    /// A task of this shape starts on the node, and takes its room.
+    #[inline]
+    pub(super) fn note_start_on(&mut self, node: NodeRow, shape: ShapeId) {
+        self.touch_node(node, false);
+        if self.holds.as_ref().is_some_and(|holds| holds.kept.contains_key(&node)) {
+            let (now, need) = (self.now, self.need(shape));
+            let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(&node));
+            kept.expect("it is there").starts(now, &need);
+        }
+    }
+
+    /// A task of this shape, which began at `started`, has given back its room on the node.
+    #[inline]
+    pub(super) fn note_end_on(&mut self, node: NodeRow, shape: ShapeId, started: Time) {
+        self.touch_node(node, true);
+        if self.holds.as_ref().is_some_and(|holds| holds.kept.contains_key(&node)) {
+            let (now, need) = (self.now, self.need(shape));
+            let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(&node));
+            kept.expect("it is there").ends(now, started, &need);
+        }
+    }
+
     /// What is free on the node has changed; whether more may be.
     #[inline]
-    pub(super) fn touch_node(&mut self, node: NodeRow, freed: bool) {
+    fn touch_node(&mut self, node: NodeRow, freed: bool) {
         let Some(holds) = &mut self.holds else { return };
+        holds.outlook.touch(node);
         match freed {
             true => {
                 holds.freed.insert(node);
@@ -206,6 +247,7 @@ impl Engine {
     pub(super) fn upset_node(&mut self, node: NodeRow, freed: bool) {
         self.touch_node(node, freed);
         if let Some(holds) = &mut self.holds {
+            holds.kept.remove(&node);
             holds.pushed.insert(node);
         }
     }
@@ -249,6 +291,11 @@ impl Engine {
         }
     }
 
+    /// What tasks of a shape need.
+    fn need(&self, shape: ShapeId) -> Need {
+        Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) }
+    }
+
     /// The queue of a group.
     fn leaf_of(&self, slot: u32) -> QueueRow {
         let job = self.work.group(slot).job;
@@ -259,7 +306,7 @@ impl Engine {
     /// there is a node on which it can have one.
     fn hold(&mut self, slot: u32) -> bool {
         let shape = self.work.group(slot).shape;
-        let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
+        let need = self.need(shape);
         let found = self.find_place(shape, &need);
         let (now, leaf) = (self.now, self.leaf_of(slot));
         let holds = self.holds.as_mut().expect("only where there are reservations");

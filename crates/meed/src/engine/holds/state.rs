@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use super::profile::Need;
 use super::{Hold, NOWHERE};
 use crate::engine::Engine;
 use crate::engine::tree::amounts_of;
@@ -58,7 +57,7 @@ impl Engine {
             ensure!(row.since <= self.now, at("since"), "after the present");
             let group = self.work.group(slot);
             let (shape, waiting) = (group.shape, group.waiting());
-            let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
+            let need = self.need(shape);
             let (node, since) = (NodeRow(row.node), row.since);
             let hold = Hold { slot, need, node, at: row.at, since, moved: row.moved };
             let holds = self.holds.as_mut().expect("checked above");
