@@ -76,9 +76,11 @@ impl Outlook {
         if self.leaves == 0 || nodes > self.leaves || self.total != *engine.room.total() {
             return self.make(engine, nodes);
         }
-        for node in std::mem::take(&mut self.touched) {
-            self.set(engine, node);
-        }
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        touched.drain(..).for_each(|node| self.set(engine, node));
+        self.touched = touched;
         // Tasks that were to have ended are beyond their limits.
         while self.first[1] <= engine.now {
             let mut vertex = 1;

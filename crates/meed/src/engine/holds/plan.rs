@@ -7,9 +7,11 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::SmallVec;
+
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
-use super::profile::{Need, Profile};
+use super::profile::{Need, Profile, Signed, add, lacks};
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
@@ -36,7 +38,7 @@ struct Plan<'a> {
     kept: BTreeMap<NodeRow, Kept>,
     outlook: Outlook,
     /// Nodes on which something happened since the last plan.
-    aside: BTreeSet<NodeRow>,
+    aside: Vec<NodeRow>,
 }
 
 /// Nodes that were found to be other than they were, while one reservation is looked at after the
@@ -79,10 +81,39 @@ impl Engine {
     }
 
     fn rank(&self, profile: &Profile, need: &Need) -> Rank {
-        if let Some(at) = profile.earliest(need) {
-            return (false, at, 0);
+        match profile.earliest(need) {
+            Some(at) => (false, at, 0),
+            None => self.rank_missing(&profile.missing(&need.demand)),
         }
-        let (missing, total) = (profile.missing(&need.demand), self.room.total());
+    }
+
+    /// The same on a node without holds, where room only comes: by its tasks alone.
+    fn rank_of_tasks(&self, node: NodeRow, need: &Need) -> Rank {
+        let mut free = self.room.balance(node);
+        let mut ends: SmallVec<[(Time, &Resources); 16]> = SmallVec::new();
+        for task in self.work.on_node(node) {
+            let limit = self.room.limit(task.shape);
+            if let Some(end) = expected_end(task.started, limit, self.now) {
+                ends.push((end, self.room.demand(task.shape)));
+            }
+        }
+        ends.sort_unstable_by_key(|(at, _)| *at);
+        let mut at = self.now;
+        for (end, amounts) in ends {
+            if end > at && need.fits(&free) {
+                return (false, at, 0);
+            }
+            at = end;
+            add(&mut free, amounts, 1);
+        }
+        match need.fits(&free) {
+            true => (false, at, 0),
+            false => self.rank_missing(&lacks(&need.demand, &free)),
+        }
+    }
+
+    fn rank_missing(&self, missing: &Signed) -> Rank {
+        let total = self.room.total();
         let part = |(&missing, &total): (&i128, &u64)| {
             let total = total.max(1);
             match u32::try_from(missing) {
@@ -450,7 +481,7 @@ impl<'a> Plan<'a> {
         let (engine, known) = (self.engine, &self.kept);
         let look = |node: NodeRow| {
             if !known.contains_key(&node) && engine.room.could_start(shape, node) {
-                offer(best, engine.rank(&engine.profile_of(node).profile, need), node);
+                offer(best, engine.rank_of_tasks(node, need), node);
             }
         };
         let may_be = |rank, node| best.get().is_none_or(|best| (rank, Some(node)) < best);

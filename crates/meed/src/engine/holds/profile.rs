@@ -36,7 +36,7 @@ impl Need {
     }
 
     #[inline]
-    fn fits(&self, free: &[i128]) -> bool {
+    pub(super) fn fits(&self, free: &[i128]) -> bool {
         let mut both = self.demand.as_slice().iter().zip(free);
         both.all(|(&amount, &free)| amount == 0 || i128::from(amount) <= free)
     }
@@ -175,14 +175,7 @@ impl Profile {
 
     /// What of the demand is not known to be free ever, kind by kind.
     pub(super) fn missing(&self, demand: &Resources) -> Signed {
-        let last = self.step(self.from.len() - 1);
-        let mut missing = [0; MAX_KINDS];
-        for ((missing, &amount), &free) in missing.iter_mut().zip(demand.as_slice()).zip(last) {
-            if amount > 0 {
-                *missing = (i128::from(amount) - free).max(0);
-            }
-        }
-        missing
+        lacks(demand, self.step(self.from.len() - 1))
     }
 
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
@@ -212,8 +205,19 @@ impl Profile {
     }
 }
 
+/// What of the demand `free` lacks, kind by kind.
+pub(super) fn lacks(demand: &Resources, free: &[i128]) -> Signed {
+    let mut missing = [0; MAX_KINDS];
+    for ((missing, &amount), &free) in missing.iter_mut().zip(demand.as_slice()).zip(free) {
+        if amount > 0 {
+            *missing = (i128::from(amount) - free).max(0);
+        }
+    }
+    missing
+}
+
 #[inline]
-fn add(step: &mut [i128], amounts: &Resources, sign: i128) {
+pub(super) fn add(step: &mut [i128], amounts: &Resources, sign: i128) {
     let both = step.iter_mut().zip(amounts.as_slice());
     both.for_each(|(free, &amount)| *free += sign * i128::from(amount));
 }

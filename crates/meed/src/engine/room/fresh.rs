@@ -39,8 +39,7 @@ impl Room {
     /// Whether a task whose shape is blocked fits on `node`.
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {
-        let free = self.cluster.free(node);
-        self.shapes.any_blocked_fits(&free, |key| {
+        self.shapes.any_blocked_fits(&self.most_open(node), |key| {
             self.allowed(key).contains(node) && self.is_left_open(key, node)
         })
     }
@@ -97,7 +96,7 @@ impl Room {
     /// Blocked shapes that fit on `node` are blocked no more.
     pub(in crate::engine) fn open_shapes(&mut self, node: NodeRow) {
         let mut shapes = std::mem::take(&mut self.shapes);
-        shapes.unblock(&self.cluster.free(node), |key| {
+        shapes.unblock(&self.most_open(node), |key| {
             self.allowed(key).contains(node) && self.is_left_open(key, node)
         });
         self.shapes = shapes;
