@@ -25,9 +25,9 @@
 //! that ask for work: held tasks start by decisions only.
 //!
 //! Invariant: at every instant from now on, what is held on a node with known instants is expected
-//! to be free there. Cost: a plan looks at all nodes for a task that gets a reservation, and at
-//! nodes where something ended, and at its own where something started, for one that has it; with
-//! `All` each of these is a look at all of them.
+//! to be free there. Cost: what is free on nodes with holds is kept (`kept`); a plan looks at few
+//! nodes for a task that gets a reservation (`outlook`), and at nodes where something ended for one
+//! that has it, up to its instant; with `All` that is a look at all of them at each end.
 
 mod kept;
 mod outlook;

@@ -32,6 +32,10 @@ pub(super) type Place = (Option<Time>, NodeRow);
 /// How finely what is missing is weighed: parts of the pool.
 pub(super) const PARTS: u128 = 1 << 32;
 
+/// So many profiles stay whether something is held there or not: the next reservation may be for
+/// one of these nodes.
+const FEW: usize = 4;
+
 /// What a plan works on: the profiles of nodes that were looked at, with what is held on them.
 struct Plan<'a> {
     engine: &'a Engine,
@@ -248,7 +252,9 @@ impl Engine {
                 self.unblock(node);
             } else {
                 let was_held = holds.nodes.remove(&node).is_some();
-                holds.kept.remove(&node);
+                if holds.kept.len() > FEW {
+                    holds.kept.remove(&node);
+                }
                 self.holds = Some(holds);
                 if was_held {
                     self.room.set_openings(node, None);
@@ -306,9 +312,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What is kept for the next one: of nodes with holds, and of `node`.
+    /// What is kept for the next one: of nodes with holds, and of `node`; where they are few, all.
     fn finish(mut self, holds: &mut Holds, node: Option<NodeRow>) {
-        self.kept.retain(|&row, kept| kept.has_holds() || Some(row) == node);
+        if self.kept.len() > FEW {
+            self.kept.retain(|&row, kept| kept.has_holds() || Some(row) == node);
+        }
         (holds.kept, holds.outlook) = (self.kept, self.outlook);
     }
 

@@ -4,7 +4,8 @@
 //!
 //! A task asks for the earliest instant from which all that it needs is free for as long as it may
 //! run. Amounts are signed: where nobody knows when enough will end, more is held than will be
-//! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Cost for n steps: O(n) for each question and change, one pass over memory in order.
+//! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Cost for n
+//! steps: O(n) for each question and change, one pass over memory in order.
 
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::{Span, Time};
