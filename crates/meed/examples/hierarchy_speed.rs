@@ -58,6 +58,7 @@ fn cluster(policy: &str, queues: &[String], leaves: usize, side: u64, load: f64)
         random: Random(1),
         leaves: all[all.len() - leaves..].to_vec(),
         demand: Box::new(demand),
+        limits: &[],
         running: Vec::new(),
         micros: 0,
     };

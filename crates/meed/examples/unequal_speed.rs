@@ -2,7 +2,11 @@
 //! 100,000 nodes of the mix of a Google cell (DRFH, Table 1), 10,000 tenants, two resources, 400
 //! shapes of tasks, best fit.
 //!
-//! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD]`
+//! `cargo run --release -p meed --example unequal_speed -- [POLICY] [LIFETIMES] [LOAD] [reserve]`
+//!
+//! With `reserve` it is run once with `when_blocked = "skip"` and once for each of some numbers of
+//! reservations, and each is told beside `skip`; with `reserve-limits` the same, and tasks have
+//! limits.
 //!
 //! The engine alone: no clock, no event heap, no log (`common`). A *decision* is a choice of
 //! tenant, job and node, and the start that books it.
@@ -15,6 +19,7 @@
 
 mod common;
 
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use common::{Cluster, Random, TASKS_PER_JOB, argument, cpu_and_memory, fixed};
@@ -60,7 +65,7 @@ impl Random {
 }
 
 /// A cluster near full.
-fn cluster(policy: &str, load: f64) -> Cluster {
+fn cluster(root: &Policy, load: f64, limits: &'static [u64]) -> Cluster {
     let mut random = Random(1);
     let leaf = fixed("fifo");
     let queue = |tenant| {
@@ -70,7 +75,7 @@ fn cluster(policy: &str, load: f64) -> Cluster {
     let config = Config {
         kinds: cpu_and_memory(),
         measured: 0,
-        root: fixed(policy),
+        root: root.clone(),
         queues: (0..TENANTS).map(queue).collect(),
         nodes: (0..NODES).map(|node| NodeSpec::new(format!("n{node}"), random.server())).collect(),
     };
@@ -78,7 +83,8 @@ fn cluster(policy: &str, load: f64) -> Cluster {
     let engine = Engine::new(config, Box::new(BestFit::new(2))).expect("sound");
     let leaves = engine.queue_ids().skip(1).collect();
     let demand = Box::new(Random::demand);
-    let mut cluster = Cluster { engine, random, leaves, demand, running: Vec::new(), micros: 0 };
+    let mut cluster =
+        Cluster { engine, random, leaves, demand, limits, running: Vec::new(), micros: 0 };
     cluster.fill((load * cpus as f64 / MEAN_CPU) as u64);
     cluster
 }
@@ -108,10 +114,41 @@ fn parts(cluster: &mut Cluster, lifetimes: u64) -> [Duration; 3] {
     [ended / lifetimes as u32, arrived / lifetimes as u32, decided / started.max(1) as u32]
 }
 
+/// Two, four and eight times the mean life of a task, about.
+const LIMITS: [u64; 3] = [20_000_000, 40_000_000, 80_000_000];
+
+/// So many reservations at once; 0: none is made.
+const RESERVATIONS: [u32; 4] = [0, 1, 8, 64];
+
+/// Lifetimes a second with reservations, beside those without.
+fn beside_skip(policy: &str, lifetimes: u64, load: f64, limits: &'static [u64]) {
+    let mut skip = None;
+    for reservations in RESERVATIONS {
+        let mut root = fixed(policy);
+        if let Some(most) = NonZeroU32::new(reservations) {
+            root.blocked = Blocked::Reserve(Reservations::AtMost(most));
+        }
+        let mut cluster = cluster(&root, load, limits);
+        let clock = Instant::now();
+        cluster.live(lifetimes);
+        let speed = lifetimes as f64 / clock.elapsed().as_secs_f64();
+        let ratio = speed / *skip.get_or_insert(speed);
+        println!(
+            "{policy}, {reservations} reservations: {speed:.0} lifetimes a second, {ratio:.2} of \
+             skip"
+        );
+    }
+}
+
 fn main() {
     let policy: String = argument(1, "drfh".to_owned());
     let (lifetimes, load) = (argument(2, 1_000_000u64), argument(3, LOAD));
-    let mut cluster = cluster(&policy, load);
+    match argument(4, String::new()).as_str() {
+        "reserve" => return beside_skip(&policy, lifetimes, load, &[]),
+        "reserve-limits" => return beside_skip(&policy, lifetimes, load, &LIMITS),
+        _ => {}
+    }
+    let mut cluster = cluster(&fixed(&policy), load, &[]);
     let full = cluster.running.len();
     let clock = Instant::now();
     cluster.live(lifetimes);

@@ -42,6 +42,13 @@ pub struct Reason {
     pub place: &'static str,
 }
 
+impl Reason {
+    /// One that begins with where the task is put.
+    pub(crate) fn of(place: &'static str) -> Reason {
+        Reason { levels: Vec::new(), starved_for: None, reserved_for: None, gang: None, place }
+    }
+}
+
 /// The choice among one queue's children.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {

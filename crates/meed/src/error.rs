@@ -235,16 +235,14 @@ pub enum Rejected {
     },
     /// A gang that the cluster could never hold.
     #[error(
-        "a gang of {least} tasks of {demand} each{within}: the cluster could hold {most} of them \
-         at once when empty"
+        "a gang of {least} tasks of {each}: the cluster could hold {most} of them at once when \
+         empty"
     )]
     GangTooWide {
         /// How many start together.
         least: u32,
-        /// What each asks for, in words.
-        demand: String,
-        /// What keeps them together, in words.
-        within: String,
+        /// What each asks for, and what keeps them together, in words.
+        each: String,
         /// The most that could run at once.
         most: u64,
     },

@@ -40,6 +40,8 @@ pub(crate) struct Cluster {
     pub(crate) leaves: Vec<QueueId>,
     /// What the tasks of the next job demand.
     pub(crate) demand: Box<dyn FnMut(&mut Random) -> Resources>,
+    /// One of these limits, in microseconds, is drawn for each job; none where it is empty.
+    pub(crate) limits: &'static [u64],
     pub(crate) running: Vec<AllocationId>,
     pub(crate) micros: u64,
 }
@@ -59,7 +61,12 @@ impl Cluster {
 
     pub(crate) fn arrive(&mut self) {
         let queue = self.leaves[self.random.below(self.leaves.len() as u64) as usize];
-        let groups = [TaskGroup::new(TASKS_PER_JOB, (self.demand)(&mut self.random))];
+        let mut group = TaskGroup::new(TASKS_PER_JOB, (self.demand)(&mut self.random));
+        if !self.limits.is_empty() {
+            let limit = self.limits[self.random.below(self.limits.len() as u64) as usize];
+            group.limit = Span::from_micros(limit);
+        }
+        let groups = [group];
         let job = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
         self.engine.apply(self.now(), Event::JobArrived(job)).expect("sound");
     }

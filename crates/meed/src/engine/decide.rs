@@ -84,13 +84,7 @@ impl Engine {
         while self.room.any_startable() {
             self.wake_next(explain);
             self.settle();
-            let mut reason = explain.then(|| Reason {
-                levels: Vec::new(),
-                starved_for: None,
-                reserved_for: None,
-                gang: None,
-                place: self.room.why(),
-            });
+            let mut reason = explain.then(|| Reason::of(self.room.why()));
             let leaf = self.choose_leaf(reason.as_mut())?;
             let (slot, node) = match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => (slot, node),

@@ -79,14 +79,11 @@ impl Engine {
             return;
         }
         self.drop_surplus_holds(slot);
-        let job = self.work.job(id).expect("its group has just been asked");
-        let (leaf, waits) = (job.queue, job.waiting() > 0);
+        let leaf = self.work.job(id).expect("its group has just been asked").queue;
         self.room.sub_waiting(shape, tasks);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), tasks);
-        self.unlist_group(leaf, slot);
+        self.fewer_in_walk(leaf, slot);
         self.sub_leaf_waiting(leaf, tasks);
-        self.update_arrivals(id, waits);
-        self.note_job_held(slot);
         self.park_if_all_held(leaf);
     }
 

@@ -74,22 +74,12 @@ impl Engine {
     fn withdraw_waiting(&mut self, id: JobId, slot: u32, task: u32) {
         self.work.withdraw(slot, task);
         self.drop_surplus_holds(slot);
-        let (shape, group_waits) = {
-            let group = self.work.group(slot);
-            (group.turn(), group.waiting() > 0)
-        };
-        let job = self.work.job(id).expect("the caller has found it");
-        let (leaf, job_waits) = (job.queue, job.waiting() > 0);
+        let shape = self.work.group(slot).turn();
+        let leaf = self.work.job(id).expect("the caller has found it").queue;
         self.room.sub_waiting(shape, 1);
         self.books.unask(self.now, &self.tree, id, self.room.demand(shape), 1);
-        if !group_waits || self.is_all_held(slot) {
-            self.unlist_group(leaf, slot);
-        }
+        self.fewer_in_walk(leaf, slot);
         self.sub_leaf_waiting(leaf, 1);
-        match job_waits {
-            false => self.update_arrivals(id, false),
-            true => self.note_job_held(slot),
-        }
         self.park_if_all_held(leaf);
         self.regroup(slot);
     }

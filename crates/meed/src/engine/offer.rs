@@ -64,13 +64,7 @@ impl Engine {
                 false => rank(job, group),
             };
             let able = self.able(node, &mut rank);
-            let mut reason = explain.then(|| Reason {
-                levels: Vec::new(),
-                starved_for: None,
-                reserved_for: None,
-                gang: None,
-                place: "the node that asked",
-            });
+            let mut reason = explain.then(|| Reason::of("the node that asked"));
             let leaf = self.choose_among(&able, reason.as_mut())?;
             let groups = &able.iter().find(|able| able.leaf == leaf)?.groups;
             let slot = groups.iter().copied().min_by_key(|&slot| self.group_key(slot))?;

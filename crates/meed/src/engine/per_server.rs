@@ -131,7 +131,7 @@ impl Engine {
             if let Some(slot) = slot {
                 let reason = explain.then(|| {
                     levels.reverse();
-                    Reason { levels, starved_for: None, reserved_for: None, gang: None, place: WHY }
+                    Reason { levels, ..Reason::of(WHY) }
                 });
                 return Some(self.start(slot, None, node, reason));
             }

@@ -76,9 +76,7 @@ impl Engine {
         self.drop_surplus_holds(slot);
         let group = self.work.group(slot);
         let (id, shape, turn) = (group.job, group.shape, group.turn());
-        let group_waits = group.waiting() > 0;
-        let job = self.work.job(id).expect("a group's job is alive");
-        let (leaf, job_waits) = (job.queue, job.waiting() > 0);
+        let leaf = self.work.job(id).expect("a group's job is alive").queue;
         // 2.
         match adopted {
             None => self.room.start(shape, id, node),
@@ -97,14 +95,8 @@ impl Engine {
             servers.hold(&self.tree, leaf, node, &demand);
         }
         // 4.
-        if !group_waits || self.is_all_held(slot) {
-            self.unlist_group(leaf, slot);
-        }
-        match job_waits {
-            false => self.update_arrivals(id, false),
-            true => self.note_job_held(slot),
-        }
-        self.touch_node(node, false);
+        self.fewer_in_walk(leaf, slot);
+        self.note_start_on(node, shape);
         self.ready.served(since, leaf);
         self.rekey_rescaled(leaf);
         self.sub_leaf_waiting(leaf, 1);
@@ -158,7 +150,7 @@ impl Engine {
         }
         // 3.
         self.room.end(task.shape, task.job, task.node);
-        self.touch_node(task.node, true);
+        self.note_end_on(task.node, task.shape, task.started);
         // 4.
         if job_waits {
             self.rekey_job(task.job);

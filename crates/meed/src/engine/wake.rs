@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::Engine;
 use super::books::Books;
 use super::decide::capped_by;
+use super::holds::Holds;
 use super::ready::{AT_ONCE, Bucket, Ready, bound};
 use super::room::Room;
 use super::tree::Tree;
@@ -22,6 +23,15 @@ enum Helped {
     /// Something fits, but not below a maximum share.
     Capped,
     Not,
+}
+
+/// What is asked whether room helps a leaf.
+struct Parts<'a> {
+    tree: &'a Tree,
+    room: &'a Room,
+    books: &'a Books,
+    ready: &'a Ready,
+    holds: Option<&'a Holds>,
 }
 
 impl Engine {
@@ -70,37 +80,26 @@ impl Engine {
         }
     }
 
-    /// Wakes the parked leaf with the smallest key, if that is below `below`.
+    /// Wakes the parked leaf with the smallest key, if that is below `below`, whether it fits or
+    /// not.
     fn wake_least_parked(&mut self, below: Option<Key>) {
         // More than anybody can ask for.
         let everything = Resources::new(&[u64::MAX - 1; MAX_KINDS][..self.kinds.len()]);
-        let (mut looked_at, mut at_once) = (Vec::new(), Vec::new());
-        let (now, all_at_once) = (self.now, self.guard.is_some());
-        let (books, tree, ready) = (&mut self.books, &self.tree, &self.ready);
-        let room = &self.room;
-        let holds = self.holds.as_deref();
-        let found = ready.first_helped(&[everything], below, |leaf| {
-            let mut buckets = ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
+        let found = self.least_parked(&[everything], below, |parts, leaf| {
+            let mut buckets = parts.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
             let eligible = |bucket: &Bucket| {
-                holds.is_none_or(|holds| !holds.is_hopeless(bucket.shape()))
+                let (shape, Parts { room, .. }) = (bucket.shape(), parts);
+                parts.holds.is_none_or(|holds| !holds.is_hopeless(shape))
                     // A gang waits for room, and gets no reservation.
-                    && (room.turn_of(bucket.shape()) == 1 || room.is_open(bucket.shape()))
-                    && capped_by(tree, books, room, leaf, bucket).is_none()
+                    && (room.turn_of(shape) == 1 || room.is_open(shape))
+                    && parts.capped_by(leaf, bucket).is_none()
             };
-            if !buckets.any(eligible) {
-                return None;
+            match buckets.any(eligible) {
+                true => Helped::Starts,
+                false => Helped::Not,
             }
-            if all_at_once || tree[leaf].parent() != Some(QueueRow::ROOT) {
-                at_once.push(leaf);
-                return None;
-            }
-            let key = books.key(now, leaf);
-            looked_at.push((leaf, bound(&key)));
-            Some(key)
         });
-        looked_at.into_iter().for_each(|(leaf, bound)| self.ready.set_bound(leaf, bound));
-        at_once.into_iter().for_each(|leaf| self.wake_leaf(leaf));
-        if let Some((_, leaf)) = found {
+        if let Some(leaf) = found {
             self.wake_leaf(leaf);
         }
     }
@@ -124,12 +123,25 @@ impl Engine {
     fn first_helped(&mut self, nodes: &[NodeRow], below: Option<Key>) -> Option<QueueRow> {
         let rooms: SmallVec<[Resources; 1]> =
             nodes.iter().map(|&node| self.room.free(node)).collect();
+        self.least_parked(&rooms, below, |parts, leaf| parts.starts_on(leaf, nodes))
+    }
+
+    /// Of the parked leaves that ask for no more than one of `rooms` and that `helped` picks, the
+    /// one with the smallest key, if that is below `below`; those that wake at once are woken.
+    #[inline]
+    fn least_parked(
+        &mut self,
+        rooms: &[Resources],
+        below: Option<Key>,
+        helped: impl Fn(&Parts<'_>, QueueRow) -> Helped,
+    ) -> Option<QueueRow> {
         let mut looked_at: SmallVec<[(QueueRow, f64); 8]> = SmallVec::new();
         let (mut at_once, mut capped) = (Vec::new(), Vec::new());
         let (now, all_at_once) = (self.now, self.guard.is_some());
         let (tree, room, books, ready) = (&self.tree, &self.room, &mut self.books, &self.ready);
-        let found = ready.first_helped(&rooms, below, |leaf| {
-            match starts_on(tree, room, books, ready, leaf, nodes) {
+        let holds = self.holds.as_deref();
+        let found = ready.first_helped(rooms, below, |leaf| {
+            match helped(&Parts { tree, room, books, ready, holds }, leaf) {
                 Helped::Starts => {}
                 Helped::Not => return None,
                 Helped::Capped => {
@@ -155,24 +167,23 @@ impl Engine {
     }
 }
 
-/// Whether something of `leaf` fits on one of `nodes`, and may start.
-fn starts_on(
-    tree: &Tree,
-    room: &Room,
-    books: &Books,
-    ready: &Ready,
-    leaf: QueueRow,
-    nodes: &[NodeRow],
-) -> Helped {
-    let mut helped = Helped::Not;
-    for bucket in ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
-        if !nodes.iter().any(|&node| room.fits(bucket.shape(), bucket.demand(), node)) {
-            continue;
-        }
-        if capped_by(tree, books, room, leaf, bucket).is_none() {
-            return Helped::Starts;
-        }
-        helped = Helped::Capped;
+impl Parts<'_> {
+    fn capped_by(&self, leaf: QueueRow, bucket: &Bucket) -> Option<QueueRow> {
+        capped_by(self.tree, self.books, self.room, leaf, bucket)
     }
-    helped
+
+    /// Whether something of `leaf` fits on one of `nodes`, and may start.
+    fn starts_on(&self, leaf: QueueRow, nodes: &[NodeRow]) -> Helped {
+        let mut helped = Helped::Not;
+        for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
+            if !nodes.iter().any(|&node| self.room.fits(bucket.shape(), bucket.demand(), node)) {
+                continue;
+            }
+            if self.capped_by(leaf, bucket).is_none() {
+                return Helped::Starts;
+            }
+            helped = Helped::Capped;
+        }
+        helped
+    }
 }

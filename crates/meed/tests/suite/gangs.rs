@@ -25,7 +25,7 @@ fn labelled(name: &str, size: u64, rack: &str) -> NodeSpec {
 fn shadow(nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
     let config = Config { nodes, ..slots_config(1, &policy("fair"), &["a", "b"]) };
     let shadow = Shadow::new(&config);
-    let find = |name: &str| shadow.engine.find_queue(name).unwrap();
+    let find = |name: &str| shadow.engine.find_queue(name).expect("it is declared");
     let (a, b) = (find("a"), find("b"));
     (shadow, a, b)
 }
@@ -36,7 +36,7 @@ fn nodes(starts: &[Start]) -> Vec<usize> {
 }
 
 fn together(starts: &[Start]) -> Vec<Option<u32>> {
-    starts.iter().map(|start| start.reason.as_ref().unwrap().gang).collect()
+    starts.iter().map(|start| start.reason.as_ref().expect("asked for").gang).collect()
 }
 
 #[test]

@@ -16,7 +16,7 @@ proptest! {
     fn decides_as_a_plain_scan(mut dice in dice(260)) {
         let config = dice.config();
         let jobs = dice.jobs(&config, 16);
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 
     /// Trees that order by dominant shares throughout, where parents count their children rescaled.
@@ -34,7 +34,7 @@ proptest! {
             config.queues[0].policy = Policy { quantum: drf_quantum(), ..policy("fair") };
         }
         let jobs = dice.jobs(&config, 16);
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 
     /// Each server by itself; below the root some parents keep an order of their own over the pool.
@@ -48,7 +48,7 @@ proptest! {
             }
         }
         let jobs = dice.jobs(&config, 16);
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 
     #[test]
@@ -59,7 +59,7 @@ proptest! {
             (policy.measure, policy.scalar) = (Measure::Usage, Scalar::Dominant);
         }
         let jobs = dice.jobs(&config, 16);
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 
     /// Only leaves of which something fits can starve.
@@ -70,7 +70,7 @@ proptest! {
         config.root.measure = Measure::Usage;
         (config.root.newcomer, config.root.t_wait) = (Newcomer::Zero, Some(span(wait * S)));
         let jobs = dice.jobs(&config, 16);
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 
     /// With equal tasks whoever wants something is ready.
@@ -88,7 +88,7 @@ proptest! {
         for (demand, _) in jobs.iter_mut().flat_map(|job| &mut job.groups) {
             *demand = slots(1);
         }
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 }
 
@@ -119,6 +119,6 @@ proptest! {
                 *demand = Resources::new(&scaled);
             }
         }
-        World::run(&config, jobs);
+        World::run_with_gangs(&config, jobs);
     }
 }

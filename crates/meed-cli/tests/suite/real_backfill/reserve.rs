@@ -21,19 +21,21 @@ fn one_reservation_is_easy() {
     }
 }
 
-/// So many jobs of each log: in a backlog of hundreds the engine plans all of them at every end.
+/// So many jobs of METACENTRUM: tens of thousands wait later, and all are planned at every end.
 const JOBS: usize = 3_000;
 
 #[test]
 fn all_reservations_are_conservative() {
     let place = tempfile::tempdir().expect("a place for short logs");
     for name in [CTC, NASA, METACENTRUM] {
-        let Some((path, processors, _)) = log(name, 1) else { continue };
-        let short = place.path().join("short.swf");
-        std::fs::write(&short, swf::first_jobs(&path, JOBS)).expect("there is room");
-        let log = swf::read(&short, 1);
+        let Some((mut path, processors, mut log)) = log(name, 1) else { continue };
+        if name == METACENTRUM {
+            let short = place.path().join("short.swf");
+            std::fs::write(&short, swf::first_jobs(&path, JOBS)).expect("there is room");
+            (path, log) = (short.clone(), swf::read(&short, 1));
+        }
         let policy = "when_blocked = \"reserve\"\nreservations = \"all\"";
-        let got = starts(&scenario(&short, processors, policy, TRACE));
+        let got = starts(&scenario(&path, processors, policy, TRACE));
         assert!(got.len() > JOBS / 2);
         same(&got, &conservative(processors, &log.jobs, COMPRESSION).starts);
     }

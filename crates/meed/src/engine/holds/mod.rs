@@ -25,27 +25,30 @@
 //! that ask for work: held tasks start by decisions only.
 //!
 //! Invariant: at every instant from now on, what is held on a node with known instants is expected
-//! to be free there. Cost: a plan looks at all nodes for a task that gets a reservation, and at
-//! nodes where something ended, and at its own where something started, for one that has it; with
-//! `All` each of these is a look at all of them.
+//! to be free there. Cost: what is free on nodes with holds is kept (`kept`); a plan looks at few
+//! nodes for a task that gets a reservation (`outlook`), and at nodes where something ended for one
+//! that has it, up to its instant; with `All` that is a look at all of them at each end.
 
+mod kept;
+mod outlook;
 mod plan;
 mod profile;
+mod state;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
 use super::room::ShapeId;
-use super::tree::amounts_of;
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Policy, Reservations};
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
-use crate::state::{HeldNodeState, HoldState, HoldsState, State, StateError, ensure};
 use crate::time::Time;
-pub(super) use plan::expected_end;
+use kept::Kept;
+pub(super) use kept::expected_end;
+use outlook::Outlook;
 use profile::Need;
 
 /// The node of a reservation whose node is forgotten, until the next plan.
@@ -68,9 +71,9 @@ struct Hold {
 }
 
 impl Hold {
-    /// From when to when something is held.
-    fn span(&self, now: Time) -> (Time, Time) {
-        self.at.map_or((now, Time::MAX), |at| (at, self.need.until(at)))
+    /// From when to when something is held: from the start where nobody knows.
+    fn span(&self) -> (Time, Time) {
+        self.at.map_or((Time::ZERO, Time::MAX), |at| (at, self.need.until(at)))
     }
 }
 
@@ -96,6 +99,10 @@ pub(super) struct Holds {
     nodes: BTreeMap<NodeRow, Time>,
     /// Shapes for which no node can be held as things stand.
     hopeless: BTreeSet<ShapeId>,
+    /// What is free and held on nodes with holds, where that is known.
+    kept: BTreeMap<NodeRow, Kept>,
+    /// Which nodes are worth a look.
+    outlook: Outlook,
 }
 
 impl Holds {
@@ -112,6 +119,8 @@ impl Holds {
             touched: BTreeSet::new(),
             nodes: BTreeMap::new(),
             hopeless: BTreeSet::new(),
+            kept: BTreeMap::new(),
+            outlook: Outlook::default(),
         }))
     }
 
@@ -133,11 +142,17 @@ impl Holds {
     fn add(&mut self, hold: Hold) {
         *self.of_groups.entry(hold.slot).or_default() += 1;
         self.touched.insert(hold.node);
+        if let Some(kept) = self.kept.get_mut(&hold.node) {
+            kept.take(&hold);
+        }
         self.list.push(hold);
     }
 
     fn remove(&mut self, index: usize) -> Hold {
         let hold = self.list.remove(index);
+        if let Some(kept) = self.kept.get_mut(&hold.node) {
+            kept.give_back(&hold);
+        }
         let of_group = self.of_groups.get_mut(&hold.slot).expect("each is counted");
         *of_group -= 1;
         if *of_group == 0 {
@@ -155,6 +170,8 @@ impl Holds {
 
     pub(super) fn move_rows(&mut self, moves: &Moves) {
         let to = |row: NodeRow| moves.to(row);
+        self.kept.clear();
+        self.outlook.forget();
         for hold in &mut self.list {
             // One that has left is looked for anew at the next plan.
             hold.node = to(hold.node).unwrap_or(NOWHERE);
@@ -176,10 +193,33 @@ impl Engine {
         held > 0 && u64::from(held) >= self.work.group(slot).waiting()
     }
 
+    /// A task of this shape starts on the node, and takes its room.
+    #[inline]
+    pub(super) fn note_start_on(&mut self, node: NodeRow, shape: ShapeId) {
+        self.touch_node(node, false);
+        if self.holds.as_ref().is_some_and(|holds| holds.kept.contains_key(&node)) {
+            let (now, need) = (self.now, self.need(shape));
+            let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(&node));
+            kept.expect("it is there").starts(now, &need);
+        }
+    }
+
+    /// A task of this shape, which began at `started`, has given back its room on the node.
+    #[inline]
+    pub(super) fn note_end_on(&mut self, node: NodeRow, shape: ShapeId, started: Time) {
+        self.touch_node(node, true);
+        if self.holds.as_ref().is_some_and(|holds| holds.kept.contains_key(&node)) {
+            let (now, need) = (self.now, self.need(shape));
+            let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(&node));
+            kept.expect("it is there").ends(now, started, &need);
+        }
+    }
+
     /// What is free on the node has changed; whether more may be.
     #[inline]
     pub(super) fn touch_node(&mut self, node: NodeRow, freed: bool) {
         let Some(holds) = &mut self.holds else { return };
+        holds.outlook.touch(node);
         match freed {
             true => {
                 holds.freed.insert(node);
@@ -209,11 +249,12 @@ impl Engine {
     pub(super) fn upset_node(&mut self, node: NodeRow, freed: bool) {
         self.touch_node(node, freed);
         if let Some(holds) = &mut self.holds {
+            holds.kept.remove(&node);
             holds.pushed.insert(node);
         }
     }
 
-    /// Whether no node can be held for tasks of this shape, as things stand.
+    /// See [`Holds::is_hopeless`].
     pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
         let never = |holds: &Holds| holds.is_hopeless(shape) || self.room.turn_of(shape) > 1;
         self.holds.as_deref().is_some_and(never)
@@ -264,6 +305,11 @@ impl Engine {
         }
     }
 
+    /// What tasks of a shape need.
+    fn need(&self, shape: ShapeId) -> Need {
+        Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) }
+    }
+
     /// The queue of a group.
     pub(super) fn leaf_of(&self, slot: u32) -> QueueRow {
         let job = self.work.group(slot).job;
@@ -274,7 +320,7 @@ impl Engine {
     /// there is a node on which it can have one.
     fn hold(&mut self, slot: u32) -> bool {
         let shape = self.work.group(slot).turn();
-        let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
+        let need = self.need(shape);
         let found = self.find_place(shape, &need);
         let (now, leaf) = (self.now, self.leaf_of(slot));
         let holds = self.holds.as_mut().expect("only where there are reservations");
@@ -284,11 +330,8 @@ impl Engine {
         };
         holds.add(Hold { slot, need, node, at, since: now, moved: 0 });
         self.room.sub_waiting(shape, 1);
-        if self.is_all_held(slot) {
-            self.unlist_group(leaf, slot);
-            self.note_job_held(slot);
-            self.park_if_all_held(leaf);
-        }
+        self.fewer_in_walk(leaf, slot);
+        self.park_if_all_held(leaf);
         self.replan_openings();
         true
     }
@@ -310,9 +353,24 @@ impl Engine {
         }
     }
 
+    /// Fewer tasks of the group wait, or more of them have reservations: where none is left for the
+    /// walk, the group is unlisted, and queues that stand by the arrival of its job are told.
+    #[inline]
+    pub(super) fn fewer_in_walk(&mut self, leaf: QueueRow, slot: u32) {
+        let group = self.work.group(slot);
+        let (id, waits) = (group.job, group.waiting() > 0);
+        if !waits || self.is_all_held(slot) {
+            self.unlist_group(leaf, slot);
+        }
+        match self.work.job(id).is_some_and(|job| job.waiting() > 0) {
+            false => self.update_arrivals(id, false),
+            true => self.note_job_held(slot),
+        }
+    }
+
     /// Where all waiting tasks of the job have reservations, queues that stand by the arrival of
     /// what waits stand by others.
-    pub(super) fn note_job_held(&mut self, slot: u32) {
+    fn note_job_held(&mut self, slot: u32) {
         let none = self.holds.as_ref().is_none_or(|holds| holds.list.is_empty());
         if none || !self.books.orders_by_arrival() {
             return;
@@ -327,17 +385,6 @@ impl Engine {
         let job = self.work.job(id).expect("a group's job is alive");
         let held = |&slot: &u32| self.work.group(slot).waiting() == 0 || self.is_all_held(slot);
         job.groups().iter().all(held)
-    }
-
-    /// The same in a restored engine, whose heaps are made next.
-    fn restore_arrivals(&mut self) {
-        let slots = self.holds.iter().flat_map(|holds| holds.of_groups.keys().copied());
-        for slot in slots.collect::<Vec<_>>() {
-            let id = self.work.group(slot).job;
-            if self.is_job_held(id) {
-                self.books.update_arrivals(&self.tree, id, false);
-            }
-        }
     }
 
     /// Starts the first task in order of the reservations whose room is there.
@@ -355,11 +402,8 @@ impl Engine {
         let shape = self.work.group(hold.slot).turn();
         self.room.add_waiting(shape, 1);
         let reason = explain.then(|| Reason {
-            levels: Vec::new(),
-            starved_for: None,
             reserved_for: Some(self.now.saturating_since(hold.since)),
-            gang: None,
-            place: "where its room was held",
+            ..Reason::of("where its room was held")
         });
         Some(self.start(hold.slot, None, hold.node, reason))
     }
@@ -397,107 +441,5 @@ impl Engine {
             let (at, since, moved, demand) = (*at, *since, *moved, need.demand);
             ReservationView { job, group, demand, node, at, since, moved }
         })
-    }
-}
-
-/// As plain data, and back.
-impl Engine {
-    pub(super) fn hold_states(&self) -> HoldsState {
-        let Some(holds) = &self.holds else { return HoldsState::default() };
-        let state = |hold: &Hold| {
-            let group = self.work.group(hold.slot);
-            HoldState {
-                job: group.job.slot() as u32,
-                group: group.number,
-                node: hold.node.0,
-                at: hold.at,
-                since: hold.since,
-                moved: hold.moved,
-            }
-        };
-        let node = |(&node, &slips): (&NodeRow, &Time)| {
-            let openings = self.room.openings(node).iter();
-            let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
-            HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
-        };
-        let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
-        HoldsState {
-            list: holds.list.iter().map(state).collect(),
-            nodes: holds.nodes.iter().map(node).collect(),
-            hopeless: holds.hopeless.iter().map(|shape| shape.number()).collect(),
-            freed: rows(&holds.freed),
-            vacated: rows(&holds.vacated),
-            pushed: rows(&holds.pushed),
-            touched: rows(&holds.touched),
-        }
-    }
-
-    /// Jobs and running tasks are there; what is blocked is told next.
-    pub(super) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
-        for (index, row) in state.holds.list.iter().enumerate() {
-            let at = |field: &str| format!("holds.list[{index}].{field}");
-            ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
-            let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
-            let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
-            let slot = self.work.job(id).and_then(|job| job.groups().get(row.group as usize));
-            let &slot = slot.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
-            ensure!(row.since <= self.now, at("since"), "after the present");
-            let group = self.work.group(slot);
-            let (shape, waiting) = (group.turn(), group.waiting());
-            let need = Need { demand: *self.room.demand(shape), limit: self.room.limit(shape) };
-            let (node, since) = (NodeRow(row.node), row.since);
-            let hold = Hold { slot, need, node, at: row.at, since, moved: row.moved };
-            let holds = self.holds.as_mut().expect("checked above");
-            holds.add(hold);
-            let enough = u64::from(holds.of_group(slot)) <= waiting;
-            ensure!(enough, at("group"), "more reservations than tasks of it wait");
-            self.room.sub_waiting(shape, 1);
-        }
-        self.restore_arrivals();
-        let Some(holds) = &mut self.holds else { return Ok(()) };
-        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
-        for &number in &state.holds.hopeless {
-            let shape = self.room.shape_numbered(number);
-            let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));
-            holds.hopeless.insert(shape.ok_or_else(missing)?);
-        }
-        holds.freed = rows(&state.holds.freed);
-        holds.vacated = rows(&state.holds.vacated);
-        holds.pushed = rows(&state.holds.pushed);
-        holds.touched = rows(&state.holds.touched);
-        let nodes = self.room.nodes();
-        let all = [
-            ("freed", &holds.freed),
-            ("vacated", &holds.vacated),
-            ("pushed", &holds.pushed),
-            ("touched", &holds.touched),
-        ];
-        for (field, rows) in all {
-            let known = rows.iter().all(|row| row.index() < nodes || *row == NOWHERE);
-            ensure!(known, format!("holds.{field}"), "there is no such node");
-        }
-        for (index, row) in state.holds.nodes.iter().enumerate() {
-            let at = |field: &str| format!("holds.nodes[{index}].{field}");
-            let node = NodeRow(row.node);
-            let new = row.node < nodes as u32 && !holds.nodes.contains_key(&node);
-            ensure!(new, at("node"), "there is no such node, or it stands there twice");
-            let mut openings: Vec<(Time, Resources)> = Vec::new();
-            for (until, room) in &row.openings {
-                let room = amounts_of(Some(room), &self.kinds, || at("openings"))?;
-                openings.push((*until, room.unwrap_or_default()));
-            }
-            let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
-            let whole = openings.last().is_some_and(|last| last.0 == Time::MAX);
-            ensure!(falls && whole, at("openings"), "they do not fall until the end of time");
-            let held = holds.list.iter().any(|hold| hold.node == node);
-            let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
-            ensure!(held || looked_at, at("node"), "nothing is held there");
-            holds.nodes.insert(node, row.slips);
-            self.room.set_openings(node, Some(openings));
-        }
-        let open = |hold: &Hold| holds.nodes.contains_key(&hold.node) || hold.node == NOWHERE;
-        let open = holds.list.iter().all(open);
-        ensure!(open, "holds.nodes", "a node on which room is held is not there");
-        Ok(())
     }
 }

@@ -1,43 +1,48 @@
 //! Where and when held tasks can start: plans are made of profiles, node by node.
+//!
+//! Every reservation is looked at in the order in which they were made. Those that stand on nodes
+//! where nothing but ends happened are known to fit; on other nodes they are taken one by one. A
+//! search over all nodes asks `outlook` which are worth a profile.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::profile::{Need, Profile};
+use smallvec::SmallVec;
+
+use super::kept::{Kept, expected_end};
+use super::outlook::Outlook;
+use super::profile::{Need, Profile, Signed, add, lacks};
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
-use crate::time::{Span, Time};
+use crate::time::Time;
 
 /// A place for a task, the best first: known instants before unknown ones, earlier before later;
 /// where nobody knows, the node on which least is missing; of like ones the first.
 type Rank = (bool, Time, u128);
 
+/// The best place so far: before like ones the one that a task has (`None`), then the first.
+type Best = Option<(Rank, Option<NodeRow>)>;
+
+/// From when on, where that is known, and where.
+pub(super) type Place = (Option<Time>, NodeRow);
+
 /// How finely what is missing is weighed: parts of the pool.
-const PARTS: u128 = 1 << 32;
+pub(super) const PARTS: u128 = 1 << 32;
 
-/// When a task that began at `started` is expected to end: at its limit, and where it runs beyond
-/// that, at twice, four times as much and so on. `None`: nobody knows.
-pub(in crate::engine) fn expected_end(
-    started: Time,
-    limit: Option<Span>,
-    now: Time,
-) -> Option<Time> {
-    let mut limit = limit?.as_micros().max(1);
-    loop {
-        let end = Span::from_micros(limit).map_or(Time::MAX, |span| started.saturating_add(span));
-        if end > now || end == Time::MAX {
-            return Some(end).filter(|&end| end < Time::MAX);
-        }
-        limit = limit.saturating_mul(2);
-    }
-}
+/// So many profiles stay whether something is held there or not: the next reservation may be for
+/// one of these nodes.
+const FEW: usize = 4;
 
-/// What a plan works on: nodes whose profiles, holds included, were looked at.
-struct Plan {
-    now: Time,
-    profiles: BTreeMap<NodeRow, Profile>,
+/// What a plan works on: the profiles of nodes that were looked at, with what is held on them.
+struct Plan<'a> {
+    engine: &'a Engine,
+    kept: BTreeMap<NodeRow, Kept>,
+    outlook: Outlook,
+    /// Nodes on which something happened since the last plan.
+    aside: Vec<NodeRow>,
 }
 
 /// Nodes that were found to be other than they were, while one reservation is looked at after the
@@ -57,8 +62,8 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
 }
 
 impl Engine {
-    /// What is free on a node from now on, but for holds; and the first expected end there.
-    fn profile_of(&self, node: NodeRow) -> (Profile, Time) {
+    /// What is free on a node from now on, but for holds.
+    fn profile_of(&self, node: NodeRow) -> Kept {
         let mut ends: Vec<(Time, Resources)> = Vec::new();
         for task in self.work.on_node(node) {
             let limit = self.room.limit(task.shape);
@@ -66,46 +71,73 @@ impl Engine {
                 ends.push((end, *self.room.demand(task.shape)));
             }
         }
-        let first = ends.iter().map(|(at, _)| *at).min().unwrap_or(Time::MAX);
-        (Profile::new(self.now, self.room.balance(node), &mut ends), first)
+        ends.sort_unstable_by_key(|(at, _)| *at);
+        let free = self.room.balance(node);
+        let profile = Profile::new(self.kinds.len(), self.now, &free, &ends);
+        Kept::new(self.now, profile, ends.into_iter().map(|(at, _)| at).collect())
     }
 
     /// The same with all that is held there.
-    fn profile_with_holds(&self, node: NodeRow) -> (Profile, Time) {
-        let (mut profile, first) = self.profile_of(node);
-        let holds = self.holds.iter().filter(|holds| holds.nodes.contains_key(&node));
-        for hold in holds.flat_map(|holds| &holds.list).filter(|hold| hold.node == node) {
-            let (from, until) = hold.span(self.now);
-            profile.take(&hold.need.demand, from, until);
-        }
-        (profile, first)
+    fn profile_with_holds(&self, node: NodeRow, list: &[Hold]) -> Kept {
+        let mut kept = self.profile_of(node);
+        list.iter().filter(|hold| hold.node == node).for_each(|hold| kept.put_back(hold));
+        kept
     }
 
     fn rank(&self, profile: &Profile, need: &Need) -> Rank {
-        if let Some(at) = profile.earliest(need) {
-            return (false, at, 0);
+        match profile.earliest(need) {
+            Some(at) => (false, at, 0),
+            None => self.rank_missing(&profile.missing(&need.demand)),
         }
-        let (missing, total) = (profile.missing(&need.demand), self.room.total());
+    }
+
+    /// The same on a node without holds, where room only comes: by its tasks alone.
+    fn rank_of_tasks(&self, node: NodeRow, need: &Need) -> Rank {
+        let mut free = self.room.balance(node);
+        let mut ends: SmallVec<[(Time, &Resources); 16]> = SmallVec::new();
+        for task in self.work.on_node(node) {
+            let limit = self.room.limit(task.shape);
+            if let Some(end) = expected_end(task.started, limit, self.now) {
+                ends.push((end, self.room.demand(task.shape)));
+            }
+        }
+        ends.sort_unstable_by_key(|(at, _)| *at);
+        let mut at = self.now;
+        for (end, amounts) in ends {
+            if end > at && need.fits(&free) {
+                return (false, at, 0);
+            }
+            at = end;
+            add(&mut free, amounts, 1);
+        }
+        match need.fits(&free) {
+            true => (false, at, 0),
+            false => self.rank_missing(&lacks(&need.demand, &free)),
+        }
+    }
+
+    fn rank_missing(&self, missing: &Signed) -> Rank {
+        let total = self.room.total();
         let part = |(&missing, &total): (&i128, &u64)| {
-            missing.unsigned_abs().saturating_mul(PARTS) / u128::from(total.max(1))
+            let total = total.max(1);
+            match u32::try_from(missing) {
+                Ok(missing) => u128::from((u64::from(missing) << 32) / total),
+                _ => missing.unsigned_abs().saturating_mul(PARTS) / u128::from(total),
+            }
         };
         let parts = missing.iter().zip(total.as_slice()).map(part);
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
     }
 
     /// The best place for a task that needs a node, of all nodes: from when on, and where.
-    pub(super) fn find_place(
-        &self,
-        shape: ShapeId,
-        need: &Need,
-    ) -> Option<(Option<Time>, NodeRow)> {
-        let nodes = (0..self.room.nodes() as u32).map(NodeRow);
-        let ranks = nodes.filter(|&node| self.room.could_start(shape, node)).map(|node| {
-            let (profile, _) = self.profile_with_holds(node);
-            (self.rank(&profile, need), node)
-        });
-        let ((unknown, at, _), node) = ranks.min()?;
-        Some(((!unknown).then_some(at), node))
+    pub(super) fn find_place(&mut self, shape: ShapeId, need: &Need) -> Option<Place> {
+        let mut holds = self.holds.take().expect("only where there are reservations");
+        let mut plan = Plan::new(self, &mut holds);
+        plan.keep_up(&holds.list);
+        let found = plan.best(shape, need, None, None);
+        plan.finish(&mut holds, found.map(|(_, node)| node));
+        self.holds = Some(holds);
+        found
     }
 
     /// Brings all reservations up to date at a decision: those that cannot be kept get others, and
@@ -113,7 +145,6 @@ impl Engine {
     pub(super) fn replan(&mut self) {
         let now = self.now;
         let Some(holds) = &mut self.holds else { return };
-        self.room.set_now(now);
         let late = holds.nodes.iter().filter(|(_, slips)| **slips <= now).map(|(&node, _)| node);
         let passed = |hold: &&Hold| hold.at.is_some_and(|at| at < now);
         let passed = holds.list.iter().filter(passed).map(|hold| hold.node);
@@ -132,10 +163,13 @@ impl Engine {
         loop {
             let mut holds = self.holds.take().expect("it was there");
             let placeless = self.keep_places(&mut holds);
-            self.holds = Some(holds);
             if placeless.is_empty() {
+                self.holds = Some(holds);
                 break;
             }
+            // They are not in these.
+            holds.kept.clear();
+            self.holds = Some(holds);
             // No node can hold them any more: they wait in the walk for one. What they had is free.
             placeless.into_iter().rev().for_each(|index| self.let_go(index));
         }
@@ -160,33 +194,25 @@ impl Engine {
     /// See [`Engine::replan`]. `holds` are out of the engine meanwhile. The places in the list of
     /// those for which there is none.
     fn keep_places(&self, holds: &mut Holds) -> Vec<usize> {
-        let mut plan = Plan { now: self.now, profiles: BTreeMap::new() };
-        let homeless = self.find_homeless(&mut plan, &mut holds.list);
+        let mut plan = Plan::new(self, holds);
+        let homeless = plan.find_homeless(&mut holds.list);
         // One of which nobody knows when it starts takes nothing from those before it.
         for (hold, homeless) in holds.list.iter().zip(&homeless) {
             if hold.at.is_none() && !homeless {
-                plan.give_back(self, hold);
+                plan.at(hold.node).give_back(hold);
             }
         }
-        let mut news = News { freed: std::mem::take(&mut holds.freed), ..News::default() };
-        if news.freed.is_empty() {
-            news.pushed = holds.pushed.clone();
-        } else {
-            news.pushed = std::mem::take(&mut holds.pushed);
-            news.freed.append(&mut holds.vacated);
-            let left = holds.list.iter().zip(&homeless).filter(|(_, homeless)| **homeless);
-            news.freed.extend(left.map(|(hold, _)| hold.node));
-        }
+        let mut news = News::of(holds, &homeless);
         let mut placeless = Vec::new();
         for (index, homeless) in homeless.into_iter().enumerate() {
             let before = holds.list[index].clone();
             if news.freed.is_empty() && !homeless {
                 if before.at.is_none() {
-                    plan.take(self, &before);
+                    plan.at(before.node).put_back(&before);
                 }
                 continue;
             }
-            let Some((at, node)) = self.find_better(&mut plan, &before, homeless, &news) else {
+            let Some((at, node)) = plan.find_better(&before, homeless, &news) else {
                 placeless.push(index);
                 continue;
             };
@@ -194,6 +220,8 @@ impl Engine {
             let later = homeless && is_later(before.at, at);
             hold.moved = hold.moved.saturating_add(u32::from(later));
             (hold.at, hold.node) = (at, node);
+            plan.settle(&before, homeless, hold);
+            holds.touched.extend([before.node, node]);
             if (node, at) != (before.node, before.at) {
                 news.freed.append(&mut holds.vacated);
                 news.freed.insert(before.node);
@@ -201,126 +229,281 @@ impl Engine {
                 // For those that come after it.
                 news.pushed.insert(node);
             }
-            holds.touched.extend([before.node, node]);
-            plan.take(self, &holds.list[index]);
         }
         holds.touched.append(&mut news.freed);
         holds.vacated.append(&mut news.vacated);
+        plan.finish(holds, None);
         placeless
-    }
-
-    /// Which reservations cannot be kept where and when they are. Those that can are in the plan.
-    fn find_homeless(&self, plan: &mut Plan, list: &mut [Hold]) -> Vec<bool> {
-        let mut homeless = Vec::new();
-        for hold in list {
-            let shape = self.work.group(hold.slot).turn();
-            let there =
-                hold.node.index() < self.room.nodes() && self.room.could_start(shape, hold.node);
-            // One whose instant has come starts, or is late.
-            let at = hold.at.map(|at| at.max(self.now));
-            let kept = there && at.is_none_or(|at| plan.at(self, hold.node).fits(&hold.need, at));
-            if kept {
-                hold.at = at;
-                plan.take(self, hold);
-            }
-            homeless.push(!kept);
-        }
-        homeless
-    }
-
-    /// The best place for a reservation now; its own unless there is a better one.
-    fn find_better(
-        &self,
-        plan: &mut Plan,
-        hold: &Hold,
-        homeless: bool,
-        news: &News,
-    ) -> Option<(Option<Time>, NodeRow)> {
-        let shape = self.work.group(hold.slot).turn();
-        if homeless {
-            return plan.best(self, shape, hold, false, None);
-        }
-        if hold.at.is_some() {
-            plan.give_back(self, hold);
-        }
-        // Where its place has become worse, any other may be better.
-        let among = (!news.pushed.contains(&hold.node)).then_some(&news.freed);
-        plan.best(self, shape, hold, true, among)
     }
 
     /// What may be taken of the nodes that were touched, made anew; whoever that helps is told.
     pub(in crate::engine) fn replan_openings(&mut self) {
         let Some(holds) = &mut self.holds else { return };
         let touched = std::mem::take(&mut holds.touched);
-        for node in touched {
-            if node.index() >= self.room.nodes() {
-                continue;
-            }
-            let holds = self.holds.as_mut().expect("it was there");
-            if !holds.list.iter().any(|hold| hold.node == node) {
-                if holds.nodes.remove(&node).is_some() {
+        let nodes = self.room.nodes();
+        for node in touched.into_iter().filter(|node| node.index() < nodes) {
+            let mut holds = self.holds.take().expect("it was there");
+            if holds.list.iter().any(|hold| hold.node == node) {
+                let kept = self.kept_on(&mut holds, node);
+                let (openings, first) = (kept.profile.openings(), kept.first_end());
+                holds.nodes.insert(node, first);
+                self.holds = Some(holds);
+                self.room.set_openings(node, Some(openings));
+                self.unblock(node);
+            } else {
+                let was_held = holds.nodes.remove(&node).is_some();
+                if holds.kept.len() > FEW {
+                    holds.kept.remove(&node);
+                }
+                self.holds = Some(holds);
+                if was_held {
                     self.room.set_openings(node, None);
                     self.unblock(node);
                 }
-                continue;
             }
-            holds.nodes.entry(node).or_insert(Time::MAX);
-            let (profile, first) = self.profile_with_holds(node);
-            let openings = profile.openings(self.kinds.len());
-            self.holds.as_mut().expect("it was there").nodes.insert(node, first);
-            self.room.set_openings(node, Some(openings));
-            self.unblock(node);
         }
         self.room.sift_fresh();
     }
+
+    /// The profile of a node with holds, as of now.
+    fn kept_on<'h>(&self, holds: &'h mut Holds, node: NodeRow) -> &'h Kept {
+        let late = |kept: &Kept| kept.first_end() <= self.now;
+        if holds.kept.get(&node).is_none_or(late) {
+            holds.kept.insert(node, self.profile_with_holds(node, &holds.list));
+        }
+        let kept = holds.kept.get_mut(&node).expect("it is there now");
+        kept.profile.advance(self.now);
+        debug_assert!(
+            kept.profile.is_long() || {
+                let anew = self.profile_with_holds(node, &holds.list);
+                kept.is_like(&anew)
+            },
+            "a profile is what it would be, made anew"
+        );
+        kept
+    }
 }
 
-impl Plan {
-    /// The profile of a node, with what was taken since.
-    fn at(&mut self, engine: &Engine, node: NodeRow) -> &mut Profile {
-        self.profiles.entry(node).or_insert_with(|| engine.profile_of(node).0)
+impl News {
+    /// What is known before the first is looked at.
+    fn of(holds: &mut Holds, homeless: &[bool]) -> News {
+        let mut news = News { freed: std::mem::take(&mut holds.freed), ..News::default() };
+        if news.freed.is_empty() {
+            news.pushed = holds.pushed.clone();
+        } else {
+            news.pushed = std::mem::take(&mut holds.pushed);
+            news.freed.append(&mut holds.vacated);
+            let left = holds.list.iter().zip(homeless).filter(|(_, homeless)| **homeless);
+            news.freed.extend(left.map(|(hold, _)| hold.node));
+        }
+        news
     }
+}
 
-    fn take(&mut self, engine: &Engine, hold: &Hold) {
-        if hold.node.index() < engine.room.nodes() {
-            let (from, until) = hold.span(self.now);
-            self.at(engine, hold.node).take(&hold.need.demand, from, until);
+impl<'a> Plan<'a> {
+    /// With what is kept of earlier ones.
+    fn new(engine: &'a Engine, holds: &mut Holds) -> Plan<'a> {
+        let aside = [&holds.freed, &holds.vacated, &holds.touched].into_iter().flatten();
+        Plan {
+            engine,
+            kept: std::mem::take(&mut holds.kept),
+            aside: aside.copied().filter(|node| node.index() < engine.room.nodes()).collect(),
+            outlook: std::mem::take(&mut holds.outlook),
         }
     }
 
-    fn give_back(&mut self, engine: &Engine, hold: &Hold) {
-        let (from, until) = hold.span(self.now);
-        self.at(engine, hold.node).give_back(&hold.need.demand, from, until);
+    /// What is kept for the next one: of nodes with holds, and of `node`; where they are few, all.
+    fn finish(mut self, holds: &mut Holds, node: Option<NodeRow>) {
+        if self.kept.len() > FEW {
+            self.kept.retain(|&row, kept| kept.has_holds() || Some(row) == node);
+        }
+        (holds.kept, holds.outlook) = (self.kept, self.outlook);
     }
 
-    /// The best place for `hold`, which is taken out, on one of `among`, or of all nodes; with
-    /// `keeps` its own, unless there is a better one.
-    fn best(
-        &mut self,
-        engine: &Engine,
-        shape: ShapeId,
-        hold: &Hold,
-        keeps: bool,
-        among: Option<&BTreeSet<NodeRow>>,
-    ) -> Option<(Option<Time>, NodeRow)> {
-        let mut best: Option<(Rank, NodeRow)> = keeps.then(|| {
-            let own = engine.rank(self.at(engine, hold.node), &hold.need);
-            (own, hold.node)
+    /// The profile of a node, with what was taken since.
+    fn at(&mut self, node: NodeRow) -> &mut Kept {
+        self.kept.entry(node).or_insert_with(|| self.engine.profile_of(node))
+    }
+
+    /// Time has passed: what is kept is brought up to date, or forgotten where it cannot be.
+    fn let_time_pass(&mut self, list: &[Hold]) {
+        let now = self.engine.now;
+        for hold in list.iter().filter(|hold| hold.at.is_some_and(|at| at < now)) {
+            self.kept.remove(&hold.node);
+        }
+        self.kept.retain(|_, kept| {
+            kept.profile.advance(now);
+            kept.first_end() > now
         });
-        let all = || (0..engine.room.nodes() as u32).map(NodeRow);
-        let mut look = |node: NodeRow| {
-            if !engine.room.could_start(shape, node) {
+    }
+
+    /// Profiles of all nodes with holds, these included.
+    fn keep_up(&mut self, list: &[Hold]) {
+        self.let_time_pass(list);
+        for hold in list {
+            if !self.kept.contains_key(&hold.node) && hold.node.index() < self.engine.room.nodes() {
+                let kept = self.engine.profile_with_holds(hold.node, list);
+                self.kept.insert(hold.node, kept);
+            }
+        }
+    }
+
+    /// Whether all reservations on a node were found to fit.
+    fn kept_fit(&self, node: NodeRow) -> bool {
+        self.kept.get(&node).is_some_and(Kept::all_fit)
+    }
+
+    /// Whether its node could hold it, were nothing of ours there.
+    fn is_possible(&self, hold: &Hold) -> bool {
+        let shape = self.engine.work.group(hold.slot).turn();
+        let room = &self.engine.room;
+        hold.node.index() < room.nodes() && room.could_start(shape, hold.node)
+    }
+
+    /// Which reservations cannot be kept where and when they are. Those that can are taken.
+    fn find_homeless(&mut self, list: &mut [Hold]) -> Vec<bool> {
+        let now = self.engine.now;
+        self.let_time_pass(list);
+        // Where they are looked at one by one.
+        let mut anew: BTreeSet<NodeRow> = BTreeSet::new();
+        let mut sound: BTreeSet<NodeRow> = BTreeSet::new();
+        for hold in list.iter().filter(|hold| !self.kept_fit(hold.node)) {
+            let sure = sound.contains(&hold.node)
+                || self.kept.get(&hold.node).is_some_and(Kept::has_room_for_all);
+            match sure && self.is_possible(hold) {
+                true => sound.insert(hold.node),
+                false => anew.insert(hold.node),
+            };
+        }
+        for node in &anew {
+            sound.remove(node);
+            self.kept.remove(node);
+        }
+        let mut homeless = Vec::with_capacity(list.len());
+        for hold in list {
+            if !anew.contains(&hold.node) {
+                homeless.push(false);
+                continue;
+            }
+            // One whose instant has come starts, or is late.
+            let at = hold.at.map(|at| at.max(now));
+            let fits = |plan: &mut Plan<'_>, at| plan.at(hold.node).profile.fits(&hold.need, at);
+            let kept = self.is_possible(hold) && at.is_none_or(|at| fits(self, at));
+            if kept {
+                hold.at = at;
+                self.at(hold.node).put_back(hold);
+            }
+            homeless.push(!kept);
+        }
+        for node in anew.into_iter().chain(sound) {
+            if let Some(kept) = self.kept.get_mut(&node) {
+                kept.set_fit();
+            }
+        }
+        homeless
+    }
+
+    /// The best place for a reservation now; its own unless there is a better one.
+    fn find_better(&mut self, hold: &Hold, homeless: bool, news: &News) -> Option<Place> {
+        let shape = self.engine.work.group(hold.slot).turn();
+        if homeless {
+            return self.best(shape, &hold.need, None, None);
+        }
+        let own = self.own_rank(hold);
+        // Where its place has become worse, any other may be better.
+        let among = (!news.pushed.contains(&hold.node)).then_some(&news.freed);
+        self.best(shape, &hold.need, Some((own, hold.node)), among)
+    }
+
+    /// What its own node has for a reservation that was not homeless.
+    fn own_rank(&mut self, hold: &Hold) -> Rank {
+        let engine = self.engine;
+        let kept = self.at(hold.node);
+        match hold.at {
+            Some(at) if kept.each_has_its_own() => {
+                (false, kept.profile.earlier_than(&hold.need, at), 0)
+            }
+            Some(_) => {
+                kept.give_back(hold);
+                let rank = engine.rank(&kept.profile, &hold.need);
+                kept.put_back(hold);
+                rank
+            }
+            None => engine.rank(&kept.profile, &hold.need),
+        }
+    }
+
+    /// A reservation is where it was found best.
+    fn settle(&mut self, before: &Hold, homeless: bool, hold: &Hold) {
+        let same = (before.node, before.at) == (hold.node, hold.at);
+        if !homeless && before.at.is_some() {
+            if same {
                 return;
             }
-            let rank = engine.rank(self.at(engine, node), &hold.need);
-            if best.is_none_or(|(least, _)| rank < least) {
-                best = Some((rank, node));
+            self.at(before.node).give_back(before);
+        }
+        let kept = self.at(hold.node);
+        match same && !homeless {
+            true => kept.put_back(hold),
+            false => kept.take(hold),
+        }
+    }
+
+    /// The best place on one of `among`, or of all nodes, unless `own` is as good, which is not
+    /// looked at again.
+    fn best(
+        &mut self,
+        shape: ShapeId,
+        need: &Need,
+        own: Option<(Rank, NodeRow)>,
+        among: Option<&BTreeSet<NodeRow>>,
+    ) -> Option<Place> {
+        let best = Cell::new(own.map(|(rank, _)| (rank, None)));
+        let own = own.map(|(_, node)| node);
+        match among {
+            Some(nodes) => nodes.iter().for_each(|&node| self.look(shape, need, node, &best)),
+            None => self.search(shape, need, own, &best),
+        }
+        let ((unknown, at, _), node) = best.get()?;
+        Some(((!unknown).then_some(at), node.or(own)?))
+    }
+
+    /// Whether a node is better than the best is seen by its profile.
+    fn look(&mut self, shape: ShapeId, need: &Need, node: NodeRow, best: &Cell<Best>) {
+        if self.engine.room.could_start(shape, node) {
+            let engine = self.engine;
+            offer(best, engine.rank(&self.at(node).profile, need), node);
+        }
+    }
+
+    /// The best of all nodes. Those on which something is held, or happened since the last plan,
+    /// are all looked at: on others the task does not fit now.
+    fn search(&mut self, shape: ShapeId, need: &Need, own: Option<NodeRow>, best: &Cell<Best>) {
+        self.outlook.refresh(self.engine);
+        let kept = self.kept.keys().copied().filter(|node| Some(*node) != own);
+        let mut aside: Vec<NodeRow> = kept.collect();
+        aside.extend(self.aside.iter().filter(|node| !self.kept.contains_key(node)));
+        for node in aside {
+            self.look(shape, need, node, best);
+        }
+        let (engine, known) = (self.engine, &self.kept);
+        let look = |node: NodeRow| {
+            if !known.contains_key(&node) && engine.room.could_start(shape, node) {
+                offer(best, engine.rank_of_tasks(node, need), node);
             }
         };
-        match among {
-            Some(nodes) => nodes.iter().copied().for_each(&mut look),
-            None => all().for_each(&mut look),
-        }
-        best.map(|((unknown, at, _), node)| ((!unknown).then_some(at), node))
+        let may_be = |rank, node| best.get().is_none_or(|best| (rank, Some(node)) < best);
+        let known_at = |at, node| may_be((false, at, 0), node);
+        self.outlook.search_known(&need.demand, known_at, look);
+        let missing = |missing, node| may_be((true, Time::MAX, missing), node);
+        self.outlook.search_missing(&need.demand, missing, look);
+    }
+}
+
+/// The better of two places is the best.
+fn offer(best: &Cell<Best>, rank: Rank, node: NodeRow) {
+    let place = (rank, Some(node));
+    if best.get().is_none_or(|best| place < best) {
+        best.set(Some(place));
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! A task asks for the earliest instant from which all that it needs is free for as long as it may
 //! run. Amounts are signed: where nobody knows when enough will end, more is held than will be
-//! free. Cost for n steps: O(n) for each question and change.
+//! free. Steps are as wide as the pool has kinds, and no two neighbours are equal. Cost for n
+//! steps: O(n) for each question and change, one pass over memory in order.
 
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::{Span, Time};
@@ -12,18 +13,14 @@ use crate::time::{Span, Time};
 /// Amounts that may be below zero.
 pub(super) type Signed = [i128; MAX_KINDS];
 
-/// From an instant until the next step.
-#[derive(Clone, Debug)]
-struct Step {
-    from: Time,
-    free: Signed,
-}
-
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Profile {
-    /// In order of time, the first from now on; the last lasts for ever.
-    steps: Vec<Step>,
+    kinds: usize,
+    /// Where steps begin, in order of time; the last lasts for ever.
+    from: Vec<Time>,
+    /// What is free from each on, kind by kind.
+    free: Vec<i128>,
 }
 
 /// What a task needs: amounts, and for how long; `None`: for ever, as far as anybody knows.
@@ -39,84 +36,138 @@ impl Need {
         self.limit.map_or(Time::MAX, |limit| from.saturating_add(limit))
     }
 
-    fn fits(&self, free: &Signed) -> bool {
+    #[inline]
+    pub(super) fn fits(&self, free: &[i128]) -> bool {
         let mut both = self.demand.as_slice().iter().zip(free);
         both.all(|(&amount, &free)| amount == 0 || i128::from(amount) <= free)
     }
 }
 
 impl Profile {
-    /// With `free` from `now` on, and `ends` that give back amounts later.
-    pub(super) fn new(now: Time, free: Signed, ends: &mut [(Time, Resources)]) -> Profile {
-        ends.sort_unstable_by_key(|(at, _)| *at);
-        let mut steps = vec![Step { from: now, free }];
-        for (at, amounts) in ends.iter() {
-            let mut last = steps.last().expect("it is never empty").clone();
-            last.free.iter_mut().zip(amounts.as_slice()).for_each(|(a, &b)| *a += i128::from(b));
-            match steps.last_mut().filter(|step| step.from == *at) {
-                Some(step) => step.free = last.free,
-                None => steps.push(Step { from: *at, ..last }),
+    /// With `free` from `now` on, and `ends` that give back amounts later, in order of time.
+    pub(super) fn new(
+        kinds: usize,
+        now: Time,
+        free: &Signed,
+        ends: &[(Time, Resources)],
+    ) -> Profile {
+        let mut profile = Profile { kinds, from: vec![now], free: free[..kinds].to_vec() };
+        for (at, amounts) in ends {
+            let last = profile.free.len() - kinds;
+            if profile.from.last() != Some(at) {
+                profile.from.push(*at);
+                profile.free.extend_from_within(last..);
             }
+            let last = profile.free.len() - kinds;
+            add(&mut profile.free[last..], amounts, 1);
         }
-        Profile { steps }
+        profile
+    }
+
+    #[inline]
+    fn step(&self, index: usize) -> &[i128] {
+        &self.free[index * self.kinds..(index + 1) * self.kinds]
+    }
+
+    /// Time has passed.
+    pub(super) fn advance(&mut self, now: Time) {
+        let first = self.from.partition_point(|from| *from <= now).max(1) - 1;
+        if first > 0 {
+            self.from.drain(..first);
+            self.free.drain(..first * self.kinds);
+        }
+        self.from[0] = self.from[0].max(now);
     }
 
     /// The step that begins at `at`, made where there is none. Nothing begins at the end of time.
     fn split(&mut self, at: Time) -> usize {
-        let next = self.steps.partition_point(|step| step.from < at);
-        if self.steps.get(next).is_none_or(|step| step.from != at) {
-            let free = self.steps[next - 1].free;
-            self.steps.insert(next, Step { from: at, free });
+        let next = self.from.partition_point(|from| *from < at);
+        if self.from.get(next) != Some(&at) {
+            self.from.insert(next, at);
+            let (before, here) = ((next - 1) * self.kinds, next * self.kinds);
+            let mut step = [0; MAX_KINDS];
+            step[..self.kinds].copy_from_slice(&self.free[before..here]);
+            self.free.splice(here..here, step[..self.kinds].iter().copied());
         }
         next
     }
 
-    fn shift(&mut self, from: Time, until: Time, change: impl Fn(&mut Signed)) {
-        let from = from.max(self.steps[0].from);
+    /// Two neighbours are one where they are equal.
+    fn merge(&mut self, index: usize) {
+        if index > 0 && index < self.from.len() && self.step(index - 1) == self.step(index) {
+            self.from.remove(index);
+            self.free.drain(index * self.kinds..(index + 1) * self.kinds);
+        }
+    }
+
+    /// So much more (`sign` 1) or less (-1) is free from `from` to `until`.
+    fn shift(&mut self, demand: &Resources, sign: i128, from: Time, until: Time) {
+        let from = from.max(self.from[0]);
         if from >= until {
             return;
         }
         let first = self.split(from);
         let last = match until == Time::MAX {
-            true => self.steps.len(),
+            true => self.from.len(),
             false => self.split(until),
         };
-        self.steps[first..last].iter_mut().for_each(|step| change(&mut step.free));
+        for step in self.free[first * self.kinds..last * self.kinds].chunks_exact_mut(self.kinds) {
+            add(step, demand, sign);
+        }
+        self.merge(last);
+        self.merge(first);
     }
 
     /// So much is held from `from` to `until`.
     pub(super) fn take(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.shift(from, until, |free| {
-            free.iter_mut().zip(demand.as_slice()).for_each(|(a, &b)| *a -= i128::from(b));
-        });
+        self.shift(demand, -1, from, until);
     }
 
     /// So much is held no more.
     pub(super) fn give_back(&mut self, demand: &Resources, from: Time, until: Time) {
-        self.shift(from, until, |free| {
-            free.iter_mut().zip(demand.as_slice()).for_each(|(a, &b)| *a += i128::from(b));
-        });
+        self.shift(demand, 1, from, until);
+    }
+
+    /// Whether it is too long to be checked at every turn.
+    pub(super) fn is_long(&self) -> bool {
+        self.from.len() > 32
+    }
+
+    /// Whether nowhere more is held than is free.
+    pub(super) fn is_sound(&self) -> bool {
+        self.free.iter().all(|&free| free >= 0)
     }
 
     /// Whether all that is needed is there from `from` on.
     pub(super) fn fits(&self, need: &Need, from: Time) -> bool {
         let until = need.until(from);
-        let first = self.steps.partition_point(|step| step.from <= from).max(1) - 1;
-        self.steps[first..]
-            .iter()
-            .take_while(|step| step.from < until || step.from <= from)
-            .all(|step| need.fits(&step.free))
+        let first = self.from.partition_point(|step| *step <= from).max(1) - 1;
+        (first..self.from.len())
+            .take_while(|&at| self.from[at] < until || self.from[at] <= from)
+            .all(|at| need.fits(self.step(at)))
     }
 
     /// The earliest instant at which that is so. `None`: nobody knows of one.
     pub(super) fn earliest(&self, need: &Need) -> Option<Time> {
+        self.earliest_before(need, Time::MAX)
+    }
+
+    /// The same for a reservation at `at`, for which room is taken here, were that given back:
+    /// before `at`, or that. Only in a sound profile.
+    pub(super) fn earlier_than(&self, need: &Need, at: Time) -> Time {
+        // From `at` on its own room is there, for longer than one that begins before needs it.
+        self.earliest_before(need, at).unwrap_or(at)
+    }
+
+    /// The same as far as the steps tell that begin before `end`.
+    fn earliest_before(&self, need: &Need, end: Time) -> Option<Time> {
         let mut since: Option<Time> = None;
-        for step in &self.steps {
-            if since.is_some_and(|since| step.from >= need.until(since)) {
+        for (&from, free) in self.from.iter().zip(self.free.chunks_exact(self.kinds)) {
+            if from >= end || since.is_some_and(|since| from >= need.until(since)) {
                 return since;
             }
-            match need.fits(&step.free) {
-                true => since = since.or(Some(step.from)),
+            match need.fits(free) {
+                true => since = since.or(Some(from)),
                 false => since = None,
             }
         }
@@ -125,37 +176,49 @@ impl Profile {
 
     /// What of the demand is not known to be free ever, kind by kind.
     pub(super) fn missing(&self, demand: &Resources) -> Signed {
-        let last = &self.steps.last().expect("it is never empty").free;
-        let mut missing = [0; MAX_KINDS];
-        for ((missing, &amount), &free) in missing.iter_mut().zip(demand.as_slice()).zip(last) {
-            if amount > 0 {
-                *missing = (i128::from(amount) - free).max(0);
-            }
-        }
-        missing
+        lacks(demand, self.step(self.from.len() - 1))
     }
 
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
     /// instant rises up to which they may be taken; the last for ever.
-    pub(super) fn openings(&self, kinds: usize) -> Vec<(Time, Resources)> {
-        let room = |free: &Signed| {
-            let mut room = Resources::zero(kinds);
-            for (room, &free) in room.as_mut_slice().iter_mut().zip(free) {
+    pub(super) fn openings(&self) -> Vec<(Time, Resources)> {
+        let room = |step: &[i128]| {
+            let mut room = Resources::zero(self.kinds);
+            for (room, &free) in room.as_mut_slice().iter_mut().zip(step) {
                 *room = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
             }
             room
         };
         let mut openings: Vec<(Time, Resources)> = Vec::new();
-        let mut least = room(&self.steps[0].free);
-        for step in &self.steps[1..] {
-            let mut lower = least;
-            lower.lower(&room(&step.free));
-            if lower != least {
-                openings.push((step.from, least));
-                least = lower;
+        let mut least = room(self.step(0));
+        for at in 1..self.from.len() {
+            if least.is_zero() {
+                break;
+            }
+            let mut both = least.as_slice().iter().zip(self.step(at));
+            if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
+                openings.push((self.from[at], least));
+                least.lower(&room(self.step(at)));
             }
         }
         openings.push((Time::MAX, least));
         openings
     }
+}
+
+/// What of the demand `free` lacks, kind by kind.
+pub(super) fn lacks(demand: &Resources, free: &[i128]) -> Signed {
+    let mut missing = [0; MAX_KINDS];
+    for ((missing, &amount), &free) in missing.iter_mut().zip(demand.as_slice()).zip(free) {
+        if amount > 0 {
+            *missing = (i128::from(amount) - free).max(0);
+        }
+    }
+    missing
+}
+
+#[inline]
+pub(super) fn add(step: &mut [i128], amounts: &Resources, sign: i128) {
+    let both = step.iter_mut().zip(amounts.as_slice());
+    both.for_each(|(free, &amount)| *free += sign * i128::from(amount));
 }

@@ -36,13 +36,7 @@ impl Engine {
         while self.may_hold_more() {
             self.wake_first(explain);
             self.settle();
-            let mut reason = explain.then(|| Reason {
-                levels: Vec::new(),
-                starved_for: None,
-                reserved_for: None,
-                gang: None,
-                place: self.room.why(),
-            });
+            let mut reason = explain.then(|| Reason::of(self.room.why()));
             let leaf = self.choose_leaf(reason.as_mut())?;
             match self.choose_group(leaf) {
                 Candidate::Group(slot, node) => {

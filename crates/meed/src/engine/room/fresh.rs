@@ -40,8 +40,7 @@ impl Room {
     /// Whether a task whose shape is blocked fits on `node`.
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {
-        let free = self.cluster.free(node);
-        self.shapes.any_blocked_fits(&free, |shape| self.lets_in(shape, node))
+        self.shapes.any_blocked_fits(&self.most_open(node), |shape| self.lets_in(shape, node))
     }
 
     /// Whether tasks of this shape may be on `node`, where there is room enough for one.
@@ -103,7 +102,7 @@ impl Room {
     /// Blocked shapes that fit on `node` are blocked no more.
     pub(in crate::engine) fn open_shapes(&mut self, node: NodeRow) {
         let mut shapes = std::mem::take(&mut self.shapes);
-        shapes.unblock(&self.cluster.free(node), |shape| self.lets_in(shape, node));
+        shapes.unblock(&self.most_open(node), |shape| self.lets_in(shape, node));
         self.shapes = shapes;
     }
 

@@ -246,8 +246,8 @@ impl Room {
         if most >= u64::from(gang.least) {
             return Ok(());
         }
-        let demand = in_words(&group.demand, kinds);
-        Err(Rejected::GangTooWide { least: gang.least, demand, within: within(group), most })
+        let each = format!("{} each{}", in_words(&group.demand, kinds), within(group));
+        Err(Rejected::GangTooWide { least: gang.least, each, most })
     }
 }
 

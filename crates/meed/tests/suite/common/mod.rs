@@ -127,6 +127,8 @@ pub(crate) struct World {
     durations: Vec<Vec<u64>>,
     ends: BTreeMap<(u64, usize), AllocationId>,
     served: usize,
+    /// Whether some groups are gangs.
+    gangs: bool,
 }
 
 impl World {
@@ -139,7 +141,14 @@ impl World {
             durations: Vec::new(),
             ends: BTreeMap::new(),
             served: 0,
+            gangs: false,
         }
+    }
+
+    /// The same with groups that start together or not at all among the others.
+    pub(crate) fn run_with_gangs(config: &Config, jobs: Vec<SimJob>) {
+        let mut world = World { gangs: true, ..World::new(config, jobs) };
+        while world.step().is_some() {}
     }
 
     pub(crate) fn run(config: &Config, jobs: Vec<SimJob>) -> World {
@@ -165,7 +174,7 @@ impl World {
             };
             let mut groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
             for (group, (_, tasks)) in groups.iter_mut().zip(&job.groups) {
-                group.gang = gang_of(tasks);
+                group.gang = gang_of(tasks).filter(|_| self.gangs);
                 if self.shadow.engine.check_tasks(job.queue, std::slice::from_ref(group)).is_err() {
                     group.gang = None;
                 }

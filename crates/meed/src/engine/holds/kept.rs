@@ -1,0 +1,127 @@
+//! Profiles that stay from one decision to the next: of nodes with holds, changed by what happens.
+//!
+//! > kept(node) = what is free there from now on, all its holds taken
+//!
+//! Invariant: with what has passed cut off, it is what would be made anew from the tasks that run
+//! and the holds in the list, unless a task is beyond its limit or a hold beyond its instant: then
+//! it is made anew. Where anything else happens (`Engine::upset_node`) it is forgotten. Nothing of
+//! it is in the state. Cost of a start, an end or a hold: O(steps), without a look at other tasks.
+
+use super::Hold;
+use super::profile::{Need, Profile};
+use crate::time::{Span, Time};
+
+/// When a task that began at `started` is expected to end: at its limit, and where it runs beyond
+/// that, at twice, four times as much and so on. `None`: nobody knows.
+pub(in crate::engine) fn expected_end(
+    started: Time,
+    limit: Option<Span>,
+    now: Time,
+) -> Option<Time> {
+    let mut limit = limit?.as_micros().max(1);
+    loop {
+        let end = Span::from_micros(limit).map_or(Time::MAX, |span| started.saturating_add(span));
+        if end > now || end == Time::MAX {
+            return Some(end).filter(|&end| end < Time::MAX);
+        }
+        limit = limit.saturating_mul(2);
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) profile: Profile,
+    /// Expected ends of what runs there, as of `since`, in order.
+    ends: Vec<Time>,
+    /// When it was made anew.
+    since: Time,
+    /// Holds that are taken.
+    holds: u32,
+    /// Those of them of which nobody knows when they start.
+    drains: u32,
+    /// Whether every hold that is taken was found to fit, in order, and room has only come since.
+    /// Holds that are known to start never take from each other.
+    fits: bool,
+}
+
+impl Kept {
+    pub(super) fn new(now: Time, profile: Profile, ends: Vec<Time>) -> Kept {
+        Kept { profile, ends, since: now, holds: 0, drains: 0, fits: false }
+    }
+
+    /// The first expected end of what runs there.
+    pub(super) fn first_end(&self) -> Time {
+        self.ends.first().copied().unwrap_or(Time::MAX)
+    }
+
+    pub(super) fn has_holds(&self) -> bool {
+        self.holds > 0
+    }
+
+    /// Whether it is the same as one that was made anew.
+    pub(super) fn is_like(&self, anew: &Kept) -> bool {
+        let facts = |kept: &Kept| (kept.holds, kept.drains);
+        self.profile == anew.profile && self.ends == anew.ends && facts(self) == facts(anew)
+    }
+
+    /// Whether each hold was looked at, and room has only come since.
+    pub(super) fn all_fit(&self) -> bool {
+        self.fits
+    }
+
+    /// Whether there is room for each hold, by all that is held, without a look at each.
+    pub(super) fn has_room_for_all(&self) -> bool {
+        self.drains == 0 && self.profile.is_sound()
+    }
+
+    /// Each hold was looked at.
+    pub(super) fn set_fit(&mut self) {
+        self.fits = true;
+    }
+
+    /// Whether no more is held at any time than is free, so that each hold has its own room.
+    pub(super) fn each_has_its_own(&self) -> bool {
+        self.fits && self.drains == 0
+    }
+
+    pub(super) fn take(&mut self, hold: &Hold) {
+        self.fits &= hold.at.is_some();
+        self.put_back(hold);
+    }
+
+    /// Takes one again that was given back, where it was.
+    pub(super) fn put_back(&mut self, hold: &Hold) {
+        let (from, until) = hold.span();
+        self.profile.take(&hold.need.demand, from, until);
+        self.holds += 1;
+        self.drains += u32::from(hold.at.is_none());
+    }
+
+    pub(super) fn give_back(&mut self, hold: &Hold) {
+        let (from, until) = hold.span();
+        self.profile.give_back(&hold.need.demand, from, until);
+        self.holds -= 1;
+        self.drains -= u32::from(hold.at.is_none());
+    }
+
+    /// A task starts there now.
+    pub(super) fn starts(&mut self, now: Time, need: &Need) {
+        let end = expected_end(now, need.limit, self.since);
+        if let Some(end) = end {
+            self.ends.insert(self.ends.partition_point(|other| *other < end), end);
+        }
+        self.profile.take(&need.demand, now, end.unwrap_or(Time::MAX));
+        self.fits = false;
+    }
+
+    /// A task that began at `started` has ended there.
+    pub(super) fn ends(&mut self, now: Time, started: Time, need: &Need) {
+        let end = expected_end(started, need.limit, self.since);
+        if let Some(end) = end {
+            let at = self.ends.binary_search(&end).expect("its end was expected");
+            self.ends.remove(at);
+        }
+        self.profile.give_back(&need.demand, now, end.unwrap_or(Time::MAX));
+    }
+}

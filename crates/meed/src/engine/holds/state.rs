@@ -1,0 +1,128 @@
+//! Reservations as plain data, and back.
+//!
+//! What a plan cannot make anew is told: the list in its order, what nodes with holds leave to
+//! others, and who is to be looked at next. Rows of a state from elsewhere may say anything: they
+//! are checked before anything is planned with them.
+
+use std::collections::BTreeSet;
+
+use super::{Hold, NOWHERE};
+use crate::engine::Engine;
+use crate::engine::tree::amounts_of;
+use crate::resources::Resources;
+use crate::spec::NodeRow;
+use crate::state::{HeldNodeState, HoldState, HoldsState, State, StateError, ensure};
+use crate::time::Time;
+
+impl Engine {
+    pub(in crate::engine) fn hold_states(&self) -> HoldsState {
+        let Some(holds) = &self.holds else { return HoldsState::default() };
+        let state = |hold: &Hold| {
+            let group = self.work.group(hold.slot);
+            HoldState {
+                job: group.job.slot() as u32,
+                group: group.number,
+                node: hold.node.0,
+                at: hold.at,
+                since: hold.since,
+                moved: hold.moved,
+            }
+        };
+        let node = |(&node, &slips): (&NodeRow, &Time)| {
+            let openings = self.room.openings(node).iter();
+            let row = |(until, room): &(Time, Resources)| (*until, room.as_slice().to_vec());
+            HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
+        };
+        let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
+        HoldsState {
+            list: holds.list.iter().map(state).collect(),
+            nodes: holds.nodes.iter().map(node).collect(),
+            hopeless: holds.hopeless.iter().map(|shape| shape.number()).collect(),
+            freed: rows(&holds.freed),
+            vacated: rows(&holds.vacated),
+            pushed: rows(&holds.pushed),
+            touched: rows(&holds.touched),
+        }
+    }
+
+    /// Jobs and running tasks are there; what is blocked is told next.
+    pub(in crate::engine) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
+        for (index, row) in state.holds.list.iter().enumerate() {
+            let at = |field: &str| format!("holds.list[{index}].{field}");
+            ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
+            let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
+            let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+            let slot = self.work.job(id).and_then(|job| job.groups().get(row.group as usize));
+            let &slot = slot.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
+            ensure!(row.since <= self.now, at("since"), "after the present");
+            let group = self.work.group(slot);
+            let (shape, waiting) = (group.turn(), group.waiting());
+            let need = self.need(shape);
+            let (node, since) = (NodeRow(row.node), row.since);
+            let hold = Hold { slot, need, node, at: row.at, since, moved: row.moved };
+            let holds = self.holds.as_mut().expect("checked above");
+            holds.add(hold);
+            let enough = u64::from(holds.of_group(slot)) <= waiting;
+            ensure!(enough, at("group"), "more reservations than tasks of it wait");
+            self.room.sub_waiting(shape, 1);
+        }
+        self.restore_arrivals();
+        let Some(holds) = &mut self.holds else { return Ok(()) };
+        let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
+        for &number in &state.holds.hopeless {
+            let shape = self.room.shape_numbered(number);
+            let missing = || StateError::new("holds.hopeless", format!("no shape {number}"));
+            holds.hopeless.insert(shape.ok_or_else(missing)?);
+        }
+        holds.freed = rows(&state.holds.freed);
+        holds.vacated = rows(&state.holds.vacated);
+        holds.pushed = rows(&state.holds.pushed);
+        holds.touched = rows(&state.holds.touched);
+        let nodes = self.room.nodes();
+        let all = [
+            ("freed", &holds.freed),
+            ("vacated", &holds.vacated),
+            ("pushed", &holds.pushed),
+            ("touched", &holds.touched),
+        ];
+        for (field, rows) in all {
+            let known = rows.iter().all(|row| row.index() < nodes || *row == NOWHERE);
+            ensure!(known, format!("holds.{field}"), "there is no such node");
+        }
+        for (index, row) in state.holds.nodes.iter().enumerate() {
+            let at = |field: &str| format!("holds.nodes[{index}].{field}");
+            let node = NodeRow(row.node);
+            let new = row.node < nodes as u32 && !holds.nodes.contains_key(&node);
+            ensure!(new, at("node"), "there is no such node, or it stands there twice");
+            let mut openings: Vec<(Time, Resources)> = Vec::new();
+            for (until, room) in &row.openings {
+                let room = amounts_of(Some(room), &self.kinds, || at("openings"))?;
+                openings.push((*until, room.unwrap_or_default()));
+            }
+            let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
+            let whole = openings.last().is_some_and(|last| last.0 == Time::MAX);
+            ensure!(falls && whole, at("openings"), "they do not fall until the end of time");
+            let held = holds.list.iter().any(|hold| hold.node == node);
+            let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
+            ensure!(held || looked_at, at("node"), "nothing is held there");
+            holds.nodes.insert(node, row.slips);
+            self.room.set_openings(node, Some(openings));
+        }
+        let open = |hold: &Hold| holds.nodes.contains_key(&hold.node) || hold.node == NOWHERE;
+        let open = holds.list.iter().all(open);
+        ensure!(open, "holds.nodes", "a node on which room is held is not there");
+        Ok(())
+    }
+
+    /// Queues that stand by the arrival of what waits, before their heaps are made
+    /// ([`Engine::note_job_held`]).
+    fn restore_arrivals(&mut self) {
+        let slots = self.holds.iter().flat_map(|holds| holds.of_groups.keys().copied());
+        for slot in slots.collect::<Vec<_>>() {
+            let id = self.work.group(slot).job;
+            if self.is_job_held(id) {
+                self.books.update_arrivals(&self.tree, id, false);
+            }
+        }
+    }
+}
