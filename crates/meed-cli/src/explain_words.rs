@@ -277,6 +277,10 @@ impl Words<'_> {
                 "size",
                 "a task is larger than any node that is up and where it may run".to_owned(),
             ),
+            Obstacle::Gang { together, fit } => (
+                "gang",
+                format!("{together} tasks start together, and {fit} of them would fit now"),
+            ),
             Obstacle::Blocked => (
                 "blocked",
                 "a task that is first in turn fits nowhere, and nobody is served before it"

@@ -253,17 +253,12 @@ pub enum Rejected {
         label: String,
     },
     /// A gang larger than the maximum share of its queue.
-    #[error(
-        "a gang asks for {demand} at once, more than the maximum share of queue `{queue}` \
-         ({maximum})"
-    )]
+    #[error("a gang asks for {demand} at once, more than the maximum share of {bound}")]
     GangAboveMaximum {
         /// What all of it asks for, in words.
         demand: String,
-        /// The queue (or one of its parents) whose maximum it is.
-        queue: String,
-        /// The maximum in words.
-        maximum: String,
+        /// The queue (or one of its parents) whose maximum it is, and the maximum, in words.
+        bound: String,
     },
     /// A gang where each server decides on its own.
     #[error("with `per-server-drf` each server decides on its own: it starts no gangs")]

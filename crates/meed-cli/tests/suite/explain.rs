@@ -201,3 +201,50 @@ fn jobs_and_queues_by_name() {
     let words = succeed(folder.path(), &["explain", "log.jsonl", "--job", "later", "--at", "1h"]);
     assert!(words.contains("Nothing of it waits at that time"), "{words}");
 }
+
+#[test]
+fn a_gang_is_told_how_many_of_it_would_fit() {
+    let dir = folder();
+    let folder = dir.path();
+    // Two are free on two nodes, in racks of their own.
+    let racks = NODES.replace(
+        "[[cluster.node]]\ncount = 2\ncapacity = { cpu = 4, memory = \"4GiB\" }\n",
+        "[[cluster.node]]\nlabels = { rack = \"a\" }\ncapacity = { cpu = 4, memory = \"4GiB\" }\n\
+         [[cluster.node]]\nlabels = { rack = \"b\" }\ncapacity = { cpu = 4, memory = \"4GiB\" }\n",
+    );
+    assert_ne!(racks, NODES);
+    let one = job("tree.b", "train", 1, 2, "cpu = 1");
+    let scenario = format!("{racks}{one}gang = true\nsame = \"rack\"\n");
+    record(folder, &scenario, "fair");
+    let told = explain(folder, &["--job", "train", "--at", "50"]);
+    assert_eq!(obstacles(&told), ["gang"]);
+    let obstacle = &told["obstacles"][0];
+    assert_eq!((&obstacle["together"], &obstacle["fit"]), (&2.into(), &1.into()));
+    // Wherever they are, both fit at once.
+    record(folder, &format!("{racks}{one}gang = true\n"), "fair");
+    let log = fs::read_to_string(folder.join("log.jsonl")).expect("a log");
+    let starts: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter(|line| line["start"]["queue"] == "tree.b")
+        .collect();
+    let told: Vec<_> = starts
+        .iter()
+        .map(|line| (line["t"].as_f64(), line["start"]["node"].clone(), &line["start"]["reason"]))
+        .map(|(t, node, reason)| (t, node, reason["gang"].as_u64()))
+        .collect();
+    assert_eq!(told.len(), 2);
+    assert_eq!((told[0].0, told[0].2), (Some(1.0), Some(2)));
+    assert!(told[0].1 != told[1].1 && told[0].0 == told[1].0, "{told:?}");
+    for (key, why) in [
+        ("gang = 3", "gang is 3; it must be 1 to 2, the tasks of its group"),
+        ("gang = \"yes\"", "wanted is true, or how many tasks start together"),
+        ("gang = true\nsame = \"\"", "same names no label"),
+    ] {
+        fs::write(folder.join("bad.toml"), format!("{racks}{one}{key}\n")).expect("writable");
+        let told = meed(folder, &["simulate", "bad.toml"]);
+        assert_eq!(told.status.code(), Some(3), "{key}");
+        let words = String::from_utf8_lossy(&told.stderr);
+        assert!(words.contains(why), "{key}: {words}");
+    }
+}

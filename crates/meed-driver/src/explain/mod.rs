@@ -161,6 +161,13 @@ pub enum Obstacle {
     },
     /// Larger than any node that is up and where it may run.
     NoNode,
+    /// It starts with others of its gang, and not all of them fit.
+    Gang {
+        /// How many start together.
+        together: u32,
+        /// How many of them would fit now, where they may be.
+        fit: u64,
+    },
     /// A task that is first in turn fits nowhere, and the policy is to wait for it (`when_blocked =
     /// "wait"`).
     Blocked,
@@ -396,8 +403,9 @@ pub fn natural(engine: &Engine, amounts: &Resources) -> BTreeMap<String, f64> {
 
 fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle> {
     let mut found = Vec::new();
-    found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand)));
-    if let Some(obstacle) = no_room(engine, own) {
+    let tasks = u64::from(own.together);
+    found.extend(own.capped_by.map(|queue| quota(engine, queue, &own.demand, tasks)));
+    if let Some(obstacle) = no_room(engine, own).or_else(|| no_room_for_gang(engine, own)) {
         found.push(obstacle);
     } else if own.capped_by.is_none() && engine.policy(QueueId::ROOT).blocked == Blocked::Wait {
         found.push(Obstacle::Blocked);
@@ -416,11 +424,11 @@ fn obstacles(engine: &Engine, own: &GroupView, told: &Standing) -> Vec<Obstacle>
     found
 }
 
-fn quota(engine: &Engine, queue: QueueId, demand: &Resources) -> Obstacle {
+fn quota(engine: &Engine, queue: QueueId, demand: &Resources, tasks: u64) -> Obstacle {
     let (held, max) = (engine.queue(queue).held, engine.bounds(queue).1);
     let bound = |kind: usize| {
         let most = max.map(|max| max.get(kind))?;
-        (held.get(kind) + demand.get(kind) > most).then(|| Bound {
+        (held.get(kind) + tasks * demand.get(kind) > most).then(|| Bound {
             resource: engine.kinds().name(kind).to_owned(),
             asks: amount(engine, kind, demand.get(kind)),
             has: amount(engine, kind, held.get(kind)),
@@ -429,6 +437,13 @@ fn quota(engine: &Engine, queue: QueueId, demand: &Resources) -> Obstacle {
     };
     let bounds = (0..demand.kinds()).filter_map(bound).collect();
     Obstacle::Quota { queue: engine.queue(queue).name.to_owned(), bounds }
+}
+
+/// A task fits, but not as many as start together.
+fn no_room_for_gang(engine: &Engine, own: &GroupView) -> Option<Obstacle> {
+    let together = Some(own.together).filter(|&together| together > 1)?;
+    let fit = engine.fit_at_once(own);
+    (fit < u64::from(together)).then_some(Obstacle::Gang { together, fit })
 }
 
 /// Why a task fits on none of the nodes where it may run; `None` where it fits on one.

@@ -152,18 +152,13 @@ impl Engine {
             let queue = &self.tree[id];
             if let Some(max) = queue.max().filter(|max| !whole.fits_in(max)) {
                 let (name, maximum) = (queue.name().to_owned(), in_words(max, &self.kinds));
-                let above = match demand.fits_in(max) {
-                    true => |demand, queue, maximum| Rejected::GangAboveMaximum {
-                        demand,
-                        queue,
-                        maximum,
-                    },
-                    false => {
-                        |demand, queue, maximum| Rejected::AboveMaximum { demand, queue, maximum }
-                    }
-                };
-                let asked = if demand.fits_in(max) { &whole } else { &demand };
-                return Err(above(in_words(asked, &self.kinds), name, maximum));
+                if !demand.fits_in(max) {
+                    let demand = in_words(&demand, &self.kinds);
+                    return Err(Rejected::AboveMaximum { demand, queue: name, maximum });
+                }
+                let (demand, bound) =
+                    (in_words(&whole, &self.kinds), format!("queue `{name}` ({maximum})"));
+                return Err(Rejected::GangAboveMaximum { demand, bound });
             }
             at = queue.parent();
         }
