@@ -14,7 +14,7 @@ use meed::{
 };
 use meed_driver::{Books, Driver, Failed, QueueTally, Totals};
 use meed_journal::{Fact, QueueMark};
-use meed_workload::{Durations, Job};
+use meed_workload::{Durations, Job, JobGroup};
 
 use super::Change;
 use super::desk::{Desk, Fitted, OneDriver, change_one};
@@ -270,6 +270,16 @@ fn share_node(queue: &str, share: Resources) -> NodeSpec {
     NodeSpec::new(format!("share of {queue}"), share)
 }
 
+/// A gang of which all fits into the share at once is one there; of another each task, cut to the
+/// share if need be, runs as it fits: its tenant alone could run it in no other way.
+fn keep_gang_in(group: &mut JobGroup, share: &Resources) {
+    let both = group.demand.as_slice().iter().zip(share.as_slice());
+    let fit = both.filter(|(demand, _)| **demand > 0).map(|(&demand, &room)| room / demand);
+    let fit = fit.min().unwrap_or(0);
+    let gang = group.gang.take().filter(|gang| gang.least > 1 && u64::from(gang.least) <= fit);
+    group.gang = gang.map(|gang| Box::new(meed::Gang::of(gang.least)));
+}
+
 /// The job as its tenant alone would run it: tasks larger than `share` are cut to it and last
 /// longer by the ratio. `None` when there is nothing of a resource that it needs, or it would last
 /// beyond all bounds.
@@ -277,9 +287,7 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
     for group in &mut job.groups {
         // A share is one node without labels: where a task may run means nothing there.
         group.constraints = None;
-        if let Some(gang) = &mut group.gang {
-            gang.same = None;
-        }
+        keep_gang_in(group, share);
         if group.demand.fits_in(share) {
             continue;
         }
@@ -319,7 +327,7 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
 mod tests {
     use super::*;
     use meed::Time;
-    use meed_workload::{JobGroup, JobLabel};
+    use meed_workload::JobLabel;
 
     #[test]
     fn a_wide_task_takes_the_whole_share_for_longer() {
@@ -347,5 +355,25 @@ mod tests {
         assert_eq!(cut.groups[0].limit, Some(seconds(30)));
         assert_eq!(fit_to_share(job.clone(), &Resources::new(&[300, 10])), Some(job.clone()));
         assert_eq!(fit_to_share(job, &Resources::new(&[0, 20])), None);
+    }
+
+    #[test]
+    fn a_gang_stays_one_where_the_share_holds_it() {
+        let gang = |least| Some(Box::new(meed::Gang::of(least).within("rack")));
+        let mut group = JobGroup {
+            stage: 0,
+            count: 5,
+            demand: Resources::new(&[300, 10]),
+            duration: Durations::Same(Span::ZERO),
+            constraints: None,
+            limit: None,
+            gang: gang(3),
+        };
+        // Without labels there is no rack.
+        keep_gang_in(&mut group, &Resources::new(&[900, 30]));
+        assert_eq!(group.gang.as_deref(), Some(&meed::Gang::of(3)));
+        group.gang = gang(3);
+        keep_gang_in(&mut group, &Resources::new(&[899, 30]));
+        assert_eq!(group.gang, None);
     }
 }
