@@ -29,6 +29,7 @@ pub fn job(command: Vec<Bytes>) -> io::Result<Submission> {
         time_ms: None,
         grace_ms: None,
         after: Vec::new(),
+        gang: false,
         retries: 0,
         hold: false,
         stdout: None,

@@ -53,6 +53,9 @@ pub struct Submission {
     /// Jobs that must have ended before this one may start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<After>,
+    /// Its tasks start at one instant or not at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gang: bool,
     /// How often a task that fails is tried again.
     #[serde(default)]
     pub retries: u16,
@@ -197,6 +200,14 @@ impl Submission {
         }
         if self.tasks.at_once == Some(0) {
             return Err("at least one task at once is needed".to_owned());
+        }
+        if let Some(most) = self.tasks.at_once.filter(|&most| self.gang && most < self.tasks.count)
+        {
+            let count = self.tasks.count;
+            return Err(format!(
+                "a gang starts all its {count} tasks at once, and only {most} may run at once; \
+                 leave out one of both"
+            ));
         }
         if self.time_ms == Some(0) {
             return Err("a time limit must be above zero".to_owned());

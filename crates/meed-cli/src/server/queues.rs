@@ -142,6 +142,10 @@ fn obstacle_words(obstacle: &Value) -> String {
         "quota" => format!("Queue {} is at its maximum.", text(&obstacle["queue"])),
         "size" => format!("A task asks for more than is free: {}.", bounds("short")),
         "place" => "Enough is free, but not in one place.".to_owned(),
+        "gang" => format!(
+            "Its {} tasks start together, and {} of them would fit now.",
+            obstacle["together"], obstacle["fit"]
+        ),
         "no_node" => "A task asks for more than this machine has now.".to_owned(),
         "blocked" => "A task that is first in turn does not fit, and the policy waits.".to_owned(),
         "turn" => "Other queues are served first.".to_owned(),

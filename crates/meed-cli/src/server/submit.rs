@@ -51,6 +51,9 @@ pub(crate) struct SubmitArgs {
     /// for at most N at once.
     #[arg(long, short, value_name = "RANGE")]
     array: Option<String>,
+    /// All its tasks start at one instant, or none of them does.
+    #[arg(long)]
+    gang: bool,
     /// Starts when this job has ended well; fails when it fails. May be given several times.
     #[arg(long, value_name = "JOB")]
     after: Vec<String>,
@@ -133,6 +136,7 @@ fn spec(args: &SubmitArgs) -> Result<Submission, String> {
     }
     spec.queue.clone_from(&args.queue);
     spec.name.clone_from(&args.name);
+    spec.gang = args.gang;
     spec.retries = args.retries;
     spec.hold = args.hold;
     spec.stdout = args.output.clone().map(Into::into);

@@ -15,6 +15,12 @@ fn what_a_user_gets_wrong_is_said() {
     for (args, code, word) in [
         (&["submit", "-q", "lob", "--", "true"][..], 3, "did you mean `lab`"),
         (&["submit", "--cpu", "3", "--", "true"], 3, "more than this machine has (2)"),
+        (
+            &["submit", "--tasks", "3", "--gang", "--", "true"],
+            3,
+            "a gang of 3 tasks asks for 1 cpu each, more than this machine has (2)",
+        ),
+        (&["submit", "--array", "0-3%2", "--gang", "--", "true"], 2, "leave out one of both"),
         (&["submit", "--memory", "2GiB", "--", "true"], 3, "more than this machine has (1GiB)"),
         (&["submit", "--memory", "many", "--", "true"], 2, "--memory"),
         (&["submit", "--socket", "/nowhere/s", "--cpu", "x", "--", "true"], 2, "--cpu"),

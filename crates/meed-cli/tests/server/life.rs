@@ -88,6 +88,34 @@ fn arrays_dependencies_retries_and_limits_of_time() {
 }
 
 #[test]
+fn a_gang_starts_at_one_instant_or_not_at_all() {
+    let server = Server::start(Some(
+        "[server]\naffinity = false\n[cluster]\nresources = [\"cpu\"]\n\
+         node = [{ capacity = { cpu = 3 } }]\n",
+    ));
+    let marks = server.path("marks");
+    fs::create_dir(&marks).unwrap();
+    let go = server.path("go");
+    // Two of three processors stay free until it is told to end.
+    let wait = format!("while ! test -e {}; do sleep 0.02; done", go.display());
+    let first = server.submit(&["--", "sh", "-c", &wait]);
+    until("it runs", || (server.json(&["show", &first])["state"] == "running").then_some(()));
+    // Each waits for the others, as ranks of one program do.
+    let meet = format!(
+        "touch {0}/$MEED_TASK; while test $(ls {0} | wc -l) -lt 3; do sleep 0.02; done",
+        marks.display()
+    );
+    let gang = ["--tasks", "3", "--gang", "--time", "60s", "--", "sh", "-c", &meet];
+    let gang = server.submit(&gang);
+    let why = server.ok(&["why", &gang]);
+    assert!(why.contains("Its 3 tasks start together, and 2 of them would fit now."), "{why}");
+    assert_eq!(fs::read_dir(&marks).unwrap().count(), 0, "none of it has started");
+    fs::write(&go, "").unwrap();
+    server.ok(&["wait", &gang]);
+    assert_eq!(fs::read_dir(&marks).unwrap().count(), 3);
+}
+
+#[test]
 fn who_forks_away_is_stopped_with_its_task() {
     let server = Server::start(None);
     let mark = format!("MEED_TEST={}", server.base.path().display());

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use meed::{ResourceKinds, Resources, Span};
+use meed_config::gang::GangForm;
 use meed_config::quantity::{AmountsByName, Quantity, demand};
 use meed_config::words::did_you_mean;
 use meed_journal::{Amounts as Recorded, Arrival, Group, Name};
@@ -217,16 +218,19 @@ impl World {
             return Err(format!("{asked} GPUs; they are handed out whole"));
         }
         let has = self.settings.node().capacity;
-        let Some(kind) = (0..kinds.len()).find(|&kind| demand.get(kind) > has.get(kind)) else {
+        // Of a gang all is there at once.
+        let tasks = if spec.gang { u64::from(spec.tasks.count) } else { 1 };
+        let fits = |kind: usize| demand.get(kind).saturating_mul(tasks) <= has.get(kind);
+        let Some(kind) = (0..kinds.len()).find(|&kind| !fits(kind)) else {
             return Ok(());
         };
         let amount = |amount| meed_config::units::format_amount(amount, kinds.unit(kind));
-        Err(format!(
-            "a task asks for {} {}, more than this machine has ({})",
-            amount(demand.get(kind)),
-            kinds.name(kind),
-            amount(has.get(kind))
-        ))
+        let (asked, name) = (amount(demand.get(kind)), kinds.name(kind));
+        let who = match demand.get(kind) <= has.get(kind) {
+            true => format!("a gang of {tasks} tasks asks for {asked} {name} each"),
+            false => format!("a task asks for {asked} {name}"),
+        };
+        Err(format!("{who}, more than this machine has ({})", amount(has.get(kind))))
     }
 
     /// With the time limit that is usual here.
@@ -316,7 +320,8 @@ impl World {
 
     fn group_of(&self, spec: &Submission, tasks: u32) -> Option<Group> {
         let demand = Recorded::of(&self.demand(spec).ok()?, self.kinds());
-        Some(Group { tasks, demand, ..Group::default() })
+        let gang = (spec.gang && tasks > 1).then(|| GangForm::Least(i64::from(tasks)));
+        Some(Group { tasks, demand, gang, ..Group::default() })
     }
 
     fn cancel(

@@ -108,7 +108,7 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
             .iter()
             .map(|s| stage(&s.tasks, &s.duration, s.per, &s.demand, s.terms()))
             .collect(),
-        _ => Err("give tasks, demand, duration, limit, gang, same and constraints, or \
+        _ => Err("give tasks, demand, duration, gang, same, limit and constraints, or \
              [[generator.stage]] tables with them"
             .to_owned()),
     }

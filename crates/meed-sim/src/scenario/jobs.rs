@@ -129,7 +129,7 @@ fn read_job(
             raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
         }
         _ => {
-            let what = "give tasks, demand, duration, limit, gang, same and constraints, or \
+            let what = "give tasks, demand, duration, gang, same, limit and constraints, or \
                         [[job.group]] tables with them, not a mixture";
             return Err(in_words(what.to_owned()));
         }
