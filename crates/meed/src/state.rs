@@ -79,7 +79,8 @@ pub struct State {
     /// Labels that keep gangs together.
     #[cfg_attr(feature = "serde", serde(default))]
     pub gang_labels: Vec<String>,
-    /// Slots of running tasks whose starts are decided and not told yet: the rest of a gang.
+    /// Slots of running tasks whose starts are decided and not told yet: the rest of a gang. Why is
+    /// not kept.
     #[cfg_attr(feature = "serde", serde(default))]
     pub untold: Vec<u32>,
     /// Distinct demands of tasks, by number. `None`: the number is free.

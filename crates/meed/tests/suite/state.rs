@@ -93,6 +93,8 @@ fn play(steps: &[Step], engine: &mut Engine, mut look: impl FnMut(usize, &mut En
 
 /// Ends what runs by and by, with decisions between: nothing may be missing in the books.
 fn wind_down(engine: &mut Engine, most: usize) {
+    // What is told first may be the rest of a gang, which runs already.
+    decided(engine, false);
     let mut running: Vec<AllocationId> = engine.running_ids().collect();
     for _ in 0..most {
         running.extend(decided(engine, false).iter().map(|start| start.allocation));
@@ -116,6 +118,13 @@ fn story(dice: &mut Dice) -> (Config, Vec<Step>, &'static str) {
     (config, steps, dice.pick(&placement_names()))
 }
 
+/// As a restored engine tells them: why the first `untold` start was not in its state.
+fn told_again(starts: &[Start], untold: usize) -> Vec<Start> {
+    let mut starts = starts.to_vec();
+    starts.iter_mut().take(untold).for_each(|start| start.reason = None);
+    starts
+}
+
 /// Plays `steps` to two engines, of which one is taken out of its state after each.
 fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseError> {
     let place = placement(name, config.kinds.len());
@@ -124,6 +133,7 @@ fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseEr
     let mut restored = Engine::new(config.clone(), place).expect("as the first");
     for (number, step) in steps.iter().enumerate() {
         let explain = number % 3 == 0;
+        let untold = restored.state().untold.len();
         match step {
             Step::Event(at, event, _) => {
                 let answers = [&mut kept, &mut restored].map(|engine| event.send(engine, *at));
@@ -134,14 +144,16 @@ fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseEr
                     let _ = engine.advance(micros(*at));
                     decided(engine, explain)
                 });
-                prop_assert_eq!(&starts[0], &starts[1], "step {}", number);
+                let kept = told_again(&starts[0], untold);
+                prop_assert_eq!(&kept, &starts[1], "step {}", number);
             }
             Step::DecideSome(at, most, _) => {
                 let starts = [&mut kept, &mut restored].map(|engine| {
                     let _ = engine.advance(micros(*at));
                     decided_some(engine, explain, *most)
                 });
-                prop_assert_eq!(&starts[0], &starts[1], "step {}", number);
+                let kept = told_again(&starts[0], untold);
+                prop_assert_eq!(&kept, &starts[1], "step {}", number);
             }
         }
         let state = restored.state();

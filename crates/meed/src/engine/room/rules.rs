@@ -88,7 +88,8 @@ impl Rules {
         &self.together
     }
 
-    /// The same rules, and `value` for the label of that number.
+    /// The same rules, and `value` for the label of that number: no node, where the rules want
+    /// another value of it.
     pub(super) fn narrowed(
         &mut self,
         rules: Option<RulesId>,
@@ -98,7 +99,15 @@ impl Rules {
     ) -> Option<RulesId> {
         let wide = rules.map(|id| self.sets[id as usize].0.clone());
         let mut narrow = Constraints { distinct_nodes: false, ..wide.unwrap_or_default() };
-        narrow.require.insert(self.label(label).to_owned(), vec![value]);
+        let label = self.label(label).to_owned();
+        let asked = narrow.require.insert(label.clone(), vec![value.clone()]);
+        if asked.is_some_and(|asked| !asked.is_empty() && !asked.contains(&value)) {
+            // One of the gang was adopted where it may not be.
+            let forbidden = narrow.forbid.entry(label).or_insert_with(|| vec![value.clone()]);
+            if !forbidden.is_empty() && !forbidden.contains(&value) {
+                forbidden.push(value);
+            }
+        }
         self.intern(&narrow, cluster)
     }
 
