@@ -6,7 +6,6 @@ use super::Engine;
 use super::holds::expected_end;
 use super::ready::Bucket;
 use super::room::ShapeId;
-use super::work::Running;
 use crate::decision::KeyValue;
 use crate::order::Tier;
 use crate::order::key::Key;
@@ -274,7 +273,8 @@ impl Engine {
     /// The tasks that run on a node, the latest first.
     pub fn running_on(&self, node: NodeId) -> Vec<RunningView> {
         let Some(row) = self.room.row(node) else { return Vec::new() };
-        let view = |(task, running): (AllocationId, &Running)| {
+        let view = |task: AllocationId| {
+            let running = self.work.running(task).expect("it runs there");
             let limit = self.room.limit(running.shape);
             let over = limit.is_some_and(|limit| running.started.saturating_add(limit) <= self.now);
             RunningView {
@@ -287,8 +287,7 @@ impl Engine {
                 is_over: over,
             }
         };
-        let mut all: Vec<RunningView> =
-            self.work.all_running().filter(|(_, task)| task.node == row).map(view).collect();
+        let mut all: Vec<RunningView> = self.work.running_on(row).into_iter().map(view).collect();
         all.sort_by_key(|task| std::cmp::Reverse((task.started, task.task)));
         all
     }

@@ -159,7 +159,7 @@ impl Engine {
         // 5.
         self.unblock(task.node);
         self.wake();
-        if self.work.gang_leaves(task.group) {
+        if self.work.gang_leaves(task.job, task.group) {
             self.regroup(task.group);
         }
         task

@@ -26,13 +26,16 @@ pub(super) struct Job {
     tasks: u32,
     waiting: u64,
     running: u32,
+    /// One of its groups is a gang's: an end looks at its group.
+    has_gang: bool,
 }
 
 impl Job {
     pub(super) fn new(queue: QueueRow, open: bool, max_attempts: u16) -> Job {
         let groups = SmallVec::new();
         let first = NOBODY;
-        Job { queue, open, max_attempts, groups, first, tasks: 0, waiting: 0, running: 0 }
+        let (tasks, waiting, running, has_gang) = (0, 0, 0, false);
+        Job { queue, open, max_attempts, groups, first, tasks, waiting, running, has_gang }
     }
 
     /// Slots of its groups.
@@ -509,13 +512,16 @@ impl Work {
         let (begun, running, within, turn) = (0, 0, None, group.shape);
         let gang = GangRow { least, same, begun, running, within, turn };
         group.apart.get_or_insert_default().gang = Some(gang);
+        self.jobs[group.job].has_gang = true;
     }
 
     /// The same of a restored group. Its running tasks come next.
     pub(super) fn restore_gang(&mut self, slot: u32, state: &GangState, turn: ShapeId) {
         let GangState { least, same, begun, within, .. } = *state;
         let gang = GangRow { least, same, begun, running: 0, within, turn };
-        self.groups[slot as usize].apart.get_or_insert_default().gang = Some(gang);
+        let group = &mut self.groups[slot as usize];
+        group.apart.get_or_insert_default().gang = Some(gang);
+        self.jobs[group.job].has_gang = true;
     }
 
     /// The group's tasks wait under another shape from now on.
@@ -531,7 +537,10 @@ impl Work {
 
     /// A task of the group runs no more; whether it is a gang's.
     #[inline]
-    pub(super) fn gang_leaves(&mut self, slot: u32) -> bool {
+    pub(super) fn gang_leaves(&mut self, job: JobId, slot: u32) -> bool {
+        if !self.jobs[job].has_gang {
+            return false;
+        }
         let Some(gang) = self.gang_mut(slot) else { return false };
         gang.running -= 1;
         if gang.running == 0 {

@@ -262,21 +262,20 @@ impl Engine {
 
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
     pub(super) fn drop_surplus_holds(&mut self, slot: u32) {
-        let Some(holds) = &mut self.holds else { return };
-        let waiting = self.work.group(slot).waiting();
-        let shape = self.work.group(slot).turn();
-        while u64::from(holds.of_group(slot)) > waiting {
-            let last = holds.list.iter().rposition(|hold| hold.slot == slot);
-            holds.give_up(last.expect("each is counted"));
-            self.room.add_waiting(shape, 1);
+        if self.holds.is_some() {
+            self.drop_holds_beyond(slot, self.work.group(slot).waiting());
         }
     }
 
     /// What the group's tasks wait for is another: none of them has a reservation any more.
     pub(super) fn drop_all_holds(&mut self, slot: u32) {
-        let turn = self.work.group(slot).turn();
+        self.drop_holds_beyond(slot, 0);
+    }
+
+    fn drop_holds_beyond(&mut self, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
-        while holds.of_group(slot) > 0 {
+        let turn = self.work.group(slot).turn();
+        while u64::from(holds.of_group(slot)) > most {
             let last = holds.list.iter().rposition(|hold| hold.slot == slot);
             holds.give_up(last.expect("each is counted"));
             self.room.add_waiting(turn, 1);

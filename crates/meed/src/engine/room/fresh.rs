@@ -44,7 +44,8 @@ impl Room {
     }
 
     /// Whether tasks of this shape may be on `node`, where there is room enough for one.
-    fn lets_in(&self, shape: &Shape, node: NodeRow) -> bool {
+    #[inline]
+    pub(super) fn lets_in(&self, shape: &Shape, node: NodeRow) -> bool {
         let key = &shape.key;
         self.allowed(key).contains(node) && self.is_left_open(key, node) && self.may_turn(shape)
     }

@@ -22,7 +22,6 @@ use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
 use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{NodeRow, TaskGroup};
-use crate::time::Time;
 
 /// Where all tasks of a gang can start now.
 pub(in crate::engine) struct GangPlace {
@@ -114,10 +113,8 @@ impl Room {
     fn takable(&self, key: &ShapeKey, node: NodeRow) -> Resources {
         let mut room = self.cluster.free(node);
         if let Some(openings) = self.openings.get(&node) {
-            let ends = key.limit.map_or(Time::MAX, |limit| self.now.saturating_add(limit));
-            let opening = openings.iter().find(|(until, _)| ends <= *until);
             let nothing = Resources::zero(room.kinds());
-            room.lower(opening.map_or(&nothing, |(_, room)| room));
+            room.lower(self.opening_for(key, openings).unwrap_or(&nothing));
         }
         room
     }

@@ -393,10 +393,7 @@ impl Room {
     #[inline]
     pub(super) fn fits(&self, shape: ShapeId, demand: &Resources, node: NodeRow) -> bool {
         let row = &self.shapes[shape];
-        self.cluster.has_room(node, demand)
-            && self.allowed(&row.key).contains(node)
-            && self.is_left_open(&row.key, node)
-            && self.may_turn(row)
+        self.cluster.has_room(node, demand) && self.lets_in(row, node)
     }
 
     /// The same of one task by its key.

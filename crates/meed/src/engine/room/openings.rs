@@ -71,9 +71,17 @@ impl Room {
     }
 
     fn opens(&self, key: &ShapeKey, openings: &[(Time, Resources)]) -> bool {
+        self.opening_for(key, openings).is_some_and(|room| key.demand.fits_in(room))
+    }
+
+    /// What tasks of this key may take, by how long they may run.
+    pub(super) fn opening_for<'o>(
+        &self,
+        key: &ShapeKey,
+        openings: &'o [(Time, Resources)],
+    ) -> Option<&'o Resources> {
         let ends = key.limit.map_or(Time::MAX, |limit| self.now.saturating_add(limit));
-        let opening = openings.iter().find(|(until, _)| ends <= *until);
-        opening.is_some_and(|(_, room)| key.demand.fits_in(room))
+        openings.iter().find(|(until, _)| ends <= *until).map(|(_, room)| room)
     }
 
     /// A node with holds on which a task of this shape may start; with `fresh` of those only.
