@@ -84,6 +84,13 @@ impl Resources {
         }
     }
 
+    /// How many times this fits into `room`; 0 where it is nothing.
+    pub fn copies_in(&self, room: &Resources) -> u64 {
+        let both = self.as_slice().iter().zip(room.as_slice());
+        let fit = both.filter(|(amount, _)| **amount > 0).map(|(&amount, &room)| room / amount);
+        fit.min().unwrap_or(0)
+    }
+
     /// So many times this; never so much that something held cannot be added to it.
     pub(crate) fn times(&self, count: u32) -> Resources {
         let mut times = *self;

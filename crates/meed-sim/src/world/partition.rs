@@ -273,9 +273,7 @@ fn share_node(queue: &str, share: Resources) -> NodeSpec {
 /// A gang of which all fits into the share at once is one there; of another each task, cut to the
 /// share if need be, runs as it fits: its tenant alone could run it in no other way.
 fn keep_gang_in(group: &mut JobGroup, share: &Resources) {
-    let both = group.demand.as_slice().iter().zip(share.as_slice());
-    let fit = both.filter(|(demand, _)| **demand > 0).map(|(&demand, &room)| room / demand);
-    let fit = fit.min().unwrap_or(0);
+    let fit = group.demand.copies_in(share);
     let gang = group.gang.take().filter(|gang| gang.least > 1 && u64::from(gang.least) <= fit);
     group.gang = gang.map(|gang| Box::new(meed::Gang::of(gang.least)));
 }

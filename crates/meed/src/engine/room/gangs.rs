@@ -37,13 +37,6 @@ impl GangPlace {
     }
 }
 
-/// How many tasks of `demand` fit into `room`.
-fn times(demand: &Resources, room: &Resources) -> u64 {
-    let both = demand.as_slice().iter().zip(room.as_slice());
-    let fit = both.filter(|(demand, _)| **demand > 0).map(|(&demand, &room)| room / demand);
-    fit.min().unwrap_or(0)
-}
-
 impl Room {
     /// So many tasks of this shape start together: 1 where it is no gang's.
     #[inline]
@@ -103,7 +96,7 @@ impl Room {
             if !self.cluster.has_room(node, &key.demand) || !self.allowed(key).contains(node) {
                 return None;
             }
-            let fit = times(&key.demand, &self.takable(key, node));
+            let fit = key.demand.copies_in(&self.takable(key, node));
             let fit = if key.distinct.is_some() { fit.min(1) } else { fit };
             (fit > 0).then_some((node, fit))
         })
@@ -231,7 +224,7 @@ impl Room {
             if value == Some(None) || constraints.is_some_and(|rules| !rules.allow(labels)) {
                 continue;
             }
-            let fit = times(&group.demand, &node.spec.capacity);
+            let fit = group.demand.copies_in(&node.spec.capacity);
             let distinct = constraints.is_some_and(|rules| rules.distinct_nodes);
             let sum = sums.entry(value.flatten()).or_default();
             *sum = sum.saturating_add(if distinct { fit.min(1) } else { fit });
