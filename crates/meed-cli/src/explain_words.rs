@@ -7,7 +7,12 @@ use meed::policy::{KeyUnit, Preset};
 use meed::{ResourceKinds, Span, Unit};
 use meed_config::text::clean;
 use meed_config::units::{format_amount, format_span};
-use meed_sim::explain::{AtIs, Bound, Explanation, Level, MoveReason, Obstacle, Reserved};
+use meed_sim::explain::{
+    AtIs, Bound, Explanation, HeldNode, Level, MoveReason, Obstacle, Reserved,
+};
+
+/// Nodes of one reservation that are named.
+const NODES: usize = 4;
 
 /// Words for one run's resources.
 struct Words<'a> {
@@ -149,14 +154,37 @@ impl Words<'_> {
             Some(at) => format!("from {} on, in {}", clock(at), length(at - now)),
             None => "nobody knows from when on, and what comes free there is kept".to_owned(),
         };
-        self.line(&format!("\nRoom is held for a task of job {} ({since})", held.job));
+        let whom = match held.tasks {
+            1 => "a task".to_owned(),
+            together => format!("the {together} tasks that start together"),
+        };
+        self.line(&format!("\nRoom is held for {whom} of job {} ({since})", held.job));
+        self.line(&format!("  where     {}: {}", self.places(held), from(held.expected_s)));
+        for node in held.nodes.iter().take(NODES) {
+            self.held_node(node, held.nodes.len() > 1);
+        }
+        self.moves(held);
+    }
+
+    /// What is held on each node.
+    fn places(&self, held: &Reserved) -> String {
         let asks = self.amounts(&held.demand);
-        self.line(&format!("  where     {asks} on {}: {}", held.node, from(held.expected_s)));
-        self.line(&format!(
-            "  free now  {}; {} run there",
-            self.amounts(&held.free),
-            tasks(held.running as u64)
-        ));
+        let place = |node: &HeldNode| match (node.tasks, held.tasks) {
+            (1, 1) => format!("{asks} on {}", node.node),
+            (times, _) => format!("{times} x {asks} on {}", node.node),
+        };
+        let mut places: Vec<String> = held.nodes.iter().take(NODES).map(place).collect();
+        if let Some(more) = held.nodes.len().checked_sub(NODES).filter(|more| *more > 0) {
+            places.push(format!("{more} nodes more"));
+        }
+        places.join(", ")
+    }
+
+    /// Who is on a node where room is held; `several`: it is one of them.
+    fn held_node(&mut self, held: &HeldNode, several: bool) {
+        let there = if several { format!("on {}", held.node) } else { "there".to_owned() };
+        let running = tasks(held.running as u64);
+        self.line(&format!("  free now  {}; {running} run {there}", self.amounts(&held.free)));
         for holder in &held.holders {
             let ends = match (holder.ends_s, holder.is_over) {
                 (None, _) => "no limit: nobody knows until when".to_owned(),
@@ -175,7 +203,6 @@ impl Words<'_> {
         if (held.running as u64) > named {
             self.line(&format!("            and {} more", tasks(held.running as u64 - named)));
         }
-        self.moves(held);
     }
 
     fn moves(&mut self, held: &Reserved) {
@@ -194,11 +221,11 @@ impl Words<'_> {
             let at = |time: Option<f64>| time.map_or("no known time".to_owned(), clock);
             let place = match step.from == step.to {
                 true => String::new(),
-                false => format!("from {} to {}, ", step.from, step.to),
+                false => format!("from {} to {}, ", step.from.join(", "), step.to.join(", ")),
             };
             let why = match step.why {
                 MoveReason::Better => "room came free",
-                MoveReason::NodeWent => "nothing new may start on its node",
+                MoveReason::NodeWent => "nothing new may start there any more",
                 MoveReason::Overran => "what held its room ran longer than was expected",
             };
             let (before, expected) = (at(step.before_s), at(step.expected_s));

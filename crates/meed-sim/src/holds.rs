@@ -7,7 +7,7 @@ use meed::{Engine, NodeId, ReservationView, Time};
 use meed_driver::explain::MoveReason;
 
 /// Something happened to a reservation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct HoldEvent {
     pub(crate) at: Time,
     /// How it is from now on; as it was, where it is no more.
@@ -16,12 +16,12 @@ pub(crate) struct HoldEvent {
 }
 
 /// What happened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum HoldStep {
     Made,
-    /// To another node or instant, and from which.
+    /// To other nodes or another instant, and from which.
     Moved {
-        from: NodeId,
+        from: Vec<(NodeId, u32)>,
         before: Option<Time>,
         why: MoveReason,
     },
@@ -52,7 +52,7 @@ impl HoldHistory {
         let at = engine.now();
         let mut before = std::mem::take(&mut self.now);
         for hold in engine.reservations() {
-            self.now.push(hold);
+            self.now.push(hold.clone());
             let step = match before.iter().position(|old| HoldHistory::is_same(old, &hold)) {
                 None => HoldStep::Made,
                 Some(place) => match moved(engine, &before.remove(place), &hold) {
@@ -77,13 +77,14 @@ impl HoldHistory {
 
 /// How a reservation has moved, if it has.
 fn moved(engine: &Engine, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
-    if (old.node, old.at) == (new.node, new.at) {
+    if (&old.nodes, old.at) == (&new.nodes, new.at) {
         return None;
     }
-    let why = match (engine.is_up(old.node) && !engine.is_cordoned(old.node), new.moved) {
+    let is_open = |node: NodeId| engine.is_up(node) && !engine.is_cordoned(node);
+    let why = match (old.nodes.iter().all(|(node, _)| is_open(*node)), new.moved) {
         (false, _) => MoveReason::NodeWent,
         (true, times) if times > old.moved => MoveReason::Overran,
         (true, _) => MoveReason::Better,
     };
-    Some(HoldStep::Moved { from: old.node, before: old.at, why })
+    Some(HoldStep::Moved { from: old.nodes.clone(), before: old.at, why })
 }

@@ -353,7 +353,7 @@ pub struct HeldNodeState {
     pub openings: Vec<(Time, AmountRow)>,
 }
 
-/// A task for which room is held.
+/// A task, or all of a gang that start together, for which room is held.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -362,8 +362,8 @@ pub struct HoldState {
     pub job: u32,
     /// The number of its group in the job.
     pub group: u32,
-    /// Where room is held.
-    pub node: u32,
+    /// Where room is held, for how many tasks: one, but for a gang. In order.
+    pub nodes: Vec<(u32, u32)>,
     /// From when on it is expected to be there; `None`: nobody knows.
     pub at: Option<Time>,
     /// Since when it has the reservation.

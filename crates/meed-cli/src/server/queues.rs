@@ -123,11 +123,15 @@ fn reservation_words(held: &Value) -> String {
         Some(_) => "until what runs there has ended, by its limits at the latest",
         None => "and nobody knows for how long: something there has no limit",
     };
-    let running = held["running"].as_u64().unwrap_or(0);
-    format!(
-        "Room is held for a task of it on {}, where {running} run, {until}{put_off}.",
-        text(&held["node"])
-    )
+    let whom = match held["tasks"].as_u64() {
+        Some(together @ 2..) => format!("the {together} tasks of it that start together"),
+        _ => "a task of it".to_owned(),
+    };
+    let place = |node: &Value| {
+        format!("{}, where {} run", text(&node["node"]), node["running"].as_u64().unwrap_or(0))
+    };
+    let places: Vec<String> = held["nodes"].as_array().into_iter().flatten().map(place).collect();
+    format!("Room is held for {whom} on {}, {until}{put_off}.", places.join(", "))
 }
 
 fn obstacle_words(obstacle: &Value) -> String {

@@ -205,10 +205,11 @@ demand = { gpu = 8 }
     };
     let told = json(&explain("50s", &["--json"]));
     let held = &told["reservations"][0];
-    assert_eq!((&held["node"], &held["since_s"]), (&json("\"n\""), &json("10.0")), "{held}");
+    let node = &held["nodes"][0];
+    assert_eq!((&node["node"], &held["since_s"]), (&json("\"n\""), &json("10.0")), "{held}");
     assert_eq!((&held["expected_s"], &held["put_off"]), (&json("2000.0"), &json("0")));
     let ends: Vec<&Value> =
-        held["holders"].as_array().unwrap().iter().map(|holder| &holder["ends_s"]).collect();
+        node["holders"].as_array().unwrap().iter().map(|holder| &holder["ends_s"]).collect();
     assert_eq!(ends, [&json("100.0"), &json("2000.0")]);
     let said = explain("150s", &[]);
     for words in [
@@ -223,10 +224,11 @@ demand = { gpu = 8 }
     assert!(!said.contains("nothing: it is next"), "{said}");
     // Its node leaves, and nobody knows when the other is empty.
     let held = json(&explain("500s", &["--json"]))["reservations"][0].clone();
-    assert_eq!((&held["node"], &held["expected_s"]), (&json("\"m\""), &Value::Null), "{held}");
+    let node = &held["nodes"][0]["node"];
+    assert_eq!((node, &held["expected_s"]), (&json("\"m\""), &Value::Null), "{held}");
     assert_eq!(held["put_off"], 1);
     let last = held["moves"].as_array().unwrap().last().unwrap();
-    assert_eq!((&last["from"], &last["why"]), (&json("\"n\""), &json("\"node_went\"")));
+    assert_eq!((&last["from"], &last["why"]), (&json("[\"n\"]"), &json("\"node_went\"")));
     let said = explain("500s", &[]);
     for words in ["put off   once", "from n to m, 33min 20s to no known time", "nobody knows"] {
         assert!(said.contains(words), "{words} is missing in:\n{said}");
@@ -265,9 +267,10 @@ fn explain_tells_of_reservations_in_a_journal() {
     let args = ["explain", "journal", "--job", "y", "--at", "12s", "--json"];
     let told = json(&succeed(here.path(), &args));
     let held = &told["reservations"][0];
-    assert_eq!((&held["node"], &held["expected_s"]), (&json("\"n\""), &json("21.0")), "{held}");
+    let node = &held["nodes"][0];
+    assert_eq!((&node["node"], &held["expected_s"]), (&json("\"n\""), &json("21.0")), "{held}");
     assert_eq!((&held["put_off"], &held["moves"][0]["why"]), (&json("1"), &json("\"overran\"")));
-    assert_eq!(held["holders"][0]["is_over"], true);
+    assert_eq!(node["holders"][0]["is_over"], true);
     let output = meed(here.path(), &["explain", "journal", "--job", "nobody"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }

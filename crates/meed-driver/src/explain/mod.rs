@@ -15,7 +15,7 @@ use meed::{Blocked, Engine, FirstChildren, GroupView, JobId, NodeRoom, QueueId, 
 use meed_journal::JobKey;
 use serde::Serialize;
 
-pub use reserved::{HoldMove, Holder, MoveReason, Reserved};
+pub use reserved::{HeldNode, HoldMove, Holder, MoveReason, Reserved};
 
 use crate::books::{Books, leaves, lending};
 use crate::driver::Driver;

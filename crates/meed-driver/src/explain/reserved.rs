@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Engine, QueueId, ReservationView, RunningView};
+use meed::{Engine, NodeId, QueueId, ReservationView, RunningView};
 use meed_journal::JobKey;
 use serde::Serialize;
 
@@ -11,15 +11,17 @@ use super::natural;
 use crate::driver::Driver;
 use crate::journal::Journal;
 
-/// Room that is held for a waiting task.
+/// Room that is held for a waiting task, or for all of a gang that start together.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Reserved {
     /// Its job's label.
     pub job: String,
-    /// What the task asks for.
+    /// How many tasks start together.
+    pub tasks: u32,
+    /// What each task asks for.
     pub demand: BTreeMap<String, f64>,
-    /// The node.
-    pub node: String,
+    /// Where: on one node, but for gangs.
+    pub nodes: Vec<HeldNode>,
     /// From when on there is room, as far as limits tell; `null`: nobody knows, and what comes
     /// free there is kept.
     pub expected_s: Option<f64>,
@@ -27,14 +29,23 @@ pub struct Reserved {
     pub since_s: f64,
     /// How often it was put off: something ran longer than was expected, or a node went.
     pub put_off: u32,
-    /// What is free on the node now.
+    /// How it has moved, in order; only where the run was made again up to now.
+    pub moves: Vec<HoldMove>,
+}
+
+/// A node on which room is held.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HeldNode {
+    /// Its name.
+    pub node: String,
+    /// For how many tasks.
+    pub tasks: u32,
+    /// What is free there now.
     pub free: BTreeMap<String, f64>,
     /// How many tasks run there.
     pub running: usize,
     /// Of these the first that are expected to end, those of which nobody knows last.
     pub holders: Vec<Holder>,
-    /// How it has moved, in order; only where the run was made again up to now.
-    pub moves: Vec<HoldMove>,
 }
 
 /// Tasks of one job that run on the node, and are expected to end at one time.
@@ -62,10 +73,10 @@ pub struct Holder {
 pub struct HoldMove {
     /// When.
     pub at_s: f64,
-    /// From which node.
-    pub from: String,
+    /// From which nodes.
+    pub from: Vec<String>,
     /// To which; the same where only the time has changed.
-    pub to: String,
+    pub to: Vec<String>,
     /// When it was expected to start before; `null`: nobody knew.
     pub before_s: Option<f64>,
     /// When it was expected to start from then on.
@@ -80,7 +91,7 @@ pub struct HoldMove {
 pub enum MoveReason {
     /// It could start earlier, or where less is missing.
     Better,
-    /// Nothing new may start on its node any more.
+    /// Nothing new may start on one of its nodes any more.
     NodeWent,
     /// What held its room ran longer than was expected.
     Overran,
@@ -106,18 +117,24 @@ pub(super) fn reserved<J, K: Journal>(
 
 fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserved {
     let engine = driver.engine();
-    let running = engine.running_on(hold.node);
-    let (spec, free) = engine.node(hold.node);
+    let node = |&(node, tasks): &(NodeId, u32)| {
+        let (running, (spec, free)) = (engine.running_on(node), engine.node(node));
+        HeldNode {
+            node: spec.name.clone(),
+            tasks,
+            free: all_natural(engine, &free),
+            running: running.len(),
+            holders: holders(driver, &running),
+        }
+    };
     Reserved {
         job: driver.job(hold.job).map_or(String::new(), |live| live.name().to_string()),
+        tasks: hold.tasks(),
         demand: natural(engine, &hold.demand),
-        node: spec.name.clone(),
+        nodes: hold.nodes.iter().map(node).collect(),
         expected_s: hold.at.map(meed::Time::as_secs_f64),
         since_s: hold.since.as_secs_f64(),
         put_off: hold.moved,
-        free: all_natural(engine, &free),
-        running: running.len(),
-        holders: holders(driver, &running),
         moves: Vec::new(),
     }
 }

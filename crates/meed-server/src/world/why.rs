@@ -52,7 +52,8 @@ impl World {
     fn as_told(&self, user: &LocalUser, row: &JobRow, mut standing: Standing) -> Value {
         let members = &self.settings.members;
         let sees_all = members.role(user) >= Role::Operator;
-        let holders = standing.reservations.iter_mut().flat_map(|held| &mut held.holders);
+        let nodes = standing.reservations.iter_mut().flat_map(|held| &mut held.nodes);
+        let holders = nodes.flat_map(|node| &mut node.holders);
         let holders = holders.map(|holder| (&holder.key, &mut holder.job));
         let ahead = standing.leaf.iter_mut().flat_map(|leaf| &mut leaf.first);
         let ahead = ahead.map(|ahead| (&ahead.key, &mut ahead.job));

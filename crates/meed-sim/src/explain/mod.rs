@@ -11,7 +11,7 @@ mod find;
 mod passed;
 mod worlds;
 
-use meed::{Engine, ReservationView, Span, Time};
+use meed::{Engine, NodeId, ReservationView, Span, Time};
 use meed_driver::Books;
 use meed_driver::explain::Standing;
 use serde::Serialize;
@@ -19,8 +19,8 @@ use serde::Serialize;
 pub use passed::OvertakenSoFar;
 
 pub use meed_driver::explain::{
-    Ahead, Bound, Child, GuardStatus, HoldMove, Holder, Leaf, Level, MoveReason, Obstacle,
-    QueueStatus, Reserved,
+    Ahead, Bound, Child, GuardStatus, HeldNode, HoldMove, Holder, Leaf, Level, MoveReason,
+    Obstacle, QueueStatus, Reserved,
 };
 
 use crate::holds::{HoldHistory, HoldStep};
@@ -300,21 +300,24 @@ fn look<'a, W: Explained<'a>>(
 
 /// How the reservations that there are have moved.
 fn add_moves(standing: &mut Standing, history: &HoldHistory, engine: &Engine) {
-    let name = |node| engine.node(node).0.name.clone();
+    let names = |nodes: &[(NodeId, u32)]| -> Vec<String> {
+        nodes.iter().map(|(node, _)| engine.node(*node).0.name.clone()).collect()
+    };
     for told in &mut standing.reservations {
         let is_it = |hold: &ReservationView| {
-            name(hold.node) == told.node && hold.since.as_secs_f64() == told.since_s
+            names(&hold.nodes).iter().eq(told.nodes.iter().map(|held| &held.node))
+                && hold.since.as_secs_f64() == told.since_s
         };
         let Some(hold) = engine.reservations().find(is_it) else { continue };
         for event in history.of(&hold) {
-            let HoldStep::Moved { from, before, why } = event.step else { continue };
+            let HoldStep::Moved { from, before, why } = &event.step else { continue };
             told.moves.push(HoldMove {
                 at_s: event.at.as_secs_f64(),
-                from: name(from),
-                to: name(event.hold.node),
+                from: names(from),
+                to: names(&event.hold.nodes),
                 before_s: before.map(Time::as_secs_f64),
                 expected_s: event.hold.at.map(Time::as_secs_f64),
-                why,
+                why: *why,
             });
         }
     }

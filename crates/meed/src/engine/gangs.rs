@@ -11,6 +11,7 @@
 use std::num::NonZeroU32;
 
 use super::Engine;
+use super::room::Room;
 use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
@@ -22,10 +23,21 @@ impl Engine {
     /// its starts, the others are told next.
     pub(super) fn place_gang(&mut self, slot: u32, reason: Option<Reason>) -> Option<Start> {
         let place = self.room.find_gang_or_block(self.work.group(slot).turn())?;
-        let reason = reason.map(|reason| Reason { gang: Some(place.tasks()), ..reason });
+        self.start_together(slot, place.tasks(), reason, |room| Some(room.node_in(&place)))
+    }
+
+    /// Starts so many tasks of the group, each on the node that is told for it.
+    pub(super) fn start_together(
+        &mut self,
+        slot: u32,
+        tasks: u32,
+        reason: Option<Reason>,
+        mut node: impl FnMut(&mut Room) -> Option<NodeRow>,
+    ) -> Option<Start> {
+        let reason = reason.map(|reason| Reason { gang: Some(tasks), ..reason });
         let mut nodes: Vec<NodeRow> = Vec::new();
-        for _ in 0..place.tasks() {
-            let node = self.room.node_in(&place);
+        for _ in 0..tasks {
+            let node = node(&mut self.room).expect("there is room for each");
             nodes.push(node);
             let start = self.start_alone(slot, None, node, reason.clone());
             self.untold.push_back(start);

@@ -88,10 +88,7 @@ impl Engine {
         let found = self.least_parked(&[everything], below, |parts, leaf| {
             let mut buckets = parts.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty());
             let eligible = |bucket: &Bucket| {
-                let (shape, Parts { room, .. }) = (bucket.shape(), parts);
-                parts.holds.is_none_or(|holds| !holds.is_hopeless(shape))
-                    // A gang waits for room, and gets no reservation.
-                    && (room.turn_of(shape) == 1 || room.is_open(shape))
+                parts.holds.is_none_or(|holds| !holds.is_hopeless(bucket.shape()))
                     && parts.capped_by(leaf, bucket).is_none()
             };
             match buckets.any(eligible) {

@@ -23,7 +23,11 @@ fn labelled(name: &str, size: u64, rack: &str) -> NodeSpec {
 
 /// Queues `a` and `b`, fair, and these nodes.
 fn shadow(nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
-    let config = Config { nodes, ..slots_config(1, &policy("fair"), &["a", "b"]) };
+    shadow_under(&policy("fair"), nodes)
+}
+
+fn shadow_under(policy: &Policy, nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
+    let config = Config { nodes, ..slots_config(1, policy, &["a", "b"]) };
     let shadow = Shadow::new(&config);
     let find = |name: &str| shadow.engine.find_queue(name).expect("it is declared");
     let (a, b) = (find("a"), find("b"));
@@ -31,7 +35,7 @@ fn shadow(nodes: Vec<NodeSpec>) -> (Shadow, QueueId, QueueId) {
 }
 
 /// Numbers of the nodes on which tasks start, in order.
-fn nodes(starts: &[Start]) -> Vec<usize> {
+fn nodes_of(starts: &[Start]) -> Vec<usize> {
     starts.iter().map(|start| start.node.index()).collect()
 }
 
@@ -49,7 +53,7 @@ fn all_start_at_one_instant_or_none() {
     assert!(shadow.decide(0).is_empty());
     shadow.apply(S, &Ev::Ended(first[0].allocation)).unwrap();
     let starts = shadow.decide(S);
-    assert_eq!(nodes(&starts), [0, 0, 1, 1]);
+    assert_eq!(nodes_of(&starts), [0, 0, 1, 1]);
     assert_eq!(together(&starts), [Some(4); 4]);
 }
 
@@ -81,7 +85,7 @@ fn who_is_lost_comes_back_together_unless_enough_go_on() {
     let (mut shadow, a, b) = shadow(vec![node("n0", slots(2)), node("n1", slots(2))]);
     shadow.apply(0, &job(a, vec![gang(4, 1, 3)])).unwrap();
     let starts = shadow.decide(0);
-    assert_eq!(nodes(&starts), [0, 0, 1, 1]);
+    assert_eq!(nodes_of(&starts), [0, 0, 1, 1]);
     let left = starts[0].node;
     shadow.apply(S, &Ev::NodeLeft(left)).unwrap();
     // Two of three go on: one is enough to be three again, and it is no turn of several.
@@ -112,14 +116,14 @@ fn one_value_of_a_label_and_the_tightest() {
     near.gang = Some(Box::new(Gang::of(3).within("rack")));
     shadow.apply(0, &job(a, vec![near.clone()])).unwrap();
     // y has room for three, x for four.
-    assert_eq!(nodes(&shadow.decide(0)), [1, 1, 2]);
+    assert_eq!(nodes_of(&shadow.decide(0)), [1, 1, 2]);
     shadow.apply(0, &job(a, vec![near])).unwrap();
-    assert_eq!(nodes(&shadow.decide(0)), [0, 0, 0]);
+    assert_eq!(nodes_of(&shadow.decide(0)), [0, 0, 0]);
     // Only the first two are a gang; the third stays near them though it would fit elsewhere.
     let mut some = gang(3, 1, 2);
     some.gang = Some(Box::new(Gang::of(2).within("rack")));
     shadow.apply(0, &job(a, vec![some])).unwrap();
-    assert_eq!(nodes(&shadow.decide(0)), [4, 4]);
+    assert_eq!(nodes_of(&shadow.decide(0)), [4, 4]);
 }
 
 #[test]
@@ -182,4 +186,77 @@ fn no_event_comes_between_the_starts_of_a_gang() {
     assert_eq!(ended.send(&mut engine, S), Err(Rejected::UntoldStarts));
     assert_eq!(std::iter::from_fn(|| engine.next_start(false)).count(), 2);
     ended.send(&mut engine, S).unwrap();
+}
+
+fn reserve(reservations: Reservations) -> Policy {
+    Policy { blocked: Blocked::Reserve(reservations), ..policy("fair") }
+}
+
+fn limited(group: TaskGroup, seconds: u64) -> TaskGroup {
+    TaskGroup { limit: Some(span(seconds * S)), ..group }
+}
+
+/// What is held: when, and how many tasks on which nodes.
+fn held(shadow: &Shadow) -> Vec<(Option<u64>, Vec<(usize, u32)>)> {
+    let row = |hold: ReservationView| {
+        let on = hold.nodes.iter().map(|&(node, tasks)| (node.index(), tasks)).collect();
+        (hold.at.map(|at| at.as_micros() / S), on)
+    };
+    shadow.engine.reservations().map(row).collect()
+}
+
+/// Three nodes of four slots are full until 10, 20 and 30: six tasks of two slots have room on the
+/// first two at 20, with one node to spare in between and the third left to others.
+#[test]
+fn a_gang_gets_a_reservation_on_several_nodes_and_others_backfill() {
+    let nodes = (0..3).map(|number| node(&format!("n{number}"), slots(4))).collect();
+    let (mut shadow, a, b) = shadow_under(&reserve(Reservations::ONE), nodes);
+    for seconds in [10, 20, 30] {
+        shadow.apply(0, &job(a, vec![limited(TaskGroup::new(1, slots(4)), seconds)])).unwrap();
+    }
+    let full = shadow.decide(0);
+    shadow.apply(S, &job(b, vec![limited(gang(4, 2, 4), 100)])).unwrap();
+    assert!(shadow.decide(S).is_empty());
+    assert_eq!(held(&shadow), [(Some(20), vec![(0, 2), (1, 2)])]);
+    // Until 20 the first node may be used, by who ends in time.
+    for seconds in [11, 10] {
+        shadow.apply(2 * S, &job(a, vec![limited(TaskGroup::new(1, slots(4)), seconds)])).unwrap();
+    }
+    shadow.decide(2 * S);
+    shadow.apply(10 * S, &Ev::Ended(full[0].allocation)).unwrap();
+    let starts = shadow.decide(10 * S);
+    assert_eq!((starts.len(), nodes_of(&starts)), (1, vec![0]));
+    shadow.apply(20 * S, &Ev::Ended(full[1].allocation)).unwrap();
+    shadow.apply(20 * S, &Ev::Ended(starts[0].allocation)).unwrap();
+    let starts = shadow.decide(20 * S);
+    assert_eq!(nodes_of(&starts), [0, 0, 1, 1]);
+    assert_eq!(together(&starts), [Some(4); 4]);
+    let waited = |start: &Start| start.reason.as_ref().and_then(|reason| reason.reserved_for);
+    assert_eq!(starts.iter().map(waited).collect::<Vec<_>>(), [Some(span(19 * S)); 4]);
+}
+
+/// Where nobody knows when tasks end, as many nodes are drained as the gang needs, and no more;
+/// with a label, of one value.
+#[test]
+fn nodes_are_drained_for_a_gang() {
+    let racks = ["r", "s", "r", "s"].into_iter().enumerate();
+    let nodes = racks.map(|(number, rack)| labelled(&format!("n{number}"), 2, rack)).collect();
+    let (mut shadow, a, b) = shadow_under(&reserve(Reservations::ONE), nodes);
+    shadow.apply(0, &job(a, vec![TaskGroup::new(8, slots(1))])).unwrap();
+    let full = shadow.decide(0);
+    shadow.apply(S, &job(a, vec![TaskGroup::new(100, slots(1))])).unwrap();
+    let mut group = gang(3, 1, 3);
+    group.gang = Some(Box::new(Gang::of(3).within("rack")));
+    shadow.apply(S, &job(b, vec![group])).unwrap();
+    shadow.decide(S);
+    assert_eq!(held(&shadow), [(None, vec![(0, 2), (2, 1)])]);
+    // What ends on a drained node is kept; in the other rack others get it.
+    shadow.apply(2 * S, &Ev::Ended(full[0].allocation)).unwrap();
+    assert!(shadow.decide(2 * S).is_empty());
+    shadow.apply(3 * S, &Ev::Ended(full[2].allocation)).unwrap();
+    assert_eq!(nodes_of(&shadow.decide(3 * S)), [1]);
+    shadow.apply(4 * S, &Ev::Ended(full[4].allocation)).unwrap();
+    assert!(shadow.decide(4 * S).is_empty());
+    shadow.apply(5 * S, &Ev::Ended(full[1].allocation)).unwrap();
+    assert_eq!(nodes_of(&shadow.decide(5 * S)), [0, 0, 2]);
 }

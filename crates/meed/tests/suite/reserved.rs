@@ -101,7 +101,8 @@ fn a_start_as_told_takes_its_own_reservation() {
     let first = decide(&mut engine)[0].allocation;
     let wide = arrive(&mut engine, 1, "A", tasks(2, 4, Some(30)));
     decide(&mut engine);
-    let places = |engine: &Engine| engine.reservations().map(|it| it.node).collect::<Vec<_>>();
+    let places =
+        |engine: &Engine| engine.reservations().map(|it| it.nodes[0].0).collect::<Vec<_>>();
     let nodes: Vec<NodeId> = engine.node_ids().collect();
     assert_eq!(places(&engine), nodes);
     engine.apply(secs(5), Event::TaskEnded(first)).expect("it runs");
@@ -121,8 +122,8 @@ fn a_limit_of_nothing_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     /// Where limits hold, nobody wants nodes of his own and no maximum is in the way, a promise is
-    /// kept: no reservation is ever put off, and its task starts by the instant told first. This
-    /// asks for no plan.
+    /// kept: no reservation is ever put off, and its task, or gang, starts by the instant told
+    /// first. This asks for no plan.
     #[test]
     fn who_was_promised_an_instant_starts_by_then(mut dice in dice(260), all in any::<bool>()) {
         let mut config = dice.config();
@@ -157,9 +158,13 @@ fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCase
             next += 1;
             let limit = |tasks: &[u64]| tasks.iter().copied().max().unwrap_or(1).max(1);
             let more = |tasks: &[u64]| limit(tasks) * (1 + tasks.len() as u64 % 2);
-            let group = |(demand, tasks): &(Resources, Vec<u64>)| TaskGroup {
-                limit: Some(span(more(tasks))),
-                ..TaskGroup::new(tasks.len() as u32, *demand)
+            let group = |(demand, tasks): &(Resources, Vec<u64>)| {
+                let mut group = TaskGroup::new(tasks.len() as u32, *demand);
+                (group.limit, group.gang) = (Some(span(more(tasks))), gang_of(tasks));
+                if engine.check_tasks(job.queue, std::slice::from_ref(&group)).is_err() {
+                    group.gang = None;
+                }
+                group
             };
             let groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
             let (queue, weight) = (job.queue, job.weight);

@@ -178,7 +178,8 @@ impl Notes {
         let mut waiting: BTreeMap<(JobId, u32), (Resources, u64)> = BTreeMap::new();
         // Those that all have reservations are in no order.
         for hold in engine.reservations() {
-            waiting.entry((hold.job, hold.group)).or_insert((hold.demand, 0)).1 += 1;
+            waiting.entry((hold.job, hold.group)).or_insert((hold.demand, 0)).1 +=
+                u64::from(hold.tasks());
         }
         for group in engine.queue_ids().flat_map(|leaf| engine.groups_in_order(leaf)) {
             waiting.insert((group.job, group.group), (group.demand, group.waiting));

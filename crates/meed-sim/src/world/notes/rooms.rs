@@ -157,15 +157,18 @@ impl Rooms {
         let left_out = tasks.len().saturating_sub(MOST_TASKS) + self.left_out;
         tasks.truncate(MOST_TASKS);
         let hold = |(hold, from, to): &(ReservationView, Time, Time)| {
-            let (id, job) = self.held_for.get(&hold.job)?;
-            Some(ChartHold {
-                node: *places.get(&hold.node)?,
-                queue: queue(*id)?,
-                job: job.clone(),
-                from_s: from.as_secs_f64(),
-                to_s: to.as_secs_f64(),
-                amount: amount(&hold.demand),
-            })
+            let on = |(node, tasks): &(NodeId, u32)| {
+                let (id, job) = self.held_for.get(&hold.job)?;
+                Some(ChartHold {
+                    node: *places.get(node)?,
+                    queue: queue(*id)?,
+                    job: job.clone(),
+                    from_s: from.as_secs_f64(),
+                    to_s: to.as_secs_f64(),
+                    amount: f64::from(*tasks) * amount(&hold.demand),
+                })
+            };
+            hold.nodes.iter().filter_map(on).collect::<Vec<_>>()
         };
         let node = |id: &NodeId| {
             let spec = engine.node(*id).0;
@@ -179,7 +182,7 @@ impl Rooms {
             nodes: nodes.iter().map(node).collect(),
             tasks,
             left_out,
-            holds: holds.iter().take(MOST_HOLDS).filter_map(hold).collect(),
+            holds: holds.iter().flat_map(hold).take(MOST_HOLDS).collect(),
         }
     }
 
@@ -193,17 +196,15 @@ impl Rooms {
         for event in &self.holds.events {
             let is_it = |old: &HoldEvent| HoldHistory::is_same(&old.hold, &event.hold);
             if let Some(place) = open.iter().position(is_it) {
-                let old = open[place];
-                if let (HoldStep::Moved { .. }, true) =
-                    (event.step, old.hold.node == event.hold.node)
-                {
+                let stays = open[place].hold.nodes == event.hold.nodes;
+                if stays && matches!(event.step, HoldStep::Moved { .. }) {
                     continue;
                 }
+                let old = open.remove(place);
                 close(old.hold, old.at, event.at);
-                open.remove(place);
             }
             if event.step != HoldStep::Over {
-                open.push(*event);
+                open.push(event.clone());
             }
         }
         open.into_iter().for_each(|old| close(old.hold, old.at, self.window.to));
@@ -219,7 +220,7 @@ impl Rooms {
             return all;
         }
         let mut chosen: Vec<NodeId> = Vec::new();
-        let held = holds.iter().map(|(hold, ..)| hold.node);
+        let held = holds.iter().flat_map(|(hold, ..)| hold.nodes.iter().map(|(node, _)| *node));
         let step = all.len() / MOST_NODES;
         for node in held.take(MOST_NODES / 2).chain(all.iter().copied().step_by(step.max(1))) {
             if chosen.len() < MOST_NODES && !chosen.contains(&node) {

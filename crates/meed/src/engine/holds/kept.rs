@@ -7,7 +7,7 @@
 //! it is made anew. Where anything else happens (`Engine::upset_node`) it is forgotten. Nothing of
 //! it is in the state. Cost of a start, an end or a hold: O(steps), without a look at other tasks.
 
-use super::Hold;
+use super::Part;
 use super::profile::{Need, Profile};
 use crate::time::{Span, Time};
 
@@ -85,24 +85,24 @@ impl Kept {
         self.fits && self.drains == 0
     }
 
-    pub(super) fn take(&mut self, hold: &Hold) {
-        self.fits &= hold.at.is_some();
-        self.put_back(hold);
+    pub(super) fn take(&mut self, part: &Part) {
+        self.fits &= part.at.is_some();
+        self.put_back(part);
     }
 
     /// Takes one again that was given back, where it was.
-    pub(super) fn put_back(&mut self, hold: &Hold) {
-        let (from, until) = hold.span();
-        self.profile.take(&hold.need.demand, from, until);
+    pub(super) fn put_back(&mut self, part: &Part) {
+        let (from, until) = part.span();
+        self.profile.take(&part.need.demand, from, until);
         self.holds += 1;
-        self.drains += u32::from(hold.at.is_none());
+        self.drains += u32::from(part.at.is_none());
     }
 
-    pub(super) fn give_back(&mut self, hold: &Hold) {
-        let (from, until) = hold.span();
-        self.profile.give_back(&hold.need.demand, from, until);
+    pub(super) fn give_back(&mut self, part: &Part) {
+        let (from, until) = part.span();
+        self.profile.give_back(&part.need.demand, from, until);
         self.holds -= 1;
-        self.drains -= u32::from(hold.at.is_none());
+        self.drains -= u32::from(part.at.is_none());
     }
 
     /// A task starts there now.

@@ -15,6 +15,9 @@
 //! - A task that runs beyond its limit is expected to run twice as long, and so on.
 //! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
 //!
+//! A gang has one reservation for all tasks that start together, on one node or on several
+//! (`spread`): it is kept, moved and given up as a whole, and its group is out of the walk.
+//!
 //! A task that has a reservation is out of the walk: it starts by that. All is planned when
 //! decisions are made, never between the events of an instant: a task whose end has not been told
 //! yet is not late.
@@ -33,10 +36,13 @@ mod kept;
 mod outlook;
 mod plan;
 mod profile;
+mod spread;
 mod state;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use smallvec::SmallVec;
 
 use super::Engine;
 use super::room::ShapeId;
@@ -54,26 +60,63 @@ use profile::Need;
 /// The node of a reservation whose node is forgotten, until the next plan.
 const NOWHERE: NodeRow = NodeRow(u32::MAX);
 
-/// Room that is held for a task.
+/// Nodes, in order, each with how many tasks start there.
+type Nodes = SmallVec<[(NodeRow, u32); 1]>;
+
+/// Room that is held for a task, or for all of a gang's that start together.
 #[derive(Clone, Debug)]
 struct Hold {
-    /// The slot of its group: it is for the next task of that.
+    /// The slot of its group: it is for the next tasks of that.
     slot: u32,
-    /// What it needs, and for how long.
+    /// What each task needs, and for how long.
     need: Need,
-    node: NodeRow,
-    /// From when on it is expected to be free; `None`: nobody knows, the node is drained.
+    nodes: Nodes,
+    /// From when on it is expected to be free; `None`: nobody knows, the nodes are drained.
     at: Option<Time>,
     /// Since when.
     since: Time,
     /// How often it was put off.
     moved: u32,
+    /// So many of the group's waiting tasks are out of the walk for it: all of a gang's.
+    covers: u64,
+}
+
+/// What is held on one node.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// What all tasks that start there need.
+    need: Need,
+    at: Option<Time>,
+}
+
+impl Part {
+    /// From when to when it is held: from the start where nobody knows.
+    fn span(&self) -> (Time, Time) {
+        self.at.map_or((Time::ZERO, Time::MAX), |at| (at, self.need.until(at)))
+    }
 }
 
 impl Hold {
-    /// From when to when something is held: from the start where nobody knows.
-    fn span(&self) -> (Time, Time) {
-        self.at.map_or((Time::ZERO, Time::MAX), |at| (at, self.need.until(at)))
+    /// How many tasks start by it.
+    fn tasks(&self) -> u32 {
+        self.nodes.iter().map(|(_, tasks)| tasks).sum()
+    }
+
+    fn is_on(&self, node: NodeRow) -> bool {
+        self.nodes.iter().any(|(other, _)| *other == node)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = NodeRow> + '_ {
+        self.nodes.iter().map(|(node, _)| *node)
+    }
+
+    fn part(&self, tasks: u32) -> Part {
+        Part { need: self.need.times(tasks), at: self.at }
+    }
+
+    /// What it holds, node by node.
+    fn parts(&self) -> impl Iterator<Item = (NodeRow, Part)> + '_ {
+        self.nodes.iter().map(|&(node, tasks)| (node, self.part(tasks)))
     }
 }
 
@@ -83,7 +126,7 @@ pub(super) struct Holds {
     /// In the order in which they were made.
     list: Vec<Hold>,
     /// How many of the waiting tasks of a group have one.
-    of_groups: BTreeMap<u32, u32>,
+    of_groups: BTreeMap<u32, u64>,
     /// Nodes that have got room since the last plan.
     freed: BTreeSet<NodeRow>,
     /// Nodes where reservations that have moved left room for others that were looked at before:
@@ -135,26 +178,30 @@ impl Holds {
     }
 
     /// How many waiting tasks of the group have one.
-    fn of_group(&self, slot: u32) -> u32 {
+    fn of_group(&self, slot: u32) -> u64 {
         self.of_groups.get(&slot).copied().unwrap_or(0)
     }
 
     fn add(&mut self, hold: Hold) {
-        *self.of_groups.entry(hold.slot).or_default() += 1;
-        self.touched.insert(hold.node);
-        if let Some(kept) = self.kept.get_mut(&hold.node) {
-            kept.take(&hold);
+        *self.of_groups.entry(hold.slot).or_default() += hold.covers;
+        for (node, part) in hold.parts() {
+            self.touched.insert(node);
+            if let Some(kept) = self.kept.get_mut(&node) {
+                kept.take(&part);
+            }
         }
         self.list.push(hold);
     }
 
     fn remove(&mut self, index: usize) -> Hold {
         let hold = self.list.remove(index);
-        if let Some(kept) = self.kept.get_mut(&hold.node) {
-            kept.give_back(&hold);
+        for (node, part) in hold.parts() {
+            if let Some(kept) = self.kept.get_mut(&node) {
+                kept.give_back(&part);
+            }
         }
         let of_group = self.of_groups.get_mut(&hold.slot).expect("each is counted");
-        *of_group -= 1;
+        *of_group -= hold.covers;
         if *of_group == 0 {
             self.of_groups.remove(&hold.slot);
         }
@@ -164,7 +211,7 @@ impl Holds {
     /// One is given up: its room is free.
     fn give_up(&mut self, index: usize) -> Hold {
         let hold = self.remove(index);
-        self.freed.insert(hold.node);
+        self.freed.extend(hold.rows());
         hold
     }
 
@@ -172,9 +219,9 @@ impl Holds {
         let to = |row: NodeRow| moves.to(row);
         self.kept.clear();
         self.outlook.forget();
-        for hold in &mut self.list {
+        for (node, _) in self.list.iter_mut().flat_map(|hold| &mut hold.nodes) {
             // One that has left is looked for anew at the next plan.
-            hold.node = to(hold.node).unwrap_or(NOWHERE);
+            *node = to(*node).unwrap_or(NOWHERE);
         }
         let sets = [&mut self.freed, &mut self.vacated, &mut self.pushed, &mut self.touched];
         for set in sets {
@@ -190,7 +237,7 @@ impl Engine {
     /// Whether the group's waiting tasks all have reservations: then it is not in the walk.
     pub(super) fn is_all_held(&self, slot: u32) -> bool {
         let held = self.holds.as_ref().map_or(0, |holds| holds.of_group(slot));
-        held > 0 && u64::from(held) >= self.work.group(slot).waiting()
+        held > 0 && held >= self.work.group(slot).waiting()
     }
 
     /// A task of this shape starts on the node, and takes its room.
@@ -232,7 +279,7 @@ impl Engine {
     /// Maximum shares have changed: who has reservations is asked whether it may have more.
     pub(super) fn touch_all_holds(&mut self) {
         if let Some(holds) = &mut self.holds {
-            holds.touched.extend(holds.list.iter().map(|hold| hold.node));
+            holds.touched.extend(holds.list.iter().flat_map(Hold::rows));
         }
     }
 
@@ -240,7 +287,7 @@ impl Engine {
     /// comes free next.
     pub(super) fn upset_all_holds(&mut self) {
         if let Some(holds) = &mut self.holds {
-            holds.pushed.extend(holds.list.iter().map(|hold| hold.node));
+            holds.pushed.extend(holds.list.iter().flat_map(Hold::rows));
         }
     }
 
@@ -256,8 +303,7 @@ impl Engine {
 
     /// See [`Holds::is_hopeless`].
     pub(super) fn is_hopeless(&self, shape: ShapeId) -> bool {
-        let never = |holds: &Holds| holds.is_hopeless(shape) || self.room.turn_of(shape) > 1;
-        self.holds.as_deref().is_some_and(never)
+        self.holds.as_deref().is_some_and(|holds| holds.is_hopeless(shape))
     }
 
     /// Fewer tasks of the group may wait than have reservations: the latest of those are given up.
@@ -275,21 +321,21 @@ impl Engine {
     fn drop_holds_beyond(&mut self, slot: u32, most: u64) {
         let Some(holds) = &mut self.holds else { return };
         let turn = self.work.group(slot).turn();
-        while u64::from(holds.of_group(slot)) > most {
+        while holds.of_group(slot) > most {
             let last = holds.list.iter().rposition(|hold| hold.slot == slot);
-            holds.give_up(last.expect("each is counted"));
-            self.room.add_waiting(turn, 1);
+            let hold = holds.give_up(last.expect("each is counted"));
+            self.room.add_waiting(turn, hold.covers);
         }
     }
 
     /// A task of the group is told to start on `node`: by its reservation, if there is one.
     pub(super) fn drop_hold_on(&mut self, slot: u32, node: NodeRow) {
         let Some(holds) = &mut self.holds else { return };
-        let there = |hold: &Hold| hold.slot == slot && hold.node == node;
+        let there = |hold: &Hold| hold.slot == slot && hold.is_on(node);
         if let Some(index) = holds.list.iter().position(there) {
-            holds.remove(index);
-            holds.touched.insert(node);
-            self.room.add_waiting(self.work.group(slot).turn(), 1);
+            let hold = holds.remove(index);
+            holds.touched.extend(hold.rows());
+            self.room.add_waiting(self.work.group(slot).turn(), hold.covers);
         }
     }
 
@@ -315,35 +361,38 @@ impl Engine {
         self.work.job(job).expect("a group's job is alive").queue
     }
 
-    /// The task of the group that is first in turn gets a reservation: it leaves the walk. Whether
-    /// there is a node on which it can have one.
+    /// The tasks of the group that are first in turn get a reservation: they leave the walk. Whether
+    /// there are nodes on which they can have one.
     fn hold(&mut self, slot: u32) -> bool {
         let shape = self.work.group(slot).turn();
         let need = self.need(shape);
         let found = self.find_place(shape, &need);
-        let (now, leaf) = (self.now, self.leaf_of(slot));
+        let (now, leaf, covers) = (self.now, self.leaf_of(slot), self.covered(slot));
         let holds = self.holds.as_mut().expect("only where there are reservations");
-        let Some((at, node)) = found else {
+        let Some((at, nodes)) = found else {
             holds.hopeless.insert(shape);
             return false;
         };
-        holds.add(Hold { slot, need, node, at, since: now, moved: 0 });
-        self.room.sub_waiting(shape, 1);
+        holds.add(Hold { slot, need, nodes, at, since: now, moved: 0, covers });
+        self.room.sub_waiting(shape, covers);
         self.fewer_in_walk(leaf, slot);
         self.park_if_all_held(leaf);
         self.replan_openings();
         true
     }
 
-    /// A reservation is given up: its task is in the walk again.
-    fn let_go(&mut self, index: usize) {
-        let hold = self.holds.as_mut().expect("it has one").give_up(index);
-        self.back_into_walk(hold.slot);
+    /// How many waiting tasks of the group leave the walk for a reservation: all of a gang's, for
+    /// those that it could do without follow when it has begun.
+    fn covered(&self, slot: u32) -> u64 {
+        let group = self.work.group(slot);
+        if self.room.turn_of(group.turn()) > 1 { group.waiting() } else { 1 }
     }
 
-    fn back_into_walk(&mut self, slot: u32) {
+    /// A reservation is given up: its tasks are in the walk again.
+    fn let_go(&mut self, index: usize) {
+        let Hold { slot, covers, .. } = self.holds.as_mut().expect("it has one").give_up(index);
         let (shape, leaf) = (self.work.group(slot).turn(), self.leaf_of(slot));
-        self.room.add_waiting(shape, 1);
+        self.room.add_waiting(shape, covers);
         self.list_group(leaf, slot);
         let job = self.work.group(slot).job;
         self.update_arrivals(job, true);
@@ -386,41 +435,49 @@ impl Engine {
         job.groups().iter().all(held)
     }
 
-    /// Starts the first task in order of the reservations whose room is there.
+    /// Starts what is first in order of the reservations whose room is there.
     fn start_held(&mut self, explain: bool) -> Option<Start> {
         let holds = self.holds.as_ref()?;
         // The plan says that there is room; a state from elsewhere may not be so exact.
         let due = |hold: &Hold| {
             let shape = self.work.group(hold.slot).turn();
-            hold.at == Some(self.now)
-                && self.room.could_start(shape, hold.node)
-                && hold.need.demand.fits_in(&self.room.free(hold.node))
+            let has_room = |(node, part): (NodeRow, Part)| {
+                self.room.could_start(shape, node)
+                    && part.need.demand.fits_in(&self.room.free(node))
+            };
+            hold.at == Some(self.now) && hold.parts().all(has_room)
         };
         let index = holds.list.iter().position(due)?;
         let hold = self.holds.as_mut()?.remove(index);
         let shape = self.work.group(hold.slot).turn();
-        self.room.add_waiting(shape, 1);
+        self.room.add_waiting(shape, hold.covers);
         let reason = explain.then(|| Reason {
             reserved_for: Some(self.now.saturating_since(hold.since)),
             ..Reason::of("where its room was held")
         });
-        Some(self.start(hold.slot, None, hold.node, reason))
+        if self.room.turn_of(shape) == 1 {
+            return Some(self.start(hold.slot, None, hold.nodes[0].0, reason));
+        }
+        let each = |&(node, tasks): &(NodeRow, u32)| (0..tasks).map(move |_| node);
+        let mut nodes = hold.nodes.iter().flat_map(each);
+        self.start_together(hold.slot, hold.tasks(), reason, |_| nodes.next())
     }
 }
 
-/// A waiting task for which room is held ([`Engine::reservations`]).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Room that is held for a waiting task, or for all tasks of a gang that start together
+/// ([`Engine::reservations`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ReservationView {
     /// Its job.
     pub job: JobId,
-    /// The number of its group among the job's groups: it is the next task of that.
+    /// The number of its group among the job's groups: it is the next of that.
     pub group: u32,
-    /// What it asks for.
+    /// What each task asks for.
     pub demand: Resources,
-    /// Where room is held.
-    pub node: NodeId,
-    /// When it is expected to start; `None`: nobody knows, what comes free on the node is kept.
+    /// Where room is held, for how many tasks: one, but for a gang. In order of joining.
+    pub nodes: Vec<(NodeId, u32)>,
+    /// When it is expected to start; `None`: nobody knows, what comes free on the nodes is kept.
     pub at: Option<Time>,
     /// Since when it has the reservation.
     pub since: Time,
@@ -428,17 +485,25 @@ pub struct ReservationView {
     pub moved: u32,
 }
 
+impl ReservationView {
+    /// How many tasks start by it.
+    pub fn tasks(&self) -> u32 {
+        self.nodes.iter().map(|(_, tasks)| tasks).sum()
+    }
+}
+
 impl Engine {
     /// All reservations, in the order in which they were made, as of the last decision. O(these).
     pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
         let list = self.holds.iter().flat_map(|holds| &holds.list);
         // Of a node that is forgotten nothing can be told; the next decision finds another.
-        list.filter(|hold| hold.node != NOWHERE).map(|hold| {
+        list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
             let group = self.work.group(hold.slot);
-            let (job, group, node) = (group.job, group.number, self.room.id(hold.node));
+            let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
+            let nodes = hold.nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
             let Hold { at, since, moved, need, .. } = hold;
             let (at, since, moved, demand) = (*at, *since, *moved, need.demand);
-            ReservationView { job, group, demand, node, at, since, moved }
+            ReservationView { job, group, demand, nodes, at, since, moved }
         })
     }
 }

@@ -7,12 +7,12 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
-use super::{Hold, Holds};
+use super::{Hold, Holds, Nodes, Part};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
@@ -21,13 +21,13 @@ use crate::time::Time;
 
 /// A place for a task, the best first: known instants before unknown ones, earlier before later;
 /// where nobody knows, the node on which least is missing; of like ones the first.
-type Rank = (bool, Time, u128);
+pub(super) type Rank = (bool, Time, u128);
 
 /// The best place so far: before like ones the one that a task has (`None`), then the first.
 type Best = Option<(Rank, Option<NodeRow>)>;
 
 /// From when on, where that is known, and where.
-pub(super) type Place = (Option<Time>, NodeRow);
+pub(super) type Place = (Option<Time>, Nodes);
 
 /// How finely what is missing is weighed: parts of the pool.
 pub(super) const PARTS: u128 = 1 << 32;
@@ -37,9 +37,9 @@ pub(super) const PARTS: u128 = 1 << 32;
 const FEW: usize = 4;
 
 /// What a plan works on: the profiles of nodes that were looked at, with what is held on them.
-struct Plan<'a> {
-    engine: &'a Engine,
-    kept: BTreeMap<NodeRow, Kept>,
+pub(super) struct Plan<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) kept: BTreeMap<NodeRow, Kept>,
     outlook: Outlook,
     /// Nodes on which something happened since the last plan.
     aside: Vec<NodeRow>,
@@ -63,7 +63,7 @@ fn is_later(before: Option<Time>, now: Option<Time>) -> bool {
 
 impl Engine {
     /// What is free on a node from now on, but for holds.
-    fn profile_of(&self, node: NodeRow) -> Kept {
+    pub(super) fn profile_of(&self, node: NodeRow) -> Kept {
         let mut ends: Vec<(Time, Resources)> = Vec::new();
         for task in self.work.on_node(node) {
             let limit = self.room.limit(task.shape);
@@ -80,7 +80,8 @@ impl Engine {
     /// The same with all that is held there.
     fn profile_with_holds(&self, node: NodeRow, list: &[Hold]) -> Kept {
         let mut kept = self.profile_of(node);
-        list.iter().filter(|hold| hold.node == node).for_each(|hold| kept.put_back(hold));
+        let parts = list.iter().flat_map(Hold::parts).filter(|(on, _)| *on == node);
+        parts.for_each(|(_, part)| kept.put_back(&part));
         kept
     }
 
@@ -116,7 +117,7 @@ impl Engine {
         }
     }
 
-    fn rank_missing(&self, missing: &Signed) -> Rank {
+    pub(super) fn rank_missing(&self, missing: &Signed) -> Rank {
         let total = self.room.total();
         let part = |(&missing, &total): (&i128, &u64)| {
             let total = total.max(1);
@@ -129,13 +130,17 @@ impl Engine {
         (true, Time::MAX, parts.fold(0, u128::saturating_add))
     }
 
-    /// The best place for a task that needs a node, of all nodes: from when on, and where.
+    /// The best place of all for the next turn of a shape: from when on, and where.
     pub(super) fn find_place(&mut self, shape: ShapeId, need: &Need) -> Option<Place> {
         let mut holds = self.holds.take().expect("only where there are reservations");
         let mut plan = Plan::new(self, &mut holds);
         plan.keep_up(&holds.list);
-        let found = plan.best(shape, need, None, None);
-        plan.finish(&mut holds, found.map(|(_, node)| node));
+        let found = match self.room.turn_of(shape) {
+            1 => plan.best(shape, need, None, None),
+            tasks => plan.spread(shape, need, tasks, None),
+        };
+        let alone = found.as_ref().filter(|(_, nodes)| nodes.len() == 1);
+        plan.finish(&mut holds, alone.map(|(_, nodes)| nodes[0].0));
         self.holds = Some(holds);
         found
     }
@@ -147,7 +152,7 @@ impl Engine {
         let Some(holds) = &mut self.holds else { return };
         let late = holds.nodes.iter().filter(|(_, slips)| **slips <= now).map(|(&node, _)| node);
         let passed = |hold: &&Hold| hold.at.is_some_and(|at| at < now);
-        let passed = holds.list.iter().filter(passed).map(|hold| hold.node);
+        let passed = holds.list.iter().filter(passed).flat_map(Hold::rows);
         let late: Vec<NodeRow> = late.chain(passed).collect();
         holds.touched.extend(late);
         if holds.touched.is_empty() && holds.freed.is_empty() {
@@ -183,7 +188,7 @@ impl Engine {
         }
         let mut index = 0;
         while let Some(hold) = self.holds.as_ref().and_then(|holds| holds.list.get(index)) {
-            let (leaf, demand) = (self.leaf_of(hold.slot), hold.need.demand);
+            let (leaf, demand) = (self.leaf_of(hold.slot), hold.need.times(hold.tasks()).demand);
             match self.books.capped_by(&self.tree, leaf, &demand) {
                 Some(_) => self.let_go(index),
                 None => index += 1,
@@ -199,7 +204,7 @@ impl Engine {
         // One of which nobody knows when it starts takes nothing from those before it.
         for (hold, homeless) in holds.list.iter().zip(&homeless) {
             if hold.at.is_none() && !homeless {
-                plan.at(hold.node).give_back(hold);
+                plan.give_back(hold);
             }
         }
         let mut news = News::of(holds, &homeless);
@@ -208,26 +213,26 @@ impl Engine {
             let before = holds.list[index].clone();
             if news.freed.is_empty() && !homeless {
                 if before.at.is_none() {
-                    plan.at(before.node).put_back(&before);
+                    plan.put_back(&before);
                 }
                 continue;
             }
-            let Some((at, node)) = plan.find_better(&before, homeless, &news) else {
+            let Some((at, nodes)) = plan.find_better(&before, homeless, &news) else {
                 placeless.push(index);
                 continue;
             };
             let hold = &mut holds.list[index];
             let later = homeless && is_later(before.at, at);
             hold.moved = hold.moved.saturating_add(u32::from(later));
-            (hold.at, hold.node) = (at, node);
+            (hold.at, hold.nodes) = (at, nodes);
             plan.settle(&before, homeless, hold);
-            holds.touched.extend([before.node, node]);
-            if (node, at) != (before.node, before.at) {
+            holds.touched.extend(before.rows().chain(hold.rows()));
+            if (&hold.nodes, at) != (&before.nodes, before.at) {
                 news.freed.append(&mut holds.vacated);
-                news.freed.insert(before.node);
-                news.vacated.insert(before.node);
+                news.freed.extend(before.rows());
+                news.vacated.extend(before.rows());
                 // For those that come after it.
-                news.pushed.insert(node);
+                news.pushed.extend(hold.rows());
             }
         }
         holds.touched.append(&mut news.freed);
@@ -243,7 +248,7 @@ impl Engine {
         let nodes = self.room.nodes();
         for node in touched.into_iter().filter(|node| node.index() < nodes) {
             let mut holds = self.holds.take().expect("it was there");
-            if holds.list.iter().any(|hold| hold.node == node) {
+            if holds.list.iter().any(|hold| hold.is_on(node)) {
                 let kept = self.kept_on(&mut holds, node);
                 let (openings, first) = (kept.profile.openings(), kept.first_end());
                 holds.nodes.insert(node, first);
@@ -294,7 +299,7 @@ impl News {
             news.pushed = std::mem::take(&mut holds.pushed);
             news.freed.append(&mut holds.vacated);
             let left = holds.list.iter().zip(homeless).filter(|(_, homeless)| **homeless);
-            news.freed.extend(left.map(|(hold, _)| hold.node));
+            news.freed.extend(left.flat_map(|(hold, _)| hold.rows()));
         }
         news
     }
@@ -321,15 +326,29 @@ impl<'a> Plan<'a> {
     }
 
     /// The profile of a node, with what was taken since.
-    fn at(&mut self, node: NodeRow) -> &mut Kept {
+    pub(super) fn at(&mut self, node: NodeRow) -> &mut Kept {
         self.kept.entry(node).or_insert_with(|| self.engine.profile_of(node))
+    }
+
+    fn take(&mut self, hold: &Hold) {
+        hold.parts().for_each(|(node, part)| self.at(node).take(&part));
+    }
+
+    pub(super) fn put_back(&mut self, hold: &Hold) {
+        hold.parts().for_each(|(node, part)| self.at(node).put_back(&part));
+    }
+
+    pub(super) fn give_back(&mut self, hold: &Hold) {
+        hold.parts().for_each(|(node, part)| self.at(node).give_back(&part));
     }
 
     /// Time has passed: what is kept is brought up to date, or forgotten where it cannot be.
     fn let_time_pass(&mut self, list: &[Hold]) {
         let now = self.engine.now;
-        for hold in list.iter().filter(|hold| hold.at.is_some_and(|at| at < now)) {
-            self.kept.remove(&hold.node);
+        for node in
+            list.iter().filter(|hold| hold.at.is_some_and(|at| at < now)).flat_map(Hold::rows)
+        {
+            self.kept.remove(&node);
         }
         self.kept.retain(|_, kept| {
             kept.profile.advance(now);
@@ -340,10 +359,9 @@ impl<'a> Plan<'a> {
     /// Profiles of all nodes with holds, these included.
     fn keep_up(&mut self, list: &[Hold]) {
         self.let_time_pass(list);
-        for hold in list {
-            if !self.kept.contains_key(&hold.node) && hold.node.index() < self.engine.room.nodes() {
-                let kept = self.engine.profile_with_holds(hold.node, list);
-                self.kept.insert(hold.node, kept);
+        for node in list.iter().flat_map(Hold::rows) {
+            if !self.kept.contains_key(&node) && node.index() < self.engine.room.nodes() {
+                self.kept.insert(node, self.engine.profile_with_holds(node, list));
             }
         }
     }
@@ -353,48 +371,33 @@ impl<'a> Plan<'a> {
         self.kept.get(&node).is_some_and(Kept::all_fit)
     }
 
-    /// Whether its node could hold it, were nothing of ours there.
-    fn is_possible(&self, hold: &Hold) -> bool {
+    /// Whether a node could hold what a reservation holds there, were nothing of ours there.
+    fn is_possible(&self, hold: &Hold, node: NodeRow, tasks: u32) -> bool {
         let shape = self.engine.work.group(hold.slot).turn();
         let room = &self.engine.room;
-        hold.node.index() < room.nodes() && room.could_start(shape, hold.node)
+        node.index() < room.nodes() && room.copies_on(shape, node) >= u64::from(tasks)
     }
 
     /// Which reservations cannot be kept where and when they are. Those that can are taken.
     fn find_homeless(&mut self, list: &mut [Hold]) -> Vec<bool> {
-        let now = self.engine.now;
         self.let_time_pass(list);
         // Where they are looked at one by one.
         let mut anew: BTreeSet<NodeRow> = BTreeSet::new();
         let mut sound: BTreeSet<NodeRow> = BTreeSet::new();
-        for hold in list.iter().filter(|hold| !self.kept_fit(hold.node)) {
-            let sure = sound.contains(&hold.node)
-                || self.kept.get(&hold.node).is_some_and(Kept::has_room_for_all);
-            match sure && self.is_possible(hold) {
-                true => sound.insert(hold.node),
-                false => anew.insert(hold.node),
+        let parts = list.iter().flat_map(|hold| hold.nodes.iter().map(move |part| (hold, *part)));
+        for (hold, (node, tasks)) in parts.filter(|(_, (node, _))| !self.kept_fit(*node)) {
+            let sure =
+                sound.contains(&node) || self.kept.get(&node).is_some_and(Kept::has_room_for_all);
+            match sure && self.is_possible(hold, node, tasks) {
+                true => sound.insert(node),
+                false => anew.insert(node),
             };
         }
         for node in &anew {
             sound.remove(node);
             self.kept.remove(node);
         }
-        let mut homeless = Vec::with_capacity(list.len());
-        for hold in list {
-            if !anew.contains(&hold.node) {
-                homeless.push(false);
-                continue;
-            }
-            // One whose instant has come starts, or is late.
-            let at = hold.at.map(|at| at.max(now));
-            let fits = |plan: &mut Plan<'_>, at| plan.at(hold.node).profile.fits(&hold.need, at);
-            let kept = self.is_possible(hold) && at.is_none_or(|at| fits(self, at));
-            if kept {
-                hold.at = at;
-                self.at(hold.node).put_back(hold);
-            }
-            homeless.push(!kept);
-        }
+        let homeless = list.iter_mut().map(|hold| !self.keeps_place(hold, &anew)).collect();
         for node in anew.into_iter().chain(sound) {
             if let Some(kept) = self.kept.get_mut(&node) {
                 kept.set_fit();
@@ -403,30 +406,61 @@ impl<'a> Plan<'a> {
         homeless
     }
 
+    /// Whether a reservation can be kept where and when it is; `anew`: nodes on which nothing
+    /// is taken but what was found to fit. On others its own is.
+    fn keeps_place(&mut self, hold: &mut Hold, anew: &BTreeSet<NodeRow>) -> bool {
+        if !hold.rows().any(|node| anew.contains(&node)) {
+            return true;
+        }
+        // One whose instant has come starts, or is late.
+        let at = hold.at.map(|at| at.max(self.engine.now));
+        let mut fits = true;
+        for (&(node, tasks), (_, part)) in hold.nodes.iter().zip(hold.parts()) {
+            fits &= !anew.contains(&node)
+                || self.is_possible(hold, node, tasks)
+                    && at.is_none_or(|at| self.at(node).profile.fits(&part.need, at));
+        }
+        for (node, part) in hold.parts() {
+            match (fits, anew.contains(&node)) {
+                (true, true) => self.at(node).put_back(&Part { at, ..part }),
+                (false, false) => self.at(node).give_back(&part),
+                _ => {}
+            }
+        }
+        if fits {
+            hold.at = at;
+        }
+        fits
+    }
+
     /// The best place for a reservation now; its own unless there is a better one.
     fn find_better(&mut self, hold: &Hold, homeless: bool, news: &News) -> Option<Place> {
         let shape = self.engine.work.group(hold.slot).turn();
+        let tasks = self.engine.room.turn_of(shape);
+        if tasks > 1 {
+            return self.find_better_spread(shape, tasks, hold, homeless);
+        }
         if homeless {
             return self.best(shape, &hold.need, None, None);
         }
-        let own = self.own_rank(hold);
+        let (own, node) = (self.own_rank(hold), hold.nodes[0].0);
         // Where its place has become worse, any other may be better.
-        let among = (!news.pushed.contains(&hold.node)).then_some(&news.freed);
-        self.best(shape, &hold.need, Some((own, hold.node)), among)
+        let among = (!news.pushed.contains(&node)).then_some(&news.freed);
+        self.best(shape, &hold.need, Some((own, node)), among)
     }
 
     /// What its own node has for a reservation that was not homeless.
     fn own_rank(&mut self, hold: &Hold) -> Rank {
         let engine = self.engine;
-        let kept = self.at(hold.node);
+        let (kept, part) = (self.at(hold.nodes[0].0), hold.part(1));
         match hold.at {
             Some(at) if kept.each_has_its_own() => {
                 (false, kept.profile.earlier_than(&hold.need, at), 0)
             }
             Some(_) => {
-                kept.give_back(hold);
+                kept.give_back(&part);
                 let rank = engine.rank(&kept.profile, &hold.need);
-                kept.put_back(hold);
+                kept.put_back(&part);
                 rank
             }
             None => engine.rank(&kept.profile, &hold.need),
@@ -435,17 +469,16 @@ impl<'a> Plan<'a> {
 
     /// A reservation is where it was found best.
     fn settle(&mut self, before: &Hold, homeless: bool, hold: &Hold) {
-        let same = (before.node, before.at) == (hold.node, hold.at);
+        let same = (&before.nodes, before.at) == (&hold.nodes, hold.at);
         if !homeless && before.at.is_some() {
             if same {
                 return;
             }
-            self.at(before.node).give_back(before);
+            self.give_back(before);
         }
-        let kept = self.at(hold.node);
         match same && !homeless {
-            true => kept.put_back(hold),
-            false => kept.take(hold),
+            true => self.put_back(hold),
+            false => self.take(hold),
         }
     }
 
@@ -465,7 +498,7 @@ impl<'a> Plan<'a> {
             None => self.search(shape, need, own, &best),
         }
         let ((unknown, at, _), node) = best.get()?;
-        Some(((!unknown).then_some(at), node.or(own)?))
+        Some(((!unknown).then_some(at), smallvec![(node.or(own)?, 1)]))
     }
 
     /// Whether a node is better than the best is seen by its profile.

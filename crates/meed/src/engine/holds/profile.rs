@@ -13,6 +13,12 @@ use crate::time::{Span, Time};
 /// Amounts that may be below zero.
 pub(super) type Signed = [i128; MAX_KINDS];
 
+/// The next instant is so much later.
+const MICRO: Span = match Span::from_micros(1) {
+    Some(span) => span,
+    None => unreachable!(),
+};
+
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Profile {
@@ -34,6 +40,14 @@ impl Need {
     /// Until when it needs what it gets at `from`; the last instant stands for ever.
     pub(super) fn until(&self, from: Time) -> Time {
         self.limit.map_or(Time::MAX, |limit| from.saturating_add(limit))
+    }
+
+    /// What so many tasks like this need together.
+    pub(super) fn times(&self, tasks: u32) -> Need {
+        match tasks {
+            1 => *self,
+            _ => Need { demand: self.demand.times(tasks), limit: self.limit },
+        }
     }
 
     #[inline]
@@ -69,9 +83,14 @@ impl Profile {
         &self.free[index * self.kinds..(index + 1) * self.kinds]
     }
 
+    /// The step that holds at `at`.
+    fn step_at(&self, at: Time) -> usize {
+        self.from.partition_point(|step| *step <= at).max(1) - 1
+    }
+
     /// Time has passed.
     pub(super) fn advance(&mut self, now: Time) {
-        let first = self.from.partition_point(|from| *from <= now).max(1) - 1;
+        let first = self.step_at(now);
         if first > 0 {
             self.from.drain(..first);
             self.free.drain(..first * self.kinds);
@@ -141,7 +160,7 @@ impl Profile {
     /// Whether all that is needed is there from `from` on.
     pub(super) fn fits(&self, need: &Need, from: Time) -> bool {
         let until = need.until(from);
-        let first = self.from.partition_point(|step| *step <= from).max(1) - 1;
+        let first = self.step_at(from);
         (first..self.from.len())
             .take_while(|&at| self.from[at] < until || self.from[at] <= from)
             .all(|at| need.fits(self.step(at)))
@@ -172,6 +191,37 @@ impl Profile {
             }
         }
         since
+    }
+
+    /// How many tasks, `most` at most, have all they need from each instant on: where that changes,
+    /// in order of time.
+    pub(super) fn copies(&self, need: &Need, most: u32) -> Vec<(Time, u32)> {
+        let of = |step: &[i128]| {
+            let both = need.demand.as_slice().iter().zip(step).filter(|(amount, _)| **amount > 0);
+            let fit = both.map(|(&amount, &free)| free.max(0) / i128::from(amount)).min();
+            fit.unwrap_or(0).min(i128::from(most)) as u32
+        };
+        let steps: Vec<u32> = self.free.chunks_exact(self.kinds).map(of).collect();
+        let mut instants = self.from.clone();
+        if let Some(limit) = need.limit {
+            // A step matters to those that begin less than a limit before it.
+            let first = self.from[0].saturating_add(limit);
+            let shift = |at: Time| self.from[0].saturating_add(at - first);
+            let later = self.from.iter().filter(|at| **at >= first).map(|&at| shift(at));
+            instants.extend(later.filter_map(|at| at.checked_add(MICRO)));
+            instants.sort_unstable();
+            instants.dedup();
+        }
+        let mut copies: Vec<(Time, u32)> = Vec::new();
+        for at in instants {
+            let (first, until) = (self.step_at(at), need.until(at));
+            let last = self.from.partition_point(|from| *from < until).max(first + 1);
+            let least = steps[first..last].iter().copied().min().unwrap_or(0);
+            if copies.last().is_none_or(|(_, before)| *before != least) {
+                copies.push((at, least));
+            }
+        }
+        copies
     }
 
     /// What of the demand is not known to be free ever, kind by kind.

@@ -22,7 +22,7 @@ impl Engine {
             HoldState {
                 job: group.job.slot() as u32,
                 group: group.number,
-                node: hold.node.0,
+                nodes: hold.nodes.iter().map(|(node, tasks)| (node.0, *tasks)).collect(),
                 at: hold.at,
                 since: hold.since,
                 moved: hold.moved,
@@ -57,14 +57,20 @@ impl Engine {
             ensure!(row.since <= self.now, at("since"), "after the present");
             let group = self.work.group(slot);
             let (shape, waiting) = (group.turn(), group.waiting());
-            let need = self.need(shape);
-            let (node, since) = (NodeRow(row.node), row.since);
-            let hold = Hold { slot, need, node, at: row.at, since, moved: row.moved };
+            let (tasks, given) = (self.room.turn_of(shape), row.nodes.iter().map(|(_, it)| *it));
+            let given: u64 = given.map(u64::from).sum();
+            let all = given == u64::from(tasks) && row.nodes.iter().all(|(_, tasks)| *tasks > 0);
+            ensure!(all, at("nodes"), "not for all that start together");
+            ensure!(row.nodes.is_sorted_by(|a, b| a.0 < b.0), at("nodes"), "not in order");
+            let (need, covers) = (self.need(shape), self.covered(slot));
+            let nodes = row.nodes.iter().map(|&(node, tasks)| (NodeRow(node), tasks)).collect();
+            let (since, moved) = (row.since, row.moved);
+            let hold = Hold { slot, need, nodes, at: row.at, since, moved, covers };
             let holds = self.holds.as_mut().expect("checked above");
             holds.add(hold);
-            let enough = u64::from(holds.of_group(slot)) <= waiting;
+            let enough = holds.of_group(slot) <= waiting;
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
-            self.room.sub_waiting(shape, 1);
+            self.room.sub_waiting(shape, covers);
         }
         self.restore_arrivals();
         let Some(holds) = &mut self.holds else { return Ok(()) };
@@ -102,14 +108,14 @@ impl Engine {
             let falls = openings.is_sorted_by(|a, b| a.0 < b.0 && b.1.fits_in(&a.1));
             let whole = openings.last().is_some_and(|last| last.0 == Time::MAX);
             ensure!(falls && whole, at("openings"), "they do not fall until the end of time");
-            let held = holds.list.iter().any(|hold| hold.node == node);
+            let held = holds.list.iter().any(|hold| hold.is_on(node));
             let looked_at = holds.touched.contains(&node) || holds.freed.contains(&node);
             ensure!(held || looked_at, at("node"), "nothing is held there");
             holds.nodes.insert(node, row.slips);
             self.room.set_openings(node, Some(openings));
         }
-        let open = |hold: &Hold| holds.nodes.contains_key(&hold.node) || hold.node == NOWHERE;
-        let open = holds.list.iter().all(open);
+        let open = |node: NodeRow| holds.nodes.contains_key(&node) || node == NOWHERE;
+        let open = holds.list.iter().flat_map(Hold::rows).all(open);
         ensure!(open, "holds.nodes", "a node on which room is held is not there");
         Ok(())
     }

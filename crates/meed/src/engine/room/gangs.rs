@@ -112,6 +112,22 @@ impl Room {
         room
     }
 
+    /// The value of the label that keeps a gang of this shape together, on `node`; `Some(None)`:
+    /// none has to.
+    pub(in crate::engine) fn value_of(
+        &self,
+        shape: ShapeId,
+        node: NodeRow,
+    ) -> Option<Option<&str>> {
+        match self.shapes[shape].key.turn.map_or(0, |turn| turn.same) {
+            0 => Some(None),
+            label => {
+                let value = self.spec(node).labels.get(self.rules.label(label));
+                value.map(|value| Some(value.as_str()))
+            }
+        }
+    }
+
     /// Sums by the value that nodes have of a label; those that have none are left out.
     fn by_value(
         &self,

@@ -30,7 +30,7 @@ use crate::resources::{MAX_KINDS, ResourceKinds, Resources};
 use crate::spec::{JobId, NodeId, NodeRow, NodeSpec, TaskGroup};
 use crate::time::{Span, Time};
 use rules::{Rules, check_possible};
-use shapes::{ShapeKey, Shapes};
+use shapes::{Shape, ShapeKey, Shapes};
 
 /// See the module.
 pub(super) struct Room {
@@ -416,14 +416,29 @@ impl Room {
 
     /// Whether `node` could hold a task of this shape if nothing of ours ran there.
     pub(super) fn could_start(&self, shape: ShapeId, node: NodeRow) -> bool {
+        let room = self.room_if_ours_left(node);
+        room.is_some_and(|room| self.shapes[shape].demand.fits_in(&room))
+            && self.allows(shape, node)
+    }
+
+    /// What `node` has for us, were nothing of ours there; `None`: nothing new may start on it.
+    fn room_if_ours_left(&self, node: NodeRow) -> Option<Resources> {
         if !self.node(node).is_some_and(|node| node.up) || self.is_cordoned(node) {
-            return false;
+            return None;
         }
         let mut room = self.spec(node).capacity;
         for (room, &others) in room.as_mut_slice().iter_mut().zip(self.others(node).as_slice()) {
             *room = room.saturating_sub(others);
         }
-        self.shapes[shape].demand.fits_in(&room) && self.allows(shape, node)
+        Some(room)
+    }
+
+    /// How many tasks of this shape `node` could hold if nothing of ours ran there.
+    pub(super) fn copies_on(&self, shape: ShapeId, node: NodeRow) -> u64 {
+        let Shape { key, demand, .. } = &self.shapes[shape];
+        let room = self.room_if_ours_left(node).filter(|_| self.allows(shape, node));
+        let copies = room.map_or(0, |room| demand.copies_in(&room));
+        if key.distinct.is_some() { copies.min(1) } else { copies }
     }
 
     /// Whether `easier` fits wherever `shape` does: it asks for no more of any kind, by the same

@@ -1,6 +1,7 @@
 //! Gangs, by definition: how many copies of a task a node holds is counted, and summed.
 
 use super::model::{Model, Task};
+use super::reserve::{NEVER, Nodes, Rank};
 use super::verify::Expected;
 use meed::*;
 
@@ -63,23 +64,107 @@ impl Model {
         copies
     }
 
-    /// The value of the label that keeps it together where the gang fits now, if it does: of all
-    /// values the one with the least room; `Some(None)`: nothing keeps it together.
-    fn gang_fits(&self, job: usize, group: usize) -> Option<Option<String>> {
-        let (turn, row) = (self.turn(job, group), &self.jobs[job].groups[group]);
+    /// The nodes on which all of the gang may be: with each value of the label that keeps it
+    /// together, or all of them.
+    fn islands(&self, (job, group): (usize, usize)) -> Vec<(Option<String>, Vec<usize>)> {
+        let row = &self.jobs[job].groups[group];
         let label = row.gang.as_ref().and_then(|gang| gang.same.as_ref());
         let value = |node: usize| label.map(|label| self.nodes[node].spec.labels.get(label));
         let mut values: Vec<Option<String>> =
             (0..self.nodes.len()).map(|node| value(node).flatten().cloned()).collect();
         values.sort();
         values.dedup();
-        let sum = |of: &Option<String>| {
-            let nodes = (0..self.nodes.len()).filter(|&node| value(node).flatten() == of.as_ref());
-            let most = if label.is_none() { turn } else { u64::MAX };
-            nodes.map(|node| self.copies_on(job, group, node, most)).sum::<u64>()
+        let nodes = |of: &Option<String>| {
+            (0..self.nodes.len()).filter(|&node| value(node).flatten() == of.as_ref()).collect()
         };
-        let sums = values.into_iter().map(|value| (sum(&value), value));
+        values.into_iter().map(|value| (value.clone(), nodes(&value))).collect()
+    }
+
+    /// The value of the label that keeps it together where the gang fits now, if it does: of all
+    /// values the one with the least room; `Some(None)`: nothing keeps it together.
+    fn gang_fits(&self, job: usize, group: usize) -> Option<Option<String>> {
+        let (turn, row) = (self.turn(job, group), &self.jobs[job].groups[group]);
+        let is_kept = row.gang.as_ref().is_some_and(|gang| gang.same.is_some());
+        let most = if is_kept { u64::MAX } else { turn };
+        let sums = self.islands((job, group)).into_iter().map(|(value, nodes)| {
+            let copies = nodes.into_iter().map(|node| self.copies_on(job, group, node, most));
+            (copies.sum::<u64>(), value)
+        });
         Some(sums.filter(|(sum, _)| *sum >= turn).min()?.1)
+    }
+
+    /// How many tasks of the gang, all at most, a node could hold for which `fit` says so.
+    fn count(&self, of: (usize, usize), fit: impl Fn(u64) -> bool) -> u64 {
+        (1..=self.turn(of.0, of.1)).take_while(|&tasks| fit(tasks)).count() as u64
+    }
+
+    fn most_on(&self, of: (usize, usize), node: usize) -> u64 {
+        self.count(of, |tasks| self.could_hold(of, (node, tasks)))
+    }
+
+    pub(crate) fn gang_has_hope(&self, of: (usize, usize)) -> bool {
+        let all = |nodes: Vec<usize>| nodes.iter().map(|&node| self.most_on(of, node)).sum::<u64>();
+        self.islands(of).into_iter().any(|(_, nodes)| all(nodes) >= self.turn(of.0, of.1))
+    }
+
+    /// The best place for a gang that starts later: the first instant at which enough of it fits.
+    pub(crate) fn best_places(
+        &self,
+        of: (usize, usize),
+        skip: Option<usize>,
+    ) -> Option<(Rank, Nodes)> {
+        let (turn, islands) = (self.turn(of.0, of.1), self.islands(of));
+        let mut instants: Vec<u64> =
+            (0..self.nodes.len()).flat_map(|node| self.instants(node)).collect();
+        instants.sort_unstable();
+        instants.dedup();
+        for at in instants {
+            let fit = |node: usize| {
+                let fits = |on| self.could_hold(of, on) && self.fit_from(of, on, at, skip);
+                (node, self.count(of, |tasks| fits((node, tasks))))
+            };
+            let with_room = islands.iter().map(|(value, nodes)| {
+                let fit: Nodes = nodes.iter().map(|&node| fit(node)).collect();
+                (fit.iter().map(|(_, tasks)| tasks).sum::<u64>(), value.clone(), fit)
+            });
+            let Some((.., mut fit)) = with_room.filter(|(sum, ..)| *sum >= turn).min() else {
+                continue;
+            };
+            fit.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+            let mut left = turn;
+            for (_, tasks) in &mut fit {
+                *tasks = (*tasks).min(left);
+                left -= *tasks;
+            }
+            fit.retain(|(_, tasks)| *tasks > 0);
+            fit.sort_unstable();
+            return Some(((false, at, 0), fit));
+        }
+        let drained = islands.iter().filter_map(|(_, nodes)| self.drain(of, nodes, skip));
+        let (missing, nodes) = drained.min_by_key(|(missing, _)| *missing)?;
+        Some(((true, NEVER, missing), nodes))
+    }
+
+    /// Task by task the node of `among` where one more lacks least.
+    fn drain(
+        &self,
+        of: (usize, usize),
+        among: &[usize],
+        skip: Option<usize>,
+    ) -> Option<(u128, Nodes)> {
+        let mut nodes: Nodes = among.iter().map(|&node| (node, 0)).collect();
+        for _ in 0..self.turn(of.0, of.1) {
+            let more = |&(node, has): &(usize, u64)| {
+                let lacks = |tasks| self.missing(of, (node, tasks), skip);
+                lacks(has + 1) - lacks(has)
+            };
+            let open = |(node, has): &(usize, u64)| self.could_hold(of, (*node, has + 1));
+            let open = nodes.iter().filter(|on| open(on));
+            let (_, next) = open.map(|on| (more(on), on.0)).min()?;
+            nodes.iter_mut().filter(|(node, _)| *node == next).for_each(|(_, has)| *has += 1);
+        }
+        nodes.retain(|(_, has)| *has > 0);
+        Some((nodes.iter().map(|&on| self.missing(of, on, skip)).sum(), nodes))
     }
 
     /// A node for the first task of the gang's turn, if all of it fits now.
@@ -93,8 +178,11 @@ impl Model {
     }
 
     /// The next task of a gang that has begun to start.
-    pub(crate) fn expect_gang(&self) -> Option<Expected> {
+    pub(crate) fn expect_gang(&mut self) -> Option<Expected> {
         let Starting { job, group, .. } = self.starting?;
+        if !self.starts_on.is_empty() {
+            return Some(Expected::WithGang { job, group, node: self.starts_on.remove(0) });
+        }
         let node = self.node_among(job, group, &|_| true).expect("all of a gang fits");
         Some(Expected::WithGang { job, group, node })
     }

@@ -107,7 +107,7 @@ fn limit_of(tasks: &[u64]) -> Option<Span> {
 }
 
 /// Now and then a gang of all, or of some.
-fn gang_of(tasks: &[u64]) -> Option<Box<Gang>> {
+pub(crate) fn gang_of(tasks: &[u64]) -> Option<Box<Gang>> {
     let count = tasks.len() as u32;
     let gang = match (tasks.iter().sum::<u64>() / S + 3 * tasks.len() as u64) % 11 {
         0 => Gang::of(count),

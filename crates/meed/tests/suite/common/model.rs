@@ -115,6 +115,8 @@ pub(crate) struct Model {
     pub(crate) any_size: bool,
     /// A gang is in the middle of its start.
     pub(crate) starting: Option<super::gangs::Starting>,
+    /// Nodes for the rest of it, where room was held for it.
+    pub(crate) starts_on: Vec<usize>,
 }
 
 impl Group {
@@ -146,6 +148,7 @@ impl Model {
             freed: false,
             any_size: false,
             starting: None,
+            starts_on: Vec::new(),
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {

@@ -5,23 +5,34 @@ use super::model::{Model, Task};
 use super::verify::Expected;
 use meed::*;
 
-/// Room that is held for a task of a group.
+/// Nodes, in order, with how many tasks start there.
+pub(crate) type Nodes = Vec<(usize, u64)>;
+
+/// Room that is held for a task of a group, or for those of its gang.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) job: usize,
     pub(crate) group: usize,
-    node: usize,
+    nodes: Nodes,
     at: Option<u64>,
     since: u64,
+    /// So many waiting tasks are in no order for it.
+    covers: u64,
     /// It is counted: not while another place is looked for.
     counts: bool,
 }
 
+impl Held {
+    fn on(&self, node: usize) -> u64 {
+        self.nodes.iter().filter(|(other, _)| *other == node).map(|(_, tasks)| tasks).sum()
+    }
+}
+
 /// The end of time.
-const NEVER: u64 = MAX_MICROS;
+pub(crate) const NEVER: u64 = MAX_MICROS;
 
 /// Nobody knows when; when; how much is missing.
-type Rank = (bool, u64, u128);
+pub(crate) type Rank = (bool, u64, u128);
 
 impl Model {
     /// How many reservations may be made; `None`: the policy makes none.
@@ -35,7 +46,8 @@ impl Model {
 
     /// Waiting tasks of the group that have a reservation.
     fn held_of(&self, job: usize, group: usize) -> u64 {
-        self.holds.iter().filter(|held| (held.job, held.group) == (job, group)).count() as u64
+        let ours = self.holds.iter().filter(|held| (held.job, held.group) == (job, group));
+        ours.map(|held| held.covers).sum()
     }
 
     /// Waiting tasks of the group that have none.
@@ -70,7 +82,7 @@ impl Model {
 
     /// What is free of a kind at `t`, now or later, by all that is expected; `skip`: but for that
     /// reservation.
-    fn free_at(&self, node: usize, t: u64, kind: usize, skip: Option<usize>) -> i128 {
+    pub(crate) fn free_at(&self, node: usize, t: u64, kind: usize, skip: Option<usize>) -> i128 {
         let runs = |task: &&Task| task.node == node && self.end_of(task) > t;
         let ours: i128 =
             self.running().filter(runs).map(|task| i128::from(task.demand.get(kind))).sum();
@@ -78,9 +90,10 @@ impl Model {
             let from = held.at.unwrap_or(self.now);
             let until = if held.at.is_none() { NEVER } else { self.until(held, from) };
             let now = from.max(self.now) <= t && (t < until || until == NEVER);
-            held.node == node && held.counts && Some(*at) != skip && now
+            held.counts && Some(*at) != skip && now
         };
-        let demand = |held: &Held| self.jobs[held.job].groups[held.group].demand.get(kind);
+        let demand =
+            |held: &Held| held.on(node) * self.jobs[held.job].groups[held.group].demand.get(kind);
         let holds = self.holds.iter().enumerate().filter(counts);
         let held: i128 = holds.map(|(_, held)| i128::from(demand(held))).sum();
         let row = &self.nodes[node];
@@ -88,10 +101,10 @@ impl Model {
     }
 
     /// Instants from now on at which anything there may change.
-    fn instants(&self, node: usize) -> Vec<u64> {
+    pub(crate) fn instants(&self, node: usize) -> Vec<u64> {
         let mut instants = vec![self.now];
         instants.extend(self.running().filter(|task| task.node == node).map(|t| self.end_of(t)));
-        for held in self.holds.iter().filter(|held| held.node == node) {
+        for held in self.holds.iter().filter(|held| held.on(node) > 0) {
             instants.extend(held.at);
             instants.extend(held.at.map(|at| self.until(held, at)));
         }
@@ -101,16 +114,17 @@ impl Model {
         instants
     }
 
-    /// Whether a task of the group has all it needs from `from` on for as long as it may run.
-    fn fits_from(
+    /// Whether so many tasks of the group have all they need from `from` on for as long as they may
+    /// run.
+    pub(crate) fn fit_from(
         &self,
         (job, group): (usize, usize),
-        node: usize,
+        (node, tasks): (usize, u64),
         from: u64,
         skip: Option<usize>,
     ) -> bool {
         let group = &self.jobs[job].groups[group];
-        self.demand_fits_from(&group.demand, group.limit, node, from, skip)
+        self.demand_fits_from(&many(&group.demand, tasks), group.limit, node, from, skip)
     }
 
     fn demand_fits_from(
@@ -132,44 +146,79 @@ impl Model {
         times.iter().all(|&t| (0..demand.kinds()).all(|kind| fits(kind, t)))
     }
 
-    /// Whether the node could hold a task of the group if nothing else ran there.
-    fn could_hold(&self, job: usize, group: usize, node: usize) -> bool {
-        let (row, demand) = (&self.nodes[node], &self.jobs[job].groups[group].demand);
+    /// Whether the node could hold so many tasks of the group if nothing else ran there.
+    pub(crate) fn could_hold(
+        &self,
+        (job, group): (usize, usize),
+        (node, tasks): (usize, u64),
+    ) -> bool {
+        let (row, asked) = (&self.nodes[node], &self.jobs[job].groups[group]);
+        let demand = many(&asked.demand, tasks);
         let room = |kind: usize| row.spec.capacity.get(kind).saturating_sub(row.others.get(kind));
         row.up
             && !row.cordoned
+            && (tasks <= 1 || !asked.constraints.distinct_nodes)
             && (0..demand.kinds()).all(|kind| demand.get(kind) <= room(kind))
             && self.is_allowed(job, group, node)
     }
 
     pub(crate) fn has_hope(&self, job: usize, group: usize) -> bool {
-        if self.turn(job, group) > 1 {
-            // Gangs get no reservations.
-            return self.node_for(job, group).is_some();
+        match self.turn(job, group) {
+            1 => (0..self.nodes.len()).any(|node| self.could_hold((job, group), (node, 1))),
+            _ => self.gang_has_hope((job, group)),
         }
-        (0..self.nodes.len()).any(|node| self.could_hold(job, group, node))
     }
 
-    fn rank(&self, of: (usize, usize), node: usize, skip: Option<usize>) -> Rank {
-        let first =
-            self.instants(node).into_iter().find(|&from| self.fits_from(of, node, from, skip));
-        if let Some(at) = first {
-            return (false, at, 0);
-        }
-        let demand = &self.jobs[of.0].groups[of.1].demand;
+    /// What so many tasks of the group will lack on the node, in parts of the pool.
+    pub(crate) fn missing(
+        &self,
+        of: (usize, usize),
+        (node, tasks): (usize, u64),
+        skip: Option<usize>,
+    ) -> u128 {
+        let demand = many(&self.jobs[of.0].groups[of.1].demand, tasks);
         let part = |kind: usize| {
             let amount = i128::from(demand.get(kind));
             let missing = (amount - self.free_at(node, NEVER - 1, kind, skip)).max(0);
             let total = u128::from(self.share(0).get(kind).max(1));
             if amount == 0 { 0 } else { (missing as u128) * (1 << 32) / total }
         };
-        (true, NEVER, (0..demand.kinds()).map(part).sum())
+        (0..demand.kinds()).map(part).sum()
+    }
+
+    fn rank(&self, of: (usize, usize), node: usize, skip: Option<usize>) -> Rank {
+        let fits = |&from: &u64| self.fit_from(of, (node, 1), from, skip);
+        match self.instants(node).into_iter().find(fits) {
+            Some(at) => (false, at, 0),
+            None => (true, NEVER, self.missing(of, (node, 1), skip)),
+        }
     }
 
     /// The best place of all, of like ones the first.
-    fn best_place(&self, of: (usize, usize), skip: Option<usize>) -> Option<(Rank, usize)> {
-        let nodes = (0..self.nodes.len()).filter(|&node| self.could_hold(of.0, of.1, node));
-        nodes.map(|node| (self.rank(of, node, skip), node)).min()
+    fn best_place(&self, of: (usize, usize), skip: Option<usize>) -> Option<(Rank, Nodes)> {
+        if self.turn(of.0, of.1) > 1 {
+            return self.best_places(of, skip);
+        }
+        let nodes = (0..self.nodes.len()).filter(|&node| self.could_hold(of, (node, 1)));
+        let (rank, node) = nodes.map(|node| (self.rank(of, node, skip), node)).min()?;
+        Some((rank, vec![(node, 1)]))
+    }
+
+    /// What the place is worth that a reservation has.
+    fn own_rank(&self, at: usize) -> Rank {
+        let held = &self.holds[at];
+        let of = (held.job, held.group);
+        let fit = |from| held.nodes.iter().all(|&on| self.fit_from(of, on, from, Some(at)));
+        match (self.turn(held.job, held.group), held.at) {
+            (1, _) => self.rank(of, held.nodes[0].0, Some(at)),
+            // Those before it may have come into its way.
+            (_, Some(instant)) if !fit(instant) => (true, NEVER, u128::MAX),
+            (_, Some(instant)) => (false, instant, 0),
+            (_, None) => {
+                let missing = held.nodes.iter().map(|&on| self.missing(of, on, Some(at)));
+                (true, NEVER, missing.sum())
+            }
+        }
     }
 
     /// Brings reservations up to date: those that cannot be kept get other places; when room has
@@ -179,7 +228,8 @@ impl Model {
             .holds
             .iter()
             .map(|held| {
-                let demand = self.jobs[held.job].groups[held.group].demand;
+                let tasks = held.nodes.iter().map(|(_, tasks)| tasks).sum();
+                let demand = many(&self.jobs[held.job].groups[held.group].demand, tasks);
                 self.is_capped(self.jobs[held.job].queue, &demand)
             })
             .collect();
@@ -190,11 +240,12 @@ impl Model {
         self.holds.iter_mut().for_each(|held| held.counts = false);
         for at in 0..self.holds.len() {
             let held = self.holds[at].clone();
-            let there = self.could_hold(held.job, held.group, held.node);
             let of = (held.job, held.group);
             let from = |at: u64| at.max(self.now);
-            let kept =
-                there && held.at.is_none_or(|at| self.fits_from(of, held.node, from(at), None));
+            let kept = held.nodes.iter().all(|&on| {
+                let fit = |at: u64| self.fit_from(of, on, from(at), None);
+                self.could_hold(of, on) && held.at.is_none_or(fit)
+            });
             let at_then = held.at.map(from);
             if kept {
                 (self.holds[at].counts, self.holds[at].at) = (true, at_then);
@@ -212,20 +263,20 @@ impl Model {
                 self.holds[at].counts = true;
                 continue;
             }
-            let own = kept.then(|| self.rank(of, held.node, Some(at)));
-            let Some((best, node)) = self.best_place(of, Some(at)) else {
+            let own = kept.then(|| self.own_rank(at));
+            let Some((best, nodes)) = self.best_place(of, Some(at)) else {
                 gone.push(at);
                 continue;
             };
-            let (rank, node) = match own {
-                Some(own) if own <= best => (own, held.node),
-                _ => (best, node),
+            let (rank, nodes) = match own {
+                Some(own) if own <= best => (own, held.nodes.clone()),
+                _ => (best, nodes),
             };
-            let before = (held.node, held.at);
+            let before = (held.nodes, held.at);
             let held = &mut self.holds[at];
-            (held.node, held.at, held.counts) = (node, (!rank.0).then_some(rank.1), true);
+            (held.nodes, held.at, held.counts) = (nodes, (!rank.0).then_some(rank.1), true);
             // What it left is there for those after it.
-            freed |= (held.node, held.at) != before;
+            freed |= (&held.nodes, held.at) != (&before.0, before.1);
         }
         for at in gone.into_iter().rev() {
             self.holds.remove(at);
@@ -269,7 +320,7 @@ impl Model {
 
     /// Whether room is held on a node.
     pub(crate) fn has_holds(&self, node: usize) -> bool {
-        self.holds.iter().any(|held| held.node == node)
+        self.holds.iter().any(|held| held.on(node) > 0)
     }
 
     /// What the engine shows of reservations is what was counted up here, after decisions.
@@ -278,11 +329,13 @@ impl Model {
             .reservations()
             .map(|view| {
                 let at = view.at.map(Time::as_micros);
-                let place = (view.node.index(), at, view.since.as_micros());
+                let on = |&(node, tasks): &(NodeId, u32)| (node.index(), u64::from(tasks));
+                let nodes: Nodes = view.nodes.iter().map(on).collect();
+                let place = (nodes, at, view.since.as_micros());
                 (self.job(view.job), view.group as usize, place)
             })
             .collect();
-        let held = |held: &Held| (held.job, held.group, (held.node, held.at, held.since));
+        let held = |held: &Held| (held.job, held.group, (held.nodes.clone(), held.at, held.since));
         let expected: Vec<_> = self.holds.iter().map(held).collect();
         assert_eq!(shown, expected, "reservations, at {} us", self.now);
     }
@@ -297,12 +350,12 @@ impl Model {
         }
         if let Some(due) = self.holds.iter().position(|held| held.at == Some(self.now)) {
             let held = self.holds.remove(due);
-            return Some(Expected::Held {
-                job: held.job,
-                group: held.group,
-                node: held.node,
-                waited: self.now - held.since,
-            });
+            let (job, group, waited) = (held.job, held.group, self.now - held.since);
+            let each = held.nodes.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
+            let mut nodes: Vec<usize> = each.collect();
+            let node = nodes.remove(0);
+            self.starts_on = nodes;
+            return Some(Expected::Held { job, group, node, waited });
         }
         while self.holds.len() < most {
             self.any_size = true;
@@ -314,10 +367,16 @@ impl Model {
                 let any_size = true;
                 return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
             }
-            let (rank, node) = self.best_place((job, group), None).expect("there is hope");
-            let at = (!rank.0).then_some(rank.1);
-            self.holds.push(Held { job, group, node, at, since: self.now, counts: true });
+            let (rank, nodes) = self.best_place((job, group), None).expect("there is hope");
+            let (at, since) = ((!rank.0).then_some(rank.1), self.now);
+            let all = self.jobs[job].groups[group].waiting();
+            let covers = if self.turn(job, group) > 1 { all } else { 1 };
+            self.holds.push(Held { job, group, nodes, at, since, covers, counts: true });
         }
         None
     }
+}
+
+fn many(demand: &Resources, tasks: u64) -> Resources {
+    Resources::new(&demand.as_slice().iter().map(|&amount| amount * tasks).collect::<Vec<_>>())
 }
