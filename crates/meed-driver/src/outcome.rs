@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use meed::fairness::Lending;
 use meed::fairness::indices::{jain, sharing_benefit, sharing_loss};
-use meed::{Engine, QueueId, Time};
+use meed::fairness::{Integrals, Lending};
+use meed::{Engine, MAX_KINDS, QueueId, Time};
 
 use crate::books::{Books, leaves, lending};
 use crate::record::{GroupRecord, JOB_PERCENTILES, JobRecord, QueueRecord, RunRecord};
@@ -45,11 +45,16 @@ pub fn outcome(
     let job_micros: u128 = leaves.iter().map(|leaf| books.tally(*leaf).job_micros).sum();
     let job_times = totals.times.percentiles(&[50.0, 99.0]);
     let counted = || leaves.iter().map(|leaf| books.tally(*leaf));
-    let utilization = (0..kinds.len()).map(|kind| {
-        let used: u128 = leaves.iter().map(|&leaf| usage(leaf, end, books)[kind]).sum();
-        let fraction = if capacity[kind] > 0 { used as f64 / capacity[kind] as f64 } else { 0.0 };
-        (kinds.name(kind).to_owned(), fraction)
-    });
+    let part = |of: fn(&Integrals) -> &[u128; MAX_KINDS]| -> BTreeMap<String, f64> {
+        let fraction = |kind: usize| {
+            let amounts = leaves.iter().map(|&leaf| of(&integrals(leaf, end, books))[kind]);
+            let sum: u128 = amounts.sum();
+            let fraction =
+                if capacity[kind] > 0 { sum as f64 / capacity[kind] as f64 } else { 0.0 };
+            (kinds.name(kind).to_owned(), fraction)
+        };
+        (0..kinds.len()).map(fraction).collect()
+    };
     Ok(RunRecord {
         policy: policy.to_owned(),
         measured: kinds.name(measured).to_owned(),
@@ -62,7 +67,8 @@ pub fn outcome(
         trace_lines: 0,
         skipped_lines: 0,
         ignored_lines: 0,
-        utilization: utilization.collect(),
+        utilization: part(|integrals| &integrals.usage),
+        held_idle: tree.makes_reservations().then(|| part(|integrals| &integrals.held_idle)),
         psi: sharing_benefit(rhos()),
         omega: sharing_loss(rhos()),
         jain: jain(rhos()),
@@ -107,9 +113,9 @@ fn mean_seconds(micros: u128, count: u64) -> Option<f64> {
     (count > 0).then(|| micros as f64 / count as f64 / 1e6)
 }
 
-fn usage(leaf: QueueId, end: Time, books: &impl Books) -> [u128; meed::MAX_KINDS] {
+fn integrals(leaf: QueueId, end: Time, books: &impl Books) -> Integrals {
     let (engine, queue) = books.leaf(leaf).expect("it is a leaf");
-    engine.integrals(queue, end).usage
+    engine.integrals(queue, end)
 }
 
 fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> QueueRecord {
@@ -128,6 +134,9 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> 
         weight: view.weight as f64 / 1000.0,
         share: if view.removed { 0.0 } else { view.share.get(measured) as f64 / scale },
         usage: resource_seconds(&integrals.usage, engine),
+        held_idle: tree
+            .makes_reservations()
+            .then(|| resource_seconds(&integrals.held_idle, engine)),
         charged: engine.charged(queue, end) / scale,
         rho: integrals.rho(measured),
         dominant_rho: integrals.dominant_rho(),
@@ -158,7 +167,7 @@ fn groups(books: &impl Books, end: Time) -> Vec<GroupRecord> {
     let scale = tree.kinds().unit(tree.measured()).scale() as f64;
     let mut sums = vec![[0u128; meed::MAX_KINDS]; tree.queue_ids().len()];
     for leaf in leaves(books) {
-        let used = usage(leaf, end, books);
+        let used = integrals(leaf, end, books).usage;
         let mut at = tree.queue(leaf).parent;
         while let Some(id) = at {
             sums[id.index()].iter_mut().zip(used).for_each(|(sum, used)| *sum += used);

@@ -125,13 +125,13 @@ fn policies(runs: &[RunRecord]) -> Grid {
     resources.sort();
     resources.dedup();
     for resource in resources {
-        let title = format!("{} used", clean(resource));
-        columns.push(column(
-            &title,
-            &Scale::percent(),
-            &|r| r.utilization.get(resource).copied(),
-            None,
-        ));
+        let used = |r: &RunRecord| r.utilization.get(resource).copied();
+        let held = |r: &RunRecord| r.held_idle.as_ref()?.get(resource).copied();
+        let name = clean(resource);
+        columns.push(column(&format!("{name} used"), &Scale::percent(), &used, None));
+        if runs.iter().any(|r| held(r).is_some()) {
+            columns.push(column(&format!("{name} held idle"), &Scale::percent(), &held, None));
+        }
     }
     let time = |of: fn(&RunRecord) -> Option<f64>| Scale::time(runs.iter().map(of));
     columns.push(column("mean job", &time(|r| r.mean_job_s), &|r| r.mean_job_s, None));

@@ -186,6 +186,10 @@ pub struct Policy {
     pub quantum: Quantum,
     /// What happens when the chosen task fits nowhere. Only the root's is read.
     pub blocked: Blocked,
+    /// With [`Blocked::Reserve`]: whether room that is held idle is charged to the ledgers of the
+    /// queue for which it is held. Orders without memory have none. Only the root's is read.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub charge_reservations: bool,
     /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is
     /// served out of turn once it has waited this long; `None`: never (the naive walk). Only the
     /// root's is read.
@@ -328,6 +332,7 @@ impl Policy {
             discount: 1000,
             quantum: Quantum::Adaptive { initial: DEFAULT_QUANTUM, interval: REFRESH_INTERVAL },
             blocked: Blocked::Skip,
+            charge_reservations: false,
             t_wait: None,
             per_server: false,
         }

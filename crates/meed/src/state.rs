@@ -240,6 +240,9 @@ pub struct MeterState {
     pub settled: u128,
     /// Dominant shares used and entitled to; zero with one kind.
     pub dominant: (i128, i128),
+    /// What was held idle for it, of each kind; none where nothing ever was.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub held_idle: Vec<i128>,
 }
 
 /// A node.
@@ -338,6 +341,22 @@ pub struct HoldsState {
     pub pushed: Vec<u32>,
     /// Nodes where something else has changed since.
     pub touched: Vec<u32>,
+    /// What is held idle, as of the last decision.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub idle: Vec<IdleState>,
+}
+
+/// Room on a node that is held idle for a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct IdleState {
+    /// Where.
+    pub node: u32,
+    /// The slot of the job.
+    pub job: u32,
+    /// How much.
+    pub amounts: AmountRow,
 }
 
 /// A node on which room is held.

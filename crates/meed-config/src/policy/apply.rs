@@ -286,24 +286,29 @@ pub(super) fn t_wait(
     Ok(())
 }
 
-/// `when_blocked` with the number of reservations: both keys are one choice.
+/// `when_blocked` with the number of reservations and who pays for them: the keys are one choice.
 pub(super) fn when_blocked(
     spec: &PolicySpec,
     _: &ResourceKinds,
     policy: &mut Policy,
 ) -> Result<(), SpecError> {
     let said = meaning(spec, "when_blocked", WHEN_BLOCKED)?;
+    let no = Value::Flag(false);
+    let is_given = |key: &&str| spec.get(key).is_some_and(|value| *value != no);
+    let given = ["reservations", "charge_reservations"].into_iter().find(is_given);
+    if let (Some(blocked @ (Blocked::Skip | Blocked::Wait)), Some(key)) = (said, given) {
+        let what = format!(
+            "reservations are made with when_blocked = \"reserve\" only, here it is \"{}\"; leave \
+             one of the two out",
+            word_for(WHEN_BLOCKED, blocked)
+        );
+        return Err(spec.error(key, what));
+    }
+    policy.charge_reservations = spec.get("charge_reservations") == Some(&Value::Flag(true));
     policy.blocked = match (said, reservations(spec)?) {
-        (None | Some(Blocked::Reserve(_)), Some(reservations)) => Blocked::Reserve(reservations),
-        (Some(blocked @ (Blocked::Skip | Blocked::Wait)), Some(_)) => {
-            let what = format!(
-                "reservations are made with when_blocked = \"reserve\" only, here it is \"{}\"; \
-                 leave one of the two out",
-                word_for(WHEN_BLOCKED, blocked)
-            );
-            return Err(spec.error("reservations", what));
-        }
+        (_, Some(reservations)) => Blocked::Reserve(reservations),
         (Some(blocked), None) => blocked,
+        (None, None) if policy.charge_reservations => Blocked::Reserve(Reservations::ONE),
         (None, None) => policy.blocked,
     };
     Ok(())

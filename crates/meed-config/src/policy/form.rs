@@ -29,6 +29,8 @@ pub enum Value {
     Count(u32),
     /// A number for each resource.
     Prices(BTreeMap<String, f64>),
+    /// Yes or no.
+    Flag(bool),
 }
 
 impl Form {
@@ -40,6 +42,7 @@ impl Form {
             Form::Number => Value::Number(Number::deserialize(from)?.0),
             Form::Count => Value::Count(Count::deserialize(from)?.0),
             Form::Prices => Value::Prices(Deserialize::deserialize(from)?),
+            Form::Flag => Value::Flag(Deserialize::deserialize(from)?),
         })
     }
 
@@ -55,6 +58,7 @@ impl Form {
             Form::Number => given(Deserialize::deserialize(from)?, |n: Number| Value::Number(n.0)),
             Form::Count => given(Deserialize::deserialize(from)?, |n: Count| Value::Count(n.0)),
             Form::Prices => given(Deserialize::deserialize(from)?, Value::Prices),
+            Form::Flag => given(Deserialize::deserialize(from)?, Value::Flag),
         })
     }
 }

@@ -20,6 +20,8 @@ pub enum Form {
     Count,
     /// A table with a number for each resource.
     Prices,
+    /// `true` or `false`.
+    Flag,
 }
 
 /// A key of policies.
@@ -194,6 +196,14 @@ pub const KEYS: &[Key] = &[
         form: Form::Quantity,
         group: "when_blocked",
         of: |policy, _| apply::reservations_of(policy),
+        ..PLAIN
+    },
+    Key {
+        name: "charge_reservations",
+        about: "of `reserve`: charge room that is held idle to the queue for which it is held",
+        form: Form::Flag,
+        group: "when_blocked",
+        of: |policy, _| policy.charge_reservations.then_some(Value::Flag(true)),
         ..PLAIN
     },
     Key {

@@ -26,6 +26,7 @@ fn value(form: Form) -> BoxedStrategy<Value> {
         Form::Quantity => quantity.prop_map(Value::Quantity).boxed(),
         Form::Number => number.prop_map(Value::Number).boxed(),
         Form::Count => any::<u32>().prop_map(Value::Count).boxed(),
+        Form::Flag => any::<bool>().prop_map(Value::Flag).boxed(),
         Form::Prices => btree_map(text, number, 0..4).prop_map(Value::Prices).boxed(),
     }
 }
@@ -143,6 +144,7 @@ fn every_key_is_printed_as_it_is_written() {
         "long-term,t_wait=never,when_blocked=wait",
         "fair,when_blocked=reserve,reservations=all",
         "fair,reservations=3",
+        "fair,charge_reservations=true",
         "slots,slots_per_server=10",
         "static,order=fair,placement=best-fit",
         "half_life=24h",
@@ -230,6 +232,14 @@ fn what_is_wrong_is_said() {
             "when_blocked=wait,reservations=1",
             "reservations are made with when_blocked = \"reserve\" only, here it is \"wait\"",
         ),
+        (
+            "when_blocked=skip,charge_reservations=true",
+            "reservations are made with when_blocked = \"reserve\" only, here it is \"skip\"",
+        ),
+        (
+            "when_blocked=reserve,charge_reservations=maybe",
+            "charge_reservations: invalid type: string \"maybe\", expected a boolean",
+        ),
         ("slots,slots_per_server=0", "slots_per_server must be 1 to 1000000"),
     ] {
         let spec = text.parse::<PolicySpec>();
@@ -253,6 +263,8 @@ fn reservations_are_one_unless_more_are_asked_for() {
         ("fair,when_blocked=reserve,reservations=4", some(4)),
         ("fair,when_blocked=reserve,reservations=\"all\"", Blocked::Reserve(Reservations::All)),
         ("fair,reservations=2", some(2)),
+        ("fair,charge_reservations=true", some(1)),
+        ("fair,when_blocked=reserve,charge_reservations=false", some(1)),
         ("fair", Blocked::Skip),
     ] {
         assert_eq!(of(text).blocked, blocked, "{text}");

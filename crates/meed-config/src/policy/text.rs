@@ -151,6 +151,7 @@ impl fmt::Display for Written<'_> {
             Value::Quantity(Quantity::Text(text)) => text.clone(),
             Value::Quantity(quantity) => quantity.text(),
             Value::Count(count) => count.to_string(),
+            Value::Flag(flag) => flag.to_string(),
             Value::Number(number) => return write_number(f, *number),
             Value::Prices(prices) => {
                 f.write_str("{")?;

@@ -64,6 +64,10 @@ pub struct RunRecord {
     pub ignored_lines: u64,
     /// Used fraction of capacity x time, per resource.
     pub utilization: BTreeMap<String, f64>,
+    /// Fraction of capacity x time that was free, and held for tasks that wait; only where the
+    /// policy makes reservations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_idle: Option<BTreeMap<String, f64>>,
     /// Sharing benefit at the end, Eq. 4 of TSC'18.
     pub psi: f64,
     /// Sharing loss at the end, Eq. 5 of TSC'18 (never above 0).
@@ -130,6 +134,10 @@ pub struct QueueRecord {
     pub share: f64,
     /// Accumulated usage per resource (f_i, Eq. 1), resource-seconds.
     pub usage: BTreeMap<String, f64>,
+    /// Room that was free and held for its tasks, per resource, resource-seconds; only where the
+    /// policy makes reservations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_idle: Option<BTreeMap<String, f64>>,
     /// What its ledger holds against it at the end, resource-seconds (usage after memory, discount
     /// and PAR).
     pub charged: f64,

@@ -19,6 +19,8 @@ Meed.tables = (() => {
       ["Ω", "sharing loss", (r) => r.omega, format.ratio, 1],
       ["Jain", "index of all ρ", (r) => r.jain, format.ratio, 1],
       ...data.resources.map((name) => [name, "used", (r) => r.utilization[name], format.percent, 1]),
+      ...(data.runs.some((r) => r.held_idle) ? data.resources : []).map((name) =>
+        [name, "held idle", (r) => (r.held_idle ? r.held_idle[name] : null), format.percent, -1]),
       ["Job time", "mean", (r) => r.mean_job_s, format.time, -1],
       ["End", "last event", (r) => r.end_s, format.time, -1],
       ...(data.runs.some((r) => r.mapreduce) ? placed : []),
@@ -58,6 +60,8 @@ Meed.tables = (() => {
       ["borrowed", "Borrowed", usage.name, (q) => q.borrowed, inUnit(usage)],
       ["usage", "Usage", usage.name, used, inUnit(usage)],
       ["charged", "Charged", usage.name, (q) => q.charged, inUnit(usage)],
+      ...(data.runs.some((r) => r.held_idle) ? [["held_idle", "Held idle", usage.name,
+        (q) => (q.held_idle ? q.held_idle[measured] : null), inUnit(usage)]] : []),
       ["share", "Share", amount.name, (q) => q.share, inUnit(amount)],
       ["mean", "Mean job", null, (q) => q.mean_job_s, format.time],
       ["p50", "Median job", null, (q) => q.p50_job_s, format.time],

@@ -84,6 +84,8 @@ struct RunView<'a> {
     skipped_lines: u64,
     ignored_lines: u64,
     utilization: &'a BTreeMap<String, f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_idle: Option<&'a BTreeMap<String, f64>>,
     psi: f64,
     omega: f64,
     jain: Option<f64>,
@@ -112,6 +114,7 @@ impl<'a> RunView<'a> {
             skipped_lines: run.skipped_lines,
             ignored_lines: run.ignored_lines,
             utilization: &run.utilization,
+            held_idle: run.held_idle.as_ref(),
             psi: run.psi,
             omega: run.omega,
             jain: run.jain,

@@ -34,6 +34,7 @@ impl Engine {
                 let started = (task.started, task.quantum);
                 self.books.straddle(&self.tree, &changed, &used(&self.room, task), started);
             }
+            self.straddle_idle(&changed);
         }
         changed.extend(self.books.move_landmarks(self.now));
         if let Some(guard) = &mut self.guard {

@@ -45,6 +45,7 @@ impl Engine {
         // Nothing may start there while its tasks are put back.
         let lost = self.lose_from(node, |_| true);
         self.room.leave(node);
+        self.forget_idle_on(node);
         self.capacity_changed(node);
         Ok(lost)
     }

@@ -16,6 +16,8 @@ use lending::{LeafLending, Pool};
 use line::Line;
 pub(crate) use state::Leaf;
 
+use std::collections::BTreeMap;
+
 use crate::resources::{MAX_KINDS, Resources};
 use crate::time::Time;
 
@@ -26,6 +28,8 @@ pub struct Integrals {
     pub usage: [u128; MAX_KINDS],
     /// Integral of min(d_i, S_i) in the measured kind: the denominator of Eq. 3.
     pub entitled: u128,
+    /// Room that was held idle for its tasks, per kind: reservations (`when_blocked = "reserve"`).
+    pub held_idle: [u128; MAX_KINDS],
     /// Held now, measured kind.
     pub held: u64,
     /// Held and waited for now, d_i, measured kind.
@@ -75,6 +79,8 @@ pub(crate) struct Meter {
     usage: Vec<Line>,
     /// What each leaf holds and waits for, laid out alike.
     demand: Vec<u128>,
+    /// What is held idle for leaves, of those for which anything ever was.
+    idle: BTreeMap<usize, Vec<Line>>,
     whole: dominant::Pool,
     /// Dominant shares of each leaf; with one kind they say nothing new, and there are none.
     dominant: Vec<DominantMeter>,
@@ -84,8 +90,8 @@ impl Meter {
     pub(crate) fn new(measured: usize, kinds: usize) -> Meter {
         let (pool, whole) = (Pool::default(), dominant::Pool::default());
         let (leaves, usage, demand, dominant) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let forgotten = (Lending::default(), 0);
-        Meter { measured, kinds, pool, leaves, forgotten, usage, demand, whole, dominant }
+        let (forgotten, idle) = ((Lending::default(), 0), BTreeMap::new());
+        Meter { measured, kinds, pool, leaves, forgotten, usage, demand, idle, whole, dominant }
     }
 
     fn lines(&self, leaf: usize) -> &[Line] {
@@ -139,6 +145,28 @@ impl Meter {
             line.turn(now, line.slope() - amount);
         }
         self.holds(now, leaf);
+    }
+
+    /// What is held idle, of all leaves.
+    pub(crate) fn take_idle(&mut self) -> BTreeMap<usize, Vec<Line>> {
+        std::mem::take(&mut self.idle)
+    }
+
+    pub(crate) fn set_idle(&mut self, idle: BTreeMap<usize, Vec<Line>>) {
+        self.idle = idle;
+    }
+
+    /// So much is held idle for `leaf` from now on, or, where it does not begin, no more.
+    pub(crate) fn turn_idle(&mut self, now: Time, leaf: usize, amounts: &Resources, begins: bool) {
+        let nothing = || vec![Line::default(); self.kinds];
+        let lines = self.idle.entry(leaf).or_insert_with(nothing);
+        for (line, &amount) in lines.iter_mut().zip(amounts.as_slice()) {
+            let slope = match begins {
+                true => line.slope().checked_add(amount),
+                false => line.slope().checked_sub(amount),
+            };
+            line.turn(now, slope.expect("no more is held idle than there is, nor less than none"));
+        }
     }
 
     #[inline]
@@ -203,6 +231,9 @@ impl Meter {
         let meter = &self.leaves[leaf];
         let mut usage = [0; MAX_KINDS];
         usage.iter_mut().zip(self.lines(leaf)).for_each(|(sum, line)| *sum = line.value(now));
+        let mut held_idle = [0; MAX_KINDS];
+        let idle = self.idle.get(&leaf).into_iter().flatten();
+        held_idle.iter_mut().zip(idle).for_each(|(sum, line)| *sum = line.value(now));
         let entitled = meter.entitled.value(now);
         let dominant = self.dominant.get(leaf).map(|meter| meter.so_far(now));
         let (dominant_used, dominant_entitled) =
@@ -210,6 +241,7 @@ impl Meter {
         Integrals {
             usage,
             entitled,
+            held_idle,
             held: self.held(leaf),
             demand: self.demand[leaf * self.kinds + self.measured],
             share: meter.share,

@@ -29,6 +29,7 @@ impl Meter {
             lent_fraction,
             settled,
             dominant: dominant.unwrap_or((0, 0)),
+            held_idle: self.idle.get(&leaf).into_iter().flatten().map(|line| line.offset).collect(),
         }
     }
 
@@ -107,6 +108,28 @@ impl Meter {
                 meter.restore(state.dominant, now, &at("dominant"))?;
             }
             None => ensure!(state.dominant == (0, 0), at("dominant"), "there is only one kind"),
+        }
+        self.restore_idle(index, &state.held_idle, now, &at("held_idle"))
+    }
+
+    /// What is held idle now was told before.
+    fn restore_idle(
+        &mut self,
+        leaf: usize,
+        offsets: &[i128],
+        now: Time,
+        place: &str,
+    ) -> Result<(), StateError> {
+        let given = offsets.len();
+        match self.idle.get_mut(&leaf) {
+            None if given == 0 => return Ok(()),
+            None => drop(self.idle.insert(leaf, vec![Line::default(); self.kinds])),
+            Some(_) => {}
+        }
+        ensure!(given == self.kinds, place, "not one for each resource kind");
+        let lines = self.idle.get_mut(&leaf).expect("it is there now");
+        for (line, &offset) in lines.iter_mut().zip(offsets) {
+            *line = Line::restored(offset, line.slope, now, || place.to_owned())?;
         }
         Ok(())
     }

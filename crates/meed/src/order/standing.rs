@@ -392,6 +392,14 @@ impl Standing {
         }
     }
 
+    /// What [`Standing::charge_from`] charges with time is charged no more.
+    pub(crate) fn stop_charging(&mut self, now: Time, rate: &Rate, domain: &Domain, share: u64) {
+        let rule = &domain.rule;
+        self.for_each_ledger(rate, share, |ledger, rate, share| {
+            ledger.end(now, rate, now, rule.ledger_rules(share));
+        });
+    }
+
     /// Ends what was started at `started`.
     #[inline]
     pub(crate) fn end(

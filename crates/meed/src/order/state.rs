@@ -158,6 +158,21 @@ impl Standing {
         }
     }
 
+    /// What has no quantum is charged with time. Whether there is a ledger for it.
+    #[must_use]
+    pub(crate) fn restore_charge(&mut self, rate: &Rate, now: Time) -> bool {
+        match &rate.kinds {
+            None => self.books.as_mut().map(|it| it.restore_task(rate.charged, now)).is_some(),
+            Some(kinds) => {
+                let vector = self.vector(kinds.kinds());
+                for (ledger, amount) in vector.ledgers.iter_mut().zip(rate.charged_kinds(kinds)) {
+                    ledger.restore_task(amount, now);
+                }
+                !vector.ledgers.is_empty()
+            }
+        }
+    }
+
     /// All tasks have been told.
     pub(crate) fn restored(&mut self) {
         let scalar = self.books.as_deref_mut().into_iter();

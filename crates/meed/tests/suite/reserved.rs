@@ -60,6 +60,42 @@ fn the_wide_one_is_not_overtaken_by_who_would_delay_it() {
     assert!(engine.reservations().all(|held| held.job == wide && held.job != late));
 }
 
+/// Of eight slots seven are used until 10 and one until 2; all are held for the wide one. So one slot
+/// is idle from 2 until 4, when it is backfilled, and from 7 until 10. Where that is charged, the
+/// queue for which it is held pays for it, and nobody else.
+#[test]
+fn room_that_is_held_idle_is_measured_and_charged() {
+    for charges in [false, true] {
+        let policy =
+            Policy { charge_reservations: charges, ..reserve("long-term", Reservations::ONE) };
+        let config =
+            slots_config(8, &Policy { quantum: Quantum::Fixed(Span::ZERO), ..policy }, &["A", "B"]);
+        let mut engine = engine(&config);
+        arrive(&mut engine, 0, "A", tasks(1, 7, Some(10)));
+        arrive(&mut engine, 0, "A", tasks(1, 1, Some(10)));
+        let started = decide(&mut engine);
+        arrive(&mut engine, 1, "B", tasks(1, 8, Some(5)));
+        assert_eq!(decide(&mut engine), []);
+        let small = started.iter().map(|start| start.allocation).max();
+        engine.apply(secs(2), Event::TaskEnded(small.expect("two"))).expect("it runs");
+        assert_eq!(decide(&mut engine), []);
+        // Backfilled for three seconds.
+        arrive(&mut engine, 4, "A", tasks(1, 1, Some(3)));
+        let filled = decide(&mut engine)[0].allocation;
+        engine.apply(secs(7), Event::TaskEnded(filled)).expect("it runs");
+        decide(&mut engine);
+        engine.apply(secs(10), Event::TaskEnded(started[0].allocation)).expect("it runs");
+        assert_eq!(decide(&mut engine).len(), 1);
+        engine.advance(secs(12)).expect("time goes on");
+        let of = |name: &str| engine.find_queue(name).expect("it is there");
+        let idle = |name: &str| engine.integrals(of(name), secs(12)).held_idle[0];
+        assert_eq!((idle("A"), idle("B")), (0, u128::from((2 + 3) * S) * 1000));
+        let paid = if charges { 5000.0 } else { 0.0 };
+        assert_eq!(engine.charged(of("B"), secs(12)), 16_000.0 + paid);
+        assert_eq!(engine.charged(of("A"), secs(12)), 75_000.0);
+    }
+}
+
 /// It is put off, and counted: nobody else gets its room.
 #[test]
 fn a_task_that_runs_beyond_its_limit_puts_the_wide_one_off() {

@@ -9,6 +9,7 @@
 
 mod accounts;
 mod chores;
+mod idle;
 mod read;
 mod state;
 

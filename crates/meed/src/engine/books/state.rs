@@ -179,6 +179,26 @@ impl Books {
         Ok(())
     }
 
+    /// Room is held idle for a job, and charged if that is so. Whether there is a ledger for it.
+    #[must_use]
+    pub(in crate::engine) fn restore_idle(
+        &mut self,
+        now: Time,
+        tree: &Tree,
+        used: &Used<'_>,
+        charges: bool,
+    ) -> bool {
+        self.meter.turn_idle(Time::ZERO, used.queue.index(), used.demand, true);
+        let mut booked = true;
+        if charges {
+            self.for_each_charged(tree, used, |standing, (_, domain), _| {
+                let rate = domain.rate(used.demand, used.node_weight);
+                booked &= standing.restore_charge(&rate, now);
+            });
+        }
+        booked
+    }
+
     /// All jobs and tasks have been told; `waiting` are the amounts that are waited for in each
     /// queue, kind by kind.
     pub(in crate::engine) fn restored(
@@ -195,7 +215,9 @@ impl Books {
         let price = (state.lending_price, state.lending_at, state.lending_beyond);
         let (lent, borrowed) = (state.forgotten_lent, state.forgotten_borrowed);
         let forgotten = (Lending { lent, borrowed }, state.forgotten_fraction);
+        let idle = self.meter.take_idle();
         self.meter = Meter::from_state(state.measured, total, now, price, forgotten)?;
+        self.meter.set_idle(idle);
         for ((queue, row), of) in tree.iter().zip(&state.queues) {
             let asked = &mut waiting[queue.index() * self.kinds..][..self.kinds];
             let leaf = row.is_leaf() && !row.is_removed();

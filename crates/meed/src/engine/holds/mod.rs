@@ -32,6 +32,7 @@
 //! nodes for a task that gets a reservation (`outlook`), and at nodes where something ended for one
 //! that has it, up to its instant; with `All` that is a look at all of them at each end.
 
+mod idle;
 mod kept;
 mod outlook;
 mod plan;
@@ -52,6 +53,7 @@ use crate::policy::{Blocked, Policy, Reservations};
 use crate::resources::Resources;
 use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
 use crate::time::Time;
+use idle::Idle;
 use kept::Kept;
 pub(super) use kept::expected_end;
 use outlook::Outlook;
@@ -123,6 +125,8 @@ impl Hold {
 /// See the module.
 pub(super) struct Holds {
     most: Reservations,
+    /// Whether what is held idle is charged.
+    charges: bool,
     /// In the order in which they were made.
     list: Vec<Hold>,
     /// How many of the waiting tasks of a group have one.
@@ -146,6 +150,8 @@ pub(super) struct Holds {
     kept: BTreeMap<NodeRow, Kept>,
     /// Which nodes are worth a look.
     outlook: Outlook,
+    /// What is held idle, as of the last decision.
+    idle: BTreeMap<NodeRow, Vec<Idle>>,
 }
 
 impl Holds {
@@ -154,6 +160,7 @@ impl Holds {
         let Blocked::Reserve(most) = root.blocked else { return None };
         Some(Box::new(Holds {
             most,
+            charges: root.charge_reservations,
             list: Vec::new(),
             of_groups: BTreeMap::new(),
             freed: BTreeSet::new(),
@@ -164,6 +171,7 @@ impl Holds {
             hopeless: BTreeSet::new(),
             kept: BTreeMap::new(),
             outlook: Outlook::default(),
+            idle: BTreeMap::new(),
         }))
     }
 
@@ -227,6 +235,9 @@ impl Holds {
         for set in sets {
             *set = set.iter().filter_map(|&row| to(row)).collect();
         }
+        let idle = std::mem::take(&mut self.idle);
+        // Nothing is held idle on a node that has left.
+        self.idle = idle.into_iter().filter_map(|(row, idle)| Some((to(row)?, idle))).collect();
         let nodes = std::mem::take(&mut self.nodes);
         self.nodes = nodes.into_iter().filter_map(|(row, at)| Some((to(row)?, at))).collect();
     }
@@ -493,6 +504,11 @@ impl ReservationView {
 }
 
 impl Engine {
+    /// Whether the policy makes reservations.
+    pub fn makes_reservations(&self) -> bool {
+        self.holds.is_some()
+    }
+
     /// All reservations, in the order in which they were made, as of the last decision. O(these).
     pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
         let list = self.holds.iter().flat_map(|holds| &holds.list);

@@ -252,7 +252,10 @@ impl Engine {
                 let kept = self.kept_on(&mut holds, node);
                 let (openings, first) = (kept.profile.openings(), kept.first_end());
                 holds.nodes.insert(node, first);
+                let lasting = openings.last().expect("the last is for ever").1;
+                let idle = self.idle_on(&holds, node, &lasting);
                 self.holds = Some(holds);
+                self.settle_idle(node, idle);
                 self.room.set_openings(node, Some(openings));
                 self.unblock(node);
             } else {
@@ -262,6 +265,7 @@ impl Engine {
                 }
                 self.holds = Some(holds);
                 if was_held {
+                    self.settle_idle(node, Vec::new());
                     self.room.set_openings(node, None);
                     self.unblock(node);
                 }

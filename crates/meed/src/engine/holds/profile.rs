@@ -229,6 +229,17 @@ impl Profile {
         lacks(demand, self.step(self.from.len() - 1))
     }
 
+    /// What is free at every instant from now on.
+    pub(super) fn lasting(&self) -> Resources {
+        let mut least = Resources::new(&[u64::MAX; MAX_KINDS][..self.kinds]);
+        for step in self.free.chunks_exact(self.kinds) {
+            for (least, &free) in least.as_mut_slice().iter_mut().zip(step) {
+                *least = (*least).min(u64::try_from(free.max(0)).unwrap_or(u64::MAX));
+            }
+        }
+        least
+    }
+
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
     /// instant rises up to which they may be taken; the last for ever.
     pub(super) fn openings(&self) -> Vec<(Time, Resources)> {

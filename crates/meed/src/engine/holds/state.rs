@@ -6,12 +6,14 @@
 
 use std::collections::BTreeSet;
 
+use super::idle::Idle;
 use super::{Hold, NOWHERE};
 use crate::engine::Engine;
+use crate::engine::books::Used;
 use crate::engine::tree::amounts_of;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
-use crate::state::{HeldNodeState, HoldState, HoldsState, State, StateError, ensure};
+use crate::state::{HeldNodeState, HoldState, HoldsState, IdleState, State, StateError, ensure};
 use crate::time::Time;
 
 impl Engine {
@@ -34,6 +36,11 @@ impl Engine {
             HeldNodeState { node: node.0, slips, openings: openings.map(row).collect() }
         };
         let rows = |set: &BTreeSet<NodeRow>| set.iter().map(|row| row.0).collect();
+        let idle = |(node, idle): (NodeRow, &Idle)| IdleState {
+            node: node.0,
+            job: idle.job.slot() as u32,
+            amounts: idle.amounts.as_slice().to_vec(),
+        };
         HoldsState {
             list: holds.list.iter().map(state).collect(),
             nodes: holds.nodes.iter().map(node).collect(),
@@ -42,6 +49,12 @@ impl Engine {
             vacated: rows(&holds.vacated),
             pushed: rows(&holds.pushed),
             touched: rows(&holds.touched),
+            idle: holds
+                .idle
+                .iter()
+                .flat_map(|(node, all)| all.iter().map(|it| (*node, it)))
+                .map(idle)
+                .collect(),
         }
     }
 
@@ -73,6 +86,7 @@ impl Engine {
             self.room.sub_waiting(shape, covers);
         }
         self.restore_arrivals();
+        self.restore_idle(&state.holds.idle)?;
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
         for &number in &state.holds.hopeless {
@@ -117,6 +131,33 @@ impl Engine {
         let open = |node: NodeRow| holds.nodes.contains_key(&node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);
         ensure!(open, "holds.nodes", "a node on which room is held is not there");
+        Ok(())
+    }
+
+    fn restore_idle(&mut self, rows: &[IdleState]) -> Result<(), StateError> {
+        for (index, row) in rows.iter().enumerate() {
+            let at = |field: &str| format!("holds.idle[{index}].{field}");
+            let Some(holds) = &mut self.holds else {
+                return Err(StateError::new(at("job"), "the policy makes no reservations"));
+            };
+            let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
+            let job = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+            let queue = self.work.job(job).expect("it has just been found").queue;
+            let node = NodeRow(row.node);
+            ensure!(node.index() < self.room.nodes(), at("node"), "there is no such node");
+            let amounts = amounts_of(Some(&row.amounts), &self.kinds, || at("amounts"))?;
+            let amounts = amounts.filter(|amounts| !amounts.is_zero());
+            let amounts = amounts.ok_or_else(|| StateError::new(at("amounts"), "nothing"))?;
+            holds.idle.entry(node).or_default().push(Idle { job, amounts });
+            let node_weight = self.room.weight(node);
+            let used = Used { job, queue, demand: &amounts, node_weight };
+            let booked = self.books.restore_idle(self.now, &self.tree, &used, holds.charges);
+            ensure!(
+                booked,
+                at("job"),
+                "it, or a queue above it, has no ledger that it is charged to"
+            );
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 use super::fraction::{Fraction, largest};
 use super::model::{Model, Task};
+use super::reserve::Idle;
 use meed::*;
 
 /// A key, exact.
@@ -69,13 +70,27 @@ fn quantum(policy: &Policy) -> u64 {
     }
 }
 
+/// What is charged, and from when to when.
+pub(crate) struct Charged {
+    demand: Resources,
+    node: usize,
+    start: u64,
+    end: Option<u64>,
+}
+
+impl Charged {
+    fn of(task: &Task) -> Charged {
+        Charged { demand: task.demand, node: task.node, start: task.start, end: task.end }
+    }
+}
+
 impl Model {
-    fn rate_of(&self, task: &Task, policy: &Policy) -> u64 {
+    fn rate_of(&self, task: &Charged, policy: &Policy) -> u64 {
         rate(&policy.scalar, &task.demand, self.nodes[task.node].spec.weight)
     }
 
     /// f_i without PAR; of dominant shares the largest part of the pool over all kinds.
-    fn used(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, Resources)]) -> Fraction {
+    fn used(&self, policy: &Policy, tasks: &[Charged], shares: &[(u64, Resources)]) -> Fraction {
         let of_scalar = |scalar: &Scalar| self.used_of_scalar(scalar, policy, tasks, shares);
         match &policy.scalar {
             Scalar::Dominant => largest(self.there().map(|kind| {
@@ -89,7 +104,7 @@ impl Model {
         &self,
         scalar: &Scalar,
         policy: &Policy,
-        tasks: &[&Task],
+        tasks: &[Charged],
         shares: &[(u64, Resources)],
     ) -> u128 {
         let shares: Vec<(u64, u64)> =
@@ -99,7 +114,7 @@ impl Model {
 
     /// The same in what newcomers are topped up in: of dominant shares parts of the pool, rounded
     /// down where they are not whole.
-    fn units(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, Resources)]) -> u128 {
+    fn units(&self, policy: &Policy, tasks: &[Charged], shares: &[(u64, Resources)]) -> u128 {
         let of_scalar = |scalar: &Scalar| self.used_of_scalar(scalar, policy, tasks, shares);
         match &policy.scalar {
             Scalar::Dominant => {
@@ -224,11 +239,11 @@ impl Model {
     }
 
     /// Eq. 9, 13, 15; with a discount Eq. 7, 8. `shares` is the history of S_i.
-    fn used_of(&self, policy: &Policy, tasks: &[&Task], shares: &[(u64, u64)]) -> u128 {
+    fn used_of(&self, policy: &Policy, tasks: &[Charged], shares: &[(u64, u64)]) -> u128 {
         let (now, from) = (self.now, round_start(policy, self.now));
-        let begin = |task: &Task| task.start.max(from);
+        let begin = |task: &Charged| task.start.max(from);
         if policy.discount == 1000 {
-            let lasted = |task: &&Task| match task.end {
+            let lasted = |task: &Charged| match task.end {
                 Some(end) => end.saturating_sub(begin(task)),
                 None => (now - begin(task)).max(quantum(policy)),
             };
@@ -245,7 +260,7 @@ impl Model {
         cuts.sort_unstable();
         let mut sum = 0;
         for cut in cuts.windows(2).filter(|cut| cut[0] >= from && cut[0] < cut[1]) {
-            let holds = |task: &&&Task| match task.end {
+            let holds = |task: &&Charged| match task.end {
                 Some(end) => task.start <= cut[0] && cut[0] < end,
                 None => {
                     task.start <= cut[0] && (cut[0] < now || cut[0] < begin(task) + quantum(policy))
@@ -282,13 +297,28 @@ impl Model {
         used.plus(&self.topped_up(policy, self.jobs[job].counts.pseudo))
     }
 
-    fn tasks_below(&self, q: usize) -> Vec<&Task> {
+    fn tasks_below(&self, q: usize) -> Vec<Charged> {
         let known = self.charged_tasks_from(self.queues[q].first_task);
-        known.filter(|task| self.is_below(task.queue, q)).collect()
+        let below = known.filter(|task| self.is_below(task.queue, q)).map(Charged::of);
+        let idle = self.idle[self.queues[q].first_idle..].iter();
+        let idle = idle.filter(|idle| self.is_charged(idle) && self.is_below(idle.queue, q));
+        below.chain(idle.map(|idle| self.charged_idle(idle))).collect()
     }
 
-    fn tasks_of(&self, job: usize) -> Vec<&Task> {
-        self.charged_tasks().filter(|task| task.job == job).collect()
+    fn tasks_of(&self, job: usize) -> Vec<Charged> {
+        let ours = self.charged_tasks().filter(|task| task.job == job).map(Charged::of);
+        let idle = self.idle.iter().filter(|idle| self.is_charged(idle) && idle.job == job);
+        ours.chain(idle.map(|idle| self.charged_idle(idle))).collect()
+    }
+
+    fn is_charged(&self, idle: &Idle) -> bool {
+        self.queues[0].spec.policy.charge_reservations && idle.from < self.now
+    }
+
+    /// Room held idle counts as a task that has ended: by now, if it is held still.
+    fn charged_idle(&self, idle: &Idle) -> Charged {
+        let (start, end) = (idle.from, Some(idle.until.unwrap_or(self.now)));
+        Charged { demand: idle.amounts, node: idle.node, start, end }
     }
 
     /// Jobs have no share.
@@ -361,7 +391,8 @@ impl Model {
     /// u_i / w_i of the starvation guard: by the root's policy, whatever the parents'.
     pub(crate) fn guard_key(&self, leaf: usize) -> Ratio {
         let policy = &self.queues[0].spec.policy;
-        let tasks: Vec<&Task> = self.charged_tasks().filter(|task| task.queue == leaf).collect();
+        let ours = self.charged_tasks().filter(|task| task.queue == leaf);
+        let tasks: Vec<Charged> = ours.map(Charged::of).collect();
         let used = self.used(policy, &tasks, &self.queues[leaf].shares);
         Ratio::ordinary(used.over(&whole(self.queues[leaf].spec.weight)), 1.0)
     }

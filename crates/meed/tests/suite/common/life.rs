@@ -54,6 +54,7 @@ impl Model {
         let job = self.job(start.job);
         let leaf = start.queue.index();
         self.count_since_now(job);
+        let with_gang = self.starting.is_some();
         self.gang_starts(job, start.group as usize);
         let group = &mut self.jobs[job].groups[start.group as usize];
         // Of the tasks that wait again the one with the smallest number goes first.
@@ -92,6 +93,9 @@ impl Model {
         });
         self.gang_begins(job, start.group as usize, node);
         self.regroup();
+        if with_gang && self.starting.is_none() {
+            self.settle_idle();
+        }
     }
 
     /// Who does not count yet in this round counts from its first start in it.

@@ -25,6 +25,7 @@ pub(crate) struct Queue {
     ordered_by: Option<Policy>,
     /// Its parent knows of its tasks from this one on: those before were told in other units.
     pub(crate) first_task: usize,
+    pub(crate) first_idle: usize,
 }
 
 /// Since when a child counts, and what it was topped up with (Eq. 10, 14, 16).
@@ -117,6 +118,8 @@ pub(crate) struct Model {
     pub(crate) starting: Option<super::gangs::Starting>,
     /// Nodes for the rest of it, where room was held for it.
     pub(crate) starts_on: Vec<usize>,
+    /// Room that is or was held idle.
+    pub(crate) idle: Vec<super::reserve::Idle>,
 }
 
 impl Group {
@@ -149,6 +152,7 @@ impl Model {
             any_size: false,
             starting: None,
             starts_on: Vec::new(),
+            idle: Vec::new(),
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {
@@ -175,11 +179,12 @@ impl Model {
             return self.add_queue(spec.clone(), Some(parent), kinds);
         };
         let ordered_by = Some(self.queues[parent].spec.policy.clone());
-        let tasks = self.tasks.len();
+        let (tasks, idle) = (self.tasks.len(), self.idle.len());
         let queue = &mut self.queues[back];
         (queue.removed, queue.spec) = (false, spec.clone());
         if queue.ordered_by != ordered_by {
             (queue.counts, queue.first_task) = (Counts::default(), tasks);
+            queue.first_idle = idle;
             queue.ordered_by = ordered_by;
         }
     }
@@ -200,6 +205,7 @@ impl Model {
             lent: 0.0,
             ordered_by,
             first_task: 0,
+            first_idle: 0,
         });
     }
 
@@ -526,6 +532,7 @@ impl Model {
         self.freed |= self.running().count() < ran || of_node || moves;
         self.drop_surplus();
         self.regroup();
+        self.end_idle();
         self.clear_drained();
         self.share_out();
     }

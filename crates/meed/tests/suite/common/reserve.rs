@@ -28,6 +28,17 @@ impl Held {
     }
 }
 
+/// Room that is, or was, held idle for a job.
+#[derive(Clone, Debug)]
+pub(crate) struct Idle {
+    pub(crate) job: usize,
+    pub(crate) queue: usize,
+    pub(crate) node: usize,
+    pub(crate) amounts: Resources,
+    pub(crate) from: u64,
+    pub(crate) until: Option<u64>,
+}
+
 /// The end of time.
 pub(crate) const NEVER: u64 = MAX_MICROS;
 
@@ -284,6 +295,59 @@ impl Model {
         }
     }
 
+    /// What is held idle from now on: of each hold, what it takes from what lasts. For jobs that are
+    /// gone, and on nodes that are, nothing.
+    pub(crate) fn settle_idle(&mut self) {
+        let mut now: Vec<Idle> = Vec::new();
+        let holds = std::mem::take(&mut self.holds);
+        for node in 0..self.nodes.len() {
+            let mut before = self.lasting(node);
+            for held in holds.iter().filter(|held| held.on(node) > 0) {
+                self.holds.push(held.clone());
+                let after = self.lasting(node);
+                let (job, queue) = (held.job, self.jobs[held.job].queue);
+                let mut amounts = before;
+                amounts.sub(&after);
+                before = after;
+                let (from, until) = (self.now, None);
+                now.push(Idle { job, queue, node, amounts, from, until });
+            }
+            self.holds.clear();
+        }
+        self.holds = holds;
+        now.retain(|idle| !idle.amounts.is_zero());
+        let ends: Vec<&mut Idle> = self.idle.iter_mut().filter(|it| it.until.is_none()).collect();
+        for open in ends {
+            let same = |idle: &Idle| {
+                (idle.job, idle.node, idle.amounts) == (open.job, open.node, open.amounts)
+            };
+            match now.iter().position(same) {
+                Some(at) => drop(now.remove(at)),
+                None => open.until = Some(self.now),
+            }
+        }
+        self.idle.append(&mut now);
+    }
+
+    /// What is held idle for jobs, and on nodes, that are gone is so no more.
+    pub(crate) fn end_idle(&mut self) {
+        let (jobs, nodes, now) = (&self.jobs, &self.nodes, self.now);
+        let gone = |idle: &Idle| !jobs[idle.job].alive || !nodes[idle.node].up;
+        for idle in self.idle.iter_mut().filter(|idle| idle.until.is_none() && gone(idle)) {
+            idle.until = Some(now);
+        }
+    }
+
+    /// What was held idle for a leaf, over time.
+    pub(crate) fn held_idle(&self, leaf: usize, kind: usize) -> u128 {
+        let ours = self.idle.iter().filter(|idle| idle.queue == leaf);
+        ours.map(|idle| {
+            let lasted = idle.until.unwrap_or(self.now) - idle.from;
+            u128::from(idle.amounts.get(kind)) * u128::from(lasted)
+        })
+        .sum()
+    }
+
     /// What may be taken of a node whoever takes it and for ever.
     pub(crate) fn lasting(&self, node: usize) -> Resources {
         let free = self.free(node);
@@ -348,6 +412,7 @@ impl Model {
             // What lost its place is in the walk again.
             self.plan();
         }
+        self.settle_idle();
         if let Some(due) = self.holds.iter().position(|held| held.at == Some(self.now)) {
             let held = self.holds.remove(due);
             let (job, group, waited) = (held.job, held.group, self.now - held.since);
@@ -372,6 +437,7 @@ impl Model {
             let all = self.jobs[job].groups[group].waiting();
             let covers = if self.turn(job, group) > 1 { all } else { 1 };
             self.holds.push(Held { job, group, nodes, at, since, covers, counts: true });
+            self.settle_idle();
         }
         None
     }

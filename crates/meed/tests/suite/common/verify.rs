@@ -369,6 +369,8 @@ impl Model {
                 .map(|task| u128::from(task.demand.get(kind)) * lasted(task.end, task.seen))
                 .sum();
             assert_eq!(integrals.usage[kind], used, "usage of {name}, kind {kind}");
+            let idle = self.held_idle(q, kind);
+            assert_eq!(integrals.held_idle[kind], idle, "held idle for {name}, kind {kind}");
         }
         assert_eq!(integrals.entitled, self.queues[q].entitled, "entitled: {name}");
         let dominant = match view.held.kinds() {

@@ -1,0 +1,123 @@
+//! Room that is held idle: free now, and kept from others for tasks that wait.
+//!
+//! > lasting(node, n) = what may be taken of it for ever, as far as the first n of its holds tell
+//! >
+//! > idle(n) = lasting(node, n - 1) - lasting(node, n),  kind by kind
+//!
+//! So what is free on a node is what is held idle for each of its holds, and what is left to
+//! anybody for ever: capacity = used + held idle + idle, to the unit, at every instant. What a
+//! backfilled task uses is not idle.
+//!
+//! It is measured for the leaf for which it is held, and, where the policy says so
+//! (`charge_reservations`), charged to its ledgers: to the job's, the leaf's and those above it, as
+//! a task would be that holds so much and has no quantum.
+//!
+//! It is as of the last decision. Cost: O(steps) for the node's only hold; with several, each is
+//! taken anew until nothing is left to take.
+
+use super::{Hold, Holds};
+use crate::engine::Engine;
+use crate::engine::books::Used;
+use crate::resources::Resources;
+use crate::spec::{JobId, NodeRow};
+
+/// What is held idle on a node, for tasks of one job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Idle {
+    pub(super) job: JobId,
+    pub(super) amounts: Resources,
+}
+
+impl Engine {
+    /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
+    pub(super) fn idle_on(&self, holds: &Holds, node: NodeRow, lasting: &Resources) -> Vec<Idle> {
+        let of =
+            |hold: &Hold, amounts: Resources| Idle { job: self.work.group(hold.slot).job, amounts };
+        let parts = holds.list.iter().flat_map(|hold| hold.parts().map(move |part| (hold, part)));
+        let mut parts = parts.filter(|(_, (on, _))| *on == node).map(|(hold, (_, it))| (hold, it));
+        let mut left = self.room.free(node);
+        let (first, second) = (parts.next(), parts.next());
+        let Some((first, part)) = first else { return Vec::new() };
+        let Some(second) = second else {
+            return Vec::from([of(first, beyond(&left, lasting))]);
+        };
+        let mut kept = self.profile_of(node);
+        let mut idle = Vec::new();
+        for (hold, part) in [(first, part), second].into_iter().chain(parts) {
+            kept.put_back(&part);
+            let lasting = kept.profile.lasting();
+            idle.push(of(hold, beyond(&left, &lasting)));
+            left.lower(&lasting);
+            if left.is_zero() {
+                break;
+            }
+        }
+        idle
+    }
+
+    /// From now on so much is held idle on the node.
+    pub(super) fn settle_idle(&mut self, node: NodeRow, mut idle: Vec<Idle>) {
+        idle.retain(|idle| !idle.amounts.is_zero());
+        let Some(holds) = &mut self.holds else { return };
+        let before = match idle.is_empty() {
+            true => holds.idle.remove(&node),
+            false => holds.idle.insert(node, idle.clone()),
+        };
+        let before = before.unwrap_or_default();
+        if before == idle {
+            return;
+        }
+        before.iter().for_each(|idle| self.turn_idle(node, idle, false));
+        idle.iter().for_each(|idle| self.turn_idle(node, idle, true));
+    }
+
+    /// Measures, and charges, what is held idle from now on, or no more.
+    fn turn_idle(&mut self, node: NodeRow, idle: &Idle, begins: bool) {
+        let Some(job) = self.work.job(idle.job) else { return };
+        let charges = self.holds.as_ref().is_some_and(|holds| holds.charges);
+        let used = Used {
+            job: idle.job,
+            queue: job.queue,
+            demand: &idle.amounts,
+            node_weight: self.room.weight(node),
+        };
+        self.books.turn_idle(self.now, &self.tree, &used, charges, begins);
+    }
+
+    /// The node goes: nothing is held idle on it from now on.
+    pub(in crate::engine) fn forget_idle_on(&mut self, node: NodeRow) {
+        self.settle_idle(node, Vec::new());
+    }
+
+    /// A job goes: nothing is held idle for it from now on.
+    pub(in crate::engine) fn forget_idle_of(&mut self, job: JobId) {
+        let Some(holds) = &self.holds else { return };
+        let ours = |idle: &Idle| idle.job == job;
+        let nodes = holds.idle.iter().filter(|(_, all)| all.iter().any(ours));
+        for node in nodes.map(|(&node, _)| node).collect::<Vec<_>>() {
+            let holds = self.holds.as_ref().expect("it was there");
+            let others = holds.idle[&node].iter().filter(|idle| !ours(idle)).copied().collect();
+            self.settle_idle(node, others);
+        }
+    }
+
+    /// Domains begin a round: what is held idle goes on into it.
+    pub(in crate::engine) fn straddle_idle(&mut self, begun: &[usize]) {
+        let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
+        let all = holds.idle.iter().flat_map(|(&node, all)| all.iter().map(move |it| (node, it)));
+        for (node, idle) in all {
+            let queue = self.work.job(idle.job).expect("it goes with its job").queue;
+            let (job, node_weight) = (idle.job, self.room.weight(node));
+            let used = Used { job, queue, demand: &idle.amounts, node_weight };
+            self.books.straddle_idle(&self.tree, begun, &used);
+        }
+    }
+}
+
+/// What of `left` is more than lasts.
+fn beyond(left: &Resources, lasting: &Resources) -> Resources {
+    let (mut beyond, mut lasting) = (*left, *lasting);
+    lasting.lower(left);
+    beyond.sub(&lasting);
+    beyond
+}
