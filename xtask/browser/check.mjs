@@ -85,7 +85,15 @@ async function signIn() {
 async function firstScreen(one) {
   demand((await one.locator(".now > svg").getAttribute("aria-label")).includes("vision"), "the bar names who holds");
   await one.locator(".uplot canvas").waitFor();
-  done("the chart over time is drawn");
+  await one.waitForTimeout(500);
+  const colours = await one.evaluate(() => {
+    const canvas = document.querySelector(".uplot canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Map();
+    for (let i = 0; i < data.length; i += 4) { const key = data.slice(i, i + 3).join(); if (data[i + 3] === 255) seen.set(key, (seen.get(key) || 0) + 1); }
+    return [...seen].filter(([, count]) => count > canvas.width * canvas.height * 0.05).map(([key]) => key);
+  });
+  demand(["0,114,178", "213,94,0", "0,138,100"].every((one) => colours.includes(one)), "the chart over time has an area for each queue");
   for (const head of ["Now", "Queues", "Waiting", "Running", "Lately ended"]) await one.getByRole("heading", { name: head, exact: true }).waitFor();
   const why = await one.locator("td.why").allInnerTexts();
   demand(why.length > 0 && why.every((words) => words.length > 10), "every waiting job has its reason");

@@ -79,21 +79,21 @@ Meed.held = (() => {
     return view;
   }
 
-  /** Ends of steps as the plot has them: each value holds since the end before, and a time in which nobody served is empty. */
+  /** Corners of the steps as the plot has them; a time in which nobody served is empty (`null`). */
   function steps(history) {
     const [x, step, from] = [[], [], []];
     const length = history.step_us / 1e6;
+    const corner = (time, value, i) => { x.push(time); step.push(value); from.push(i); };
     history.at_us.forEach((us, i) => {
       const end = us / 1e6;
-      const begin = i ? Math.max(end - length, x[x.length - 1]) : end - length;
-      if (!i || begin > x[x.length - 1] + length / 2) {
-        x.push(begin);
-        step.push(null);
-        from.push(i);
+      const last = x.length ? x[x.length - 1] : end - length;
+      const begin = Math.max(end - length, last);
+      if (begin > last + length / 2) {
+        corner(last, null, i - 1);
+        corner(begin, null, i);
       }
-      x.push(end);
-      step.push(i);
-      from.push(i);
+      corner(begin, i, i);
+      corner(end, i, i);
     });
     return { x, step, from };
   }
@@ -113,8 +113,7 @@ Meed.held = (() => {
     const element = h("div", { class: "panel" }, h("h4", {}, words.amount(history.capacity, history.measured) + " in all", when), place, legend);
     const sums = stacked(series);
     const { x, step, from } = steps(history);
-    const data = [x, ...sums.map((sum) => step.map((i) => (i === null ? null : sum[i]))).reverse()];
-    const stepped = uPlot.paths.stepped({ align: -1 });
+    const data = [x, ...sums.map((sum) => step.map((i) => (i === null ? 0 : sum[i]))).reverse()];
     let cursor = series[0].held.length - 1;
     function plot(width) {
       const [ink, grid] = [theme.color("soft"), theme.color("grid")];
@@ -126,7 +125,7 @@ Meed.held = (() => {
         scales: { x: { time: true }, y: { range: [0, (most || 1) * 1.05] } },
         axes: [axis, { ...axis, size: 52, values: (_, ticks) => ticks.map((v) => (history.measured === "memory" ? format.num(v / 2 ** 30) : format.num(v))) }],
         series: [{}, ...[...series].reverse().map((one) => ({
-          stroke: theme.color("panel"), width: 1, fill: color(names, one.queue), paths: stepped, points: { show: false },
+          stroke: theme.color("panel"), width: 1, fill: color(names, one.queue), points: { show: false },
         }))],
         hooks: { setCursor: [(u) => { if (u.cursor.idx !== null && u.cursor.idx !== undefined) { cursor = from[u.cursor.idx]; read(cursor); } }] },
       }, data, place);
