@@ -1,5 +1,6 @@
 //! Chores of the project, without any tool to install: `cargo xtask help`.
 
+mod browser;
 mod ci;
 mod crash;
 mod fuzz;
@@ -30,6 +31,8 @@ Chores of the project.
   cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
   beside stock fair; real daemons and kill -9
   cargo xtask yarn compile VERSION             against another version of Hadoop
+  cargo xtask browser                          the dashboard in headless Chromium, and requests \
+  made up for the HTTP interface; needs Node, npm, Chromium and Python
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -39,6 +42,7 @@ fuzz/artifacts.
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
+        Some("browser") => browser::run(),
         Some("ci") => ci::run(),
         Some("fuzz") => fuzz::run(args),
         Some("crash") => crash::run(args),

@@ -18,6 +18,7 @@ mod json;
 mod number;
 mod overtaken;
 pub mod page;
+pub mod parts;
 mod rounded;
 mod shell;
 mod table;

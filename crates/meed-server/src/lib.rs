@@ -9,14 +9,20 @@
 //! | [`supervise`] | the process that runs a task, and outlives the server |
 //! | [`settings`] | the configuration; who may do what |
 //! | [`protocol`], [`client`] | what users and the server say to each other |
+//! | `access`, `http` | who comes in by HTTP; the interface, and the dashboard |
+//! | `feed`, `metrics` | what others watch |
 //!
 //! Invariants: nothing is acknowledged or begun before it is durable; an attempt of a task begins
 //! at most once, whatever dies in between; who a user is says the system alone.
 
+mod access;
 pub mod books;
 pub mod client;
 pub mod clock;
+mod feed;
 pub mod here;
+mod http;
+mod metrics;
 pub mod protocol;
 pub mod run;
 pub mod service;

@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::books::JobRow;
 use crate::run::TaskEnd;
+use crate::settings::Role;
 use crate::spec::Submission;
 
 /// Version of the answers.
@@ -47,6 +49,52 @@ pub enum Request {
     Reload {},
     /// Who serves.
     Ping {},
+    /// The machine: what it has, and what is free.
+    Cluster {},
+    /// Who asks, and what they may.
+    Me {},
+    /// Who held what.
+    History(HistoryQuery),
+    /// All that is counted, as Prometheus reads it.
+    Metrics {},
+    /// Where the output of a task is.
+    Log(LogQuery),
+    /// A new token for the HTTP interface.
+    CreateToken(TokenWish),
+    /// Tokens that there are.
+    Tokens {},
+    /// A token is good for nothing any more.
+    RevokeToken(TokenQuery),
+    /// A link that signs a browser in, once.
+    Dashboard {},
+}
+
+impl Request {
+    /// Whether something may be another after it.
+    pub fn changes(&self) -> bool {
+        match self {
+            Request::Submit(_)
+            | Request::Cancel(_)
+            | Request::Hold(_)
+            | Request::Release(_)
+            | Request::Reload {}
+            | Request::CreateToken(_)
+            | Request::RevokeToken(_)
+            | Request::Dashboard {} => true,
+            Request::Jobs(_)
+            | Request::Show(_)
+            | Request::Wait(_)
+            | Request::Queues {}
+            | Request::Why(_)
+            | Request::Ping {}
+            | Request::Cluster {}
+            | Request::Me {}
+            | Request::History(_)
+            | Request::Metrics {}
+            | Request::Log(_)
+            | Request::Tokens {} => false,
+        }
+    }
 }
 
 /// Which jobs.
@@ -59,6 +107,10 @@ pub struct JobsQuery {
     pub ended: bool,
     /// Only of this queue.
     pub queue: Option<String>,
+    /// Only of this user.
+    pub user: Option<String>,
+    /// Only those that stand so.
+    pub state: Option<JobStanding>,
     /// Only numbers below this one: the page behind one that ended with it.
     pub below: Option<u64>,
     /// At most so many.
@@ -74,6 +126,115 @@ pub struct JobQuery {
     /// Tasks are shown from this one on.
     #[serde(default)]
     pub from: u32,
+}
+
+/// Which output.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogQuery {
+    /// Number or name of the job.
+    pub job: String,
+    /// Index of the task.
+    pub task: u64,
+}
+
+/// Where the output of a task is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LogPlace {
+    /// Below the state folder; `None`: the user named a file of their own.
+    pub path: Option<String>,
+    /// Whose the file must be.
+    pub uid: u32,
+    /// Whether more may come.
+    pub running: bool,
+}
+
+/// Of which time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HistoryQuery {
+    /// The last month in steps of half an hour; else the last day in minutes.
+    pub month: bool,
+}
+
+/// Who held what.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct HoldingHistory {
+    /// The resource.
+    pub measured: String,
+    /// What the machine has of it now.
+    pub capacity: f64,
+    /// Length of a step, in microseconds.
+    pub step_us: u64,
+    /// Ends of the steps, in microseconds since 1970-01-01 UTC; the last one is still going on.
+    pub at_us: Vec<u64>,
+    /// Queues; what a tenant may not know by queue is one row without a name.
+    pub series: Vec<HoldingSeries>,
+}
+
+/// What a queue held.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+pub struct HoldingSeries {
+    /// The queue; `None`: all others together.
+    pub queue: Option<String>,
+    /// Mean over each step.
+    pub held: Vec<f64>,
+}
+
+/// A token that is wanted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenWish {
+    /// What it is for.
+    pub name: String,
+    /// The highest role that it allows.
+    pub role: Role,
+    /// Whose it is; `None`: the asking user's.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// How long it is good for, in seconds.
+    #[serde(default)]
+    pub expires_s: Option<u64>,
+    /// It changes nothing.
+    #[serde(default)]
+    pub reads_only: bool,
+}
+
+/// Which token.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenQuery {
+    /// Its number, as it is listed.
+    pub token: String,
+}
+
+/// A token as it is listed: what it was is not known any more.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TokenView {
+    /// Its number: not secret.
+    pub id: String,
+    /// What it is for.
+    pub name: String,
+    /// Whose it is.
+    pub user: String,
+    /// The highest role that it allows.
+    pub role: Role,
+    /// It changes nothing.
+    pub reads_only: bool,
+    /// When it was made, in microseconds since 1970-01-01 UTC.
+    pub created_us: u64,
+    /// When it ends.
+    pub expires_us: Option<u64>,
+}
+
+/// A new token: told this once.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TokenMade {
+    /// The secret.
+    pub secret: String,
+    /// The rest.
+    #[serde(flatten)]
+    pub token: TokenView,
 }
 
 /// What the server says.
@@ -106,7 +267,7 @@ pub struct NotDone {
 }
 
 /// Kinds of reasons.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalKind {
     /// The request is none.
@@ -146,7 +307,7 @@ impl Answer {
 }
 
 /// A job that was taken.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Submitted {
     /// Its number.
     pub job: u64,
@@ -155,7 +316,7 @@ pub struct Submitted {
 }
 
 /// A page of jobs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Jobs {
     /// The newest first.
     pub jobs: Vec<JobView>,
@@ -164,7 +325,7 @@ pub struct Jobs {
 }
 
 /// A job in a list. Of other users' jobs a tenant sees what fairness needs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct JobView {
     /// Its number.
     pub id: u64,
@@ -196,7 +357,7 @@ pub struct JobView {
 }
 
 /// How a job stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStanding {
     /// Its user holds it.
@@ -236,7 +397,7 @@ impl JobStanding {
 }
 
 /// All about a job, for its user.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Shown {
     /// As in lists.
     #[serde(flatten)]
@@ -246,13 +407,14 @@ pub struct Shown {
     /// Jobs that it waits for.
     pub after: Vec<u64>,
     /// Its tasks that run or have ended, by number.
+    #[schema(value_type = BTreeMap<String, TaskView>)]
     pub task: BTreeMap<u32, TaskView>,
     /// The first task of the next page.
     pub more: Option<u32>,
 }
 
 /// A task.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {
     /// Its index, as it is told.
     pub index: u64,
@@ -275,11 +437,11 @@ pub struct TaskView {
 }
 
 impl JobView {
-    /// What `row` says, with `running` tasks; `whole`: the asking user may see all of it.
-    pub fn of(row: &JobRow, state: JobStanding, running: u32, whole: bool) -> JobView {
+    /// What `row` says, with `running` tasks: all of it.
+    pub fn of(row: &JobRow, state: JobStanding, running: u32) -> JobView {
         JobView {
             id: row.id,
-            name: whole.then(|| row.name.clone()),
+            name: Some(row.name.clone()),
             user: row.user.clone(),
             queue: row.queue.clone(),
             state,
@@ -289,7 +451,13 @@ impl JobView {
             failed: row.failed,
             submitted_us: row.submitted_us,
             ended_us: row.ended_us,
-            why: row.why.clone().filter(|_| whole),
+            why: row.why.clone(),
         }
+    }
+
+    /// What others may know of it.
+    #[must_use]
+    pub fn for_others(&self) -> JobView {
+        JobView { name: None, why: None, ..self.clone() }
     }
 }

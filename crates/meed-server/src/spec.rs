@@ -17,7 +17,7 @@ pub const MAX_NAME: usize = 200;
 pub const MAX_AFTER: usize = 1000;
 
 /// A job, as its user describes it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// What people call it; the command's first word unless given.
@@ -27,11 +27,14 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// The program and its arguments.
+    #[schema(value_type = Vec<String>)]
     pub command: Vec<Bytes>,
     /// Its environment.
     #[serde(default)]
+    #[schema(value_type = Vec<Vec<String>>)]
     pub env: Vec<(Bytes, Bytes)>,
     /// The folder in which it runs.
+    #[schema(value_type = String)]
     pub folder: Bytes,
     /// Permission bits that its files do not get.
     pub umask: u32,
@@ -64,9 +67,11 @@ pub struct Submission {
     pub hold: bool,
     /// Where standard output goes; `None`: the server keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub stdout: Option<Bytes>,
     /// Where standard error goes; `None`: with standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub stderr: Option<Bytes>,
     /// The memory that it asks for bounds its address space as well (`RLIMIT_AS`).
     #[serde(default)]
@@ -74,7 +79,7 @@ pub struct Submission {
 }
 
 /// Tasks: `count` of them, numbered `first`, `first + step`, ...
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRange {
     /// How many.
@@ -104,6 +109,13 @@ impl TaskRange {
     /// The index of task number `task` of the job.
     pub fn index(&self, task: u32) -> u64 {
         u64::from(self.first) + u64::from(self.step) * u64::from(task)
+    }
+
+    /// The number of the task of that index.
+    pub fn number(&self, index: u64) -> Option<u32> {
+        let behind = index.checked_sub(u64::from(self.first))?;
+        let number = u32::try_from(behind.checked_div(u64::from(self.step))?).ok()?;
+        (number < self.count && self.index(number) == index).then_some(number)
     }
 
     /// Reads `0-99`, `1-9:2`, `5` or `0-99%8`, as Slurm writes arrays.
@@ -149,7 +161,7 @@ impl TaskRange {
 }
 
 /// A job that must have ended before.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct After {
     /// Its number, or its name.
@@ -160,7 +172,7 @@ pub struct After {
 }
 
 /// A limit of the system, as `ulimit` has it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SystemLimit {
     /// `core`, `nofile`, ...
@@ -282,6 +294,8 @@ mod tests {
             let tasks = TaskRange::parse(text).unwrap();
             assert_eq!((tasks.count, tasks.at_once), (count, at_once), "{text}");
             assert_eq!(tasks.index(tasks.count - 1), last, "{text}");
+            assert_eq!(tasks.number(last), Some(tasks.count - 1), "{text}");
+            assert_eq!(tasks.number(last + 1), None, "{text}");
         }
         for text in ["", "a", "3-1", "0-9%0", "0-9:0", "0-4294967295", "-1", "1-2-3"] {
             assert!(TaskRange::parse(text).is_err(), "{text}");

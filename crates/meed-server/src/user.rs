@@ -3,6 +3,22 @@
 use nix::unistd::{Gid, Group, Uid, getgrouplist};
 
 use crate::run::Account;
+use crate::settings::Role;
+
+/// What the way in leaves of what a user may: a token can be for less than its user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WayIn {
+    /// The highest role that it allows.
+    pub role: Role,
+    /// Nothing may be changed.
+    pub reads_only: bool,
+}
+
+impl Default for WayIn {
+    fn default() -> WayIn {
+        WayIn { role: Role::Admin, reads_only: false }
+    }
+}
 
 /// A user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +35,8 @@ pub struct LocalUser {
     pub shell: String,
     /// Names of all groups.
     pub groups: Vec<String>,
+    /// What is left of what the user may.
+    pub way: WayIn,
     gids: Vec<u32>,
 }
 
@@ -42,9 +60,21 @@ impl LocalUser {
             home: found.dir.to_string_lossy().into_owned(),
             shell: found.shell.to_string_lossy().into_owned(),
             groups: gids.iter().filter_map(named).collect(),
+            way: WayIn::default(),
             gids: gids.iter().map(|gid| gid.as_raw()).collect(),
             name: found.name,
         }
+    }
+
+    /// The user of that name, or of `uid-N`.
+    pub fn named(name: &str) -> Option<LocalUser> {
+        if let Ok(Some(found)) = nix::unistd::User::from_name(name) {
+            return Some(LocalUser::of(found.uid.as_raw(), found.gid.as_raw()));
+        }
+        let uid = name.strip_prefix("uid-")?.parse().ok()?;
+        let user = LocalUser::of(uid, uid);
+        // A number that has an account is called by its name.
+        (user.name == name).then_some(user)
     }
 
     /// A user whom the system does not know.
@@ -56,6 +86,7 @@ impl LocalUser {
             home: "/".to_owned(),
             shell: "/bin/sh".to_owned(),
             groups: Vec::new(),
+            way: WayIn::default(),
             gids: vec![uid],
         }
     }

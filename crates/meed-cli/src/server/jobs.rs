@@ -37,6 +37,8 @@ pub(crate) fn list(args: &JobsArgs) -> Result<(), Failure> {
             all: args.all,
             ended: args.ended,
             queue: args.queue.clone(),
+            user: None,
+            state: None,
             below,
             limit: Some(args.limit - jobs.len()),
         };

@@ -1,11 +1,13 @@
 //! Commands of a server on this machine (docs/server.md). Thin: they ask, and show the answer.
 
+mod get;
 mod jobs;
 mod logs;
 mod queues;
 mod serve;
 mod submit;
 mod table;
+mod token;
 mod top;
 
 use std::path::{Path, PathBuf};
@@ -67,6 +69,16 @@ pub(crate) enum ServerCommand {
     /// Has the server read its configuration again.
     #[command(after_help = format!("Examples:\n  meed reload\n\n{EXIT_CODES}"))]
     Reload(AskArgs),
+    /// Makes, lists and revokes tokens for the HTTP interface.
+    #[command(subcommand, after_help = format!("{}\n\n{EXIT_CODES}", token::EXAMPLES))]
+    Token(token::TokenCommand),
+    /// Prints a link that signs a browser in to the dashboard, once.
+    #[command(after_help = format!("Examples:\n  meed dashboard\n  xdg-open \"$(meed \
+        dashboard)\"\n\n{EXIT_CODES}"))]
+    Dashboard(AskArgs),
+    /// Asks the HTTP interface for a path, and prints the answer.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", get::EXAMPLES))]
+    Get(get::GetArgs),
 }
 
 /// Which server is meant.
@@ -143,6 +155,9 @@ pub(crate) fn run(command: ServerCommand) -> Result<(), Failure> {
         ServerCommand::Queues(args) => queues::list(&args),
         ServerCommand::Top(args) => top::run(&args),
         ServerCommand::Why(args) => queues::why(&args),
+        ServerCommand::Token(command) => token::run(&command),
+        ServerCommand::Dashboard(args) => token::dashboard(&args),
+        ServerCommand::Get(args) => get::run(&args),
         ServerCommand::Reload(args) => {
             let answer = args.connect()?.ask(&Request::Reload {})?;
             if args.json { print_json(&answer) } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! `meed serve`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,6 +14,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed serve
   meed serve /etc/meed/meed.toml
+  meed serve --http 127.0.0.1:7433
   meed serve --state /srv/meed --socket /run/meed/lab.sock";
 
 #[derive(Args)]
@@ -27,17 +29,23 @@ pub(crate) struct ServeArgs {
     /// The socket. Default: /run/meed/meed.sock for root, else below $XDG_RUNTIME_DIR.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Offers the HTTP interface and the dashboard at this address (docs/http.md). Default: what
+    /// the configuration says; without that they are off.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
 }
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
-    let ServeArgs { config, state, socket } = args;
+    let ServeArgs { config, state, socket, http } = args;
     let (config, state, socket) = (config.clone(), state.clone(), socket.clone());
-    serve(&Options { config, state, socket }, &|words| remark(words)).map_err(|error| {
-        let sentence = error.to_string();
-        match error {
-            ServeError::Settings(SettingsError::Wrong(_)) => Failure::Input(sentence),
-            ServeError::World(_) => Failure::Run(sentence),
-            _ => Failure::File(sentence),
-        }
-    })
+    serve(&Options { config, state, socket, http: *http }, &|words| remark(words)).map_err(
+        |error| {
+            let sentence = error.to_string();
+            match error {
+                ServeError::Settings(SettingsError::Wrong(_)) => Failure::Input(sentence),
+                ServeError::World(_) => Failure::Run(sentence),
+                _ => Failure::File(sentence),
+            }
+        },
+    )
 }

@@ -7,6 +7,8 @@
 //! | `jobs` | job | where it stands |
 //! | `open` | job | those that have not ended |
 //! | `tasks` | job, task | its failures, and how its last attempt ended |
+//! | `tokens` | their number | who they are for, and the hash of their secret |
+//! | `samples` | ring, step | who held what ([`crate::world`]) |
 //! | `meta` | name | the next number, the clock, how far the journal is in here |
 //!
 //! Two kinds of writes. What the journal cannot tell (a submission, a hold) is durable before
@@ -16,6 +18,7 @@
 
 mod row;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use redb::{
@@ -24,6 +27,7 @@ use redb::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::access::TokenRow;
 use crate::spec::Submission;
 pub use row::{AfterJob, Clock, Fate, JobRow, Meta, Phase, TaskRow};
 
@@ -31,7 +35,12 @@ const SPECS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("specs");
 const JOBS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("jobs");
 const OPEN: TableDefinition<'_, u64, ()> = TableDefinition::new("open");
 const TASKS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("tasks");
+const TOKENS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tokens");
+const SAMPLES: TableDefinition<'_, (u8, u64), &[u8]> = TableDefinition::new("samples");
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+
+/// What queues held, by their names.
+pub(crate) type Means = BTreeMap<String, f64>;
 
 /// Memory for pages.
 const CACHE_BYTES: usize = 64 << 20;
@@ -71,6 +80,10 @@ pub struct Writes {
     /// And whether it is over.
     jobs: Vec<(u64, bool, Vec<u8>)>,
     tasks: Vec<((u64, u32), Vec<u8>)>,
+    /// `None`: it goes.
+    tokens: Vec<(String, Option<Vec<u8>>)>,
+    /// And the first step of its ring that is kept.
+    samples: Vec<((u8, u64), u64, Vec<u8>)>,
     meta: Option<Vec<u8>>,
 }
 
@@ -90,6 +103,21 @@ impl Writes {
         self.tasks.push(((job, task), bytes(row)));
     }
 
+    /// A token.
+    pub fn token(&mut self, row: &TokenRow) {
+        self.tokens.push((row.id.clone(), Some(bytes(row))));
+    }
+
+    /// A token that is good for nothing any more.
+    pub fn token_gone(&mut self, id: &str) {
+        self.tokens.push((id.to_owned(), None));
+    }
+
+    /// Who held what in a step of a ring; steps before `oldest` go.
+    pub fn sample(&mut self, key: (u8, u64), means: &Means, oldest: u64) {
+        self.samples.push((key, oldest, bytes(means)));
+    }
+
     /// The rest.
     pub fn meta(&mut self, meta: &Meta) {
         self.meta = Some(bytes(meta));
@@ -100,6 +128,8 @@ impl Writes {
         self.specs.is_empty()
             && self.jobs.is_empty()
             && self.tasks.is_empty()
+            && self.tokens.is_empty()
+            && self.samples.is_empty()
             && self.meta.is_none()
     }
 }
@@ -137,6 +167,8 @@ impl JobBooks {
         write.open_table(JOBS)?;
         write.open_table(OPEN)?;
         write.open_table(TASKS)?;
+        write.open_table(TOKENS)?;
+        write.open_table(SAMPLES)?;
         write.open_table(META)?;
         Ok(write.commit()?)
     }
@@ -163,6 +195,33 @@ impl JobBooks {
     pub fn meta(&self) -> Result<Option<Meta>, BooksError> {
         let table = self.database.begin_read()?.open_table(META)?;
         table.get("meta")?.map(|row| read(row.value())).transpose()
+    }
+
+    /// All tokens.
+    ///
+    /// # Errors
+    ///
+    /// The system's; a row that is none.
+    pub fn tokens(&self) -> Result<Vec<TokenRow>, BooksError> {
+        let table = self.database.begin_read()?.open_table(TOKENS)?;
+        table.iter()?.map(|row| read(row?.1.value())).collect()
+    }
+
+    /// Samples of a ring from a step on.
+    ///
+    /// # Errors
+    ///
+    /// The system's; a row that is none.
+    pub fn samples(&self, ring: u8, from: u64) -> Result<Vec<(u64, Means)>, BooksError> {
+        let table = self.database.begin_read()?.open_table(SAMPLES)?;
+        let rows = table.range((ring, from)..=(ring, u64::MAX))?;
+        let sample =
+            |row: Result<(redb::AccessGuard<'_, (u8, u64)>, redb::AccessGuard<'_, _>), _>| {
+                let (key, row) = row?;
+                let bytes: &[u8] = row.value();
+                Ok((key.value().1, read(bytes)?))
+            };
+        rows.map(sample).collect()
     }
 
     /// What was submitted.
@@ -269,6 +328,18 @@ fn put(write: &WriteTransaction, writes: &Writes) -> Result<(), BooksError> {
     let mut tasks = write.open_table(TASKS)?;
     for (key, row) in &writes.tasks {
         tasks.insert(key, row.as_slice())?;
+    }
+    let mut tokens = write.open_table(TOKENS)?;
+    for (id, row) in &writes.tokens {
+        match row {
+            Some(row) => drop(tokens.insert(id.as_str(), row.as_slice())?),
+            None => drop(tokens.remove(id.as_str())?),
+        }
+    }
+    let mut samples = write.open_table(SAMPLES)?;
+    for (key, oldest, row) in &writes.samples {
+        samples.insert(key, row.as_slice())?;
+        samples.retain_in((key.0, 0)..(key.0, *oldest), |_, _| false)?;
     }
     if let Some(meta) = &writes.meta {
         write.open_table(META)?.insert("meta", meta.as_slice())?;

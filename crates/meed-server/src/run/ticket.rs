@@ -74,7 +74,7 @@ pub struct Began {
 }
 
 /// A task has ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskEnd {
     /// Since when it ran; `None`: it never began.
     pub began: Option<Moment>,
@@ -98,7 +98,7 @@ pub struct TaskEnd {
 }
 
 /// How a process ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
     /// With this status; 0 is well.
@@ -110,7 +110,7 @@ pub enum How {
 }
 
 /// By whose doing a task ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCause {
     /// Its own.

@@ -16,6 +16,7 @@ mod connection;
 mod notify;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -55,6 +56,8 @@ pub struct Options {
     pub state: Option<PathBuf>,
     /// The socket; the usual one unless given.
     pub socket: Option<PathBuf>,
+    /// Where the HTTP interface listens; as the configuration says unless given.
+    pub http: Option<SocketAddr>,
 }
 
 /// Why a server could not start, or stopped.
@@ -79,6 +82,9 @@ pub enum ServeError {
         .0.display()
     )]
     SocketInUse(PathBuf),
+    /// The HTTP interface cannot listen.
+    #[error("HTTP: {0}")]
+    Http(String),
     /// A path of a socket that is too long for the system, and so on.
     #[error("{}: {error}", path.display())]
     File {
@@ -138,6 +144,7 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     let (sender, receiver) = sync_channel(QUEUE);
     let of_watch = sender.clone();
     let gone = move |token| drop(of_watch.send(Message::Event(TurnEvent::Gone(token))));
+    let http = crate::http::listen(&settings.http, options.http).map_err(ServeError::Http)?;
     let places = Places { state: state.clone() };
     let mut world = World::open(places, settings, machine, gone)?;
     remark(&mut world, say);
@@ -148,6 +155,12 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
         move || connection::accept(&listener, &sender, &limits)
     })
     .map_err(named(&socket))?;
+    if let Some(http) = http {
+        let state = state.clone();
+        let url =
+            http.serve(&mut world, sender.clone(), state).map_err(named(Path::new("http")))?;
+        say(&format!("HTTP at {url}"));
+    }
     signals(sender).map_err(named(&socket))?;
     let notify = Notify::from_environment();
     say(&format!("serves at {}, state in {}", socket.display(), state.display()));

@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use meed_config::words::did_you_mean;
+use serde::{Deserialize, Serialize};
 
 use super::queue_name;
 use crate::user::LocalUser;
 
 /// What a user may do.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, utoipa::ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Own jobs, in own queues.
     Tenant,
@@ -16,6 +20,17 @@ pub enum Role {
     Operator,
     /// Everything.
     Admin,
+}
+
+impl Role {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Tenant => "tenant",
+            Role::Operator => "operator",
+            Role::Admin => "admin",
+        }
+    }
 }
 
 /// Users, queues and roles.
@@ -45,8 +60,13 @@ impl Members {
         Ok(Members { admins, operators, queues })
     }
 
-    /// What `user` may do. Root may do everything, and so may who runs the server.
+    /// What `user` may do. Root may do everything, and so may who runs the server; less where the
+    /// way in allows less.
     pub fn role(&self, user: &LocalUser) -> Role {
+        self.own_role(user).min(user.way.role)
+    }
+
+    fn own_role(&self, user: &LocalUser) -> Role {
         if user.uid == 0 || user.is_server() || listed(&self.admins, user) {
             Role::Admin
         } else if listed(&self.operators, user) {
@@ -122,6 +142,13 @@ mod tests {
         assert!(members.may_use(&user("zoe", &[]), "cy"));
         assert_eq!(members.role(&ann), Role::Tenant);
         assert_eq!(members.role(&LocalUser::made_up("root", 0)), Role::Admin);
+        let mut bounded = LocalUser::made_up("root", 0);
+        bounded.way.role = Role::Tenant;
+        assert_eq!(members.role(&bounded), Role::Tenant);
+        assert!(!members.may_use(&bounded, "cy"), "a token for a tenant makes no admin");
+        let mut raised = user("ann", &[]);
+        raised.way.role = Role::Admin;
+        assert_eq!(members.role(&raised), Role::Tenant, "nor more of a user than it is");
         assert!(Members::new(vec![], vec![], queues, &["lab", "lab.visoin"]).is_err());
     }
 }

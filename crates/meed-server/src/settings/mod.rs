@@ -8,6 +8,7 @@ mod machine;
 mod members;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub const POLICY: &str = "long-term,half_life=7d";
 struct File {
     #[serde(default)]
     server: ServerForm,
+    #[serde(default)]
+    http: HttpForm,
     policy: Option<PolicySpec>,
     cluster: Option<ClusterForm>,
     #[serde(default)]
@@ -68,6 +71,53 @@ struct ServerForm {
     affinity: Option<bool>,
 }
 
+/// `[http]`.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an [http] table")]
+struct HttpForm {
+    /// Address and port; without it the interface is off.
+    listen: Option<String>,
+    /// What the server is called besides its address.
+    #[serde(default)]
+    hosts: Vec<String>,
+    /// Certificates, in PEM.
+    certificate: Option<PathBuf>,
+    /// Their key, in PEM.
+    key: Option<PathBuf>,
+}
+
+/// How the HTTP interface is met.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HttpSettings {
+    /// Address and port; `None`: it is off.
+    pub listen: Option<SocketAddr>,
+    /// What the server is called besides its address.
+    pub hosts: Vec<String>,
+    /// Certificates and their key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+}
+
+impl HttpSettings {
+    fn of(form: HttpForm) -> Result<HttpSettings, String> {
+        let HttpForm { listen, hosts, certificate, key } = form;
+        let tls = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            _ => return Err("[http]: `certificate` and `key` belong together".to_owned()),
+        };
+        if let Some(host) = hosts.iter().find(|host| host.is_empty() || host.contains(['/', '*'])) {
+            return Err(format!("[http] hosts: `{host}` is no name of a host"));
+        }
+        let address = |text: String| {
+            text.parse().map_err(|_| {
+                format!("[http] listen: `{text}` is no address with a port; write 127.0.0.1:7433")
+            })
+        };
+        let listen = listen.map(address).transpose()?;
+        Ok(HttpSettings { listen, hosts, tls })
+    }
+}
+
 /// A server's settings, checked.
 #[derive(Clone)]
 pub struct Settings {
@@ -93,6 +143,8 @@ pub struct Settings {
     pub max_jobs: u32,
     /// Whether tasks get processors of their own.
     pub affinity: bool,
+    /// The HTTP interface.
+    pub http: HttpSettings,
     /// Worth a line to the operator each.
     pub remarks: Vec<String>,
     /// The file, where there is one.
@@ -156,7 +208,7 @@ impl Settings {
         alone: Option<&str>,
         text: Option<(&str, &str)>,
     ) -> Result<Settings, String> {
-        let File { server, policy, cluster, fairness, queue } = form;
+        let File { server, http, policy, cluster, fairness, queue } = form;
         let mut remarks = Vec::new();
         let cluster = cluster.unwrap_or_else(|| machine.cluster());
         let policy = match policy {
@@ -200,6 +252,7 @@ impl Settings {
             grace: span("grace", &server.grace)?.unwrap_or(Duration::from_secs(10)),
             max_jobs: server.max_jobs.unwrap_or(100_000),
             affinity: server.affinity.unwrap_or(true),
+            http: HttpSettings::of(http)?,
             remarks,
             file: None,
             config,
@@ -298,6 +351,9 @@ mod tests {
             ),
             ("[[queue]]\nname = \"a..b\"", "empty part"),
             ("policy = \"long-turm\"", "long-turm"),
+            ("[http]\nlisten = \"here\"", "write 127.0.0.1:7433"),
+            ("[http]\nkey = \"k.pem\"", "belong together"),
+            ("[http]\nhosts = [\"*.org\"]", "no name of a host"),
         ] {
             let why = read(text).map(|_| ()).unwrap_err();
             assert!(why.contains(message), "`{message}` is not in: {why}");

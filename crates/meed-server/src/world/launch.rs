@@ -12,9 +12,9 @@ use meed_journal::TaskKey;
 
 use super::tasks::never;
 use super::verbs::Verb;
-use super::{Held, Run, World, WorldError};
+use super::{Held, Run, Supervisor, World, WorldError};
 use crate::books::JobRow;
-use crate::run::{TaskFolder, Ticket, Watched};
+use crate::run::{TaskFolder, Ticket};
 use crate::spec::{Submission, SystemLimit};
 use crate::supervise;
 use crate::text::Bytes;
@@ -26,7 +26,10 @@ impl World {
         let mut verbs = Vec::new();
         for action in actions {
             match action {
-                Action::Start { task, .. } => verbs.extend(self.start(task)?),
+                Action::Start { task, .. } => {
+                    self.note_wait(&task);
+                    verbs.extend(self.start(task)?);
+                }
                 Action::Stop { task, .. } => self.stop(&task),
             }
         }
@@ -63,6 +66,7 @@ impl World {
             Ok(ticket) => Some(Held { processors: ticket.processors, gpus: ticket.gpus }),
             Err(_) => self.devices_for(&spec),
         };
+        self.watched.touch(row.id);
         self.running.entry(row.id).or_default().insert(task.clone());
         let (watched, stops) = (None, false);
         let Some(held) = held else {
@@ -143,7 +147,7 @@ impl World {
         row: &JobRow,
         folder: &TaskFolder,
         ticket: &Ticket,
-    ) -> io::Result<Watched> {
+    ) -> io::Result<Supervisor> {
         let mode = if ticket.account.is_some() { 0o711 } else { 0o700 };
         DirBuilder::new().recursive(true).mode(mode).create(self.places.logs(row.id))?;
         folder.make(ticket)?;

@@ -18,8 +18,10 @@
 //! It decides nothing itself and keeps no copy of what the engine knows: a row of a job holds what
 //! was submitted and what became of it, a run holds a process.
 
+mod access;
 mod clock;
 mod devices;
+mod history;
 mod launch;
 mod recover;
 mod reload;
@@ -27,25 +29,32 @@ mod submit;
 mod tasks;
 mod verbs;
 mod views;
+mod watched;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use meed_driver::Failed;
 use meed_driver::live::{Live, OpenError};
 use meed_journal::TaskKey;
 use meed_store::{Retention, UnixMillis};
 
+use crate::access::Doors;
 use crate::books::{BooksError, JobBooks, JobRow, Meta, Writes};
-use crate::clock::{Moment, wall_us};
+use crate::clock::{Moment, boot_us, wall_us};
 use crate::protocol::{Answer, Request};
-use crate::run::{SupervisorWatch, TaskFolder, Watched};
+use crate::run::{SupervisorWatch, TaskFolder, Watched as Supervisor};
 use crate::settings::{Settings, ThisMachine};
 use crate::user::LocalUser;
 use devices::{Devices, Held};
+use history::SampleRing;
 use submit::Planned;
 use verbs::Verb;
+pub(crate) use views::{ClusterShown, MeShown, QueueShown, QueuesShown};
+use watched::Watched;
+pub(crate) use why::WhyShown;
 
 /// Why the server cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +115,7 @@ struct Run {
     /// What it holds; nothing while it waits for it.
     held: Held,
     /// Its supervisor, where it has one.
-    watched: Option<Watched>,
+    watched: Option<Supervisor>,
     /// The engine does not know it any more: it is being stopped.
     stops: bool,
 }
@@ -181,6 +190,10 @@ pub struct World {
     refused: BTreeMap<u64, String>,
     /// Worth a line to the operator each.
     remarks: Vec<String>,
+    /// Who comes in by HTTP.
+    doors: Arc<Doors>,
+    watched: Watched,
+    samples: [SampleRing; 2],
 }
 
 impl World {
@@ -191,6 +204,7 @@ impl World {
     /// The journal or the books cannot be written: nobody was answered, and the server must begin
     /// again from what they hold.
     pub fn turn(&mut self, events: Vec<TurnEvent>) -> Result<(), WorldError> {
+        let began_us = boot_us();
         let (mut asks, mut others) = (Vec::new(), Vec::new());
         for event in events {
             match event {
@@ -220,7 +234,8 @@ impl World {
                 other => reply(self.answer(other, &user)?),
             }
         }
-        self.wake()
+        self.wake()?;
+        self.turn_over(began_us)
     }
 
     /// Tells, commits and carries out until nothing follows.
@@ -229,7 +244,10 @@ impl World {
         while !verbs.is_empty() || std::mem::take(&mut first) {
             let now = self.live.instant(self.meta.clock.now());
             self.tell(now, verbs)?;
+            let begins = boot_us();
             let actions = self.live.commit(wall_millis())?;
+            let took = meed::Span::from_micros(boot_us().saturating_sub(begins));
+            self.live.counters().commit_took(took.unwrap_or_default());
             self.meta.cursor = self.live.store().durable().get();
             self.write(false)?;
             verbs = self.act(actions)?;
@@ -263,7 +281,8 @@ impl World {
     ///
     /// As [`World::turn`].
     pub fn tidy(&mut self) -> Result<(), WorldError> {
-        if self.is_dirty || !self.over.is_empty() {
+        self.sample();
+        if self.is_dirty || !self.over.is_empty() || !self.writes.is_empty() {
             self.writes.meta(&self.meta);
             self.books.write(&std::mem::take(&mut self.writes), true)?;
             self.is_dirty = false;
@@ -315,7 +334,13 @@ impl World {
 
     fn row_mut(&mut self, id: u64) -> Option<&mut JobRow> {
         self.changed.insert(id);
+        self.watched.touch(id);
         self.rows.get_mut(&id)
+    }
+
+    /// Who comes in by HTTP.
+    pub(crate) fn doors(&self) -> Arc<Doors> {
+        self.doors.clone()
     }
 
     /// The settings, to be read.

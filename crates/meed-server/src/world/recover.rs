@@ -21,7 +21,7 @@ use meed_journal::{Fact, Header, JobKey, Opened, Outcome, Record, TaskKey};
 use meed_store::{FileStore, FileStoreOptions, Seq};
 
 use super::verbs::Verb;
-use super::{Devices, Held, Places, Run, World, WorldError, now, wall_millis};
+use super::{Devices, Held, Places, Run, SampleRing, Watched, World, WorldError, now, wall_millis};
 use crate::books::{Clock, Fate, JobBooks, JobRow, Meta, Phase};
 use crate::clock::boot_id;
 use crate::run::{FolderState, SupervisorWatch, TaskEnd, TaskFolder};
@@ -84,7 +84,11 @@ impl World {
             refused: BTreeMap::new(),
             remarks: recovered.remarks,
             settings: settings.clone(),
+            doors: Default::default(),
+            watched: Watched::new(),
+            samples: SampleRing::both(),
         };
+        world.books.tokens()?.into_iter().for_each(|row| world.doors.admit(row));
         let changes = world.adopt(settings).map_err(|why| WorldError::System {
             what: "the settings".to_owned(),
             error: std::io::Error::other(why.text),

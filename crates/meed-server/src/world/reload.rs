@@ -79,8 +79,12 @@ impl World {
             }
         }
         self.meta.queues = known;
+        if settings.http != self.settings.http {
+            self.remarks.push("[http] has changed; it is read when the server starts".to_owned());
+        }
         self.remarks.extend(settings.remarks.iter().cloned());
         self.settings = settings;
+        self.watched.rules_changed();
         Ok(verbs)
     }
 }

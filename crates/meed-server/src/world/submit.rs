@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::verbs::{Begin, Verb};
 use super::{World, WorldError};
+use crate::access::TokenRow;
 use crate::books::{AfterJob, Fate, JobRow, Phase};
 use crate::clock::wall_us;
 use crate::protocol::{Answer, JobQuery, NotDone, RefusalKind, Request, Submitted};
@@ -31,6 +32,8 @@ pub(super) enum Planned {
     View(u64),
     /// The end of the job.
     Wait(u64),
+    /// This token, with its secret.
+    Token(Box<TokenRow>, String),
 }
 
 type Checked<T> = Result<Result<T, NotDone>, WorldError>;
@@ -58,6 +61,13 @@ impl World {
         request: Request,
         verbs: &mut Vec<Verb>,
     ) -> Result<Planned, WorldError> {
+        if user.way.reads_only && request.changes() {
+            let why = "this token is for reading only";
+            return Ok(Planned::Answer(Answer::of(Err::<(), _>(NotDone::new(
+                RefusalKind::Forbidden,
+                why,
+            )))));
+        }
         let planned = match request {
             Request::Submit(spec) => self.submit(user, spec, verbs)?.map(Planned::Submitted),
             Request::Cancel(query) => self.cancel(user, &query, verbs)?.map(Planned::View),
@@ -65,6 +75,8 @@ impl World {
             Request::Release(query) => self.release(user, &query, verbs)?.map(Planned::View),
             Request::Wait(query) => self.find(user, &query)?.map(|row| Planned::Wait(row.id)),
             Request::Reload {} => self.ask_reload(user, verbs).map(Planned::Answer),
+            Request::CreateToken(wish) => self.make_token(user, wish),
+            Request::RevokeToken(query) => self.revoke_token(user, &query.token),
             other => Ok(Planned::Answer(self.read(user, other)?)),
         };
         Ok(planned.unwrap_or_else(|why| Planned::Answer(Answer::of(Err::<(), _>(why)))))
@@ -89,6 +101,7 @@ impl World {
                 let queue = row.map(|row| row.queue).unwrap_or_default();
                 Ok(Answer::of(Ok(Submitted { job, queue })))
             }
+            Planned::Token(row, secret) => Ok(self.admit(*row, secret)),
             Planned::View(job) | Planned::Wait(job) => self.view_of(job, user),
         }
     }
@@ -154,6 +167,7 @@ impl World {
         self.writes.spec(id, &spec);
         self.rows.insert(id, row);
         self.changed.insert(id);
+        self.watched.touch(id);
         self.await_others(id);
         self.arrive_if_ready(id, Some(&spec), verbs)?;
         Ok(Ok(id))

@@ -143,6 +143,7 @@ impl World {
         if let Some(id) = JobRow::id_of(&task.job)
             && let Some(tasks) = self.running.get_mut(&id)
         {
+            self.watched.touch(id);
             tasks.remove(task);
             if tasks.is_empty() {
                 self.running.remove(&id);

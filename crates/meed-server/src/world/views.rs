@@ -8,12 +8,13 @@ use meed_driver::explain::QueueStatus;
 use meed_journal::UnitName;
 use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
 use super::{World, WorldError};
 use crate::books::{Fate, JobRow, Phase, TaskRow};
 use crate::protocol::{
-    Answer, JobQuery, JobStanding, JobView, Jobs, JobsQuery, MAX_ROWS, NotDone, RefusalKind,
-    Request, Shown, TaskView,
+    Answer, JobQuery, JobStanding, JobView, Jobs, JobsQuery, LogPlace, LogQuery, MAX_ROWS, NotDone,
+    RefusalKind, Request, Shown, TaskView,
 };
 use crate::settings::Role;
 use crate::spec::Submission;
@@ -23,29 +24,78 @@ use crate::user::LocalUser;
 const MOST_LOOKED_AT: usize = 200_000;
 
 /// A resource of the machine.
-#[derive(Serialize)]
-struct ResourceShown {
-    resource: String,
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ResourceShown {
+    /// Its name.
+    pub(super) resource: String,
+    /// What it is counted in.
+    #[schema(value_type = String)]
     unit: UnitName,
-    has: f64,
-    held: f64,
+    /// What the machine has.
+    pub(super) has: f64,
+    /// What tasks hold of it.
+    pub(super) held: f64,
+    /// What is left.
+    free: f64,
+}
+
+/// All queues, and the machine.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct QueuesShown {
+    queues: Vec<QueueShown>,
+    resources: Vec<ResourceShown>,
+}
+
+/// The machine.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ClusterShown {
+    /// Version of the server.
+    server: String,
+    nodes: Vec<NodeShown>,
+    /// How queues are ordered.
+    policy: String,
+    queues: usize,
+    /// Jobs that have not ended.
+    open_jobs: usize,
+}
+
+/// A node.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NodeShown {
+    node: String,
+    resources: Vec<ResourceShown>,
+}
+
+/// Who asks.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MeShown {
+    user: String,
+    role: Role,
+    /// Nothing may be changed by this way in.
+    reads_only: bool,
 }
 
 /// How a queue stands.
-#[derive(Serialize)]
-struct QueueShown {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct QueueShown {
+    /// Its name.
     queue: String,
     /// Its place among the queues that are served next; `None`: nothing of it waits.
     next: Option<usize>,
     weight: f64,
+    /// The resource that share, held and demand are of.
     measured: String,
+    /// What it is entitled to.
     share: f64,
     held: f64,
+    /// Held and waited for.
     demand: f64,
     waiting_tasks: u64,
+    /// Live jobs.
     jobs: u64,
-    /// Of own queues.
+    /// Of own queues: usage, balance, rho and so on, in resource-seconds (docs/http.md).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     books: Option<QueueStatus>,
 }
 
@@ -61,6 +111,22 @@ impl World {
             Request::Show(query) => Ok(Answer::of(self.show(user, &query)?)),
             Request::Queues {} => Ok(Answer::of(self.queues(user))),
             Request::Why(query) => Ok(Answer::of(self.why(user, &query)?)),
+            Request::Cluster {} => Ok(Answer::of(Ok(self.cluster()))),
+            Request::Me {} => {
+                let role = self.settings.members.role(user);
+                let (user, reads_only) = (user.name.clone(), user.way.reads_only);
+                Ok(Answer::of(Ok(MeShown { user, role, reads_only })))
+            }
+            Request::History(query) => Ok(Answer::of(self.history(user, query)?)),
+            Request::Metrics {} => {
+                let text = self.metrics(user).map(|text| json!({ "text": text }));
+                Ok(Answer::of(text))
+            }
+            Request::Log(query) => Ok(Answer::of(self.log(user, &query)?)),
+            Request::Tokens {} => Ok(self.list_tokens(user)),
+            Request::Dashboard {} => {
+                Ok(self.link(user).unwrap_or_else(|why| Answer::of(Err::<(), _>(why))))
+            }
             _ => Ok(Answer::of(Ok(json!({
                 "server": env!("CARGO_PKG_VERSION"),
                 "user": user.name,
@@ -79,8 +145,21 @@ impl World {
     }
 
     pub(super) fn view(&self, row: &JobRow, user: &LocalUser) -> JobView {
-        let running = self.running.get(&row.id).map_or(0, |tasks| tasks.len() as u32);
-        JobView::of(row, state(row, running), running, self.may_see(row, user))
+        let whole = self.whole_view(row);
+        if self.may_see(row, user) { whole } else { whole.for_others() }
+    }
+
+    fn running_tasks(&self, row: &JobRow) -> u32 {
+        self.running.get(&row.id).map_or(0, |tasks| tasks.len() as u32)
+    }
+
+    fn standing(&self, row: &JobRow) -> JobStanding {
+        state(row, self.running_tasks(row))
+    }
+
+    /// All of it.
+    pub(super) fn whole_view(&self, row: &JobRow) -> JobView {
+        JobView::of(row, self.standing(row), self.running_tasks(row))
     }
 
     fn may_see(&self, row: &JobRow, user: &LocalUser) -> bool {
@@ -92,6 +171,8 @@ impl World {
         let below = query.below.unwrap_or(u64::MAX);
         let is_wanted = |row: &JobRow| {
             (query.all || row.uid == user.uid)
+                && query.user.as_ref().is_none_or(|name| row.user == *name)
+                && query.state.is_none_or(|wanted| self.standing(row) == wanted)
                 && query.queue.as_ref().is_none_or(|queue| row.queue == *queue)
         };
         let mut jobs: Vec<JobView> = Vec::new();
@@ -186,7 +267,7 @@ impl World {
         }
     }
 
-    fn queues(&mut self, user: &LocalUser) -> Result<serde_json::Value, NotDone> {
+    fn queues(&mut self, user: &LocalUser) -> Result<QueuesShown, NotDone> {
         let failed = |why: meed::Rejected| NotDone::new(RefusalKind::Failed, why.to_string());
         let now = self.live.instant(self.meta.clock.now());
         let books = self.live.queues(now).map_err(failed)?;
@@ -215,20 +296,66 @@ impl World {
             }
         };
         let queues: Vec<QueueShown> = books.into_iter().map(shown).collect();
-        Ok(json!({ "queues": queues, "resources": self.resources() }))
+        Ok(QueuesShown { queues, resources: self.resources() })
+    }
+
+    /// The machine: one node, which is up while it serves.
+    fn cluster(&self) -> ClusterShown {
+        let engine = self.live.engine();
+        let jobs = self.rows.values().filter(|row| !row.is_over()).count();
+        let node = self.settings.node().name.clone();
+        ClusterShown {
+            server: env!("CARGO_PKG_VERSION").to_owned(),
+            nodes: vec![NodeShown { node, resources: self.resources() }],
+            policy: self.settings.policy.word("order").unwrap_or_default().to_owned(),
+            queues: engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id)).count(),
+            open_jobs: jobs,
+        }
+    }
+
+    /// Where the output of a task is: for its user, and for admins.
+    fn log(
+        &self,
+        user: &LocalUser,
+        query: &LogQuery,
+    ) -> Result<Result<LogPlace, NotDone>, WorldError> {
+        let which = JobQuery { job: query.job.clone(), from: 0 };
+        let row = match self.own(user, &which)? {
+            Ok(row) => row,
+            Err(why) => return Ok(Err(why)),
+        };
+        if row.uid != user.uid && self.settings.members.role(user) < Role::Admin {
+            let why = format!("what job {} wrote is for its user and admins", row.id);
+            return Ok(Err(NotDone::new(RefusalKind::Forbidden, why)));
+        }
+        let Some(spec) = self.books.spec(row.id)? else {
+            return Ok(Err(NotDone::new(RefusalKind::Failed, "the job's description is lost")));
+        };
+        let Some(number) = spec.tasks.number(query.task) else {
+            let why = format!("job {} has no task {}", row.id, query.task);
+            return Ok(Err(NotDone::new(RefusalKind::Unknown, why)));
+        };
+        let running = self.running.get(&row.id).into_iter().flatten();
+        let running = running.into_iter().any(|task| task.task == number);
+        let path = self.places.logs(row.id).join(format!("{}.log", query.task));
+        let path = path.strip_prefix(&self.places.state).unwrap_or(&path);
+        let path = spec.stdout.is_none().then(|| path.to_string_lossy().into_owned());
+        Ok(Ok(LogPlace { path, uid: row.uid, running }))
     }
 
     /// What the machine has, and what tasks hold of it.
-    fn resources(&self) -> Vec<ResourceShown> {
+    pub(super) fn resources(&self) -> Vec<ResourceShown> {
         let engine = self.live.engine();
         let (kinds, held) = (engine.kinds(), engine.queue(QueueId::ROOT).held);
         let shown = |kind: usize| {
             let natural = |amount: u64| amount as f64 / kinds.unit(kind).scale() as f64;
+            let (has, held) = (engine.capacity().get(kind), held.get(kind));
             ResourceShown {
                 resource: kinds.name(kind).to_owned(),
                 unit: kinds.unit(kind).into(),
-                has: natural(engine.capacity().get(kind)),
-                held: natural(held.get(kind)),
+                has: natural(has),
+                held: natural(held),
+                free: natural(has.saturating_sub(held)),
             }
         };
         (0..kinds.len()).map(shown).collect()

@@ -6,13 +6,28 @@
 
 use meed_driver::explain::{Standing, Subject};
 use meed_journal::JobKey;
+use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use super::{World, WorldError};
 use crate::books::JobRow;
-use crate::protocol::{JobQuery, NotDone, RefusalKind};
+use crate::protocol::{JobQuery, JobView, NotDone, RefusalKind};
 use crate::settings::Role;
 use crate::user::LocalUser;
+
+/// What stands in a job's way.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WhyShown {
+    job: JobView,
+    /// Jobs whose end it waits for.
+    waits_for: Vec<u64>,
+    /// Tasks whose turn has come, while others still hold their devices.
+    waits_for_devices: usize,
+    /// How it stands by the scheduler (docs/explain.md); `null`: the scheduler does not know it.
+    #[schema(value_type = Option<Object>)]
+    standing: Option<Value>,
+}
 
 impl World {
     /// What stands in a job's way.
@@ -20,7 +35,7 @@ impl World {
         &mut self,
         user: &LocalUser,
         query: &JobQuery,
-    ) -> Result<Result<Value, NotDone>, WorldError> {
+    ) -> Result<Result<WhyShown, NotDone>, WorldError> {
         let row = match self.own(user, query)? {
             Ok(row) => row,
             Err(why) => return Ok(Err(why)),
@@ -38,13 +53,8 @@ impl World {
             }
         }
         let tasks = self.running.get(&row.id).into_iter().flatten();
-        let deferred = tasks.filter(|task| self.deferred.contains(task)).count();
-        Ok(Ok(json!({
-            "job": view,
-            "waits_for": waits_for,
-            "waits_for_devices": deferred,
-            "standing": standing,
-        })))
+        let waits_for_devices = tasks.filter(|task| self.deferred.contains(task)).count();
+        Ok(Ok(WhyShown { job: view, waits_for, waits_for_devices, standing }))
     }
 
     /// Without what is others': keys of queues that the user may not use, and names of jobs of

@@ -1,0 +1,98 @@
+//! What is refused before anybody asks what it is: names of hosts that this server does not have
+//! (a foreign page whose name was bound to this machine), requests that pages of others send, and
+//! requests that take too long. And what every answer tells a browser.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::gate::Gate;
+use super::problem::Problem;
+use crate::protocol::RefusalKind;
+
+/// An answer begins within this time.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// Nothing but this server's own files and answers; nothing inline; in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
+                      data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+const HEADERS: &[(&str, &str)] = &[
+    ("content-security-policy", POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+];
+
+/// See the module.
+pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let checked = check_host(&gate, &request).and_then(|()| check_origin(&request));
+    let mut response = match checked {
+        Err(problem) => problem.into_response(),
+        Ok(()) => match tokio::time::timeout(ANSWER_TIME, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Problem::busy("the answer takes too long").into_response(),
+        },
+    };
+    gate.counts.answered(response.status().as_u16());
+    if gate.is_secure {
+        let year = HeaderValue::from_static("max-age=31536000");
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(*name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn one(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
+    let mut all = headers.get_all(name).iter();
+    let value = all.next()?.to_str().ok()?;
+    all.next().is_none().then_some(value)
+}
+
+fn check_host(gate: &Gate, request: &Request) -> Result<(), Problem> {
+    let host = one(request.headers(), header::HOST);
+    let known = |host: &str| gate.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+    let named = request.uri().authority().map(|authority| authority.as_str());
+    match host.is_some_and(known) && named.is_none_or(known) {
+        true => Ok(()),
+        false => Err(Problem::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            RefusalKind::Forbidden,
+            "this server is not called so; call it by its address, or name the host in \
+             [http] hosts",
+        )),
+    }
+}
+
+fn check_origin(request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    let refused = || Err(Problem::forbidden("requests from pages of others are refused"));
+    if headers.contains_key(header::ORIGIN) {
+        let origin = one(headers, header::ORIGIN).unwrap_or_default();
+        let host = one(headers, header::HOST).unwrap_or_default();
+        let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        if !from.is_some_and(|from| from.eq_ignore_ascii_case(host)) {
+            return refused();
+        }
+    }
+    if headers.contains_key("sec-fetch-site") {
+        let site = one(headers, "sec-fetch-site").unwrap_or_default();
+        // A link to the page itself, which holds nothing of anybody.
+        let is_link = *request.method() == Method::GET
+            && request.uri().path() == "/"
+            && one(headers, "sec-fetch-mode") == Some("navigate");
+        if !matches!(site, "same-origin" | "none") && !is_link {
+            return refused();
+        }
+    }
+    Ok(())
+}

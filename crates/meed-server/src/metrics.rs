@@ -1,0 +1,100 @@
+//! The text format of Prometheus, version 0.0.4: families, samples, histograms.
+
+use std::fmt::Write;
+
+/// Upper bounds of waits, in seconds.
+pub(crate) const WAIT_BOUNDS: &[f64] =
+    &[0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0, 604_800.0];
+/// Upper bounds of turns of the service, in seconds.
+pub(crate) const TURN_BOUNDS: &[f64] =
+    &[0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5];
+
+/// What was seen, by size.
+#[derive(Clone, Debug)]
+pub(crate) struct Buckets {
+    bounds: &'static [f64],
+    counts: Vec<u64>,
+    sum: f64,
+}
+
+impl Buckets {
+    pub(crate) fn new(bounds: &'static [f64]) -> Buckets {
+        Buckets { bounds, counts: vec![0; bounds.len() + 1], sum: 0.0 }
+    }
+
+    pub(crate) fn see(&mut self, value: f64) {
+        self.counts[self.bounds.partition_point(|&bound| bound < value)] += 1;
+        self.sum += value;
+    }
+}
+
+/// A page of metrics. Writing to memory does not fail.
+#[derive(Default)]
+pub(crate) struct MetricsPage {
+    text: String,
+}
+
+impl MetricsPage {
+    /// Samples of this name follow.
+    pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    pub(crate) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        self.text.push_str(name);
+        let mut sign = '{';
+        for (label, text) in labels {
+            let _ = write!(self.text, "{sign}{label}=\"{}\"", escaped(text));
+            sign = ',';
+        }
+        if !labels.is_empty() {
+            self.text.push('}');
+        }
+        let _ = writeln!(self.text, " {value}");
+    }
+
+    pub(crate) fn histogram(&mut self, name: &str, labels: &[(&str, &str)], seen: &Buckets) {
+        let bounds = seen.bounds.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
+        let mut below = 0;
+        for (bound, count) in bounds.zip(&seen.counts) {
+            below += count;
+            let labels = [labels, &[("le", bound.as_str())]].concat();
+            self.sample(&format!("{name}_bucket"), &labels, below as f64);
+        }
+        self.sample(&format!("{name}_sum"), labels, seen.sum);
+        self.sample(&format!("{name}_count"), labels, below as f64);
+    }
+
+    /// A part that is in this format already.
+    pub(crate) fn part(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    pub(crate) fn text(self) -> String {
+        self.text
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_queues_stay_within_their_quotes() {
+        let mut page = MetricsPage::default();
+        page.family("a_total", "counter", "Things.");
+        page.sample("a_total", &[("queue", "x\"} 1\nb 2"), ("b", "\\")], 3.0);
+        let mut seen = Buckets::new(&[0.5, 1.0]);
+        [0.5, 0.7, 9.0].iter().for_each(|&value| seen.see(value));
+        page.histogram("w", &[("q", "a")], &seen);
+        let wanted = "# HELP a_total Things.\n# TYPE a_total counter\n\
+                      a_total{queue=\"x\\\"} 1\\nb 2\",b=\"\\\\\"} 3\n\
+                      w_bucket{q=\"a\",le=\"0.5\"} 1\nw_bucket{q=\"a\",le=\"1\"} 2\n\
+                      w_bucket{q=\"a\",le=\"+Inf\"} 3\nw_sum{q=\"a\"} 10.2\nw_count{q=\"a\"} 3\n";
+        assert_eq!(page.text(), wanted);
+    }
+}

@@ -1,0 +1,129 @@
+//! `cargo xtask browser`: the dashboard in a real browser, without a window, and the HTTP interface
+//! under requests made up from its own description.
+//!
+//! The first needs Node with npm, and Chromium, the second Python; where one of them is missing it
+//! says what it leaves out, and that is no failure. playwright-core, which steers the browser,
+//! comes from npm, and schemathesis, which makes requests up, from PyPI, into the user's cache:
+//! nothing of them is in the repository. Pictures are left in target/browser.
+
+mod bench;
+mod fuzz;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use bench::Bench;
+
+/// The version that the check was written for.
+const PLAYWRIGHT: &str = "playwright-core@1";
+pub(crate) fn run() -> Result<(), String> {
+    let program = build()?;
+    pages(&program)?;
+    fuzz::run(&program)
+}
+
+fn pages(program: &Path) -> Result<(), String> {
+    let chromium = match found() {
+        Ok(chromium) => chromium,
+        Err(missing) => {
+            crate::say(&format!(
+                "LEFT OUT: the dashboard is not tested in a browser (xtask/browser), for there is \
+                 no {missing} here"
+            ));
+            return Ok(());
+        }
+    };
+    let playwright = playwright()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let pictures = root.join("target/browser");
+    fs::create_dir_all(&pictures).map_err(|why| format!("{}: {why}", pictures.display()))?;
+    let bench = Bench::start(program)?;
+    bench.load()?;
+    let status = Command::new("node")
+        .arg(root.join("xtask/browser/check.mjs"))
+        .env("MEED", &bench.program)
+        .env("MEED_SOCKET", bench.folder.join("meed.sock"))
+        .env("MEED_URL", &bench.url)
+        .env("CHROMIUM", chromium)
+        .env("PLAYWRIGHT", playwright)
+        .env("PICTURES", &pictures)
+        .env("PROFILE", bench.folder.join("profile"))
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|why| format!("node: {why}"))?;
+    match status.success() {
+        true => {
+            crate::say(&format!("the dashboard is well; pictures in {}", pictures.display()));
+            Ok(())
+        }
+        false => Err("the dashboard is not what it should be".to_owned()),
+    }
+}
+
+/// The browser; or what is missing.
+fn found() -> Result<PathBuf, &'static str> {
+    let runs = |program: &str| {
+        let mut command = Command::new(program);
+        command.arg("--version").stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !runs("node") || !runs("npm") {
+        return Err("Node with npm");
+    }
+    let named = std::env::var("CHROMIUM").ok();
+    let usual = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
+    let mut programs = named.into_iter().chain(usual);
+    let program = programs.find(|program| runs(program)).ok_or("Chromium")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join(&program));
+    Ok(places.find(|place| place.is_file()).unwrap_or_else(|| program.into()))
+}
+
+/// A folder for what comes from elsewhere.
+fn cache(name: &str) -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    cache.unwrap_or_else(std::env::temp_dir).join("meed").join(name)
+}
+
+/// The folder of playwright-core, which npm brings where it is not there.
+fn playwright() -> Result<PathBuf, String> {
+    let folder = cache("browser");
+    if !folder.join("node_modules/playwright-core/package.json").is_file() {
+        fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-fund", "--no-audit", "--ignore-scripts", "--prefix"]);
+        let status = npm.arg(&folder).arg(PLAYWRIGHT).stdin(Stdio::null()).status();
+        if !status.map_err(|why| format!("npm: {why}"))?.success() {
+            return Err("npm cannot install playwright-core".to_owned());
+        }
+    }
+    Ok(folder)
+}
+
+fn build() -> Result<PathBuf, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    // What cargo says of this chore is nothing to the build scripts of others: ring's would run
+    // again, and all behind it.
+    for (name, _) in std::env::vars_os() {
+        let is_ours = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        });
+        if is_ours {
+            command.env_remove(name);
+        }
+    }
+    let output = command
+        .args(["build", "-p", "meed-cli", "--locked", "--message-format=json-render-diagnostics"])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|why| format!("cargo: {why}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let mut programs =
+        lines.filter_map(|line: serde_json::Value| line["executable"].as_str().map(PathBuf::from));
+    programs.next_back().ok_or_else(|| "meed cannot be built".to_owned())
+}
