@@ -61,6 +61,8 @@ use crate::quantity::amount;
     "has(self.policy) == has(oldSelf.policy) \
      && (!has(self.policy) || self.policy == oldSelf.policy)"
 ).message("the policy is fixed: delete the Queue and make it anew; its history stays"))]
+#[x_kube(validation = Rule::new("self.weight >= 0.001 && self.weight <= 1000000.0")
+    .message("the weight is from 0.001 to 1000000"))]
 pub struct QueueObjectSpec {
     /// The Queue above it; none: it lies at the top.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +70,6 @@ pub struct QueueObjectSpec {
     pub parent: Option<String>,
     /// Its weight among the Queues of the same parent.
     #[serde(default = "one")]
-    #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub weight: f64,
     /// It is served before others while it holds less than this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -320,7 +321,7 @@ mod tests {
         for (wrong, message) in [
             (json!({ "min": { "gpu": 1 } }), "min: unknown resource `gpu`"),
             (json!({ "max": { "cpu": "four" } }), "max: cpu: quantity `four`"),
-            (json!({ "policy": "fairest" }), "policy: unknown order `fairest`"),
+            (json!({ "policy": "fairest" }), "policy: unknown policy `fairest`"),
         ] {
             let error = spec(wrong).unwrap_err();
             assert!(error.contains(message), "{error}");

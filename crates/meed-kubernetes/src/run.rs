@@ -298,7 +298,7 @@ fn keep(
 
 async fn let_go(stop: oneshot::Sender<()>, keeper: tokio::task::JoinHandle<()>) {
     // Where the lease is lost already nobody waits for this.
-    drop(stop.send(()));
+    _ = stop.send(());
     drop(timeout(CHECKPOINT_PATIENCE, keeper).await);
 }
 

@@ -109,7 +109,7 @@ mod tests {
         let gpu = read(&["--resources", "nvidia.com/gpu,cpu", "--policy", "fair"]);
         assert_eq!(gpu.kinds().unwrap().names().last(), Some("nvidia.com/gpu"));
         for (line, what) in [
-            (["--policy", "fairest"], "--policy: unknown order `fairest`"),
+            (["--policy", "fairest"], "--policy: unknown policy `fairest`"),
             (["--policy", "static"], "--policy: is a yardstick"),
             (["--resources", "a,b,c,d,e"], "--resources: a cluster has 1 to 7"),
         ] {
