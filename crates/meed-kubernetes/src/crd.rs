@@ -196,6 +196,10 @@ pub struct QueueObjectStatus {
     /// All that it has used, in seconds of what fairness is measured in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<f64>,
+    /// What its ledger holds against it: under `long-term` all that it has used and that has not
+    /// faded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<f64>,
     /// Pods that wait for their turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,

@@ -55,12 +55,17 @@ fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
         entitled: Some(of(books.share)),
         used: Some(of(books.held)),
         balance: Some(format!("{sign}{} {}-hours", rounded(hours), books.measured)),
-        usage: Some((books.usage * 1000.0).round() / 1000.0),
+        usage: Some(in_thousandths(books.usage)),
+        charged: Some(in_thousandths(books.charged)),
         waiting: Some(books.waiting_tasks),
         running: Some(running),
         as_of_micros: Some(as_of),
         conditions: Vec::new(),
     }
+}
+
+fn in_thousandths(amount: f64) -> f64 {
+    (amount * 1000.0).round() / 1000.0
 }
 
 /// At most two digits behind the point, and none that say nothing.

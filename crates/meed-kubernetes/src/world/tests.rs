@@ -1,1 +1,1 @@
-//! The world without a server.
+

@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::ListParams;
 
 use crate::plane::Plane;
 
 /// A pod that ran, or runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Ran {
-    pub(crate) name: String,
     pub(crate) queue: String,
     pub(crate) node: String,
-    /// Microseconds since 1970.
+    /// Since when it is charged: microseconds since 1970.
     pub(crate) started: i64,
+    /// Since when it is on its node: where kube-scheduler binds it is let go before that.
+    pub(crate) placed: i64,
     /// Likewise; `None`: it runs.
     pub(crate) ended: Option<i64>,
     pub(crate) cpu: f64,
@@ -38,11 +41,17 @@ pub(crate) fn ran(pod: &Pod) -> Option<Ran> {
         Some(milli) => milli.parse::<f64>().ok()? / 1000.0,
         None => cpu.parse().ok()?,
     };
+    let started = note(pod, "meed.dev/started")?.parse().ok()?;
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let bound =
+        conditions.iter().find(|one| one.type_ == "PodScheduled" && one.status == "True")?;
+    let bound = bound.last_transition_time.as_ref()?.0.as_microsecond();
+    let binds = spec.scheduler_name.as_deref() == Some("meed");
     Some(Ran {
-        name: pod.metadata.name.clone()?,
         queue: note(pod, "meed.dev/charged")?,
         node: spec.node_name.clone()?,
-        started: note(pod, "meed.dev/started")?.parse().ok()?,
+        started,
+        placed: if binds { started } else { bound },
         ended: ended(pod),
         cpu,
     })
@@ -74,7 +83,7 @@ impl Plane {
         let mut changes: BTreeMap<String, Vec<(i64, f64)>> = BTreeMap::new();
         for ran in self.ran(queues).await {
             let node = changes.entry(ran.node).or_default();
-            node.push((ran.started, ran.cpu));
+            node.push((ran.placed, ran.cpu));
             // What has ended within a second has room for others within that second.
             node.extend(ran.ended.map(|ended| (ended, -ran.cpu)));
         }
@@ -88,12 +97,29 @@ impl Plane {
         }
     }
 
+    /// No node holds more than it has, in one list: that is one instant.
+    pub(crate) async fn no_node_is_overfull(&self, node_cpu: f64) {
+        let pods: Api<Pod> = Api::all(self.admin.clone());
+        let alive = "status.phase!=Succeeded,status.phase!=Failed";
+        let Ok(list) = pods.list(&ListParams::default().fields(alive)).await else { return };
+        let mut held: BTreeMap<String, f64> = BTreeMap::new();
+        for ran in list.items.iter().filter_map(ran) {
+            *held.entry(ran.node).or_default() += ran.cpu;
+        }
+        for (node, held) in held {
+            assert!(held <= node_cpu + 1e-9, "{node} holds {held} of {node_cpu} cores");
+        }
+    }
+
     /// The ledger of a queue is the sum over its pods of demand x time, to the second for each pod
     /// (the API tells ends in whole seconds); `more` is what pods have used that are gone.
     pub(crate) async fn ledger_is_true(&self, queue: &str, more: f64) {
         let status = self.read_queue(queue).await.status.expect("a status");
         let as_of = status.as_of_micros.expect("the instant");
-        let told = status.usage.expect("what was used");
+        // What is charged is all that was used, for memory is for ever here; where only the present
+        // counts (`fair`), use is counted beside it.
+        let (usage, charged) = (status.usage.expect("use"), status.charged.expect("a charge"));
+        let told = usage.max(charged);
         let (mut sum, mut slack) = (more, 0.5);
         for ran in self.ran(&[queue]).await {
             let until = ran.ended.unwrap_or(as_of).min(as_of);

@@ -63,6 +63,10 @@ impl Meed {
         self.log()
     }
 
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked").is_some()
+    }
+
     pub(crate) async fn ended(&mut self, seconds: u64) -> std::process::ExitStatus {
         let mut ended = None;
         let child = &mut self.child;
@@ -149,7 +153,14 @@ impl Plane {
     }
 
     /// Pods of one queue, that run for so long.
-    pub(crate) async fn submit(&self, queue: &str, names: &str, count: usize, cpu: &str, lasts: &str) {
+    pub(crate) async fn submit(
+        &self,
+        queue: &str,
+        names: &str,
+        count: usize,
+        cpu: &str,
+        lasts: &str,
+    ) {
         let binds = self.read_queue(queue).await.spec.mode == meed_kubernetes::crd::PlacedBy::Binds;
         let spec = if binds { json!({ "schedulerName": "meed" }) } else { json!({}) };
         let pods = self.pods(queue);

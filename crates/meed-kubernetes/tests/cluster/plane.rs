@@ -133,7 +133,12 @@ impl Plane {
     }
 
     /// Objects of a kind, as data.
-    pub(crate) fn api(&self, version: &str, kind: &str, namespace: Option<&str>) -> Api<DynamicObject> {
+    pub(crate) fn api(
+        &self,
+        version: &str,
+        kind: &str,
+        namespace: Option<&str>,
+    ) -> Api<DynamicObject> {
         api(&self.admin, version, kind, namespace)
     }
 
