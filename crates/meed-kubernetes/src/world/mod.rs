@@ -23,8 +23,6 @@ mod pods;
 mod queues;
 mod recover;
 mod status;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,7 +6,7 @@ use kube::api::PostParams;
 use serde_json::json;
 
 use crate::check::{note, ran};
-use crate::cluster::{Meed, pod};
+use crate::cluster::{LONG_TERM, Meed, pod};
 use crate::plane::{until, with_plane};
 
 /// A leader is killed while pods run and wait; some end while nobody leads. The next one goes on,
@@ -17,7 +17,7 @@ fn a_killed_leader_loses_nothing() {
         plane.nodes(4).await;
         plane.queue("alpha", "Binds").await;
         plane.queue("beta", "Binds").await;
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         plane.submit("alpha", "a", 12, "4", "4s").await;
         plane.submit("beta", "b", 12, "4", "6s").await;
@@ -25,7 +25,7 @@ fn a_killed_leader_loses_nothing() {
         tokio::time::sleep(Duration::from_millis(2500)).await;
         meed.signal("KILL");
         meed.ended(5).await;
-        let mut next = Meed::start(&plane, "long-term");
+        let mut next = Meed::start(&plane, LONG_TERM);
         next.decides().await;
         until("all pods have ended", 60, async || {
             let ran = plane.ran(&["alpha", "beta"]).await;
@@ -54,12 +54,12 @@ fn a_deposed_leader_is_refused() {
     with_plane(&["kwok"], async |plane| {
         plane.nodes(2).await;
         plane.queue("alpha", "Binds").await;
-        let mut first = Meed::start(&plane, "long-term");
+        let mut first = Meed::start(&plane, LONG_TERM);
         first.decides().await;
         plane.submit("alpha", "a", 2, "4", "").await;
         until("pods run", 30, async || plane.ran(&["alpha"]).await.len() == 2).await;
         first.signal("STOP");
-        let mut second = Meed::start(&plane, "long-term");
+        let mut second = Meed::start(&plane, LONG_TERM);
         second.decides().await;
         plane.submit("alpha", "late", 6, "4", "").await;
         first.signal("CONT");
@@ -100,7 +100,7 @@ fn a_pod_made_anew_under_its_name_is_another() {
     with_plane(&["kwok"], async |plane| {
         plane.nodes(1).await;
         plane.queue("alpha", "Binds").await;
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         let pods = plane.pods("alpha");
         for _ in 0..30 {
@@ -132,7 +132,7 @@ fn a_queue_made_anew_keeps_its_history() {
         plane.nodes(1).await;
         plane.queue("alpha", "Binds").await;
         plane.queue("beta", "Binds").await;
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         plane.submit("alpha", "a", 1, "8", "2s").await;
         until("it has ended", 20, async || {
@@ -158,7 +158,7 @@ fn a_queue_made_anew_keeps_its_history() {
         .await;
         // The ledger remembers the queue through a restart, too.
         meed.end().await;
-        let mut next = Meed::start(&plane, "long-term");
+        let mut next = Meed::start(&plane, LONG_TERM);
         next.decides().await;
         plane.queue("alpha", "Binds").await;
         until("the orphan ran", 20, async || plane.ran(&["alpha"]).await.len() == 2).await;
@@ -176,7 +176,7 @@ fn a_database_that_is_away_is_waited_for() {
     with_plane(&["kwok"], async |plane| {
         plane.nodes(4).await;
         plane.queue("alpha", "Binds").await;
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         plane.submit("alpha", "a", 40, "2", "1s").await;
         plane.part("stop", "etcd");
@@ -186,7 +186,7 @@ fn a_database_that_is_away_is_waited_for() {
             // Where the lease could not be renewed it has ended, and a Deployment starts it again.
             if meed.has_ended() {
                 assert!(meed.log().contains("no longer leads"), "{}", meed.log());
-                meed = Meed::start(&plane, "long-term");
+                meed = Meed::start(&plane, LONG_TERM);
             }
             plane.no_node_is_overfull(8.0).await;
             let pods = plane.pods("alpha").list(&Default::default()).await;

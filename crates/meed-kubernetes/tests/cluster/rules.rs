@@ -7,7 +7,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 use crate::check::{note, ran};
-use crate::cluster::{Meed, pod};
+use crate::cluster::{LONG_TERM, Meed, pod};
 use crate::plane::{Plane, api, part, until, with_plane};
 
 /// A tenant with all rights in its own namespace.
@@ -38,7 +38,7 @@ fn a_hostile_tenant_gains_nothing() {
         plane.queue("alpha", "Gates").await;
         plane.queue("mallory", "Gates").await;
         tenant(&plane, "mallory").await;
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         let client = plane.client_of("tenant").await;
         let pods: Api<k8s_openapi::api::core::v1::Pod> = Api::namespaced(client.clone(), "mallory");
@@ -121,7 +121,7 @@ fn meed_places_by_the_rules_of_pods_and_nodes() {
             pod.spec.unwrap().node_name.as_deref() == Some("ssd")
         })
         .await;
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         let pods = plane.pods("alpha");
         let make = async |name: &str, cpu: &str, spec: Value| {
@@ -192,7 +192,7 @@ fn queues_and_namespaces() {
             let why = queues.patch("alpha", &PatchParams::default(), &patch).await;
             assert!(why.unwrap_err().to_string().contains("is fixed"));
         }
-        let mut meed = Meed::start(&plane, "long-term");
+        let mut meed = Meed::start(&plane, LONG_TERM);
         meed.decides().await;
         // A hundred at once, children before their parents, one without.
         for number in 0..100 {

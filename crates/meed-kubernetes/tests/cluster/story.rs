@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::check::Ran;
-use crate::cluster::Meed;
+use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{Plane, until, with_plane};
 
 const NODES: usize = 20;
@@ -98,7 +98,7 @@ fn with_fair_they_split_at_once_and_kube_scheduler_places() {
 #[test]
 fn with_long_term_the_newcomer_is_served_until_even_and_meed_binds() {
     with_plane(&["kwok"], async |plane| {
-        let (meed, story) = tell(&plane, "long-term", "Binds").await;
+        let (meed, story) = tell(&plane, LONG_TERM, "Binds").await;
         assert_eq!((story.alpha, story.beta), (4 * SLOTS, 2 * SLOTS));
         // Beta owes nothing, alpha is ahead by its lead: beta's pods of 12 core-seconds are served
         // alone until they have made up for it.
