@@ -8,6 +8,8 @@
 //! The schema in `deploy/kubernetes` is made from these types ([`definition`]); a test holds them
 //! equal.
 
+#![expect(unreachable_pub, reason = "the derive makes helper types that are public in a function")]
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as extensions;

@@ -141,7 +141,10 @@ impl Term<'_> {
             let watches = watch::all(&client, &tell);
             let listed = tokio::select! {
                 listed = listed(&mut heard) => listed?,
-                () = ends.wait() => return Ok(let_go(stop, keeper).await),
+                () = ends.wait() => {
+                    let_go(stop, keeper).await;
+                    return Ok(());
+                }
             };
             let listed = Listed { finished: finished.clone(), ..listed };
             let kinds = settings.kinds()?;
@@ -166,7 +169,10 @@ impl Term<'_> {
             while heard.try_recv().is_ok() {}
             tokio::select! {
                 () = tokio::time::sleep(FIRST_QUEUE) => {}
-                () = ends.wait() => return Ok(let_go(stop, keeper).await),
+                () = ends.wait() => {
+                    let_go(stop, keeper).await;
+                    return Ok(());
+                }
             }
         };
         log::line("has read the cluster, and decides");

@@ -34,6 +34,7 @@ fn crates_use_only_those_below_them() {
         ("meed-yarn", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-store"]),
         ("meed-report", &["meed-driver", "meed-config", "meed-files"]),
         ("meed-server", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-store"]),
+        ("meed-kubernetes", &["meed", "meed-config", "meed-driver", "meed-journal"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
         (

@@ -3,7 +3,6 @@
 //! `cargo xtask kubernetes` builds the control plane and runs these. Where it is not built they say
 //! so, and pass; with `MEED_CONTROL_PLANE` set that is a failure. Meed runs with the shipped role
 //! and no other right; what must hold is read from the API alone ([`check`]).
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
 mod cluster;
