@@ -337,7 +337,10 @@ mod tests {
     #[test]
     fn namespaces_are_chosen_by_their_labels() {
         let labels: BTreeMap<String, String> = [("team".to_owned(), "a".to_owned())].into();
-        let one = |key: &str, operator: &str, values: &[&str]| json!({ "matchExpressions": [{ "key": key, "operator": operator, "values": values }] });
+        let one = |key: &str, operator: &str, values: &[&str]| {
+            let one = json!({ "key": key, "operator": operator, "values": values });
+            json!({ "matchExpressions": [one] })
+        };
         for (selector, expected) in [
             (json!({}), true),
             (json!({ "matchLabels": { "team": "a" } }), true),

@@ -91,7 +91,10 @@ mod tests {
             json!({ "topologySpreadConstraints": [one] })
         };
         let volume = |kind: &str, what: Value| json!({ "volumes": [{ "name": "v", kind: what }] });
-        let port = |port: Value| json!({ "containers": [{ "name": "c", "ports": [{ "containerPort": 1, "hostPort": port }] }] });
+        let port = |port: Value| {
+            let ports = json!([{ "containerPort": 1, "hostPort": port }]);
+            json!({ "containers": [{ "name": "c", "ports": ports }] })
+        };
         for (spec, expected) in [
             (json!({}), None),
             (json!({ "affinity": { "podAffinity": { key: [term] } } }), Some("pod affinity")),

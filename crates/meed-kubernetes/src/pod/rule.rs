@@ -278,7 +278,10 @@ mod tests {
 
     #[test]
     fn selectors_and_taints() {
-        let taint = |key: &str, value: &str, effect: &str| json!({ "taints": [{ "key": key, "value": value, "effect": effect }] });
+        let taint = |key: &str, value: &str, effect: &str| {
+            let one = json!({ "key": key, "value": value, "effect": effect });
+            json!({ "taints": [one] })
+        };
         let tolerate = |toleration: Value| json!({ "tolerations": [toleration] });
         let gpu = taint("gpu", "yes", "NoSchedule");
         for (row, (pod, spec, expected)) in [

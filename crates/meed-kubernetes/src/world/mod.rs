@@ -23,6 +23,8 @@ mod pods;
 mod queues;
 mod recover;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 

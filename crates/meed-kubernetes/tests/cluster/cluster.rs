@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::plane::{Plane, until};
 
-/// Memory for ever, and nothing charged ahead: pods here are shorter than the usual quantum, and the
-/// ledger is then what was used, at every instant.
+/// Memory for ever, and nothing charged ahead: pods here are shorter than the usual quantum, and
+/// the ledger is then what was used, at every instant.
 pub(crate) const LONG_TERM: &str = "long-term,quantum=0";
 
 /// A process of Meed, with the rights of the shipped role.
