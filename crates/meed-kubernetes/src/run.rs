@@ -4,6 +4,7 @@
 //! list; recover; then hear, decide, write. It ends with a signal (checkpoint, then the lease is
 //! let go), or with an error, and then the process ends: what is not written is not known.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -133,10 +134,6 @@ impl Term<'_> {
         }
         let writer =
             Writer::new(client.clone(), epoch, settings.in_flight.into(), tell.clone(), leads);
-        let finished = match checkpoint {
-            Some(_) => finished_pods(&client).await?,
-            None => Vec::new(),
-        };
         let (world, about, watches) = loop {
             let watches = watch::all(&client, &tell);
             let listed = tokio::select! {
@@ -146,7 +143,10 @@ impl Term<'_> {
                     return Ok(());
                 }
             };
-            let listed = Listed { finished: finished.clone(), ..listed };
+            let listed = match checkpoint {
+                Some(_) => with_finished(&client, listed).await?,
+                None => listed,
+            };
             let kinds = settings.kinds()?;
             let about = checkpoint.as_ref().map_or_else(
                 || About {
@@ -327,7 +327,17 @@ fn ensure_same(settings: &KubernetesSettings, about: &About) -> Result<(), Kuber
     Ok(())
 }
 
-/// Pods that have ended and are still there: some may have ended since the last checkpoint.
+/// The same, with pods that have ended and are still there: some may have ended since the last
+/// checkpoint. They are listed after those that had not ended, so that none is in neither list.
+async fn with_finished(client: &Client, listed: Listed) -> Result<Listed, KubernetesError> {
+    let mut listed = listed;
+    listed.finished = finished_pods(client).await?;
+    let ended: BTreeSet<_> = listed.finished.iter().map(|pod| pod.metadata.uid.clone()).collect();
+    listed.pods.retain(|pod| !ended.contains(&pod.metadata.uid));
+    Ok(listed)
+}
+
+/// Pods that have ended.
 async fn finished_pods(client: &Client) -> Result<Vec<Pod>, KubernetesError> {
     let pods: Api<Pod> = Api::all(client.clone());
     let mut all = Vec::new();
