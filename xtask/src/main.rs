@@ -4,6 +4,7 @@ mod browser;
 mod ci;
 mod crash;
 mod fuzz;
+mod kubernetes;
 mod licences;
 mod pairs;
 mod scaling;
@@ -33,6 +34,9 @@ Chores of the project.
   cargo xtask yarn compile VERSION             against another version of Hadoop
   cargo xtask browser                          the dashboard in headless Chromium, and requests \
   made up for the HTTP interface; needs Node, npm, Chromium and Python
+  cargo xtask kubernetes [TEST...]             Meed on Kubernetes against a real control plane, \
+  which is built first (10 to 25 minutes, once); needs Go and openssl
+  cargo xtask kubernetes build                 the control plane alone
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
         Some("yarn") => yarn::run(args),
+        Some("kubernetes") => kubernetes::run(args),
         Some("pairs") => pairs::run(args),
         Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {

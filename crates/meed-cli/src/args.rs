@@ -67,6 +67,14 @@ pub(crate) enum Command {
     /// Searches for counterexamples to the fairness properties of the papers, under each policy.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::audit::EXAMPLES))]
     Audit(crate::audit::AuditArgs),
+    /// Shares a Kubernetes cluster: runs the program meed-kubernetes, which is built by itself
+    /// (docs/kubernetes.md).
+    #[command(disable_help_flag = true)]
+    Kubernetes {
+        /// Its command line; `meed kubernetes --help` is its own help.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<std::ffi::OsString>,
+    },
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Server(crate::server::ServerCommand),

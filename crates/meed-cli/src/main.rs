@@ -8,6 +8,7 @@ mod bench_mapreduce;
 mod exit;
 mod explain;
 mod explain_words;
+mod kubernetes;
 mod log_file;
 mod output;
 mod replay;
@@ -59,6 +60,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Allocate(args) => allocate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Kubernetes { arguments } => kubernetes::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Server(command) => server::run(command),
         Command::Completions { shell } => {

@@ -1,0 +1,50 @@
+//! `meed kubernetes`: runs the program `meed-kubernetes`, as git and cargo run theirs.
+//!
+//! It is a program of its own because a client of Kubernetes is 140 crates: who simulates, or
+//! shares one machine, does not compile them. It lies beside `meed`, or on PATH.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::exit::Failure;
+
+/// The program, without the system's ending.
+const PROGRAM: &str = "meed-kubernetes";
+
+/// Runs it, and ends as it ends.
+pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
+    let program = beside().unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let mut command = Command::new(&program);
+    command.args(arguments);
+    // Where there is no exec the error is that it could not be started.
+    let error = replace(&mut command);
+    Err(Failure::File(match error.kind() {
+        std::io::ErrorKind::NotFound => format!(
+            "the program {PROGRAM} is neither beside meed nor on PATH; build it with \
+             `cargo build --release -p meed-kubernetes`, and put it there (docs/kubernetes.md)"
+        ),
+        _ => format!("{}: {error}", program.display()),
+    }))
+}
+
+/// The program in the folder of this one.
+fn beside() -> Option<PathBuf> {
+    let mut path = std::env::current_exe().ok()?;
+    path.set_file_name(format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX));
+    path.is_file().then_some(path)
+}
+
+/// Signals reach it as they would reach this process: it takes its place.
+#[cfg(unix)]
+fn replace(command: &mut Command) -> std::io::Error {
+    std::os::unix::process::CommandExt::exec(command)
+}
+
+#[cfg(not(unix))]
+fn replace(command: &mut Command) -> std::io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,91 @@
+//! The first lists of a term: all kinds whole, before anything is decided.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use kube::Resource;
+use kube::runtime::watcher::Event;
+use tokio::sync::mpsc;
+
+use crate::crd::QueueObject;
+use crate::error::KubernetesError;
+use crate::watch::{Change, Heard, Relist, uid_of};
+use crate::world::Listed;
+
+/// The first lists of all watches.
+pub(crate) async fn listed(heard: &mut mpsc::Receiver<Heard>) -> Result<Listed, KubernetesError> {
+    let mut ears = FirstLists::default();
+    while !ears.are_complete() {
+        match heard.recv().await {
+            Some(Heard::Deposed(why)) => return Err(KubernetesError::Deposed(why)),
+            Some(heard) => ears.hear(heard),
+            None => return Err(KubernetesError::Deposed("the watches ended".to_owned())),
+        }
+    }
+    Ok(ears.into_listed())
+}
+
+/// One kind's.
+struct FirstList<K> {
+    relist: Relist,
+    objects: BTreeMap<String, K>,
+    is_complete: bool,
+}
+
+impl<K> Default for FirstList<K> {
+    fn default() -> FirstList<K> {
+        let (relist, objects) = (Relist::default(), BTreeMap::new());
+        FirstList { relist, objects, is_complete: false }
+    }
+}
+
+impl<K: Resource> FirstList<K> {
+    fn hear(&mut self, event: Event<K>) {
+        match self.relist.step(event, uid_of) {
+            Change::Nothing => {}
+            Change::Seen(object) => _ = self.objects.insert(uid_of(&object), object),
+            Change::Gone(object) => _ = self.objects.remove(&uid_of(&object)),
+            Change::Listed(names) => {
+                self.objects.retain(|name, _| names.contains(name));
+                self.is_complete = true;
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct FirstLists {
+    nodes: FirstList<Node>,
+    pods: FirstList<Pod>,
+    queues: FirstList<QueueObject>,
+    namespaces: FirstList<Namespace>,
+}
+
+impl FirstLists {
+    fn are_complete(&self) -> bool {
+        self.nodes.is_complete
+            && self.pods.is_complete
+            && self.queues.is_complete
+            && self.namespaces.is_complete
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Node(event) => self.nodes.hear(*event),
+            Heard::Pod(event) => self.pods.hear(*event),
+            Heard::Queue(event) => self.queues.hear(*event),
+            Heard::Namespace(event) => self.namespaces.hear(*event),
+            Heard::Answer(_) | Heard::Deposed(_) => {}
+        }
+    }
+
+    fn into_listed(self) -> Listed {
+        Listed {
+            nodes: self.nodes.objects.into_values().collect(),
+            pods: self.pods.objects.into_values().collect(),
+            finished: Vec::new(),
+            queues: self.queues.objects.into_values().collect(),
+            namespaces: self.namespaces.objects.into_values().collect(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What is heard, told to the world.
+
+use std::collections::BTreeSet;
+
+use crate::error::KubernetesError;
+use crate::pod::PodSeen;
+use crate::watch::{Change, Heard, Relist, name_of, uid_of};
+use crate::world::World;
+
+/// Where each watch is.
+#[derive(Debug, Default)]
+pub(crate) struct Ears {
+    nodes: Relist,
+    pods: Relist,
+    queues: Relist,
+    namespaces: Relist,
+}
+
+impl Ears {
+    /// Tells the world one thing.
+    pub(crate) fn hear(&mut self, world: &mut World, heard: Heard) -> Result<(), KubernetesError> {
+        let now = world.now();
+        match heard {
+            Heard::Node(event) => match self.nodes.step(*event, name_of) {
+                Change::Nothing => {}
+                Change::Seen(node) => world.node_seen(&node, now)?,
+                Change::Gone(node) => world.node_gone(&name_of(&node), now)?,
+                Change::Listed(all) => {
+                    let gone = missing(world.node_names(), &all);
+                    gone.iter().try_for_each(|name| world.node_gone(name, now))?;
+                }
+            },
+            Heard::Pod(event) => match self.pods.step(*event, uid_of) {
+                Change::Nothing => {}
+                Change::Seen(pod) => {
+                    let seen = PodSeen::of(&pod, world.kinds());
+                    world.pod_seen(seen, now)?;
+                }
+                Change::Gone(pod) => {
+                    let seen = PodSeen::of(&pod, world.kinds());
+                    world.pod_gone(seen, now)?;
+                }
+                Change::Listed(all) => {
+                    let gone = missing(world.pod_uids(), &all);
+                    gone.iter().try_for_each(|uid| world.pod_vanished(uid, now))?;
+                }
+            },
+            Heard::Queue(event) => match self.queues.step(*event, name_of) {
+                Change::Nothing => {}
+                Change::Seen(queue) => world.queue_seen(&queue),
+                Change::Gone(queue) => world.queue_gone(&name_of(&queue)),
+                Change::Listed(all) => {
+                    let gone = missing(world.queue_names(), &all);
+                    gone.iter().for_each(|name| world.queue_gone(name));
+                }
+            },
+            Heard::Namespace(event) => match self.namespaces.step(*event, name_of) {
+                Change::Nothing => {}
+                Change::Seen(namespace) => {
+                    let labels = namespace.metadata.labels.clone().unwrap_or_default();
+                    world.namespace_seen(name_of(&namespace), labels);
+                }
+                Change::Gone(namespace) => world.namespace_gone(&name_of(&namespace)),
+                Change::Listed(all) => {
+                    let gone = missing(world.namespace_names(), &all);
+                    gone.iter().for_each(|name| world.namespace_gone(name));
+                }
+            },
+            Heard::Answer(answer) => world.answered(answer, now)?,
+            Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
+        }
+        Ok(())
+    }
+}
+
+/// What is known and was not listed.
+fn missing<'w>(known: impl Iterator<Item = &'w String>, all: &BTreeSet<String>) -> Vec<String> {
+    known.filter(|name| !all.contains(*name)).cloned().collect()
+}

@@ -1,0 +1,27 @@
+//! Names that Meed reads and writes in the API: labels, annotations, the gate.
+//!
+//! All stand below one domain, so that one admission policy can keep others from writing them.
+
+/// The queue of a pod (label), or the default of a namespace's pods (label of the Namespace).
+pub(crate) const QUEUE: &str = "meed.dev/queue";
+
+/// The scheduling gate that holds a pod until it is its turn.
+pub(crate) const GATE: &str = "meed.dev/hold";
+
+/// The scheduler that pods name which Meed places by itself.
+pub(crate) const SCHEDULER: &str = "meed";
+
+/// Annotation: the term of the leader that let the pod start; checked by the fence.
+pub(crate) const EPOCH: &str = "meed.dev/epoch";
+
+/// Annotation: since when the pod is charged, in microseconds since 1970.
+pub(crate) const STARTED: &str = "meed.dev/started";
+
+/// Annotation: the node that the engine chose.
+pub(crate) const NODE: &str = "meed.dev/node";
+
+/// Annotation: the queue that is charged, by the name of its object.
+pub(crate) const CHARGED: &str = "meed.dev/charged";
+
+/// The component in events, and the manager of fields.
+pub(crate) const COMPONENT: &str = "meed";

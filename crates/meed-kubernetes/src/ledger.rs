@@ -1,0 +1,220 @@
+//! The ledger in the cluster: the last checkpoint, in ConfigMaps, fenced by version and epoch.
+//!
+//! One ConfigMap is the head; it names a set of shards and the epoch of who wrote it. A checkpoint
+//! writes a new set, then the head by PUT with the version that was read, then takes the old set
+//! away: so the head always names a set that is whole. A new leader writes the head with its epoch
+//! before it reads the shards; from then on every head of the one before is a 409, and that one
+//! ends. Names of shards hold the epoch, so two leaders never write to one.
+//!
+//! Cost: as the checkpoint's size ([`crate::shards`]), and two writes more than it has shards.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams};
+use kube::{Api, Client};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{KubernetesError, is_code};
+use crate::shards::{self, Manifest};
+
+/// The head's name.
+const HEAD: &str = "meed-ledger";
+/// The key of its data.
+const KEY: &str = "head";
+/// The key of a shard's data.
+const STATE: &str = "state";
+/// The label of shards.
+const LABEL: &str = "meed.dev/ledger";
+/// The form that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// What stands in the head.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Head {
+    version: u32,
+    /// The term of who wrote it.
+    epoch: i32,
+    /// What the ledger began with.
+    about: About,
+    /// The set, where there is one.
+    set: Option<ShardSet>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct ShardSet {
+    name: String,
+    #[serde(flatten)]
+    manifest: Manifest,
+}
+
+/// What a ledger began with, and what cannot change while it lasts.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct About {
+    /// Time zero, in microseconds since 1970.
+    pub(crate) origin: i64,
+    /// The policy of the whole cluster.
+    pub(crate) policy: String,
+    /// What is counted.
+    pub(crate) resources: Vec<String>,
+}
+
+/// A checkpoint that was read.
+pub(crate) struct Checkpoint {
+    /// What the ledger began with.
+    pub(crate) about: About,
+    /// The driver's state.
+    pub(crate) state: Vec<u8>,
+}
+
+/// See the module.
+pub(crate) struct LedgerStore {
+    api: Api<ConfigMap>,
+    head: ConfigMap,
+    written: Head,
+    count: u64,
+}
+
+impl LedgerStore {
+    /// Claims the ledger for `epoch`, and reads it.
+    pub(crate) async fn open(
+        client: &Client,
+        namespace: &str,
+        epoch: i32,
+    ) -> Result<(LedgerStore, Option<Checkpoint>), KubernetesError> {
+        let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        let head = match api.get(HEAD).await {
+            Ok(head) => head,
+            Err(error) if is_code(&error, 404) => {
+                let metadata = ObjectMeta { name: Some(HEAD.to_owned()), ..ObjectMeta::default() };
+                let empty = ConfigMap { metadata, ..ConfigMap::default() };
+                let made = api.create(&PostParams::default(), &empty).await;
+                made.map_err(|error| refused("make the ledger", error))?
+            }
+            Err(error) => return Err(refused("read the ledger", error)),
+        };
+        let found = read_head(&head)?.unwrap_or_default();
+        if found.epoch > epoch {
+            let (theirs, name) = (found.epoch, HEAD);
+            let why = format!("ConfigMap {name} is of epoch {theirs}, this leader's is {epoch}");
+            return Err(KubernetesError::Deposed(why));
+        }
+        let written = Head { version: VERSION, epoch, ..found };
+        let mut store = LedgerStore { api, head, written, count: 0 };
+        store.write_head().await?;
+        let checkpoint = store.read().await?;
+        store.sweep().await?;
+        Ok((store, checkpoint))
+    }
+
+    async fn read(&self) -> Result<Option<Checkpoint>, KubernetesError> {
+        let Some(set) = &self.written.set else { return Ok(None) };
+        let mut all = Vec::new();
+        for number in 0..set.manifest.shards {
+            let name = shard_name(&set.name, number);
+            let shard = self.api.get(&name).await;
+            let shard = shard.map_err(|error| refused("read a shard of the ledger", error))?;
+            let bytes = shard.binary_data.and_then(|mut data| data.remove(STATE));
+            let what = format!("has no `{STATE}`");
+            all.push(bytes.ok_or(KubernetesError::Ledger { name, what })?.0);
+        }
+        let state = shards::join(&set.manifest, &all)
+            .map_err(|what| KubernetesError::Ledger { name: HEAD.to_owned(), what })?;
+        Ok(Some(Checkpoint { about: self.written.about.clone(), state }))
+    }
+
+    /// Writes a checkpoint. After an error nothing is known, but that the last one is whole.
+    pub(crate) async fn save(
+        &mut self,
+        about: &About,
+        state: &[u8],
+    ) -> Result<(), KubernetesError> {
+        let cut = shards::cut(state);
+        let (manifest, pieces) = cut.map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        self.count += 1;
+        let name = format!("{HEAD}-e{}-{}", self.written.epoch, self.count);
+        for (number, piece) in pieces.into_iter().enumerate() {
+            let shard = ConfigMap {
+                metadata: ObjectMeta {
+                    name: Some(shard_name(&name, number)),
+                    labels: Some([(LABEL.to_owned(), "shard".to_owned())].into()),
+                    ..ObjectMeta::default()
+                },
+                binary_data: Some([(STATE.to_owned(), ByteString(piece))].into()),
+                ..ConfigMap::default()
+            };
+            let made = self.api.create(&PostParams::default(), &shard).await;
+            made.map_err(|error| refused("write a shard of the ledger", error))?;
+        }
+        let before = self.written.set.replace(ShardSet { name, manifest });
+        self.written.about = about.clone();
+        self.write_head().await?;
+        if let Some(before) = before {
+            for number in 0..before.manifest.shards {
+                self.remove(&shard_name(&before.name, number)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn write_head(&mut self) -> Result<(), KubernetesError> {
+        let text = serde_json::to_string(&self.written).unwrap_or_default();
+        let mut head = self.head.clone();
+        head.data = Some([(KEY.to_owned(), text)].into());
+        let put = self.api.replace(HEAD, &PostParams::default(), &head).await;
+        self.head = put.map_err(|error| match is_code(&error, 409) {
+            true => KubernetesError::Deposed("another leader writes the ledger".to_owned()),
+            false => refused("write the ledger", error),
+        })?;
+        Ok(())
+    }
+
+    /// Takes shards away that the head does not name: a leader ended while it wrote them.
+    async fn sweep(&self) -> Result<(), KubernetesError> {
+        let ours = ListParams::default().labels(LABEL);
+        let found = self.api.list_metadata(&ours).await;
+        let found = found.map_err(|error| refused("list the ledger's shards", error))?;
+        let set = self.written.set.as_ref();
+        let named: Vec<String> = set
+            .map(|set| {
+                (0..set.manifest.shards).map(|number| shard_name(&set.name, number)).collect()
+            })
+            .unwrap_or_default();
+        for shard in found.items {
+            let name = shard.metadata.name.unwrap_or_default();
+            if !named.contains(&name) {
+                self.remove(&name).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, name: &str) -> Result<(), KubernetesError> {
+        match self.api.delete(name, &DeleteParams::default()).await {
+            Ok(_) => Ok(()),
+            Err(error) if is_code(&error, 404) => Ok(()),
+            Err(error) => Err(refused("remove a shard of the ledger", error)),
+        }
+    }
+}
+
+fn refused(what: &str, error: kube::Error) -> KubernetesError {
+    KubernetesError::api(what, error)
+}
+
+fn shard_name(set: &str, number: usize) -> String {
+    format!("{set}-{number}")
+}
+
+fn read_head(head: &ConfigMap) -> Result<Option<Head>, KubernetesError> {
+    let empty = BTreeMap::new();
+    let Some(text) = head.data.as_ref().unwrap_or(&empty).get(KEY) else { return Ok(None) };
+    let wrong = |what: String| KubernetesError::Ledger { name: HEAD.to_owned(), what };
+    let read: Head = serde_json::from_str(text).map_err(|why| wrong(why.to_string()))?;
+    match read.version {
+        VERSION => Ok(Some(read)),
+        other => Err(wrong(format!("version {other}; this program reads {VERSION}"))),
+    }
+}

@@ -1,0 +1,42 @@
+//! Meed on Kubernetes: over time every tenant gets its share of a cluster.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`crd`] | the kind `Queue`: what people write, and what they read |
+//! | `pod` | what a pod asks for, where it may run, and what of it is not known |
+//! | `world` | the API's words to the engine's and back; pure: no clock, no network |
+//! | `watch`, `hear` | what is heard, in one stream |
+//! | `writer` | what is written, a bounded number at a time |
+//! | `lease` | who leads, and in which term |
+//! | `ledger`, `shards` | what outlives the process: checkpoints in ConfigMaps |
+//! | `run` | the loop |
+//!
+//! One task owns the world and with it the engine; all others talk to it by a channel. So all
+//! decisions are made in one place, one after the other, from what was heard; and what was heard
+//! may be late, twice, or out of order between kinds, which the world is made for.
+//!
+//! Who may write is checked where it is written: every start carries the term of its leader, and
+//! admission policies (`deploy/kubernetes/fence.yaml`) refuse all terms but the present one.
+
+mod clock;
+pub mod crd;
+mod error;
+mod first;
+mod hear;
+mod keys;
+mod lease;
+mod ledger;
+mod log;
+mod pod;
+mod quantity;
+mod run;
+mod settings;
+mod shards;
+mod statuses;
+mod watch;
+mod world;
+mod writer;
+
+pub use error::KubernetesError;
+pub use run::run;
+pub use settings::KubernetesSettings;

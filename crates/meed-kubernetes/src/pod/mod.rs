@@ -1,0 +1,200 @@
+//! What is read of a pod, once, when it is heard of.
+
+pub(crate) mod demand;
+pub(crate) mod refuse;
+pub(crate) mod rule;
+
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use k8s_openapi::jiff::Timestamp;
+use meed::{ResourceKinds, Resources};
+use serde::{Deserialize, Serialize};
+
+use crate::keys;
+use demand::Demand;
+use rule::Rule;
+
+/// Which pod: two of one name differ by their uid.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PodName {
+    /// Its namespace.
+    pub(crate) namespace: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// What no other pod ever has.
+    pub(crate) uid: String,
+}
+
+/// How a pod has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PodEnd {
+    /// It succeeded.
+    pub(crate) well: bool,
+    /// When, in microseconds since 1970, where its containers say.
+    pub(crate) at: Option<i64>,
+}
+
+/// What was read of a pod.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct PodSeen {
+    pub(crate) name: PodName,
+    /// The queue that it names.
+    pub(crate) queue: Option<String>,
+    /// Where it is bound.
+    pub(crate) node: Option<String>,
+    /// It has our gate.
+    pub(crate) held: bool,
+    /// It has gates of others.
+    pub(crate) held_by_others: bool,
+    /// It is ours to bind.
+    pub(crate) ours: bool,
+    pub(crate) demand: Result<Demand, String>,
+    pub(crate) rule: Rule,
+    /// Why it must not be bound by Meed.
+    pub(crate) not_supported: Option<String>,
+    pub(crate) deleting: bool,
+    pub(crate) end: Option<PodEnd>,
+    /// Since when it is charged, as whoever let it start wrote.
+    pub(crate) started: Option<i64>,
+    /// When it was bound, as the API server says.
+    pub(crate) scheduled: Option<i64>,
+    /// The node that was chosen for it.
+    pub(crate) chosen: Option<String>,
+    pub(crate) created: i64,
+}
+
+impl PodSeen {
+    /// Reads a pod.
+    pub(crate) fn of(pod: &Pod, kinds: &ResourceKinds) -> PodSeen {
+        let metadata = &pod.metadata;
+        let note = |key: &str| metadata.annotations.as_ref()?.get(key).cloned();
+        let spec = pod.spec.as_ref();
+        let gates = || spec.iter().flat_map(|spec| spec.scheduling_gates.iter().flatten());
+        let scheduler = spec.and_then(|spec| spec.scheduler_name.as_deref());
+        let queue = metadata.labels.as_ref().and_then(|labels| labels.get(keys::QUEUE));
+        let node = spec.and_then(|spec| spec.node_name.clone()).filter(|node| !node.is_empty());
+        // What is charged stays, whatever label a pod gets later.
+        let charged = note(keys::CHARGED).filter(|_| note(keys::STARTED).is_some());
+        PodSeen {
+            name: PodName {
+                namespace: metadata.namespace.clone().unwrap_or_default(),
+                name: metadata.name.clone().unwrap_or_default(),
+                uid: metadata.uid.clone().unwrap_or_default(),
+            },
+            queue: charged.or_else(|| queue.cloned()),
+            node,
+            held: gates().any(|gate| gate.name == keys::GATE),
+            held_by_others: gates().any(|gate| gate.name != keys::GATE),
+            ours: scheduler == Some(keys::SCHEDULER),
+            demand: demand::of_pod(pod, kinds),
+            rule: Rule::of(pod),
+            not_supported: refuse::not_supported(pod),
+            deleting: metadata.deletion_timestamp.is_some(),
+            end: end_of(pod),
+            started: note(keys::STARTED).and_then(|text| text.parse().ok()),
+            scheduled: scheduled(pod),
+            chosen: note(keys::NODE),
+            created: metadata.creation_timestamp.as_ref().map_or(0, |time| micros(&time.0)),
+        }
+    }
+
+    /// A pod that waits, as far as its job tells: to be looked at again.
+    pub(crate) fn waiting(
+        name: PodName,
+        queue: String,
+        binds: bool,
+        demand: Demand,
+        rule: Rule,
+    ) -> PodSeen {
+        PodSeen {
+            name,
+            queue: Some(queue),
+            node: None,
+            held: !binds,
+            held_by_others: false,
+            ours: binds,
+            demand: Ok(demand),
+            rule,
+            not_supported: None,
+            deleting: false,
+            end: None,
+            started: None,
+            scheduled: None,
+            chosen: None,
+            created: 0,
+        }
+    }
+
+    /// What it takes up; nothing where that cannot be read.
+    pub(crate) fn amounts(&self, kinds: &ResourceKinds) -> Resources {
+        let read = self.demand.as_ref().map(|demand| demand.amounts);
+        read.unwrap_or_else(|_| Resources::zero(kinds.len()))
+    }
+}
+
+fn micros(time: &Timestamp) -> i64 {
+    time.as_microsecond()
+}
+
+/// When the API server took the binding: whole seconds.
+fn scheduled(pod: &Pod) -> Option<i64> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let bound =
+        conditions.iter().find(|one| one.type_ == "PodScheduled" && one.status == "True")?;
+    bound.last_transition_time.as_ref().map(|time| micros(&time.0))
+}
+
+/// How it has ended, where it has: by its phase, and the last of its containers.
+fn end_of(pod: &Pod) -> Option<PodEnd> {
+    let status = pod.status.as_ref()?;
+    let well = match status.phase.as_deref()? {
+        "Succeeded" => true,
+        "Failed" => false,
+        _ => return None,
+    };
+    let finished = |status: &ContainerStatus| {
+        let ended = status.state.as_ref()?.terminated.as_ref()?;
+        ended.finished_at.as_ref().map(|time| micros(&time.0))
+    };
+    let all = status.container_statuses.iter().flatten();
+    let at = all.chain(status.init_container_statuses.iter().flatten()).filter_map(finished).max();
+    Some(PodEnd { well, at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meed::Unit;
+    use serde_json::json;
+
+    #[test]
+    fn a_pod_is_read() {
+        let pod = json!({
+            "metadata": {
+                "namespace": "a", "name": "p", "uid": "u", "labels": { keys::QUEUE: "research" },
+                "creationTimestamp": "1970-01-01T00:00:02Z",
+                "annotations": { keys::STARTED: "5000000", keys::NODE: "n1" },
+            },
+            "spec": {
+                "containers": [],
+                "schedulerName": "meed",
+                "schedulingGates": [{ "name": keys::GATE }, { "name": "other" }],
+            },
+            "status": {
+                "phase": "Failed",
+                "containerStatuses": [{
+                    "name": "c", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+                    "state": { "terminated": {
+                        "exitCode": 1, "finishedAt": "1970-01-01T00:00:09Z"
+                    } },
+                }],
+            },
+        });
+        let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)]).unwrap();
+        let seen = PodSeen::of(&serde_json::from_value(pod).unwrap(), &kinds);
+        assert_eq!(seen.queue.as_deref(), Some("research"));
+        assert!(seen.held && seen.held_by_others && seen.ours && !seen.deleting);
+        assert_eq!((seen.started, seen.chosen.as_deref()), (Some(5_000_000), Some("n1")));
+        assert_eq!(seen.end, Some(PodEnd { well: false, at: Some(9_000_000) }));
+        assert_eq!((seen.node, seen.created), (None, 2_000_000));
+    }
+}

@@ -1,0 +1,128 @@
+//! What Meed does not know of a pod that it would have to place by itself: said aloud, never placed
+//! in ignorance.
+//!
+//! In the mode *gates* kube-scheduler places with all its predicates, and nothing here matters.
+
+use k8s_openapi::api::core::v1::{Pod, PodSpec, Volume};
+
+/// Why Meed must not bind this pod, in a sentence; `None`: it may.
+pub(crate) fn not_supported(pod: &Pod) -> Option<String> {
+    let spec = pod.spec.as_ref()?;
+    let what = by_affinity(spec)
+        .or_else(|| by_spread(spec))
+        .or_else(|| by_ports(spec))
+        .or_else(|| by_claims(spec))
+        .or_else(|| spec.volumes.iter().flatten().find_map(volume))?;
+    Some(format!(
+        "{what}, which Meed does not place by itself; use a Queue with mode Gates, where \
+         kube-scheduler places the pods that Meed lets go"
+    ))
+}
+
+fn by_affinity(spec: &PodSpec) -> Option<String> {
+    let affinity = spec.affinity.as_ref()?;
+    let pods = affinity.pod_affinity.as_ref();
+    let required =
+        pods.and_then(|all| all.required_during_scheduling_ignored_during_execution.as_ref());
+    if required.is_some_and(|terms| !terms.is_empty()) {
+        return Some("it has a required pod affinity".to_owned());
+    }
+    requires_distance(spec).then(|| "it has a required pod anti-affinity".to_owned())
+}
+
+/// Whether other pods must keep away from this one.
+pub(crate) fn requires_distance(spec: &PodSpec) -> bool {
+    let anti = spec.affinity.as_ref().and_then(|all| all.pod_anti_affinity.as_ref());
+    let terms =
+        anti.and_then(|all| all.required_during_scheduling_ignored_during_execution.as_ref());
+    terms.is_some_and(|terms| !terms.is_empty())
+}
+
+fn by_spread(spec: &PodSpec) -> Option<String> {
+    let mut all = spec.topology_spread_constraints.iter().flatten();
+    all.any(|one| one.when_unsatisfiable == "DoNotSchedule")
+        .then(|| "it has a topology spread constraint with DoNotSchedule".to_owned())
+}
+
+fn by_ports(spec: &PodSpec) -> Option<String> {
+    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let mut ports = containers.flat_map(|container| container.ports.iter().flatten());
+    let port = ports.find_map(|port| port.host_port.filter(|&port| port > 0))?;
+    Some(format!("it wants the host port {port}"))
+}
+
+fn by_claims(spec: &PodSpec) -> Option<String> {
+    let claim = spec.resource_claims.iter().flatten().next()?;
+    Some(format!("it has the resource claim `{}` (dynamic resource allocation)", claim.name))
+}
+
+/// Volumes that are nobody's on any node are harmless; all others bind a pod to where they are.
+fn volume(volume: &Volume) -> Option<String> {
+    let is_harmless = volume.empty_dir.is_some()
+        || volume.config_map.is_some()
+        || volume.secret.is_some()
+        || volume.projected.is_some()
+        || volume.downward_api.is_some()
+        || volume.host_path.is_some()
+        || volume.image.is_some();
+    if is_harmless {
+        return None;
+    }
+    let name = &volume.name;
+    Some(match &volume.persistent_volume_claim {
+        Some(claim) => format!("its volume `{name}` is the claim `{}`", claim.claim_name),
+        None => format!("its volume `{name}` may be reachable from some nodes only"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn what_is_not_known_is_refused_and_all_else_is_not() {
+        let term = json!({ "topologyKey": "kubernetes.io/hostname" });
+        let key = "requiredDuringSchedulingIgnoredDuringExecution";
+        let weighted = json!([{ "weight": 1, "podAffinityTerm": term }]);
+        let soft = "preferredDuringSchedulingIgnoredDuringExecution";
+        let spread = |when: &str| {
+            let one = json!({ "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": when });
+            json!({ "topologySpreadConstraints": [one] })
+        };
+        let volume = |kind: &str, what: Value| json!({ "volumes": [{ "name": "v", kind: what }] });
+        let port = |port: Value| {
+            let ports = json!([{ "containerPort": 1, "hostPort": port }]);
+            json!({ "containers": [{ "name": "c", "ports": ports }] })
+        };
+        for (spec, expected) in [
+            (json!({}), None),
+            (json!({ "affinity": { "podAffinity": { key: [term] } } }), Some("pod affinity")),
+            (json!({ "affinity": { "podAntiAffinity": { key: [term] } } }), Some("anti-affinity")),
+            (json!({ "affinity": { "podAffinity": { soft: weighted } } }), None),
+            (spread("DoNotSchedule"), Some("topology spread")),
+            (spread("ScheduleAnyway"), None),
+            (volume("emptyDir", json!({})), None),
+            (volume("configMap", json!({ "name": "m" })), None),
+            (volume("persistentVolumeClaim", json!({ "claimName": "c" })), Some("the claim `c`")),
+            (
+                volume("iscsi", json!({ "targetPortal": "", "iqn": "", "lun": 0 })),
+                Some("some nodes"),
+            ),
+            (json!({ "resourceClaims": [{ "name": "gpu" }] }), Some("resource claim `gpu`")),
+            (port(json!(8080)), Some("host port 8080")),
+            (port(Value::Null), None),
+        ] {
+            let mut spec = spec;
+            if spec.get("containers").is_none() {
+                spec["containers"] = json!([]);
+            }
+            let pod = serde_json::from_value(json!({ "spec": spec })).unwrap();
+            let refused = not_supported(&pod);
+            match expected {
+                None => assert_eq!(refused, None, "{spec}"),
+                Some(part) => assert!(refused.as_deref().unwrap_or("").contains(part), "{spec}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The loop: one task owns the world; watches and writers are others, and talk to it by a channel.
+//!
+//! A term: take the lease; claim the ledger (from then on the leader before can write neither);
+//! list; recover; then hear, decide, write. It ends with a signal (checkpoint, then the lease is
+//! let go), or with an error, and then the process ends: what is not written is not known.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::ListParams;
+use kube::{Api, Client};
+use meed::Time;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::clock::{LedgerClock, unix_micros};
+use crate::error::KubernetesError;
+use crate::first::listed;
+use crate::hear::Ears;
+use crate::lease::{self, Held};
+use crate::ledger::{About, LedgerStore};
+use crate::log;
+use crate::settings::KubernetesSettings;
+use crate::statuses::{self, StatusBook};
+use crate::watch::{self, Heard};
+use crate::world::{Listed, Order, World};
+use crate::writer::Writer;
+
+/// What may wait to be heard.
+const AHEAD: usize = 8192;
+/// What is heard between two decisions at most.
+const BATCH: usize = 4096;
+/// How often queues are looked at for their status.
+const STATUS_LOOK: Duration = Duration::from_secs(1);
+/// How often it is looked for a first queue.
+const FIRST_QUEUE: Duration = Duration::from_secs(1);
+/// A checkpoint that takes longer has failed.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
+/// Finished pods in one page of a list.
+const PAGE: u32 = 500;
+
+/// Runs until a signal, or until it must not lead any more.
+///
+/// # Errors
+///
+/// No cluster; settings that cannot be; a lease that was lost.
+pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|why| KubernetesError::Settings(why.to_string()))?;
+    let done = runtime.block_on(serve(settings));
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    done
+}
+
+async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
+    settings.kinds()?;
+    settings.policy()?;
+    let mut ends = Ends::new()?;
+    let client = Client::try_default().await;
+    let client = client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?;
+    let namespace = settings.namespace();
+    let me = identity();
+    log::line(&format!("{me} waits for the lease {namespace}/{}", settings.lease));
+    let held = tokio::select! {
+        held = lease::take(&client, &namespace, &settings.lease, &me) => held?,
+        () = ends.wait() => return Ok(()),
+    };
+    log::line(&format!("leads, epoch {}", held.epoch));
+    Term::serve(settings, client, &namespace, held, &mut ends).await
+}
+
+/// A name that no other process has.
+fn identity() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "meed".to_owned());
+    format!("{host}-{}-{}", std::process::id(), unix_micros())
+}
+
+/// Signals that end the process.
+struct Ends {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Ends {
+    fn new() -> Result<Ends, KubernetesError> {
+        let wrong = |why: std::io::Error| KubernetesError::Settings(why.to_string());
+        let terminate = signal(SignalKind::terminate()).map_err(wrong)?;
+        let interrupt = signal(SignalKind::interrupt()).map_err(wrong)?;
+        Ok(Ends { terminate, interrupt })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// A term of a leader.
+struct Term<'s> {
+    settings: &'s KubernetesSettings,
+    client: Client,
+    world: World,
+    about: About,
+    ledger: LedgerStore,
+    writer: Writer,
+    ears: Ears,
+    statuses: StatusBook,
+    /// A write of statuses that goes on.
+    telling: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl Term<'_> {
+    async fn serve(
+        settings: &KubernetesSettings,
+        client: Client,
+        namespace: &str,
+        held: Held,
+        ends: &mut Ends,
+    ) -> Result<(), KubernetesError> {
+        let epoch = held.epoch;
+        let leads = Arc::new(AtomicBool::new(true));
+        let (tell, mut heard) = mpsc::channel(AHEAD);
+        let (stop, keeper) = keep(held, leads.clone(), tell.clone());
+        let (ledger, checkpoint) = LedgerStore::open(&client, namespace, epoch).await?;
+        if let Some(checkpoint) = &checkpoint {
+            ensure_same(settings, &checkpoint.about)?;
+        }
+        let writer =
+            Writer::new(client.clone(), epoch, settings.in_flight.into(), tell.clone(), leads);
+        let (world, about, watches) = loop {
+            let watches = watch::all(&client, &tell);
+            let listed = tokio::select! {
+                listed = listed(&mut heard) => listed?,
+                () = ends.wait() => {
+                    let_go(stop, keeper).await;
+                    return Ok(());
+                }
+            };
+            let listed = match checkpoint {
+                Some(_) => with_finished(&client, listed).await?,
+                None => listed,
+            };
+            let kinds = settings.kinds()?;
+            let about = checkpoint.as_ref().map_or_else(
+                || About {
+                    origin: unix_micros(),
+                    policy: settings.policy.clone(),
+                    resources: settings.resources(),
+                },
+                |checkpoint| checkpoint.about.clone(),
+            );
+            let clock = LedgerClock::new(about.origin, Time::ZERO);
+            let root = settings.policy()?;
+            let world = match &checkpoint {
+                Some(checkpoint) => Some(World::restore(checkpoint, root, clock, listed)?),
+                None => World::begin(kinds, root, clock, listed)?,
+            };
+            if let Some(world) = world {
+                break (world, about, watches);
+            }
+            drop(watches);
+            while heard.try_recv().is_ok() {}
+            tokio::select! {
+                () = tokio::time::sleep(FIRST_QUEUE) => {}
+                () = ends.wait() => {
+                    let_go(stop, keeper).await;
+                    return Ok(());
+                }
+            }
+        };
+        log::line("has read the cluster, and decides");
+        let mut term = Term {
+            settings,
+            client,
+            world,
+            about,
+            ledger,
+            writer,
+            ears: Ears::default(),
+            statuses: StatusBook::default(),
+            telling: None,
+        };
+        term.turn(&mut heard, ends).await?;
+        drop(watches);
+        term.save().await?;
+        term.tell_statuses(Duration::ZERO).await?;
+        if let Some(telling) = term.telling.take() {
+            drop(timeout(CHECKPOINT_PATIENCE, telling).await);
+        }
+        let_go(stop, keeper).await;
+        Ok(())
+    }
+
+    /// Hears, decides, orders; until a signal.
+    async fn turn(
+        &mut self,
+        heard: &mut mpsc::Receiver<Heard>,
+        ends: &mut Ends,
+    ) -> Result<(), KubernetesError> {
+        let mut checkpoint = interval(self.settings.checkpoint_every());
+        let mut status = interval(STATUS_LOOK);
+        for ticks in [&mut checkpoint, &mut status] {
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        }
+        self.decide()?;
+        loop {
+            tokio::select! {
+                Some(first) = heard.recv() => {
+                    self.hear(first)?;
+                    for _ in 1..BATCH {
+                        let Ok(next) = heard.try_recv() else { break };
+                        self.hear(next)?;
+                    }
+                    self.decide()?;
+                }
+                _ = checkpoint.tick() => self.save().await?,
+                _ = status.tick() => self.tell_statuses(self.settings.status_every()).await?,
+                () = ends.wait() => return Ok(()),
+            }
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) -> Result<(), KubernetesError> {
+        self.ears.hear(&mut self.world, heard)
+    }
+
+    fn decide(&mut self) -> Result<(), KubernetesError> {
+        let now = self.world.now();
+        for order in self.world.decide(now)? {
+            match order {
+                Order::Start(order) => self.writer.start(order),
+                Order::Say(saying) => {
+                    let pod = &saying.pod;
+                    let (namespace, name) = (&pod.namespace, &pod.name);
+                    log::line(&format!("pod {namespace}/{name}: {}", saying.note));
+                    self.writer.say(saying);
+                }
+            }
+        }
+        self.world.remarks().iter().for_each(|remark| log::line(remark));
+        Ok(())
+    }
+
+    /// A checkpoint, where something has happened since the last one.
+    async fn save(&mut self) -> Result<(), KubernetesError> {
+        let now = self.world.now();
+        let Some(state) = self.world.checkpoint(now)? else { return Ok(()) };
+        match timeout(CHECKPOINT_PATIENCE, self.ledger.save(&self.about, &state)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(deposed @ KubernetesError::Deposed(_))) => return Err(deposed),
+            Ok(Err(why)) => log::line(&format!("no checkpoint: {why}; tried again")),
+            Err(_) => log::line("no checkpoint: no answer in time; tried again"),
+        }
+        self.world.checkpoint_failed();
+        Ok(())
+    }
+
+    async fn tell_statuses(&mut self, every: Duration) -> Result<(), KubernetesError> {
+        if self.telling.as_ref().is_some_and(|telling| !telling.is_finished()) {
+            if !every.is_zero() {
+                return Ok(());
+            }
+            if let Some(telling) = self.telling.take() {
+                drop(timeout(CHECKPOINT_PATIENCE, telling).await);
+            }
+        }
+        let now = self.world.now();
+        let due = self.statuses.due(self.world.statuses(now)?, every);
+        if !due.is_empty() {
+            self.telling = Some(tokio::spawn(statuses::write(self.client.clone(), due)));
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the lease in a task of its own; says so when it is lost.
+fn keep(
+    mut held: Held,
+    leads: Arc<AtomicBool>,
+    tell: mpsc::Sender<Heard>,
+) -> (oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
+    let (stop, stopped) = oneshot::channel();
+    let keeper = tokio::spawn(async move {
+        tokio::select! {
+            why = held.keep() => {
+                leads.store(false, Ordering::Relaxed);
+                drop(tell.send(Heard::Deposed(why)).await);
+            }
+            _ = stopped => {
+                leads.store(false, Ordering::Relaxed);
+                held.release().await;
+            }
+        }
+    });
+    (stop, keeper)
+}
+
+async fn let_go(stop: oneshot::Sender<()>, keeper: tokio::task::JoinHandle<()>) {
+    // Where the lease is lost already nobody waits for this.
+    _ = stop.send(());
+    drop(timeout(CHECKPOINT_PATIENCE, keeper).await);
+}
+
+/// What cannot change while a ledger lasts has not changed.
+fn ensure_same(settings: &KubernetesSettings, about: &About) -> Result<(), KubernetesError> {
+    let resources = settings.resources();
+    let wrong = |what: &str, now: &str, then: &str| {
+        let text = format!(
+            "the ledger began with {what} {then}, and {now} is asked for: go on with {then}, or \
+             delete the ConfigMap meed-ledger, which forgets all history"
+        );
+        Err(KubernetesError::Settings(text))
+    };
+    if about.policy != settings.policy {
+        return wrong("--policy", &settings.policy, &about.policy);
+    }
+    if about.resources != resources {
+        return wrong("--resources", &resources.join(","), &about.resources.join(","));
+    }
+    Ok(())
+}
+
+/// The same, with pods that have ended and are still there: some may have ended since the last
+/// checkpoint. They are listed after those that had not ended, so that none is in neither list.
+async fn with_finished(client: &Client, listed: Listed) -> Result<Listed, KubernetesError> {
+    let mut listed = listed;
+    listed.finished = finished_pods(client).await?;
+    let ended: BTreeSet<_> = listed.finished.iter().map(|pod| pod.metadata.uid.clone()).collect();
+    listed.pods.retain(|pod| !ended.contains(&pod.metadata.uid));
+    Ok(listed)
+}
+
+/// Pods that have ended.
+async fn finished_pods(client: &Client) -> Result<Vec<Pod>, KubernetesError> {
+    let pods: Api<Pod> = Api::all(client.clone());
+    let mut all = Vec::new();
+    for phase in ["Succeeded", "Failed"] {
+        let mut page = ListParams::default().fields(&format!("status.phase={phase}")).limit(PAGE);
+        loop {
+            let list = pods.list(&page).await;
+            let list = list.map_err(|why| KubernetesError::api("list finished pods", why))?;
+            all.extend(list.items);
+            match list.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => break,
+            }
+        }
+    }
+    Ok(all)
+}

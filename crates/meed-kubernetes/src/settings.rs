@@ -1,0 +1,121 @@
+//! What who installs Meed can choose.
+
+use std::time::Duration;
+
+use clap::Args;
+use meed::{ResourceKinds, Unit};
+use meed_config::policy::PolicySpec;
+
+use crate::error::KubernetesError;
+
+/// What is always counted. The first is what fairness is measured in.
+const ALWAYS: [&str; 3] = ["cpu", "memory", "pods"];
+
+/// Where the service account says its namespace.
+const OWN_NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/// How Meed runs in a cluster.
+#[derive(Args, Clone, Debug)]
+pub struct KubernetesSettings {
+    /// The policy of the whole cluster: `long-term`, `fair`, `long-term,half_life=24h`. It is fixed
+    /// once the ledger has begun.
+    #[arg(long, default_value = "long-term")]
+    pub policy: String,
+    /// More resources to count besides cpu, memory and pods, by commas: `nvidia.com/gpu`. They are
+    /// fixed once the ledger has begun.
+    #[arg(long, value_delimiter = ',')]
+    pub resources: Vec<String>,
+    /// The namespace of the lease and the ledger [default: the pod's own, or `meed-system`].
+    #[arg(long)]
+    pub namespace: Option<String>,
+    /// The name of the lease.
+    #[arg(long, default_value = "meed")]
+    pub lease: String,
+    /// Writes in flight at a time.
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub in_flight: u16,
+    /// Seconds between checkpoints of the ledger: what is lost at worst, with the takeover.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=3600))]
+    pub checkpoint_seconds: u16,
+    /// Seconds between two writes of a Queue's status.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=3600))]
+    pub status_seconds: u16,
+}
+
+impl KubernetesSettings {
+    pub(crate) fn namespace(&self) -> String {
+        let own = || std::fs::read_to_string(OWN_NAMESPACE).ok();
+        let name = self.namespace.clone().or_else(own);
+        name.map_or_else(|| "meed-system".to_owned(), |name| name.trim().to_owned())
+    }
+
+    /// What is counted, in order.
+    pub(crate) fn resources(&self) -> Vec<String> {
+        let mut all: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
+        for name in &self.resources {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
+    }
+
+    pub(crate) fn kinds(&self) -> Result<ResourceKinds, KubernetesError> {
+        let unit = |name: &str| match name {
+            "memory" | "ephemeral-storage" => Unit::Bytes,
+            _ if name.starts_with("hugepages-") => Unit::Bytes,
+            _ => Unit::Milli,
+        };
+        let kinds = self.resources().into_iter().map(|name| (name.clone(), unit(&name)));
+        ResourceKinds::new(kinds.collect())
+            .map_err(|why| KubernetesError::Settings(format!("--resources: {why}")))
+    }
+
+    pub(crate) fn policy(&self) -> Result<PolicySpec, KubernetesError> {
+        let wrong = |why: String| KubernetesError::Settings(format!("--policy: {why}"));
+        let policy: PolicySpec = self.policy.parse().map_err(|why| wrong(format!("{why}")))?;
+        match policy.is_partitioned() || policy.slots().is_some() {
+            true => Err(wrong("is a yardstick of simulations; name an order".to_owned())),
+            false => Ok(policy),
+        }
+    }
+
+    pub(crate) fn checkpoint_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.checkpoint_seconds))
+    }
+
+    pub(crate) fn status_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.status_seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        settings: KubernetesSettings,
+    }
+
+    #[test]
+    fn settings_are_read_and_checked() {
+        let read = |line: &[&str]| Line::parse_from([&["meed"], line].concat()).settings;
+        let usual = read(&[]);
+        assert_eq!(usual.resources(), ["cpu", "memory", "pods"]);
+        assert_eq!(usual.policy().unwrap().to_string(), "long-term");
+        let gpu = read(&["--resources", "nvidia.com/gpu,cpu", "--policy", "fair"]);
+        assert_eq!(gpu.kinds().unwrap().names().last(), Some("nvidia.com/gpu"));
+        for (line, what) in [
+            (["--policy", "fairest"], "--policy: unknown policy `fairest`"),
+            (["--policy", "static"], "--policy: is a yardstick"),
+            (["--resources", "a,b,c,d,e"], "--resources: a cluster has 1 to 7"),
+        ] {
+            let settings = read(&line);
+            let error = settings.policy().err().or(settings.kinds().err()).unwrap().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The world: what the API server tells becomes the engine's events, and decisions become orders.
+//!
+//! It is pure: no clock, no network. Whoever runs it tells what was heard at an instant, asks
+//! [`World::decide`], and carries out the [`Order`]s; answers come back as events
+//! ([`answers`]). All that it keeps of its own is what the engine does not know: how far the
+//! write of each pod is, what strangers use, and the texts of rules.
+//!
+//! A pod is a job of one task; its key is the pod's uid, so a pod that is made anew under its name
+//! is another job. States of a pod ([`Stand`]):
+//!
+//! > Waits -> Sent -> (Lifted ->) Bound -> gone
+//!
+//! *Sent* is what kube-scheduler calls assumed: the engine holds room and charges from the decision
+//! on; the API has not confirmed it. Only the API ends it: the watch, or a read after a refusal. No
+//! time limit.
+//!
+//! Invariant: a pod holds room in the engine exactly while it is Sent, Lifted or Bound, or stands
+//! among the strangers of its node.
+
+mod answers;
+mod nodes;
+mod pods;
+mod queues;
+mod recover;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use meed::{AllocationId, JobId, ResourceKinds, Time};
+use meed_config::policy::PolicySpec;
+use meed_driver::{Driver, Failed};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::LedgerClock;
+use crate::crd::PlacedBy;
+use crate::error::KubernetesError;
+use crate::pod::rule::Rule;
+use crate::pod::{PodName, PodSeen};
+pub(crate) use answers::{Answer, Found};
+use nodes::NodeRow;
+use queues::QueueRow;
+pub(crate) use recover::Listed;
+
+/// What is kept of a pod in the driver, and so in checkpoints.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct PodJob {
+    pub(crate) pod: PodName,
+    /// The name of its queue's object.
+    pub(crate) queue: String,
+    /// Who places it.
+    pub(crate) binds: bool,
+    /// What it asks for, in the order of the cluster's kinds.
+    pub(crate) amounts: Vec<u64>,
+    /// The text of its rule.
+    pub(crate) rule: String,
+}
+
+/// What is to be written to the API.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Order {
+    /// A pod starts.
+    Start(StartOrder),
+    /// Somebody is told something of a pod.
+    Say(Saying),
+}
+
+/// A pod starts on a node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StartOrder {
+    pub(crate) pod: PodName,
+    pub(crate) queue: String,
+    pub(crate) node: String,
+    /// Bound by Meed, or let go for kube-scheduler.
+    pub(crate) binds: bool,
+    /// Since when it is charged: microseconds since 1970.
+    pub(crate) started: i64,
+}
+
+/// An event on a pod.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Saying {
+    pub(crate) pod: PodName,
+    /// In a word.
+    pub(crate) reason: &'static str,
+    /// In a sentence.
+    pub(crate) note: String,
+}
+
+/// How far a pod is.
+#[derive(Clone, PartialEq, Debug)]
+enum Stand {
+    /// Nothing of ours, and on no node.
+    Outside,
+    /// On a node, and nobody's of ours: what it uses is counted as strangers'.
+    Stranger { node: String, amounts: meed::Resources },
+    /// Bound to a node that is not known, or no more: looked at again when it joins.
+    Homeless(Box<PodSeen>),
+    /// It wants a queue and is not taken: looked at again when queues or namespaces change.
+    Refused(Box<PodSeen>),
+    /// In its queue.
+    Waits(JobId),
+    /// It starts: assumed, unconfirmed.
+    Sent(Placed),
+    /// Our gate is gone, and it is not bound yet.
+    Lifted(Placed),
+    /// On its node.
+    Bound(Placed),
+    /// The engine has done with it; the object is still there.
+    Over,
+}
+
+/// A pod that holds room in the engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Placed {
+    job: JobId,
+    task: AllocationId,
+}
+
+/// What is kept of a pod.
+#[derive(Clone, Debug)]
+struct PodRow {
+    name: PodName,
+    /// The text of its rule, where its job has one.
+    rule: Option<String>,
+    stand: Stand,
+    /// It was charged until then, and is not charged twice.
+    charged_until: Option<Time>,
+    /// The last that was said of it.
+    said: Option<&'static str>,
+}
+
+struct RuleRow {
+    rule: Rule,
+    /// Pods whose jobs have it.
+    pods: usize,
+}
+
+/// See the module.
+pub(crate) struct World {
+    driver: Driver<PodJob>,
+    kinds: ResourceKinds,
+    /// The policy of the whole cluster.
+    root: PolicySpec,
+    clock: LedgerClock,
+    /// Nothing is charged from before: the last checkpoint, or the ledger's beginning.
+    opened: Time,
+    nodes: BTreeMap<String, NodeRow>,
+    rules: BTreeMap<String, RuleRow>,
+    pods: BTreeMap<String, PodRow>,
+    /// Pods by the node that they wait for.
+    homeless: BTreeMap<String, BTreeSet<String>>,
+    refused: BTreeSet<String>,
+    queues: BTreeMap<String, QueueRow>,
+    namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// Nodes whose strangers have changed.
+    dirty: BTreeSet<String>,
+    /// Queues or namespaces have changed.
+    changed: bool,
+    orders: Vec<Order>,
+    /// Lines for the operator.
+    remarks: Vec<String>,
+    /// Something was told since the last checkpoint.
+    told: bool,
+}
+
+impl World {
+    /// Now, by the clock.
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now().max(self.driver.engine().now())
+    }
+
+    /// What the cluster counts.
+    pub(crate) fn kinds(&self) -> &ResourceKinds {
+        &self.kinds
+    }
+
+    /// Nodes that are known.
+    pub(crate) fn node_names(&self) -> impl Iterator<Item = &String> {
+        self.nodes.keys()
+    }
+
+    /// Pods that are known.
+    pub(crate) fn pod_uids(&self) -> impl Iterator<Item = &String> {
+        self.pods.keys()
+    }
+
+    /// Queues that are known.
+    pub(crate) fn queue_names(&self) -> impl Iterator<Item = &String> {
+        self.queues.keys()
+    }
+
+    /// Namespaces that are known.
+    pub(crate) fn namespace_names(&self) -> impl Iterator<Item = &String> {
+        self.namespaces.keys()
+    }
+
+    /// Who starts now: what changed since the last time is settled first.
+    pub(crate) fn decide(&mut self, now: Time) -> Result<Vec<Order>, KubernetesError> {
+        if std::mem::take(&mut self.changed) {
+            self.settle_queues(now)?;
+            self.look_again(now)?;
+        }
+        self.settle_strangers(now)?;
+        let mut starts = Vec::new();
+        must(self.driver.decide(|start| starts.push(start)))?;
+        for start in starts {
+            self.told = true;
+            let node = self.driver.engine().node(start.node).0.name.clone();
+            let Some(job) = self.driver.job(start.job) else { continue };
+            let PodJob { pod, queue, binds, .. } = job.detail.clone();
+            let placed = Placed { job: start.job, task: start.allocation };
+            if let Some(row) = self.pods.get_mut(&pod.uid) {
+                row.stand = Stand::Sent(placed);
+            }
+            let started = self.clock.unix(self.driver.engine().now());
+            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, started }));
+        }
+        Ok(std::mem::take(&mut self.orders))
+    }
+
+    /// Lines for the operator since the last time.
+    pub(crate) fn remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    /// The state to be kept, where something has happened since the last time.
+    pub(crate) fn checkpoint(&mut self, now: Time) -> Result<Option<Vec<u8>>, KubernetesError> {
+        if !std::mem::take(&mut self.told) {
+            return Ok(None);
+        }
+        // The queues are looked at to bring the ledgers to this instant.
+        self.driver.queues(now).map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        Ok(Some(self.driver.state()))
+    }
+
+    /// A checkpoint could not be written: the next one is due.
+    pub(crate) fn checkpoint_failed(&mut self) {
+        self.told = true;
+    }
+
+    /// An event on a pod, where something else was said last.
+    fn say(&mut self, uid: &str, reason: &'static str, note: String) {
+        let Some(row) = self.pods.get_mut(uid) else { return };
+        if row.said.replace(reason) != Some(reason) {
+            self.orders.push(Order::Say(Saying { pod: row.name.clone(), reason, note }));
+        }
+    }
+
+    /// Who places the pods of a queue.
+    fn mode(&self, queue: &str) -> PlacedBy {
+        self.queues.get(queue).map_or(PlacedBy::Gates, |row| row.spec.mode)
+    }
+}
+
+/// What the engine must take: a refusal would be a mistake of this world.
+fn must<T>(done: Result<T, Failed>) -> Result<T, KubernetesError> {
+    done.map_err(|why| KubernetesError::Engine(why.to_string()))
+}

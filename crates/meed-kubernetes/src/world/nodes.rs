@@ -1,0 +1,175 @@
+//! Nodes come, change and go; what strangers use of them.
+//!
+//! A node that cannot be read, or has nothing for pods, joins when it can be. When a node is
+//! deleted its pods are charged until then; should it join again under its name while they are
+//! still bound to it, they are charged from then on.
+
+use k8s_openapi::api::core::v1::Node;
+use meed::{Labels, NodeId, NodeSpec, Resources, Time};
+
+use super::{Stand, World, must};
+use crate::error::KubernetesError;
+use crate::pod::demand;
+use crate::pod::rule::NodeFacts;
+
+/// What is kept of a node.
+pub(super) struct NodeRow {
+    pub(super) id: NodeId,
+    pub(super) facts: NodeFacts,
+    /// What pods use that are none of ours.
+    pub(super) strangers: Resources,
+}
+
+impl World {
+    /// A node is there, in this form.
+    pub(crate) fn node_seen(&mut self, node: &Node, now: Time) -> Result<(), KubernetesError> {
+        let facts = NodeFacts::of(node);
+        let status = node.status.as_ref();
+        let allocatable = status.and_then(|status| status.allocatable.clone()).unwrap_or_default();
+        let capacity = match demand::of_node(&allocatable, &self.kinds) {
+            Ok(capacity) => capacity,
+            Err(why) => {
+                self.remarks.push(format!("node {}: {why}", facts.name));
+                Resources::zero(self.kinds.len())
+            }
+        };
+        match self.nodes.get(&facts.name) {
+            Some(_) if capacity.is_zero() => self.node_gone(&facts.name, now),
+            None if capacity.is_zero() => Ok(()),
+            Some(_) => self.node_changes(facts, capacity, now),
+            None => self.node_joins(facts, capacity, now),
+        }
+    }
+
+    fn node_joins(
+        &mut self,
+        facts: NodeFacts,
+        capacity: Resources,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        self.told = true;
+        let name = facts.name.clone();
+        let labels = self.labels(&facts);
+        let spec = NodeSpec { labels, ..NodeSpec::new(name.clone(), capacity) };
+        let id = match self.driver.node_joined(now, spec) {
+            Ok(id) => id,
+            Err(why) => {
+                self.remarks.push(format!("node {name} is left out: {why}"));
+                return Ok(());
+            }
+        };
+        let strangers = Resources::zero(self.kinds.len());
+        self.nodes.insert(name.clone(), NodeRow { id, facts, strangers });
+        for uid in self.homeless.remove(&name).unwrap_or_default() {
+            let row = self.pods.get_mut(&uid);
+            let seen = row.and_then(|row| match &row.stand {
+                Stand::Homeless(seen) => Some(seen.clone()),
+                _ => None,
+            });
+            if let Some(seen) = seen {
+                self.pod_seen(*seen, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn node_changes(
+        &mut self,
+        facts: NodeFacts,
+        capacity: Resources,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        let labels = self.labels(&facts);
+        let Some(row) = self.nodes.get_mut(&facts.name) else { return Ok(()) };
+        let id = row.id;
+        row.facts = facts;
+        let spec = self.driver.engine().node(id).0.clone();
+        if spec.capacity != capacity {
+            self.told = true;
+            if let Err(why) = self.driver.node_resized(now, id, capacity) {
+                self.remarks.push(format!("node {} keeps its size: {why}", spec.name));
+            }
+        }
+        if spec.labels != labels {
+            self.told = true;
+            must(self.driver.node_relabelled(now, id, labels))?;
+        }
+        Ok(())
+    }
+
+    /// A node is deleted.
+    pub(crate) fn node_gone(&mut self, name: &str, now: Time) -> Result<(), KubernetesError> {
+        let Some(row) = self.nodes.remove(name) else { return Ok(()) };
+        self.told = true;
+        self.dirty.remove(name);
+        for task in must(self.driver.node_left(now, row.id))? {
+            let Some(job) = self.driver.job(task.job) else { continue };
+            let uid = job.detail.pod.uid.clone();
+            must(self.driver.job_cancelled(now, task.job))?;
+            self.drop_rule(&uid);
+            self.homeless.entry(name.to_owned()).or_default().insert(uid.clone());
+            if let Some(row) = self.pods.get_mut(&uid) {
+                row.stand = Stand::Over;
+                row.charged_until = Some(now);
+            }
+        }
+        let here = |stand: &Stand| matches!(stand, Stand::Stranger { node, .. } if node == name);
+        for row in self.pods.values_mut().filter(|row| here(&row.stand)) {
+            row.stand = Stand::Over;
+        }
+        Ok(())
+    }
+
+    /// The labels that the engine knows of a node: one for each rule that allows it.
+    fn labels(&self, facts: &NodeFacts) -> Labels {
+        let allows = self.rules.iter().filter(|(_, row)| row.rule.allows(facts));
+        allows.map(|(text, _)| (text.clone(), String::new())).collect()
+    }
+
+    /// A rule is new, or gone: the nodes that it allows have another label.
+    pub(super) fn relabel_all(&mut self, now: Time) -> Result<(), KubernetesError> {
+        let names: Vec<String> = self.nodes.keys().cloned().collect();
+        for name in names {
+            let Some(row) = self.nodes.get(&name) else { continue };
+            let (id, labels) = (row.id, self.labels(&row.facts));
+            if self.driver.engine().node(id).0.labels != labels {
+                must(self.driver.node_relabelled(now, id, labels))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A stranger comes to a node.
+    pub(super) fn stranger_comes(&mut self, node: &str, amounts: &Resources) {
+        if let Some(row) = self.nodes.get_mut(node) {
+            for (sum, more) in row.strangers.as_mut_slice().iter_mut().zip(amounts.as_slice()) {
+                *sum = sum.saturating_add(*more);
+            }
+            self.dirty.insert(node.to_owned());
+        }
+    }
+
+    /// A stranger leaves it.
+    pub(super) fn stranger_goes(&mut self, node: &str, amounts: &Resources) {
+        if let Some(row) = self.nodes.get_mut(node) {
+            for (sum, less) in row.strangers.as_mut_slice().iter_mut().zip(amounts.as_slice()) {
+                *sum = sum.saturating_sub(*less);
+            }
+            self.dirty.insert(node.to_owned());
+        }
+    }
+
+    /// The engine hears of strangers: once for each node, however many came and went.
+    pub(super) fn settle_strangers(&mut self, now: Time) -> Result<(), KubernetesError> {
+        for name in std::mem::take(&mut self.dirty) {
+            let Some(row) = self.nodes.get(&name) else { continue };
+            let (id, mut used) = (row.id, row.strangers);
+            for amount in used.as_mut_slice() {
+                *amount = (*amount).min(meed::MAX_AMOUNT);
+            }
+            self.told = true;
+            must(self.driver.node_used_by_others(now, id, used))?;
+        }
+        Ok(())
+    }
+}

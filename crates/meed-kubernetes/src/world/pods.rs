@@ -1,0 +1,491 @@
+//! Pods: what the watch shows of one, against how far it is here.
+//!
+//! [`World::pod_seen`] may be told the same twice, and late: it compares. A pod that somebody else
+//! placed is adopted where it names a queue that it may use, and a stranger where not; so nobody
+//! computes for nothing by going round the queue.
+
+use std::collections::BTreeMap;
+
+use meed::{Constraints, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
+use meed_driver::{Failed, NewJob};
+use meed_journal::JobKey;
+
+use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
+use crate::crd::PlacedBy;
+use crate::error::KubernetesError;
+use crate::pod::{PodEnd, PodSeen};
+
+/// Rules that no pod has are kept, up to so many.
+const IDLE_RULES: usize = 64;
+
+type Refusal = (&'static str, String);
+
+impl World {
+    /// A pod is there, in this form.
+    pub(crate) fn pod_seen(&mut self, seen: PodSeen, now: Time) -> Result<(), KubernetesError> {
+        if seen.end.is_some() {
+            return self.pod_gone(seen, now);
+        }
+        let uid = seen.name.uid.clone();
+        let row = self.pods.entry(uid.clone()).or_insert_with(|| PodRow::new(&seen));
+        let stand = row.stand.clone();
+        match (stand, seen.node.clone()) {
+            (Stand::Waits(job), None) => self.still_waits(job, seen, now),
+            (Stand::Waits(job), Some(_)) => {
+                must(self.driver.job_cancelled(now, job))?;
+                self.drop_rule(&uid);
+                self.admit(seen, now)
+            }
+            (Stand::Sent(placed), None) => {
+                if !seen.held && !seen.ours {
+                    self.stands(&uid, Stand::Lifted(placed));
+                }
+                Ok(())
+            }
+            (Stand::Lifted(_), None) => Ok(()),
+            (Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed), Some(node)) => {
+                self.confirm(placed, &node, &seen, now)
+            }
+            (Stand::Bound(_), None) => Ok(()),
+            (Stand::Stranger { node, amounts }, _) => {
+                let other = seen.amounts(&self.kinds);
+                if other != amounts {
+                    self.stranger_goes(&node, &amounts);
+                    self.stranger_comes(&node, &other);
+                    self.stands(&uid, Stand::Stranger { node, amounts: other });
+                }
+                Ok(())
+            }
+            (Stand::Outside | Stand::Refused(_) | Stand::Homeless(_), _) => self.admit(seen, now),
+            (Stand::Over, node) => match node {
+                Some(node) if self.nodes.contains_key(&node) => self.admit(seen, now),
+                Some(node) => {
+                    self.homeless.entry(node).or_default().insert(uid.clone());
+                    self.stands(&uid, Stand::Homeless(Box::new(seen)));
+                    Ok(())
+                }
+                None => Ok(()),
+            },
+        }
+    }
+
+    pub(super) fn stands(&mut self, uid: &str, stand: Stand) {
+        let is_refused = matches!(stand, Stand::Refused(_));
+        if let Some(row) = self.pods.get_mut(uid) {
+            row.stand = stand;
+            match is_refused {
+                true => _ = self.refused.insert(uid.to_owned()),
+                false => _ = self.refused.remove(uid),
+            }
+        }
+    }
+
+    /// In its queue, and on no node: is it still what it was?
+    fn still_waits(&mut self, job: JobId, seen: PodSeen, now: Time) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.clone();
+        let rule = self.pods.get(&uid).and_then(|row| row.rule.clone());
+        let binds = self.driver.job(job).is_some_and(|job| job.detail.binds);
+        let is_same = rule == Some(seen.rule.to_string())
+            && !seen.deleting
+            && (binds || seen.held)
+            && self.amounts_of(job) == Some(seen.amounts(&self.kinds));
+        if is_same {
+            return Ok(());
+        }
+        must(self.driver.job_cancelled(now, job))?;
+        self.drop_rule(&uid);
+        self.stands(&uid, Stand::Outside);
+        self.admit(seen, now)
+    }
+
+    /// What the job of a pod was told to ask for.
+    fn amounts_of(&self, job: JobId) -> Option<Resources> {
+        self.driver.job(job).map(|job| Resources::new(&job.detail.amounts))
+    }
+
+    /// A pod that holds room turns out to be bound.
+    fn confirm(
+        &mut self,
+        placed: Placed,
+        node: &str,
+        seen: &PodSeen,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.as_str();
+        let Some(row) = self.nodes.get(node) else {
+            // The node is heard of later; until then the room is held where it was chosen.
+            self.homeless.entry(node.to_owned()).or_default().insert(uid.to_owned());
+            self.stands(uid, Stand::Homeless(Box::new(seen.clone())));
+            return self.end_placed(uid, placed, None, now);
+        };
+        let id = row.id;
+        if self.driver.running(placed.task).is_some_and(|task| task.node != id) {
+            self.told = true;
+            must(self.driver.task_moved(now, placed.task, id))?;
+        }
+        self.stands(uid, Stand::Bound(placed));
+        let demand = seen.amounts(&self.kinds);
+        if self.amounts_of(placed.job).is_some_and(|held| held != demand) {
+            // Resized in place: the charge ends, and begins anew.
+            self.end_placed(uid, placed, None, now)?;
+            self.stands(uid, Stand::Outside);
+            return self.admit(seen.clone(), now);
+        }
+        Ok(())
+    }
+
+    /// A pod that is not in the engine: where does it belong?
+    pub(super) fn admit(&mut self, seen: PodSeen, now: Time) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.clone();
+        match seen.node.clone() {
+            Some(node) if self.nodes.contains_key(&node) => self.admit_bound(seen, &node, now),
+            Some(node) => {
+                self.homeless.entry(node).or_default().insert(uid.clone());
+                self.stands(&uid, Stand::Homeless(Box::new(seen)));
+                Ok(())
+            }
+            None => self.admit_unbound(seen, now),
+        }
+    }
+
+    fn admit_bound(&mut self, seen: PodSeen, node: &str, now: Time) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.clone();
+        let queue = seen.queue.as_deref();
+        let leaf = queue.and_then(|queue| self.resolve(queue, &seen.name.namespace).ok());
+        if let Some(leaf) = leaf
+            && let Some(placed) = self.adopt(&seen, leaf, node, now)?
+        {
+            self.stands(&uid, Stand::Bound(placed));
+            return Ok(());
+        }
+        let amounts = seen.amounts(&self.kinds);
+        if let Err(why) = &seen.demand {
+            let (namespace, name) = (&seen.name.namespace, &seen.name.name);
+            self.remarks.push(format!("pod {namespace}/{name} counts as nothing: {why}"));
+        }
+        self.stranger_comes(node, &amounts);
+        self.stands(&uid, Stand::Stranger { node: node.to_owned(), amounts });
+        Ok(())
+    }
+
+    fn admit_unbound(&mut self, seen: PodSeen, now: Time) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.clone();
+        if seen.deleting {
+            self.stands(&uid, Stand::Outside);
+            return Ok(());
+        }
+        match self.wants(&seen) {
+            Ok(None) => {
+                self.stands(&uid, Stand::Outside);
+                Ok(())
+            }
+            Ok(Some((leaf, true))) => self.admit_lifted(seen, leaf, now),
+            Ok(Some((leaf, false))) => match self.arrive(&seen, leaf, now)? {
+                Ok(job) => {
+                    self.stands(&uid, Stand::Waits(job));
+                    if let Some(row) = self.pods.get_mut(&uid) {
+                        row.said = None;
+                    }
+                    Ok(())
+                }
+                Err((reason, note)) => {
+                    self.refuse(seen, reason, note);
+                    Ok(())
+                }
+            },
+            Err((reason, note)) => {
+                self.refuse(seen, reason, note);
+                Ok(())
+            }
+        }
+    }
+
+    fn refuse(&mut self, seen: PodSeen, reason: &'static str, note: String) {
+        let uid = seen.name.uid.clone();
+        self.stands(&uid, Stand::Refused(Box::new(seen)));
+        self.say(&uid, reason, note);
+    }
+
+    /// What an unbound pod wants of us: nothing, or its leaf, and whether it was let go before.
+    fn wants(&self, seen: &PodSeen) -> Result<Option<(QueueId, bool)>, Refusal> {
+        let Some(queue) = &seen.queue else {
+            return match seen.ours || seen.held {
+                false => Ok(None),
+                true => Err((
+                    "NoQueue",
+                    "it names no queue: give it the label meed.dev/queue, or its namespace".into(),
+                )),
+            };
+        };
+        let leaf = self.resolve(queue, &seen.name.namespace)?;
+        let wrong = |why: &str| Err(("WrongMode", format!("Queue `{queue}` {why}")));
+        match (self.mode(queue), seen.ours) {
+            (PlacedBy::Gates, true) => {
+                wrong("has the mode Gates: leave schedulerName out, or use a Queue that binds")
+            }
+            (PlacedBy::Binds, false) if seen.held => {
+                wrong("has the mode Binds: its pods say schedulerName: meed")
+            }
+            (PlacedBy::Binds, false) => Ok(None),
+            (PlacedBy::Gates, false) if seen.held => Ok(Some((leaf, false))),
+            // Let go by a leader before, or never held: then it is charged once it is bound.
+            (PlacedBy::Gates, false) => {
+                Ok((seen.started.is_some() && seen.chosen.is_some()).then_some((leaf, true)))
+            }
+            (PlacedBy::Binds, true) if seen.held || seen.held_by_others => Ok(None),
+            (PlacedBy::Binds, true) => match (&seen.not_supported, &seen.demand) {
+                (Some(why), _) => Err(("NotSupported", why.clone())),
+                (None, Ok(demand)) if !demand.unknown.is_empty() => {
+                    let all = demand.unknown.join(", ");
+                    let why = format!(
+                        "it asks for {all}, which this installation of Meed does not count \
+                         (--resources)"
+                    );
+                    Err(("NotSupported", why))
+                }
+                _ => Ok(Some((leaf, false))),
+            },
+        }
+    }
+
+    /// Our gate was taken away before this leader's time, and it is not bound yet.
+    fn admit_lifted(
+        &mut self,
+        seen: PodSeen,
+        leaf: QueueId,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.clone();
+        let node = seen.chosen.clone().unwrap_or_default();
+        let placed = match self.nodes.contains_key(&node) {
+            true => self.adopt(&seen, leaf, &node, now)?,
+            false => None,
+        };
+        // Where its node is gone it is charged once it is bound.
+        self.stands(&uid, placed.map_or(Stand::Outside, Stand::Lifted));
+        Ok(())
+    }
+
+    /// The job of a pod; or why the engine does not take it.
+    fn arrive(
+        &mut self,
+        seen: &PodSeen,
+        leaf: QueueId,
+        now: Time,
+    ) -> Result<Result<JobId, Refusal>, KubernetesError> {
+        let demand = match &seen.demand {
+            Ok(demand) => demand.amounts,
+            Err(why) => return Ok(Err(("InvalidRequests", why.clone()))),
+        };
+        let text = self.keep_rule(seen, now)?;
+        let require = BTreeMap::from([(text.clone(), Vec::new())]);
+        let constraints = Constraints { require, ..Constraints::default() };
+        let constraints = Some(Box::new(constraints));
+        let groups = [TaskGroup { constraints, ..TaskGroup::new(1, demand) }];
+        let spec =
+            JobSpec { queue: leaf, weight: 1000, groups: &groups, open: false, max_attempts: 1 };
+        let queue = seen.queue.clone().unwrap_or_default();
+        let amounts = demand.as_slice().to_vec();
+        let detail =
+            PodJob { pod: seen.name.clone(), queue, binds: seen.ours, amounts, rule: text };
+        let name = format!("{}/{}", seen.name.namespace, seen.name.name);
+        let new = || NewJob {
+            key: JobKey::from(seen.name.uid.as_str()),
+            name: Some(JobKey::from(name.as_str())),
+            detail,
+        };
+        self.told = true;
+        match self.driver.job_arrived(now, spec, new, |_, _, _| {}) {
+            Ok(job) => Ok(Ok(job)),
+            Err(Failed::Rejected(why)) => {
+                self.drop_rule(&seen.name.uid);
+                Ok(Err(("Rejected", why.to_string())))
+            }
+            Err(why) => Err(KubernetesError::Engine(why.to_string())),
+        }
+    }
+
+    /// The job of a pod that runs, or is to, on a node: charged since its start, and never twice.
+    pub(super) fn adopt(
+        &mut self,
+        seen: &PodSeen,
+        leaf: QueueId,
+        node: &str,
+        now: Time,
+    ) -> Result<Option<Placed>, KubernetesError> {
+        let Some(id) = self.nodes.get(node).map(|row| row.id) else { return Ok(None) };
+        let job = match self.arrive(seen, leaf, now)? {
+            Ok(job) => job,
+            Err((reason, note)) => {
+                self.say(&seen.name.uid.clone(), reason, note);
+                return Ok(None);
+            }
+        };
+        let since = seen.started.or(seen.scheduled).map_or(now, |since| self.clock.time(since));
+        let row = self.pods.get(&seen.name.uid);
+        let charged = row.and_then(|row| row.charged_until).unwrap_or(self.opened);
+        let since = since.max(charged).min(now);
+        let task = must(self.driver.task_adopted(now, (job, 0), id, since, None))?;
+        Ok(Some(Placed { job, task }))
+    }
+
+    /// A pod is gone, or has ended.
+    pub(crate) fn pod_gone(&mut self, seen: PodSeen, now: Time) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.as_str();
+        let Some(row) = self.pods.get(uid) else { return Ok(()) };
+        match row.stand.clone() {
+            Stand::Waits(job) => {
+                let queue = self.driver.job(job).map(|job| job.queue());
+                must(self.driver.job_cancelled(now, job))?;
+                self.told = true;
+                queue.into_iter().for_each(|queue| self.reap_queue(queue));
+            }
+            // It never began: nothing is charged.
+            Stand::Sent(placed) if seen.node.is_none() && (seen.ours || seen.held) => {
+                self.never_began(placed, now)?;
+            }
+            Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed) => {
+                self.end_placed(uid, placed, seen.end, now)?;
+            }
+            Stand::Stranger { node, amounts } => self.stranger_goes(&node, &amounts),
+            Stand::Outside | Stand::Homeless(_) | Stand::Refused(_) | Stand::Over => {}
+        }
+        self.drop_rule(uid);
+        if let Some(node) = &seen.node
+            && let Some(here) = self.homeless.get_mut(node)
+        {
+            here.remove(uid);
+        }
+        self.refused.remove(uid);
+        self.pods.remove(uid);
+        Ok(())
+    }
+
+    /// A pod is gone, and nobody saw how: a watch was cut.
+    pub(crate) fn pod_vanished(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
+        let Some(row) = self.pods.get(uid) else { return Ok(()) };
+        let (queue, zero) = (String::new(), Resources::zero(self.kinds.len()));
+        let demand = crate::pod::demand::Demand { amounts: zero, unknown: Vec::new() };
+        let gone = PodSeen::waiting(row.name.clone(), queue, false, demand, Default::default());
+        // Whether it was bound is not known: what it held is charged until now.
+        self.pod_gone(PodSeen { held: false, ..gone }, now)
+    }
+
+    /// A start that was not carried out, of a pod that is not wanted any more.
+    pub(super) fn never_began(&mut self, placed: Placed, now: Time) -> Result<(), KubernetesError> {
+        self.told = true;
+        let queue = self.driver.job(placed.job).map(|job| job.queue());
+        must(self.driver.start_failed(now, placed.task, Some("the pod is gone")))?;
+        must(self.driver.job_cancelled(now, placed.job))?;
+        queue.into_iter().for_each(|queue| self.reap_queue(queue));
+        Ok(())
+    }
+
+    /// A pod that holds room ends: its job with it.
+    pub(super) fn end_placed(
+        &mut self,
+        uid: &str,
+        placed: Placed,
+        end: Option<PodEnd>,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        self.told = true;
+        let queue = self.driver.job(placed.job).map(|job| job.queue());
+        match end {
+            Some(PodEnd { well: true, .. }) => {
+                must(self.driver.task_ended(now, placed.task))?;
+            }
+            Some(PodEnd { well: false, .. }) => {
+                must(self.driver.task_failed(now, placed.task))?;
+            }
+            None => {
+                must(self.driver.task_withdrawn(now, placed.job, 0, Some("the pod is gone")))?;
+            }
+        }
+        if let Some(row) = self.pods.get_mut(uid) {
+            row.charged_until = Some(now);
+        }
+        self.drop_rule(uid);
+        queue.into_iter().for_each(|queue| self.reap_queue(queue));
+        Ok(())
+    }
+
+    /// A pod that waits loses its queue.
+    pub(super) fn send_back(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
+        let Some(PodRow { stand: Stand::Waits(job), name, .. }) = self.pods.get(uid).cloned()
+        else {
+            return Ok(());
+        };
+        let Some(live) = self.driver.job(job) else { return Ok(()) };
+        let PodJob { queue, binds, .. } = live.detail.clone();
+        let demand = crate::pod::demand::Demand {
+            amounts: self.amounts_of(job).unwrap_or_default(),
+            unknown: Vec::new(),
+        };
+        let text = self.pods.get(uid).and_then(|row| row.rule.clone()).unwrap_or_default();
+        let rule = self.rules.get(&text).map(|row| row.rule.clone()).unwrap_or_default();
+        let seen = PodSeen::waiting(name, queue.clone(), binds, demand, rule);
+        must(self.driver.job_cancelled(now, job))?;
+        self.told = true;
+        self.drop_rule(uid);
+        self.refuse(seen, "QueueNotFound", format!("there is no Queue `{queue}` any more"));
+        Ok(())
+    }
+
+    /// Pods that were refused are looked at again.
+    pub(super) fn look_again(&mut self, now: Time) -> Result<(), KubernetesError> {
+        for uid in self.refused.clone() {
+            let Some(PodRow { stand: Stand::Refused(seen), .. }) = self.pods.get(&uid) else {
+                continue;
+            };
+            let seen = (**seen).clone();
+            self.admit(seen, now)?;
+        }
+        Ok(())
+    }
+
+    /// The rule of a pod gets a text, and nodes its label.
+    fn keep_rule(&mut self, seen: &PodSeen, now: Time) -> Result<String, KubernetesError> {
+        let text = seen.rule.to_string();
+        self.drop_rule(&seen.name.uid);
+        let row = self.rules.get_mut(&text);
+        let is_new = row.is_none();
+        match row {
+            Some(row) => row.pods += 1,
+            None => {
+                let idle = self.rules.values().filter(|row| row.pods == 0).count();
+                if idle > IDLE_RULES {
+                    self.rules.retain(|_, row| row.pods > 0);
+                }
+                self.rules.insert(text.clone(), RuleRow { rule: seen.rule.clone(), pods: 1 });
+            }
+        }
+        if is_new {
+            self.relabel_all(now)?;
+        }
+        if let Some(row) = self.pods.get_mut(&seen.name.uid) {
+            row.rule = Some(text.clone());
+        }
+        Ok(text)
+    }
+
+    /// A pod's job is gone: its rule has a pod less.
+    pub(super) fn drop_rule(&mut self, uid: &str) {
+        let text = self.pods.get_mut(uid).and_then(|row| row.rule.take());
+        if let Some(row) = text.and_then(|text| self.rules.get_mut(&text)) {
+            row.pods = row.pods.saturating_sub(1);
+        }
+    }
+}
+
+impl PodRow {
+    pub(super) fn new(seen: &PodSeen) -> PodRow {
+        PodRow {
+            name: seen.name.clone(),
+            rule: None,
+            stand: Stand::Outside,
+            charged_until: None,
+            said: None,
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The beginning of a term: the last checkpoint, and what the API server lists, become the present.
+//!
+//! In order of time, so that all is charged to its second:
+//!
+//! 1. At the checkpoint's instant: queues are brought to what is wanted; pods of the checkpoint
+//!    that are gone without a trace end there.
+//! 2. At the instants that their containers tell: pods that have ended since. One that both
+//!    started and ended since is charged from its start, which its annotation tells.
+//! 3. Now: nodes; then pods that are there, in order of their creation. One that was let start
+//!    after the checkpoint is adopted with the start that is written on it. One that was to start,
+//!    and of which nothing is written, was never let go: it waits again.
+//!
+//! What is lost at worst: pods that ended and were deleted between the last checkpoint and now,
+//! from the checkpoint on.
+
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use meed::{Config, Infeasible, QueueSpec, ResourceKinds, Resources, Time};
+use meed_config::policy::PolicySpec;
+use meed_driver::{Driver, Off};
+
+use super::nodes::NodeRow;
+use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
+use crate::clock::LedgerClock;
+use crate::crd::QueueObject;
+use crate::error::KubernetesError;
+use crate::ledger::Checkpoint;
+use crate::pod::rule::NodeFacts;
+use crate::pod::{PodEnd, PodSeen};
+
+/// What the API server lists at the beginning of a term.
+#[derive(Default)]
+pub(crate) struct Listed {
+    pub(crate) nodes: Vec<Node>,
+    /// Pods that have not ended.
+    pub(crate) pods: Vec<Pod>,
+    /// Pods that have.
+    pub(crate) finished: Vec<Pod>,
+    pub(crate) queues: Vec<QueueObject>,
+    pub(crate) namespaces: Vec<Namespace>,
+}
+
+impl World {
+    /// A ledger begins. `None`: there is no queue yet that could be declared.
+    pub(crate) fn begin(
+        kinds: ResourceKinds,
+        root: PolicySpec,
+        clock: LedgerClock,
+        listed: Listed,
+    ) -> Result<Option<World>, KubernetesError> {
+        let Some(first) = first_queue(&listed.queues, &root, &kinds) else { return Ok(None) };
+        let wrong = |why: &dyn std::fmt::Display| KubernetesError::Settings(why.to_string());
+        let placement = root.placement().map_err(|why| wrong(&why))?;
+        let policy = root.policy(&kinds).map_err(|why| wrong(&why))?;
+        let config = Config {
+            kinds: kinds.clone(),
+            measured: 0,
+            root: policy,
+            queues: vec![first],
+            nodes: Vec::new(),
+        };
+        let place = (placement.new)(kinds.len(), 0);
+        let mut driver = Driver::new(config, place, Off).map_err(|why| wrong(&why))?;
+        must(driver.set_infeasible(Time::ZERO, Infeasible::Wait))?;
+        let mut world = World::around(driver, root, clock);
+        world.take_over(Listed { finished: Vec::new(), ..listed })?;
+        Ok(Some(world))
+    }
+
+    /// A ledger goes on.
+    pub(crate) fn restore(
+        checkpoint: &Checkpoint,
+        root: PolicySpec,
+        clock: LedgerClock,
+        listed: Listed,
+    ) -> Result<World, KubernetesError> {
+        let damaged = |what: String| KubernetesError::Ledger { name: "meed-ledger".into(), what };
+        let placement = root.placement().map_err(|why| damaged(why.to_string()))?;
+        let place = (placement.new)(checkpoint.about.resources.len(), 0);
+        let driver = Driver::from_state(&checkpoint.state, place, Off).map_err(damaged)?;
+        let clock = LedgerClock::new(clock.origin(), driver.engine().now());
+        let mut world = World::around(driver, root, clock);
+        world.rows_of_jobs();
+        world.take_over(listed)?;
+        Ok(world)
+    }
+
+    fn around(driver: Driver<PodJob>, root: PolicySpec, clock: LedgerClock) -> World {
+        let engine = driver.engine();
+        World {
+            kinds: engine.kinds().clone(),
+            opened: engine.now(),
+            root,
+            clock,
+            nodes: Default::default(),
+            rules: Default::default(),
+            pods: Default::default(),
+            homeless: Default::default(),
+            refused: Default::default(),
+            queues: Default::default(),
+            namespaces: Default::default(),
+            dirty: Default::default(),
+            changed: true,
+            orders: Vec::new(),
+            remarks: Vec::new(),
+            told: true,
+            driver,
+        }
+    }
+
+    /// Pods and nodes of the checkpoint get their rows.
+    fn rows_of_jobs(&mut self) {
+        let engine = self.driver.engine();
+        for id in engine.job_ids() {
+            let Some(PodJob { pod, rule, .. }) = self.driver.job(id).map(|job| job.detail.clone())
+            else {
+                continue;
+            };
+            let (uid, stand) = (pod.uid.clone(), Stand::Waits(id));
+            let row =
+                PodRow { name: pod, rule: Some(rule), stand, charged_until: None, said: None };
+            self.pods.insert(uid, row);
+        }
+        for task in engine.running_ids() {
+            let Some(job) = engine.running_job(task) else { continue };
+            let Some(live) = self.driver.job(job) else { continue };
+            if let Some(row) = self.pods.get_mut(&live.detail.pod.uid) {
+                row.stand = Stand::Sent(Placed { job, task });
+            }
+        }
+        for id in engine.node_ids().filter(|&id| engine.is_up(id)) {
+            let name = engine.node(id).0.name.clone();
+            let facts = NodeFacts { name: name.clone(), ..NodeFacts::default() };
+            let strangers = Resources::zero(self.kinds.len());
+            self.dirty.insert(name.clone());
+            self.nodes.insert(name, NodeRow { id, facts, strangers });
+        }
+    }
+
+    fn take_over(&mut self, listed: Listed) -> Result<(), KubernetesError> {
+        let kinds = self.kinds.clone();
+        let read = |pods: &[Pod]| -> Vec<PodSeen> {
+            pods.iter().map(|pod| PodSeen::of(pod, &kinds)).collect()
+        };
+        let (mut pods, finished) = (read(&listed.pods), read(&listed.finished));
+        let checkpoint = self.driver.engine().now();
+        let now = self.now();
+        self.keep_rules(&pods);
+        for namespace in listed.namespaces {
+            let metadata = namespace.metadata;
+            let labels = metadata.labels.unwrap_or_default();
+            self.namespace_seen(metadata.name.unwrap_or_default(), labels);
+        }
+        listed.queues.iter().for_each(|queue| self.queue_seen(queue));
+        self.settle_queues(checkpoint)?;
+        self.end_the_vanished(&pods, &finished, checkpoint)?;
+        self.end_the_finished(finished, checkpoint, now)?;
+        let names = listed.nodes.iter().filter_map(|node| node.metadata.name.as_deref());
+        let names: std::collections::BTreeSet<&str> = names.collect();
+        let gone: Vec<String> =
+            self.nodes.keys().filter(|name| !names.contains(name.as_str())).cloned().collect();
+        gone.iter().try_for_each(|name| self.node_gone(name, now))?;
+        listed.nodes.iter().try_for_each(|node| self.node_seen(node, now))?;
+        pods.sort_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)));
+        for seen in pods {
+            self.undo_what_never_began(&seen, now)?;
+            self.pod_seen(seen, now)?;
+        }
+        Ok(())
+    }
+
+    /// Rules of the checkpoint's jobs, as their pods tell them.
+    fn keep_rules(&mut self, pods: &[PodSeen]) {
+        for seen in pods {
+            let text = seen.rule.to_string();
+            let row = self.pods.get(&seen.name.uid);
+            if row.is_some_and(|row| row.rule.as_ref() == Some(&text)) {
+                let new = || RuleRow { rule: seen.rule.clone(), pods: 0 };
+                self.rules.entry(text).or_insert_with(new).pods += 1;
+            }
+        }
+    }
+
+    fn end_the_vanished(
+        &mut self,
+        pods: &[PodSeen],
+        finished: &[PodSeen],
+        at: Time,
+    ) -> Result<(), KubernetesError> {
+        let there = pods.iter().chain(finished).map(|seen| seen.name.uid.as_str());
+        let there: std::collections::BTreeSet<&str> = there.collect();
+        let gone: Vec<(String, Stand)> = self
+            .pods
+            .iter()
+            .filter(|(uid, _)| !there.contains(uid.as_str()))
+            .map(|(uid, row)| (uid.clone(), row.stand.clone()))
+            .collect();
+        for (uid, stand) in gone {
+            match stand {
+                Stand::Sent(placed) => self.end_placed(&uid, placed, None, at)?,
+                Stand::Waits(job) => _ = must(self.driver.job_cancelled(at, job))?,
+                _ => {}
+            }
+            self.drop_rule(&uid);
+            self.refused.remove(&uid);
+            self.pods.remove(&uid);
+        }
+        Ok(())
+    }
+
+    fn end_the_finished(
+        &mut self,
+        mut finished: Vec<PodSeen>,
+        checkpoint: Time,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        let at = |seen: &PodSeen, clock: &LedgerClock| {
+            let end = seen.end.and_then(|end| end.at).map(|end| clock.time(end));
+            end.unwrap_or(now).clamp(checkpoint, now)
+        };
+        finished.sort_by_key(|seen| at(seen, &self.clock));
+        for seen in finished {
+            let at = at(&seen, &self.clock);
+            let uid = seen.name.uid.clone();
+            let stand = self.pods.get(&uid).map(|row| row.stand.clone());
+            let is_since = seen.started.is_some_and(|since| self.clock.time(since) > checkpoint);
+            let began = |seen: &PodSeen| PodSeen { end: None, ..seen.clone() };
+            match stand {
+                // It began after the checkpoint.
+                Some(Stand::Waits(_)) if is_since => self.pod_seen(began(&seen), at)?,
+                None if is_since => {
+                    self.pods.insert(uid, PodRow::new(&seen));
+                    self.admit(began(&seen), at)?;
+                }
+                None => continue,
+                Some(_) => {}
+            }
+            let end = seen.end.or(Some(PodEnd { well: true, at: None }));
+            self.pod_gone(PodSeen { end, ..seen }, at)?;
+        }
+        Ok(())
+    }
+
+    /// A start of the leader before of which the API server knows nothing: its writes are refused
+    /// since this one leads.
+    fn undo_what_never_began(&mut self, seen: &PodSeen, now: Time) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.as_str();
+        if let Some(Stand::Sent(placed)) = self.pods.get(uid).map(|row| row.stand.clone())
+            && seen.node.is_none()
+            && (seen.ours || seen.held)
+        {
+            let why = Some("the leader before did not carry it out");
+            must(self.driver.start_failed(now, placed.task, why))?;
+            self.stands(uid, Stand::Waits(placed.job));
+        }
+        Ok(())
+    }
+}
+
+/// A queue that can be declared before all others: at the top, and right.
+fn first_queue(
+    queues: &[QueueObject],
+    root: &PolicySpec,
+    kinds: &ResourceKinds,
+) -> Option<QueueSpec> {
+    let tops = queues.iter().filter(|queue| queue.spec.parent.is_none());
+    let read = |queue: &QueueObject| {
+        let name = queue.metadata.name.as_deref()?;
+        queue.spec.engine_spec(name, root, kinds).ok()
+    };
+    let mut specs: Vec<QueueSpec> = tops.filter_map(read).collect();
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    specs.into_iter().next()
+}

@@ -1,0 +1,207 @@
+//! Carries orders out: bindings, gates taken away, events; a bounded number at a time.
+//!
+//! | refused with | what is known |
+//! |---|---|
+//! | 404 | nothing but that it is not there: read |
+//! | 409 | bound already, another uid, being deleted, gates left, or etcd was away: read |
+//! | by the fence | another leads: this process ends |
+//! | no answer in time, 5xx | nothing: read, until there is an answer |
+//!
+//! So after every refusal the pod is read, and the answer is what was read; until then the world
+//! holds its room. Every write says the uid, so a pod that was made anew under its name is never
+//! touched, and carries queue, start and epoch in the same write, so decision and record are one.
+//!
+//! Cost: a task for each order that waits, one request for each that succeeds.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time as ApiTime;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{ObjectMeta, PostParams};
+use kube::{Api, Client};
+use serde_json::json;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{sleep, timeout};
+
+use crate::clock::unix_micros;
+use crate::error::{is_code, is_fenced};
+use crate::keys;
+use crate::watch::Heard;
+use crate::world::{Answer, Found, Saying, StartOrder};
+
+/// A write without an answer after so long counts as lost.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// The pause before a refused pod is read, and between reads that fail, up to [`MAX_PAUSE`].
+const PAUSE: Duration = Duration::from_millis(200);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// The pause after a refusal that will not change soon: rights, policies.
+const LONG_PAUSE: Duration = Duration::from_secs(10);
+/// Between two events: 20 a second.
+const EVENT_PAUSE: Duration = Duration::from_millis(50);
+/// Events that wait at most; more are dropped.
+const EVENTS_AHEAD: usize = 1000;
+
+/// See the module.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    client: Client,
+    epoch: i32,
+    slots: Arc<Semaphore>,
+    heard: mpsc::Sender<Heard>,
+    /// Whether this process leads still.
+    leads: Arc<AtomicBool>,
+    events: mpsc::Sender<Saying>,
+}
+
+impl Writer {
+    /// Writes for the term `epoch`, `in_flight` at a time.
+    pub(crate) fn new(
+        client: Client,
+        epoch: i32,
+        in_flight: usize,
+        heard: mpsc::Sender<Heard>,
+        leads: Arc<AtomicBool>,
+    ) -> Writer {
+        let (events, waiting) = mpsc::channel(EVENTS_AHEAD);
+        tokio::spawn(say_all(client.clone(), waiting));
+        let slots = Arc::new(Semaphore::new(in_flight));
+        Writer { client, epoch, slots, heard, leads, events }
+    }
+
+    /// Lets a pod start; the answer is heard.
+    pub(crate) fn start(&self, order: StartOrder) {
+        let writer = self.clone();
+        tokio::spawn(async move {
+            let heard = writer.carry_out(&order).await;
+            // Nobody listens once the process ends.
+            drop(writer.heard.send(heard).await);
+        });
+    }
+
+    /// Says something of a pod, sooner or later.
+    pub(crate) fn say(&self, saying: Saying) {
+        // Where too many wait it is not said: the log has it.
+        drop(self.events.try_send(saying));
+    }
+
+    async fn carry_out(&self, order: &StartOrder) -> Heard {
+        let uid = order.pod.uid.clone();
+        let error = {
+            let Ok(_slot) = self.slots.acquire().await else {
+                return Heard::Deposed("it ends".to_owned());
+            };
+            if !self.leads.load(Ordering::Relaxed) {
+                return Heard::Deposed("the lease is lost".to_owned());
+            }
+            match timeout(PATIENCE, self.write(order)).await {
+                Ok(Ok(())) => return Heard::Answer(Answer { uid, found: Found::Done }),
+                Ok(Err(error)) if is_fenced(&error) => {
+                    return Heard::Deposed("a write was refused: another leads".to_owned());
+                }
+                Ok(Err(error)) => Some(error),
+                Err(_) => None,
+            }
+        };
+        let will_stay = error
+            .as_ref()
+            .is_some_and(|error| [400, 403, 422].iter().any(|&code| is_code(error, code)));
+        sleep(if will_stay { LONG_PAUSE } else { PAUSE }).await;
+        let why = error.map_or_else(|| "no answer in time".to_owned(), |why| why.to_string());
+        let found = self.read(order, why).await;
+        Heard::Answer(Answer { uid, found })
+    }
+
+    /// The pod as it is, however long that takes.
+    async fn read(&self, order: &StartOrder, why: String) -> Found {
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &order.pod.namespace);
+        let mut pause = PAUSE;
+        loop {
+            match timeout(PATIENCE, pods.get(&order.pod.name)).await {
+                Ok(Ok(pod)) if pod.metadata.uid.as_deref() == Some(&order.pod.uid) => {
+                    return Found::Pod(Box::new(pod), why);
+                }
+                Ok(Ok(_)) => return Found::Gone,
+                Ok(Err(error)) if is_code(&error, 404) => return Found::Gone,
+                Ok(Err(_)) | Err(_) => {}
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+    }
+
+    async fn write(&self, order: &StartOrder) -> Result<(), kube::Error> {
+        let StartOrder { pod, queue, node, binds, started } = order;
+        let annotations = json!({
+            (keys::EPOCH): self.epoch.to_string(),
+            (keys::CHARGED): queue,
+            (keys::STARTED): started.to_string(),
+            (keys::NODE): node,
+        });
+        let path = format!("/api/v1/namespaces/{}/pods/{}", pod.namespace, pod.name);
+        let (request, kind, body) = match binds {
+            true => {
+                let body = json!({
+                    "apiVersion": "v1",
+                    "kind": "Binding",
+                    "metadata": {
+                        "name": pod.name, "namespace": pod.namespace, "uid": pod.uid,
+                        "annotations": annotations,
+                    },
+                    "target": { "apiVersion": "v1", "kind": "Node", "name": node },
+                });
+                (http::Request::post(format!("{path}/binding")), "application/json", body)
+            }
+            false => {
+                let body = json!({
+                    "metadata": { "uid": pod.uid, "annotations": annotations },
+                    "spec": { "schedulingGates": [{ "$patch": "delete", "name": keys::GATE }] },
+                });
+                let kind = "application/strategic-merge-patch+json";
+                (http::Request::patch(path), kind, body)
+            }
+        };
+        let bytes = serde_json::to_vec(&body).map_err(kube::Error::SerdeError)?;
+        let request = request.header(http::header::CONTENT_TYPE, kind).body(bytes);
+        self.client.request_text(request.map_err(kube::Error::HttpError)?).await.map(|_| ())
+    }
+}
+
+/// Writes events one by one, not more than 20 a second.
+async fn say_all(client: Client, mut waiting: mpsc::Receiver<Saying>) {
+    while let Some(Saying { pod, reason, note }) = waiting.recv().await {
+        let now = Timestamp::from_microsecond(unix_micros()).map(ApiTime).ok();
+        let event = Event {
+            metadata: ObjectMeta {
+                generate_name: Some(format!("{}.", pod.name)),
+                namespace: Some(pod.namespace.clone()),
+                ..ObjectMeta::default()
+            },
+            involved_object: ObjectReference {
+                api_version: Some("v1".to_owned()),
+                kind: Some("Pod".to_owned()),
+                name: Some(pod.name),
+                namespace: Some(pod.namespace.clone()),
+                uid: Some(pod.uid),
+                ..ObjectReference::default()
+            },
+            reason: Some(reason.to_owned()),
+            message: Some(note),
+            type_: Some("Warning".to_owned()),
+            source: Some(EventSource {
+                component: Some(keys::COMPONENT.to_owned()),
+                ..EventSource::default()
+            }),
+            first_timestamp: now.clone(),
+            last_timestamp: now,
+            count: Some(1),
+            ..Event::default()
+        };
+        let events: Api<Event> = Api::namespaced(client.clone(), &pod.namespace);
+        // An event is a courtesy: what it says is in the log, too.
+        drop(timeout(PATIENCE, events.create(&PostParams::default(), &event)).await);
+        sleep(EVENT_PAUSE).await;
+    }
+}

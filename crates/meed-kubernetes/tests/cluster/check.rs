@@ -1,0 +1,110 @@
+//! What must hold after every run, from the API alone.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::ListParams;
+
+use crate::plane::Plane;
+
+/// A pod that ran, or runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    pub(crate) queue: String,
+    pub(crate) node: String,
+    /// Since when it is charged: microseconds since 1970.
+    pub(crate) started: i64,
+    /// Likewise; `None`: it runs.
+    pub(crate) ended: Option<i64>,
+    pub(crate) cpu: f64,
+}
+
+pub(crate) fn note(pod: &Pod, key: &str) -> Option<String> {
+    pod.metadata.annotations.as_ref()?.get(key).cloned()
+}
+
+/// When a pod has ended, by its container.
+pub(crate) fn ended(pod: &Pod) -> Option<i64> {
+    let statuses = pod.status.as_ref()?.container_statuses.as_ref()?;
+    let ended = statuses.first()?.state.as_ref()?.terminated.as_ref()?;
+    ended.finished_at.as_ref().map(|time| time.0.as_microsecond())
+}
+
+pub(crate) fn ran(pod: &Pod) -> Option<Ran> {
+    let spec = pod.spec.as_ref()?;
+    let requests = spec.containers[0].resources.as_ref()?.requests.as_ref()?;
+    let cpu = &requests.get("cpu")?.0;
+    let cpu = match cpu.strip_suffix('m') {
+        Some(milli) => milli.parse::<f64>().ok()? / 1000.0,
+        None => cpu.parse().ok()?,
+    };
+    Some(Ran {
+        queue: note(pod, "meed.dev/charged")?,
+        node: spec.node_name.clone()?,
+        started: note(pod, "meed.dev/started")?.parse().ok()?,
+        ended: ended(pod),
+        cpu,
+    })
+}
+
+impl Plane {
+    /// The pods of these queues that have started.
+    pub(crate) async fn ran(&self, queues: &[&str]) -> Vec<Ran> {
+        let mut all = Vec::new();
+        for queue in queues {
+            all.extend(self.all_pods(queue).await.iter().filter_map(ran));
+        }
+        all
+    }
+
+    /// No node holds more than it has; every pod is on one node, with the record of
+    /// who let it start; none is held any more.
+    pub(crate) async fn invariants(&self, queues: &[&str], node_cpu: f64) {
+        for queue in queues {
+            for pod in self.all_pods(queue).await {
+                let name = pod.metadata.name.clone().unwrap_or_default();
+                let spec = pod.spec.as_ref().expect("a pod has a spec");
+                assert!(spec.node_name.is_some(), "{name} is on no node");
+                assert_eq!(spec.scheduling_gates, None, "{name} is held for ever");
+                assert!(note(&pod, "meed.dev/epoch").is_some(), "{name} has no epoch");
+                assert_eq!(note(&pod, "meed.dev/charged").as_deref(), Some(*queue), "{name}");
+            }
+        }
+        self.no_node_is_overfull(node_cpu).await;
+    }
+
+    /// No node holds more than it has, in one list: that is one instant.
+    pub(crate) async fn no_node_is_overfull(&self, node_cpu: f64) {
+        let pods: Api<Pod> = Api::all(self.admin.clone());
+        let alive = "status.phase!=Succeeded,status.phase!=Failed";
+        let Ok(list) = pods.list(&ListParams::default().fields(alive)).await else { return };
+        let mut held: BTreeMap<String, f64> = BTreeMap::new();
+        for ran in list.items.iter().filter_map(ran) {
+            *held.entry(ran.node).or_default() += ran.cpu;
+        }
+        for (node, held) in held {
+            assert!(held <= node_cpu + 1e-9, "{node} holds {held} of {node_cpu} cores");
+        }
+    }
+
+    /// The ledger of a queue is the sum over its pods of demand x time, to the second for each pod
+    /// (the API tells ends in whole seconds); `more` is what pods have used that are gone.
+    pub(crate) async fn ledger_is_true(&self, queue: &str, more: f64) {
+        let status = self.read_queue(queue).await.status.expect("a status");
+        let as_of = status.as_of_micros.expect("the instant");
+        // What is charged is all that was used, for memory is for ever here and nothing is charged
+        // ahead; where only the present counts (`fair`), use is counted beside it.
+        let (usage, charged) = (status.usage.expect("use"), status.charged.expect("a charge"));
+        let told = usage.max(charged);
+        let (mut sum, mut slack) = (more, 0.5);
+        for ran in self.ran(&[queue]).await {
+            let until = ran.ended.unwrap_or(as_of).min(as_of);
+            sum += ran.cpu * (until - ran.started) as f64 / 1e6;
+            slack += ran.cpu * 1.2;
+        }
+        let off = told - sum;
+        let is_true = off > -slack && off < slack;
+        assert!(is_true, "{queue}: the ledger says {told}, the pods {sum} (slack {slack})");
+    }
+}

@@ -1,0 +1,202 @@
+//! Leaders that are killed, stopped and deposed; pods that change under Meed's hands.
+
+use std::time::Duration;
+
+use kube::api::PostParams;
+use serde_json::json;
+
+use crate::check::{note, ran};
+use crate::cluster::{LONG_TERM, Meed, pod};
+use crate::plane::{until, with_plane};
+
+/// A leader is killed while pods run and wait; some end while nobody leads. The next one goes on,
+/// and nothing is forgotten, charged twice or bound twice.
+#[test]
+fn a_killed_leader_loses_nothing() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(4).await;
+        plane.queue("alpha", "Binds").await;
+        plane.queue("beta", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        plane.submit("alpha", "a", 12, "4", "4s").await;
+        plane.submit("beta", "b", 12, "4", "6s").await;
+        until("pods run", 30, async || plane.ran(&["alpha", "beta"]).await.len() >= 8).await;
+        tokio::time::sleep(Duration::from_millis(2500)).await;
+        meed.signal("KILL");
+        meed.ended(5).await;
+        let mut next = Meed::start(&plane, LONG_TERM);
+        next.decides().await;
+        until("all pods have ended", 60, async || {
+            let ran = plane.ran(&["alpha", "beta"]).await;
+            ran.iter().filter(|ran| ran.ended.is_some()).count() == 24
+        })
+        .await;
+        let epochs: Vec<String> = plane
+            .all_pods("alpha")
+            .await
+            .iter()
+            .filter_map(|pod| note(pod, "meed.dev/epoch"))
+            .collect();
+        assert!(epochs.contains(&"1".to_owned()) && epochs.contains(&"2".to_owned()), "{epochs:?}");
+        next.end().await;
+        plane.invariants(&["alpha", "beta"], 8.0).await;
+        for queue in ["alpha", "beta"] {
+            plane.ledger_is_true(queue, 0.0).await;
+        }
+    });
+}
+
+/// A leader that was stopped and goes on has been deposed meanwhile: it ends, and what it still
+/// sends is refused by the API server itself.
+#[test]
+fn a_deposed_leader_is_refused() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(2).await;
+        plane.queue("alpha", "Binds").await;
+        let mut first = Meed::start(&plane, LONG_TERM);
+        first.decides().await;
+        plane.submit("alpha", "a", 2, "4", "").await;
+        until("pods run", 30, async || plane.ran(&["alpha"]).await.len() == 2).await;
+        first.signal("STOP");
+        let mut second = Meed::start(&plane, LONG_TERM);
+        second.decides().await;
+        plane.submit("alpha", "late", 6, "4", "").await;
+        first.signal("CONT");
+        let ended = first.ended(15).await;
+        assert!(!ended.success(), "{}", first.log());
+        assert!(first.log().contains("no longer leads"), "{}", first.log());
+
+        // Four places: two are taken by then, and two of the late ones get the others.
+        until("the next leads", 30, async || plane.ran(&["alpha"]).await.len() == 4).await;
+        let as_meed = plane.client_of("meed").await;
+        let bind = async |epoch: &str| {
+            let waiting = plane.all_pods("alpha").await;
+            let waiting = waiting.iter().find(|pod| ran(pod).is_none()).unwrap();
+            let name = waiting.metadata.name.clone().unwrap();
+            let binding = json!({
+                "apiVersion": "v1", "kind": "Binding",
+                "metadata": { "name": name, "annotations": { "meed.dev/epoch": epoch } },
+                "target": { "apiVersion": "v1", "kind": "Node", "name": "n00" },
+            });
+            let path = format!("/api/v1/namespaces/alpha/pods/{name}/binding");
+            let request = http::Request::post(path).header("content-type", "application/json");
+            let request = request.body(serde_json::to_vec(&binding).unwrap()).unwrap();
+            as_meed.request_text(request).await
+        };
+        let refused = bind("1").await.unwrap_err().to_string();
+        assert!(refused.contains("another leader has taken over"), "{refused}");
+        second.end().await;
+        plane.ledger_is_true("alpha", 0.0).await;
+        // The fence is not simply shut: the present epoch passes.
+        bind("2").await.unwrap();
+    });
+}
+
+/// A pod is deleted and made anew under its name, again and again: each is another pod, and each
+/// that ran is charged for itself.
+#[test]
+fn a_pod_made_anew_under_its_name_is_another() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(1).await;
+        plane.queue("alpha", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        let pods = plane.pods("alpha");
+        for _ in 0..30 {
+            let one = pod("same", "alpha", "8", "", json!({ "schedulerName": "meed" }));
+            pods.create(&PostParams::default(), &one).await.unwrap();
+            plane.remove("alpha", "same").await;
+            until("it is gone", 10, async || pods.get_opt("same").await.unwrap().is_none()).await;
+        }
+        let last = pod("same", "alpha", "8", "", json!({ "schedulerName": "meed" }));
+        let made = pods.create(&PostParams::default(), &last).await.unwrap();
+        until("the last one runs", 20, async || plane.ran(&["alpha"]).await.len() == 1).await;
+        let runs = pods.get("same").await.unwrap();
+        assert_eq!(runs.metadata.uid, made.metadata.uid);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        meed.end().await;
+        // Those before were deleted at once: together they may have used some moments.
+        let status = plane.read_queue("alpha").await.status.unwrap();
+        assert_eq!((status.running, status.waiting), (Some(1), Some(0)));
+        plane.ledger_is_true("alpha", 4.0).await;
+        plane.invariants(&["alpha"], 8.0).await;
+    });
+}
+
+/// A Queue that is deleted and made anew is the old one, with all that it has used; meanwhile its
+/// pods wait, and say why.
+#[test]
+fn a_queue_made_anew_keeps_its_history() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(1).await;
+        plane.queue("alpha", "Binds").await;
+        plane.queue("beta", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        plane.submit("alpha", "a", 1, "8", "2s").await;
+        until("it has ended", 20, async || {
+            plane.ran(&["alpha"]).await.iter().any(|ran| ran.ended.is_some())
+        })
+        .await;
+        let usage = async || plane.read_queue("alpha").await.status.and_then(|all| all.usage);
+        until("its use is told", 10, async || usage().await.is_some_and(|used| used > 10.0)).await;
+        let before = usage().await.unwrap();
+        let queues = plane.api("meed.dev/v1alpha1", "Queue", None);
+        queues.delete("alpha", &Default::default()).await.unwrap();
+        plane
+            .pods("alpha")
+            .create(
+                &PostParams::default(),
+                &pod("orphan", "alpha", "1", "1s", json!({ "schedulerName": "meed" })),
+            )
+            .await
+            .unwrap();
+        until("the orphan is told", 10, async || {
+            plane.reasons("alpha", "orphan").await.contains(&"QueueNotFound".to_owned())
+        })
+        .await;
+        // The ledger remembers the queue through a restart, too.
+        meed.end().await;
+        let mut next = Meed::start(&plane, LONG_TERM);
+        next.decides().await;
+        plane.queue("alpha", "Binds").await;
+        until("the orphan ran", 20, async || plane.ran(&["alpha"]).await.len() == 2).await;
+        until("its use is told", 10, async || usage().await.is_some_and(|used| used > 0.0)).await;
+        let after = usage().await.unwrap();
+        assert!(after >= before, "{after} after, {before} before");
+        next.end().await;
+        plane.ledger_is_true("alpha", 0.0).await;
+    });
+}
+
+/// etcd is away for some seconds while pods are bound: every write comes to a known end.
+#[test]
+fn a_database_that_is_away_is_waited_for() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(4).await;
+        plane.queue("alpha", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        plane.submit("alpha", "a", 40, "2", "1s").await;
+        plane.part("stop", "etcd");
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        plane.part("start", "etcd");
+        until("all pods have ended", 90, async || {
+            // Where the lease could not be renewed it has ended, and a Deployment starts it again.
+            if meed.has_ended() {
+                assert!(meed.log().contains("no longer leads"), "{}", meed.log());
+                meed = Meed::start(&plane, LONG_TERM);
+            }
+            plane.no_node_is_overfull(8.0).await;
+            let pods = plane.pods("alpha").list(&Default::default()).await;
+            pods.is_ok_and(|pods| {
+                pods.items.iter().filter_map(ran).filter(|ran| ran.ended.is_some()).count() == 40
+            })
+        })
+        .await;
+        meed.end().await;
+        plane.invariants(&["alpha"], 8.0).await;
+        plane.ledger_is_true("alpha", 0.0).await;
+    });
+}

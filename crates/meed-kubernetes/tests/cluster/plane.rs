@@ -1,0 +1,202 @@
+//! A control plane of its own for a test: started, given the shipped manifests, and ended.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use kube::api::{DynamicObject, Patch, PatchParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Api, Client, Config};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// With this variable missing binaries are a failure.
+const REQUIRED: &str = "MEED_CONTROL_PLANE";
+
+pub(crate) struct Plane {
+    state: TempDir,
+    pub(crate) admin: Client,
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("control-plane/control-plane.sh")
+}
+
+fn call(arguments: &[&str], state: Option<&Path>) -> Output {
+    let mut command = Command::new(script());
+    command.args(arguments);
+    if let Some(state) = state {
+        command.env("CP_STATE", state);
+    }
+    command.output().expect("bash runs")
+}
+
+/// Runs a test against a control plane, or says aloud that there is none.
+pub(crate) fn with_plane<F: Future<Output = ()>>(parts: &[&str], test: impl FnOnce(Plane) -> F) {
+    let found = call(&["bin"], None);
+    if !found.status.success() {
+        let why = String::from_utf8_lossy(&found.stderr).into_owned();
+        assert!(std::env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, and {why}");
+        say("skipped: no control plane (cargo xtask kubernetes builds it)");
+        return;
+    }
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build().expect("a runtime starts");
+    runtime.block_on(async {
+        let plane = Plane::start(parts).await;
+        test(plane).await;
+    });
+}
+
+#[expect(clippy::print_stderr, reason = "who runs the tests must see what they left out")]
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Now, for waiting.
+#[expect(clippy::disallowed_methods, reason = "a test of a live system waits")]
+pub(crate) fn instant() -> Instant {
+    Instant::now()
+}
+
+impl Plane {
+    async fn start(parts: &[&str]) -> Plane {
+        let state = tempfile::tempdir().expect("a folder for the control plane");
+        let started = call(&[&["start"], parts].concat(), Some(state.path()));
+        let log = String::from_utf8_lossy(&started.stderr).into_owned();
+        assert!(started.status.success(), "the control plane starts: {log}");
+        let admin = client(&state.path().join("admin.kubeconfig")).await;
+        let plane = Plane { state, admin };
+        plane.install().await;
+        plane
+    }
+
+    pub(crate) fn state(&self) -> &Path {
+        self.state.path()
+    }
+
+    pub(crate) fn kubeconfig(&self, who: &str) -> PathBuf {
+        self.state.path().join(format!("{who}.kubeconfig"))
+    }
+
+    /// A client of another user.
+    pub(crate) async fn client_of(&self, who: &str) -> Client {
+        client(&self.kubeconfig(who)).await
+    }
+
+    /// All manifests that are shipped, but the Deployment: nobody runs pods here.
+    async fn install(&self) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes");
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a manifest");
+        for name in ["namespace.yaml", "rbac.yaml", "fence.yaml", "gates.yaml"] {
+            for object in serde_saphyr::from_multiple::<Value>(&read(name)).expect("YAML") {
+                self.apply(&object).await;
+            }
+        }
+        self.apply(&serde_json::from_str(&read("crd.json")).expect("JSON")).await;
+        // The kind is served, and the policies are in force, a moment later.
+        let queues = self.api("meed.dev/v1alpha1", "Queue", None);
+        until("the kind Queue is served", 30, async || {
+            queues.list(&Default::default()).await.is_ok()
+        })
+        .await;
+        let held = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "name": "probe", "namespace": "default",
+                "labels": { "meed.dev/queue": "probe" } },
+            "spec": { "containers": [{ "name": "c", "image": "none" }] },
+        });
+        let pods = self.api("v1", "Pod", Some("default"));
+        until("pods are held", 30, async || {
+            let probe: DynamicObject = serde_json::from_value(held.clone()).expect("a pod");
+            let made = pods.create(&Default::default(), &probe).await.expect("a pod is made");
+            let is_held = !made.data["spec"]["schedulingGates"].is_null();
+            let now = kube::api::DeleteParams::default().grace_period(0);
+            pods.delete("probe", &now).await.expect("it is deleted");
+            is_held
+        })
+        .await;
+    }
+
+    /// Server-side apply.
+    pub(crate) async fn apply(&self, object: &Value) {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+        let kind = text("/kind").expect("an object has a kind");
+        let version = text("/apiVersion").expect("and a version");
+        let api = self.api(version, kind, text("/metadata/namespace"));
+        let name = text("/metadata/name").expect("and a name");
+        let force = PatchParams::apply("test").force();
+        let applied = api.patch(name, &force, &Patch::Apply(object)).await;
+        applied.unwrap_or_else(|why| panic!("{kind} {name}: {why}"));
+    }
+
+    /// Objects of a kind, as data.
+    pub(crate) fn api(
+        &self,
+        version: &str,
+        kind: &str,
+        namespace: Option<&str>,
+    ) -> Api<DynamicObject> {
+        api(&self.admin, version, kind, namespace)
+    }
+
+    /// Starts or ends a part.
+    pub(crate) fn part(&self, verb: &str, part: &str) {
+        let done = call(&[verb, part], Some(self.state.path()));
+        assert!(done.status.success(), "{verb} {part}");
+    }
+}
+
+impl Drop for Plane {
+    fn drop(&mut self) {
+        call(&["stop"], Some(self.state.path()));
+    }
+}
+
+pub(crate) fn api(
+    client: &Client,
+    version: &str,
+    kind: &str,
+    namespace: Option<&str>,
+) -> Api<DynamicObject> {
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+    let plurals = BTreeMap::from([
+        ("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
+        ("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
+    ]);
+    if let Some(plural) = plurals.get(kind) {
+        resource.plural = (*plural).to_owned();
+    }
+    match namespace {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+        None => Api::all_with(client.clone(), &resource),
+    }
+}
+
+async fn client(path: &Path) -> Client {
+    let kubeconfig = Kubeconfig::read_from(path).expect("a kubeconfig");
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("it is right");
+    Client::try_from(config).expect("a client")
+}
+
+/// Waits until something holds.
+pub(crate) async fn until(what: &str, seconds: u64, mut holds: impl AsyncFnMut() -> bool) {
+    let begin = instant();
+    while !holds().await {
+        assert!(begin.elapsed() < Duration::from_secs(seconds), "not within {seconds} s: {what}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Reads a part of an object.
+pub(crate) fn part<T: for<'de> serde::Deserialize<'de>>(
+    object: &DynamicObject,
+    pointer: &str,
+) -> Option<T> {
+    let whole = serde_json::to_value(object).ok()?;
+    T::deserialize(whole.pointer(pointer)?).ok()
+}

@@ -1,0 +1,113 @@
+//! Two tenants on 20 nodes: one computes alone, then the other comes.
+
+use std::time::Duration;
+
+use crate::check::Ran;
+use crate::cluster::{LONG_TERM, Meed};
+use crate::plane::{Plane, until, with_plane};
+
+const NODES: usize = 20;
+/// Two of them fill a node.
+const CPU: &str = "4";
+const SLOTS: usize = 40;
+
+/// Alpha computes alone for some seconds, then beta comes: who starts then?
+struct Story {
+    alpha: usize,
+    beta: usize,
+    /// Cores x seconds that alpha had used when beta came.
+    lead: f64,
+    starts: Vec<Ran>,
+    /// When all of beta's pods were there.
+    there: i64,
+}
+
+async fn tell(plane: &Plane, policy: &str, mode: &str) -> (Meed, Story) {
+    plane.nodes(NODES).await;
+    plane.queue("alpha", mode).await;
+    plane.queue("beta", mode).await;
+    let mut meed = Meed::start(plane, policy);
+    meed.decides().await;
+    plane.submit("alpha", "a", 4 * SLOTS, CPU, "3s").await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let came = now();
+    plane.submit("beta", "b", 2 * SLOTS, CPU, "3s").await;
+    let there = now();
+    let all = 6 * SLOTS;
+    until("all pods have ended", 90, async || {
+        plane.no_node_is_overfull(8.0).await;
+        let ran = plane.ran(&["alpha", "beta"]).await;
+        ran.iter().filter(|ran| ran.ended.is_some()).count() == all
+    })
+    .await;
+    let starts = plane.ran(&["alpha", "beta"]).await;
+    let before = |ran: &&Ran| ran.started < came;
+    let used = |ran: &Ran| (ran.ended.unwrap_or(came).min(came) - ran.started) as f64 / 1e6;
+    let lead = starts.iter().filter(before).map(|ran| ran.cpu * used(ran)).sum();
+    let count = |queue: &str| starts.iter().filter(|ran| ran.queue == queue).count();
+    let (alpha, beta) = (count("alpha"), count("beta"));
+    (meed, Story { alpha, beta, lead, starts, there })
+}
+
+fn now() -> i64 {
+    k8s_openapi::jiff::Timestamp::now().as_microsecond()
+}
+
+impl Story {
+    /// Of the starts from the moment on at which beta's pods are all there, the first so many: how
+    /// many are beta's.
+    fn of_beta(&self, first: usize) -> usize {
+        // A watch may be a moment late.
+        let known = self.there + 200_000;
+        let mut later: Vec<&Ran> = self.starts.iter().filter(|ran| ran.started > known).collect();
+        later.sort_by_key(|ran| ran.started);
+        later.iter().take(first).filter(|ran| ran.queue == "beta").count()
+    }
+
+    /// Starts of beta before that.
+    fn of_beta_before(&self) -> usize {
+        let known = self.there + 200_000;
+        self.starts.iter().filter(|ran| ran.queue == "beta" && ran.started <= known).count()
+    }
+}
+
+/// The ledger is read when Meed has ended: its last word is written then.
+async fn ends_true(plane: &Plane, meed: Meed) {
+    meed.end().await;
+    for queue in ["alpha", "beta"] {
+        plane.ledger_is_true(queue, 0.0).await;
+    }
+    plane.invariants(&["alpha", "beta"], 8.0).await;
+}
+
+/// Fair shares of now: the past does not count, so both get half of what comes free.
+#[test]
+fn with_fair_they_split_at_once_and_kube_scheduler_places() {
+    with_plane(&["kwok", "scheduler"], async |plane| {
+        let (meed, story) = tell(&plane, "fair", "Gates").await;
+        assert_eq!((story.alpha, story.beta), (4 * SLOTS, 2 * SLOTS));
+        // Alpha holds all when beta comes: beta first gets what comes free until it holds half,
+        // and from then on every other place. So of 60 starts 40 are beta's, not all.
+        let (of_beta, before) = (story.of_beta(60), story.of_beta_before());
+        assert!((25..=50).contains(&of_beta), "{of_beta} of 60, {before} before");
+        ends_true(&plane, meed).await;
+    });
+}
+
+/// Long-term shares: who has computed alone waits until the other has had as much.
+#[test]
+fn with_long_term_the_newcomer_is_served_until_even_and_meed_binds() {
+    with_plane(&["kwok"], async |plane| {
+        let (meed, story) = tell(&plane, LONG_TERM, "Binds").await;
+        assert_eq!((story.alpha, story.beta), (4 * SLOTS, 2 * SLOTS));
+        // Beta owes nothing, alpha is ahead by its lead: beta's pods of 12 core-seconds are served
+        // alone until they have made up for it.
+        let even = (story.lead / 12.0) as usize;
+        assert!(even > SLOTS / 2, "alpha had a lead of {} core-seconds", story.lead);
+        let before = story.of_beta_before();
+        let first = even.saturating_sub(before).min(SLOTS);
+        assert!(first > 5, "{before} of beta's pods ran before all were there");
+        assert_eq!(story.of_beta(first), first, "alpha is ahead by {even} pods of beta's");
+        ends_true(&plane, meed).await;
+    });
+}

@@ -1,0 +1,72 @@
+//! `cargo xtask kubernetes`: Meed against a real control plane, built from the Go module proxy.
+//!
+//! etcd, kube-apiserver, kube-scheduler and kwok are built once, into a cache outside the checkout
+//! (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it says what it
+//! leaves out, and that is no failure.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// With this variable a missing control plane fails the tests.
+const REQUIRED: &str = "MEED_CONTROL_PLANE";
+
+pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
+    let tests: Vec<String> = args.collect();
+    let script = root().join("crates/meed-kubernetes/control-plane/control-plane.sh");
+    let mut bin = Command::new(&script);
+    let is_built = bin.arg("bin").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let is_built = is_built.is_ok_and(|status| status.success());
+    if let Some(missing) = missing(is_built) {
+        crate::say(&format!(
+            "LEFT OUT: Meed on Kubernetes is not tested against a real control plane, for there \
+             is no {missing} here; install Go 1.26 or newer, openssl and bash"
+        ));
+        return Ok(());
+    }
+    if !is_built {
+        crate::say("The control plane is built: 10 to 25 minutes on two cores, once.");
+        succeed(Command::new(&script).arg("build"), "the build of the control plane")?;
+    }
+    if tests.iter().any(|test| test == "build") {
+        return Ok(());
+    }
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root()).env(REQUIRED, "1");
+    // What cargo says of this chore would have the TLS library built anew, and all above it.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo.args(["test", "--locked", "-p", "meed-kubernetes", "--test", "cluster", "--"]);
+    // They wait for clusters more than they compute.
+    cargo.arg("--test-threads=3").args(tests);
+    succeed(&mut cargo, "a test against the control plane")
+}
+
+/// What is not installed.
+fn missing(is_built: bool) -> Option<&'static str> {
+    let runs = |program: &str, argument: &str| {
+        let mut command = Command::new(program);
+        command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    match (is_built || runs("go", "version"), runs("openssl", "version")) {
+        (false, _) => Some("Go"),
+        (_, false) => Some("openssl"),
+        _ => None,
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{what} failed: {status}")),
+        Err(why) => Err(format!("{what}: {why}")),
+    }
+}
