@@ -196,8 +196,10 @@ fn limited(group: TaskGroup, seconds: u64) -> TaskGroup {
     TaskGroup { limit: Some(span(seconds * S)), ..group }
 }
 
-/// What is held: when, and how many tasks on which nodes.
-fn held(shadow: &Shadow) -> Vec<(Option<u64>, Vec<(usize, u32)>)> {
+/// From when on room is held, in seconds, and for how many tasks on which nodes.
+type Held = (Option<u64>, Vec<(usize, u32)>);
+
+fn held(shadow: &Shadow) -> Vec<Held> {
     let row = |hold: ReservationView| {
         let on = hold.nodes.iter().map(|&(node, tasks)| (node.index(), tasks)).collect();
         (hold.at.map(|at| at.as_micros() / S), on)

@@ -152,7 +152,7 @@ impl Dice {
             Blocked::Reserve(two),
             Blocked::Reserve(Reservations::All),
         ]);
-        root.charge_reservations = nodes.len() % 2 == 0;
+        root.charge_reservations = nodes.len().is_multiple_of(2);
         let mut queues: Vec<QueueSpec> = Vec::new();
         for (name, _) in self.tree() {
             let mut spec = queue(&name, self.weight(), self.policy(kind_count));
