@@ -84,6 +84,7 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("placement", "YARN places containers"),
         ("when_blocked", "YARN serves the next queue when a container does not fit"),
         ("reservations", "YARN serves the next queue when a container does not fit"),
+        ("charge_reservations", "YARN serves the next queue when a container does not fit"),
         ("slots_per_server", "YARN has no slots"),
     ] {
         if spec.get(key).is_some() {

@@ -60,9 +60,9 @@ fn the_wide_one_is_not_overtaken_by_who_would_delay_it() {
     assert!(engine.reservations().all(|held| held.job == wide && held.job != late));
 }
 
-/// Of eight slots seven are used until 10 and one until 2; all are held for the wide one. So one slot
-/// is idle from 2 until 4, when it is backfilled, and from 7 until 10. Where that is charged, the
-/// queue for which it is held pays for it, and nobody else.
+/// Of eight slots seven are used until 10 and one until 2; all are held for the wide one. So one
+/// slot is idle from 2 until 4, when it is backfilled, and from 7 until 10. Where that is charged,
+/// the queue for which it is held pays for it, and nobody else.
 #[test]
 fn room_that_is_held_idle_is_measured_and_charged() {
     for charges in [false, true] {

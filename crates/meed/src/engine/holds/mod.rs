@@ -372,7 +372,7 @@ impl Engine {
         self.work.job(job).expect("a group's job is alive").queue
     }
 
-    /// The tasks of the group that are first in turn get a reservation: they leave the walk. Whether
+    /// The tasks of the group that are first in turn get a reservation, and leave the walk. Whether
     /// there are nodes on which they can have one.
     fn hold(&mut self, slot: u32) -> bool {
         let shape = self.work.group(slot).turn();

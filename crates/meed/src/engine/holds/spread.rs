@@ -1,7 +1,7 @@
 //! Where and when all tasks of a gang can start together.
 //!
-//! > copies(node, t) = how many of its tasks have all they need there from t on, as long as they may
-//! > run
+//! > copies(node, t) = how many of its tasks have all they need there from t on, for as long as
+//! > they may run
 //! >
 //! > at = the first t with sum of copies(node, t) >= k
 //!

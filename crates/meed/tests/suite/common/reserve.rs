@@ -295,8 +295,7 @@ impl Model {
         }
     }
 
-    /// What is held idle from now on: of each hold, what it takes from what lasts. For jobs that are
-    /// gone, and on nodes that are, nothing.
+    /// What is held idle from now on: of each hold, what it takes from what lasts.
     pub(crate) fn settle_idle(&mut self) {
         let mut now: Vec<Idle> = Vec::new();
         let holds = std::mem::take(&mut self.holds);
