@@ -58,7 +58,7 @@ proptest! {
     #[test]
     fn charges_end_equal_to_real_use(mut dice in dice(220)) {
         let mut config = dice.config();
-        config.root.measure = Measure::Usage;
+        (config.root.measure, config.root.charge_reservations) = (Measure::Usage, false);
         for policy in std::iter::once(&mut config.root)
             .chain(config.queues.iter_mut().map(|q| &mut q.policy)) {
             (policy.memory, policy.discount, policy.newcomer) =

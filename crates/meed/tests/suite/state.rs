@@ -418,8 +418,11 @@ mod golden {
                 );
             });
         }
+        // It is measured since a later version, and nothing was held here.
+        let later = "held_idle: [0, 0, 0, 0, 0, 0, 0], ";
         for queue in queues {
-            story += &format!("{:?}\n", engine.integrals(queue, engine.now()));
+            let measured = format!("{:?}\n", engine.integrals(queue, engine.now()));
+            story += &measured.replace(later, "");
         }
         story
     }
