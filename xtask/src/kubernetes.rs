@@ -39,7 +39,8 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
             cargo.env_remove(name);
         }
     }
-    cargo.args(["test", "--locked", "-p", "meed-kubernetes", "--test", "cluster", "--"]);
+    // Of the whole workspace, as its tests are built: one package alone has other features.
+    cargo.args(["test", "--locked", "--workspace", "--test", "cluster", "--"]);
     // They wait for clusters more than they compute.
     cargo.arg("--test-threads=3").args(tests);
     succeed(&mut cargo, "a test against the control plane")

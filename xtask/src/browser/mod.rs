@@ -117,13 +117,17 @@ fn build() -> Result<PathBuf, String> {
         }
     }
     let output = command
-        .args(["build", "-p", "meed-cli", "--locked", "--message-format=json-render-diagnostics"])
+        // As `cargo test --workspace` has built it: one package alone has other features.
+        .args(["test", "--workspace", "--locked", "--no-run", "--test", "server"])
+        .arg("--message-format=json-render-diagnostics")
         .stderr(Stdio::inherit())
         .output()
         .map_err(|why| format!("cargo: {why}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let mut programs =
-        lines.filter_map(|line: serde_json::Value| line["executable"].as_str().map(PathBuf::from));
-    programs.next_back().ok_or_else(|| "meed cannot be built".to_owned())
+    let program = |line: serde_json::Value| {
+        let is_meed = line["target"]["kind"][0] == "bin" && line["target"]["name"] == "meed";
+        line["executable"].as_str().filter(|_| is_meed).map(PathBuf::from)
+    };
+    lines.filter_map(program).next_back().ok_or_else(|| "meed cannot be built".to_owned())
 }
