@@ -31,6 +31,7 @@ const browser = await chromium.launchPersistentContext(env.PROFILE, {
 /** A page that notes what must not be. `known`: errors that belong to the test. */
 async function page(known = []) {
   const one = await browser.newPage();
+  one.known = known;
   const note = (text) => { if (!known.some((word) => text.includes(word))) problems.push(text); };
   one.on("console", (message) => { if (["error", "warning"].includes(message.type())) note(`console: ${message.text()}`); });
   one.on("pageerror", (error) => note(`script: ${error.stack || error}`));
@@ -168,6 +169,8 @@ async function clicks(one) {
 
 async function signOut(one) {
   await one.goto(env.MEED_URL + "/#/");
+  // What the page asked for a moment before is refused, and the browser says so.
+  one.known.push("401");
   await one.getByRole("button", { name: "Sign out" }).click();
   await one.getByRole("heading", { name: "Sign in" }).waitFor();
   demand((await browser.cookies()).length === 0, "signing out takes the cookie back");
