@@ -262,3 +262,41 @@ fn nodes_are_drained_for_a_gang() {
     shadow.apply(5 * S, &Ev::Ended(full[1].allocation)).unwrap();
     assert_eq!(nodes_of(&shadow.decide(5 * S)), [0, 0, 2]);
 }
+
+/// Between two decisions nodes on which room is held for a gang leave, and are forgotten: what is
+/// left of the reservation is a sound state, and the next decision finds other nodes.
+#[test]
+fn a_reservation_outlives_nodes_that_are_forgotten() {
+    let nodes = (0..3).map(|number| node(&format!("n{number}"), slots(2))).collect();
+    let (shadow, a, b) = shadow_under(&reserve(Reservations::ONE), nodes);
+    let mut engine = shadow.engine;
+    let mut apply = |engine: &mut Engine, at: u64, event: &Ev| event.send(engine, at).unwrap();
+    apply(&mut engine, 0, &job(a, vec![TaskGroup::new(6, slots(1))]));
+    engine.decide(false, drop);
+    apply(&mut engine, S, &job(b, vec![gang(4, 1, 4)]));
+    engine.decide(false, drop);
+    let held = |engine: &Engine| engine.reservations().map(|hold| hold.nodes).collect::<Vec<_>>();
+    let before = held(&engine);
+    assert_eq!((before.len(), before[0].len()), (1, 3));
+    for &(held, _) in &before[0][..2] {
+        apply(&mut engine, S, &Ev::NodeLeft(held));
+    }
+    for number in 0..3000 {
+        let joins = Ev::NodeJoined(node(&format!("m{number}"), slots(2)));
+        let Effect::Node(joined) = apply(&mut engine, S, &joins) else { panic!("it joins") };
+        apply(&mut engine, S, &Ev::NodeLeft(joined));
+    }
+    assert!(engine.node_row(before[0][0].0).is_none(), "forgotten");
+    let state = engine.state();
+    let place = Box::new(place::FirstFit::new(1));
+    let mut again = Engine::from_state(&state, place).expect("its own state");
+    assert_eq!(again.state(), state);
+    for engine in [&mut engine, &mut again] {
+        apply(engine, 2 * S, &Ev::NodeJoined(node("new", slots(2))));
+        engine.decide(false, drop);
+        let after = held(engine);
+        let tasks = |nodes: &Vec<(NodeId, u32)>| nodes.iter().map(|(_, tasks)| tasks).sum();
+        assert_eq!(after.iter().map(tasks).collect::<Vec<u32>>(), [4]);
+        assert_eq!(after[0].len(), 2, "on the one that stayed and the new one");
+    }
+}

@@ -43,7 +43,7 @@ mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::Engine;
 use super::room::ShapeId;
@@ -227,13 +227,18 @@ impl Holds {
         let to = |row: NodeRow| moves.to(row);
         self.kept.clear();
         self.outlook.forget();
-        for (node, _) in self.list.iter_mut().flat_map(|hold| &mut hold.nodes) {
-            // One that has left is looked for anew at the next plan.
-            *node = to(*node).unwrap_or(NOWHERE);
-        }
+        // A node that is forgotten is told as nowhere: the next plan still knows that one has gone.
         let sets = [&mut self.freed, &mut self.vacated, &mut self.pushed, &mut self.touched];
         for set in sets {
-            *set = set.iter().filter_map(|&row| to(row)).collect();
+            *set = set.iter().map(|&row| to(row).unwrap_or(NOWHERE)).collect();
+        }
+        for hold in &mut self.list {
+            hold.nodes.iter_mut().for_each(|(node, _)| *node = to(*node).unwrap_or(NOWHERE));
+            if hold.is_on(NOWHERE) {
+                // All of it is looked for anew at the next plan: what it has elsewhere is free.
+                self.freed.extend(hold.rows());
+                hold.nodes = smallvec![(NOWHERE, hold.tasks())];
+            }
         }
         let idle = std::mem::take(&mut self.idle);
         // Nothing is held idle on a node that has left.

@@ -12,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use super::kept::{Kept, expected_end};
 use super::outlook::Outlook;
 use super::profile::{Need, Profile, Signed, add, lacks};
-use super::{Hold, Holds, Nodes, Part};
+use super::{Hold, Holds, NOWHERE, Nodes, Part};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
@@ -160,7 +160,7 @@ impl Engine {
         }
         self.let_capped_go();
         let Some(holds) = &mut self.holds else { return };
-        let held = |node: &NodeRow| holds.nodes.contains_key(node);
+        let held = |node: &NodeRow| *node == NOWHERE || holds.nodes.contains_key(node);
         if holds.freed.is_empty() && !holds.touched.iter().any(held) {
             // What starts elsewhere changes no plan.
             return holds.touched.clear();
