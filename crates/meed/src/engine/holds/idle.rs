@@ -12,8 +12,8 @@
 //! (`charge_reservations`), charged to its ledgers: to the job's, the leaf's and those above it, as
 //! a task would be that holds so much and has no quantum.
 //!
-//! It is as of the last decision. Cost: O(steps) for the node's only hold; with several, each is
-//! taken anew until nothing is left to take.
+//! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of several
+//! each is taken anew, O(steps), until nothing is left to take.
 
 use super::{Hold, Holds};
 use crate::engine::Engine;
@@ -36,11 +36,13 @@ impl Engine {
         let parts = holds.list.iter().flat_map(|hold| hold.parts().map(move |part| (hold, part)));
         let mut parts = parts.filter(|(_, (on, _))| *on == node).map(|(hold, (_, it))| (hold, it));
         let mut left = self.room.free(node);
+        let all = beyond(&left, lasting);
+        if all.is_zero() {
+            return Vec::new();
+        }
         let (first, second) = (parts.next(), parts.next());
         let Some((first, part)) = first else { return Vec::new() };
-        let Some(second) = second else {
-            return Vec::from([of(first, beyond(&left, lasting))]);
-        };
+        let Some(second) = second else { return Vec::from([of(first, all)]) };
         let mut kept = self.profile_of(node);
         let mut idle = Vec::new();
         for (hold, part) in [(first, part), second].into_iter().chain(parts) {
@@ -73,7 +75,7 @@ impl Engine {
 
     /// Measures, and charges, what is held idle from now on, or no more.
     fn turn_idle(&mut self, node: NodeRow, idle: &Idle, begins: bool) {
-        let Some(job) = self.work.job(idle.job) else { return };
+        let job = self.work.job(idle.job).expect("what is held idle goes with its job");
         let charges = self.holds.as_ref().is_some_and(|holds| holds.charges);
         let used = Used {
             job: idle.job,
@@ -106,7 +108,8 @@ impl Engine {
         let Some(holds) = self.holds.as_ref().filter(|holds| holds.charges) else { return };
         let all = holds.idle.iter().flat_map(|(&node, all)| all.iter().map(move |it| (node, it)));
         for (node, idle) in all {
-            let queue = self.work.job(idle.job).expect("it goes with its job").queue;
+            let job = self.work.job(idle.job).expect("what is held idle goes with its job");
+            let queue = job.queue;
             let (job, node_weight) = (idle.job, self.room.weight(node));
             let used = Used { job, queue, demand: &idle.amounts, node_weight };
             self.books.straddle_idle(&self.tree, begun, &used);

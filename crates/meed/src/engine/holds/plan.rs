@@ -210,18 +210,24 @@ impl Engine {
         let mut news = News::of(holds, &homeless);
         let mut placeless = Vec::new();
         for (index, homeless) in homeless.into_iter().enumerate() {
-            let before = holds.list[index].clone();
+            let hold = &holds.list[index];
             if news.freed.is_empty() && !homeless {
-                if before.at.is_none() {
-                    plan.put_back(&before);
+                if hold.at.is_none() {
+                    plan.put_back(hold);
                 }
                 continue;
             }
-            let Some((at, nodes)) = plan.find_better(&before, homeless, &news) else {
+            let Some((at, nodes)) = plan.find_better(hold, homeless, &news) else {
                 placeless.push(index);
                 continue;
             };
+            if !homeless && at.is_some() && (at, &nodes) == (hold.at, &hold.nodes) {
+                // It takes what it took.
+                holds.touched.extend(hold.rows());
+                continue;
+            }
             let hold = &mut holds.list[index];
+            let before = hold.clone();
             let later = homeless && is_later(before.at, at);
             hold.moved = hold.moved.saturating_add(u32::from(later));
             (hold.at, hold.nodes) = (at, nodes);
@@ -475,9 +481,6 @@ impl<'a> Plan<'a> {
     fn settle(&mut self, before: &Hold, homeless: bool, hold: &Hold) {
         let same = (&before.nodes, before.at) == (&hold.nodes, hold.at);
         if !homeless && before.at.is_some() {
-            if same {
-                return;
-            }
             self.give_back(before);
         }
         match same && !homeless {
