@@ -231,27 +231,25 @@ impl Profile {
 
     /// What is free at every instant from now on.
     pub(super) fn lasting(&self) -> Resources {
-        let mut least = Resources::new(&[u64::MAX; MAX_KINDS][..self.kinds]);
-        for step in self.free.chunks_exact(self.kinds) {
-            for (least, &free) in least.as_mut_slice().iter_mut().zip(step) {
-                *least = (*least).min(u64::try_from(free.max(0)).unwrap_or(u64::MAX));
-            }
-        }
+        let mut least = self.room(0);
+        (1..self.from.len()).for_each(|at| least.lower(&self.room(at)));
         least
+    }
+
+    /// What is free in a step, where that is not less than nothing.
+    fn room(&self, index: usize) -> Resources {
+        let mut room = Resources::zero(self.kinds);
+        for (room, &free) in room.as_mut_slice().iter_mut().zip(self.step(index)) {
+            *room = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
+        }
+        room
     }
 
     /// What may be taken from now on, by how long it is taken at most: amounts that fall as the
     /// instant rises up to which they may be taken; the last for ever.
     pub(super) fn openings(&self) -> Vec<(Time, Resources)> {
-        let room = |step: &[i128]| {
-            let mut room = Resources::zero(self.kinds);
-            for (room, &free) in room.as_mut_slice().iter_mut().zip(step) {
-                *room = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
-            }
-            room
-        };
         let mut openings: Vec<(Time, Resources)> = Vec::new();
-        let mut least = room(self.step(0));
+        let mut least = self.room(0);
         for at in 1..self.from.len() {
             if least.is_zero() {
                 break;
@@ -259,7 +257,7 @@ impl Profile {
             let mut both = least.as_slice().iter().zip(self.step(at));
             if both.any(|(&least, &free)| free.max(0) < i128::from(least)) {
                 openings.push((self.from[at], least));
-                least.lower(&room(self.step(at)));
+                least.lower(&self.room(at));
             }
         }
         openings.push((Time::MAX, least));
