@@ -17,6 +17,7 @@
 //! step begins anywhere are all that can be the first. Cost: O(nodes + steps log steps), and the
 //! square of the steps of one node.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -29,15 +30,15 @@ use crate::spec::NodeRow;
 use crate::time::Time;
 
 /// A node on which tasks of the gang may be.
-struct Able {
+struct Able<'a> {
     node: NodeRow,
     /// So many at most, whatever has ended.
     most: u32,
-    profile: Profile,
+    profile: Cow<'a, Profile>,
 }
 
 /// Nodes on which all of the gang may be.
-type Island = Vec<Able>;
+type Island<'a> = Vec<Able<'a>>;
 
 impl Plan<'_> {
     /// The best place for `tasks` of a shape that start together; before `own`, where that is
@@ -102,15 +103,15 @@ impl Plan<'_> {
     }
 
     /// The nodes on which the gang may be, by the value of the label that keeps it together.
-    fn islands(&self, shape: ShapeId, tasks: u32) -> Vec<Island> {
+    fn islands(&self, shape: ShapeId, tasks: u32) -> Vec<Island<'_>> {
         let room = &self.engine.room;
-        let mut islands: BTreeMap<Option<&str>, Island> = BTreeMap::new();
+        let mut islands: BTreeMap<Option<&str>, Island<'_>> = BTreeMap::new();
         for node in (0..room.nodes() as u32).map(NodeRow) {
             let most = room.copies_on(shape, node).min(u64::from(tasks)) as u32;
             let Some(value) = room.value_of(shape, node).filter(|_| most > 0) else { continue };
             let profile = match self.kept.get(&node) {
-                Some(kept) => kept.profile.clone(),
-                None => self.engine.profile_of(node).profile,
+                Some(kept) => Cow::Borrowed(&kept.profile),
+                None => Cow::Owned(self.engine.profile_of(node).profile),
             };
             islands.entry(value).or_default().push(Able { node, most, profile });
         }
@@ -119,7 +120,12 @@ impl Plan<'_> {
 }
 
 /// The first instant before `end` at which so many tasks fit together, and where.
-fn first_together(islands: &[Island], need: &Need, tasks: u32, end: Time) -> Option<(Time, Nodes)> {
+fn first_together(
+    islands: &[Island<'_>],
+    need: &Need,
+    tasks: u32,
+    end: Time,
+) -> Option<(Time, Nodes)> {
     let mut changes: Vec<(Time, usize, usize, u32)> = Vec::new();
     for (number, island) in islands.iter().enumerate() {
         for (index, able) in island.iter().enumerate() {
@@ -145,7 +151,7 @@ fn first_together(islands: &[Island], need: &Need, tasks: u32, end: Time) -> Opt
 }
 
 /// Nodes for so many tasks, those with room for most first; in order.
-fn fewest(island: &Island, copies: &[u32], tasks: u32) -> Nodes {
+fn fewest(island: &[Able<'_>], copies: &[u32], tasks: u32) -> Nodes {
     let mut order: Vec<usize> = (0..island.len()).filter(|&index| copies[index] > 0).collect();
     order.sort_by_key(|&index| Reverse(copies[index]));
     let (mut nodes, mut left) = (Nodes::new(), tasks);
@@ -168,12 +174,12 @@ impl Engine {
 
     /// The nodes of an island that are drained for so many tasks, and what is missing there;
     /// `None`: they cannot all be there.
-    fn drain(&self, island: &Island, need: &Need, tasks: u32) -> Option<(u128, Nodes)> {
+    fn drain(&self, island: &[Able<'_>], need: &Need, tasks: u32) -> Option<(u128, Nodes)> {
         if island.iter().map(|able| u64::from(able.most)).sum::<u64>() < u64::from(tasks) {
             return None;
         }
-        let missing = |able: &Able, tasks: u32| self.missing_of(&able.profile, need, tasks);
-        let more = |able: &Able, has: u32| missing(able, has + 1) - missing(able, has);
+        let missing = |able: &Able<'_>, tasks: u32| self.missing_of(&able.profile, need, tasks);
+        let more = |able: &Able<'_>, has: u32| missing(able, has + 1) - missing(able, has);
         let mut counts = vec![0u32; island.len()];
         let first = island.iter().enumerate().map(|(index, able)| Reverse((more(able, 0), index)));
         let mut next: BinaryHeap<_> = first.collect();
