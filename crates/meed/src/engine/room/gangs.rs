@@ -121,11 +121,13 @@ impl Room {
     ) -> Option<Option<&str>> {
         match self.shapes[shape].key.turn.map_or(0, |turn| turn.same) {
             0 => Some(None),
-            label => {
-                let value = self.spec(node).labels.get(self.rules.label(label));
-                value.map(|value| Some(value.as_str()))
-            }
+            label => self.labelled(node, label).map(Some),
         }
+    }
+
+    /// The value that a node has of a label, by its number.
+    fn labelled(&self, node: NodeRow, label: u32) -> Option<&str> {
+        self.spec(node).labels.get(self.rules.label(label)).map(String::as_str)
     }
 
     /// Sums by the value that nodes have of a label; those that have none are left out.
@@ -134,10 +136,9 @@ impl Room {
         label: u32,
         nodes: impl Iterator<Item = (NodeRow, u64)>,
     ) -> BTreeMap<&str, u64> {
-        let label = self.rules.label(label);
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
         for (node, fit) in nodes {
-            if let Some(value) = self.spec(node).labels.get(label) {
+            if let Some(value) = self.labelled(node, label) {
                 let sum = sums.entry(value).or_default();
                 *sum = sum.saturating_add(fit);
             }
@@ -178,7 +179,7 @@ impl Room {
         label: u32,
         node: NodeRow,
     ) -> Option<RulesId> {
-        let value = self.spec(node).labels.get(self.rules.label(label))?.clone();
+        let value = self.labelled(node, label)?.to_owned();
         let rules = self.shapes[shape].key.rules;
         self.rules.narrowed(rules, label, value, &self.cluster)
     }

@@ -1,7 +1,7 @@
 //! Gangs, by definition: how many copies of a task a node holds is counted, and summed.
 
 use super::model::{Model, Task};
-use super::reserve::{NEVER, Nodes, Rank};
+use super::reserve::{NEVER, Nodes, Rank, many};
 use super::verify::Expected;
 use meed::*;
 
@@ -28,9 +28,7 @@ impl Model {
 
     /// What the next turn of the group takes in all.
     pub(crate) fn turn_demand(&self, job: usize, group: usize) -> Resources {
-        let (turn, demand) = (self.turn(job, group), self.jobs[job].groups[group].demand);
-        let amounts: Vec<u64> = demand.as_slice().iter().map(|&amount| amount * turn).collect();
-        Resources::new(&amounts)
+        many(&self.jobs[job].groups[group].demand, self.turn(job, group))
     }
 
     /// Whether what keeps the gang together lets a task be on the node.
@@ -50,15 +48,12 @@ impl Model {
             return 0;
         }
         let most = if row.constraints.distinct_nodes { most.min(1) } else { most };
-        let (free, kinds) = (self.free(node), 0..row.demand.kinds());
-        let asked = kinds.clone().filter(|&kind| row.demand.get(kind) > 0);
+        let free = self.free(node);
+        let asked = (0..row.demand.kinds()).filter(|&kind| row.demand.get(kind) > 0);
         let fit = asked.map(|kind| free.get(kind) / row.demand.get(kind)).min();
         let mut copies = fit.unwrap_or(0).min(most);
-        let all = |copies: u64| -> Resources {
-            Resources::new(&kinds.clone().map(|k| copies * row.demand.get(k)).collect::<Vec<_>>())
-        };
         // Holds may leave less than is free.
-        while copies > 0 && !self.is_left_open_for(&all(copies), row.limit, node) {
+        while copies > 0 && !self.is_left_open_for(&many(&row.demand, copies), row.limit, node) {
             copies -= 1;
         }
         copies

@@ -442,6 +442,7 @@ impl Model {
     }
 }
 
-fn many(demand: &Resources, tasks: u64) -> Resources {
+/// What so many tasks ask for together.
+pub(crate) fn many(demand: &Resources, tasks: u64) -> Resources {
     Resources::new(&demand.as_slice().iter().map(|&amount| amount * tasks).collect::<Vec<_>>())
 }
