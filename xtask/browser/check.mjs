@@ -21,8 +21,9 @@ function demand(is, what) {
   done(what);
 }
 
-const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+  "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
 
 const browser = await chromium.launchPersistentContext(env.PROFILE, {
   executablePath: env.CHROMIUM, headless: true, args: ARGS, viewport: { width: 1440, height: 1000 },

@@ -4,7 +4,7 @@
 //! `cargo test -p meed-store -p meed-driver` runs them for some seconds; here they get more losses
 //! of power at random operations, and more processes that are killed.
 
-use std::process::Command;
+use crate::tools::{cargo, succeed};
 
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     let mut seconds = 60;
@@ -15,15 +15,11 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
         }
     }
     for package in ["meed-store", "meed-driver"] {
-        let mut cargo = Command::new("cargo");
+        let mut cargo = cargo();
         cargo.args(["test", "--quiet", "-p", package, "--test", "suite", "--"]);
         cargo.args(["power::", "faults::", "damage::", "kill::", "--test-threads", "2"]);
         cargo.env("MEED_CRASH_SECONDS", seconds.to_string());
-        match cargo.status() {
-            Ok(status) if status.success() => {}
-            Ok(status) => return Err(format!("the crash tests of {package} failed ({status})")),
-            Err(error) => return Err(format!("cargo: {error}")),
-        }
+        succeed(&mut cargo, &format!("the crash tests of {package}"))?;
     }
     Ok(())
 }

@@ -9,6 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tools::{cargo, root, succeed, succeed_quietly};
+
 /// What `cargo fuzz` passes too, without the address sanitizer, which only nightly compilers have.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -22,7 +24,7 @@ const TIMEOUT_S: u32 = 10;
 const MEMORY_MB: u32 = 2048;
 
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("fuzz");
+    let folder = root().join("fuzz");
     let known = targets(&folder)?;
     let Some((targets, seconds)) = parse(args, &known)? else {
         crate::say(&known.join("\n"));
@@ -85,7 +87,7 @@ fn host() -> Result<String, String> {
 }
 
 fn build(folder: &Path, host: &str) -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["build", "--release", "--bins", "--target", host]);
     cargo.arg("--manifest-path").arg(folder.join("Cargo.toml"));
     cargo.arg("--target-dir").arg(folder.join("target"));
@@ -110,16 +112,9 @@ fn fuzz(folder: &Path, host: &str, target: &str, seconds: u32) -> Result<(), Str
     program.arg(format!("-timeout={TIMEOUT_S}"));
     program.arg(format!("-rss_limit_mb={MEMORY_MB}"));
     program.args(["-print_final_stats=1", "-use_value_profile=1", "-verbosity=1"]);
-    succeed(&mut program, &format!("target {target}"))
+    let log = folder.join("target").join(format!("{target}.log"));
+    succeed_quietly(&mut program, &format!("target {target}"), &log, |_| true)
         .map_err(|error| format!("{error}; the input is in {}", artifacts.display()))
-}
-
-fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what} failed ({status})")),
-        Err(error) => Err(format!("{what} did not start: {error}")),
-    }
 }
 
 #[cfg(test)]

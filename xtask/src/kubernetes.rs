@@ -4,8 +4,9 @@
 //! (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it says what it
 //! leaves out, and that is no failure.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use crate::tools::{cargo, root, runs, succeed};
 
 /// With this variable a missing control plane fails the tests.
 const REQUIRED: &str = "MEED_CONTROL_PLANE";
@@ -13,9 +14,7 @@ const REQUIRED: &str = "MEED_CONTROL_PLANE";
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let tests: Vec<String> = args.collect();
     let script = root().join("crates/meed-kubernetes/control-plane/control-plane.sh");
-    let mut bin = Command::new(&script);
-    let is_built = bin.arg("bin").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_built = is_built.is_ok_and(|status| status.success());
+    let is_built = runs(&script, "bin");
     if let Some(missing) = missing(is_built) {
         crate::say(&format!(
             "LEFT OUT: Meed on Kubernetes is not tested against a real control plane, for there \
@@ -30,15 +29,8 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     if tests.iter().any(|test| test == "build") {
         return Ok(());
     }
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root()).env(REQUIRED, "1");
-    // What cargo says of this chore would have the TLS library built anew, and all above it.
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy().into_owned();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            cargo.env_remove(name);
-        }
-    }
+    let mut cargo = cargo();
+    cargo.env(REQUIRED, "1");
     // Of the whole workspace, as its tests are built: one package alone has other features.
     cargo.args(["test", "--locked", "--workspace", "--test", "cluster", "--"]);
     // They wait for clusters more than they compute.
@@ -48,26 +40,9 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
 
 /// What is not installed.
 fn missing(is_built: bool) -> Option<&'static str> {
-    let runs = |program: &str, argument: &str| {
-        let mut command = Command::new(program);
-        command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
     match (is_built || runs("go", "version"), runs("openssl", "version")) {
         (false, _) => Some("Go"),
         (_, false) => Some("openssl"),
         _ => None,
-    }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what} failed: {status}")),
-        Err(why) => Err(format!("{what}: {why}")),
     }
 }

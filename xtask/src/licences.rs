@@ -5,9 +5,10 @@
 //! OR B` (or `A/B`, as older packages write) one of them.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::tools::{cargo, root};
 
 /// Licences that ask for no more than to be named.
 const PERMISSIVE: &[&str] = &[
@@ -33,7 +34,7 @@ const PERMISSIVE: &[&str] = &[
 ];
 
 pub(crate) fn run() -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("");
+    let root = root();
     let (mut checked, mut refused) = (0, Vec::new());
     for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "bench/journal/Cargo.toml"] {
         let packages = packages(&root.join(manifest))?;
@@ -50,7 +51,7 @@ pub(crate) fn run() -> Result<(), String> {
 }
 
 fn packages(manifest: &Path) -> Result<Vec<Value>, String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["metadata", "--format-version", "1", "--locked", "--manifest-path"]).arg(manifest);
     let output = cargo.output().map_err(|error| format!("cargo metadata: {error}"))?;
     if !output.status.success() {

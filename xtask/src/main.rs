@@ -8,6 +8,7 @@ mod kubernetes;
 mod licences;
 mod pairs;
 mod scaling;
+mod tools;
 mod yarn;
 
 use std::process::ExitCode;

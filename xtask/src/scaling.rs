@@ -11,6 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tools::{cargo, root, succeed};
+
 /// Between n log n, which is 2.2 at these sizes, and what a quadratic part would soon exceed.
 const BOUND: f64 = 2.6;
 
@@ -211,14 +213,8 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
 
 /// The program as it is shipped.
 fn build() -> Result<PathBuf, String> {
-    let built = Command::new("cargo").args(["build", "--release", "--locked"]).status();
-    match built {
-        Ok(status) if status.success() => {
-            Ok(Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target/release/meed"))
-        }
-        Ok(status) => Err(format!("cargo build: {status}")),
-        Err(why) => Err(format!("cargo: {why}")),
-    }
+    succeed(cargo().args(["build", "--release", "--locked"]), "the build of meed")?;
+    Ok(root().join("target/release/meed"))
 }
 
 fn measure_all(program: &Path, folder: &Path, only: &str) -> Result<Vec<&'static str>, String> {

@@ -13,10 +13,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::tools::{cargo, root, runs};
 use bench::Bench;
 
 /// The version that the check was written for.
 const PLAYWRIGHT: &str = "playwright-core@1";
+
 pub(crate) fn run() -> Result<(), String> {
     let program = build()?;
     pages(&program)?;
@@ -24,8 +26,8 @@ pub(crate) fn run() -> Result<(), String> {
 }
 
 fn pages(program: &Path) -> Result<(), String> {
-    let chromium = match found() {
-        Ok(chromium) => chromium,
+    let (chromium, playwright) = match found() {
+        Ok(found) => found,
         Err(missing) => {
             crate::say(&format!(
                 "LEFT OUT: the dashboard is not tested in a browser (xtask/browser), for there is \
@@ -34,14 +36,12 @@ fn pages(program: &Path) -> Result<(), String> {
             return Ok(());
         }
     };
-    let playwright = playwright()?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let pictures = root.join("target/browser");
+    let pictures = root().join("target/browser");
     fs::create_dir_all(&pictures).map_err(|why| format!("{}: {why}", pictures.display()))?;
     let bench = Bench::start(program)?;
     bench.load()?;
     let status = Command::new("node")
-        .arg(root.join("xtask/browser/check.mjs"))
+        .arg(root().join("xtask/browser/check.mjs"))
         .env("MEED", &bench.program)
         .env("MEED_SOCKET", bench.folder.join("meed.sock"))
         .env("MEED_URL", &bench.url)
@@ -61,24 +61,25 @@ fn pages(program: &Path) -> Result<(), String> {
     }
 }
 
-/// The browser; or what is missing.
-fn found() -> Result<PathBuf, &'static str> {
-    let runs = |program: &str| {
-        let mut command = Command::new(program);
-        command.arg("--version").stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    if !runs("node") || !runs("npm") {
+/// The browser, and the folder of what steers it; or what is missing.
+fn found() -> Result<(PathBuf, PathBuf), &'static str> {
+    if !runs("node", "--version") || !runs("npm", "--version") {
         return Err("Node with npm");
     }
     let named = std::env::var("CHROMIUM").ok();
     let usual = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
     let mut programs = named.into_iter().chain(usual);
-    let program = programs.find(|program| runs(program)).ok_or("Chromium")?;
+    let program = programs.find(|program| runs(program, "--version")).ok_or("Chromium")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).map(|folder| folder.join(&program));
-    Ok(places.find(|place| place.is_file()).unwrap_or_else(|| program.into()))
+    let chromium = places.find(|place| place.is_file()).unwrap_or_else(|| program.into());
+    Ok((
+        chromium,
+        playwright().map_err(|why| {
+            crate::say(&why);
+            "playwright-core"
+        })?,
+    ))
 }
 
 /// A folder for what comes from elsewhere.
@@ -104,19 +105,7 @@ fn playwright() -> Result<PathBuf, String> {
 }
 
 fn build() -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    // What cargo says of this chore is nothing to the build scripts of others: ring's would run
-    // again, and all behind it.
-    for (name, _) in std::env::vars_os() {
-        let is_ours = name.to_str().is_some_and(|name| {
-            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
-        });
-        if is_ours {
-            command.env_remove(name);
-        }
-    }
-    let output = command
+    let output = cargo()
         // As `cargo test --workspace` has built it: one package alone has other features.
         .args(["test", "--workspace", "--locked", "--no-run", "--test", "server"])
         .arg("--message-format=json-render-diagnostics")

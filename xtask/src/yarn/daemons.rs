@@ -13,6 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::tools::{cargo, root};
+
 const FLAGS: [&str; 2] =
     ["-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED"];
 const WEB: &str = "127.0.0.1:18088";
@@ -33,7 +35,7 @@ struct Story {
 }
 
 pub(super) fn run(jar: &Path) -> Result<(), String> {
-    let folder = super::root().join("target/yarn/daemons");
+    let folder = root().join("target/yarn/daemons");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("conf")).map_err(|why| why.to_string())?;
     let folder = folder.canonicalize().map_err(|why| why.to_string())?;
@@ -280,8 +282,8 @@ impl Story {
 
 /// The program of this checkout.
 fn meed() -> Command {
-    let mut meed = Command::new("cargo");
-    meed.current_dir(super::root()).args(["run", "--quiet", "--package", "meed-cli", "--"]);
+    let mut meed = cargo();
+    meed.args(["run", "--quiet", "--package", "meed-cli", "--"]);
     meed
 }
 

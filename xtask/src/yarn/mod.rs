@@ -6,8 +6,10 @@
 mod daemons;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::tools::{cargo, root, runs, succeed, succeed_quietly};
 
 /// Tests without a cluster, and those with one: a minute each.
 const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest";
@@ -49,11 +51,6 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
 
 /// What is not installed.
 fn missing() -> Option<&'static str> {
-    let runs = |program: &str, argument: &str| {
-        let mut command = Command::new(program);
-        command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
     match (runs("mvn", "--version"), runs("javac", "-version")) {
         (false, _) => Some("Maven (mvn)"),
         (_, false) => Some("JDK (javac)"),
@@ -61,14 +58,9 @@ fn missing() -> Option<&'static str> {
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 /// Builds the native library, and puts it where Maven takes it into the jar.
 fn library(profile: &str, folder: &str) -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root());
+    let mut cargo = cargo();
     cargo.args(["build", "--quiet", "--locked", "-p", "meed-yarn", "--profile", profile]);
     succeed(&mut cargo, "the native library")?;
     let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
@@ -91,13 +83,9 @@ fn jar(profile: &str, folder: &str) -> Result<PathBuf, String> {
 fn maven(arguments: &[&str]) -> Result<(), String> {
     let mut maven = Command::new("mvn");
     maven.current_dir(root().join("yarn")).args(["-q", "-B"]).args(arguments);
-    succeed(&mut maven, "Maven")
-}
-
-fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what} failed ({status})")),
-        Err(error) => Err(format!("{what}: {error}")),
-    }
+    // Hadoop tells much of what is no news.
+    let is_noise = |line: &str| line.contains("INFO") || line.contains("com.sun.jersey");
+    succeed_quietly(&mut maven, "Maven", &root().join("target/yarn/maven.log"), |line| {
+        !is_noise(line)
+    })
 }

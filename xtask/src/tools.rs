@@ -1,0 +1,65 @@
+//! Programs that chores start.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// So many of the last lines of a program that failed are shown.
+const LAST: usize = 80;
+
+/// The checkout.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("")
+}
+
+/// Cargo, as if nobody of its own had started it: what it tells this chore of itself would have
+/// build scripts of others run again (ring's), and all that stands on them built anew.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo.current_dir(root()).stdin(Stdio::null());
+    cargo
+}
+
+/// Whether a program is here: it ends well with this argument.
+pub(crate) fn runs(program: impl AsRef<Path>, argument: &str) -> bool {
+    let mut command = Command::new(program.as_ref());
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Starts a program, and waits for it to end well.
+pub(crate) fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{what} failed ({status})")),
+        Err(why) => Err(format!("{what}: {why}")),
+    }
+}
+
+/// The same for one that says much: that goes into a file; where it fails, the end of it is shown
+/// (`of_note`: lines that matter).
+pub(crate) fn succeed_quietly(
+    command: &mut Command,
+    what: &str,
+    log: &Path,
+    of_note: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    let named = |why: std::io::Error| format!("{}: {why}", log.display());
+    log.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(named)?;
+    let file = File::create(log).map_err(named)?;
+    command.stdin(Stdio::null()).stdout(file.try_clone().map_err(named)?).stderr(file);
+    let done = succeed(command, what);
+    if done.is_err() {
+        let said = std::fs::read(log).map_err(named)?;
+        let said = String::from_utf8_lossy(&said);
+        let lines: Vec<&str> = said.lines().filter(|line| of_note(line)).collect();
+        crate::say(&lines[lines.len().saturating_sub(LAST)..].join("\n"));
+    }
+    done.map_err(|failed| format!("{failed}; all that it said is in {}", log.display()))
+}
