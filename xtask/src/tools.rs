@@ -63,3 +63,26 @@ pub(crate) fn succeed_quietly(
     }
     done.map_err(|failed| format!("{failed}; all that it said is in {}", log.display()))
 }
+
+/// What `cargo test --workspace` builds for the tests of this name, and has built before where it
+/// ran: the file of this target that ends so. One package alone has other features, and all below
+/// it would be built anew.
+pub(crate) fn built_for(tests: &str, target: &str, ending: &str) -> Result<PathBuf, String> {
+    let output = cargo()
+        .args(["test", "--workspace", "--locked", "--no-run", "--test", tests])
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|why| format!("cargo: {why}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let ours = lines.filter(|line: &serde_json::Value| line["target"]["name"] == target);
+    let files: Vec<PathBuf> = ours
+        .filter_map(|line| line["filenames"].as_array().cloned())
+        .flatten()
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .collect();
+    let wanted = |file: &&PathBuf| file.to_string_lossy().ends_with(ending);
+    let file = files.iter().rfind(wanted).cloned();
+    file.ok_or_else(|| format!("{target} cannot be built"))
+}

@@ -13,14 +13,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::tools::{cargo, root, runs};
+use crate::tools::{built_for, root, runs};
 use bench::Bench;
 
 /// The version that the check was written for.
 const PLAYWRIGHT: &str = "playwright-core@1";
 
 pub(crate) fn run() -> Result<(), String> {
-    let program = build()?;
+    let program = built_for("server", "meed", "/meed")?;
     pages(&program)?;
     fuzz::run(&program)
 }
@@ -102,21 +102,4 @@ fn playwright() -> Result<PathBuf, String> {
         }
     }
     Ok(folder)
-}
-
-fn build() -> Result<PathBuf, String> {
-    let output = cargo()
-        // As `cargo test --workspace` has built it: one package alone has other features.
-        .args(["test", "--workspace", "--locked", "--no-run", "--test", "server"])
-        .arg("--message-format=json-render-diagnostics")
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|why| format!("cargo: {why}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let program = |line: serde_json::Value| {
-        let is_meed = line["target"]["kind"][0] == "bin" && line["target"]["name"] == "meed";
-        line["executable"].as_str().filter(|_| is_meed).map(PathBuf::from)
-    };
-    lines.filter_map(program).next_back().ok_or_else(|| "meed cannot be built".to_owned())
 }

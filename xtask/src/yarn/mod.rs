@@ -9,11 +9,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::tools::{cargo, root, runs, succeed, succeed_quietly};
+use crate::tools::{built_for, cargo, root, runs, succeed, succeed_quietly};
 
 /// Tests without a cluster, and those with one: a minute each.
 const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest";
 const STORIES: &str = "MiniClusterTest";
+
+/// Which native library.
+enum Built {
+    /// As the tests build it: soon there.
+    Tested,
+    /// As it is shipped.
+    Shipped,
+}
 
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     if let Some(missing) = missing() {
@@ -25,19 +33,19 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
     }
     match args.next().as_deref() {
         None | Some("test") => {
-            library("dev", "debug")?;
+            library(&Built::Tested)?;
             maven(&["test", &format!("-Dtest={UNITS},{STORIES}")])
         }
         Some("units") => {
-            library("dev", "debug")?;
+            library(&Built::Tested)?;
             maven(&["test", &format!("-Dtest={UNITS}")])
         }
-        Some("jar") => jar("yarn", "yarn").map(|jar| crate::say(&jar.display().to_string())),
+        Some("jar") => jar(&Built::Shipped).map(|jar| crate::say(&jar.display().to_string())),
         Some("bench") => {
-            library("yarn", "yarn")?;
+            library(&Built::Shipped)?;
             maven(&["test", "-Dtest=CostBench"])
         }
-        Some("daemons") => daemons::run(&jar("dev", "debug")?),
+        Some("daemons") => daemons::run(&jar(&Built::Tested)?),
         Some("compile") => {
             let version = args.next().ok_or("which version of Hadoop? as in: compile 3.5.0")?;
             maven(&["compile", &format!("-Dhadoop.version={version}")])
@@ -59,22 +67,28 @@ fn missing() -> Option<&'static str> {
 }
 
 /// Builds the native library, and puts it where Maven takes it into the jar.
-fn library(profile: &str, folder: &str) -> Result<(), String> {
-    let mut cargo = cargo();
-    cargo.args(["build", "--quiet", "--locked", "-p", "meed-yarn", "--profile", profile]);
-    succeed(&mut cargo, "the native library")?;
+fn library(built: &Built) -> Result<(), String> {
+    let file = match built {
+        Built::Tested => built_for("plugin", "meed_yarn", ".so")?,
+        Built::Shipped => {
+            let mut build = cargo();
+            build.args(["build", "--quiet", "--locked", "-p", "meed-yarn", "--profile", "yarn"]);
+            succeed(&mut build, "the native library")?;
+            let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+            target.unwrap_or_else(|| root().join("target")).join("yarn/libmeed_yarn.so")
+        }
+    };
     let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    let (from, to) = (target.join(folder), root().join("target/yarn").join(platform));
+    let to = root().join("target/yarn").join(platform);
     let named = |why: std::io::Error| format!("{}: {why}", to.display());
     fs::create_dir_all(&to).map_err(named)?;
-    fs::copy(from.join("libmeed_yarn.so"), to.join("libmeed_yarn.so")).map_err(named)?;
+    fs::copy(file, to.join("libmeed_yarn.so")).map_err(named)?;
     Ok(())
 }
 
 /// The jar, with the native library of this machine.
-fn jar(profile: &str, folder: &str) -> Result<PathBuf, String> {
-    library(profile, folder)?;
+fn jar(built: &Built) -> Result<PathBuf, String> {
+    library(built)?;
     maven(&["package", "-DskipTests"])?;
     let jar = root().join("yarn/target/meed-yarn-0.1.0.jar");
     jar.canonicalize().map_err(|why| format!("{}: {why}", jar.display()))
