@@ -65,6 +65,7 @@ pub mod place;
 pub mod policy;
 mod quantum;
 mod queue_rows;
+mod reclaim;
 pub mod resources;
 mod rows;
 pub mod shares;
@@ -85,6 +86,7 @@ pub use gang::Gang;
 pub use ledger::Charge;
 pub use order::Tier;
 pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar};
+pub use reclaim::{Reclaim, Stop, Winner};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{

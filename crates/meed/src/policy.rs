@@ -7,6 +7,7 @@
 
 use std::num::NonZeroU32;
 
+use crate::reclaim::Reclaim;
 use crate::resources::Resources;
 use crate::time::Span;
 
@@ -190,6 +191,9 @@ pub struct Policy {
     /// queue for which it is held. Orders without memory have none. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub charge_reservations: bool,
+    /// Whether, and when, running tasks are stopped for reservations. Only the root's is read.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub reclaim: Option<Reclaim>,
     /// Starvation guard of H-LTRF (TSC'18 Algorithm 2): the demanding leaf that has used least is
     /// served out of turn once it has waited this long; `None`: never (the naive walk). Only the
     /// root's is read.
@@ -333,6 +337,7 @@ impl Policy {
             quantum: Quantum::Adaptive { initial: DEFAULT_QUANTUM, interval: REFRESH_INTERVAL },
             blocked: Blocked::Skip,
             charge_reservations: false,
+            reclaim: None,
             t_wait: None,
             per_server: false,
         }
@@ -379,11 +384,23 @@ impl Policy {
         };
         let guard = (self.t_wait.is_some() && !self.measure.info().keeps_usage)
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
-        memory.or(scalar).or(discount).or(interval).or(guard).or_else(|| self.problem_per_server())
+        let problem = memory.or(scalar).or(discount).or(interval).or(guard);
+        problem.or_else(|| self.problem_per_server()).or_else(|| self.problem_with_reclaim())
     }
 }
 
 impl Policy {
+    fn problem_with_reclaim(&self) -> Option<String> {
+        let rules = self.reclaim?;
+        let holds = matches!(self.blocked, Blocked::Reserve(_));
+        let nobody = || {
+            "reclaim_after takes room back for who has a reservation; say when_blocked = \
+             \"reserve\""
+                .to_owned()
+        };
+        rules.problem().or_else(|| (!holds).then(nobody))
+    }
+
     fn problem_per_server(&self) -> Option<String> {
         let dominant = self.measure == Measure::Allocation && self.scalar == Scalar::Dominant;
         match (self.per_server, dominant, self.blocked) {

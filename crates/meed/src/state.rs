@@ -344,6 +344,9 @@ pub struct HoldsState {
     /// What is held idle, as of the last decision.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Vec<IdleState>,
+    /// Slots of running tasks that were told to stop, in order.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub stopping: Vec<u32>,
 }
 
 /// Room on a node that is held idle for a job.
@@ -389,6 +392,12 @@ pub struct HoldState {
     pub since: Time,
     /// How often it was put off.
     pub moved: u32,
+    /// When room may be taken back for it next, where the policy does that.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub tries: Option<Time>,
+    /// Whether tasks were told to stop for it where it is.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub reclaims: bool,
 }
 
 /// A job.

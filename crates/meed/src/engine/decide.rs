@@ -71,7 +71,17 @@ impl Engine {
         start
     }
 
+    /// The next start; when there is none, tasks may be told to stop, and others start then.
     fn next(&mut self, explain: bool) -> Option<Start> {
+        loop {
+            let start = self.next_now(explain);
+            if start.is_some() || !self.reclaim() {
+                return start;
+            }
+        }
+    }
+
+    fn next_now(&mut self, explain: bool) -> Option<Start> {
         if let Some(start) = self.untold.pop_front() {
             return Some(start);
         }

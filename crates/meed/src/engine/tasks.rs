@@ -135,6 +135,7 @@ impl Engine {
         let now = self.now;
         // 1.
         let task = self.work.end(allocation);
+        self.note_stopped(allocation);
         let job = self.work.job(task.job).expect("a running task's job is alive");
         let (last, job_waits) = (job.running() == 0, job.waiting() > 0);
         // 2.

@@ -206,6 +206,16 @@ impl Rule {
         }
     }
 
+    /// How far ahead its books can be read: to the last instant of the round, and under a half-life
+    /// to the landmark after the next.
+    pub(crate) fn horizon(&self) -> Option<Time> {
+        let stride = self.clock.longest_quantum();
+        let landmark = self.clock.next_landmark().map(|next| next.saturating_add(stride));
+        let end = self.next_chore().filter(|_| self.round.is_some());
+        let last = end.map(|end| Time::from_micros(end.as_micros() - 1).unwrap_or(end));
+        last.or(landmark)
+    }
+
     pub(crate) fn ledger_rules(&self, share: u64) -> Rules<'_> {
         Rules { clock: &self.clock, discount: self.discount, share }
     }

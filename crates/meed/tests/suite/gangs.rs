@@ -270,7 +270,7 @@ fn a_reservation_outlives_nodes_that_are_forgotten() {
     let nodes = (0..3).map(|number| node(&format!("n{number}"), slots(2))).collect();
     let (shadow, a, b) = shadow_under(&reserve(Reservations::ONE), nodes);
     let mut engine = shadow.engine;
-    let mut apply = |engine: &mut Engine, at: u64, event: &Ev| event.send(engine, at).unwrap();
+    let apply = |engine: &mut Engine, at: u64, event: &Ev| event.send(engine, at).unwrap();
     apply(&mut engine, 0, &job(a, vec![TaskGroup::new(6, slots(1))]));
     engine.decide(false, drop);
     apply(&mut engine, S, &job(b, vec![gang(4, 1, 4)]));

@@ -17,6 +17,7 @@ mod node_weights;
 mod offers;
 mod papers;
 mod quantum;
+mod reclaim;
 mod refusals;
 mod rescaled;
 mod reserved;

@@ -78,7 +78,7 @@ proptest! {
         // Rescaled parents set apart what fits nowhere first; `wait` stops at what does not fit.
         let policies = config.queues.iter_mut().map(|queue| &mut queue.policy);
         for policy in std::iter::once(&mut config.root).chain(policies) {
-            policy.blocked = Blocked::Skip;
+            (policy.blocked, policy.reclaim) = (Blocked::Skip, None);
             if policy.scalar == Scalar::Dominant {
                 policy.measure = Measure::Usage;
             }

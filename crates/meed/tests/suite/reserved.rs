@@ -164,7 +164,7 @@ proptest! {
     fn who_was_promised_an_instant_starts_by_then(mut dice in dice(260), all in any::<bool>()) {
         let mut config = dice.config();
         let reservations = if all { Reservations::All } else { Reservations::ONE };
-        config.root.blocked = Blocked::Reserve(reservations);
+        (config.root.blocked, config.root.reclaim) = (Blocked::Reserve(reservations), None);
         (config.root.per_server, config.root.t_wait) = (false, None);
         config.queues.iter_mut().for_each(|queue| queue.max = None);
         let jobs = dice.jobs(&config, 16);

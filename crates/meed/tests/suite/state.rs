@@ -68,6 +68,11 @@ fn decided(engine: &mut Engine, explain: bool) -> Vec<Start> {
     starts
 }
 
+/// Who is told to stop after decisions.
+fn stops(engine: &mut Engine) -> Vec<Stop> {
+    std::iter::from_fn(|| engine.next_stop()).collect()
+}
+
 /// The next of them, at most so many.
 fn decided_some(engine: &mut Engine, explain: bool, most: usize) -> Vec<Start> {
     std::iter::from_fn(|| engine.next_start(explain)).take(most).collect()
@@ -80,11 +85,13 @@ fn play(steps: &[Step], engine: &mut Engine, mut look: impl FnMut(usize, &mut En
             Step::Event(at, event, _) => format!("{:?}", event.send(engine, *at)),
             Step::Decide(at, _) => {
                 let _ = engine.advance(micros(*at));
-                format!("{:?}", decided(engine, number % 3 == 0))
+                let starts = decided(engine, number % 3 == 0);
+                format!("{starts:?} {:?}", stops(engine))
             }
             Step::DecideSome(at, most, _) => {
                 let _ = engine.advance(micros(*at));
-                format!("{:?}", decided_some(engine, number % 3 == 0, *most))
+                let starts = decided_some(engine, number % 3 == 0, *most);
+                format!("{starts:?} {:?}", stops(engine))
             }
         };
         look(number, engine, answer);

@@ -8,6 +8,7 @@
 //! every level ([`Books::end`]); `held` of a queue is the sum over its running tasks.
 
 mod accounts;
+mod ahead;
 mod chores;
 mod idle;
 mod read;
@@ -23,6 +24,7 @@ use crate::spec::{JobId, QueueRow};
 use crate::time::Time;
 
 use super::tree::Tree;
+pub(super) use ahead::Ran;
 
 /// One queue's account: three whole lines of memory, for with thousands of queues each event finds
 /// its own far away.

@@ -37,11 +37,12 @@ mod kept;
 mod outlook;
 mod plan;
 mod profile;
+mod reclaim;
 mod spread;
 mod state;
 mod turn;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -50,8 +51,9 @@ use super::room::ShapeId;
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
 use crate::policy::{Blocked, Policy, Reservations};
+use crate::reclaim::{Reclaim, Stop};
 use crate::resources::Resources;
-use crate::spec::{JobId, NodeId, NodeRow, QueueRow};
+use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
 use crate::time::Time;
 use idle::Idle;
 use kept::Kept;
@@ -81,6 +83,10 @@ struct Hold {
     moved: u32,
     /// So many of the group's waiting tasks are out of the walk for it: all of a gang's.
     covers: u64,
+    /// When room may be taken back for it next.
+    tries: Time,
+    /// Whether tasks were told to stop for it where it is.
+    reclaims: bool,
 }
 
 /// What is held on one node.
@@ -127,6 +133,8 @@ pub(super) struct Holds {
     most: Reservations,
     /// Whether what is held idle is charged.
     charges: bool,
+    /// Whether, and when, room is taken back for them.
+    reclaim: Option<Reclaim>,
     /// In the order in which they were made.
     list: Vec<Hold>,
     /// How many of the waiting tasks of a group have one.
@@ -152,6 +160,10 @@ pub(super) struct Holds {
     outlook: Outlook,
     /// What is held idle, as of the last decision.
     idle: BTreeMap<NodeRow, Vec<Idle>>,
+    /// Running tasks that were told to stop.
+    stopping: BTreeSet<AllocationId>,
+    /// Those that the world has not been told.
+    stops: VecDeque<Stop>,
 }
 
 impl Holds {
@@ -161,6 +173,7 @@ impl Holds {
         Some(Box::new(Holds {
             most,
             charges: root.charge_reservations,
+            reclaim: root.reclaim,
             list: Vec::new(),
             of_groups: BTreeMap::new(),
             freed: BTreeSet::new(),
@@ -172,7 +185,14 @@ impl Holds {
             kept: BTreeMap::new(),
             outlook: Outlook::default(),
             idle: BTreeMap::new(),
+            stopping: BTreeSet::new(),
+            stops: VecDeque::new(),
         }))
+    }
+
+    /// When room may be taken back first for a reservation that is made now.
+    fn first_try(&self, now: Time) -> Time {
+        self.reclaim.map_or(Time::MAX, |rules| now.saturating_add(rules.after))
     }
 
     /// Whether no node can be held for tasks of this shape, as things stand.
@@ -389,7 +409,9 @@ impl Engine {
             holds.hopeless.insert(shape);
             return false;
         };
-        holds.add(Hold { slot, need, nodes, at, since: now, moved: 0, covers });
+        let tries = holds.first_try(now);
+        let (since, moved, reclaims) = (now, 0, false);
+        holds.add(Hold { slot, need, nodes, at, since, moved, covers, tries, reclaims });
         self.room.sub_waiting(shape, covers);
         self.fewer_in_walk(leaf, slot);
         self.park_if_all_held(leaf);
@@ -499,6 +521,8 @@ pub struct ReservationView {
     pub since: Time,
     /// How often it was put off, for something ran longer than was expected, or a node went.
     pub moved: u32,
+    /// Whether it waits where it is for tasks that were told to stop.
+    pub reclaims: bool,
 }
 
 impl ReservationView {
@@ -516,15 +540,16 @@ impl Engine {
 
     /// All reservations, in the order in which they were made, as of the last decision. O(these).
     pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
-        let list = self.holds.iter().flat_map(|holds| &holds.list);
+        let list = self.holds.iter().flat_map(|holds| holds.list.iter().map(move |it| (holds, it)));
         // Of a node that is forgotten nothing can be told; the next decision finds another.
-        list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
+        list.filter(|(_, hold)| !hold.is_on(NOWHERE)).map(|(holds, hold)| {
             let group = self.work.group(hold.slot);
             let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
             let nodes = hold.nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
             let Hold { at, since, moved, need, .. } = hold;
             let (at, since, moved, demand) = (*at, *since, *moved, need.demand);
-            ReservationView { job, group, demand, nodes, at, since, moved }
+            let reclaims = self.is_pinned(hold, holds);
+            ReservationView { job, group, demand, nodes, at, since, moved, reclaims }
         })
     }
 }

@@ -208,6 +208,7 @@ impl Engine {
             }
         }
         let mut news = News::of(holds, &homeless);
+        let pinned: Vec<bool> = holds.list.iter().map(|hold| self.is_pinned(hold, holds)).collect();
         let mut placeless = Vec::new();
         for (index, homeless) in homeless.into_iter().enumerate() {
             let hold = &holds.list[index];
@@ -217,7 +218,11 @@ impl Engine {
                 }
                 continue;
             }
-            let Some((at, nodes)) = plan.find_better(hold, homeless, &news) else {
+            let better = match pinned[index] && !homeless {
+                true => Some(plan.own_place_now(hold)),
+                false => plan.find_better(hold, homeless, &news),
+            };
+            let Some((at, nodes)) = better else {
                 placeless.push(index);
                 continue;
             };
@@ -441,6 +446,14 @@ impl<'a> Plan<'a> {
             hold.at = at;
         }
         fits
+    }
+
+    /// The place of one that waits for tasks which are being stopped there: it starts as soon as
+    /// there is room.
+    fn own_place_now(&mut self, hold: &Hold) -> Place {
+        let now = self.engine.now;
+        let fits = hold.parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
+        (fits.then_some(now), hold.nodes.clone())
     }
 
     /// The best place for a reservation now; its own unless there is a better one.

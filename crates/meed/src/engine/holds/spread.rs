@@ -144,26 +144,27 @@ fn first_together(
         }
         let enough = (0..islands.len()).filter(|&number| sums[number] >= u64::from(tasks));
         if let Some(number) = enough.min_by_key(|&number| sums[number]) {
-            return Some((now[0].0, fewest(&islands[number], &copies[number], tasks)));
+            let island = islands[number].iter().zip(&copies[number]);
+            let copies = island.map(|(able, &copies)| (able.node, copies)).collect();
+            return fewest(copies, tasks).map(|nodes| (now[0].0, nodes));
         }
     }
     None
 }
 
-/// Nodes for so many tasks, those with room for most first; in order.
-fn fewest(island: &[Able<'_>], copies: &[u32], tasks: u32) -> Nodes {
-    let mut order: Vec<usize> = (0..island.len()).filter(|&index| copies[index] > 0).collect();
-    order.sort_by_key(|&index| Reverse(copies[index]));
+/// Nodes for so many tasks, those with room for most first; in order. `None`: there is not enough.
+pub(super) fn fewest(mut copies: Vec<(NodeRow, u32)>, tasks: u32) -> Option<Nodes> {
+    copies.sort_by_key(|&(node, copies)| (Reverse(copies), node));
     let (mut nodes, mut left) = (Nodes::new(), tasks);
-    for index in order {
-        let taken = copies[index].min(left);
+    for (node, copies) in copies {
+        let taken = copies.min(left);
         left -= taken;
         if taken > 0 {
-            nodes.push((island[index].node, taken));
+            nodes.push((node, taken));
         }
     }
     nodes.sort_unstable();
-    nodes
+    (left == 0).then_some(nodes)
 }
 
 impl Engine {

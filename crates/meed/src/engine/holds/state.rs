@@ -28,6 +28,8 @@ impl Engine {
                 at: hold.at,
                 since: hold.since,
                 moved: hold.moved,
+                tries: holds.reclaim.map(|_| hold.tries),
+                reclaims: hold.reclaims,
             }
         };
         let node = |(&node, &slips): (&NodeRow, &Time)| {
@@ -55,6 +57,7 @@ impl Engine {
                 .flat_map(|(node, all)| all.iter().map(|it| (*node, it)))
                 .map(idle)
                 .collect(),
+            stopping: holds.stopping.iter().map(|task| task.slot() as u32).collect(),
         }
     }
 
@@ -77,15 +80,18 @@ impl Engine {
             ensure!(row.nodes.is_sorted_by(|a, b| a.0 < b.0), at("nodes"), "not in order");
             let (need, covers) = (self.need(shape), self.covered(slot));
             let nodes = row.nodes.iter().map(|&(node, tasks)| (NodeRow(node), tasks)).collect();
-            let (since, moved) = (row.since, row.moved);
-            let hold = Hold { slot, need, nodes, at: row.at, since, moved, covers };
+            let (since, moved, reclaims) = (row.since, row.moved, row.reclaims);
             let holds = self.holds.as_mut().expect("checked above");
+            let tries = row.tries.unwrap_or_else(|| holds.first_try(since));
+            let from = row.at;
+            let hold = Hold { slot, need, nodes, at: from, since, moved, covers, tries, reclaims };
             holds.add(hold);
             let enough = holds.of_group(slot) <= waiting;
             ensure!(enough, at("group"), "more reservations than tasks of it wait");
             self.room.sub_waiting(shape, covers);
         }
         self.restore_arrivals();
+        self.restore_stopping(&state.holds.stopping)?;
         self.restore_idle(&state.holds.idle)?;
         let Some(holds) = &mut self.holds else { return Ok(()) };
         let rows = |rows: &[u32]| rows.iter().map(|&row| NodeRow(row)).collect::<BTreeSet<_>>();
@@ -131,6 +137,20 @@ impl Engine {
         let open = |node: NodeRow| holds.nodes.contains_key(&node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);
         ensure!(open, "holds.nodes", "a node on which room is held is not there");
+        Ok(())
+    }
+
+    fn restore_stopping(&mut self, slots: &[u32]) -> Result<(), StateError> {
+        for (index, &slot) in slots.iter().enumerate() {
+            let at = || format!("holds.stopping[{index}]");
+            let task = self.work.running_in(slot);
+            let task = task.ok_or_else(|| StateError::new(at(), "no task runs in that slot"))?;
+            let holds = self.holds.as_mut().filter(|holds| holds.reclaim.is_some());
+            let holds = holds.ok_or_else(|| {
+                StateError::new(at(), "the policy takes no room back from running tasks")
+            })?;
+            holds.stopping.insert(task);
+        }
         Ok(())
     }
 

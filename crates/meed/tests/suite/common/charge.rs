@@ -346,14 +346,26 @@ impl Model {
         }
     }
 
-    pub(crate) fn queue_key(&self, q: usize) -> Ratio {
+    fn held_of_queue(&self, q: usize, policy: &Policy) -> Fraction {
+        let below = |task: &&Task| self.is_below(task.queue, q);
+        self.scalar_held(self.running().filter(below), policy)
+    }
+
+    /// The key of a queue that holds less than its minimum share.
+    pub(crate) fn key_below_minimum(&self, q: usize) -> Option<Ratio> {
         let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
-        let (spec, below) = (&self.queues[q].spec, |task: &&Task| self.is_below(task.queue, q));
-        let held = self.scalar_held(self.running().filter(below), policy);
-        let min = spec.min.map_or(Fraction::zero(), |min| self.bound(policy, &min));
-        if held.order(&min).is_lt() {
-            return Ratio { tier: Tier::BelowMinimum, value: held.over(&min), unit: 1.0 };
+        let held = self.held_of_queue(q, policy);
+        let min = self.queues[q].spec.min.map_or(Fraction::zero(), |min| self.bound(policy, &min));
+        let key = || Ratio { tier: Tier::BelowMinimum, value: held.over(&min), unit: 1.0 };
+        held.order(&min).is_lt().then(key)
+    }
+
+    pub(crate) fn queue_key(&self, q: usize) -> Ratio {
+        if let Some(key) = self.key_below_minimum(q) {
+            return key;
         }
+        let policy = &self.queues[self.queues[q].parent.expect("not the root")].spec.policy;
+        let (spec, held) = (&self.queues[q].spec, self.held_of_queue(q, policy));
         if policy.per_server {
             return self.key_on_server(q);
         }

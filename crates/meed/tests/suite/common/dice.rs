@@ -94,6 +94,16 @@ impl Dice {
         policy
     }
 
+    pub(crate) fn reclaim(&mut self) -> Reclaim {
+        let grace = span(self.pick(&[S, 0, S / 2]));
+        Reclaim {
+            after: span(self.pick(&[2 * S, S, S / 2, 6 * S])),
+            min_runtime: span(self.pick(&[0, S, S / 3])),
+            guard: span(self.pick(&[S, 3 * S, 20 * S])),
+            grace,
+        }
+    }
+
     /// Nested queue names, parents first, with the leaves in the order of their names `l0`, `l1`,
     /// ...
     pub(crate) fn tree(&mut self) -> Vec<(String, bool)> {
@@ -153,6 +163,9 @@ impl Dice {
             Blocked::Reserve(Reservations::All),
         ]);
         root.charge_reservations = nodes.len().is_multiple_of(2);
+        if matches!(root.blocked, Blocked::Reserve(_)) && self.below(2) == 0 {
+            root.reclaim = Some(self.reclaim());
+        }
         let mut queues: Vec<QueueSpec> = Vec::new();
         for (name, _) in self.tree() {
             let mut spec = queue(&name, self.weight(), self.policy(kind_count));

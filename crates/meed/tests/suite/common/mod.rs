@@ -7,6 +7,7 @@ pub(crate) mod fraction;
 pub(crate) mod gangs;
 pub(crate) mod life;
 pub(crate) mod model;
+pub(crate) mod reclaim;
 pub(crate) mod reserve;
 pub(crate) mod shadow;
 pub(crate) mod verify;
@@ -129,6 +130,10 @@ pub(crate) struct World {
     served: usize,
     /// Whether some groups are gangs.
     gangs: bool,
+    /// Tasks that stop, and when.
+    stops: BTreeMap<u64, Vec<AllocationId>>,
+    /// Tasks that were told to stop are stopped so often; then they run on to their end.
+    may_stop: usize,
 }
 
 impl World {
@@ -142,6 +147,8 @@ impl World {
             ends: BTreeMap::new(),
             served: 0,
             gangs: false,
+            stops: BTreeMap::new(),
+            may_stop: 40,
         }
     }
 
@@ -161,10 +168,19 @@ impl World {
     pub(crate) fn step(&mut self) -> Option<u64> {
         let arrival = self.jobs.get(self.next_job).map(|job| job.at);
         let end = self.ends.first_key_value().map(|(&(at, _), _)| at);
-        let now = [arrival, end].into_iter().flatten().min()?;
+        let stop = self.stops.first_key_value().map(|(&at, _)| at);
+        // By time alone something is decided only while something runs.
+        let look = self.shadow.engine.next_look().map(Time::as_micros).filter(|_| end.is_some());
+        let now = [arrival, end, stop, look].into_iter().flatten().min()?;
         while let Some(entry) = self.ends.first_entry().filter(|entry| entry.key().0 == now) {
             let allocation = entry.remove();
             self.shadow.apply(now, &Ev::Ended(allocation)).expect("it runs");
+        }
+        for allocation in self.stops.remove(&now).unwrap_or_default() {
+            // It may have ended before.
+            if self.shadow.apply(now, &Ev::TaskLost(allocation)).is_ok() {
+                self.ends.retain(|_, task| *task != allocation);
+            }
         }
         while let Some(job) = self.jobs.get(self.next_job).filter(|job| job.at == now).cloned() {
             self.next_job += 1;
@@ -195,7 +211,18 @@ impl World {
             self.ends.insert((now + duration, index), task.allocation);
         }
         self.served = self.shadow.model.tasks.len();
+        self.stop_told(now);
         Some(now)
+    }
+
+    fn stop_told(&mut self, now: u64) {
+        let grace = self.shadow.model.queues[0].spec.policy.reclaim.map(|rules| rules.grace);
+        let told = std::mem::take(&mut self.shadow.told_to_stop);
+        for allocation in told.into_iter().take(self.may_stop) {
+            self.may_stop -= 1;
+            let at = now + grace.map_or(0, Span::as_micros);
+            self.stops.entry(at).or_default().push(allocation);
+        }
     }
 
     /// Slots that started in `queue` in each of the given seconds.

@@ -5,6 +5,7 @@ use super::reserve::Held;
 use super::shadow::Ev;
 use meed::*;
 
+#[derive(Clone)]
 pub(crate) struct Queue {
     pub(crate) spec: QueueSpec,
     pub(crate) parent: Option<usize>,
@@ -37,6 +38,7 @@ pub(crate) struct Counts {
     pub(crate) pseudo: u128,
 }
 
+#[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) spec: NodeSpec,
     pub(crate) up: bool,
@@ -52,6 +54,7 @@ impl Node {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) id: JobId,
     pub(crate) queue: usize,
@@ -63,6 +66,7 @@ pub(crate) struct Job {
     pub(crate) counts: Counts,
 }
 
+#[derive(Clone)]
 pub(crate) struct Group {
     pub(crate) demand: Resources,
     pub(crate) constraints: Constraints,
@@ -80,6 +84,7 @@ pub(crate) struct Group {
     pub(crate) wanted: Option<(u64, Option<String>)>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Task {
     pub(crate) allocation: AllocationId,
     pub(crate) queue: usize,
@@ -97,6 +102,7 @@ pub(crate) struct Task {
     pub(crate) undone: bool,
 }
 
+#[derive(Clone)]
 pub(crate) struct Model {
     pub(crate) now: u64,
     pub(crate) measured: usize,
@@ -118,6 +124,10 @@ pub(crate) struct Model {
     pub(crate) starting: Option<super::gangs::Starting>,
     /// Nodes for the rest of it, where room was held for it.
     pub(crate) starts_on: Vec<usize>,
+    /// Tasks that were told to stop.
+    pub(crate) stopping: Vec<AllocationId>,
+    /// Those of which the world has not heard.
+    pub(crate) stops: Vec<super::reclaim::Told>,
     /// Room that is or was held idle.
     pub(crate) idle: Vec<super::reserve::Idle>,
 }
@@ -152,6 +162,8 @@ impl Model {
             any_size: false,
             starting: None,
             starts_on: Vec::new(),
+            stopping: Vec::new(),
+            stops: Vec::new(),
             idle: Vec::new(),
         };
         model.add_queue(root, None, kinds);

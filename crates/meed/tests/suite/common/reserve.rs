@@ -13,9 +13,13 @@ pub(crate) type Nodes = Vec<(usize, u64)>;
 pub(crate) struct Held {
     pub(crate) job: usize,
     pub(crate) group: usize,
-    nodes: Nodes,
-    at: Option<u64>,
-    since: u64,
+    pub(crate) nodes: Nodes,
+    pub(crate) at: Option<u64>,
+    pub(crate) since: u64,
+    /// When tasks may be stopped for it next.
+    pub(crate) tries: u64,
+    /// Tasks were told to stop for it where it is.
+    pub(crate) reclaims: bool,
     /// So many waiting tasks are in no order for it.
     covers: u64,
     /// It is counted: not while another place is looked for.
@@ -23,7 +27,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    fn on(&self, node: usize) -> u64 {
+    pub(crate) fn on(&self, node: usize) -> u64 {
         self.nodes.iter().filter(|(other, _)| *other == node).map(|(_, tasks)| tasks).sum()
     }
 }
@@ -274,6 +278,13 @@ impl Model {
                 self.holds[at].counts = true;
                 continue;
             }
+            if kept && self.is_pinned(&held) {
+                let fit = |&on: &(usize, u64)| self.fit_from(of, on, self.now, Some(at));
+                let fits = held.nodes.iter().all(fit);
+                (self.holds[at].at, self.holds[at].counts) = (fits.then_some(self.now), true);
+                freed |= fits;
+                continue;
+            }
             let own = kept.then(|| self.own_rank(at));
             let Some((best, nodes)) = self.best_place(of, Some(at)) else {
                 gone.push(at);
@@ -394,13 +405,18 @@ impl Model {
                 let at = view.at.map(Time::as_micros);
                 let on = |&(node, tasks): &(NodeId, u32)| (node.index(), u64::from(tasks));
                 let nodes: Nodes = view.nodes.iter().map(on).collect();
-                let place = (nodes, at, view.since.as_micros());
+                let place = (nodes, at, view.since.as_micros(), view.reclaims);
                 (self.job(view.job), view.group as usize, place)
             })
             .collect();
-        let held = |held: &Held| (held.job, held.group, (held.nodes.clone(), held.at, held.since));
+        let held = |held: &Held| {
+            let place = (held.nodes.clone(), held.at, held.since, self.is_pinned(held));
+            (held.job, held.group, place)
+        };
         let expected: Vec<_> = self.holds.iter().map(held).collect();
         assert_eq!(shown, expected, "reservations, at {} us", self.now);
+        let next_look = engine.next_look().map(Time::as_micros);
+        assert_eq!(next_look, self.next_look(), "when to look next, at {} us", self.now);
     }
 
     /// What starts by a reservation, or as the first in turn; reservations are made on the way.
@@ -435,7 +451,9 @@ impl Model {
             let (at, since) = ((!rank.0).then_some(rank.1), self.now);
             let all = self.jobs[job].groups[group].waiting();
             let covers = if self.turn(job, group) > 1 { all } else { 1 };
-            self.holds.push(Held { job, group, nodes, at, since, covers, counts: true });
+            let after = self.queues[0].spec.policy.reclaim.map_or(0, |it| it.after.as_micros());
+            let (tries, reclaims, counts) = (since + after, false, true);
+            self.holds.push(Held { job, group, nodes, at, since, tries, reclaims, covers, counts });
             self.settle_idle();
         }
         None

@@ -78,6 +78,8 @@ pub(crate) struct Shadow {
     pub(crate) judge: fn(&mut Model, &Start),
     /// Whether tasks say how long they run at most.
     pub(crate) tells_limits: bool,
+    /// Tasks that were told to stop since somebody looked.
+    pub(crate) told_to_stop: Vec<AllocationId>,
 }
 
 impl Shadow {
@@ -85,7 +87,8 @@ impl Shadow {
         let (engine, silent) = (engine(config), engine(config));
         let tells_limits = matches!(config.root.blocked, Blocked::Reserve(_));
         let (model, judge) = (Model::new(config), Model::check_order);
-        Shadow { engine, silent, model, judge, tells_limits }
+        let told_to_stop = Vec::new();
+        Shadow { engine, silent, model, judge, tells_limits, told_to_stop }
     }
 
     pub(crate) fn set_infeasible(&mut self, infeasible: Infeasible) {
@@ -124,9 +127,31 @@ impl Shadow {
         }
         assert_same(&starts, &silent);
         self.model.check_nothing_missed();
+        self.check_stops();
         self.model.check_holds(&self.engine);
         self.model.check(&mut self.engine, now);
         starts
+    }
+
+    /// Who is told to stop is who the twin says.
+    fn check_stops(&mut self) {
+        let expected = self.model.take_stops();
+        for engine in [&mut self.engine, &mut self.silent] {
+            let stops: Vec<Stop> = std::iter::from_fn(|| engine.next_stop()).collect();
+            let told = stops.iter().map(|stop| {
+                let winner = (self.model.job(stop.winner.job), stop.winner.group);
+                (stop.allocation, winner, stop.winner.waited.as_micros())
+            });
+            assert_eq!(told.collect::<Vec<_>>(), expected, "stops, at {} us", self.model.now);
+            for stop in &stops {
+                let task = &self.model.tasks[self.model.task(stop.allocation)];
+                assert_eq!(stop.queue.index(), task.queue);
+                assert_eq!(stop.node.index(), task.node);
+                assert_eq!(stop.ran.as_micros(), self.model.now - task.start);
+                assert_ne!(stop.queue, stop.winner.queue, "nobody is stopped for his own queue");
+            }
+        }
+        self.told_to_stop.extend(expected.into_iter().map(|(allocation, ..)| allocation));
     }
 
     /// The next decisions, at most so many: the world stops in between.
@@ -134,11 +159,12 @@ impl Shadow {
         self.engine.advance(micros(now)).expect("time goes on");
         self.silent.advance(micros(now)).expect("time goes on");
         self.model.advance(now);
-        let (mut starts, mut silent) = (Vec::new(), Vec::new());
+        let (mut starts, mut silent, mut told_all) = (Vec::new(), Vec::new(), false);
         // A gang's starts are all taken.
         while starts.len() < most || self.model.starting.is_some() {
             let Some(start) = self.engine.next_start(true) else {
                 self.model.check_nothing_missed();
+                told_all = true;
                 break;
             };
             (self.judge)(&mut self.model, &start);
@@ -153,6 +179,9 @@ impl Shadow {
             assert!(self.silent.next_start(false).is_none(), "there is nothing more to start");
         }
         assert_same(&starts, &silent);
+        if told_all {
+            self.check_stops();
+        }
         self.model.check(&mut self.engine, now);
         starts
     }

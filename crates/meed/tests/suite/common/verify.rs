@@ -258,7 +258,17 @@ impl Model {
     }
 
     /// What is to start next, by plain scans.
+    /// What is to start next; when there is nothing, tasks may be told to stop, and others start.
     fn expect(&mut self) -> Option<Expected> {
+        loop {
+            let expected = self.expect_now();
+            if expected.is_some() || !self.reclaim() {
+                return expected;
+            }
+        }
+    }
+
+    fn expect_now(&mut self) -> Option<Expected> {
         if let Some(expected) = self.expect_gang() {
             return Some(expected);
         }

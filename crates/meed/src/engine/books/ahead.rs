@@ -1,0 +1,86 @@
+//! What the books will say if some tasks stop now and others start in their place
+//! (`engine::holds::reclaim`).
+//!
+//! > first(then) < last(then),  the keys of two siblings, as the order would compare them
+//!
+//! The standings of both are copied, the tasks stopped and started in the copies, and their keys
+//! read at an instant to come. Cost: O(what is prepaid on both), only where tasks may be stopped.
+
+use super::{Books, Used};
+use crate::order::Standing;
+use crate::order::key::Key;
+use crate::policy::Newcomer;
+use crate::spec::{JobId, QueueRow};
+use crate::time::{Span, Time};
+
+/// A task that runs, as ledgers know it.
+pub(in crate::engine) struct Ran<'a> {
+    pub(in crate::engine) used: Used<'a>,
+    pub(in crate::engine) started: Time,
+    pub(in crate::engine) quantum: Span,
+}
+
+impl Books {
+    /// The number of a job in order of arrival.
+    pub(in crate::engine) fn arrival(&self, job: JobId) -> u64 {
+        self.jobs[job.slot()].as_ref().expect("the job is alive").arrival
+    }
+
+    /// Whether a queue holds less than its minimum share, as its parent counts it.
+    pub(in crate::engine) fn is_below_minimum(&self, queue: QueueRow) -> bool {
+        let account = &self.accounts[queue.index()];
+        match self.domain_above(queue).is_dominant() {
+            true => self.key_below_minimum(queue).is_some(),
+            false => account.standing.held < account.terms.min.amount,
+        }
+    }
+
+    /// Whether `first` is owed something by its sibling `last`: their parent orders them by use,
+    /// and `first` comes before. Who is topped up when it arrives, and has not, is owed nothing.
+    pub(in crate::engine) fn is_owed(&self, now: Time, first: QueueRow, last: QueueRow) -> bool {
+        let rule = &self.domain_above(first).rule;
+        let has_arrived = || self.accounts[first.index()].standing.since.is_some();
+        rule.keeps_usage()
+            && (rule.newcomer == Newcomer::Zero || has_arrived())
+            && self.key_seen(now, first) < self.key_seen(now, last)
+    }
+
+    /// Whether siblings of a queue stand by what they have used.
+    pub(in crate::engine) fn stands_by_usage(&self, queue: QueueRow) -> bool {
+        self.domain_above(queue).rule.keeps_usage()
+    }
+
+    /// Whether `first` still comes before its sibling `last` when `guard` has passed, if tasks
+    /// below `last` stop now and others below `first` start. The books look ahead to the end of the
+    /// round at most, and under a half-life to the landmark after the next.
+    pub(in crate::engine) fn stays_before(
+        &self,
+        (now, guard): (Time, Span),
+        (first, last): (QueueRow, QueueRow),
+        starts: &[Used<'_>],
+        stops: &[Ran<'_>],
+    ) -> bool {
+        let (domain, then) = (self.domain_above(first), now.saturating_add(guard));
+        let then = domain.rule.horizon().map_or(then, |horizon| then.min(horizon));
+        let key = |of: QueueRow, change: &dyn Fn(&mut Standing, u64)| -> Key {
+            let account = &self.accounts[of.index()];
+            let mut standing = account.standing.clone();
+            change(&mut standing, account.terms.share);
+            standing.key(then, domain, &account.terms)
+        };
+        let first = key(first, &|standing, share| {
+            for used in starts {
+                let quantum = self.jobs[used.job.slot()].as_ref().expect("it waits").quantum;
+                let rate = domain.rate(used.demand, used.node_weight);
+                standing.start(now, &rate, (now, quantum.quantum), domain, share);
+            }
+        });
+        let last = key(last, &|standing, share| {
+            for ran in stops {
+                let rate = domain.rate(ran.used.demand, ran.used.node_weight);
+                standing.end(now, &rate, (ran.started, ran.quantum), domain, share);
+            }
+        });
+        first < last
+    }
+}

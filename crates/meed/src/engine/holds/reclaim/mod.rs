@@ -1,0 +1,174 @@
+//! Reclaim: room is taken back from tasks that run, for a reservation that has waited long enough
+//! (`reclaim_after`; off unless asked for: the papers do without).
+//!
+//! When nothing more can start, each reservation that has waited so long, and is not expected to
+//! start before tasks could have stopped, looks for running tasks to stop: those of queues that owe
+//! its own (`victims`), as many as it takes somewhere (`places`). If there are enough, the
+//! reservation moves there, the tasks are told to stop ([`Stop`]), and until they have, what is
+//! free there is kept for it, as on a node that is drained. If there are not, it looks again when
+//! it has waited as long once more.
+//!
+//! The guard against swings: nobody is stopped where the ledgers say that, with the winner's task
+//! running and these stopped, the order of both would turn again within `reclaim_guard`. So who
+//! gets room back keeps it at least so long.
+//!
+//! A stop is a decision: the engine's books change when the world tells that the task has stopped.
+//!
+//! Invariant: who is stopped comes after whom he is stopped for, in the order in which both are
+//! served. Cost: O(running tasks log running tasks) for a look, at most one for each reservation in
+//! each `reclaim_after`.
+
+mod places;
+mod victims;
+
+use super::{Hold, Holds, Nodes};
+use crate::engine::Engine;
+use crate::reclaim::{Reclaim, Stop, Winner};
+use crate::spec::AllocationId;
+use crate::time::Time;
+use places::Wanted;
+use victims::Unit;
+
+/// What the rest of the engine tells, and asks.
+impl Engine {
+    /// Nothing more can start: tasks are told to stop for the first reservation for which that is
+    /// possible. Whether there is one: then others may start where it was held before.
+    pub(in crate::engine) fn reclaim(&mut self) -> bool {
+        let Some(rules) = self.holds.as_ref().and_then(|holds| holds.reclaim) else {
+            return false;
+        };
+        while let Some(index) = self.next_due(&rules) {
+            let mut holds = self.holds.take().expect("it makes reservations");
+            let hold = &mut holds.list[index];
+            hold.tries = self.now.saturating_add(rules.after);
+            let shape = self.work.group(hold.slot).turn();
+            let leaf = self.leaf_of(hold.slot);
+            let units = self.stoppable(leaf, &rules, &holds.stopping);
+            let tasks = self.room.turn_of(shape);
+            let wanted = Wanted { hold: &holds.list[index], shape, tasks, rules };
+            let found = self.find_victims(&holds, &wanted, &units);
+            self.holds = Some(holds);
+            if let Some((stopped, nodes)) = found {
+                let stopped: Vec<&Unit> = stopped.iter().map(|&index| &units[index]).collect();
+                self.claim(index, &rules, &stopped, nodes);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first reservation that looks for tasks to stop now.
+    fn next_due(&self, rules: &Reclaim) -> Option<usize> {
+        let holds = self.holds.as_ref()?;
+        let soon = self.now.saturating_add(rules.grace);
+        let due = |hold: &Hold| {
+            hold.tries <= self.now
+                && hold.at.is_none_or(|at| at > soon)
+                && !self.is_pinned(hold, holds)
+        };
+        holds.list.iter().position(due)
+    }
+
+    /// The reservation moves to where tasks are told to stop for it.
+    fn claim(&mut self, index: usize, rules: &Reclaim, stopped: &[&Unit], nodes: Nodes) {
+        let stops: Vec<Stop> = stopped
+            .iter()
+            .flat_map(|unit| unit.tasks.iter().map(|&task| self.stop_of(index, rules, unit, task)))
+            .collect();
+        let holds = self.holds.as_mut().expect("it makes reservations");
+        let hold = &mut holds.list[index];
+        // What it had is free for others, and where it is now there is less than they knew.
+        holds.freed.extend(hold.rows());
+        (hold.nodes, hold.at, hold.reclaims) = (nodes, None, true);
+        holds.pushed.extend(hold.rows());
+        let rows: Vec<_> = hold.rows().collect();
+        holds.touched.extend(holds.freed.iter().copied().chain(rows));
+        holds.kept.clear();
+        holds.stopping.extend(stops.iter().map(|stop| stop.allocation));
+        holds.stops.extend(stops);
+        self.replan_openings();
+    }
+
+    fn stop_of(&self, index: usize, rules: &Reclaim, unit: &Unit, task: AllocationId) -> Stop {
+        let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
+        let (group, running) = (self.work.group(hold.slot), self.work.running(task));
+        let running = running.expect("it runs");
+        let side = |queue| {
+            let parent = self.tree[queue].parent().expect("paths part below the root");
+            let key = self.books.key_seen(self.now, queue);
+            (self.tree.id(queue), self.shown(parent, &key))
+        };
+        let among = self.tree[unit.sides.first].parent().expect("paths part below the root");
+        Stop {
+            allocation: task,
+            job: running.job,
+            task: running.task,
+            queue: self.tree.id(running.queue),
+            node: self.room.id(running.node),
+            ran: self.now.saturating_since(running.started),
+            grace: rules.grace,
+            winner: Winner {
+                job: group.job,
+                group: group.number,
+                queue: self.tree.id(self.leaf_of(hold.slot)),
+                waited: self.now.saturating_since(hold.since),
+                among: self.tree.id(among),
+                first: side(unit.sides.first),
+                last: side(unit.sides.last),
+            },
+        }
+    }
+
+    /// Whether the reservation waits where it is for tasks that are being stopped.
+    pub(super) fn is_pinned(&self, hold: &Hold, holds: &Holds) -> bool {
+        let there = |&task: &AllocationId| {
+            self.work.running(task).is_some_and(|running| hold.is_on(running.node))
+        };
+        hold.reclaims && hold.at.is_none() && holds.stopping.iter().any(there)
+    }
+
+    /// A task runs no more.
+    pub(in crate::engine) fn note_stopped(&mut self, task: AllocationId) {
+        if let Some(holds) = &mut self.holds {
+            holds.stopping.remove(&task);
+        }
+    }
+}
+
+impl Engine {
+    /// The next running task that is to stop. A world asks after each decision, until it is told
+    /// `None`, and carries them out: with [`Stop::grace`], and then tells [`crate::Event::TaskLost`].
+    pub fn next_stop(&mut self) -> Option<Stop> {
+        let holds = self.holds.as_mut()?;
+        while let Some(stop) = holds.stops.pop_front() {
+            if holds.stopping.contains(&stop.allocation) {
+                return Some(stop);
+            }
+        }
+        None
+    }
+
+    /// Running tasks that were told to stop, and have not: in order of handle. A world that comes
+    /// back after a crash stops them again.
+    pub fn stopping(&self) -> impl Iterator<Item = AllocationId> + '_ {
+        self.holds.iter().flat_map(|holds| &holds.stopping).copied()
+    }
+
+    /// A task is told to stop because that was decided elsewhere, as in a journal.
+    pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), crate::Rejected> {
+        if self.work.running(task).is_none() {
+            return Err(crate::Rejected::UnknownAllocation);
+        }
+        if let Some(holds) = &mut self.holds {
+            holds.stopping.insert(task);
+        }
+        Ok(())
+    }
+
+    /// When decisions are to be asked for next though nothing happens until then: a reservation has
+    /// waited long enough for others to be stopped. `None`: nothing is decided by time alone.
+    pub fn next_look(&self) -> Option<Time> {
+        let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;
+        holds.list.iter().map(|hold| hold.tries).filter(|&at| at > self.now).min()
+    }
+}

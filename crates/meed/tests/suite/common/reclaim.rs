@@ -1,0 +1,318 @@
+//! Reclaim, by definition: at each place the tasks that may be stopped are gone through in order,
+//! and the place where the search ends first is taken.
+
+use super::charge::Ratio;
+use super::model::{Model, Task};
+use super::reserve::{Held, Nodes, many};
+use meed::*;
+use std::cmp::{Ordering, Reverse};
+
+/// Tasks that are stopped together, with the queues at which their path and the winner's part.
+#[derive(Clone, Debug)]
+struct Unit {
+    leaf: usize,
+    first: usize,
+    last: usize,
+    /// Positions among all tasks.
+    tasks: Vec<usize>,
+}
+
+/// A task that is to stop, and for whom.
+pub(crate) type Told = (AllocationId, (usize, u32), u64);
+
+impl Model {
+    /// Tells tasks to stop for the first reservation that waits too long and for which that helps.
+    pub(crate) fn reclaim(&mut self) -> bool {
+        let Some(rules) = self.queues[0].spec.policy.reclaim else { return false };
+        for at in 0..self.holds.len() {
+            let held = self.holds[at].clone();
+            let soon = self.now + rules.grace.as_micros();
+            let waits = held.at.is_none_or(|at| at > soon) && !self.is_pinned(&held);
+            if held.tries > self.now || !waits {
+                continue;
+            }
+            self.holds[at].tries = self.now + rules.after.as_micros();
+            let Some((stopped, nodes)) = self.first_victims(at, rules) else { continue };
+            let to = &mut self.holds[at];
+            (to.nodes, to.at, to.reclaims) = (nodes, None, true);
+            let waited = self.now - held.since;
+            for task in stopped {
+                let allocation = self.tasks[task].allocation;
+                self.stopping.push(allocation);
+                self.stops.push((allocation, (held.job, held.group as u32), waited));
+            }
+            self.freed = true;
+            self.settle_idle();
+            return true;
+        }
+        false
+    }
+
+    /// Whether it waits where it is for tasks that were told to stop.
+    pub(crate) fn is_pinned(&self, held: &Held) -> bool {
+        let stops = |task: &Task| self.stopping.contains(&task.allocation);
+        let mut there = self.running().filter(|task| held.on(task.node) > 0);
+        held.reclaims && held.at.is_none() && there.any(stops)
+    }
+
+    fn first_victims(&mut self, at: usize, rules: Reclaim) -> Option<(Vec<usize>, Nodes)> {
+        self.refresh_counts();
+        let held = &self.holds[at];
+        let of = (held.job, held.group);
+        let units = self.stoppable(self.jobs[held.job].queue, rules);
+        let places = self.reclaim_places(of);
+        let found = places.iter().enumerate().filter_map(|(number, nodes)| {
+            let (position, stopped, starts) = self.search_place(at, rules, &units, nodes)?;
+            Some(((position, number), (stopped, starts)))
+        });
+        found.min_by_key(|(place, _)| *place).map(|(_, found)| found)
+    }
+
+    /// Nodes one by one; for gangs all that may be together.
+    fn reclaim_places(&self, of: (usize, usize)) -> Vec<Vec<usize>> {
+        let all: Vec<usize> =
+            (0..self.nodes.len()).filter(|&node| self.could_hold(of, (node, 1))).collect();
+        let group = &self.jobs[of.0].groups[of.1];
+        if self.turn(of.0, of.1) == 1 {
+            return all.into_iter().map(|node| vec![node]).collect();
+        }
+        let Some(label) = group.gang.as_ref().and_then(|gang| gang.same.as_ref()) else {
+            return vec![all];
+        };
+        let value = |node: usize| self.nodes[node].spec.labels.get(label);
+        let mut places: Vec<Vec<usize>> = Vec::new();
+        for node in all.into_iter().filter(|&node| value(node).is_some()) {
+            match places.iter_mut().find(|place| value(place[0]) == value(node)) {
+                Some(place) => place.push(node),
+                None => places.push(vec![node]),
+            }
+        }
+        places
+    }
+
+    /// After which unit there is enough, which tasks are stopped, and where the turn starts.
+    fn search_place(
+        &self,
+        at: usize,
+        rules: Reclaim,
+        units: &[Unit],
+        nodes: &[usize],
+    ) -> Option<(usize, Vec<usize>, Nodes)> {
+        let mut taken: Vec<&Unit> = Vec::new();
+        for (position, unit) in units.iter().enumerate() {
+            let here = unit.tasks.iter().any(|&task| nodes.contains(&self.tasks[task].node));
+            if !here || !self.leaves_minimum(&taken, unit) {
+                continue;
+            }
+            taken.push(unit);
+            if self.enough(at, &taken, nodes).is_none() {
+                continue;
+            }
+            for index in (0..taken.len()).rev() {
+                let mut fewer = taken.clone();
+                fewer.remove(index);
+                if self.enough(at, &fewer, nodes).is_some() {
+                    taken = fewer;
+                }
+            }
+            let starts = self.enough(at, &taken, nodes).expect("so much is enough");
+            let tasks: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
+            return self
+                .keeps_order(at, rules, &taken, &starts)
+                .then_some((position, tasks, starts));
+        }
+        None
+    }
+
+    /// Where the turn starts when these have stopped.
+    fn enough(&self, at: usize, taken: &[&Unit], nodes: &[usize]) -> Option<Nodes> {
+        let held = &self.holds[at];
+        let of = (held.job, held.group);
+        let demand = self.jobs[of.0].groups[of.1].demand;
+        let turn = self.turn(of.0, of.1);
+        let stopped = |task: &Task| {
+            let mut all = taken.iter().flat_map(|unit| &unit.tasks);
+            all.any(|&one| self.tasks[one].allocation == task.allocation)
+        };
+        let left = |node: usize, kind: usize| {
+            let row = &self.nodes[node];
+            let runs = self.running().filter(|task| task.node == node && !stopped(task));
+            let ours: u64 = runs.map(|task| task.demand.get(kind)).sum();
+            let others = self.holds.iter().enumerate().filter(|(other, _)| *other != at);
+            let holds: u64 = others
+                .map(|(_, other)| {
+                    let demand = &self.jobs[other.job].groups[other.group].demand;
+                    many(demand, other.on(node)).get(kind)
+                })
+                .sum();
+            i128::from(row.spec.capacity.get(kind))
+                - i128::from(row.others.get(kind) + ours)
+                - i128::from(holds)
+        };
+        let copies = |node: usize| {
+            let fits = |&tasks: &u64| {
+                let all = many(&demand, tasks);
+                self.could_hold(of, (node, tasks))
+                    && (0..demand.kinds()).all(|kind| {
+                        all.get(kind) == 0 || i128::from(all.get(kind)) <= left(node, kind)
+                    })
+            };
+            (1..=turn).rev().find(fits).unwrap_or(0)
+        };
+        let mut rows: Vec<(usize, u64)> = nodes.iter().map(|&node| (node, copies(node))).collect();
+        rows.sort_by_key(|&(node, copies)| (Reverse(copies), node));
+        let (mut starts, mut missing) = (Vec::new(), turn);
+        for (node, copies) in rows.into_iter().filter(|(_, copies)| *copies > 0) {
+            let here = copies.min(missing);
+            if here > 0 {
+                starts.push((node, here));
+            }
+            missing -= here;
+        }
+        starts.sort_unstable();
+        (missing == 0).then_some(starts)
+    }
+
+    fn leaves_minimum(&self, taken: &[&Unit], unit: &Unit) -> bool {
+        let losing: Vec<usize> =
+            self.path(unit.leaf).into_iter().filter(|&q| self.is_below(q, unit.last)).collect();
+        losing.into_iter().all(|q| {
+            let Some(min) = self.queues[q].spec.min else { return true };
+            let below = taken.iter().copied().chain([unit]).filter(|u| self.is_below(u.leaf, q));
+            let tasks: Vec<usize> = below.flat_map(|unit| unit.tasks.clone()).collect();
+            (0..min.kinds()).all(|kind| {
+                let less: u64 = tasks.iter().map(|&task| self.tasks[task].demand.get(kind)).sum();
+                min.get(kind) == 0 || self.held(q).get(kind) >= min.get(kind) + less
+            })
+        })
+    }
+
+    /// Whether the winner's side comes before the others still when the guard has passed.
+    fn keeps_order(&self, at: usize, rules: Reclaim, taken: &[&Unit], starts: &Nodes) -> bool {
+        let mut sides: Vec<(usize, usize)> =
+            taken.iter().map(|unit| (unit.first, unit.last)).collect();
+        sides.sort_unstable();
+        sides.dedup();
+        let stopped: Vec<usize> = taken.iter().flat_map(|unit| unit.tasks.clone()).collect();
+        sides.into_iter().all(|(first, last)| {
+            let parent = self.queues[first].parent.expect("not the root");
+            let mut then = self.now + rules.guard.as_micros();
+            if let Memory::Rounds(length) = self.queues[parent].spec.policy.memory {
+                let length = length.as_micros();
+                then = then.min(self.now / length * length + length - 1);
+            }
+            self.is_below_minimum(first) || {
+                let a = self.key_then(at, first, then, &stopped, starts);
+                let b = self.key_then(at, last, then, &stopped, starts);
+                a.cmp_value(&b).then(first.cmp(&last)) == Ordering::Less
+            }
+        })
+    }
+
+    /// All that may be stopped for a task of the leaf, in order.
+    fn stoppable(&self, winner: usize, rules: Reclaim) -> Vec<Unit> {
+        let mut units: Vec<Unit> = Vec::new();
+        for (index, task) in self.tasks.iter().enumerate().filter(|(_, task)| task.end.is_none()) {
+            let sides = self.path(winner).into_iter().zip(self.path(task.queue));
+            let Some((first, last)) = sides.into_iter().find(|(a, b)| a != b) else { continue };
+            let gang = self.jobs[task.job].groups[task.group].gang.is_some();
+            let with = |unit: &&mut Unit| {
+                let other = &self.tasks[unit.tasks[0]];
+                gang && (other.job, other.group) == (task.job, task.group)
+            };
+            match units.iter_mut().find(with) {
+                Some(unit) => unit.tasks.push(index),
+                None => units.push(Unit { leaf: task.queue, first, last, tasks: vec![index] }),
+            }
+        }
+        units.retain(|unit| {
+            let may = |&task: &usize| {
+                let task = &self.tasks[task];
+                self.now - task.start >= rules.min_runtime.as_micros()
+                    && !self.stopping.contains(&task.allocation)
+            };
+            unit.tasks.iter().all(may) && self.owes(unit.first, unit.last)
+        });
+        let by_number = |task: &usize| self.tasks[*task].number;
+        units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
+        let youth = |unit: &Unit| {
+            let of = |&task: &usize| {
+                let task = &self.tasks[task];
+                (task.start, task.job, task.number)
+            };
+            unit.tasks.iter().map(of).max()
+        };
+        units.sort_by(|a, b| self.owes_more(a.leaf, b.leaf).then(youth(b).cmp(&youth(a))));
+        units
+    }
+
+    pub(crate) fn is_below_minimum(&self, q: usize) -> bool {
+        self.key_below_minimum(q).is_some()
+    }
+
+    /// The key of a queue at an instant to come, if these tasks stop now and the turn starts.
+    fn key_then(&self, at: usize, q: usize, then: u64, stopped: &[usize], starts: &Nodes) -> Ratio {
+        let (mut model, held) = (self.clone(), &self.holds[at]);
+        stopped.iter().for_each(|&task| model.tasks[task].end = Some(self.now));
+        let each = starts.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
+        model.tasks.extend(each.map(|node| Task {
+            allocation: self.tasks[stopped[0]].allocation,
+            queue: self.jobs[held.job].queue,
+            job: held.job,
+            group: held.group,
+            number: 0,
+            failures: 0,
+            node,
+            demand: self.jobs[held.job].groups[held.group].demand,
+            start: self.now,
+            seen: self.now,
+            end: None,
+            undone: false,
+        }));
+        model.now = then;
+        model.queue_key(q)
+    }
+
+    fn owes(&self, first: usize, last: usize) -> bool {
+        match (self.is_below_minimum(first), self.is_below_minimum(last)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => {
+                let parent = self.queues[first].parent.expect("not the root");
+                let policy = &self.queues[parent].spec.policy;
+                let arrived = self.queues[first].counts.since.is_some();
+                policy.measure == Measure::Usage
+                    && (policy.newcomer == Newcomer::Zero || arrived)
+                    && self.comes_before(first, last) == Ordering::Less
+            }
+        }
+    }
+
+    fn comes_before(&self, a: usize, b: usize) -> Ordering {
+        self.queue_key(a).cmp_value(&self.queue_key(b)).then(a.cmp(&b))
+    }
+
+    /// The leaf that owes most is first.
+    fn owes_more(&self, a: usize, b: usize) -> Ordering {
+        let sides = self.path(a).into_iter().zip(self.path(b));
+        let Some((a, b)) = sides.into_iter().find(|(a, b)| a != b) else { return Ordering::Equal };
+        let parent = self.queues[a].parent.expect("not the root");
+        match self.queues[parent].spec.policy.measure {
+            Measure::Usage => self.comes_before(b, a),
+            _ => b.cmp(&a),
+        }
+    }
+
+    /// What the world has not been told of.
+    pub(crate) fn take_stops(&mut self) -> Vec<Told> {
+        let stops = std::mem::take(&mut self.stops);
+        let runs = |told: &Told| self.running().any(|task| task.allocation == told.0);
+        stops.into_iter().filter(runs).collect()
+    }
+
+    /// When a reservation has waited long enough, next.
+    pub(crate) fn next_look(&self) -> Option<u64> {
+        self.queues[0].spec.policy.reclaim?;
+        self.holds.iter().map(|held| held.tries).filter(|&tries| tries > self.now).min()
+    }
+}

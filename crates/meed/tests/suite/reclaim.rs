@@ -1,0 +1,177 @@
+//! Reclaim in cases worked out by hand; random ones beside the twin are in `twin.rs`, `chaos.rs`
+//! and `state.rs`.
+
+use crate::common::shadow::{Ev, Shadow};
+use crate::common::*;
+use meed::*;
+
+fn seconds(seconds: u64) -> Span {
+    span(seconds * S)
+}
+
+/// After ten seconds, at once, with a guard of twenty.
+const fn rules() -> [u64; 4] {
+    [10, 0, 20, 2]
+}
+
+fn under(name: &str, [after, min_runtime, guard, grace]: [u64; 4]) -> Policy {
+    let [after, min_runtime, guard, grace] = [after, min_runtime, guard, grace].map(seconds);
+    let reclaim = Some(Reclaim { after, min_runtime, guard, grace });
+    Policy { blocked: Blocked::Reserve(Reservations::ONE), reclaim, ..policy(name) }
+}
+
+fn job(queue: QueueId, group: TaskGroup) -> Ev {
+    Ev::Job { queue, weight: 1000, groups: vec![group], open: false, max_attempts: 1 }
+}
+
+fn config(policy: &Policy) -> Config {
+    slots_config(4, policy, &["a", "b"])
+}
+
+/// From 0 on `a` holds all four slots by these groups; at 100 s `b` wants `wide` of them.
+fn lent(config: &Config, groups: Vec<TaskGroup>, wide: u64) -> Shadow {
+    let mut shadow = Shadow::new(config);
+    let find = |shadow: &Shadow, name: &str| shadow.engine.find_queue(name).expect("declared");
+    let (a, b) = (find(&shadow, "a"), find(&shadow, "b"));
+    for group in groups {
+        shadow.apply(0, &job(a, group)).expect("sound");
+        shadow.decide(0);
+    }
+    shadow.apply(100 * S, &job(b, TaskGroup::new(1, slots(wide)))).expect("sound");
+    assert!(shadow.decide(100 * S).is_empty());
+    shadow
+}
+
+/// The numbers of the tasks of `a` that are told to stop at that second.
+fn told_at(shadow: &mut Shadow, second: u64) -> Vec<u32> {
+    shadow.told_to_stop.clear();
+    shadow.decide(second * S);
+    let number = |task: &AllocationId| shadow.model.tasks[shadow.model.task(*task)].number;
+    shadow.told_to_stop.iter().map(number).collect()
+}
+
+fn ones() -> Vec<TaskGroup> {
+    vec![TaskGroup::new(4, slots(1))]
+}
+
+#[test]
+fn what_was_lent_comes_back() {
+    let mut shadow = lent(&config(&under("long-term", rules())), ones(), 4);
+    assert_eq!(shadow.engine.next_look(), Some(secs(110)));
+    assert_eq!(told_at(&mut shadow, 109), [0; 0], "it has not waited long enough");
+    assert_eq!(told_at(&mut shadow, 110), [3, 2, 1, 0]);
+    let told = shadow.told_to_stop.clone();
+    assert!(shadow.engine.reservations().all(|held| held.reclaims && held.at.is_none()));
+    assert_eq!(shadow.engine.stopping().collect::<Vec<_>>().len(), 4);
+    for (index, task) in told.iter().enumerate() {
+        let starts = shadow.decide(112 * S);
+        assert!(starts.is_empty(), "{index} have stopped: {starts:?}");
+        shadow.apply(112 * S, &Ev::TaskLost(*task)).expect("it runs");
+    }
+    let starts = shadow.decide(112 * S);
+    let name = |queue| shadow.engine.queue(queue).name.to_owned();
+    assert_eq!(starts.iter().map(|start| name(start.queue)).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(shadow.engine.stopping().count(), 0);
+    // The first task of `a` that was stopped has a reservation now.
+    assert_eq!(shadow.engine.next_look(), Some(secs(122)));
+}
+
+#[test]
+fn young_tasks_are_let_be_and_it_is_tried_again() {
+    let [after, _, guard, grace] = rules();
+    let policy = under("long-term", [after, 115, guard, grace]);
+    let mut shadow = lent(&config(&policy), ones(), 1);
+    assert_eq!(told_at(&mut shadow, 110), [0; 0]);
+    assert_eq!(shadow.engine.next_look(), Some(secs(120)));
+    assert_eq!(told_at(&mut shadow, 119), [0; 0], "nobody looks in between");
+    assert_eq!(told_at(&mut shadow, 120), [3]);
+}
+
+/// At 110 s `a` has used 440 slot-seconds. With four slots `b` has as much 110 s later, and as `a`
+/// is declared first, it comes first then.
+#[test]
+fn nobody_is_stopped_where_the_order_would_turn_within_the_guard() {
+    for (guard, stops) in [(109, 4), (110, 0)] {
+        let [after, min_runtime, _, grace] = rules();
+        let policy = under("long-term", [after, min_runtime, guard, grace]);
+        let mut shadow = lent(&config(&policy), ones(), 4);
+        assert_eq!(told_at(&mut shadow, 110).len(), stops, "a guard of {guard} s");
+    }
+}
+
+#[test]
+fn no_queue_falls_below_its_minimum() {
+    for (wide, stopped) in [(2, vec![3, 2]), (3, vec![])] {
+        let mut config = config(&under("long-term", rules()));
+        config.queues[0].min = Some(slots(2));
+        let mut shadow = lent(&config, ones(), wide);
+        assert_eq!(told_at(&mut shadow, 110), stopped, "{wide} slots are wanted");
+    }
+}
+
+#[test]
+fn a_gang_is_stopped_as_a_whole() {
+    let gang = TaskGroup { gang: Some(Box::new(Gang::of(4))), ..ones().remove(0) };
+    let mut shadow = lent(&config(&under("long-term", rules())), vec![gang], 1);
+    assert_eq!(told_at(&mut shadow, 110), [0, 1, 2, 3]);
+}
+
+#[test]
+fn without_memory_only_a_minimum_share_takes_back() {
+    let mut config = config(&under("fair", rules()));
+    assert_eq!(told_at(&mut lent(&config, ones(), 2), 110), [0; 0]);
+    config.queues[1].min = Some(slots(2));
+    assert_eq!(told_at(&mut lent(&config, ones(), 2), 110), [3, 2]);
+}
+
+#[test]
+fn what_is_not_needed_is_let_be() {
+    let groups = vec![TaskGroup::new(1, slots(3)), TaskGroup::new(1, slots(1))];
+    let mut shadow = lent(&config(&under("long-term", rules())), groups, 3);
+    // The younger one comes first, but it is not enough, and with the other it is not needed.
+    let stopped = told_at(&mut shadow, 110);
+    assert_eq!(stopped, [0]);
+    let task = shadow.model.task(shadow.told_to_stop[0]);
+    assert_eq!(shadow.model.tasks[task].demand, slots(3));
+}
+
+#[test]
+fn who_starts_soon_stops_nobody() {
+    let limited = TaskGroup { limit: Some(seconds(112)), ..ones().remove(0) };
+    let mut shadow = lent(&config(&under("long-term", rules())), vec![limited], 4);
+    assert_eq!(told_at(&mut shadow, 110), [0; 0], "all end before they could have stopped");
+}
+
+#[test]
+fn times_that_contradict_each_other_are_refused() {
+    let cases = [
+        ([0, 0, 20, 2], Blocked::Reserve(Reservations::ONE), "reclaim_after must be above zero"),
+        ([10, 0, 1, 2], Blocked::Reserve(Reservations::ONE), "reclaim_guard must not be below"),
+        (rules(), Blocked::Skip, "say when_blocked = \"reserve\""),
+    ];
+    for (times, blocked, sentence) in cases {
+        let policy = Policy { blocked, ..under("long-term", times) };
+        let place = Box::new(place::FirstFit::new(1));
+        let refused = Engine::new(config(&policy), place).map(drop).unwrap_err().to_string();
+        assert!(refused.contains(sentence), "{refused}");
+    }
+}
+
+#[test]
+fn what_a_journal_tells_is_stopped_again() {
+    let shadow = lent(&config(&under("long-term", rules())), ones(), 4);
+    let mut engine = shadow.engine;
+    let task = engine.running_ids().next().expect("four run");
+    engine.stop_as_told(task).expect("it runs");
+    assert_eq!(engine.stopping().collect::<Vec<_>>(), [task]);
+    let state = engine.state();
+    let again = Engine::from_state(&state, Box::new(place::FirstFit::new(1))).expect("its own");
+    assert_eq!(again.stopping().collect::<Vec<_>>(), [task]);
+    let mut wrong = state.clone();
+    wrong.holds.stopping.push(77);
+    let refused = Engine::from_state(&wrong, Box::new(place::FirstFit::new(1))).map(drop);
+    assert!(refused.unwrap_err().to_string().contains("holds.stopping[1]"));
+    engine.apply(secs(101), Event::TaskEnded(task)).expect("it runs");
+    assert_eq!(engine.stopping().count(), 0);
+    assert_eq!(engine.stop_as_told(task), Err(Rejected::UnknownAllocation));
+}
