@@ -181,6 +181,7 @@ impl Workload {
             stop: StopAt::END,
             failures: Failures::default(),
             max_attempts: 0,
+            checkpoint: None,
             strict: true,
             series_points: 0,
             keep_jobs: false,

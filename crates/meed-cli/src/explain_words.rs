@@ -151,6 +151,7 @@ impl Words<'_> {
         let now = self.told.at_s;
         let since = format!("since {}", clock(held.since_s));
         let from = |expected: Option<f64>| match expected {
+            None if held.reclaims => "as soon as tasks have stopped that were told to".to_owned(),
             Some(at) => format!("from {} on, in {}", clock(at), length(at - now)),
             None => "nobody knows from when on, and what comes free there is kept".to_owned(),
         };
@@ -227,6 +228,7 @@ impl Words<'_> {
                 MoveReason::Better => "room came free",
                 MoveReason::NodeWent => "nothing new may start there any more",
                 MoveReason::Overran => "what held its room ran longer than was expected",
+                MoveReason::Reclaims => "tasks are stopped for it there",
             };
             let (before, expected) = (at(step.before_s), at(step.expected_s));
             let when = match before == expected {

@@ -69,6 +69,7 @@ pub fn outcome(
         ignored_lines: 0,
         utilization: part(|integrals| &integrals.usage),
         held_idle: tree.makes_reservations().then(|| part(|integrals| &integrals.held_idle)),
+        stopped: None,
         psi: sharing_benefit(rhos()),
         omega: sharing_loss(rhos()),
         jain: jain(rhos()),
@@ -137,6 +138,7 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> 
         held_idle: tree
             .makes_reservations()
             .then(|| resource_seconds(&integrals.held_idle, engine)),
+        stopped: None,
         charged: engine.charged(queue, end) / scale,
         rho: integrals.rho(measured),
         dominant_rho: integrals.dominant_rho(),

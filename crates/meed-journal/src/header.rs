@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{Labels, NodeSpec, ResourceKinds, Unit};
+use meed::{Labels, NodeSpec, ResourceKinds, Span, Unit};
 use meed_config::number::Number;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,6 +50,14 @@ pub struct Header {
     /// How often a task may fail before its job fails; 0: as often as it will.
     #[serde(default)]
     pub max_attempts: u16,
+    /// How often tasks save what they have done, for when they are stopped for others.
+    #[serde(
+        default,
+        rename = "checkpoint_s",
+        with = "exact",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub checkpoint: Option<Span>,
     /// Part of the attempts that fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_rate: Option<Number>,

@@ -16,6 +16,7 @@ use serde::{Deserializer, Serialize, Serializer};
 
 use crate::change::*;
 use crate::job::*;
+use crate::reclaim::*;
 use crate::task::*;
 use crate::{Header, Name, NodeEntry, QueueEntry, fast};
 
@@ -121,6 +122,8 @@ facts! {
     Lost(TaskFact) = "lost",
     /// A task is taken out of its job, whether it waits or runs.
     Withdrawn(TaskFact) = "withdrawn",
+    /// A task is told to stop: a decision.
+    Reclaim(Box<Reclaimed>) = "reclaim",
     /// A task stops because its job does.
     Stop(TaskFact) = "stop",
     /// A task turns out to run on another node.

@@ -167,6 +167,13 @@ fn remarks(runs: &[RunRecord]) -> Vec<String> {
         if r.failed > 0 {
             parts.push(plural(r.failed, "job failed or cancelled", "jobs failed or cancelled"));
         }
+        if let Some(stopped) = r.stopped.as_ref().filter(|stopped| stopped.tasks > 0) {
+            parts.push(plural(
+                stopped.tasks,
+                "task stopped for another",
+                "tasks stopped for others",
+            ));
+        }
         // Told even when it is nothing: whoever reads figures of a trace wants to know that none is
         // missing.
         if r.trace_lines > 0 {

@@ -77,12 +77,14 @@ impl HoldHistory {
 
 /// How a reservation has moved, if it has.
 fn moved(engine: &Engine, old: &ReservationView, new: &ReservationView) -> Option<HoldStep> {
-    if (&old.nodes, old.at) == (&new.nodes, new.at) {
+    let reclaims = new.reclaims && !old.reclaims;
+    if (&old.nodes, old.at) == (&new.nodes, new.at) && !reclaims {
         return None;
     }
     let is_open = |node: NodeId| engine.is_up(node) && !engine.is_cordoned(node);
     let why = match (old.nodes.iter().all(|(node, _)| is_open(*node)), new.moved) {
         (false, _) => MoveReason::NodeWent,
+        (true, _) if reclaims => MoveReason::Reclaims,
         (true, times) if times > old.moved => MoveReason::Overran,
         (true, _) => MoveReason::Better,
     };

@@ -191,6 +191,7 @@ pub(crate) fn setup_of<'a>(
         stop: scenario.stop(),
         failures: Failures { seed, per_million },
         max_attempts,
+        checkpoint: scenario.checkpoint(),
         strict: false,
         series_points: 0,
         keep_jobs: false,

@@ -85,6 +85,10 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("when_blocked", "YARN serves the next queue when a container does not fit"),
         ("reservations", "YARN serves the next queue when a container does not fit"),
         ("charge_reservations", "YARN serves the next queue when a container does not fit"),
+        ("reclaim_after", "YARN preempts by its own settings"),
+        ("reclaim_min_runtime", "YARN preempts by its own settings"),
+        ("reclaim_guard", "YARN preempts by its own settings"),
+        ("reclaim_grace", "YARN preempts by its own settings"),
         ("slots_per_server", "YARN has no slots"),
     ] {
         if spec.get(key).is_some() {

@@ -52,7 +52,7 @@ fn meaning<T: Copy>(
 }
 
 /// The time that is given for `key`, where one is.
-fn span(spec: &PolicySpec, key: &'static str) -> Result<Option<Span>, SpecError> {
+pub(super) fn span(spec: &PolicySpec, key: &'static str) -> Result<Option<Span>, SpecError> {
     match spec.get(key) {
         Some(Value::Quantity(quantity)) => {
             quantity.span(key).map(Some).map_err(|why| spec.error(key, why))
@@ -61,7 +61,7 @@ fn span(spec: &PolicySpec, key: &'static str) -> Result<Option<Span>, SpecError>
     }
 }
 
-fn is_text(spec: &PolicySpec, key: &str, word: &str) -> bool {
+pub(super) fn is_text(spec: &PolicySpec, key: &str, word: &str) -> bool {
     matches!(spec.get(key), Some(Value::Quantity(quantity)) if quantity.text() == word)
 }
 

@@ -4,7 +4,7 @@
 use meed::{Measure, Policy, ResourceKinds, Scalar};
 
 use super::form::Value;
-use super::{PolicySpec, SpecError, apply};
+use super::{PolicySpec, SpecError, apply, reclaim};
 use crate::quantity::Quantity;
 
 /// How a key's value is written.
@@ -204,6 +204,39 @@ pub const KEYS: &[Key] = &[
         form: Form::Flag,
         group: "when_blocked",
         of: |policy, _| policy.charge_reservations.then_some(Value::Flag(true)),
+        ..PLAIN
+    },
+    Key {
+        name: "reclaim_after",
+        about: "stop tasks of queues that owe, for a reservation that has waited so long; or never",
+        form: Form::Quantity,
+        group: "reclaim",
+        apply: reclaim::rules,
+        of: |policy, _| reclaim::told(policy, |rules| rules.after),
+        ..PLAIN
+    },
+    Key {
+        name: "reclaim_min_runtime",
+        about: "of reclaim: tasks that have run less are not stopped (5min)",
+        form: Form::Quantity,
+        group: "reclaim",
+        of: |policy, _| reclaim::told(policy, |rules| rules.min_runtime),
+        ..PLAIN
+    },
+    Key {
+        name: "reclaim_guard",
+        about: "of reclaim: nobody is stopped if the order would turn again so soon (reclaim_after)",
+        form: Form::Quantity,
+        group: "reclaim",
+        of: |policy, _| reclaim::told(policy, |rules| rules.guard),
+        ..PLAIN
+    },
+    Key {
+        name: "reclaim_grace",
+        about: "of reclaim: how long a task may take to stop (30s)",
+        form: Form::Quantity,
+        group: "reclaim",
+        of: |policy, _| reclaim::told(policy, |rules| rules.grace),
         ..PLAIN
     },
     Key {

@@ -17,6 +17,7 @@
 mod apply;
 mod form;
 mod keys;
+mod reclaim;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -145,6 +145,8 @@ fn every_key_is_printed_as_it_is_written() {
         "fair,when_blocked=reserve,reservations=all",
         "fair,reservations=3",
         "fair,charge_reservations=true",
+        "long-term,reclaim_after=1h,reclaim_min_runtime=10min,reclaim_guard=2h,reclaim_grace=1min",
+        "fair,reclaim_after=never",
         "slots,slots_per_server=10",
         "static,order=fair,placement=best-fit",
         "half_life=24h",
@@ -240,6 +242,18 @@ fn what_is_wrong_is_said() {
             "when_blocked=reserve,charge_reservations=maybe",
             "charge_reservations: invalid type: string \"maybe\", expected a boolean",
         ),
+        ("reclaim_after=0", "reclaim_after must be above zero"),
+        ("reclaim_after=soon", "reclaim_after: \"soon\" is not a duration"),
+        ("reclaim_after=-1", "reclaim_after: "),
+        ("reclaim_grace=1min", "no task is stopped for another here: say reclaim_after"),
+        (
+            "reclaim_after=1h,reclaim_guard=10s",
+            "reclaim_guard, 10s, is below reclaim_grace, 30s: the order could turn",
+        ),
+        (
+            "when_blocked=skip,reclaim_after=1h",
+            "room is taken back for who has a reservation: say when_blocked = \"reserve\"",
+        ),
         ("slots,slots_per_server=0", "slots_per_server must be 1 to 1000000"),
     ] {
         let spec = text.parse::<PolicySpec>();
@@ -265,10 +279,16 @@ fn reservations_are_one_unless_more_are_asked_for() {
         ("fair,reservations=2", some(2)),
         ("fair,charge_reservations=true", some(1)),
         ("fair,when_blocked=reserve,charge_reservations=false", some(1)),
+        ("fair,reclaim_after=1h", some(1)),
+        ("fair,reclaim_after=1h,reservations=3", some(3)),
         ("fair", Blocked::Skip),
     ] {
         assert_eq!(of(text).blocked, blocked, "{text}");
     }
+    let rules = of("fair,reclaim_after=1h").reclaim.unwrap();
+    let times = [rules.after, rules.min_runtime, rules.guard, rules.grace];
+    assert_eq!(times.map(|span| span.as_micros() / 1_000_000), [3600, 300, 3600, 30]);
+    assert_eq!(of("fair,reclaim_after=never").reclaim, None);
     // Headers of runs without reservations are as they were.
     let full = |text: &str| PolicySpec::of(&of(text), &kinds()).to_string();
     assert!(!full("fair,when_blocked=wait").contains("reservations"));

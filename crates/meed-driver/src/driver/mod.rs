@@ -22,7 +22,9 @@ mod tasks;
 use std::borrow::Cow;
 
 use meed::place::Placement;
-use meed::{Config, ConfigError, Effect, Engine, Event, MAX_KINDS, QueueId, Rejected, Start, Time};
+use meed::{
+    Config, ConfigError, Effect, Engine, Event, MAX_KINDS, QueueId, Rejected, Start, Stop, Time,
+};
 use meed_journal::{Fact, Finish, Name};
 
 use crate::books::Books;
@@ -58,6 +60,7 @@ pub struct Driver<J, K = Off> {
     pub(crate) touched: bool,
     /// Decisions before they are handed out.
     starts: Vec<Start>,
+    stops: Vec<Stop>,
     /// Whether records of starts say why.
     reasons: bool,
 }
@@ -93,6 +96,7 @@ impl<J, K: Journal> Driver<J, K> {
             capacity: CapacityTime::default(),
             touched: false,
             starts: Vec::new(),
+            stops: Vec::new(),
             reasons: true,
         }
     }
@@ -112,6 +116,7 @@ impl<J, K: Journal> Driver<J, K> {
             capacity: self.capacity,
             touched: self.touched,
             starts: self.starts,
+            stops: self.stops,
             reasons: self.reasons,
         }
     }

@@ -128,6 +128,11 @@ impl<J, K: Journal> Driver<J, K> {
                 let job = self.known_job(&task.job)?;
                 self.task_withdrawn(at, job, task.task, task.why.as_deref()).map(|_| ())
             }
+            Fact::Reclaim(told) => {
+                self.engine.advance(at)?;
+                let id = self.known_task(&TaskFact::of(told.key()))?;
+                Ok(self.engine.stop_as_told(id)?)
+            }
             Fact::Moved(Moved { job, task, attempt, node }) => {
                 let (task, attempt) = (*task, *attempt);
                 let key = TaskKey { job: job.clone(), task, attempt };

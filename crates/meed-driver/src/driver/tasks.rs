@@ -1,7 +1,8 @@
 //! Tasks start and end.
 
-use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Time};
-use meed_journal::{Fact, JobKey, LevelChoice, Outcome, StartReason, Started, TaskFact};
+use meed::{AllocationId, Effect, Event, JobId, JobState, NodeId, QueueId, Start, Stop, Time};
+use meed_journal::{Fact, JobKey, LevelChoice, Outcome, Reclaimed, ReclaimedFor};
+use meed_journal::{StartReason, Started, TaskFact};
 use smallvec::SmallVec;
 
 use super::{Driver, Telling};
@@ -160,7 +161,42 @@ impl<J, K: Journal> Driver<J, K> {
             self.journal.commit()?;
             self.starts.drain(..).for_each(on);
         }
+        self.decide_stops()
+    }
+
+    /// Running tasks that are told to stop for others, from now on, in order of decision: a world
+    /// asks after each decision, stops them, and tells [`Driver::task_lost`] when they have.
+    pub fn take_stops(&mut self) -> Vec<Stop> {
+        std::mem::take(&mut self.stops)
+    }
+
+    /// When to ask for decisions next though nothing happens ([`meed::Engine::next_look`]).
+    pub fn next_look(&self) -> Option<Time> {
+        self.engine.next_look()
+    }
+
+    /// Decisions are asked for at `now`, though nothing has happened.
+    pub fn look(&mut self, now: Time) -> Result<(), Failed> {
+        self.engine.advance(now)?;
+        self.touched = true;
         Ok(())
+    }
+
+    /// A task is told to stop because that was decided elsewhere.
+    pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), Failed> {
+        Ok(self.engine.stop_as_told(task)?)
+    }
+
+    fn decide_stops(&mut self) -> Result<(), Failed> {
+        let mut told = false;
+        while let Some(stop) = self.engine.next_stop() {
+            let attempt = self.running(stop.allocation).map_or(0, |task| task.attempt);
+            let record = |told: &mut Telling<'_, J>| Box::new(told.stop(&stop, attempt));
+            self.tell(self.engine.now(), |told| Fact::Reclaim(record(told)))?;
+            self.stops.push(stop);
+            told = true;
+        }
+        if told { self.journal.commit() } else { Ok(()) }.map_err(Failed::from)
     }
 
     /// The same at `now`, whether something has happened or not: where every instant has its
@@ -268,6 +304,30 @@ impl<J> Telling<'_, J> {
             since: None,
             reason,
             detail: None,
+        }
+    }
+
+    fn stop(&mut self, stop: &Stop, attempt: u32) -> Reclaimed {
+        let key = |job: JobId| self.jobs.get(job.slot()).expect("a live job").key.clone();
+        let (job, winner_job) = (key(stop.job), key(stop.winner.job));
+        let winner = ReclaimedFor {
+            queue: self.queue(stop.winner.queue),
+            job: winner_job,
+            waited: stop.winner.waited,
+            first: self.queue(stop.winner.first.0),
+            first_key: stop.winner.first.1.into(),
+            last: self.queue(stop.winner.last.0),
+            last_key: stop.winner.last.1.into(),
+        };
+        Reclaimed {
+            queue: self.queue(stop.queue),
+            job,
+            task: stop.task,
+            attempt,
+            node: self.names.node(self.engine, stop.node),
+            ran: stop.ran,
+            grace: stop.grace,
+            winner,
         }
     }
 

@@ -27,6 +27,9 @@ pub struct Reserved {
     pub expected_s: Option<f64>,
     /// Since when it has the reservation.
     pub since_s: f64,
+    /// Whether tasks are being stopped there for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reclaims: bool,
     /// How often it was put off: something ran longer than was expected, or a node went.
     pub put_off: u32,
     /// How it has moved, in order; only where the run was made again up to now.
@@ -95,6 +98,8 @@ pub enum MoveReason {
     NodeWent,
     /// What held its room ran longer than was expected.
     Overran,
+    /// Tasks are stopped for it there.
+    Reclaims,
 }
 
 /// Holders that are named.
@@ -134,6 +139,7 @@ fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserve
         nodes: hold.nodes.iter().map(node).collect(),
         expected_s: hold.at.map(meed::Time::as_secs_f64),
         since_s: hold.since.as_secs_f64(),
+        reclaims: hold.reclaims,
         put_off: hold.moved,
         moves: Vec::new(),
     }

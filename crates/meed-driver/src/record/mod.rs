@@ -68,6 +68,9 @@ pub struct RunRecord {
     /// policy makes reservations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_idle: Option<BTreeMap<String, f64>>,
+    /// Tasks that were stopped for others; only where the policy does that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<StoppedRecord>,
     /// Sharing benefit at the end, Eq. 4 of TSC'18.
     pub psi: f64,
     /// Sharing loss at the end, Eq. 5 of TSC'18 (never above 0).
@@ -107,6 +110,15 @@ pub struct RunRecord {
     pub chart: Option<Box<NodeChart>>,
 }
 
+/// Tasks that were stopped for others.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StoppedRecord {
+    /// How many times one was.
+    pub tasks: u64,
+    /// Their work that has to be done again, per resource, resource-seconds.
+    pub lost: BTreeMap<String, f64>,
+}
+
 /// One job that was taken.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobRecord {
@@ -138,6 +150,9 @@ pub struct QueueRecord {
     /// policy makes reservations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_idle: Option<BTreeMap<String, f64>>,
+    /// Tasks of it that were stopped for others; only where the policy does that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<StoppedRecord>,
     /// What its ledger holds against it at the end, resource-seconds (usage after memory, discount
     /// and PAR).
     pub charged: f64,

@@ -165,6 +165,23 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn reclaimed()(
+        (queue, job, node) in (name(), key(), name()),
+        (task, attempt) in (any::<u32>(), 0u32..3),
+        (ran, grace, waited) in (span(), span(), span()),
+        (winner, winner_job, first, last) in (name(), key(), name(), name()),
+        (low, high, below_min) in (-1e300..1e300, -1e300..1e300, any::<bool>()),
+    ) -> Reclaimed {
+        let (first_key, last_key) =
+            (KeyForm { value: low, below_min }, KeyForm { value: high, below_min: false });
+        let winner = ReclaimedFor {
+            queue: winner, job: winner_job, waited, first, first_key, last, last_key,
+        };
+        Reclaimed { queue, job, task, attempt, node, ran, grace, winner }
+    }
+}
+
 pub(crate) fn about_tasks() -> BoxedStrategy<Fact> {
     let moved = (key(), any::<u32>(), 0u32..3, name())
         .prop_map(|(job, task, attempt, node)| Moved { job, task, attempt, node });
@@ -175,6 +192,7 @@ pub(crate) fn about_tasks() -> BoxedStrategy<Fact> {
         task().prop_map(Fact::Fail),
         task().prop_map(Fact::Lost),
         task().prop_map(Fact::Withdrawn),
+        reclaimed().prop_map(|told| Fact::Reclaim(Box::new(told))),
         task().prop_map(Fact::Stop),
         moved.prop_map(Fact::Moved),
     ]
@@ -276,6 +294,7 @@ prop_compose! {
             placement: "first-fit".to_owned(),
             slots_per_server,
             max_attempts,
+            checkpoint: None,
             fail_rate: fails.map(|fails| Exact::amount(fails, Unit::Milli).into()),
             until,
             root,

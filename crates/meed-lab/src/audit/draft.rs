@@ -253,6 +253,7 @@ impl Draft {
             stop: StopAt { at: minute(self.until), hold: true },
             failures: Failures::default(),
             max_attempts: 4,
+            checkpoint: None,
             strict: false,
             series_points: 0,
             keep_jobs: false,

@@ -229,6 +229,10 @@ impl Settings {
         };
         remarks.extend(setup.remarks);
         let mut config = setup.config;
+        if config.root.reclaim.is_some() {
+            let why = "reclaim_after: this server stops no task for another; leave it out";
+            return Err(why.to_owned());
+        }
         if config.queues.is_empty() {
             // The engine has at least one; those of others come with their first job.
             config.queues.push(user_queue(alone.unwrap_or("root"), &config.root));

@@ -46,6 +46,12 @@ const INSTANTS_PER_PROGRESS: u64 = 4096;
 
 impl<'a> World<'a> {
     pub(crate) fn new(begin: Begin<'a>) -> Result<World<'a>, RunError> {
+        if begin.config.root.reclaim.is_some() {
+            let problem = "reclaim_after: what a live world recorded is replayed without stopping \
+                           tasks; leave it out"
+                .to_owned();
+            return Err(meed::ConfigError::Policy { queue: "root".to_owned(), problem }.into());
+        }
         let place = (begin.placement)(begin.config.kinds.len(), begin.seed);
         let log = SharedLog::new(begin.log.into());
         let driver: Driver<Came, SharedLog<'a>> = Driver::new(begin.config, place, log)?;

@@ -35,7 +35,9 @@ use crate::log::read::{LogError, LogFile, Run};
 use crate::record::{Comparison, RunRecord, SCHEMA};
 use crate::scenario::{Plan, Scenario, ScenarioError};
 use crate::simulate::{Watch, add_speedups, run_one};
-use crate::world::{Change, Failures, Looks, RunError, Script, TimedChange, Told, WorldSetup, run};
+use crate::world::{
+    Change, Failures, Looks, RunError, Script, TimedChange, Told, ToldTo, WorldSetup, run,
+};
 
 /// Why a recorded run cannot be run again.
 #[derive(Debug, thiserror::Error)]
@@ -183,6 +185,7 @@ impl Recording {
             stop: scenario.stop(),
             failures: Failures { seed: scenario.seed, per_million },
             max_attempts,
+            checkpoint: scenario.checkpoint(),
             strict: false,
             series_points,
             keep_jobs: false,
@@ -209,7 +212,7 @@ impl Recording {
         let mut arrived = 0;
         let mut next = move || {
             while let Some((line, record)) =
-                reader.next(&[Kind::Arrive, Kind::Refuse, Kind::Start])?
+                reader.next(&[Kind::Arrive, Kind::Refuse, Kind::Start, Kind::Reclaim])?
             {
                 if let Some(arrival) = arrival_of(&record.fact) {
                     if arrival.job != JobKey::Number(arrived) {
@@ -217,16 +220,21 @@ impl Recording {
                     }
                     arrived += 1;
                 }
-                let Fact::Start(start) = record.fact else { continue };
-                let number = match (numbers.get(&start.job), &start.job) {
+                let (job, task, what) = match record.fact {
+                    Fact::Start(start) => {
+                        (start.job, start.task, ToldTo::Start(start.node.to_string()))
+                    }
+                    Fact::Reclaim(told) => (told.job, told.task, ToldTo::Stop(told.grace)),
+                    _ => continue,
+                };
+                let number = match (numbers.get(&job), &job) {
                     (Some(number), _) | (None, JobKey::Number(number)) => *number,
                     _ => {
-                        let what = format!("there is no job {} by then", start.job);
+                        let what = format!("there is no job {job} by then");
                         return Err(LogError::from(reader.wrong(line, what)));
                     }
                 };
-                let (task, node) = (start.task, start.node.to_string());
-                return Ok(Some(Told { at: record.t, number, job: start.job, task, node, line }));
+                return Ok(Some(Told { at: record.t, number, job, task, what, line }));
             }
             Ok(None)
         };

@@ -63,8 +63,10 @@ fail_rate = 0.1
 
 #[test]
 fn a_run_played_back_has_the_same_record() {
+    let reclaim = "long-term,reclaim_after=1s,reclaim_min_runtime=1s,reclaim_guard=2s,\
+                   reclaim_grace=0.5s";
     let policies =
-        ["static", "fair", "long-term", "long-term,half_life=20s,discount=0.5,t_wait=3s"];
+        ["static", "fair", "long-term", "long-term,half_life=20s,discount=0.5,t_wait=3s", reclaim];
     let policies: Vec<String> = policies.map(str::to_owned).to_vec();
     for text in [FAILURES, include_str!("../../../../examples/hierarchy.toml")] {
         let scenario =
@@ -84,6 +86,8 @@ fn a_run_played_back_has_the_same_record() {
             let played = recording.played_back(30, &mut Unwatched).expect("it can be played back");
             let json = |record: &RunRecord| serde_json::to_string(record).expect("plain numbers");
             assert_eq!(json(&played), json(&again.record), "{}", recording.policy());
+            let stopped = played.stopped.map(|stopped| stopped.tasks > 0);
+            assert_ne!(stopped, Some(text != FAILURES), "some tasks are stopped");
         }
     }
 }
@@ -97,6 +101,7 @@ fn a_policy_survives_the_header() {
         "fifo",
         "fair,resource=memory,when_blocked=wait",
         "fair,when_blocked=reserve,reservations=all",
+        "long-term,reclaim_after=2h,reclaim_min_runtime=1min,reclaim_guard=3h,reclaim_grace=9s",
         "long-term,round=36h,newcomer=early-bird,discount=0.123",
         "long-term,half_life=1.000001s,t_wait=250ms,newcomer=average,quantum=7s",
         "priced,quantum_initial=2s,quantum_interval=300ms",

@@ -79,6 +79,7 @@ pub struct Scenario {
     enforce_limit: bool,
     fail_per_million: u32,
     max_attempts: u16,
+    checkpoint: Option<Span>,
     /// What a scenario of the MapReduce world has instead of nodes and jobs.
     mapreduce: Option<Box<mapreduce::MapReducePlan>>,
 }
@@ -196,6 +197,7 @@ impl Scenario {
             enforce_limit: raw.run.enforce_limit,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
+            checkpoint: checkpoint_of(&raw.run, &place)?,
             mapreduce: None,
             nodes,
             kinds,
@@ -558,6 +560,20 @@ impl Scenario {
 
     pub(crate) fn failures(&self) -> (u32, u16) {
         (self.fail_per_million, self.max_attempts)
+    }
+
+    pub(crate) fn checkpoint(&self) -> Option<Span> {
+        self.checkpoint
+    }
+}
+
+/// `run.checkpoint`.
+fn checkpoint_of(run: &raw::Run, place: &Place<'_>) -> Result<Option<Span>, ScenarioError> {
+    let Some(given) = &run.checkpoint else { return Ok(None) };
+    let wrong = |why: String| place.error(given.span(), why);
+    match given.get_ref().span("checkpoint").map_err(wrong)? {
+        Span::ZERO => Err(wrong("checkpoint must be above zero".to_owned())),
+        every => Ok(Some(every)),
     }
 }
 

@@ -65,6 +65,7 @@ impl Scenario {
             partitioned: plan.partitioned,
             slots_per_server: plan.slots.map(|slots| slots.per_largest()),
             max_attempts,
+            checkpoint: self.checkpoint,
             fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
             until: (self.stop != StopAt::END).then_some(self.stop.at),
             base: Some(keys_line(&self.base)),
@@ -141,6 +142,7 @@ impl Scenario {
                 None => 0,
             },
             max_attempts: header.max_attempts,
+            checkpoint: header.checkpoint,
             mapreduce: None,
             kinds,
         })
@@ -278,6 +280,7 @@ impl Scenario {
             enforce_limit: false,
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
+            checkpoint: super::checkpoint_of(&raw.run, &place)?,
             mapreduce: None,
             kinds,
             text: text.clone(),

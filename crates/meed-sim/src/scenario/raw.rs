@@ -354,6 +354,7 @@ pub(super) struct Run {
     pub(super) load: Option<Spanned<f64>>,
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,
+    pub(super) checkpoint: Option<Spanned<Quantity>>,
     pub(super) most_jobs: Option<u64>,
     #[serde(default)]
     pub(super) enforce_limit: bool,

@@ -1,7 +1,7 @@
 //! Who serves the jobs of a virtual-time run: one driver over the whole cluster, or (static
 //! partition) one for each tenant. All that differs between them is here.
 
-use meed::{AllocationId, QueueId, Rejected, ResourceKinds, Start, Time};
+use meed::{AllocationId, QueueId, Rejected, ResourceKinds, Start, Stop, Time};
 use meed_driver::explain::{Standing, Subject, standing};
 use meed_driver::{Books, Driver, Failed};
 use meed_journal::{Arrival, Fact};
@@ -53,6 +53,22 @@ pub(crate) trait Desk<'a>: Books {
 
     /// What starts now is added to `starts`.
     fn decide(&mut self, starts: &mut Vec<(Self::At, Start)>) -> Result<(), Failed>;
+
+    /// When to ask for decisions next though nothing happens; a tenant that is alone on its share
+    /// has nobody to take anything back from.
+    fn next_look(&self) -> Option<Time> {
+        None
+    }
+
+    /// Decisions are asked for now, though nothing has happened.
+    fn look(&mut self, _: Time) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    /// Who was told to stop by the last decisions.
+    fn take_stops(&mut self) -> Vec<(Self::At, Stop)> {
+        Vec::new()
+    }
 
     /// Decisions of this instant were taken elsewhere.
     fn decided_elsewhere(&mut self);
@@ -144,6 +160,20 @@ impl<'a> Desk<'a> for OneDriver<'a> {
 
     fn decide(&mut self, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {
         Driver::decide(self, |start| starts.push(((), start)))
+    }
+
+    #[inline]
+    fn next_look(&self) -> Option<Time> {
+        Driver::next_look(self)
+    }
+
+    fn look(&mut self, now: Time) -> Result<(), Failed> {
+        Driver::look(self, now)
+    }
+
+    #[inline]
+    fn take_stops(&mut self) -> Vec<((), Stop)> {
+        Driver::take_stops(self).into_iter().map(|stop| ((), stop)).collect()
     }
 
     fn decided_elsewhere(&mut self) {

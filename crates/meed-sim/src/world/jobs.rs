@@ -89,7 +89,11 @@ impl Planned {
     fn new(job: Job, number: u64, luck: u64, first_stage: usize) -> NewJob<Planned> {
         let name = forms::name_beside(number, &job.label);
         let tasks = PlannedTasks::new(job.groups, first_stage);
-        NewJob { key: number.into(), name, detail: Planned { chain: job.chain, tasks, luck } }
+        NewJob {
+            key: number.into(),
+            name,
+            detail: Planned { chain: job.chain, tasks, luck, saved: None },
+        }
     }
 
     /// What only this world knows of an arrival; `submitted` is the job before it was cut to a

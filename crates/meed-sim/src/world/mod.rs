@@ -21,6 +21,7 @@ mod partition;
 mod run;
 mod script;
 mod setup;
+mod stops;
 mod wheel;
 
 pub use changes::{Change, TimedChange};
@@ -34,9 +35,10 @@ pub(crate) use run::run;
 pub(crate) use setup::NewPlacement;
 pub use setup::{StopAt, WorldSetup};
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use meed::{AllocationId, JobId, JobState, QueueId, Start, Time};
+use meed::{AllocationId, JobId, JobState, QueueId, Span, Start, Time};
 use meed_driver::{Failed, KeptJob, LiveJob, Sampler, finish_of};
 use meed_workload::TraceError;
 use smallvec::SmallVec;
@@ -46,14 +48,24 @@ use arrivals::Arrivals;
 use ends::Ends;
 use jobs::PlannedTasks;
 use notes::Notes;
-pub(crate) use script::{Script, Told};
+pub(crate) use script::{Script, Told, ToldTo};
+use stops::Stops;
 
 /// A task that runs.
 #[derive(Clone, Copy)]
 struct Running<At> {
     at: At,
     allocation: AllocationId,
-    fails: bool,
+    ending: Ending,
+}
+
+/// How a task runs no more.
+#[derive(Clone, Copy)]
+enum Ending {
+    Done,
+    Fails,
+    /// Its room was taken back.
+    Stopped,
 }
 
 /// What this world keeps of a live job. Its key is its number in order of arrival.
@@ -62,6 +74,22 @@ pub(crate) struct Planned {
     tasks: PlannedTasks,
     /// What its attempts are drawn from, the same under every policy.
     luck: u64,
+    /// How much of its stopped tasks' work need not be done again; most jobs have none.
+    #[expect(clippy::box_collection, reason = "a word in each row, and few rows have any")]
+    saved: Option<Box<BTreeMap<u32, Span>>>,
+}
+
+impl Planned {
+    fn saved(&self, task: u32) -> Span {
+        let saved = self.saved.as_ref().and_then(|saved| saved.get(&task));
+        saved.copied().unwrap_or(Span::ZERO)
+    }
+
+    fn save(&mut self, task: u32, done: Span) {
+        if done > Span::ZERO {
+            self.saved.get_or_insert_default().insert(task, done);
+        }
+    }
 }
 
 /// What the run leaves: the books at rest, and what the world knows besides.
@@ -72,6 +100,7 @@ pub(crate) struct Finished<D> {
     pub(crate) jobs: Vec<KeptJob>,
     pub(crate) counts: meed_workload::SourceCounts,
     pub(crate) notes: Notes,
+    stops: Stops,
     /// Messages about the first lines that were skipped.
     pub(crate) bad_lines: Vec<String>,
 }
@@ -172,6 +201,7 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     sampler: Option<Sampler>,
     log: SharedLog<'a>,
     notes: Notes,
+    stops: Stops,
     /// Decisions that were taken elsewhere, instead of the engine's own.
     script: Option<Script<'a>>,
     /// What starts at this instant.
@@ -246,8 +276,11 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         if let Some(change) = &self.next_change {
             next = earlier(next, Some(change.at));
         }
-        if let Some(script) = &mut self.script {
-            next = earlier(next, script.next_time()?);
+        match &mut self.script {
+            Some(script) => next = earlier(next, script.next_time()?),
+            // By time alone something is decided only while something runs.
+            None if self.ends.next_time().is_some() => next = earlier(next, self.desk.next_look()),
+            None => {}
         }
         Ok(next)
     }
@@ -301,12 +334,13 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     }
 
     fn end_task(&mut self, task: Running<D::At>) -> Result<(), RunError> {
-        let Running { at, allocation, fails } = task;
+        let Running { at, allocation, ending } = task;
         self.notes.end(self.now, allocation);
         let driver = self.desk.driver_mut(at);
-        let ended = match fails {
-            true => driver.task_failed(self.now, allocation),
-            false => driver.task_ended(self.now, allocation),
+        let ended = match ending {
+            Ending::Done => driver.task_ended(self.now, allocation),
+            Ending::Fails => driver.task_failed(self.now, allocation),
+            Ending::Stopped => return self.task_stopped(at, allocation),
         };
         let ended = ended.map_err(|why| RunError::of(self.now, why))?;
         if ended.state == JobState::Drained {
@@ -335,28 +369,41 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             return self.do_as_told();
         }
         let mut starts = std::mem::take(&mut self.starts);
-        self.desk.decide(&mut starts).map_err(|why| RunError::of(self.now, why))?;
+        let decided = match self.desk.next_look() == Some(self.now) {
+            true => self.desk.look(self.now).and_then(|()| self.desk.decide(&mut starts)),
+            false => self.desk.decide(&mut starts),
+        };
+        decided.map_err(|why| RunError::of(self.now, why))?;
         for (at, start) in starts.drain(..) {
             self.start_task(at, start)?;
         }
         self.starts = starts;
+        for (at, stop) in self.desk.take_stops() {
+            self.tell_to_stop(at, stop.allocation, stop.grace);
+        }
         Ok(())
     }
 
     fn start_task(&mut self, at: D::At, start: Start) -> Result<(), RunError> {
         let driver = self.desk.driver(at);
         self.notes.start(driver, &start);
-        let job = &driver.job(start.job).expect("a live job starts").detail;
-        let duration = job.tasks.duration(start.group, start.task);
-        let attempt = self.failures.run(job.luck, start.task, start.failures, duration);
-        let slot = self.ends.push(self.now.saturating_add(attempt.lasts)) as usize;
-        let task = Running { at, allocation: start.allocation, fails: attempt.fails };
+        let (luck, duration) = self.still_to_run(at, start.job, (start.group, start.task));
+        let attempt = self.failures.run(luck, start.task, start.failures, duration);
+        let ending = if attempt.fails { Ending::Fails } else { Ending::Done };
+        let task = Running { at, allocation: start.allocation, ending };
+        self.put_end(self.now.saturating_add(attempt.lasts), task);
+        Ok(())
+    }
+
+    /// A task ends so then, unless it is lost before.
+    #[inline]
+    fn put_end(&mut self, end: Time, task: Running<D::At>) {
+        let slot = self.ends.push(end) as usize;
         match self.tasks.get_mut(slot) {
             Some(place) => *place = task,
             // Slots are dense: a new one is always the next.
             None => self.tasks.push(task),
         }
-        Ok(())
     }
 
     fn sample_until(&mut self, at: Time) {
@@ -394,6 +441,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             counts: self.arrivals.counts(),
             bad_lines: self.arrivals.bad_lines(),
             notes: self.notes,
+            stops: self.stops,
         })
     }
 }

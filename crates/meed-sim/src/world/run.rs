@@ -39,13 +39,16 @@ fn run_world<'a, D: Desk<'a>>(
     script: Option<Script<'a>>,
     progress: Watching<'_>,
 ) -> Result<Ran, RunError> {
-    let Finished { mut desk, end, sampler, jobs, counts, bad_lines, notes } =
+    let Finished { mut desk, end, sampler, jobs, counts, bad_lines, notes, stops } =
         world.run(script, progress)?;
     let mut record = outcome(policy, &mut desk, Ending { end, sampler, jobs })
         .map_err(|why| RunError::Change { at: end, why })?;
     record.trace_lines = counts.lines;
     record.skipped_lines = counts.bad;
     record.ignored_lines = counts.ignored;
+    if desk.tree().reclaims() {
+        stops.tell(desk.tree(), &mut record);
+    }
     let most = tell(notes, desk.tree(), end, &mut record);
     Ok(Ran { record, bad_lines, most })
 }

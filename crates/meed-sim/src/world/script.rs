@@ -9,14 +9,23 @@
 
 use std::sync::Arc;
 
-use meed::Time;
+use meed::{Span, Time};
 use meed_driver::Failed;
 use meed_journal::JobKey;
 
 use super::desk::Desk;
 use super::{RunError, World};
 
-/// A start, as a log tells it.
+/// What a log tells of a task that was decided.
+#[derive(Clone, Debug)]
+pub(crate) enum ToldTo {
+    /// It starts on this node.
+    Start(String),
+    /// It is to stop within this time.
+    Stop(Span),
+}
+
+/// A decision, as a log tells it.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) at: Time,
@@ -25,7 +34,7 @@ pub(crate) struct Told {
     /// Its key in the log.
     pub(crate) job: JobKey,
     pub(crate) task: u32,
-    pub(crate) node: String,
+    pub(crate) what: ToldTo,
     /// Where it stands.
     pub(crate) line: u64,
 }
@@ -80,7 +89,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         while let Some(script) = &mut self.script {
             let Some(told) = script.pop_at(self.now)? else { return Ok(()) };
             let file = Arc::clone(&script.file);
-            self.start_told(&told).map_err(|what| match what {
+            self.do_told(&told).map_err(|what| match what {
                 Ok(error) => error,
                 Err(what) => RunError::Played { file, line: told.line, what },
             })?;
@@ -88,12 +97,23 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         Ok(())
     }
 
-    /// Starts what is told; in words why that cannot be.
-    fn start_told(&mut self, told: &Told) -> Result<(), Result<RunError, String>> {
-        let Told { number, job, task, node, .. } = told;
+    /// Does what is told; in words why that cannot be.
+    fn do_told(&mut self, told: &Told) -> Result<(), Result<RunError, String>> {
+        let Told { number, job, task, what, .. } = told;
         let found = self.find_job(*number);
         let (at, id) = found.ok_or_else(|| Err(format!("job {job} is not there then")))?;
         let driver = self.desk.driver_mut(at);
+        let node = match what {
+            ToldTo::Start(node) => node,
+            ToldTo::Stop(grace) => {
+                let running = driver.engine().running_task(id, *task);
+                let running = running
+                    .ok_or_else(|| Err(format!("job {job}, task {task}: it does not run then")))?;
+                driver.stop_as_told(running).map_err(|why| Ok(RunError::of(self.now, why)))?;
+                self.tell_to_stop(at, running, *grace);
+                return Ok(());
+            }
+        };
         let place = driver.node_named(node);
         let place = place.ok_or_else(|| Err(format!("there is no node `{node}` then")))?;
         match driver.start_as_told(id, *task, place) {

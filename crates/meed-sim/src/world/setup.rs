@@ -1,6 +1,6 @@
 //! What a run starts from.
 
-use meed::{Config, Time};
+use meed::{Config, Span, Time};
 use meed_driver::{Driver, Sampler};
 use meed_workload::JobSource;
 
@@ -8,6 +8,7 @@ use super::arrivals::Arrivals;
 use super::desk::{Desk, OneDriver};
 use super::notes::{Looks, Notes};
 use super::partition::Partition;
+use super::stops::Stops;
 use super::{Failures, RunError, TimedChange, World};
 use crate::log::{Log, SharedLog};
 use crate::slots::Slots;
@@ -47,6 +48,8 @@ pub struct WorldSetup<'a> {
     pub failures: Failures,
     /// How often a task may fail before its job does; 0 for no limit.
     pub max_attempts: u16,
+    /// How often tasks save what they have done, for when they are stopped for others.
+    pub checkpoint: Option<Span>,
     /// Whether a refused job stops the run.
     pub strict: bool,
     /// Samples to be taken over the run; 0 for none.
@@ -94,6 +97,7 @@ impl<'a> WorldSetup<'a> {
             stop: StopAt::END,
             failures: Failures::default(),
             max_attempts: 0,
+            checkpoint: None,
             strict: false,
             series_points: 0,
             keep_jobs: false,
@@ -135,6 +139,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             jobs_arrived: 0,
             failures: setup.failures,
             max_attempts: setup.max_attempts,
+            stops: Stops::with_checkpoint(setup.checkpoint),
             stop: setup.stop,
             strict: setup.strict,
             kept: setup.keep_jobs.then(Vec::new),

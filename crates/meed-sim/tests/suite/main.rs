@@ -13,6 +13,7 @@ mod limits;
 mod live;
 mod load;
 mod mapreduce;
+mod reclaim;
 mod recompute;
 mod runs;
 mod ties;

@@ -149,6 +149,17 @@ impl Engine {
         self.work.running(task).map(|task| self.room.demand(task.shape))
     }
 
+    /// Since when a running task runs.
+    pub fn started(&self, task: AllocationId) -> Option<Time> {
+        self.work.running(task).map(|task| task.started)
+    }
+
+    /// The running task of a live job with that number. O(running tasks).
+    pub fn running_task(&self, job: JobId, task: u32) -> Option<AllocationId> {
+        let mut all = self.work.all_running();
+        all.find(|(_, running)| (running.job, running.task) == (job, task)).map(|(id, _)| id)
+    }
+
     /// Minimum and maximum share of a queue.
     pub fn bounds(&self, queue: QueueId) -> (Option<Resources>, Option<Resources>) {
         let queue = self.row(queue);

@@ -66,6 +66,7 @@ pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError>
         enforce_limit: false,
         fail_per_million: 0,
         max_attempts: DEFAULT_ATTEMPTS,
+        checkpoint: None,
         mapreduce: Some(Box::new(plan)),
         kinds,
         text: String::new(),
@@ -108,6 +109,11 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
     if raw.run.enforce_limit {
         return Err(place
             .whole("enforce_limit means nothing beside [mapreduce]: tasks have no limits there"));
+    }
+    if raw.run.checkpoint.is_some() {
+        return Err(
+            place.whole("checkpoint means nothing beside [mapreduce]: nobody is stopped there")
+        );
     }
     if raw.run.max_attempts.is_some() {
         return Err(

@@ -1,6 +1,10 @@
 //! Who gets a reservation: the walk goes as under `Blocked::Wait`, over all that waits, and whoever
 //! is first in it starts or, where it fits nowhere, gets one.
 //!
+//! Where room is taken back (`reclaim`), a borrower that always has work may have all reservations
+//! when a lender comes. So whoever is owed by all that have one, and is first in turn, gets one
+//! more: a leaf has one of those at most.
+//!
 //! Keys are as they stand: a reservation charges nothing, so that with several at once a queue that
 //! is far behind may have all of them. Cost: the parked leaf that is first is woken and parked
 //! again; where keys of leaves do not tell their turn (below parents, under the guard), all are.
@@ -18,7 +22,7 @@ impl Engine {
         if let Some(start) = self.start_held(explain) {
             return Some(start);
         }
-        if !self.may_hold_more() {
+        if !self.may_hold_more() && !self.reclaims() {
             return None;
         }
         self.waits = true;
@@ -33,7 +37,7 @@ impl Engine {
 
     /// See [`Engine::next_with_holds`].
     fn serve_first(&mut self, explain: bool) -> Option<Start> {
-        while self.may_hold_more() {
+        while self.may_hold_more() || self.reclaims() {
             self.wake_first(explain);
             self.settle();
             let mut reason = explain.then(|| Reason::of(self.room.why()));
@@ -44,7 +48,10 @@ impl Engine {
                         return Some(start);
                     }
                 }
-                Candidate::Wait(slot) => drop(self.hold(slot)),
+                Candidate::Wait(slot) if self.may_hold_more() || self.is_owed_by_all(leaf) => {
+                    self.hold(slot);
+                }
+                Candidate::Wait(_) => return None,
                 Candidate::Nothing => self.park(leaf),
             }
         }

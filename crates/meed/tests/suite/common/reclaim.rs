@@ -273,6 +273,14 @@ impl Model {
         model.queue_key(q)
     }
 
+    /// Whether all that have reservations owe the leaf.
+    pub(crate) fn is_owed_by_all(&self, leaf: usize) -> bool {
+        self.holds.iter().map(|held| self.jobs[held.job].queue).all(|other| {
+            let sides = self.path(leaf).into_iter().zip(self.path(other));
+            sides.into_iter().find(|(a, b)| a != b).is_some_and(|(a, b)| self.owes(a, b))
+        })
+    }
+
     fn owes(&self, first: usize, last: usize) -> bool {
         match (self.is_below_minimum(first), self.is_below_minimum(last)) {
             (true, false) => true,

@@ -437,7 +437,8 @@ impl Model {
             self.starts_on = nodes;
             return Some(Expected::Held { job, group, node, waited });
         }
-        while self.holds.len() < most {
+        let reclaims = self.queues[0].spec.policy.reclaim.is_some();
+        while self.holds.len() < most || reclaims {
             self.any_size = true;
             let found = self.walk();
             let picked = found.map(|(leaf, starved)| (leaf, starved, self.pick(leaf)));
@@ -446,6 +447,9 @@ impl Model {
             if let Some(node) = node {
                 let any_size = true;
                 return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
+            }
+            if self.holds.len() >= most && !self.is_owed_by_all(leaf) {
+                break;
             }
             let (rank, nodes) = self.best_place((job, group), None).expect("there is hope");
             let (at, since) = ((!rank.0).then_some(rank.1), self.now);

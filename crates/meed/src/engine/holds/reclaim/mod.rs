@@ -136,6 +136,11 @@ impl Engine {
 }
 
 impl Engine {
+    /// Whether the policy takes room back from running tasks.
+    pub fn reclaims(&self) -> bool {
+        self.holds.as_ref().is_some_and(|holds| holds.reclaim.is_some())
+    }
+
     /// The next running task that is to stop. A world asks after each decision, until it is told
     /// `None`, and carries them out: with [`Stop::grace`], and then tells [`crate::Event::TaskLost`].
     pub fn next_stop(&mut self) -> Option<Stop> {

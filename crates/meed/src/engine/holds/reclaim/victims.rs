@@ -86,6 +86,15 @@ impl Engine {
         units
     }
 
+    /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
+    pub(in crate::engine) fn is_owed_by_all(&self, leaf: QueueRow) -> bool {
+        let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some());
+        holds.is_some_and(|holds| {
+            let mut leaves = holds.list.iter().map(|hold| self.leaf_of(hold.slot));
+            leaves.all(|other| self.owing(leaf, other).is_some())
+        })
+    }
+
     /// Where the paths of two leaves part, if tasks of `leaf` may be stopped for `winner`.
     fn owing(&self, winner: QueueRow, leaf: QueueRow) -> Option<Sides> {
         let sides = self.part(winner, leaf)?;

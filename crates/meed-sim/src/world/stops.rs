@@ -1,0 +1,128 @@
+//! Tasks that are told to stop for others: when they stop, what is lost of their work, and what the
+//! next attempt need not do again.
+//!
+//! A task stops when its grace is over, unless it ends before. Its work is lost, but for what was
+//! saved: with checkpoints every c, the next attempt begins at the last multiple of c that was
+//! reached, over all attempts; without, at the beginning.
+//!
+//! > lost = demand x (what this attempt ran - what it saved)
+
+use std::collections::BTreeMap;
+
+use meed::{AllocationId, JobId, Resources, Span};
+use meed_driver::record::{RunRecord, StoppedRecord};
+
+use super::desk::Desk;
+use super::{Ending, RunError, Running, World};
+
+/// What was stopped, by queue of the tree.
+#[derive(Default)]
+pub(super) struct Stops {
+    /// How often tasks save what they have done.
+    checkpoint: Option<Span>,
+    by_queue: BTreeMap<usize, Stopped>,
+}
+
+#[derive(Default)]
+struct Stopped {
+    tasks: u64,
+    /// Smallest units x microseconds, kind by kind.
+    lost: Vec<u128>,
+}
+
+impl Stopped {
+    fn add(&mut self, demand: &Resources, lost: u64) {
+        self.tasks += 1;
+        self.lost.resize(demand.kinds(), 0);
+        for (sum, &amount) in self.lost.iter_mut().zip(demand.as_slice()) {
+            *sum += u128::from(amount) * u128::from(lost);
+        }
+    }
+}
+
+impl Stops {
+    pub(super) fn with_checkpoint(checkpoint: Option<Span>) -> Stops {
+        Stops { checkpoint, ..Stops::default() }
+    }
+
+    /// How much of `done` is saved, in microseconds.
+    fn saved(&self, done: u64) -> u64 {
+        let every = self.checkpoint.map_or(0, Span::as_micros);
+        done.checked_div(every).map_or(0, |times| times * every)
+    }
+
+    /// In the record of a run under a policy that stops tasks.
+    pub(super) fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
+        let (names, units): (Vec<&str>, Vec<u64>) = {
+            let kinds = tree.kinds();
+            let of = |kind| (kinds.name(kind), kinds.unit(kind).scale());
+            (0..kinds.len()).map(of).unzip()
+        };
+        let told = |all: &mut dyn Iterator<Item = &Stopped>| {
+            let (mut tasks, mut lost) = (0, vec![0u128; names.len()]);
+            for stopped in all {
+                tasks += stopped.tasks;
+                lost.iter_mut().zip(&stopped.lost).for_each(|(sum, lost)| *sum += lost);
+            }
+            let seconds = |kind: usize| lost[kind] as f64 / units[kind] as f64 / 1e6;
+            let row = |kind: usize| (names[kind].to_owned(), seconds(kind));
+            Some(StoppedRecord { tasks, lost: (0..names.len()).map(row).collect() })
+        };
+        record.stopped = told(&mut self.by_queue.values());
+        for queue in &mut record.queues {
+            let index = tree.find_queue(&queue.queue).map(|id| id.index());
+            let ours = index.and_then(|index| self.by_queue.get(&index));
+            queue.stopped = told(&mut ours.into_iter());
+        }
+    }
+}
+
+impl<'a, D: Desk<'a>> World<'a, D> {
+    /// A task is told to stop: it does when its grace is over.
+    pub(super) fn tell_to_stop(&mut self, at: D::At, allocation: AllocationId, grace: Span) {
+        let ending = Ending::Stopped;
+        self.put_end(self.now.saturating_add(grace), Running { at, allocation, ending });
+    }
+
+    /// A task has stopped: it waits again.
+    pub(super) fn task_stopped(
+        &mut self,
+        at: D::At,
+        allocation: AllocationId,
+    ) -> Result<(), RunError> {
+        let now = self.now;
+        let driver = self.desk.driver_mut(at);
+        let demand = *driver.engine().demand_of(allocation).expect("it runs");
+        let started = driver.engine().started(allocation).expect("it runs");
+        let why = Some("its room was taken back");
+        let task = driver.task_lost(now, allocation, why).map_err(|why| RunError::of(now, why))?;
+        let ran = now.saturating_since(started).as_micros();
+        let live = driver.job_mut(task.job).expect("its job waits for it");
+        let queue = live.queue();
+        let before = live.detail.saved(task.task).as_micros();
+        let saved = self.stops.saved(before + ran).max(before);
+        live.detail.save(task.task, span(saved));
+        let lost = before + ran - saved;
+        let queue = self.desk.in_tree(at, queue).index();
+        self.stops.by_queue.entry(queue).or_default().add(&demand, lost);
+        Ok(())
+    }
+
+    /// How long a task has still to run.
+    #[inline]
+    pub(super) fn still_to_run(
+        &self,
+        at: D::At,
+        job: JobId,
+        (group, task): (u32, u32),
+    ) -> (u64, Span) {
+        let job = &self.desk.driver(at).job(job).expect("a live job starts").detail;
+        let duration = job.tasks.duration(group, task);
+        let left = duration.as_micros().saturating_sub(job.saved(task).as_micros());
+        (job.luck, span(left))
+    }
+}
+
+fn span(micros: u64) -> Span {
+    Span::from_micros(micros).expect("no longer than another span")
+}
