@@ -225,7 +225,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "reclaim_guard",
-        about: "of reclaim: nobody is stopped if the order would turn again so soon (reclaim_after)",
+        about: "of reclaim: nobody is stopped if the order turns again so soon (reclaim_after)",
         form: Form::Quantity,
         group: "reclaim",
         of: |policy, _| reclaim::told(policy, |rules| rules.guard),

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::runs::{self, scenario};
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 
-/// `small` holds both nodes with tasks of ten hours; at 5 h `big`, which has used nothing, wants one
-/// of them for an hour.
+/// `small` holds both nodes with tasks of ten hours; at 5 h `big`, which has used nothing, wants
+/// one of them for an hour.
 const TEXT: &str = r#"
 [cluster]
 resources = ["gpu"]

@@ -12,8 +12,8 @@
 //! (`charge_reservations`), charged to its ledgers: to the job's, the leaf's and those above it, as
 //! a task would be that holds so much and has no quantum.
 //!
-//! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of several
-//! each is taken anew, O(steps), until nothing is left to take.
+//! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of
+//! several each is taken anew, O(steps), until nothing is left to take.
 
 use super::{Hold, Holds};
 use crate::engine::Engine;

@@ -142,7 +142,8 @@ impl Engine {
     }
 
     /// The next running task that is to stop. A world asks after each decision, until it is told
-    /// `None`, and carries them out: with [`Stop::grace`], and then tells [`crate::Event::TaskLost`].
+    /// `None`, and carries them out within [`Stop::grace`]; then it tells
+    /// [`crate::Event::TaskLost`].
     pub fn next_stop(&mut self) -> Option<Stop> {
         let holds = self.holds.as_mut()?;
         while let Some(stop) = holds.stops.pop_front() {
