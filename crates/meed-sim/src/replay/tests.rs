@@ -84,7 +84,13 @@ fn a_run_played_back_has_the_same_record() {
             let again = recording.again(30, None, &mut Unwatched).expect("it runs again");
             assert_eq!((again.bytes, again.decisions), (None, None));
             let played = recording.played_back(30, &mut Unwatched).expect("it can be played back");
-            let json = |record: &RunRecord| serde_json::to_string(record).expect("plain numbers");
+            // Room is held by plans, which are not played: only their starts and stops are.
+            let json = |record: &RunRecord| {
+                let mut record = record.clone();
+                record.held_idle = None;
+                record.queues.iter_mut().for_each(|queue| queue.held_idle = None);
+                serde_json::to_string(&record).expect("plain numbers")
+            };
             assert_eq!(json(&played), json(&again.record), "{}", recording.policy());
             let stopped = played.stopped.map(|stopped| stopped.tasks > 0);
             assert_ne!(stopped, Some(text != FAILURES), "some tasks are stopped");

@@ -102,6 +102,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let Told { number, job, task, what, .. } = told;
         let found = self.find_job(*number);
         let (at, id) = found.ok_or_else(|| Err(format!("job {job} is not there then")))?;
+        // Nothing else need have happened at this instant.
+        self.rest_until(self.now).map_err(Ok)?;
         let driver = self.desk.driver_mut(at);
         let node = match what {
             ToldTo::Start(node) => node,

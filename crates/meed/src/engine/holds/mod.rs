@@ -118,6 +118,11 @@ impl Hold {
         self.nodes.iter().map(|(node, _)| *node)
     }
 
+    /// Whether it waits where it is for tasks that were told to stop: nobody takes that room.
+    fn is_pinned(&self) -> bool {
+        self.reclaims && self.at.is_none()
+    }
+
     fn part(&self, tasks: u32) -> Part {
         Part { need: self.need.times(tasks), at: self.at }
     }
@@ -540,15 +545,15 @@ impl Engine {
 
     /// All reservations, in the order in which they were made, as of the last decision. O(these).
     pub fn reservations(&self) -> impl Iterator<Item = ReservationView> + '_ {
-        let list = self.holds.iter().flat_map(|holds| holds.list.iter().map(move |it| (holds, it)));
+        let list = self.holds.iter().flat_map(|holds| &holds.list);
         // Of a node that is forgotten nothing can be told; the next decision finds another.
-        list.filter(|(_, hold)| !hold.is_on(NOWHERE)).map(|(holds, hold)| {
+        list.filter(|hold| !hold.is_on(NOWHERE)).map(|hold| {
             let group = self.work.group(hold.slot);
             let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
             let nodes = hold.nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
             let Hold { at, since, moved, need, .. } = hold;
             let (at, since, moved, demand) = (*at, *since, *moved, need.demand);
-            let reclaims = self.is_pinned(hold, holds);
+            let reclaims = hold.is_pinned();
             ReservationView { job, group, demand, nodes, at, since, moved, reclaims }
         })
     }

@@ -16,7 +16,7 @@ use super::{Hold, Holds, NOWHERE, Nodes, Part};
 use crate::engine::Engine;
 use crate::engine::room::ShapeId;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
+use crate::spec::{AllocationId, NodeRow};
 use crate::time::Time;
 
 /// A place for a task, the best first: known instants before unknown ones, earlier before later;
@@ -203,25 +203,26 @@ impl Engine {
         let homeless = plan.find_homeless(&mut holds.list);
         // One of which nobody knows when it starts takes nothing from those before it.
         for (hold, homeless) in holds.list.iter().zip(&homeless) {
-            if hold.at.is_none() && !homeless {
+            if hold.at.is_none() && !homeless && !hold.is_pinned() {
                 plan.give_back(hold);
             }
         }
         let mut news = News::of(holds, &homeless);
-        let pinned: Vec<bool> = holds.list.iter().map(|hold| self.is_pinned(hold, holds)).collect();
         let mut placeless = Vec::new();
         for (index, homeless) in homeless.into_iter().enumerate() {
-            let hold = &holds.list[index];
+            let hold = &mut holds.list[index];
             if news.freed.is_empty() && !homeless {
-                if hold.at.is_none() {
+                if hold.at.is_none() && !hold.is_pinned() {
                     plan.put_back(hold);
                 }
                 continue;
             }
-            let better = match pinned[index] && !homeless {
-                true => Some(plan.own_place_now(hold)),
-                false => plan.find_better(hold, homeless, &news),
+            let own = match hold.is_pinned() && !homeless {
+                true => plan.own_place_now(hold, &holds.stopping),
+                false => None,
             };
+            hold.reclaims &= own.is_some();
+            let better = own.or_else(|| plan.find_better(hold, homeless, &news));
             let Some((at, nodes)) = better else {
                 placeless.push(index);
                 continue;
@@ -449,11 +450,13 @@ impl<'a> Plan<'a> {
     }
 
     /// The place of one that waits for tasks which are being stopped there: it starts as soon as
-    /// there is room.
-    fn own_place_now(&mut self, hold: &Hold) -> Place {
+    /// there is room. `None`: all have stopped, and there is none.
+    fn own_place_now(&mut self, hold: &Hold, stopping: &BTreeSet<AllocationId>) -> Option<Place> {
+        self.give_back(hold);
         let now = self.engine.now;
         let fits = hold.parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
-        (fits.then_some(now), hold.nodes.clone())
+        let waits = fits || self.engine.stops_there(hold, stopping);
+        waits.then(|| (fits.then_some(now), hold.nodes.clone()))
     }
 
     /// The best place for a reservation now; its own unless there is a better one.

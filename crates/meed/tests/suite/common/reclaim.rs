@@ -50,9 +50,12 @@ impl Model {
 
     /// Whether it waits where it is for tasks that were told to stop.
     pub(crate) fn is_pinned(&self, held: &Held) -> bool {
+        held.reclaims && held.at.is_none()
+    }
+
+    pub(crate) fn stops_there(&self, held: &Held) -> bool {
         let stops = |task: &Task| self.stopping.contains(&task.allocation);
-        let mut there = self.running().filter(|task| held.on(task.node) > 0);
-        held.reclaims && held.at.is_none() && there.any(stops)
+        self.running().filter(|task| held.on(task.node) > 0).any(stops)
     }
 
     fn first_victims(&mut self, at: usize, rules: Reclaim) -> Option<(Vec<usize>, Nodes)> {

@@ -269,7 +269,7 @@ impl Model {
         let mut freed = std::mem::take(&mut self.freed);
         let kept: Vec<bool> = self.holds.iter().map(|held| held.counts).collect();
         // One of which nobody knows when it starts takes nothing from those before it.
-        self.holds.iter_mut().for_each(|held| held.counts &= held.at.is_some());
+        self.holds.iter_mut().for_each(|held| held.counts &= held.at.is_some() || held.reclaims);
         let mut gone = Vec::new();
         for (at, kept) in kept.into_iter().enumerate() {
             let held = self.holds[at].clone();
@@ -278,13 +278,16 @@ impl Model {
                 self.holds[at].counts = true;
                 continue;
             }
-            if kept && self.is_pinned(&held) {
-                let fit = |&on: &(usize, u64)| self.fit_from(of, on, self.now, Some(at));
-                let fits = held.nodes.iter().all(fit);
-                (self.holds[at].at, self.holds[at].counts) = (fits.then_some(self.now), true);
+            let pinned = kept && self.is_pinned(&held);
+            let fit = |&on: &(usize, u64)| self.fit_from(of, on, self.now, Some(at));
+            let fits = pinned && held.nodes.iter().all(fit);
+            if fits || pinned && self.stops_there(&held) {
+                self.holds[at].at = fits.then_some(self.now);
                 freed |= fits;
                 continue;
             }
+            self.holds[at].reclaims = false;
+            self.holds[at].counts &= !pinned;
             let own = kept.then(|| self.own_rank(at));
             let Some((best, nodes)) = self.best_place(of, Some(at)) else {
                 gone.push(at);

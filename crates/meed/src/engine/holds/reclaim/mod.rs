@@ -5,7 +5,7 @@
 //! start before tasks could have stopped, looks for running tasks to stop: those of queues that owe
 //! its own (`victims`), as many as it takes somewhere (`places`). If there are enough, the
 //! reservation moves there, the tasks are told to stop ([`Stop`]), and until they have, what is
-//! free there is kept for it, as on a node that is drained. If there are not, it looks again when
+//! free there is kept for it, also from reservations that are older. If there are not, it looks again when
 //! it has waited as long once more.
 //!
 //! The guard against swings: nobody is stopped where the ledgers say that, with the winner's task
@@ -21,7 +21,9 @@
 mod places;
 mod victims;
 
-use super::{Hold, Holds, Nodes};
+use std::collections::BTreeSet;
+
+use super::{Hold, Nodes};
 use crate::engine::Engine;
 use crate::reclaim::{Reclaim, Stop, Winner};
 use crate::spec::AllocationId;
@@ -62,9 +64,7 @@ impl Engine {
         let holds = self.holds.as_ref()?;
         let soon = self.now.saturating_add(rules.grace);
         let due = |hold: &Hold| {
-            hold.tries <= self.now
-                && hold.at.is_none_or(|at| at > soon)
-                && !self.is_pinned(hold, holds)
+            hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
         };
         holds.list.iter().position(due)
     }
@@ -119,12 +119,12 @@ impl Engine {
         }
     }
 
-    /// Whether the reservation waits where it is for tasks that are being stopped.
-    pub(super) fn is_pinned(&self, hold: &Hold, holds: &Holds) -> bool {
+    /// Whether tasks that were told to stop still run where the reservation is.
+    pub(super) fn stops_there(&self, hold: &Hold, stopping: &BTreeSet<AllocationId>) -> bool {
         let there = |&task: &AllocationId| {
             self.work.running(task).is_some_and(|running| hold.is_on(running.node))
         };
-        hold.reclaims && hold.at.is_none() && holds.stopping.iter().any(there)
+        stopping.iter().any(there)
     }
 
     /// A task runs no more.
