@@ -5,8 +5,8 @@
 //! start before tasks could have stopped, looks for running tasks to stop: those of queues that owe
 //! its own (`victims`), as many as it takes somewhere (`places`). If there are enough, the
 //! reservation moves there, the tasks are told to stop ([`Stop`]), and until they have, what is
-//! free there is kept for it, also from reservations that are older. If there are not, it looks again when
-//! it has waited as long once more.
+//! free there is kept for it, also from reservations that are older. If there are not, it looks
+//! again when it has waited as long once more.
 //!
 //! The guard against swings: nobody is stopped where the ledgers say that, with the winner's task
 //! running and these stopped, the order of both would turn again within `reclaim_guard`. So who
