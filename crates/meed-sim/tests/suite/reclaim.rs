@@ -98,13 +98,27 @@ fn lost_work_is_what_has_to_be_done_again() {
 }
 
 #[test]
-fn the_guard_keeps_who_owes_soon_from_taking_room_back() {
-    let guarded = "long-term,reclaim_after=30min,reclaim_guard=100d,reclaim_grace=1min";
-    // With one node nothing of `small` would run on; with two, half of it does, and it owes for
-    // ever.
+fn nobody_takes_back_more_than_its_share() {
+    // Of one node `big` owns half, of two nodes one.
     for (nodes, stops) in [(1, 0), (2, 8)] {
-        let log = log(guarded, &[&format!("cluster.node.0.count={nodes}")]);
+        let log = log(RULES, &[&format!("cluster.node.0.count={nodes}")]);
         assert_eq!(of(&log, "reclaim").len(), stops, "{nodes} nodes");
+    }
+}
+
+/// Two queues with long tasks for all slots: each gets its half back, and all is done, though
+/// nothing is saved.
+#[test]
+fn roles_do_not_turn_to_and_fro() {
+    let text = TEXT.replace("tasks = 20", "tasks = 40").replace(
+        "demand = { gpu = 8 }\nduration = \"1h\"",
+        "tasks = 16\ndemand = { gpu = 1 }\nduration = \"20h\"",
+    );
+    for rules in ["", ",reservations=8"] {
+        let log = runs::log(&scenario(&text, &[]).unwrap(), &format!("{RULES}{rules}"));
+        let stops = of(&log, "reclaim").len();
+        assert!((8..=24).contains(&stops), "{rules}: {stops} stops of 56 tasks");
+        assert_eq!(of(&log, "job_end").len(), 2, "{rules}");
     }
 }
 

@@ -209,7 +209,11 @@ impl Engine {
         }
         let mut news = News::of(holds, &homeless);
         let mut placeless = Vec::new();
-        for (index, homeless) in homeless.into_iter().enumerate() {
+        // What is freed for one that waits for stopped tasks is its own: it is looked at first.
+        let mut order: Vec<usize> = (0..homeless.len()).collect();
+        order.sort_by_key(|&index| homeless[index] || !holds.list[index].is_pinned());
+        for index in order {
+            let homeless = homeless[index];
             let hold = &mut holds.list[index];
             if news.freed.is_empty() && !homeless {
                 if hold.at.is_none() && !hold.is_pinned() {
@@ -250,6 +254,7 @@ impl Engine {
         holds.touched.append(&mut news.freed);
         holds.vacated.append(&mut news.vacated);
         plan.finish(holds, None);
+        placeless.sort_unstable();
         placeless
     }
 

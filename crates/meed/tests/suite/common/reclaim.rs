@@ -24,6 +24,9 @@ impl Model {
     /// Tells tasks to stop for the first reservation that waits too long and for which that helps.
     pub(crate) fn reclaim(&mut self) -> bool {
         let Some(rules) = self.queues[0].spec.policy.reclaim else { return false };
+        if self.running().any(|task| self.stopping.contains(&task.allocation)) {
+            return false;
+        }
         for at in 0..self.holds.len() {
             let held = self.holds[at].clone();
             let soon = self.now + rules.grace.as_micros();
@@ -62,7 +65,8 @@ impl Model {
         self.refresh_counts();
         let held = &self.holds[at];
         let of = (held.job, held.group);
-        let units = self.stoppable(self.jobs[held.job].queue, rules);
+        let turn = self.turn_demand(held.job, held.group);
+        let units = self.stoppable(self.jobs[held.job].queue, &turn, rules);
         let places = self.reclaim_places(of);
         let found = places.iter().enumerate().filter_map(|(number, nodes)| {
             let (position, stopped, starts) = self.search_place(at, rules, &units, nodes)?;
@@ -102,9 +106,10 @@ impl Model {
         nodes: &[usize],
     ) -> Option<(usize, Vec<usize>, Nodes)> {
         let mut taken: Vec<&Unit> = Vec::new();
+        let turn = self.turn_demand(self.holds[at].job, self.holds[at].group);
         for (position, unit) in units.iter().enumerate() {
             let here = unit.tasks.iter().any(|&task| nodes.contains(&self.tasks[task].node));
-            if !here || !self.leaves_minimum(&taken, unit) {
+            if !here || !self.leaves_minimum(&turn, &taken, unit) {
                 continue;
             }
             taken.push(unit);
@@ -141,13 +146,24 @@ impl Model {
             let row = &self.nodes[node];
             let runs = self.running().filter(|task| task.node == node && !stopped(task));
             let ours: u64 = runs.map(|task| task.demand.get(kind)).sum();
+            // Those of queues that owe, on drained nodes, give way.
+            let gives_way = |other: &Held| {
+                let (winner, leaf) = (self.jobs[of.0].queue, self.jobs[other.job].queue);
+                let sides = self.path(winner).into_iter().zip(self.path(leaf));
+                let sides = sides.into_iter().find(|(a, b)| a != b);
+                other.at.is_none()
+                    && !other.reclaims
+                    && sides.is_some_and(|(first, last)| self.owes(first, last))
+            };
             let others = self.holds.iter().enumerate().filter(|(other, _)| *other != at);
+            let others = others.filter(|(_, other)| !gives_way(other));
             let holds: u64 = others
+                .filter(|(_, other)| other.on(node) > 0)
                 .map(|(_, other)| {
                     let demand = &self.jobs[other.job].groups[other.group].demand;
                     many(demand, other.on(node)).get(kind)
                 })
-                .sum();
+                .sum::<u64>();
             i128::from(row.spec.capacity.get(kind))
                 - i128::from(row.others.get(kind) + ours)
                 - i128::from(holds)
@@ -176,16 +192,22 @@ impl Model {
         (missing == 0).then_some(starts)
     }
 
-    fn leaves_minimum(&self, taken: &[&Unit], unit: &Unit) -> bool {
-        let losing: Vec<usize> =
-            self.path(unit.leaf).into_iter().filter(|&q| self.is_below(q, unit.last)).collect();
-        losing.into_iter().all(|q| {
+    /// Whether all queues above a unit keep their minimum shares of what it holds.
+    fn leaves_minimum(&self, turn: &Resources, taken: &[&Unit], unit: &Unit) -> bool {
+        let sum = |tasks: &mut dyn Iterator<Item = usize>, kind: usize| -> u64 {
+            tasks.map(|task| self.tasks[task].demand.get(kind)).sum()
+        };
+        self.path(unit.leaf).into_iter().all(|q| {
             let Some(min) = self.queues[q].spec.min else { return true };
             let below = taken.iter().copied().chain([unit]).filter(|u| self.is_below(u.leaf, q));
             let tasks: Vec<usize> = below.flat_map(|unit| unit.tasks.clone()).collect();
             (0..min.kinds()).all(|kind| {
-                let less: u64 = tasks.iter().map(|&task| self.tasks[task].demand.get(kind)).sum();
-                min.get(kind) == 0 || self.held(q).get(kind) >= min.get(kind) + less
+                let less = sum(&mut tasks.iter().copied(), kind);
+                // The winner is below it as well.
+                let more = if self.is_below(unit.first, q) { turn.get(kind) } else { 0 };
+                let takes = sum(&mut unit.tasks.iter().copied(), kind) > 0;
+                let held = self.held(q).get(kind) + more;
+                !takes || min.get(kind) == 0 || held >= min.get(kind) + less
             })
         })
     }
@@ -213,7 +235,7 @@ impl Model {
     }
 
     /// All that may be stopped for a task of the leaf, in order.
-    fn stoppable(&self, winner: usize, rules: Reclaim) -> Vec<Unit> {
+    fn stoppable(&self, winner: usize, turn: &Resources, rules: Reclaim) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
         for (index, task) in self.tasks.iter().enumerate().filter(|(_, task)| task.end.is_none()) {
             let sides = self.path(winner).into_iter().zip(self.path(task.queue));
@@ -234,7 +256,13 @@ impl Model {
                 self.now - task.start >= rules.min_runtime.as_micros()
                     && !self.stopping.contains(&task.allocation)
             };
-            unit.tasks.iter().all(may) && self.owes(unit.first, unit.last)
+            let within = (0..turn.kinds()).all(|kind| {
+                let with = self.held(unit.first).get(kind) + turn.get(kind);
+                turn.get(kind) == 0 || with <= self.share(unit.first).get(kind)
+            });
+            unit.tasks.iter().all(may)
+                && self.owes(unit.first, unit.last)
+                && (within || self.is_below_minimum(unit.first))
         });
         let by_number = |task: &usize| self.tasks[*task].number;
         units.iter_mut().for_each(|unit| unit.tasks.sort_by_key(by_number));
@@ -324,6 +352,10 @@ impl Model {
     /// When a reservation has waited long enough, next.
     pub(crate) fn next_look(&self) -> Option<u64> {
         self.queues[0].spec.policy.reclaim?;
-        self.holds.iter().map(|held| held.tries).filter(|&tries| tries > self.now).min()
+        let next = |held: &Held| match held.tries > self.now {
+            true => Some(held.tries),
+            false => held.at.filter(|&at| at > self.now),
+        };
+        self.holds.iter().filter_map(next).min()
     }
 }

@@ -271,8 +271,11 @@ impl Model {
         // One of which nobody knows when it starts takes nothing from those before it.
         self.holds.iter_mut().for_each(|held| held.counts &= held.at.is_some() || held.reclaims);
         let mut gone = Vec::new();
-        for (at, kept) in kept.into_iter().enumerate() {
-            let held = self.holds[at].clone();
+        // What is freed for one that waits for stopped tasks is its own.
+        let mut order: Vec<usize> = (0..kept.len()).collect();
+        order.sort_by_key(|&at| !(kept[at] && self.is_pinned(&self.holds[at])));
+        for at in order {
+            let (kept, held) = (kept[at], self.holds[at].clone());
             let of = (held.job, held.group);
             if kept && !freed {
                 self.holds[at].counts = true;
@@ -303,6 +306,7 @@ impl Model {
             // What it left is there for those after it.
             freed |= (&held.nodes, held.at) != (&before.0, before.1);
         }
+        gone.sort_unstable();
         for at in gone.into_iter().rev() {
             self.holds.remove(at);
             self.freed = true;

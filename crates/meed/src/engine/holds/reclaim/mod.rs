@@ -8,6 +8,8 @@
 //! free there is kept for it, also from reservations that are older. If there are not, it looks
 //! again when it has waited as long once more.
 //!
+//! One reservation stops tasks at a time: while they stop, ledgers and shares still count them.
+//!
 //! The guard against swings: nobody is stopped where the ledgers say that, with the winner's task
 //! running and these stopped, the order of both would turn again within `reclaim_guard`. So who
 //! gets room back keeps it at least so long.
@@ -39,14 +41,20 @@ impl Engine {
         let Some(rules) = self.holds.as_ref().and_then(|holds| holds.reclaim) else {
             return false;
         };
-        while let Some(index) = self.next_due(&rules) {
+        let made = self.holds.as_ref().map_or(0, |holds| holds.list.len());
+        for index in 0..made {
+            if self.any_stops() || !self.is_due(index, &rules) {
+                continue;
+            }
             let mut holds = self.holds.take().expect("it makes reservations");
             let hold = &mut holds.list[index];
             hold.tries = self.now.saturating_add(rules.after);
+            let need = hold.need;
             let shape = self.work.group(hold.slot).turn();
             let leaf = self.leaf_of(hold.slot);
-            let units = self.stoppable(leaf, &rules, &holds.stopping);
             let tasks = self.room.turn_of(shape);
+            let turn = need.times(tasks).demand;
+            let units = self.stoppable(leaf, &turn, &rules, &holds.stopping);
             let wanted = Wanted { hold: &holds.list[index], shape, tasks, rules };
             let found = self.find_victims(&holds, &wanted, &units);
             self.holds = Some(holds);
@@ -59,14 +67,17 @@ impl Engine {
         false
     }
 
-    /// The first reservation that looks for tasks to stop now.
-    fn next_due(&self, rules: &Reclaim) -> Option<usize> {
-        let holds = self.holds.as_ref()?;
+    /// Whether tasks are being stopped: until they have, ledgers and shares tell of a past that is
+    /// over, and nobody else is stopped by them.
+    fn any_stops(&self) -> bool {
+        self.holds.as_ref().is_some_and(|holds| !holds.stopping.is_empty())
+    }
+
+    /// Whether the reservation looks for tasks to stop now.
+    fn is_due(&self, index: usize, rules: &Reclaim) -> bool {
         let soon = self.now.saturating_add(rules.grace);
-        let due = |hold: &Hold| {
-            hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
-        };
-        holds.list.iter().position(due)
+        let hold = &self.holds.as_ref().expect("it makes reservations").list[index];
+        hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
     /// The reservation moves to where tasks are told to stop for it.
@@ -165,7 +176,7 @@ impl Engine {
         if self.work.running(task).is_none() {
             return Err(crate::Rejected::UnknownAllocation);
         }
-        if let Some(holds) = &mut self.holds {
+        if let Some(holds) = self.holds.as_mut().filter(|holds| holds.reclaim.is_some()) {
             holds.stopping.insert(task);
         }
         Ok(())
@@ -175,6 +186,11 @@ impl Engine {
     /// waited long enough for others to be stopped. `None`: nothing is decided by time alone.
     pub fn next_look(&self) -> Option<Time> {
         let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some())?;
-        holds.list.iter().map(|hold| hold.tries).filter(|&at| at > self.now).min()
+        // One that was about to start when it was due is looked at again then.
+        let next = |hold: &Hold| match hold.tries > self.now {
+            true => Some(hold.tries),
+            false => hold.at.filter(|&at| at > self.now),
+        };
+        holds.list.iter().filter_map(next).min()
     }
 }

@@ -4,14 +4,18 @@
 //!
 //! > left(node) = balance - what others hold there + what is stopped there
 //!
-//! Units are taken in order, and at each place only what runs there counts, so the first place that
-//! is enough costs those who owe most. There what was not needed is let be, the last first. A unit
-//! is passed over where a queue on its path, up to where the paths part, would fall below its
-//! minimum share; and a place is given up where the order would turn again within the guard.
+//! Reservations of queues that owe, and of which nobody knows when they start, hold nothing against
+//! the winner. Units are taken in order, and at each place only what runs there counts, so the
+//! first place that is enough costs those who owe most. There what was not needed is let be, the
+//! last first. A unit is passed over where a queue above it would fall below its minimum share
+//! (above the point where both paths part the winner's task counts as well); and a place is given
+//! up where the order would turn again within the guard.
+//!
+//! Cost: O(log) for each unit and node that it runs on, and one pass over a gang's nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::profile::{Need, Signed};
+use super::super::profile::{Need, Signed, add};
 use super::super::spread::fewest;
 use super::super::{Hold, Holds, Nodes};
 use super::victims::{Sides, Unit};
@@ -20,14 +24,7 @@ use crate::engine::books::{Ran, Used};
 use crate::engine::room::ShapeId;
 use crate::reclaim::Reclaim;
 use crate::resources::Resources;
-use crate::spec::NodeRow;
-
-/// What is known of a place: the units that are stopped there, in order.
-#[derive(Default)]
-struct Place {
-    units: Vec<usize>,
-    given_up: bool,
-}
+use crate::spec::{AllocationId, NodeRow, QueueRow};
 
 /// What is looked for.
 pub(super) struct Wanted<'a> {
@@ -37,8 +34,29 @@ pub(super) struct Wanted<'a> {
     pub(super) rules: Reclaim,
 }
 
-/// The places of nodes: themselves, or, for a gang, those of a value of its label.
-type PlaceOf = BTreeMap<NodeRow, usize>;
+/// A place: which units are stopped there, and what that makes of it.
+#[derive(Default)]
+struct Place {
+    nodes: Vec<NodeRow>,
+    /// What is left of each, where that was looked at, and how often the task fits there.
+    left: BTreeMap<NodeRow, (Signed, u32)>,
+    /// The sum of these.
+    copies: u64,
+    /// In order.
+    units: Vec<usize>,
+    /// What queues with minimum shares lose.
+    lost: BTreeMap<QueueRow, Signed>,
+    given_up: bool,
+}
+
+/// Everything that one look needs.
+struct Look<'a> {
+    engine: &'a Engine,
+    wanted: &'a Wanted<'a>,
+    units: &'a [Unit],
+    /// What others hold, by node.
+    held: BTreeMap<NodeRow, Signed>,
+}
 
 impl Engine {
     /// The first place where enough can be stopped: the units, and the nodes with how many tasks
@@ -49,22 +67,23 @@ impl Engine {
         wanted: &Wanted<'_>,
         units: &[Unit],
     ) -> Option<(Vec<usize>, Nodes)> {
-        let (nodes, of) = self.places(wanted);
-        let mut places: BTreeMap<usize, Place> = BTreeMap::new();
+        let look = Look { engine: self, wanted, units, held: self.held_against(holds, wanted) };
+        let (mut places, of) = look.places();
         for (index, unit) in units.iter().enumerate() {
             let on = unit.tasks.iter().filter_map(|&task| of.get(&self.node_of(task)).copied());
             for number in on.collect::<BTreeSet<usize>>() {
-                let place = places.entry(number).or_default();
-                if place.given_up || self.falls_below_minimum(units, &place.units, unit) {
+                let place = &mut places[number];
+                if place.given_up || look.falls_below_minimum(place, unit) {
                     continue;
                 }
-                place.units.push(index);
-                if self.start_there(holds, wanted, units, &nodes[number], &place.units).is_none() {
+                look.stop(place, index, true);
+                if place.copies < u64::from(wanted.tasks) {
                     continue;
                 }
-                let found = self.only_what_is_needed(holds, wanted, units, &nodes[number], place);
-                if self.stays_in_order(wanted, units, &found) {
-                    return Some(found);
+                look.let_be_what_is_not_needed(place);
+                let starts = look.starts(place);
+                if look.stays_in_order(place, &starts) {
+                    return Some((std::mem::take(&mut place.units), starts));
                 }
                 place.given_up = true;
             }
@@ -72,167 +91,184 @@ impl Engine {
         None
     }
 
+    /// What others hold, but for reservations that queues which owe have on drained nodes.
+    fn held_against(&self, holds: &Holds, wanted: &Wanted<'_>) -> BTreeMap<NodeRow, Signed> {
+        let winner = self.leaf_of(wanted.hold.slot);
+        let gives_way = |hold: &Hold| {
+            let may = hold.at.is_none() && !hold.is_pinned();
+            may && self.owing(winner, self.leaf_of(hold.slot)).is_some()
+        };
+        let counts = |hold: &&Hold| !std::ptr::eq(*hold, wanted.hold) && !gives_way(hold);
+        let mut held: BTreeMap<NodeRow, Signed> = BTreeMap::new();
+        for (node, part) in holds.list.iter().filter(counts).flat_map(Hold::parts) {
+            add(held.entry(node).or_default(), &part.need.demand, 1);
+        }
+        held
+    }
+
+    fn node_of(&self, task: AllocationId) -> NodeRow {
+        self.work.running(task).expect("it runs").node
+    }
+
+    fn demand_of_task(&self, task: AllocationId) -> &Resources {
+        self.room.demand(self.work.running(task).expect("it runs").shape)
+    }
+}
+
+impl Look<'_> {
     /// All places, and which node is of which.
-    fn places(&self, wanted: &Wanted<'_>) -> (Vec<Vec<NodeRow>>, PlaceOf) {
-        let (mut places, mut of) = (Vec::new(), PlaceOf::new());
+    fn places(&self) -> (Vec<Place>, BTreeMap<NodeRow, usize>) {
+        let (mut places, mut of): (Vec<Place>, _) = (Vec::new(), BTreeMap::new());
+        let (room, wanted) = (&self.engine.room, self.wanted);
         let mut by_value: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-        for node in (0..self.room.nodes() as u32).map(NodeRow) {
-            if self.room.copies_on(wanted.shape, node) == 0 {
+        for node in (0..room.nodes() as u32).map(NodeRow) {
+            if room.copies_on(wanted.shape, node) == 0 {
                 continue;
             }
-            let Some(value) = self.room.value_of(wanted.shape, node) else { continue };
+            let Some(value) = room.value_of(wanted.shape, node) else { continue };
             let new = places.len();
             let place = match wanted.tasks {
                 1 => new,
                 _ => *by_value.entry(value).or_insert(new),
             };
             if place == new {
-                places.push(Vec::new());
+                places.push(Place::default());
             }
-            places[place].push(node);
+            places[place].nodes.push(node);
             of.insert(node, place);
         }
         (places, of)
     }
 
-    fn node_of(&self, task: crate::spec::AllocationId) -> NodeRow {
-        self.work.running(task).expect("it runs").node
-    }
-
-    /// Whether stopping `unit` besides `taken` leaves a queue with less than its minimum share.
-    fn falls_below_minimum(&self, units: &[Unit], taken: &[usize], unit: &Unit) -> bool {
-        // Above that nothing is lost: the winner gets it.
-        let mut is_last = false;
-        let path = self.tree.up(unit.leaf).map(|(queue, _)| queue);
-        let mut path =
-            path.take_while(|queue| !std::mem::replace(&mut is_last, *queue == unit.sides.last));
-        path.any(|queue| {
-            let Some(min) = self.tree[queue].min() else { return false };
-            let below =
-                |other: &&Unit| other.leaf == queue || self.tree.path(other.leaf).contains(&queue);
-            let taken = taken.iter().map(|&index| &units[index]).filter(below);
-            let tasks = taken.chain([unit]).flat_map(|unit| unit.tasks.iter().copied());
-            let mut left: Vec<i128> =
-                self.books.held(queue).as_slice().iter().map(|&held| i128::from(held)).collect();
-            for task in tasks {
-                let shape = self.work.running(task).expect("it runs").shape;
-                let demand = self.room.demand(shape).as_slice();
-                left.iter_mut().zip(demand).for_each(|(left, &less)| *left -= i128::from(less));
+    /// The tasks of a unit are stopped at a place, or, again, not.
+    fn stop(&self, place: &mut Place, index: usize, stops: bool) {
+        if place.left.is_empty() {
+            place.nodes.iter().for_each(|&node| {
+                let left = self.left_before(node);
+                let copies = self.copies(node, &left);
+                place.copies += u64::from(copies);
+                place.left.insert(node, (left, copies));
+            });
+        }
+        let (unit, sign) = (&self.units[index], if stops { 1 } else { -1 });
+        for &task in &unit.tasks {
+            let demand = self.engine.demand_of_task(task);
+            for queue in self.with_minimum(unit) {
+                add(place.lost.entry(queue).or_default(), demand, sign);
             }
-            let short = |(&left, &min): (&i128, &u64)| min > 0 && left < i128::from(min);
-            left.iter().zip(min.as_slice()).any(short)
-        })
+            let node = self.engine.node_of(task);
+            let Some((left, copies)) = place.left.get_mut(&node) else { continue };
+            add(left, demand, sign);
+            let now = self.copies(node, left);
+            place.copies = place.copies - u64::from(*copies) + u64::from(now);
+            *copies = now;
+        }
+        match stops {
+            true => place.units.push(index),
+            false => place.units.retain(|other| *other != index),
+        }
     }
 
-    /// Where the turn starts if these units are stopped, if it can.
-    fn start_there(
-        &self,
-        holds: &Holds,
-        wanted: &Wanted<'_>,
-        units: &[Unit],
-        nodes: &[NodeRow],
-        stopped: &[usize],
-    ) -> Option<Nodes> {
-        let mut freed: BTreeMap<NodeRow, Signed> = BTreeMap::new();
-        for &task in stopped.iter().flat_map(|&index| &units[index].tasks) {
-            let running = self.work.running(task).expect("it runs");
-            let sums = freed.entry(running.node).or_default();
-            let demand = self.room.demand(running.shape).as_slice();
-            sums.iter_mut().zip(demand).for_each(|(sum, &amount)| *sum += i128::from(amount));
-        }
-        let copies = nodes.iter().map(|&node| {
-            let most = self.room.copies_on(wanted.shape, node).min(u64::from(wanted.tasks));
-            let left = self.left(holds, wanted.hold, node, freed.get(&node));
-            (node, copies_in(&wanted.hold.need, &left, most as u32))
-        });
-        fewest(copies.collect(), wanted.tasks)
-    }
-
-    /// What is left of a node: not what others hold there.
-    fn left(&self, holds: &Holds, own: &Hold, node: NodeRow, freed: Option<&Signed>) -> Signed {
-        let mut left = self.room.balance(node);
-        let others = holds.list.iter().filter(|hold| !std::ptr::eq(*hold, own));
-        for (_, part) in others.flat_map(Hold::parts).filter(|(on, _)| *on == node) {
-            let demand = part.need.demand.as_slice();
-            left.iter_mut().zip(demand).for_each(|(left, &less)| *left -= i128::from(less));
-        }
-        let none = Signed::default();
-        let freed = freed.unwrap_or(&none);
-        left.iter_mut().zip(freed).for_each(|(left, more)| *left += more);
+    fn left_before(&self, node: NodeRow) -> Signed {
+        let mut left = self.engine.room.balance(node);
+        let held = self.held.get(&node).into_iter().flatten();
+        left.iter_mut().zip(held).for_each(|(left, less)| *left -= less);
         left
     }
 
-    /// Lets be what need not be stopped, the last first.
-    fn only_what_is_needed(
-        &self,
-        holds: &Holds,
-        wanted: &Wanted<'_>,
-        units: &[Unit],
-        nodes: &[NodeRow],
-        place: &Place,
-    ) -> (Vec<usize>, Nodes) {
-        let mut stopped = place.units.clone();
-        for index in place.units.iter().rev() {
-            let fewer: Vec<usize> = stopped.iter().copied().filter(|it| it != index).collect();
-            if self.start_there(holds, wanted, units, nodes, &fewer).is_some() {
-                stopped = fewer;
+    /// How often what is needed fits there.
+    fn copies(&self, node: NodeRow, left: &Signed) -> u32 {
+        let most = self.engine.room.copies_on(self.wanted.shape, node);
+        let most = most.min(u64::from(self.wanted.tasks)) as u32;
+        let Need { demand, .. } = &self.wanted.hold.need;
+        let asked = demand.as_slice().iter().zip(left).filter(|(amount, _)| **amount > 0);
+        let copies = asked.map(|(&amount, &left)| left.max(0) / i128::from(amount)).min();
+        copies.map_or(most, |copies| u32::try_from(copies).unwrap_or(most).min(most))
+    }
+
+    /// The queues above a unit that have minimum shares.
+    fn with_minimum(&self, unit: &Unit) -> impl Iterator<Item = QueueRow> + '_ {
+        let up = self.engine.tree.up(unit.leaf).map(|(queue, _)| queue);
+        up.filter(|&queue| self.engine.tree[queue].min().is_some())
+    }
+
+    /// Whether stopping `unit` besides what is stopped there already leaves a queue above it with
+    /// less than its minimum share, in a kind of which the unit holds some.
+    fn falls_below_minimum(&self, place: &Place, unit: &Unit) -> bool {
+        let engine = self.engine;
+        let sums = || {
+            let mut less = Signed::default();
+            unit.tasks.iter().for_each(|&task| add(&mut less, engine.demand_of_task(task), 1));
+            less
+        };
+        let mut less = None;
+        self.with_minimum(unit).any(|queue| {
+            let less = less.get_or_insert_with(sums);
+            let min = engine.tree[queue].min().unwrap_or_default();
+            let mut left = Signed::default();
+            add(&mut left, engine.books.held(queue), 1);
+            let last = unit.sides.last;
+            if queue != last && engine.tree.path(last).contains(&queue) {
+                // The winner is below it too.
+                add(&mut left, &self.wanted.hold.need.times(self.wanted.tasks).demand, 1);
+            }
+            let none = Signed::default();
+            let lost = place.lost.get(&queue).unwrap_or(&none);
+            let short = |kind: usize| {
+                less[kind] > 0
+                    && min.get(kind) > 0
+                    && left[kind] - lost[kind] - less[kind] < i128::from(min.get(kind))
+            };
+            (0..min.kinds()).any(short)
+        })
+    }
+
+    /// What need not be stopped is not, the last first.
+    fn let_be_what_is_not_needed(&self, place: &mut Place) {
+        for index in place.units.clone().into_iter().rev() {
+            self.stop(place, index, false);
+            if place.copies < u64::from(self.wanted.tasks) {
+                self.stop(place, index, true);
             }
         }
-        let starts = self.start_there(holds, wanted, units, nodes, &stopped);
-        (stopped, starts.expect("that much was found to be enough"))
+        place.units.sort_unstable();
+    }
+
+    fn starts(&self, place: &Place) -> Nodes {
+        let copies = place.left.iter().map(|(&node, &(_, copies))| (node, copies)).collect();
+        fewest(copies, self.wanted.tasks).expect("so many fit")
     }
 
     /// Whether, by the ledgers, the winner's side still comes before each of the others when the
     /// guard has passed.
-    fn stays_in_order(
-        &self,
-        wanted: &Wanted<'_>,
-        units: &[Unit],
-        (stopped, nodes): &(Vec<usize>, Nodes),
-    ) -> bool {
-        let demand = wanted.hold.need.demand;
-        let job = self.work.group(wanted.hold.slot).job;
-        let winner = self.leaf_of(wanted.hold.slot);
-        let each = nodes.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
-        let starts: Vec<Used<'_>> = each
-            .map(|node| Used {
-                job,
-                queue: winner,
-                demand: &demand,
-                node_weight: self.room.weight(node),
-            })
-            .collect();
+    fn stays_in_order(&self, place: &Place, starts: &Nodes) -> bool {
+        let (engine, hold) = (self.engine, self.wanted.hold);
+        let (job, queue) = (engine.work.group(hold.slot).job, engine.leaf_of(hold.slot));
+        let each = starts.iter().flat_map(|&(node, tasks)| (0..tasks).map(move |_| node));
+        let used = |node| {
+            let node_weight = engine.room.weight(node);
+            Used { job, queue, demand: &hold.need.demand, node_weight }
+        };
+        let starts: Vec<Used<'_>> = each.map(used).collect();
         let mut by_sides: BTreeMap<Sides, Vec<Ran<'_>>> = BTreeMap::new();
-        for unit in stopped.iter().map(|&index| &units[index]) {
+        for unit in place.units.iter().map(|&index| &self.units[index]) {
             let stops = by_sides.entry(unit.sides).or_default();
             stops.extend(unit.tasks.iter().map(|&task| self.ran(task)));
         }
+        let time = (engine.now, self.wanted.rules.guard);
         by_sides.iter().all(|(&Sides { first, last }, stops)| {
             // Who gets its minimum share gets it, whatever was used.
-            self.books.is_below_minimum(first)
-                || self.books.stays_before(
-                    (self.now, wanted.rules.guard),
-                    (first, last),
-                    &starts,
-                    stops,
-                )
+            engine.books.is_below_minimum(first)
+                || engine.books.stays_before(time, (first, last), &starts, stops)
         })
     }
 
-    fn ran(&self, task: crate::spec::AllocationId) -> Ran<'_> {
-        let running = self.work.running(task).expect("it runs");
+    fn ran(&self, task: AllocationId) -> Ran<'_> {
+        let running = self.engine.work.running(task).expect("it runs");
         Ran {
-            used: crate::engine::chores::used(&self.room, running),
+            used: crate::engine::chores::used(&self.engine.room, running),
             started: running.started,
             quantum: running.quantum,
         }
     }
-}
-
-/// How often what is needed fits, at most `most` times.
-fn copies_in(need: &Need, left: &Signed, most: u32) -> u32 {
-    let demand: &Resources = &need.demand;
-    let asked = demand.as_slice().iter().zip(left).filter(|(amount, _)| **amount > 0);
-    let copies = asked.map(|(&amount, &left)| left.max(0) / i128::from(amount)).min();
-    copies.map_or(most, |copies| u32::try_from(copies).unwrap_or(most).min(most))
 }

@@ -5,6 +5,8 @@
 //!
 //! - `first` is below its minimum share and `last` is not, or they stand alike in that and `last`
 //!   owes: their parent orders them by what they have used, and `first` comes before;
+//! - with the winner's task `first` holds no more than its share, unless it is below its minimum:
+//!   what a queue may use beyond its share it gets when others end;
 //! - it has run as long as the rules ask for, and is not being stopped.
 //!
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
@@ -19,6 +21,7 @@ use smallvec::SmallVec;
 
 use crate::engine::Engine;
 use crate::reclaim::Reclaim;
+use crate::resources::Resources;
 use crate::spec::{AllocationId, QueueRow};
 use crate::time::Time;
 
@@ -43,6 +46,7 @@ impl Engine {
     pub(super) fn stoppable(
         &self,
         winner: QueueRow,
+        turn: &Resources,
         rules: &Reclaim,
         stopping: &BTreeSet<AllocationId>,
     ) -> Vec<Unit> {
@@ -52,7 +56,9 @@ impl Engine {
         let mut gangs: BTreeMap<u32, Option<usize>> = BTreeMap::new();
         for (id, task) in self.work.all_running() {
             let leaf = task.queue;
-            let known = sides.entry(leaf).or_insert_with(|| self.owing(winner, leaf));
+            let known = sides.entry(leaf).or_insert_with(|| {
+                self.owing(winner, leaf).filter(|sides| self.is_within_share(sides.first, turn))
+            });
             let Some(sides) = *known else { continue };
             let ran = self.now.saturating_since(task.started);
             let may = ran >= rules.min_runtime && !stopping.contains(&id);
@@ -95,8 +101,19 @@ impl Engine {
         })
     }
 
-    /// Where the paths of two leaves part, if tasks of `leaf` may be stopped for `winner`.
-    fn owing(&self, winner: QueueRow, leaf: QueueRow) -> Option<Sides> {
+    /// Whether a queue that gets `turn` holds no more than its share of what it asks for, or is
+    /// below its minimum.
+    fn is_within_share(&self, queue: QueueRow, turn: &Resources) -> bool {
+        let (held, share) = (self.books.held(queue), self.tree[queue].share());
+        let within = |kind: usize| {
+            let (held, more) = (u128::from(held.get(kind)), u128::from(turn.get(kind)));
+            more == 0 || held + more <= u128::from(share.get(kind))
+        };
+        self.books.is_below_minimum(queue) || (0..turn.kinds()).all(within)
+    }
+
+    /// Where the paths of two leaves part, if `leaf` owes `winner`.
+    pub(super) fn owing(&self, winner: QueueRow, leaf: QueueRow) -> Option<Sides> {
         let sides = self.part(winner, leaf)?;
         let below = |queue| self.books.is_below_minimum(queue);
         let owes = match (below(sides.first), below(sides.last)) {
