@@ -194,3 +194,59 @@ fn what_a_journal_tells_is_stopped_again() {
     assert_eq!(engine.stopping().count(), 0);
     assert_eq!(engine.stop_as_told(task), Err(Rejected::UnknownAllocation));
 }
+
+#[test]
+fn who_was_about_to_start_and_did_not_is_looked_at_again() {
+    let limited = TaskGroup { limit: Some(seconds(111)), ..ones().remove(0) };
+    let mut shadow = lent(&config(&under("long-term", rules())), vec![limited], 2);
+    assert_eq!(told_at(&mut shadow, 110), [0; 0], "it is to start in a second");
+    assert_eq!(shadow.engine.next_look(), Some(secs(111)));
+    assert_eq!(told_at(&mut shadow, 111), [3, 2], "they run on");
+}
+
+#[test]
+fn a_queue_above_both_keeps_its_minimum() {
+    for (min, stopped) in [(None, vec![0]), (Some(slots(4)), vec![])] {
+        let policy = under("long-term", rules());
+        let mut config = slots_config(4, &policy, &["p", "p.a", "p.b"]);
+        config.queues[0].min = min;
+        let mut shadow = Shadow::new(&config);
+        let ids: Vec<QueueId> = shadow.engine.queue_ids().collect();
+        shadow.apply(0, &job(ids[2], TaskGroup::new(1, slots(4)))).expect("sound");
+        shadow.decide(0);
+        shadow.apply(100 * S, &job(ids[3], TaskGroup::new(1, slots(1)))).expect("sound");
+        shadow.decide(100 * S);
+        // With one slot of four held `p` would have less than its minimum.
+        assert_eq!(told_at(&mut shadow, 110), stopped, "{min:?}");
+    }
+}
+
+#[test]
+fn a_minimum_in_what_tasks_do_not_hold_protects_nobody() {
+    let policy = under("long-term", rules());
+    let mut config = Config { kinds: kinds(2), ..config(&policy) };
+    config.nodes = vec![node("n", Resources::new(&[4000, 4000]))];
+    config.queues[0].min = Some(Resources::new(&[0, 1000]));
+    let mut shadow = Shadow::new(&config);
+    let ids: Vec<QueueId> = shadow.engine.queue_ids().collect();
+    let of_first = |count, amount| TaskGroup::new(count, Resources::new(&[amount, 0]));
+    shadow.apply(0, &job(ids[1], of_first(4, 1000))).expect("sound");
+    shadow.decide(0);
+    shadow.apply(100 * S, &job(ids[2], of_first(1, 2000))).expect("sound");
+    shadow.decide(100 * S);
+    assert_eq!(told_at(&mut shadow, 110), [3, 2]);
+}
+
+#[test]
+fn the_end_of_time_is_no_endless_loop() {
+    let [after, _, guard, grace] = rules();
+    let policy = under("long-term", [after, 1 << 31, guard, grace]);
+    let mut shadow = lent(&config(&policy), ones(), 1);
+    let end = MAX_MICROS / S;
+    assert_eq!(told_at(&mut shadow, end - 1), [3], "old enough by then");
+    let [_, _, guard, grace] = rules();
+    let mut shadow = lent(&config(&under("long-term", [after, 1 << 33, guard, grace])), ones(), 1);
+    shadow.engine.advance(micros(MAX_MICROS)).expect("the last instant");
+    shadow.engine.decide(false, drop);
+    assert_eq!(shadow.engine.next_look(), None, "nothing comes after it");
+}

@@ -3,7 +3,7 @@
 
 use super::charge::Ratio;
 use super::model::{Model, Task};
-use super::reserve::{Held, Nodes, many};
+use super::reserve::{Held, NEVER, Nodes, many};
 use meed::*;
 use std::cmp::{Ordering, Reverse};
 
@@ -34,7 +34,7 @@ impl Model {
             if held.tries > self.now || !waits {
                 continue;
             }
-            self.holds[at].tries = self.now + rules.after.as_micros();
+            self.holds[at].tries = (self.now + rules.after.as_micros()).min(NEVER);
             let Some((stopped, nodes)) = self.first_victims(at, rules) else { continue };
             let to = &mut self.holds[at];
             (to.nodes, to.at, to.reclaims) = (nodes, None, true);
