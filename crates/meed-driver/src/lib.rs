@@ -103,7 +103,7 @@ pub use capacity::CapacityTime;
 pub use driver::{CancelledJob, Driver, Ended, Taken, Withdrawn, finish_of};
 pub use header::header_of;
 pub use journal::{Failed, Journal, Off};
-pub use outcome::{Ending, outcome};
+pub use outcome::{Ending, outcome, resource_seconds};
 pub use rows::{LiveJob, NewJob, Task, Waiting};
 pub use series::Sampler;
 pub use state::DRIVER_STATE_VERSION;

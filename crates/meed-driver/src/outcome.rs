@@ -158,7 +158,8 @@ fn queue_record(leaf: QueueId, lent: Lending, end: Time, books: &impl Books) -> 
     }
 }
 
-fn resource_seconds(usage: &[u128], engine: &Engine) -> BTreeMap<String, f64> {
+/// Sums over time, in smallest units x microseconds, by resource in resource-seconds.
+pub fn resource_seconds(usage: &[u128], engine: &Engine) -> BTreeMap<String, f64> {
     let kinds = engine.kinds();
     let seconds = |kind: usize| usage[kind] as f64 / kinds.unit(kind).scale() as f64 / 1e6;
     (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), seconds(kind))).collect()

@@ -175,13 +175,6 @@ impl<J, K: Journal> Driver<J, K> {
         self.engine.next_look()
     }
 
-    /// Decisions are asked for at `now`, though nothing has happened.
-    pub fn look(&mut self, now: Time) -> Result<(), Failed> {
-        self.engine.advance(now)?;
-        self.touched = true;
-        Ok(())
-    }
-
     /// A task is told to stop because that was decided elsewhere.
     pub fn stop_as_told(&mut self, task: AllocationId) -> Result<(), Failed> {
         Ok(self.engine.stop_as_told(task)?)

@@ -60,8 +60,8 @@ pub(crate) trait Desk<'a>: Books {
         None
     }
 
-    /// Decisions are asked for now, though nothing has happened.
-    fn look(&mut self, _: Time) -> Result<(), Failed> {
+    /// The same as [`Desk::decide`] at such an instant.
+    fn look(&mut self, _: Time, _: &mut Vec<(Self::At, Start)>) -> Result<(), Failed> {
         Ok(())
     }
 
@@ -167,8 +167,8 @@ impl<'a> Desk<'a> for OneDriver<'a> {
         Driver::next_look(self)
     }
 
-    fn look(&mut self, now: Time) -> Result<(), Failed> {
-        Driver::look(self, now)
+    fn look(&mut self, now: Time, starts: &mut Vec<((), Start)>) -> Result<(), Failed> {
+        self.decide_at(now, |start| starts.push(((), start)))
     }
 
     #[inline]

@@ -370,7 +370,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
         let mut starts = std::mem::take(&mut self.starts);
         let decided = match self.desk.next_look() == Some(self.now) {
-            true => self.desk.look(self.now).and_then(|()| self.desk.decide(&mut starts)),
+            true => self.desk.look(self.now, &mut starts),
             false => self.desk.decide(&mut starts),
         };
         decided.map_err(|why| RunError::of(self.now, why))?;

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use meed::{AllocationId, JobId, Resources, Span};
 use meed_driver::record::{RunRecord, StoppedRecord};
+use meed_driver::resource_seconds;
 
 use super::desk::Desk;
 use super::{Ending, RunError, Running, World};
@@ -53,20 +54,13 @@ impl Stops {
 
     /// In the record of a run under a policy that stops tasks.
     pub(super) fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
-        let (names, units): (Vec<&str>, Vec<u64>) = {
-            let kinds = tree.kinds();
-            let of = |kind| (kinds.name(kind), kinds.unit(kind).scale());
-            (0..kinds.len()).map(of).unzip()
-        };
         let told = |all: &mut dyn Iterator<Item = &Stopped>| {
-            let (mut tasks, mut lost) = (0, vec![0u128; names.len()]);
+            let (mut tasks, mut lost) = (0, vec![0u128; tree.kinds().len()]);
             for stopped in all {
                 tasks += stopped.tasks;
                 lost.iter_mut().zip(&stopped.lost).for_each(|(sum, lost)| *sum += lost);
             }
-            let seconds = |kind: usize| lost[kind] as f64 / units[kind] as f64 / 1e6;
-            let row = |kind: usize| (names[kind].to_owned(), seconds(kind));
-            Some(StoppedRecord { tasks, lost: (0..names.len()).map(row).collect() })
+            Some(StoppedRecord { tasks, lost: resource_seconds(&lost, tree) })
         };
         record.stopped = told(&mut self.by_queue.values());
         for queue in &mut record.queues {

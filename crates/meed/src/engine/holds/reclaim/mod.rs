@@ -41,9 +41,13 @@ impl Engine {
         let Some(rules) = self.holds.as_ref().and_then(|holds| holds.reclaim) else {
             return false;
         };
+        // While tasks stop, ledgers and shares still count them: nobody is stopped by these.
+        if self.stopping().next().is_some() {
+            return false;
+        }
         let made = self.holds.as_ref().map_or(0, |holds| holds.list.len());
         for index in 0..made {
-            if self.any_stops() || !self.is_due(index, &rules) {
+            if !self.is_due(index, &rules) {
                 continue;
             }
             let mut holds = self.holds.take().expect("it makes reservations");
@@ -54,7 +58,7 @@ impl Engine {
             let leaf = self.leaf_of(hold.slot);
             let tasks = self.room.turn_of(shape);
             let turn = need.times(tasks).demand;
-            let units = self.stoppable(leaf, &turn, &rules, &holds.stopping);
+            let units = self.stoppable(leaf, &turn, &rules);
             let wanted = Wanted { hold: &holds.list[index], shape, tasks, rules };
             let found = self.find_victims(&holds, &wanted, &units);
             self.holds = Some(holds);
@@ -67,12 +71,6 @@ impl Engine {
         false
     }
 
-    /// Whether tasks are being stopped: until they have, ledgers and shares tell of a past that is
-    /// over, and nobody else is stopped by them.
-    fn any_stops(&self) -> bool {
-        self.holds.as_ref().is_some_and(|holds| !holds.stopping.is_empty())
-    }
-
     /// Whether the reservation looks for tasks to stop now.
     fn is_due(&self, index: usize, rules: &Reclaim) -> bool {
         let soon = self.now.saturating_add(rules.grace);
@@ -80,7 +78,8 @@ impl Engine {
         hold.tries <= self.now && hold.at.is_none_or(|at| at > soon) && !hold.is_pinned()
     }
 
-    /// The reservation moves to where tasks are told to stop for it.
+    /// The reservation moves to where tasks are told to stop for it. A plan follows: others start
+    /// where it was before.
     fn claim(&mut self, index: usize, rules: &Reclaim, stopped: &[&Unit], nodes: Nodes) {
         let stops: Vec<Stop> = stopped
             .iter()
@@ -92,12 +91,9 @@ impl Engine {
         holds.freed.extend(hold.rows());
         (hold.nodes, hold.at, hold.reclaims) = (nodes, None, true);
         holds.pushed.extend(hold.rows());
-        let rows: Vec<_> = hold.rows().collect();
-        holds.touched.extend(holds.freed.iter().copied().chain(rows));
         holds.kept.clear();
         holds.stopping.extend(stops.iter().map(|stop| stop.allocation));
         holds.stops.extend(stops);
-        self.replan_openings();
     }
 
     fn stop_of(&self, index: usize, rules: &Reclaim, unit: &Unit, task: AllocationId) -> Stop {

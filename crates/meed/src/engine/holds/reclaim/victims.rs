@@ -7,7 +7,7 @@
 //!   owes: their parent orders them by what they have used, and `first` comes before;
 //! - with the winner's task `first` holds no more than its share, unless it is below its minimum:
 //!   what a queue may use beyond its share it gets when others end;
-//! - it has run as long as the rules ask for, and is not being stopped.
+//! - it has run as long as the rules ask for.
 //!
 //! Those come first whose queues owe most: leaves stand as in the walk, backwards, and where a
 //! parent keeps no ledger the child declared last comes first; in a leaf the youngest is first.
@@ -15,7 +15,7 @@
 //! of those that may be stopped.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
@@ -48,7 +48,6 @@ impl Engine {
         winner: QueueRow,
         turn: &Resources,
         rules: &Reclaim,
-        stopping: &BTreeSet<AllocationId>,
     ) -> Vec<Unit> {
         let mut sides: BTreeMap<QueueRow, Option<Sides>> = BTreeMap::new();
         let mut units: Vec<Unit> = Vec::new();
@@ -61,7 +60,7 @@ impl Engine {
             });
             let Some(sides) = *known else { continue };
             let ran = self.now.saturating_since(task.started);
-            let may = ran >= rules.min_runtime && !stopping.contains(&id);
+            let may = ran >= rules.min_runtime;
             let youth = (task.started, self.books.arrival(task.job), task.task);
             let unit = || Unit { leaf, sides, tasks: SmallVec::from_elem(id, 1), youth };
             if self.work.group(task.group).gang().is_none() {
@@ -94,8 +93,7 @@ impl Engine {
 
     /// Whether all that have reservations owe the leaf: then it gets one besides theirs.
     pub(in crate::engine) fn is_owed_by_all(&self, leaf: QueueRow) -> bool {
-        let holds = self.holds.as_ref().filter(|holds| holds.reclaim.is_some());
-        holds.is_some_and(|holds| {
+        self.holds.as_ref().is_some_and(|holds| {
             let mut leaves = holds.list.iter().map(|hold| self.leaf_of(hold.slot));
             leaves.all(|other| self.owing(leaf, other).is_some())
         })
