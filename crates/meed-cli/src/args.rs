@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use meed_config::policy::{KEYS, STATIC, orders};
 
+use crate::exit::Failure;
 use crate::reproduce::ReproduceArgs;
 
 /// Exit codes, shown by every `--help`.
@@ -94,6 +95,7 @@ Examples:
   meed simulate CTC-SP2.swf.gz --policy static --policy fair --policy long-term
   meed simulate cluster.toml --policy long-term,half_life=24h --policy long-term,round=24h
   meed simulate cluster.toml --set policy.quantum=30s --set queue.0.weight=2 --json result.json
+  meed simulate jobs.csv --map tenant=team,submit=created,duration=took:min,memory=mem:GiB
   meed simulate cluster.toml --policy long-term --log run.jsonl.zst";
 
 /// What `--policy` takes, from the tables of orders and keys.
@@ -116,7 +118,7 @@ fn policy_keys() -> String {
 pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
     /// (Google), .csv (Philly), a YARN ResourceManager's list of applications (JSON), .jsonl,
-    /// compressed or not.
+    /// sacct --parsable2, any table with one job a row (--map); compressed or not.
     pub(crate) scenario: PathBuf,
     #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
     pub(crate) policy: Vec<String>,
@@ -133,10 +135,15 @@ pub(crate) struct SimulateArgs {
     /// in .gz, .zst or .xz.
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Writes all jobs one by one as CSV (docs/jobs.md); compressed as the log.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) jobs: Option<PathBuf>,
     /// Changes a key of the scenario before it is read, as in policy.quantum=5 or
     /// cluster.node.0.count=20.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
     /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of
     /// counting them.
     #[arg(long)]
@@ -149,6 +156,38 @@ pub(crate) struct SimulateArgs {
     pub(crate) quiet: bool,
 }
 
+/// What is said of a trace that is somebody's own table.
+#[derive(Args)]
+pub(crate) struct TableArgs {
+    /// Format of the trace, where its name and content do not tell: csv, tsv, jsonl (tables of
+    /// jobs), sacct, swf and so on (docs/scenario.md, trace.format).
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// What is in which column of a table, as in tenant=user,submit=start_time,memory=mem:GiB
+    /// (docs/traces.md). May be given several times.
+    #[arg(long, value_name = "KEY=COLUMN,...")]
+    pub(crate) map: Vec<String>,
+}
+
+impl TableArgs {
+    /// `sets` with what these say, as changes of the scenario's trace.
+    pub(crate) fn with(&self, sets: &[String]) -> Result<Vec<String>, Failure> {
+        let mut all = sets.to_vec();
+        let text = |value: &str| serde_json::Value::from(value).to_string();
+        all.extend(self.format.iter().map(|format| format!("trace.format={}", text(format))));
+        for pair in self.map.iter().flat_map(|map| map.split(',')) {
+            let known = pair.split_once('=').map(|(key, column)| (key.trim(), column.trim()));
+            let Some((key, column)) = known.filter(|(key, _)| !key.is_empty()) else {
+                return Err(Failure::Usage(format!(
+                    "--map: `{pair}` is not of the form key=column, as in tenant=user"
+                )));
+            };
+            all.push(format!("trace.map.{key}={}", text(column)));
+        }
+        Ok(all)
+    }
+}
+
 #[derive(Subcommand)]
 pub(crate) enum TraceCommand {
     /// Says what is in a trace (or a scenario's workload): jobs, tenants, sizes, load, wrong lines.
@@ -156,7 +195,8 @@ pub(crate) enum TraceCommand {
         inspect \
                                     fb.tsv.xz --set trace.tenants=8 --json\n  meed trace inspect \
                                     task_events.csv.gz \
-                                    --set trace.unfinished=drop\n\n{EXIT_CODES}"))]
+                                    --set trace.unfinished=drop\n  meed trace inspect jobs.csv \
+                                    --map tenant=user,submit=start_time\n\n{EXIT_CODES}"))]
     Inspect {
         /// Trace or scenario.
         input: PathBuf,
@@ -202,6 +242,8 @@ pub(crate) struct TraceOptions {
     /// Changes a key of the scenario (or of the one made for a bare trace), as in trace.tenants=8.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
     /// Stops at the first wrong line instead of counting wrong lines.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -22,11 +22,17 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         ("--json", args.json.as_deref()),
         ("--report", args.report.as_deref()),
         ("--log", args.log.as_deref()),
+        ("--jobs", args.jobs.as_deref()),
     ];
     let mut files = guard(&outputs, &[("scenario", &args.scenario)])?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-    let scenario = Scenario::load_any(&args.scenario, &args.sets, on_bad_line)?;
+    let sets = args.table.with(&args.sets)?;
+    let scenario = Scenario::load_any(&args.scenario, &sets, on_bad_line)?;
     reads_of(&mut files, &scenario)?;
+    if args.jobs.is_some() && scenario.is_mapreduce() {
+        let what = "--jobs: a scenario of the MapReduce world has its jobs in --json";
+        return Err(Failure::Usage(what.to_owned()));
+    }
     if !args.quiet {
         scenario.warnings.iter().for_each(|warning| remark(warning));
     }
@@ -45,6 +51,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         seed: args.seed,
         series_points: args.series.unwrap_or(if shows_series { points } else { 0 }),
         strict: args.strict,
+        keep_jobs: args.jobs.is_some(),
     };
     let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;
     let mut watch = Terminal::new(args.quiet);
@@ -55,6 +62,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let comparison = result?;
     if let Some(path) = &args.report {
         files.write_text(path, &meed_report::to_html(&comparison))?;
+    }
+    if let Some(path) = &args.jobs {
+        let mut file = files.create(path)?;
+        meed_report::write_jobs(&comparison, &mut file).map_err(|why| file.failure(why))?;
+        file.finish()?;
     }
     if let Some(log) = log {
         log.finish()?;

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use meed_config::text::clean;
 use meed_sim::scenario::Scenario;
 use meed_workload::convert::convert;
-use meed_workload::inspect::{Quantiles, Summary, inspect};
+use meed_workload::inspect::{Quantiles, ResourceSummary, Summary, inspect};
 use meed_workload::{JobSource, OnBadLine};
 
 use crate::args::{TraceCommand, TraceOptions};
@@ -31,7 +31,8 @@ fn open(
     seed: Option<u64>,
 ) -> Result<(Scenario, Box<dyn JobSource + Send>), Failure> {
     let on_bad_line = if options.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-    let scenario = Scenario::load_any(input, &options.sets, on_bad_line)?;
+    let sets = options.table.with(&options.sets)?;
+    let scenario = Scenario::load_any(input, &sets, on_bad_line)?;
     if scenario.is_mapreduce() {
         let what = "is of the MapReduce world, whose tasks have work and no run times; a trace \
             cannot hold them";
@@ -59,7 +60,27 @@ fn show(input: &Path, options: &TraceOptions, json: bool) -> Result<(), Failure>
     }
     scenario.warnings.iter().for_each(|warning| remark(warning));
     summary.first_bad_lines.iter().for_each(|line| remark(&format!("wrong: {line}")));
-    print(&tables(&summary))
+    let first = if scenario.has_table() { first_jobs(&summary) } else { String::new() };
+    print(&(first + &tables(&summary)))
+}
+
+/// The first jobs of a table, as they are understood.
+fn first_jobs(summary: &Summary) -> String {
+    let each = |resource: &ResourceSummary| format!("{} of each", clean(&resource.resource));
+    let fixed = ["job", "queue", "submit, s", "tasks"].map(str::to_owned);
+    let header = fixed.into_iter().chain(summary.resources.iter().map(each));
+    let header: Vec<String> =
+        header.chain(["duration, s", "limit, s"].map(str::to_owned)).collect();
+    let mut first = table(&header.iter().map(String::as_str).collect::<Vec<_>>());
+    for job in &summary.first_jobs {
+        let names = [clean(&job.job).into_owned(), clean(&job.queue).into_owned()];
+        let numbers = [job.submit_s.to_string(), job.tasks.to_string()];
+        let demand = job.demand.iter().map(f64::to_string);
+        let limit = job.limit_s.map_or("-".to_owned(), |limit| limit.to_string());
+        let last = [job.duration_s.to_string(), limit];
+        first.add_row(names.into_iter().chain(numbers).chain(demand).chain(last));
+    }
+    format!("the first jobs, as they are understood:\n{first}\n\n")
 }
 
 fn tables(summary: &Summary) -> String {

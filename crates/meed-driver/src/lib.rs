@@ -14,6 +14,7 @@
 //! | [`Books`] | where the books of each queue are read: in a driver, or in one for each tenant |
 //! | [`Tally`], [`CapacityTime`], [`Sampler`] | what is counted while a run goes on |
 //! | [`counters`] | what a live driver counts for whoever watches it |
+//! | [`metrics`] | the text format of Prometheus, and what is told of queues |
 //! | [`explain`] | what stands in the way of a job or a queue, from the books of this instant |
 //! | [`record`] | what a run leaves: the form of tables, JSON and reports |
 //!
@@ -90,6 +91,7 @@ pub mod explain;
 mod header;
 mod journal;
 pub mod live;
+pub mod metrics;
 mod names;
 mod outcome;
 pub mod record;

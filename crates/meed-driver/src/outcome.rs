@@ -90,22 +90,24 @@ pub fn outcome(
         groups: groups(books, end),
         series: sampler.map(|sampler| sampler.series(books)).unwrap_or_default(),
         mapreduce: None,
-        jobs: job_records(&leaves, kept),
+        jobs: job_records(&leaves, kept, kinds.unit(measured).scale()),
         chart: None,
         queues,
     })
 }
 
 /// With queues by their place in the record.
-fn job_records(leaves: &[QueueId], kept: Vec<KeptJob>) -> Vec<JobRecord> {
+fn job_records(leaves: &[QueueId], kept: Vec<KeptJob>, scale: u64) -> Vec<JobRecord> {
     let places: BTreeMap<QueueId, usize> =
         leaves.iter().enumerate().map(|(place, leaf)| (*leaf, place)).collect();
     let record = |job: KeptJob| JobRecord {
         queue: places[&job.queue],
         label: job.label,
         submit_s: job.submit.as_secs_f64(),
+        started_s: job.started.map(Time::as_secs_f64),
         ended_s: job.ended.map(Time::as_secs_f64),
         tasks: job.tasks,
+        width: job.width as f64 / scale as f64,
     };
     kept.into_iter().map(record).collect()
 }

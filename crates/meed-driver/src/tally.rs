@@ -213,10 +213,15 @@ pub struct KeptJob {
     pub label: JobKey,
     /// When it arrived.
     pub submit: Time,
+    /// When its first task started.
+    pub started: Option<Time>,
     /// When it was done.
     pub ended: Option<Time>,
     /// How many tasks it has.
     pub tasks: u64,
+    /// The most of the measured resource that it needs at one instant to start a task, or a gang,
+    /// in the smallest units.
+    pub width: u64,
 }
 
 impl Tally {

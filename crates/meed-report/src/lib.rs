@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`summary_table`] | the terminal: policies compared, then tenants |
 //! | [`to_json`], [`write_json`] | programs: the record as it is (docs/json.md) |
+//! | [`write_jobs`] | programs: jobs one by one, as CSV (docs/jobs.md) |
 //! | [`to_html`] | a browser, also offline: interactive plots, tables, explanations |
 //! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
@@ -14,6 +15,7 @@
 
 mod embed;
 mod html;
+mod jobs;
 mod json;
 mod number;
 mod overtaken;
@@ -26,5 +28,6 @@ mod tenants;
 mod words;
 
 pub use html::to_html;
+pub use jobs::write_jobs;
 pub use json::{to_json, write_json};
 pub use table::{TableOptions, summary_table};

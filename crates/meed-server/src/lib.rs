@@ -22,7 +22,6 @@ pub mod clock;
 mod feed;
 pub mod here;
 mod http;
-mod metrics;
 pub mod protocol;
 pub mod run;
 pub mod service;

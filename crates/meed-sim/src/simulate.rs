@@ -23,6 +23,9 @@ pub struct SimulateOptions {
     pub series_points: usize,
     /// Whether a wrong line or a refused job stops the run.
     pub strict: bool,
+    /// Whether [`RunRecord::jobs`] are kept: memory grows with the workload then. The MapReduce
+    /// world keeps its own instead.
+    pub keep_jobs: bool,
 }
 
 /// What is told of tasks that others overtake, and of room that is held.
@@ -44,7 +47,7 @@ pub const DEFAULT_POLICIES: [&str; 3] = [STATIC, "fair", "long-term"];
 impl Default for SimulateOptions {
     fn default() -> SimulateOptions {
         let policies = DEFAULT_POLICIES.map(str::to_owned).to_vec();
-        SimulateOptions { policies, seed: None, series_points: 0, strict: false }
+        SimulateOptions { policies, seed: None, series_points: 0, strict: false, keep_jobs: false }
     }
 }
 
@@ -130,6 +133,7 @@ pub fn simulate_telling(
         let setup = WorldSetup {
             strict: options.strict,
             series_points: options.series_points,
+            keep_jobs: options.keep_jobs,
             looks: Looks { overtaken: overtaking != Overtaking::Nothing, ..Looks::default() },
             log: out,
             ..setup_of(scenario, plan, seed, source)

@@ -85,6 +85,7 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("when_blocked", "YARN serves the next queue when a container does not fit"),
         ("reservations", "YARN serves the next queue when a container does not fit"),
         ("charge_reservations", "YARN serves the next queue when a container does not fit"),
+        ("reserve_after", "YARN serves the next queue when a container does not fit"),
         ("reclaim_after", "YARN preempts by its own settings"),
         ("reclaim_min_runtime", "YARN preempts by its own settings"),
         ("reclaim_guard", "YARN preempts by its own settings"),

@@ -191,6 +191,10 @@ pub struct Policy {
     /// queue for which it is held. Orders without memory have none. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub charge_reservations: bool,
+    /// With [`Blocked::Reserve`]: room is held for a task that fits nowhere when its turn came so
+    /// long ago; until then others are served as under [`Blocked::Skip`]. Only the root's is read.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub reserve_after: Span,
     /// Whether, and when, running tasks are stopped for reservations. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reclaim: Option<Reclaim>,
@@ -337,6 +341,7 @@ impl Policy {
             quantum: Quantum::Adaptive { initial: DEFAULT_QUANTUM, interval: REFRESH_INTERVAL },
             blocked: Blocked::Skip,
             charge_reservations: false,
+            reserve_after: Span::ZERO,
             reclaim: None,
             t_wait: None,
             per_server: false,
@@ -385,11 +390,20 @@ impl Policy {
         let guard = (self.t_wait.is_some() && !self.measure.info().keeps_usage)
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
         let problem = memory.or(scalar).or(discount).or(interval).or(guard);
-        problem.or_else(|| self.problem_per_server()).or_else(|| self.problem_with_reclaim())
+        let problem = problem.or_else(|| self.problem_per_server());
+        problem.or_else(|| self.problem_with_patience()).or_else(|| self.problem_with_reclaim())
     }
 }
 
 impl Policy {
+    fn problem_with_patience(&self) -> Option<String> {
+        let holds = matches!(self.blocked, Blocked::Reserve(_));
+        (!holds && self.reserve_after > Span::ZERO).then(|| {
+            "reserve_after says when room is held for a task; say when_blocked = \"reserve\""
+                .to_owned()
+        })
+    }
+
     fn problem_with_reclaim(&self) -> Option<String> {
         let rules = self.reclaim?;
         let holds = matches!(self.blocked, Blocked::Reserve(_));

@@ -341,12 +341,28 @@ pub struct HoldsState {
     pub pushed: Vec<u32>,
     /// Nodes where something else has changed since.
     pub touched: Vec<u32>,
+    /// Groups whose turn has come and that are passed over for a while, in order.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub passed: Vec<PassedState>,
     /// What is held idle, as of the last decision.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Vec<IdleState>,
     /// Slots of running tasks that were told to stop, in order.
     #[cfg_attr(feature = "serde", serde(default))]
     pub stopping: Vec<u32>,
+}
+
+/// A group whose tasks fit nowhere, though it is, or was, their turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct PassedState {
+    /// The slot of its job.
+    pub job: u32,
+    /// The number of the group in the job.
+    pub group: u32,
+    /// Since when.
+    pub since: Time,
 }
 
 /// Room on a node that is held idle for a job.

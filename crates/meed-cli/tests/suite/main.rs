@@ -14,6 +14,7 @@ mod escapes;
 mod explain;
 mod files;
 mod issue;
+mod jobs;
 mod live;
 mod mapreduce;
 mod overtaken;
@@ -22,6 +23,7 @@ mod real_backfill;
 mod real_traces;
 mod replay;
 mod sweep;
+mod tables;
 mod tidy;
 #[path = "../../../meed-sim/tests/suite/backfill/twins/mod.rs"]
 mod twins;

@@ -295,7 +295,7 @@ pub(super) fn when_blocked(
     let said = meaning(spec, "when_blocked", WHEN_BLOCKED)?;
     let no = Value::Flag(false);
     let is_given = |key: &&str| spec.get(key).is_some_and(|value| *value != no);
-    let given = ["reservations", "charge_reservations"].into_iter().find(is_given);
+    let given = ["reservations", "charge_reservations", "reserve_after"].into_iter().find(is_given);
     if let (Some(blocked @ (Blocked::Skip | Blocked::Wait)), Some(key)) = (said, given) {
         let what = format!(
             "reservations are made with when_blocked = \"reserve\" only, here it is \"{}\"; leave \
@@ -305,10 +305,13 @@ pub(super) fn when_blocked(
         return Err(spec.error(key, what));
     }
     policy.charge_reservations = spec.get("charge_reservations") == Some(&Value::Flag(true));
+    let after = span(spec, "reserve_after")?;
+    policy.reserve_after = after.unwrap_or(Span::ZERO);
+    let implied = policy.charge_reservations || after.is_some();
     policy.blocked = match (said, reservations(spec)?) {
         (_, Some(reservations)) => Blocked::Reserve(reservations),
         (Some(blocked), None) => blocked,
-        (None, None) if policy.charge_reservations => Blocked::Reserve(Reservations::ONE),
+        (None, None) if implied => Blocked::Reserve(Reservations::ONE),
         (None, None) => policy.blocked,
     };
     Ok(())

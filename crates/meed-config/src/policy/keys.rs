@@ -207,6 +207,17 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "reserve_after",
+        about: "of `reserve`: how long a turn is passed over before room is held for it (0s)",
+        form: Form::Quantity,
+        group: "when_blocked",
+        of: |policy, _| {
+            let after = policy.reserve_after;
+            (after > meed::Span::ZERO).then(|| apply::time(after))
+        },
+        ..PLAIN
+    },
+    Key {
         name: "reclaim_after",
         about: "stop tasks of queues that owe, for a reservation that has waited so long; or never",
         form: Form::Quantity,

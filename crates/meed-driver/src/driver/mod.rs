@@ -102,7 +102,7 @@ impl<J, K: Journal> Driver<J, K> {
     }
 
     /// The same driver, with its records in `journal` from now on.
-    pub(crate) fn with_journal<L: Journal>(self, journal: L) -> Driver<J, L> {
+    pub fn with_journal<L: Journal>(self, journal: L) -> Driver<J, L> {
         Driver {
             tells: journal.is_on(),
             journal,

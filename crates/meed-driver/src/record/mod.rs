@@ -128,11 +128,16 @@ pub struct JobRecord {
     pub label: JobKey,
     /// When it arrived.
     pub submit_s: f64,
+    /// When its first task started; `None` where none has.
+    pub started_s: Option<f64>,
     /// When its last task ended; `None` where it failed, was cancelled or was not done by the end
     /// of the run.
     pub ended_s: Option<f64>,
     /// How many tasks it has.
     pub tasks: u64,
+    /// The most of the measured resource that it needs at one instant to start: that of its widest
+    /// task, or of all that start together of a gang.
+    pub width: f64,
 }
 
 /// A leaf queue's outcome.

@@ -146,6 +146,7 @@ fn measure(grid: &Grid, point: &Point) -> Result<Vec<String>, SweepError> {
         seed: Some(point.seed),
         series_points: 0,
         strict: grid.strict,
+        keep_jobs: true,
     };
     let scenario = &grid.scenarios[point.scenario];
     let comparison = simulate(scenario, &options, None, &mut Unwatched).map_err(fail)?;

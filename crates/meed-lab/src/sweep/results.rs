@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use meed_sim::record::{QueueRecord, RunRecord};
+use meed_sim::record::{JobRecord, QueueRecord, RunRecord};
 
 use super::grid::{Grid, Point};
 
@@ -33,7 +33,7 @@ const fn column(
 }
 
 /// All columns, in order; behind them `used_RESOURCE` for each resource.
-pub const COLUMNS: [Column; 28] = [
+pub const COLUMNS: [Column; 34] = [
     column("psi", "sharing benefit Psi (TSC'18 Eq. 4)", |run| Some(run.psi)),
     column("omega", "sharing loss Omega (Eq. 5), 0 or below", |run| Some(run.omega)),
     column("jain", "Jain's index over the rho of tenants", |run| run.jain),
@@ -73,6 +73,24 @@ pub const COLUMNS: [Column; 28] = [
     column("heavy_wait_s", "the same of the heaviest tenth", |run| {
         mean_wait(run, |tenants| (tenants - tenants.div_ceil(10), tenants))
     }),
+    column(
+        "wide_wait_s",
+        "mean wait of the widest tenth of jobs, from submission to their first task's start",
+        |run| wide_waits(run).map(|waits| waits.wide),
+    ),
+    column("wide_longest_wait_s", "the longest of them", |run| {
+        wide_waits(run).map(|waits| waits.longest)
+    }),
+    column("narrow_wait_s", "mean wait of all other jobs", |run| {
+        wide_waits(run).and_then(|waits| waits.others)
+    }),
+    column("held_share", "part of capacity x time that was held for tasks, and idle", |run| {
+        run.held_idle.as_ref().and_then(|held| held.get(&run.measured)).copied()
+    }),
+    column("stops", "tasks that were stopped for others", |run| {
+        run.stopped.as_ref().map(|stopped| stopped.tasks as f64)
+    }),
+    column("lost_share", "part of all use that was work lost so", lost),
     column("jobs", "jobs that ended", |run| {
         Some(run.queues.iter().map(|q| q.jobs).sum::<u64>() as f64)
     }),
@@ -124,9 +142,43 @@ fn at(run: &RunRecord, of: fn(&QueueRecord) -> Option<f64>, q: f64) -> Option<f6
 }
 
 fn borrowed(run: &RunRecord) -> Option<f64> {
+    of_all_use(run, run.queues.iter().map(|q| q.borrowed).sum())
+}
+
+/// Work that was lost by stops, over all use.
+fn lost(run: &RunRecord) -> Option<f64> {
+    let lost = run.stopped.as_ref()?.lost.get(&run.measured)?;
+    of_all_use(run, *lost)
+}
+
+fn of_all_use(run: &RunRecord, part: f64) -> Option<f64> {
     let used: f64 = run.queues.iter().filter_map(|q| q.usage.get(&run.measured)).sum();
-    let borrowed: f64 = run.queues.iter().map(|q| q.borrowed).sum();
-    (used > 0.0).then(|| borrowed / used)
+    (used > 0.0).then(|| part / used)
+}
+
+/// Waits of jobs by their width.
+struct WideWaits {
+    wide: f64,
+    longest: f64,
+    /// Of the others, where there are any.
+    others: Option<f64>,
+}
+
+/// The widest tenth are all jobs of the largest widths, down to that with which they are a tenth of
+/// all at least. A job that has not started has waited up to the end of the run.
+fn wide_waits(run: &RunRecord) -> Option<WideWaits> {
+    let waited = |job: &JobRecord| job.started_s.unwrap_or(run.end_s) - job.submit_s;
+    let mut jobs: Vec<(f64, f64)> = run.jobs.iter().map(|job| (job.width, waited(job))).collect();
+    // Waits as well: a sum of floats is the same in one order only.
+    jobs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+    let least = jobs.get(jobs.len().div_ceil(10).checked_sub(1)?)?.0;
+    let (wide, others) = jobs.split_at(jobs.partition_point(|(width, _)| *width >= least));
+    let mean = |jobs: &[(f64, f64)]| {
+        let sum: f64 = jobs.iter().map(|(_, wait)| wait).sum();
+        (!jobs.is_empty()).then(|| sum / jobs.len() as f64)
+    };
+    let longest = wide.iter().map(|(_, wait)| *wait).fold(0.0, f64::max);
+    Some(WideWaits { wide: mean(wide)?, longest, others: mean(others) })
 }
 
 /// Mean over some tenants of the mean wait of each one's tasks. `which` gives the range among those

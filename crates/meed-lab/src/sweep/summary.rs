@@ -73,7 +73,7 @@ pub struct Judged {
 const HOUR: f64 = 3600.0;
 
 /// The figures that charts, tables and the best and worst are made of, in order.
-pub const JUDGED: [Judged; 11] = [
+pub const JUDGED: [Judged; 12] = [
     Judged {
         column: "psi",
         title: "sharing benefit Psi",
@@ -140,6 +140,13 @@ pub const JUDGED: [Judged; 11] = [
     Judged {
         column: "heavy_wait_s",
         title: "mean wait of the heaviest tenth of tenants",
+        unit: "h",
+        divisor: HOUR,
+        better: Better::Less,
+    },
+    Judged {
+        column: "wide_wait_s",
+        title: "mean wait of the widest tenth of jobs",
         unit: "h",
         divisor: HOUR,
         better: Better::Less,

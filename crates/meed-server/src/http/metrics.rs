@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use meed_driver::metrics::MetricsPage;
 
 use super::gate::{Caller, Counts, Gate};
 use super::problem::Problem;
-use crate::metrics::MetricsPage;
 use crate::protocol::Request;
 
 /// All that is counted, in the text format of Prometheus. For operators and admins.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use meed_driver::explain::QueueStatus;
+use meed_driver::metrics::{Buckets, MetricsPage, TURN_BOUNDS, WAIT_BOUNDS, queue_gauges};
 use meed_journal::TaskKey;
 
 use super::{Places, World, WorldError};
 use crate::clock::{boot_us, wall_us};
 use crate::feed::{Feed, FeedEvent};
-use crate::metrics::{Buckets, MetricsPage, TURN_BOUNDS, WAIT_BOUNDS};
 use crate::protocol::{NotDone, RefusalKind};
 use crate::settings::Role;
 use crate::user::LocalUser;
@@ -157,47 +157,6 @@ impl World {
             page.sample("meed_allocated", &[("resource", &shown.resource)], shown.held);
         }
     }
-}
-
-/// Name, kind and help of a gauge, and where its value is.
-type Gauge = (&'static str, &'static str, fn(&QueueStatus) -> Option<f64>);
-
-/// What each queue has. Amounts are in the unit of the resource that fairness is measured in.
-const GAUGES: &[Gauge] = &[
-    ("meed_queue_weight", "Weight among its siblings.", |q| Some(q.weight)),
-    ("meed_queue_entitled", "What it is entitled to.", |q| Some(q.share)),
-    ("meed_queue_allocated", "What its tasks hold.", |q| Some(q.held)),
-    ("meed_queue_demand", "What it holds and waits for.", |q| Some(q.demand)),
-    ("meed_queue_charged_resource_seconds", "What its ledger holds against it.", |q| {
-        Some(q.charged)
-    }),
-    ("meed_queue_balance_resource_seconds", "What it has lent less what it borrowed.", |q| {
-        Some(q.balance)
-    }),
-    ("meed_queue_rho_ratio", "Fairness degree; absent before its first demand.", |q| q.rho),
-    ("meed_queue_waiting_tasks", "Tasks that wait.", |q| Some(q.waiting_tasks as f64)),
-    ("meed_queue_live_jobs", "Jobs that the scheduler knows.", |q| Some(q.jobs as f64)),
-];
-
-fn queue_gauges(page: &mut MetricsPage, queues: &[(String, QueueStatus)]) {
-    let mut family =
-        |name: &str, kind: &str, help: &str, value: fn(&QueueStatus) -> Option<f64>| {
-            page.family(name, kind, help);
-            for (queue, status) in queues {
-                let labels = [("queue", queue.as_str()), ("resource", status.measured.as_str())];
-                // Of what is counted in tasks and jobs the resource says nothing.
-                let plain = name.ends_with("_tasks") || name.ends_with("_jobs");
-                let labels = if plain { &labels[..1] } else { &labels[..] };
-                if let Some(value) = value(status) {
-                    page.sample(name, labels, value);
-                }
-            }
-        };
-    for (name, help, value) in GAUGES {
-        family(name, "gauge", help, *value);
-    }
-    let help = "What its tasks have held so far.";
-    family("meed_queue_usage_resource_seconds_total", "counter", help, |q| Some(q.usage));
 }
 
 /// Bytes of the journal and of the books.

@@ -80,6 +80,13 @@ pub(super) fn jobs(
     wanted: impl Fn(&Arrival) -> bool,
 ) -> Result<Vec<Found>, LogError> {
     let mut look = Look::default();
+    for (t, arrival) in recording.begun.iter().flat_map(|begun| &begun.jobs) {
+        if wanted(arrival) {
+            // It was there when the record began.
+            look.arrives(*t, arrival, None);
+        }
+        look.arrived += 1;
+    }
     let kinds = [
         Kind::Arrive,
         Kind::Refuse,
@@ -95,7 +102,11 @@ pub(super) fn jobs(
     while let Some((_, record)) = reader.next(&kinds)? {
         if let Some(arrival) = arrival_of(&record.fact) {
             if wanted(arrival) {
-                look.arrives(record.t, arrival, &record.fact);
+                let why_refused = match &record.fact {
+                    Fact::Refuse(refusal) => Some(refusal.why.clone()),
+                    _ => None,
+                };
+                look.arrives(record.t, arrival, why_refused);
             }
             look.arrived += 1;
         } else {
@@ -117,11 +128,7 @@ struct Look {
 }
 
 impl Look {
-    fn arrives(&mut self, t: Time, arrival: &Arrival, fact: &Fact) {
-        let why_refused = match fact {
-            Fact::Refuse(refusal) => Some(refusal.why.clone()),
-            _ => None,
-        };
+    fn arrives(&mut self, t: Time, arrival: &Arrival, why_refused: Option<String>) {
         if why_refused.is_none() {
             self.alive.insert(arrival.job.clone(), self.found.len());
         }

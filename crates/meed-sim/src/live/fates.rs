@@ -14,6 +14,7 @@ use meed::{Span, Time};
 use meed_journal::{Fact, JobKey, Kind, Name, TaskKey};
 use smallvec::SmallVec;
 
+use super::Begun;
 use crate::log::read::{LogError, LogFile, Run};
 
 /// What becomes of an attempt.
@@ -49,11 +50,17 @@ pub(crate) struct Fates {
 }
 
 impl Fates {
-    /// Looks through `run`.
-    pub(crate) fn of(log: &LogFile, run: &Run) -> Result<Fates, LogError> {
+    /// Looks through `run`, which may begin in the middle.
+    pub(crate) fn of(log: &LogFile, run: &Run, begun: Option<&Begun>) -> Result<Fates, LogError> {
         let mut fates = Fates::default();
+        for (key, node, since) in begun.iter().flat_map(|begun| &begun.running) {
+            fates.task(&key.job, key.task).since = Some((*since, node.clone()));
+        }
         let mut reader = log.read(run)?;
-        let (mut tasks, mut ended) = (0, 0);
+        let groups = begun.iter().flat_map(|begun| &begun.jobs).flat_map(|(_, job)| &job.groups);
+        let mut tasks = groups.map(|group| u64::from(group.tasks)).sum::<u64>()
+            + begun.map_or(0, |begun| begun.running.len() as u64);
+        let mut ended = 0;
         while let Some((_, record)) = reader.next_any()? {
             let kind = record.fact.kind();
             let groups = match &record.fact {

@@ -16,6 +16,7 @@
 //! Invariant: within an instant things happen in the order of the record, ends that it does not
 //! have before all else. So under the recorded policy all decisions are the recorded ones.
 
+mod begun;
 mod fates;
 mod run;
 
@@ -33,6 +34,7 @@ use crate::log::SharedLog;
 use crate::log::read::{LogError, Reader};
 use crate::replay::Difference;
 use crate::world::RunError;
+pub(crate) use begun::{Begun, begun};
 pub(crate) use fates::Fates;
 pub(crate) use run::Begin;
 
@@ -45,7 +47,9 @@ pub(crate) enum Mode {
 }
 
 /// What is kept of a live job: the number of its arrival, refused ones counted.
+#[derive(Deserialize)]
 pub(crate) struct Came {
+    #[serde(skip)]
     number: u64,
 }
 

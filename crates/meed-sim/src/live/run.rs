@@ -8,7 +8,7 @@ use meed::{Config, Time};
 use meed_driver::record::RunRecord;
 use meed_driver::{Driver, Ending, Sampler, finish_of, outcome};
 
-use super::{Came, Fates, Mode, World};
+use super::{Begun, Came, Fates, Mode, World};
 use crate::holds::HoldHistory;
 use crate::log::read::Reader;
 use crate::log::{Log, SharedLog};
@@ -28,6 +28,8 @@ pub(crate) struct Begin<'a> {
     pub(crate) records: Reader,
     pub(crate) file: Arc<str>,
     pub(crate) fates: Arc<Fates>,
+    /// With what it begins, where that is in the middle.
+    pub(crate) begun: Option<Arc<Begun>>,
     /// The last instant, where the record may be cut short in it.
     pub(crate) cut_at: Option<Time>,
     pub(crate) series_points: usize,
@@ -54,10 +56,18 @@ impl<'a> World<'a> {
         }
         let place = (begin.placement)(begin.config.kinds.len(), begin.seed);
         let log = SharedLog::new(begin.log.into());
-        let driver: Driver<Came, SharedLog<'a>> = Driver::new(begin.config, place, log)?;
+        let driver: Driver<Came, SharedLog<'a>> = match &begin.begun {
+            None => Driver::new(begin.config, place, log)?,
+            Some(begun) => begun.driver(place, log).map_err(|what| RunError::Played {
+                file: Arc::clone(&begin.file),
+                line: 1,
+                what,
+            })?,
+        };
         let driver = driver.find_by_key();
         let points = begin.series_points;
-        Ok(World {
+        let begun = begin.begun;
+        let mut world = World {
             sampler: (points > 0).then(|| Sampler::new(points, &driver)),
             driver,
             mode: begin.mode,
@@ -68,7 +78,7 @@ impl<'a> World<'a> {
             running: BTreeMap::new(),
             ends: BTreeMap::new(),
             order: 0,
-            came: 0,
+            came: begun.as_ref().map_or(0, |begun| begun.jobs.len() as u64),
             max_attempts: begin.max_attempts,
             as_recorded: begin.as_recorded,
             cut_at: begin.cut_at,
@@ -78,7 +88,15 @@ impl<'a> World<'a> {
             left_out: 0,
             holds: HoldHistory::default(),
             now: Time::ZERO,
-        })
+        };
+        world.now = world.driver.engine().now();
+        for id in world.driver.engine().running_ids().collect::<Vec<_>>() {
+            let engine = world.driver.engine();
+            let since = engine.started(id).unwrap_or(world.now);
+            let failures = engine.failures_of(id);
+            world.starts(id, since, failures);
+        }
+        Ok(world)
     }
 
     /// Runs until nothing is left that happens at `last` or before.

@@ -60,6 +60,7 @@ impl Recording {
             records: self.log.read(&self.run)?,
             file: Arc::clone(self.log.file()),
             fates: Arc::clone(self.fates().expect("asked of live runs only")),
+            begun: self.begun.clone(),
             cut_at: (!self.run.finished).then_some(self.run.end),
             series_points,
             log,
@@ -130,6 +131,12 @@ pub(super) fn replay(
     let (header, points) = (&recording.run.header, options.series_points);
     let mut remarks = recording.remarks();
     let others = Others::of(recording, options, &mut remarks)?;
+    if recording.begun.is_some() && !others.plans.is_empty() {
+        let what = "this run begins in the middle, with the ledgers and running tasks of its \
+            policy: it can be verified and explained, and not be run under another policy or on \
+            other nodes";
+        return Err(recording.scenario.error(what).into());
+    }
     if others.plans.iter().any(|(_, plan)| plan.partitioned) {
         let what = "a live world's record cannot be run under `static`: what happened to nodes is \
             of the whole cluster";

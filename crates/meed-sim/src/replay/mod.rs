@@ -29,7 +29,7 @@ pub use compare::Difference;
 pub(crate) use mapreduce::WORLD;
 pub(crate) use source::{ARRIVALS, Workload, arrival_of};
 
-use crate::live::Fates;
+use crate::live::{Begun, Fates, begun};
 use crate::log::Log;
 use crate::log::read::{LogError, LogFile, Run};
 use crate::record::{Comparison, RunRecord, SCHEMA};
@@ -61,6 +61,8 @@ pub struct Recording {
     workload: Workload,
     /// Of a live world's run: how long its tasks took.
     fates: Option<Arc<Fates>>,
+    /// Of a live world's run: with what it begins, where that is in the middle.
+    pub(crate) begun: Option<Arc<Begun>>,
 }
 
 /// What else to run.
@@ -122,8 +124,17 @@ impl Recording {
             true => Workload::none(scenario.kinds()),
             false => Workload::of(&log, &run, scenario.kinds())?,
         };
-        let fates = is_live.then(|| Fates::of(&log, &run)).transpose()?.map(Arc::new);
-        let recording = Recording { log, run, scenario, workload, fates };
+        let begun = match is_live {
+            true => {
+                let plan = scenario.recorded_plan(&run.header, &place(&log, &run))?;
+                let (kinds, seed) = (plan.config.kinds.len(), scenario.seed);
+                begun(&log, &run, || (plan.placement)(kinds, seed))?.map(Arc::new)
+            }
+            false => None,
+        };
+        let fates = is_live.then(|| Fates::of(&log, &run, begun.as_deref()));
+        let fates = fates.transpose()?.map(Arc::new);
+        let recording = Recording { log, run, scenario, workload, fates, begun };
         // What is wrong with its policies is told before anything runs.
         match is_mapreduce {
             true => drop(recording.scenario.plan(recording.policy())?),

@@ -7,6 +7,7 @@ use meed_workload::format::is_google;
 use meed_workload::google::{Draw, PUBLISHED_MACHINES, published_mix, read_machine_events};
 use meed_workload::machines::{MachineChange, Machines};
 use meed_workload::mwf::read_machines;
+use meed_workload::table::{is_openb_nodes, read_openb_nodes};
 use meed_workload::{OnBadLine, Origin};
 use toml::Spanned;
 
@@ -25,6 +26,7 @@ enum Plan {
     Mix { count: u32, draw: Draw },
     Alea(PathBuf),
     Google(PathBuf),
+    Openb(PathBuf),
 }
 
 /// Reads them; files are looked for in `folder`. Nothing when none are asked for.
@@ -44,6 +46,7 @@ pub(super) fn read(
         }
         Plan::Alea(path) => read_machines(&Origin::path(path), kinds, on_bad_line)?,
         Plan::Google(path) => read_machine_events(&Origin::path(path), kinds, on_bad_line)?,
+        Plan::Openb(path) => read_openb_nodes(&Origin::path(path), kinds, on_bad_line)?,
     })
 }
 
@@ -78,15 +81,22 @@ fn file_plan(path: PathBuf, format: Option<&str>) -> Result<Plan, String> {
     match format {
         Some("alea") => Ok(Plan::Alea(path)),
         Some("google") => Ok(Plan::Google(path)),
-        Some(other) => Err(format!("format `{other}` is not one of alea, google")),
+        Some("openb") => Ok(Plan::Openb(path)),
+        Some(other) => Err(format!("format `{other}` is not one of alea, google, openb")),
         None if is_google(&path, "machine_events") => Ok(Plan::Google(path)),
         None if name.contains(".machines") => Ok(Plan::Alea(path)),
+        None if is_openb(&path) => Ok(Plan::Openb(path)),
         None => Err(format!(
             "the name `{name}` does not tell the format; .machines is Alea's, machine_events*.csv \
-             is Google's, or say \
-             format = \"alea\" or \"google\""
+             is Google's, a list with sn,cpu_milli,memory_mib,gpu,model is openb's, or say \
+             format = \"alea\", \"google\" or \"openb\""
         )),
     }
+}
+
+/// Whether its first line is that of openb's node list; what cannot be read is said by its reader.
+fn is_openb(path: &Path) -> bool {
+    Origin::path(path).beginning(1 << 10).is_ok_and(|start| is_openb_nodes(&start))
 }
 
 /// Without a count the cell as it was; with one, drawn at random as in the DRFH paper.

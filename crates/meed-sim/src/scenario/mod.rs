@@ -351,6 +351,14 @@ impl Scenario {
         let Some(trace) = &self.trace else { return Ok(()) };
         let source = trace.open(&self.kinds, on_bad_line, None)?;
         self.trace_queues = source.queues().to_vec();
+        if trace.is_table() {
+            let words = source.assumptions();
+            let guesses = meed_workload::table::guesses(&words);
+            if !guesses.is_empty() {
+                let guesses = guesses.join("; ");
+                self.warnings.push(format!("{guesses} (--map says otherwise)"));
+            }
+        }
         meed_config::queues::add(&mut self.queues, &self.trace_queues, &mut self.warnings);
         Ok(())
     }
@@ -514,6 +522,11 @@ impl Scenario {
         let kinds = plan.config.kinds.len();
         let engine = meed::Engine::new(plan.config, (plan.placement)(kinds, 0));
         engine.map(|_| ()).map_err(|why| place.whole(why.to_string()))
+    }
+
+    /// Whether its trace is a table of jobs, of which much may be guessed.
+    pub fn has_table(&self) -> bool {
+        self.trace.as_ref().is_some_and(TracePlan::is_table)
     }
 
     /// Files that it reads besides its own: the trace, machines, submission times.

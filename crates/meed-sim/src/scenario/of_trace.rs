@@ -8,16 +8,18 @@ use meed_config::Place;
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_workload::canonical::CanonicalSource;
-use meed_workload::format::TraceFormat;
+use meed_workload::format::{TraceFormat, UNKNOWN};
+use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
 use meed_workload::philly::{PhillyAssumptions, PhillySource};
 use meed_workload::swf::{SwfAssumptions, SwfSource};
+use meed_workload::table::{TableAssumptions, TableSource, table_resources};
 use meed_workload::yarn::{YarnAssumptions, YarnSource};
 use meed_workload::{OnBadLine, Origin, TraceError};
 use serde::Serialize;
 use toml::Spanned;
 
 use super::raw::{self, RawScenario};
-use super::{LoadError, Scenario, ScenarioError};
+use super::{LoadError, Scenario, ScenarioError, set, trace};
 
 /// Slots of the cluster that a trace without one is run on.
 const ASSUMED_SLOTS: u64 = 1000;
@@ -35,6 +37,11 @@ impl Scenario {
     ) -> Result<Scenario, LoadError> {
         match is_trace(path, sets) {
             true => Scenario::of_trace(path, sets, on_bad_line),
+            false if is_unknown(path) => Err(TraceError::Settings {
+                what: path.display().to_string(),
+                why: format!("this is no scenario, and {UNKNOWN}"),
+            }
+            .into()),
             false => Scenario::load(path, sets, on_bad_line),
         }
     }
@@ -46,10 +53,14 @@ impl Scenario {
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
         let format = match format_set(sets) {
-            Some(set) => set,
+            Some(set) => set?,
+            None if is_mapped(sets) => TraceFormat::of_table(path),
             None => TraceFormat::of_file(path)?,
         };
-        let (cluster, note) = cluster_for(path, format)?;
+        let (cluster, note) = match format.table() {
+            Some(_) => cluster_for_table(path, format, sets)?,
+            None => cluster_for(path, format)?,
+        };
         let file = path.display().to_string();
         let unnamed = TraceFormat::of_name(path).ok() != Some(format);
         let format = unnamed.then(|| format.name().to_owned());
@@ -81,14 +92,39 @@ fn is_trace(path: &Path, sets: &[String]) -> bool {
     let Ok(start) = Origin::path(path).beginning(BEGINNING) else { return false };
     let looks_like_scenario = || String::from_utf8_lossy(&start).contains("[cluster");
     TraceFormat::of_content(&start).is_some()
-        || format_set(sets).is_some() && !looks_like_scenario()
+        || (format_set(sets).is_some() || is_mapped(sets)) && !looks_like_scenario()
+}
+
+/// Whether a file that is no trace is no scenario either: nothing in it looks like TOML.
+fn is_unknown(path: &Path) -> bool {
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        return false;
+    }
+    let Ok(start) = Origin::path(path).beginning(BEGINNING) else { return false };
+    let lines = || start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let has_table = lines().any(|line| line.starts_with(b"["));
+    let holds_something = lines().any(|line| !line.is_empty() && line[0] != b'#');
+    let is_toml = || toml::from_str::<toml::Table>(&String::from_utf8_lossy(&start)).is_ok();
+    holds_something && !has_table && !is_toml()
+}
+
+/// Whether some `--set` says what the columns of the trace are.
+fn is_mapped(sets: &[String]) -> bool {
+    sets.iter().any(|set| set.starts_with("trace.map.") || set.starts_with("trace.map="))
 }
 
 /// The format that a `--set trace.format=...` names.
-fn format_set(sets: &[String]) -> Option<TraceFormat> {
+fn format_set(sets: &[String]) -> Option<Result<TraceFormat, TraceError>> {
     let value = |set: &String| set.strip_prefix("trace.format=").map(str::to_owned);
     let value = sets.iter().filter_map(value).next_back()?;
-    TraceFormat::named(value.trim_matches('"'))
+    let name = value.trim().trim_matches('"');
+    Some(TraceFormat::named(name).ok_or_else(|| TraceError::Settings {
+        what: "trace.format".to_owned(),
+        why: format!(
+            "`{name}` is not one of {}",
+            TraceFormat::names().collect::<Vec<_>>().join(", ")
+        ),
+    }))
 }
 
 /// The cluster of a trace: as scenario files write it.
@@ -240,6 +276,14 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
             Ok((Cluster::of_one("gpu", gpus), Some(note)))
         }
         TraceFormat::Yarn => cluster_for_yarn(path, how),
+        TraceFormat::Kubernetes => cluster_for_kubernetes(path),
+        // A table's cluster depends on its mapping: `cluster_for_table`.
+        TraceFormat::Csv
+        | TraceFormat::Tsv
+        | TraceFormat::JsonLines
+        | TraceFormat::Sacct
+        | TraceFormat::Openb
+        | TraceFormat::Alibaba2018 => Ok((Cluster::of_one("slot", ASSUMED_SLOTS), None)),
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
             let kinds = source.kinds();
@@ -283,6 +327,104 @@ fn cluster_for_yarn(path: &Path, how: &str) -> Result<(Cluster, Option<String>),
     let amounts =
         [("cpu".to_owned(), whole(size.vcores)), ("memory".to_owned(), Quantity::Text(memory))];
     Ok((Cluster::pool(amounts.into()), Some(note)))
+}
+
+/// One pool of the resources that a table has columns for, that its jobs would keep busy.
+fn cluster_for_table(
+    path: &Path,
+    format: TraceFormat,
+    sets: &[String],
+) -> Result<(Cluster, Option<String>), LoadError> {
+    let options = table_options(path, format, sets)?;
+    let origin = Origin::path(path);
+    let kinds = table_resources(&origin, &options)?;
+    let place = || path.display().to_string();
+    let too_many = |why: meed::ConfigError| TraceError::Header {
+        file: place().into(),
+        line: 1,
+        why: format!("resources: {why}"),
+    };
+    if let Some(nodes) = nodes_beside(path).filter(|_| format == TraceFormat::Openb) {
+        let resources = kinds.into_iter().map(resource_of).collect();
+        let machines = raw::Machines {
+            file: Some(nodes.display().to_string()),
+            format: Some("openb".to_owned()),
+            ..raw::Machines::default()
+        };
+        return Ok((Cluster { resources, machines: Some(machines), node: Vec::new() }, None));
+    }
+    let known = ResourceKinds::new(kinds.clone()).map_err(too_many)?;
+    let size = TableSource::open(&origin, &known, &options, OnBadLine::Skip)?.size();
+    Ok(pool_of(&kinds, &size, "the table has no cluster"))
+}
+
+/// One pool that so much of each resource would be busy in the mean, and what is said of it.
+fn pool_of(kinds: &[(String, Unit)], size: &[u64], why: &str) -> (Cluster, Option<String>) {
+    let amount = |((name, unit), size): (&(String, Unit), &u64)| {
+        let amount = match unit {
+            Unit::Milli => whole(size.div_ceil(Unit::Milli.scale()).max(1)),
+            Unit::Bytes => Quantity::Text(format!("{}GiB", size.div_ceil(1 << 30).max(1))),
+        };
+        (name.clone(), amount)
+    };
+    let amounts: AmountsByName = kinds.iter().zip(size).map(amount).collect();
+    let words = amounts.iter().map(|(name, amount)| format!("{} {name}", amount.text()));
+    let note = format!(
+        "{why}; one pool of {} is assumed, for which the offered load from the \
+         first submission to the last is about 1 (at most what all tasks hold at once); change it \
+         with --set cluster.node.0.capacity.{}=N",
+        words.collect::<Vec<_>>().join(", "),
+        kinds[0].0
+    );
+    let resources = kinds.iter().cloned().map(resource_of).collect();
+    let node = vec![NodeForm::one("pool", amounts)];
+    (Cluster { resources, machines: None, node }, Some(note))
+}
+
+fn resource_of((name, unit): (String, Unit)) -> ResourceForm {
+    ResourceForm::Detailed { name, unit: unit.into() }
+}
+
+/// One pool of what the pods and Workloads would keep busy from the first submission to the last.
+fn cluster_for_kubernetes(path: &Path) -> Result<(Cluster, Option<String>), TraceError> {
+    let known = ResourceKinds::new(kubernetes_kinds()).expect("three named kinds are valid");
+    let queues = KubernetesQueues::default();
+    let source = KubernetesSource::open(&Origin::path(path), &known, &queues, OnBadLine::Skip)?;
+    // GPUs count where somebody has some.
+    let size = source.size();
+    let held: Vec<((String, Unit), u64)> =
+        kubernetes_kinds().into_iter().zip(size).filter(|(_, size)| *size > 0).collect();
+    let (kinds, size): (Vec<_>, Vec<_>) = held.into_iter().unzip();
+    Ok(pool_of(&kinds, &size, "the list has no cluster"))
+}
+
+/// The node list that lies beside a list of pods, as they are published: `x_pod_list_y.csv` and
+/// `x_node_list_all_node.csv`, compressed or not.
+fn nodes_beside(pods: &Path) -> Option<PathBuf> {
+    let name = pods.file_name()?.to_string_lossy().into_owned();
+    let (before, _) = name.split_once("pod_list")?;
+    let names =
+        ["", ".gz", ".zst", ".xz"].map(|ending| format!("{before}node_list_all_node.csv{ending}"));
+    names.iter().map(|name| pods.with_file_name(name)).find(|path| path.is_file())
+}
+
+/// What `sets` say of the table.
+fn table_options(
+    path: &Path,
+    format: TraceFormat,
+    sets: &[String],
+) -> Result<TableAssumptions, LoadError> {
+    #[derive(serde::Deserialize)]
+    struct File {
+        trace: raw::Trace,
+    }
+    let file = path.display().to_string();
+    let place = Place { file: &file, text: "" };
+    let of_trace: Vec<String> =
+        sets.iter().filter(|set| set.starts_with("trace.")).cloned().collect();
+    let text = set::apply(&file, "[trace]\nfile = \"\"\n", &of_trace)?;
+    let read: File = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+    Ok(trace::table(&read.trace, format).map_err(|why| place.whole(why))?)
 }
 
 fn one_kind(name: &str) -> ResourceKinds {

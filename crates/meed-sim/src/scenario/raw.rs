@@ -272,7 +272,15 @@ pub(super) struct NamedDist {
 pub(super) struct Trace {
     pub(super) file: String,
     pub(super) format: Option<String>,
-    // SWF, MWF, Google and YARN
+    // Tables
+    pub(super) map: Option<BTreeMap<String, String>>,
+    pub(super) separator: Option<String>,
+    pub(super) header: Option<bool>,
+    pub(super) time_zone: Option<String>,
+    pub(super) sizes: Option<String>,
+    pub(super) amounts: Option<String>,
+    pub(super) dots: Option<String>,
+    // SWF, MWF, Google, YARN and Slurm
     pub(super) queues: Option<String>,
     pub(super) shape: Option<String>,
     pub(super) processors: Option<String>,

@@ -1,5 +1,6 @@
 //! The trace of a scenario: its file, its format, and what its reader assumes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +11,7 @@ use meed_workload::format::TraceFormat;
 use meed_workload::google::{
     GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
 };
+use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource};
 use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
@@ -17,6 +19,9 @@ use meed_workload::swf::{
     SwfAssumptions, SwfMemory, SwfProcessors, SwfQueues, SwfShape, SwfSource,
 };
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
+use meed_workload::table::{
+    TableAmounts, TableAssumptions, TableDots, TableSizes, TableSource, separator_named,
+};
 use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
@@ -39,7 +44,9 @@ enum Reader {
     Swim(Box<SwimAssumptions>),
     Philly(PhillyAssumptions),
     Yarn(YarnAssumptions),
+    Kubernetes(KubernetesQueues),
     Canonical,
+    Table(Box<TableAssumptions>),
 }
 
 /// A trace that is read whole is read once, for all policies.
@@ -83,6 +90,7 @@ impl TracePlan {
     ) -> Result<TracePlan, String> {
         let path = folder.join(&raw.file);
         let format = match raw.format.as_deref() {
+            None if raw.map.is_some() => TraceFormat::of_table(&path),
             None => TraceFormat::of_file(&path).map_err(|why| why.to_string())?,
             Some(name) => TraceFormat::named(name).ok_or_else(|| {
                 let known = TraceFormat::names().collect::<Vec<_>>().join(", ");
@@ -98,7 +106,14 @@ impl TracePlan {
             TraceFormat::Swim => Reader::Swim(Box::new(swim(raw, kinds)?)),
             TraceFormat::Philly => Reader::Philly(philly(raw)?),
             TraceFormat::Yarn => Reader::Yarn(yarn(raw)?),
+            TraceFormat::Kubernetes => Reader::Kubernetes(kubernetes(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
+            TraceFormat::Csv
+            | TraceFormat::Tsv
+            | TraceFormat::JsonLines
+            | TraceFormat::Sacct
+            | TraceFormat::Openb
+            | TraceFormat::Alibaba2018 => Reader::Table(Box::new(table(raw, format)?)),
         };
         let foreign =
             keys(raw).into_iter().find(|(_, given, formats)| *given && !formats.contains(&format));
@@ -108,6 +123,11 @@ impl TracePlan {
             }
             None => Ok(TracePlan { path, reader }),
         }
+    }
+
+    /// Whether it is a table, of which much may be guessed.
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.reader, Reader::Table(_))
     }
 
     /// Opens it anew. `queues`, when known from an earlier opening, spare SWF the pass that
@@ -146,6 +166,12 @@ impl TracePlan {
             (Reader::Yarn(assumptions), _) => {
                 Box::new(YarnSource::open(&origin, kinds, assumptions, on_bad_line)?)
             }
+            (Reader::Kubernetes(queues), _) => {
+                Box::new(KubernetesSource::open(&origin, kinds, queues, on_bad_line)?)
+            }
+            (Reader::Table(options), _) => {
+                Box::new(TableSource::open(&origin, kinds, options, on_bad_line)?)
+            }
             (Reader::Canonical, _) => {
                 Box::new(CanonicalSource::open(&origin, Some(kinds), on_bad_line)?)
             }
@@ -170,6 +196,71 @@ fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
     })
 }
 
+/// The keys of a table of jobs.
+pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssumptions, String> {
+    let (form, known) = format.table().unwrap_or_default();
+    let separator = raw.separator.as_deref().map(|name| {
+        let wrong = || format!("trace, separator: `{name}` is not one of `,`, `;`, `tab`, `|`");
+        separator_named(name).ok_or_else(wrong)
+    });
+    let separator = match (separator.transpose()?, format) {
+        (None, TraceFormat::Tsv) => Some(b'\t'),
+        (None, TraceFormat::Sacct) => Some(b'|'),
+        (separator, _) => separator,
+    };
+    let sizes = [("decimal", Some(TableSizes::Decimal)), ("binary", Some(TableSizes::Binary))];
+    let amounts =
+        [("per-task", Some(TableAmounts::PerTask)), ("per-job", Some(TableAmounts::PerJob))];
+    let dots = [("flat", TableDots::Flat), ("path", TableDots::Path)];
+    let mut map = raw.map.clone().unwrap_or_default();
+    if format == TraceFormat::Sacct {
+        sacct(raw, &mut map)?;
+    }
+    Ok(TableAssumptions {
+        form,
+        known,
+        map,
+        separator,
+        header: raw.header,
+        time_zone: raw.time_zone.clone(),
+        sizes: one_of("sizes", &raw.sizes, &sizes, None)?,
+        amounts: one_of("amounts", &raw.amounts, &amounts, None)?,
+        dots: one_of("dots", &raw.dots, &dots, TableDots::default())?,
+    })
+}
+
+/// What `queues` and `shape` say of Slurm's table, as its mapping; what the mapping says itself
+/// holds.
+fn sacct(raw: &raw::Trace, map: &mut BTreeMap<String, String>) -> Result<(), String> {
+    let queues = [
+        ("user", "User|Account"),
+        ("account", "Account"),
+        ("account-user", "Account/User"),
+        ("partition", "Partition"),
+        ("qos", "QOS"),
+        ("single", "=all"),
+    ];
+    let gang: &[(&str, &str)] =
+        &[("count", "AllocTRES[node]|AllocNodes|NNodes"), ("gang", "=true")];
+    let shapes = [("rigid", &[][..]), ("gang", gang)];
+    let tenant = one_of("queues", &raw.queues, &queues, queues[0].1)?;
+    let shape = one_of("shape", &raw.shape, &shapes, &[][..])?;
+    for (key, text) in [("tenant", tenant)].iter().chain(shape) {
+        map.entry((*key).to_owned()).or_insert_with(|| (*text).to_owned());
+    }
+    Ok(())
+}
+
+fn kubernetes(raw: &raw::Trace) -> Result<KubernetesQueues, String> {
+    let queues = [
+        ("namespace", KubernetesQueues::Namespace),
+        ("queue", KubernetesQueues::Queue),
+        ("cluster-queue", KubernetesQueues::ClusterQueue),
+        ("single", KubernetesQueues::Single("all".to_owned())),
+    ];
+    one_of("queues", &raw.queues, &queues, KubernetesQueues::default())
+}
+
 fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
     let default = YarnAssumptions::default();
     let queues = [
@@ -187,11 +278,22 @@ fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
 }
 
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 31] {
-    use TraceFormat::{Google, Mwf, Philly, Swf, Swim, Yarn};
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] {
+    use TraceFormat::{
+        Alibaba2018, Csv, Google, JsonLines, Kubernetes, Mwf, Openb, Philly, Sacct, Swf, Swim, Tsv,
+        Yarn,
+    };
+    const TABLES: &[TraceFormat] = &[Csv, Tsv, JsonLines, Sacct, Openb, Alibaba2018];
     [
-        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn]),
-        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn]),
+        ("map", raw.map.is_some(), TABLES),
+        ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018]),
+        ("header", raw.header.is_some(), &[Csv, Tsv]),
+        ("time_zone", raw.time_zone.is_some(), TABLES),
+        ("sizes", raw.sizes.is_some(), TABLES),
+        ("amounts", raw.amounts.is_some(), TABLES),
+        ("dots", raw.dots.is_some(), TABLES),
+        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn, Sacct, Kubernetes]),
+        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct]),
         ("processors", raw.processors.is_some(), &[Swf]),
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),

@@ -7,6 +7,7 @@ use meed_workload::{Cause, Durations, Job, JobGroup};
 use smallvec::SmallVec;
 
 use super::desk::{Desk, Fitted};
+use super::notes::number_of;
 use super::{Planned, RunError, World};
 use crate::log::forms;
 
@@ -203,7 +204,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         };
         match self.desk.driver_mut(at).job_arrived(self.now, spec, new, tell) {
             Ok(_) => {
-                self.notes.begin(self.now, leaf.index(), &groups);
+                self.notes.begin(self.now, (leaf, number), &groups);
                 Ok(())
             }
             Err(Failed::Rejected(why)) => {
@@ -241,10 +242,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let Some(live) = driver.job_mut(id) else { return Ok(()) };
         let PlannedTasks::Staged(staged) = &mut live.detail.tasks else { return Ok(()) };
         let (groups, open) = staged.begin_next();
-        let queue = live.queue();
+        let leaf_and_number = (live.queue(), number_of(live));
         match driver.tasks_added(now, id, &groups, open, Planned::tell_stage) {
             Ok(()) => {
-                self.notes.begin(now, queue.index(), &groups);
+                self.notes.begin(now, leaf_and_number, &groups);
                 Ok(())
             }
             // The cluster has changed since the job came, and its queue's maximum may have: the job

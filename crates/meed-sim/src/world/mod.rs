@@ -47,7 +47,8 @@ use crate::log::SharedLog;
 use arrivals::Arrivals;
 use ends::Ends;
 use jobs::PlannedTasks;
-use notes::Notes;
+use notes::jobs::Jobs;
+use notes::{Notes, number_of};
 pub(crate) use script::{Script, Told, ToldTo};
 use stops::Stops;
 
@@ -196,8 +197,6 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     max_attempts: u16,
     stop: StopAt,
     strict: bool,
-    /// Jobs one by one, where they are asked for.
-    kept: Option<Vec<KeptJob>>,
     sampler: Option<Sampler>,
     log: SharedLog<'a>,
     notes: Notes,
@@ -355,8 +354,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     /// A job is there no more.
     fn job_gone(&mut self, at: D::At, job: LiveJob<Planned>, done: bool) -> Result<(), RunError> {
         let now = self.now;
-        if let Some(kept) = &mut self.kept {
-            kept.push(to_keep(&self.desk, at, &job, done.then_some(now)));
+        if let Some(jobs) = &mut self.notes.jobs {
+            jobs.gone(self.desk.in_tree(at, job.queue()), &job, done.then_some(now));
         }
         if let Some(chain) = job.detail.chain {
             self.arrivals.chain_ended(chain, now);
@@ -406,6 +405,16 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         }
     }
 
+    /// All jobs one by one; those that are there at the end last, in order of arrival.
+    fn all_jobs(&self, mut jobs: Jobs) -> Vec<KeptJob> {
+        let all = self.desk.drivers().flat_map(|(at, one)| one.jobs().map(move |job| (at, job)));
+        let left: BTreeMap<u64, _> = all.map(|(at, job)| (number_of(job), (at, job))).collect();
+        for (at, job) in left.into_values() {
+            jobs.gone(self.desk.in_tree(at, job.queue()), job, None);
+        }
+        jobs.all()
+    }
+
     fn sample_until(&mut self, at: Time) {
         let Some(sampler) = &mut self.sampler else { return };
         while let Some(t) = sampler.due_before(at) {
@@ -420,13 +429,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             sampler.last(end, &mut self.desk);
         }
         self.desk.finish(end);
-        if let Some(kept) = &mut self.kept {
-            let desk = &self.desk;
-            let left = desk
-                .drivers()
-                .flat_map(|(at, one)| one.jobs().map(move |job| to_keep(desk, at, job, None)));
-            kept.extend(left);
-        }
+        let jobs = self.notes.jobs.take().map_or_else(Vec::new, |jobs| self.all_jobs(*jobs));
         if let Some((_, driver)) = self.desk.drivers().next() {
             self.notes.finish(driver);
         }
@@ -437,7 +440,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             desk: self.desk,
             end,
             sampler: self.sampler,
-            jobs: self.kept.unwrap_or_default(),
+            jobs,
             counts: self.arrivals.counts(),
             bad_lines: self.arrivals.bad_lines(),
             notes: self.notes,
@@ -452,20 +455,5 @@ fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (one, other) => one.or(other),
-    }
-}
-
-fn to_keep<'a, D: Desk<'a>>(
-    desk: &D,
-    at: D::At,
-    job: &LiveJob<Planned>,
-    ended: Option<Time>,
-) -> KeptJob {
-    KeptJob {
-        queue: desk.in_tree(at, job.queue()),
-        label: job.name().clone(),
-        submit: job.submit(),
-        ended,
-        tasks: job.detail.tasks.count(),
     }
 }

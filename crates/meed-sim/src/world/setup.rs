@@ -142,7 +142,6 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             stops: Stops::with_checkpoint(setup.checkpoint),
             stop: setup.stop,
             strict: setup.strict,
-            kept: setup.keep_jobs.then(Vec::new),
             sampler,
             log,
             notes,

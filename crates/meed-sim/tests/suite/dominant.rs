@@ -97,7 +97,9 @@ fn jobs_are_kept_where_asked_for() {
     );
     let jobs = run.expect("it runs").jobs;
     let seen: Vec<_> =
-        jobs.iter().map(|job| (job.queue, job.submit_s, job.ended_s, job.tasks)).collect();
-    assert_eq!(seen, [(0, 0.0, Some(10.0), 1), (1, 0.0, None, 10)]);
+        jobs.iter().map(|job| (job.queue, job.submit_s, job.started_s, job.ended_s)).collect();
+    assert_eq!(seen, [(0, 0.0, Some(0.0), Some(10.0)), (1, 0.0, Some(0.0), None)]);
+    let seen: Vec<_> = jobs.iter().map(|job| (job.tasks, job.width)).collect();
+    assert_eq!(seen, [(1, 2.0), (10, 1.0)]);
     assert!(runs(TWO, &["drf"])[0].jobs.is_empty());
 }

@@ -95,6 +95,7 @@ impl Engine {
             servers.hold(&self.tree, leaf, node, &demand);
         }
         // 4.
+        self.note_turn_taken(slot);
         self.fewer_in_walk(leaf, slot);
         self.note_start_on(node, shape);
         self.ready.served(since, leaf);

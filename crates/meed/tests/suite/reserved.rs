@@ -172,16 +172,55 @@ proptest! {
     }
 }
 
+/// Eight slots full of narrow tasks whose ends never meet. The wide one's turn comes at 1, and it
+/// is passed over for 3 s; from the first decision after that on all that comes free is kept for
+/// it.
+#[test]
+fn whoever_is_first_is_passed_over_for_a_while() {
+    let patient = Policy { reserve_after: span(3 * S), ..reserve("fifo", Reservations::ONE) };
+    let mut engine = engine(&slots_config(8, &patient, &["A", "B"]));
+    arrive(&mut engine, 0, "A", tasks(8, 1, None));
+    let running: Vec<AllocationId> = decide(&mut engine).iter().map(|it| it.allocation).collect();
+    let wide = arrive(&mut engine, 1, "A", tasks(1, 8, None));
+    assert_eq!(decide(&mut engine), []);
+    arrive(&mut engine, 1, "B", tasks(20, 1, None));
+    for (at, served, held) in [(2, 1, 0), (3, 1, 0), (4, 0, 1), (5, 0, 1)] {
+        engine.apply(secs(at), Event::TaskEnded(running[at as usize])).expect("it runs");
+        let starts = decide(&mut engine);
+        assert_eq!((starts.len(), engine.reservations().count()), (served, held), "at {at} s");
+        let state = engine.state();
+        let passed: Vec<(u32, Time)> =
+            state.holds.passed.iter().map(|it| (it.group, it.since)).collect();
+        let expected = if held == 0 { vec![(0, secs(1))] } else { Vec::new() };
+        assert_eq!(passed, expected, "at {at} s");
+    }
+    let first = engine.reservations().next().expect("it is there");
+    assert_eq!((first.job, first.since), (wide, secs(4)));
+    let skips = Policy { blocked: Blocked::Skip, ..patient };
+    let config = slots_config(8, &skips, &["A", "B"]);
+    let refused =
+        Engine::new(config, Box::new(meed::place::FirstFit::new(1))).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("say when_blocked = \"reserve\""), "{refused}");
+}
+
 /// When tasks of a job's group that got reservations at one instant start by, the last first.
 type Promises = BTreeMap<(JobId, u32, Time), Vec<Time>>;
 
 /// Runs the jobs with limits that are their durations, or more.
+///
+/// What nobody waits beyond, with one reservation at a time: while anything waits one task, or
+/// gang, has a reservation; and it starts within the longest limit of all. So whoever waits has
+/// waited no longer than that for each of the others that had a reservation meanwhile, and for
+/// itself.
 fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCaseError> {
     jobs.sort_by_key(|job| job.at);
     let (mut engine, mut next) = (engine(config), 0);
     let mut durations: BTreeMap<JobId, Vec<u64>> = BTreeMap::new();
     let mut ends: BTreeMap<(u64, AllocationId), ()> = BTreeMap::new();
     let mut promised: Promises = BTreeMap::new();
+    let (mut waiting, mut longest) = (0, Span::ZERO);
+    let bounded = config.root.blocked == Blocked::Reserve(Reservations::ONE)
+        && config.root.reserve_after == Span::ZERO;
     loop {
         let arrival = jobs.get(next).map(|job| job.at);
         let end = ends.first_key_value().map(|((at, _), ())| *at);
@@ -203,6 +242,8 @@ fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCase
                 group
             };
             let groups: Vec<TaskGroup> = job.groups.iter().map(group).collect();
+            longest = groups.iter().filter_map(|group| group.limit).fold(longest, Span::max);
+            waiting += groups.iter().map(|group| group.count).sum::<u32>();
             let (queue, weight) = (job.queue, job.weight);
             let spec = JobSpec { queue, weight, groups: &groups, open: false, max_attempts: 0 };
             let taken = engine.apply(micros(now), Event::JobArrived(spec));
@@ -211,6 +252,13 @@ fn keeps_its_word(config: &Config, mut jobs: Vec<SimJob>) -> Result<(), TestCase
         }
         for start in decide(&mut engine) {
             ends.insert((now + durations[&start.job][start.task as usize], start.allocation), ());
+            waiting -= 1;
+        }
+        if bounded {
+            prop_assert_eq!(engine.reservations().count(), usize::from(waiting > 0));
+            let of = |held: &ReservationView| Some(held.at?.saturating_since(held.since));
+            let lasts = engine.reservations().filter_map(|held| of(&held)).max();
+            prop_assert!(lasts <= Some(longest), "{:?}, where no task takes {:?}", lasts, longest);
         }
         let mut told: Promises = BTreeMap::new();
         for held in engine.reservations() {

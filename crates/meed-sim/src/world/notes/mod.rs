@@ -1,14 +1,15 @@
 //! What is noted of a run besides its books, where somebody asks for it: who was overtaken, when
-//! one task starts, what becomes of reservations, what runs where.
+//! one task starts, what becomes of reservations, what runs where, jobs one by one.
 //!
 //! Cost: nothing where nobody asks; see [`overtaken`] otherwise.
 
+pub(super) mod jobs;
 pub(crate) mod overtaken;
 pub(crate) mod rooms;
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, Engine, JobId, Resources, Start, Time};
+use meed::{AllocationId, Engine, JobId, QueueId, Resources, Start, Time};
 use meed_driver::record::{self, MostOvertaken, OVERTAKERS, Overtaker, RunRecord};
 use meed_driver::{Driver, Journal, LiveJob};
 use meed_journal::JobKey;
@@ -16,6 +17,7 @@ use meed_journal::JobKey;
 use super::setup::WorldSetup;
 use super::{Change, Planned};
 use crate::holds::HoldHistory;
+use jobs::Jobs;
 use overtaken::{Counted, Overtaken, Widths};
 use rooms::{Rooms, Window};
 
@@ -78,6 +80,7 @@ pub(crate) struct Notes {
     pub(crate) found: Option<(Time, Time)>,
     pub(crate) holds: Option<Box<HoldHistory>>,
     pub(crate) rooms: Option<Box<Rooms>>,
+    pub(super) jobs: Option<Box<Jobs>>,
 }
 
 impl Notes {
@@ -96,16 +99,29 @@ impl Notes {
             found: None,
             holds: (setup.looks.holds && !setup.partitioned).then(Box::default),
             rooms: setup.looks.window.map(|window| Box::new(Rooms::new(window))),
+            jobs: setup.keep_jobs.then(|| Box::new(Jobs::new(setup.config.measured))),
         }
     }
 
     fn is_off(&self) -> bool {
-        self.overtaken.is_none() && self.until.is_none() && self.rooms.is_none()
+        self.overtaken.is_none()
+            && self.until.is_none()
+            && self.rooms.is_none()
+            && self.jobs.is_none()
     }
 
-    /// Tasks of a queue begin to wait.
-    pub(super) fn begin(&mut self, now: Time, queue: usize, groups: &[meed::TaskGroup]) {
+    /// Tasks of job number `job` begin to wait in `queue`.
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        (queue, job): (QueueId, u64),
+        groups: &[meed::TaskGroup],
+    ) {
+        if let Some(jobs) = &mut self.jobs {
+            jobs.begin(job, groups);
+        }
         if let Some(overtaken) = &mut self.overtaken {
+            let queue = queue.index();
             groups.iter().for_each(|group| overtaken.begin(now, queue, &group.demand));
             if overtaken.is_too_much() {
                 self.overtaken = None;
@@ -157,6 +173,9 @@ impl Notes {
             return;
         }
         let now = engine.now();
+        if let Some(jobs) = &mut self.jobs {
+            jobs.start(number_of(live), now);
+        }
         let name = || TaskName { number: number_of(live), task: start.task };
         if self.until.is_some_and(|until| until == name()) {
             self.found.get_or_insert((live.ready(), now));
@@ -200,7 +219,7 @@ impl Notes {
 }
 
 /// The number of a job's arrival: its key in this world.
-fn number_of(live: &LiveJob<Planned>) -> u64 {
+pub(super) fn number_of(live: &LiveJob<Planned>) -> u64 {
     match live.key() {
         JobKey::Number(number) => *number,
         JobKey::Text(_) => u64::MAX,

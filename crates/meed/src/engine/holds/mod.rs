@@ -7,6 +7,8 @@
 //! reservation at a time is EASY, one for every task that waits is conservative backfilling
 //! (Mu'alem and Feitelson, TPDS 2001).
 //!
+//! - With `reserve_after` whoever is first and fits nowhere is passed over for so long before it
+//!   gets one: meanwhile nobody else gets one either.
 //! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
 //!   one waits no longer than the tasks that hold its room.
 //! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
@@ -54,7 +56,7 @@ use crate::policy::{Blocked, Policy, Reservations};
 use crate::reclaim::{Reclaim, Stop};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use idle::Idle;
 use kept::Kept;
 pub(super) use kept::expected_end;
@@ -157,6 +159,11 @@ pub(super) struct Holds {
     /// Nodes with holds, and the instant from which on what is expected there has to be looked at
     /// anew, should nothing happen before.
     nodes: BTreeMap<NodeRow, Time>,
+    /// How long a turn may be passed over before room is held for it.
+    patience: Span,
+    /// Groups whose turn has come and that fit nowhere, by slot: since when. Kept up to their next
+    /// start, or reservation.
+    passed: BTreeMap<u32, Time>,
     /// Shapes for which no node can be held as things stand.
     hopeless: BTreeSet<ShapeId>,
     /// What is free and held on nodes with holds, where that is known.
@@ -186,6 +193,8 @@ impl Holds {
             pushed: BTreeSet::new(),
             touched: BTreeSet::new(),
             nodes: BTreeMap::new(),
+            patience: root.reserve_after,
+            passed: BTreeMap::new(),
             hopeless: BTreeSet::new(),
             kept: BTreeMap::new(),
             outlook: Outlook::default(),
@@ -418,6 +427,7 @@ impl Engine {
         let (since, moved, reclaims) = (now, 0, false);
         holds.add(Hold { slot, need, nodes, at, since, moved, covers, tries, reclaims });
         self.room.sub_waiting(shape, covers);
+        self.note_turn_taken(slot);
         self.fewer_in_walk(leaf, slot);
         self.park_if_all_held(leaf);
         self.replan_openings();
@@ -450,12 +460,24 @@ impl Engine {
     pub(super) fn fewer_in_walk(&mut self, leaf: QueueRow, slot: u32) {
         let group = self.work.group(slot);
         let (id, waits) = (group.job, group.waiting() > 0);
+        if !waits {
+            self.note_turn_taken(slot);
+        }
         if !waits || self.is_all_held(slot) {
             self.unlist_group(leaf, slot);
         }
         match self.work.job(id).is_some_and(|job| job.waiting() > 0) {
             false => self.update_arrivals(id, false),
             true => self.note_job_held(slot),
+        }
+    }
+
+    /// A task of the group starts or has got a reservation, or none waits any more: how long its
+    /// turn was passed over is forgotten.
+    #[inline]
+    pub(super) fn note_turn_taken(&mut self, slot: u32) {
+        if let Some(holds) = &mut self.holds {
+            holds.passed.remove(&slot);
         }
     }
 

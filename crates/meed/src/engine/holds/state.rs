@@ -7,14 +7,16 @@
 use std::collections::BTreeSet;
 
 use super::idle::Idle;
-use super::{Hold, NOWHERE};
+use super::{Hold, Holds, NOWHERE};
 use crate::engine::Engine;
 use crate::engine::books::Used;
 use crate::engine::tree::amounts_of;
 use crate::resources::Resources;
 use crate::spec::NodeRow;
-use crate::state::{HeldNodeState, HoldState, HoldsState, IdleState, State, StateError, ensure};
-use crate::time::Time;
+use crate::state::{
+    HeldNodeState, HoldState, HoldsState, IdleState, PassedState, State, StateError, ensure,
+};
+use crate::time::{Span, Time};
 
 impl Engine {
     pub(in crate::engine) fn hold_states(&self) -> HoldsState {
@@ -51,6 +53,7 @@ impl Engine {
             vacated: rows(&holds.vacated),
             pushed: rows(&holds.pushed),
             touched: rows(&holds.touched),
+            passed: self.passed_states(holds),
             idle: holds
                 .idle
                 .iter()
@@ -61,15 +64,23 @@ impl Engine {
         }
     }
 
+    /// In order of job and group.
+    fn passed_states(&self, holds: &Holds) -> Vec<PassedState> {
+        let state = |(&slot, &since): (&u32, &Time)| {
+            let group = self.work.group(slot);
+            PassedState { job: group.job.slot() as u32, group: group.number, since }
+        };
+        let mut states: Vec<_> = holds.passed.iter().map(state).collect();
+        states.sort_unstable_by_key(|row| (row.job, row.group));
+        states
+    }
+
     /// Jobs and running tasks are there; what is blocked is told next.
     pub(in crate::engine) fn restore_holds(&mut self, state: &State) -> Result<(), StateError> {
         for (index, row) in state.holds.list.iter().enumerate() {
             let at = |field: &str| format!("holds.list[{index}].{field}");
             ensure!(self.holds.is_some(), at("job"), "the policy makes no reservations");
-            let id = self.work.job_in(row.job).filter(|&id| self.work.job(id).is_some());
-            let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
-            let slot = self.work.job(id).and_then(|job| job.groups().get(row.group as usize));
-            let &slot = slot.ok_or_else(|| StateError::new(at("group"), "its job has fewer"))?;
+            let slot = self.group_in(row.job, row.group, &at)?;
             ensure!(row.since <= self.now, at("since"), "after the present");
             let group = self.work.group(slot);
             let (shape, waiting) = (group.turn(), group.waiting());
@@ -91,6 +102,7 @@ impl Engine {
             self.room.sub_waiting(shape, covers);
         }
         self.restore_arrivals();
+        self.restore_passed(&state.holds.passed)?;
         self.restore_stopping(&state.holds.stopping)?;
         self.restore_idle(&state.holds.idle)?;
         let Some(holds) = &mut self.holds else { return Ok(()) };
@@ -137,6 +149,35 @@ impl Engine {
         let open = |node: NodeRow| holds.nodes.contains_key(&node) || node == NOWHERE;
         let open = holds.list.iter().flat_map(Hold::rows).all(open);
         ensure!(open, "holds.nodes", "a node on which room is held is not there");
+        Ok(())
+    }
+
+    /// The slot of a group that a state names.
+    fn group_in(
+        &self,
+        job: u32,
+        group: u32,
+        at: &dyn Fn(&str) -> String,
+    ) -> Result<u32, StateError> {
+        let id = self.work.job_in(job).filter(|&id| self.work.job(id).is_some());
+        let id = id.ok_or_else(|| StateError::new(at("job"), "there is no such job"))?;
+        let slot = self.work.job(id).and_then(|job| job.groups().get(group as usize));
+        slot.copied().ok_or_else(|| StateError::new(at("group"), "its job has fewer"))
+    }
+
+    fn restore_passed(&mut self, rows: &[PassedState]) -> Result<(), StateError> {
+        for (index, row) in rows.iter().enumerate() {
+            let at = |field: &str| format!("holds.passed[{index}].{field}");
+            let slot = self.group_in(row.job, row.group, &at)?;
+            ensure!(self.work.group(slot).waiting() > 0, at("group"), "no task of it waits");
+            ensure!(row.since <= self.now, at("since"), "after the present");
+            let holds = self.holds.as_mut().filter(|holds| holds.patience > Span::ZERO);
+            let holds = holds.ok_or_else(|| {
+                StateError::new(at("job"), "the policy passes nobody over for a while")
+            })?;
+            let twice = holds.passed.insert(slot, row.since).is_some();
+            ensure!(!twice, at("group"), "it stands there twice");
+        }
         Ok(())
     }
 

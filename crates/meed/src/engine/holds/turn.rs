@@ -5,6 +5,9 @@
 //! when a lender comes. So whoever is owed by all that have one, and is first in turn, gets one
 //! more: a leaf has one of those at most.
 //!
+//! With `reserve_after` whoever is first is passed over at first, and for that long nobody gets a
+//! reservation: a task that is narrow, or short of its turn by chance, seldom needs one.
+//!
 //! Keys are as they stand: a reservation charges nothing, so that with several at once a queue that
 //! is far behind may have all of them. Cost: the parked leaf that is first is woken and parked
 //! again; where keys of leaves do not tell their turn (below parents, under the guard), all are.
@@ -12,6 +15,7 @@
 use super::super::decide::Candidate;
 use crate::decision::{Reason, Start};
 use crate::engine::Engine;
+use crate::time::Span;
 
 impl Engine {
     /// Before the walk: what is held is brought up to date, held tasks start whose room is there,
@@ -35,6 +39,19 @@ impl Engine {
         self.holds.as_ref().is_some_and(|holds| holds.most.allow(holds.list.len()))
     }
 
+    /// The group is first in turn and fits nowhere: whether others are served before it for a
+    /// while yet. Not one for which there is no node: nobody waits for that.
+    fn is_passed_over(&mut self, slot: u32) -> bool {
+        let Some(holds) = self.holds.as_mut().filter(|holds| holds.patience > Span::ZERO) else {
+            return false;
+        };
+        if !self.room.could_turn(self.work.group(slot).turn()) {
+            return false;
+        }
+        let since = *holds.passed.entry(slot).or_insert(self.now);
+        self.now < since.saturating_add(holds.patience)
+    }
+
     /// See [`Engine::next_with_holds`].
     fn serve_first(&mut self, explain: bool) -> Option<Start> {
         while self.may_hold_more() || self.reclaims() {
@@ -48,6 +65,7 @@ impl Engine {
                         return Some(start);
                     }
                 }
+                Candidate::Wait(slot) if self.is_passed_over(slot) => return None,
                 Candidate::Wait(slot) if self.may_hold_more() || self.is_owed_by_all(leaf) => {
                     self.hold(slot);
                 }

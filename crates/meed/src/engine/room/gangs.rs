@@ -89,6 +89,23 @@ impl Room {
         }
     }
 
+    /// Whether the next turn of a shape, one task or a gang, could start if nothing of ours ran.
+    pub(in crate::engine) fn could_turn(&self, shape: ShapeId) -> bool {
+        let tasks = u64::from(self.turn_of(shape));
+        let rows = (0..self.cluster.nodes.len() as u32).map(NodeRow);
+        let mut copies = rows.map(|node| (node, self.copies_on(shape, node)));
+        match self.shapes[shape].key.turn.map_or(0, |turn| turn.same) {
+            0 => {
+                let mut lacking = tasks;
+                copies.any(|(_, here)| {
+                    lacking = lacking.saturating_sub(here);
+                    lacking == 0
+                })
+            }
+            label => self.by_value(label, copies).into_values().any(|there| there >= tasks),
+        }
+    }
+
     /// Nodes on which tasks of this key can start now, with how many.
     fn fit_now(&self, key: &ShapeKey) -> impl Iterator<Item = (NodeRow, u64)> {
         let rows = (0..self.cluster.nodes.len() as u32).map(NodeRow);

@@ -163,6 +163,9 @@ impl Dice {
             Blocked::Reserve(Reservations::All),
         ]);
         root.charge_reservations = nodes.len().is_multiple_of(2);
+        if matches!(root.blocked, Blocked::Reserve(_)) && self.below(3) == 0 {
+            root.reserve_after = span(self.pick(&[S / 2, S, 3 * S, 10 * S]));
+        }
         if matches!(root.blocked, Blocked::Reserve(_)) && self.below(2) == 0 {
             root.reclaim = Some(self.reclaim());
         }

@@ -54,6 +54,7 @@ impl Model {
         let job = self.job(start.job);
         let leaf = start.queue.index();
         self.count_since_now(job);
+        self.passed.remove(&(job, start.group as usize));
         let with_gang = self.starting.is_some();
         self.gang_starts(job, start.group as usize);
         let group = &mut self.jobs[job].groups[start.group as usize];
@@ -132,6 +133,7 @@ impl Model {
         let groups = self.jobs[job].groups.iter().enumerate();
         let (group, failures) =
             groups.filter_map(|(at, group)| Some((at, of(group)?))).next().expect("it waits");
+        self.passed.remove(&(job, group));
         let row = &mut self.jobs[job].groups[group];
         row.fresh.retain(|&waiting| waiting != number);
         row.retries.retain(|&(waiting, _)| waiting != number);

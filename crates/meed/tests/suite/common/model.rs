@@ -1,6 +1,8 @@
 //! The slow twin's state: everything that happened, kept as it came. No sums, no heaps: what is
 //! needed is counted up again each time.
 
+use std::collections::BTreeMap;
+
 use super::reserve::Held;
 use super::shadow::Ev;
 use meed::*;
@@ -116,6 +118,8 @@ pub(crate) struct Model {
     pub(crate) beyond: u128,
     /// Tasks for which room is held, in order.
     pub(crate) holds: Vec<Held>,
+    /// Groups whose turn came, and that are passed over for a while: since when.
+    pub(crate) passed: BTreeMap<(usize, usize), u64>,
     /// Room has come free since reservations were planned last.
     pub(crate) freed: bool,
     /// It is looked for who is first in turn, whether it fits or not.
@@ -158,6 +162,7 @@ impl Model {
             pool: Resources::zero(kinds),
             beyond: 0,
             holds: Vec::new(),
+            passed: BTreeMap::new(),
             freed: false,
             any_size: false,
             starting: None,

@@ -72,6 +72,9 @@ impl Model {
 
     /// Tasks have started elsewhere or are wanted no more: the latest reservations go.
     pub(crate) fn drop_surplus(&mut self) {
+        let jobs = &self.jobs;
+        self.passed
+            .retain(|&(job, group), _| jobs[job].alive && jobs[job].groups[group].waiting() > 0);
         for at in (0..self.holds.len()).rev() {
             let (job, group) = (self.holds[at].job, self.holds[at].group);
             if self.held_of(job, group) > self.jobs[job].groups[group].waiting() {
@@ -455,9 +458,17 @@ impl Model {
                 let any_size = true;
                 return Some(Expected::Walked { leaf, starved, job, group, node, any_size });
             }
+            let patience = self.queues[0].spec.policy.reserve_after.as_micros();
+            if patience > 0 {
+                let since = *self.passed.entry((job, group)).or_insert(self.now);
+                if self.now - since < patience {
+                    break;
+                }
+            }
             if self.holds.len() >= most && !self.is_owed_by_all(leaf) {
                 break;
             }
+            self.passed.remove(&(job, group));
             let (rank, nodes) = self.best_place((job, group), None).expect("there is hope");
             let (at, since) = ((!rank.0).then_some(rank.1), self.now);
             let all = self.jobs[job].groups[group].waiting();

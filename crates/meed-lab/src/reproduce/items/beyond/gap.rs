@@ -257,7 +257,8 @@ fn filled(
 ) -> Result<Vec<f64>, ReproduceError> {
     let scenario = Scenario::parse("an empty pool", text, Path::new(""), &[], OnBadLine::Stop)?;
     let policies = vec![format!("drf,placement={placement}")];
-    let options = SimulateOptions { policies, seed: Some(seed), series_points: 0, strict: true };
+    let options =
+        SimulateOptions { policies, seed: Some(seed), strict: true, ..SimulateOptions::default() };
     let run: RunRecord = simulate(&scenario, &options, None, &mut Unwatched)?.runs.remove(0);
     let tasks = |(queue, user): (&meed_sim::record::QueueRecord, &User)| {
         (queue.usage["cpu"] / run.end_s / user.demand[0]).round()

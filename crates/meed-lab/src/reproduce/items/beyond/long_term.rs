@@ -101,9 +101,8 @@ fn wagap_runs(trace: &Path, machines: &Path, load: f64) -> Result<Vec<RunRecord>
     let scenario = Scenario::parse("wagap-2013", &text, Path::new(""), &[], OnBadLine::Skip)?;
     let options = SimulateOptions {
         policies: WAGAP.map(|(words, _)| words.to_owned()).to_vec(),
-        seed: None,
         series_points: SAMPLES,
-        strict: false,
+        ..SimulateOptions::default()
     };
     Ok(simulate(&scenario, &options, None, &mut Unwatched)?.runs)
 }

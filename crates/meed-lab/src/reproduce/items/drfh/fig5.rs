@@ -202,6 +202,7 @@ fn run_of(cluster: &str, totals: [f64; 2], seed: u64) -> Result<(Seen, RunRecord
         seed: Some(seed),
         series_points: SAMPLES,
         strict: true,
+        keep_jobs: false,
     };
     let record = simulate(&scenario, &options, None, &mut Unwatched)?.runs.remove(0);
     let seen = read(&record, totals);

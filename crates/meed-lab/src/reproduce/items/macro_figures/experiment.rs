@@ -151,6 +151,7 @@ impl Experiment {
             seed: Some(seed),
             series_points: self.samples,
             strict: true,
+            keep_jobs: false,
         }
     }
 
