@@ -11,10 +11,12 @@ use meed::{ResourceKinds, Unit};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
 use meed_workload::google::GoogleSource;
+use meed_workload::kubernetes::KubernetesSource;
 use meed_workload::mwf::MwfSource;
 use meed_workload::philly::PhillySource;
 use meed_workload::swf::SwfSource;
 use meed_workload::swim::SwimSource;
+use meed_workload::table::{TableAssumptions, TableSource};
 use meed_workload::yarn::YarnSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
 
@@ -34,6 +36,9 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         TraceFormat::Yarn => {
             Box::new(YarnSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
+        TraceFormat::Kubernetes => {
+            Box::new(KubernetesSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
         TraceFormat::Mwf => {
             Box::new(MwfSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
@@ -41,6 +46,16 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
             let kinds = ["cpu", "memory"].map(|name| (name.to_owned(), Unit::Milli));
             let kinds = ResourceKinds::new(kinds.to_vec()).expect("two different names");
             Box::new(GoogleSource::open(&origin, &kinds, &Default::default(), OnBadLine::Skip)?)
+        }
+        TraceFormat::Csv
+        | TraceFormat::Tsv
+        | TraceFormat::JsonLines
+        | TraceFormat::Sacct
+        | TraceFormat::Openb
+        | TraceFormat::Alibaba2018 => {
+            let (form, known) = TraceFormat::of_file(path)?.table().unwrap_or_default();
+            let options = TableAssumptions { form, known, ..TableAssumptions::default() };
+            Box::new(TableSource::open(&origin, kinds, &options, OnBadLine::Skip)?)
         }
         TraceFormat::Canonical => Box::new(CanonicalSource::open(&origin, None, OnBadLine::Skip)?),
     };

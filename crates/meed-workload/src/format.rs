@@ -1,11 +1,12 @@
-//! Which format a trace file has, told by its name, and by its beginning where the name does not
-//! tell (a pipe): `.swf`, `.mwf`, `.tsv` (SWIM), `.jsonl`, `.csv`
-//! with `task_events` in its name or its folder's (Google), any other `.csv` (Philly); compressed
-//! or not. Answers of a YARN ResourceManager have no ending of their own: their content tells.
+//! Which format a trace file has, told by its name and its beginning: `.swf`, `.mwf`, `.csv` with
+//! `task_events` in its name or its folder's (Google); compressed or not. Several formats share
+//! `.csv`, `.tsv` and `.jsonl`, and some have no ending of their own (YARN, Slurm): their content
+//! tells, and that of a pipe.
 
 use std::path::Path;
 
 use crate::philly::rows::NAMES as COLUMNS;
+use crate::table::{KnownTable, TableForm, is_likely, known_of};
 use crate::{Origin, TraceError};
 
 /// The trace formats that can be read.
@@ -23,19 +24,40 @@ pub enum TraceFormat {
     Philly,
     /// Applications of a YARN ResourceManager, [`crate::yarn`].
     Yarn,
+    /// Pods or Workloads of Kubernetes, [`crate::kubernetes`].
+    Kubernetes,
     /// Meed's own, [`crate::canonical`].
     Canonical,
+    /// Values separated by commas, semicolons, tabs or bars, [`crate::table`].
+    Csv,
+    /// The same, by tabs.
+    Tsv,
+    /// An object of JSON on each line, [`crate::table`].
+    JsonLines,
+    /// `sacct --parsable2` of Slurm, [`crate::table`].
+    Sacct,
+    /// Pods of Alibaba's GPU cluster of 2023, [`crate::table`].
+    Openb,
+    /// batch_task of Alibaba's trace of 2018, [`crate::table`].
+    Alibaba2018,
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 7] = [
+const NAMES: [(&str, TraceFormat); 14] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
     ("swim", TraceFormat::Swim),
     ("philly", TraceFormat::Philly),
     ("yarn", TraceFormat::Yarn),
+    ("kubernetes", TraceFormat::Kubernetes),
     ("meed", TraceFormat::Canonical),
+    ("csv", TraceFormat::Csv),
+    ("tsv", TraceFormat::Tsv),
+    ("jsonl", TraceFormat::JsonLines),
+    ("sacct", TraceFormat::Sacct),
+    ("openb", TraceFormat::Openb),
+    ("alibaba-2018", TraceFormat::Alibaba2018),
 ];
 
 impl TraceFormat {
@@ -68,33 +90,70 @@ impl TraceFormat {
             Some("tsv" | "swim") => Ok(TraceFormat::Swim),
             Some("csv") => Ok(TraceFormat::Philly),
             Some("jsonl" | "meed") => Ok(TraceFormat::Canonical),
-            _ => Err(TraceError::settings(
-                path.display().to_string(),
-                "the name does not tell the format of the trace; .swf is SWF, .mwf is MWF, .tsv is \
-                 SWIM, .jsonl is \
-                 Meed's own, task_events*.csv is Google's, other .csv is Philly (compressed or \
-                 not), or say which it is",
-            )),
+            _ => Err(TraceError::settings(path.display().to_string(), UNKNOWN)),
         }
     }
 }
+
+/// What is said of a file that is none of the known formats.
+pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
+    are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
+    ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, Alibaba's \
+    openb and batch_task, and Meed's own (.jsonl), compressed or not. Any table with one job a row \
+    (CSV, TSV, JSON lines) is read with \
+    --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
 const BEGINNING: u64 = 64 << 10;
 
 impl TraceFormat {
-    /// Told by the name, else by the content.
+    /// Told by name and content. Where several formats share an ending the content decides, and the
+    /// usual one of that name holds where it says nothing.
     pub fn of_file(path: &Path) -> Result<TraceFormat, TraceError> {
-        TraceFormat::of_name(path).or_else(|unnamed| {
-            let start = Origin::path(path).beginning(BEGINNING)?;
-            TraceFormat::of_content(&start).ok_or(unnamed)
+        use TraceFormat::{Canonical, Philly, Swim};
+        let named = TraceFormat::of_name(path);
+        if named.as_ref().is_ok_and(|format| !matches!(format, Philly | Swim | Canonical)) {
+            return named;
+        }
+        let start = match Origin::path(path).beginning(BEGINNING) {
+            Ok(start) => start,
+            Err(why) => return named.or(Err(why.into())),
+        };
+        match (TraceFormat::of_content(&start), named) {
+            (Some(found), _) => Ok(found),
+            // A comma-separated table that is not Philly's: its reader says what it lacks.
+            (None, Ok(Philly)) if !start.trim_ascii().is_empty() => Ok(TraceFormat::Csv),
+            (None, named) => named,
+        }
+    }
+
+    /// The format of a table whose mapping is given: what is not said is told by the content.
+    pub fn of_table(path: &Path) -> TraceFormat {
+        match TraceFormat::of_file(path) {
+            Ok(found) if found.table().is_some() => found,
+            _ => {
+                let start = Origin::path(path).beginning(1).unwrap_or_default();
+                if start == b"{" { TraceFormat::JsonLines } else { TraceFormat::Csv }
+            }
+        }
+    }
+
+    /// How its table is written and whether its columns are known, where it is one.
+    pub fn table(self) -> Option<(TableForm, Option<KnownTable>)> {
+        Some(match self {
+            TraceFormat::Csv | TraceFormat::Tsv => (TableForm::Separated, None),
+            TraceFormat::JsonLines => (TableForm::JsonLines, None),
+            TraceFormat::Sacct => (TableForm::Separated, Some(KnownTable::Slurm)),
+            TraceFormat::Openb => (TableForm::Separated, Some(KnownTable::Openb)),
+            TraceFormat::Alibaba2018 => (TableForm::Separated, Some(KnownTable::Alibaba2018)),
+            _ => return None,
         })
     }
 
     /// Told by the first line that holds data: numbers between blanks (18 are SWF, 21 columns MWF),
     /// an object of JSON with our version or with `apps` (YARN, also as XML, of which its reader
-    /// says what to ask for instead), a row of Google's table, a header of Philly's, or six columns
-    /// between tabs.
+    /// says what to ask for instead), a row of Google's table, a header of Philly's or of another
+    /// known table, one whose names are those of jobs, or six columns between tabs.
     pub fn of_content(start: &[u8]) -> Option<TraceFormat> {
         let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -108,7 +167,9 @@ impl TraceFormat {
             _ if line.starts_with(b"{") => {
                 let ours = String::from_utf8_lossy(line).contains("\"meed_trace\"");
                 let yarn = || is_yarn(start).then_some(TraceFormat::Yarn);
-                ours.then_some(TraceFormat::Canonical).or_else(yarn)
+                let table = || is_likely(line).map(|_| TraceFormat::JsonLines);
+                let pods = || is_kubernetes(start).then_some(TraceFormat::Kubernetes);
+                ours.then_some(TraceFormat::Canonical).or_else(yarn).or_else(pods).or_else(table)
             }
             _ if is_xml_of_yarn(line) => Some(TraceFormat::Yarn),
             _ if commas().count() == 13 && commas().next().is_some_and(is_number) => {
@@ -117,10 +178,21 @@ impl TraceFormat {
             _ if COLUMNS.iter().all(|name| commas().any(|found| found == name.as_bytes())) => {
                 Some(TraceFormat::Philly)
             }
-            _ if line.split(|byte| *byte == b'\t').count() == 6 => Some(TraceFormat::Swim),
-            _ => None,
+            _ => of_table_line(line),
         }
     }
+}
+
+/// By the first line of a table that has none of the usual forms.
+fn of_table_line(line: &[u8]) -> Option<TraceFormat> {
+    let known = known_of(line).map(|known| match known {
+        KnownTable::Slurm => TraceFormat::Sacct,
+        KnownTable::Openb => TraceFormat::Openb,
+        KnownTable::Alibaba2018 => TraceFormat::Alibaba2018,
+    });
+    let likely = || is_likely(line).map(|_| TraceFormat::Csv);
+    let swim = || line.split(|byte| *byte == b'\t').count() == 6;
+    known.or_else(likely).or_else(|| swim().then_some(TraceFormat::Swim))
 }
 
 /// Whether this is `{"apps":`, with blanks or without.
@@ -128,6 +200,12 @@ fn is_yarn(start: &[u8]) -> bool {
     let rest = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     let rest = rest.and_then(|rest| rest.strip_prefix(b"\"apps\""));
     rest.is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
+}
+
+/// Whether this is a list of Kubernetes' API, whose keys come in any order.
+fn is_kubernetes(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    text.contains("\"apiVersion\"") && text.contains("\"items\"")
 }
 
 /// Whether a ResourceManager's answer in XML begins with this line.
@@ -167,9 +245,27 @@ mod tests {
             ("{\"apps\":{\"app\":[{\"id\":", Some(TraceFormat::Yarn)),
             ("\n{\n  \"apps\" : null\n}\n", Some(TraceFormat::Yarn)),
             ("{\"apps\"}", None),
+            ("{\n \"apiVersion\": \"v1\",\n \"items\": [\n", Some(TraceFormat::Kubernetes)),
+            (
+                "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[",
+                Some(TraceFormat::Kubernetes),
+            ),
+            ("{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}", None),
             ("\u{feff}\n <?xml version=\"1.0\"?><apps>", Some(TraceFormat::Yarn)),
             ("<apps><app><id>application_1_0001</id>", Some(TraceFormat::Yarn)),
             ("<html><body>", None),
+            ("user,submit_time,duration,gpus\nann,0,1,1\n", Some(TraceFormat::Csv)),
+            ("Account;Start Time;End Time;CPUs\n", Some(TraceFormat::Csv)),
+            ("user\tsubmit\truntime\tcpus\tmem\tname\n", Some(TraceFormat::Csv)),
+            ("{\"user\":\"a\",\"submit\":0,\"duration\":1}\n", Some(TraceFormat::JsonLines)),
+            ("JobID|User|Submit|Elapsed|State\n", Some(TraceFormat::Sacct)),
+            ("task1,2,j_1,1,Terminated,87076,87083,100.0,0.39\n", Some(TraceFormat::Alibaba2018)),
+            (
+                "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
+                 creation_time,deletion_time,scheduled_time\n",
+                Some(TraceFormat::Openb),
+            ),
+            ("name,colour,size\n", None),
             ("{\"t\":0.0,\"run\":{}}\n", None),
             ("[cluster]\nresources = [\"cpu\"]\n", None),
             ("# a scenario\n", None),

@@ -40,6 +40,30 @@ pub struct Summary {
     pub duration_s: Quantiles,
     /// Seconds from one submission to the next.
     pub gap_s: Quantiles,
+    /// The first jobs, as they are understood.
+    pub first_jobs: Vec<FirstJob>,
+}
+
+/// How many of the first jobs are kept.
+const FIRST_JOBS: usize = 5;
+
+/// A job: its first group of tasks.
+#[derive(Clone, Debug, Serialize)]
+pub struct FirstJob {
+    /// What the source calls it.
+    pub job: String,
+    /// Its queue.
+    pub queue: String,
+    /// When it is submitted, seconds from the start of the trace.
+    pub submit_s: f64,
+    /// Tasks of the group.
+    pub tasks: u32,
+    /// What each holds, per resource in order, natural units.
+    pub demand: Vec<f64>,
+    /// How long the first of them runs.
+    pub duration_s: f64,
+    /// Their time limit; `null` without one.
+    pub limit_s: Option<f64>,
 }
 
 /// One resource.
@@ -100,11 +124,29 @@ pub fn inspect(
     let mut tally = Tally::new(source.queues().len(), kinds.len());
     while let Some(job) = source.next_job()? {
         tally.take(&job);
+        if tally.jobs <= FIRST_JOBS as u64 {
+            let queue = source.queues()[job.queue as usize].clone();
+            tally.first_jobs.extend(first_job(&job, queue, kinds));
+        }
         if tally.jobs.is_multiple_of(1000) {
             progress(source.progress());
         }
     }
     Ok(tally.summary(source, kinds, capacity))
+}
+
+fn first_job(job: &Job, queue: String, kinds: &ResourceKinds) -> Option<FirstJob> {
+    let group = job.groups.first()?;
+    let amount = |(kind, amount): (usize, &u64)| *amount as f64 / kinds.unit(kind).scale() as f64;
+    Some(FirstJob {
+        job: job.label.to_string(),
+        queue,
+        submit_s: job.submit.as_secs_f64(),
+        tasks: group.count,
+        demand: group.demand.as_slice().iter().enumerate().map(amount).collect(),
+        duration_s: group.duration.get(0).as_secs_f64(),
+        limit_s: group.limit.map(|limit| limit.as_secs_f64()),
+    })
 }
 
 /// Smallest units x microseconds. Saturates at 10^38, far beyond any trace.
@@ -126,6 +168,7 @@ struct Tally {
     tasks_per_job: Values,
     durations: Values,
     gaps: Values,
+    first_jobs: Vec<FirstJob>,
 }
 
 impl Tally {
@@ -141,6 +184,7 @@ impl Tally {
             tasks_per_job: Values::new(),
             durations: Values::new(),
             gaps: Values::new(),
+            first_jobs: Vec::new(),
         }
     }
 
@@ -221,6 +265,7 @@ impl Tally {
             tasks_per_job: self.tasks_per_job.quantiles(1.0),
             duration_s: self.durations.quantiles(1e6),
             gap_s: self.gaps.quantiles(1e6),
+            first_jobs: self.first_jobs,
         }
     }
 }

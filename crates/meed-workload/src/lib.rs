@@ -1,12 +1,13 @@
 //! Trace readers and generators: from many sources to one canonical workload.
 //!
 //! A [`JobSource`] is a stream of [`Job`]s in order of submission. Readers (SWIM, SWF, Philly,
-//! YARN, Meed's own format) and generators all make it, worlds take it, and none of them knows
-//! policies.
+//! YARN, anybody's tables, Meed's own format) and generators all make it, worlds take it, and none
+//! of them knows policies.
 //!
 //! Which module do you want?
 //! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`yarn`],
-//!   [`canonical`]; [`format`](mod@format) tells them apart
+//!   [`kubernetes`], [`table`] (also Slurm's and Alibaba's), [`canonical`];
+//!   [`format`](mod@format) tells them apart
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
 //! - a look at a source, or a copy of it: [`inspect`], [`convert`]
@@ -16,8 +17,8 @@
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
 //! equal input and settings give equal jobs on every machine (integers and software floating point
 //! only, no clock, no unseeded randomness); memory does not grow with the length of a trace (but
-//! for [`philly`] and [`yarn`], which are sorted, and [`google`], where a job is known only when
-//! its tasks have ended).
+//! for [`philly`], [`yarn`], [`kubernetes`] and [`table`], which are sorted, and [`google`], where
+//! a job is known only when its tasks have ended).
 
 pub mod canonical;
 pub mod changed;
@@ -30,6 +31,7 @@ pub mod google;
 pub mod inline;
 pub mod inspect;
 mod job;
+pub mod kubernetes;
 pub mod limits;
 pub mod machines;
 pub mod macro_workload;
@@ -41,6 +43,7 @@ mod source;
 pub mod stretch;
 pub mod swf;
 pub mod swim;
+pub mod table;
 mod whole;
 pub mod yarn;
 

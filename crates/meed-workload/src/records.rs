@@ -1,4 +1,5 @@
-//! The lines of a trace that hold records, counted: what every reader keeps about its file.
+//! The lines of a trace that hold records, counted: what every reader keeps about its file; lines
+//! of places within one that is read whole.
 
 use std::sync::Arc;
 
@@ -63,5 +64,28 @@ impl Records {
     /// Why the file, read to its end, is none with jobs; `wanted` says what one looks like.
     pub(crate) fn no_jobs(&self, wanted: &str) -> TraceError {
         no_jobs(self.lines.input().name(), self.read, self.ignored, &self.bad, wanted)
+    }
+}
+
+/// Lines of places in the file, which only ascend. O(file) in all.
+pub(crate) struct LineNumbers<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+}
+
+impl<'a> LineNumbers<'a> {
+    /// Of a file's bytes.
+    pub(crate) fn new(bytes: &'a [u8]) -> LineNumbers<'a> {
+        LineNumbers { bytes, at: 0, line: 1 }
+    }
+
+    /// The line on which `part` of the file begins.
+    pub(crate) fn of(&mut self, part: &str) -> u64 {
+        let place = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
+        let passed = self.bytes.get(self.at..place).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.at = self.at.max(place);
+        self.line
     }
 }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{YarnQueues, YarnShape};
 use crate::error::BadRow;
+use crate::records::LineNumbers;
 use crate::whole::Whole;
 use crate::{MAX_TASKS, OnBadLine, TraceError};
 
@@ -92,7 +93,7 @@ pub(super) fn read(
     }
     let mut read = Whole::new(file, on_bad_line);
     let mut known = BTreeSet::new();
-    let mut lines = LineNumbers { bytes, at: 0, line: 1 };
+    let mut lines = LineNumbers::new(bytes);
     let answers = serde_json::Deserializer::from_slice(bytes).into_iter::<Answer<'_>>();
     for answer in answers {
         let answer = answer.map_err(|why| {
@@ -208,22 +209,4 @@ fn clip(value: u128) -> u64 {
 
 fn clipped(name: &str) -> String {
     meed_config::words::quote(name.as_bytes())
-}
-
-/// Lines of places in the file, which only ascend. O(file) in all.
-struct LineNumbers<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    line: u64,
-}
-
-impl LineNumbers<'_> {
-    /// The line on which `part` of the file begins.
-    fn of(&mut self, part: &str) -> u64 {
-        let place = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
-        let passed = self.bytes.get(self.at..place).unwrap_or_default();
-        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
-        self.at = self.at.max(place);
-        self.line
-    }
 }

@@ -15,6 +15,7 @@ use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfSource, read_machines
 use meed_workload::philly::{PhillyAlign, PhillyAssumptions, PhillyShape, PhillySource};
 use meed_workload::swf::{SwfAssumptions, SwfShape, SwfSource};
 use meed_workload::swim::{SwimAssumptions, SwimSource};
+use meed_workload::table::{KnownTable, TableAssumptions, TableSource, read_openb_nodes};
 use meed_workload::{JobSource, OnBadLine, Origin, SourceCounts};
 
 fn traces() -> Option<PathBuf> {
@@ -323,4 +324,44 @@ fn the_papers_submissions_are_the_first_of_the_swim_sample() {
     };
     // The two bursts that docs/macro-workloads.md speaks of, and the whole.
     assert_eq!((between(183, 222), between(1411, 1436), between(23, 1618)), (10, 12, 100));
+}
+
+/// Counts and sums by a script of its own over the published files.
+#[test]
+fn pods_and_nodes_of_openb_are_those_of_the_files() {
+    let Some(folder) = traces() else { return };
+    let file =
+        |name: &str| Origin::path(folder.join(format!("alibaba/gpu_v2023_openb_{name}.csv.xz")));
+    let kinds = [("cpu", Unit::Milli), ("memory", Unit::Bytes), ("gpu", Unit::Milli)];
+    let kinds = kinds.map(|(name, unit)| (name.to_owned(), unit));
+    let kinds = ResourceKinds::new(kinds.to_vec()).unwrap();
+    let options =
+        TableAssumptions { known: Some(KnownTable::Openb), ..TableAssumptions::default() };
+    let open =
+        || TableSource::open(&file("pod_list_default"), &kinds, &options, OnBadLine::Stop).unwrap();
+    let counts = drain(&mut open(), 3);
+    assert_eq!(counts, SourceCounts { lines: 8152, jobs: 7255, bad: 0, ignored: 897 });
+    let mut source = open();
+    let names = source.queues().to_vec();
+    let (mut jobs, mut work) = (vec![0u64; names.len()], [0u128; 3]);
+    while let Some(job) = source.next_job().unwrap() {
+        jobs[job.queue as usize] += 1;
+        let group = &job.groups[0];
+        let seconds = u128::from(group.duration.get(0).as_micros() / 1_000_000);
+        for (kind, work) in work.iter_mut().enumerate() {
+            *work += u128::from(group.demand.get(kind)) * seconds;
+        }
+    }
+    let mut tenants: Vec<(String, u64)> = names.into_iter().zip(jobs).collect();
+    tenants.sort();
+    let tenant = |name: &str, jobs: u64| (name.to_owned(), jobs);
+    let expected =
+        [tenant("BE", 2957), tenant("Burstable", 98), tenant("Guaranteed", 7), tenant("LS", 4193)];
+    assert_eq!(tenants, expected);
+    // Thousandths of a cpu, bytes, thousandths of a GPU; times seconds.
+    assert_eq!(work, [2_506_537_593_492, 6_667_484_940_915_965_952, 185_294_426_970]);
+    let machines = read_openb_nodes(&file("node_list_all_node"), &kinds, OnBadLine::Stop).unwrap();
+    let sum = |kind: usize| machines.nodes.iter().map(|node| node.capacity.get(kind)).sum::<u64>();
+    assert_eq!(machines.nodes.len(), 1523);
+    assert_eq!([sum(0), sum(1) >> 20, sum(2)], [125_514_000, 612_028_416, 6_212_000]);
 }

@@ -1,0 +1,193 @@
+use super::*;
+
+fn kinds() -> ResourceKinds {
+    ResourceKinds::new(kubernetes_kinds()).unwrap()
+}
+
+fn open_as(
+    text: &str,
+    queues: &KubernetesQueues,
+    on_bad_line: OnBadLine,
+) -> Result<KubernetesSource, TraceError> {
+    let origin = Origin::bytes("pods.json", text.as_bytes());
+    KubernetesSource::open(&origin, &kinds(), queues, on_bad_line)
+}
+
+/// Name, queue, submission, seconds, and each group: tasks x cpu/MiB/gpu (thousandths).
+fn rows(source: &mut KubernetesSource) -> Vec<String> {
+    let queues = source.queues().to_vec();
+    let mut rows = Vec::new();
+    while let Some(job) = source.next_job().unwrap() {
+        job.check(queues.len(), 3).unwrap();
+        let first = &job.groups[0];
+        let mut row = format!(
+            "{} {} {} {}",
+            job.label,
+            queues[job.queue as usize],
+            job.submit.as_secs_f64(),
+            first.duration.get(0).as_secs_f64()
+        );
+        for group in &job.groups {
+            let amount = |kind| group.demand.get(kind);
+            let gang = if group.gang.is_some() { " gang" } else { "" };
+            let mib = amount(1) >> 20;
+            row += &format!(" {}x{}/{mib}/{}{gang}", group.count, amount(0), amount(2));
+        }
+        if let Some(limit) = first.limit {
+            row += &format!(" limit {}", limit.as_secs_f64());
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn read(text: &str, queues: &KubernetesQueues) -> Vec<String> {
+    rows(&mut open_as(text, queues, OnBadLine::Stop).unwrap())
+}
+
+/// A pod as `kubectl` writes it, with some of what is passed over.
+fn pod(namespace: &str, name: &str, phase: &str, times: [&str; 3], containers: &str) -> String {
+    let [created, started, finished] = times;
+    format!(
+        r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"creationTimestamp":"{created}",
+        "labels":{{"app":"x","kueue.x-k8s.io/queue-name":"gold.q"}},"name":"{name}",
+        "namespace":"{namespace}","uid":"{namespace}-{name}","resourceVersion":"7"}},
+        "spec":{{"activeDeadlineSeconds":7200,"containers":[{containers}],"nodeName":"n1",
+        "initContainers":[{{"name":"i","resources":{{"requests":{{"cpu":"3"}}}}}}],
+        "restartPolicy":"Never","overhead":{{"memory":"1Mi"}}}},
+        "status":{{"phase":"{phase}","startTime":"{created}","conditions":[{{"type":"Ready",
+        "status":"False","lastTransitionTime":null}}],"containerStatuses":[{{"name":"c",
+        "restartCount":0,"state":{{"terminated":{{"exitCode":0,"startedAt":"{started}",
+        "finishedAt":"{finished}"}}}}}}]}}}}"#
+    )
+}
+
+const TWO: &str = r#"{"name":"a","resources":{"requests":{"cpu":"1500m","memory":"1Gi"},
+    "limits":{"nvidia.com/gpu":"2"}}},{"name":"b","resources":{"requests":{"cpu":2,
+    "memory":"128974848000m","ephemeral-storage":"5Gi"}}}"#;
+
+fn list(items: &[String]) -> String {
+    format!(
+        "{{\n \"apiVersion\": \"v1\",\n \"items\": [\n{}],\n\"kind\":\"List\"}}\n",
+        items.join(",\n")
+    )
+}
+
+const AT: [&str; 3] = ["2026-01-05T08:00:00Z", "2026-01-05T08:00:30Z", "2026-01-05T09:00:30Z"];
+
+#[test]
+fn pods_that_have_ended_are_jobs() {
+    let before = ["2026-01-05T07:59:00Z", "2026-01-05T08:00:00Z", "2026-01-05T08:00:01Z"];
+    let small = r#"{"name":"a","resources":{"requests":{"memory":"64Mi"}}}"#;
+    let text = list(&[
+        pod("ml.a", "train", "Succeeded", AT, TWO),
+        pod("web", "migrate", "Failed", before, small),
+        pod("web", "runs", "Running", AT, small),
+        pod("ml.a", "train", "Succeeded", AT, TWO),
+    ]);
+    let expected = [
+        "migrate web 0 1 1x3000/65/0 limit 7200",
+        "train ml_a 60 3600 1x3500/1148/2000 limit 7200",
+    ];
+    let mut source = open_as(&text, &KubernetesQueues::Namespace, OnBadLine::Stop).unwrap();
+    // Of GPUs and cpus both pods hold less than would keep them busy for the minute between them.
+    assert_eq!((source.size()[0], source.size()[2]), (6500, 2000));
+    assert_eq!(rows(&mut source), expected);
+    assert_eq!(source.counts(), SourceCounts { lines: 4, jobs: 2, bad: 0, ignored: 2 });
+    let words = source.assumptions().join("\n");
+    assert!(words.contains("time 0 is the first submission, 2026-01-05T07:59:00Z"), "{words}");
+    let queues = read(&text, &KubernetesQueues::Queue);
+    assert!(queues[1].starts_with("train ml_a.gold_q 60"), "{queues:?}");
+    // Two lists in one file.
+    assert_eq!(read(&text.repeat(2), &KubernetesQueues::Namespace), expected);
+}
+
+/// What an earlier list saw running is a job of the later one.
+#[test]
+fn a_pod_that_was_seen_before_it_ended_counts_once() {
+    let one = r#"{"name":"a","resources":{"requests":{"cpu":"1"}}}"#;
+    let list_of = |phase: &str| list(&[pod("ml", "train", phase, AT, one)]);
+    let text = [list_of("Running"), list_of("Succeeded"), list_of("Succeeded")].concat();
+    let expected = ["train ml 0 3600 1x3000/1/0 limit 7200"];
+    assert_eq!(read(&text, &KubernetesQueues::Namespace), expected);
+    // Of a container that was restarted only the last attempt is told.
+    let again = list_of("Succeeded").replace("\"restartCount\":0", "\"restartCount\":4");
+    let expected = ["train ml 0 3630 1x3000/1/0 limit 7200"];
+    assert_eq!(read(&again, &KubernetesQueues::Namespace), expected);
+    // A sidecar runs beside the others, and beside what starts after it.
+    let sidecar = list_of("Succeeded")
+        .replace("{\"name\":\"i\",", "{\"name\":\"s\",\"restartPolicy\":\"Always\",");
+    let expected = ["train ml 0 3600 1x4000/1/0 limit 7200"];
+    assert_eq!(read(&sidecar, &KubernetesQueues::Namespace), expected);
+}
+
+#[test]
+fn workloads_of_kueue_are_gangs() {
+    let workload = |name: &str, conditions: &str| {
+        format!(
+            r#"{{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{{
+            "creationTimestamp":"2026-01-05T08:00:00Z","name":"{name}","namespace":"ml",
+            "uid":"{name}"}},"spec":{{"active":true,"priority":0,"queueName":"lq",
+            "maximumExecutionTimeSeconds":60,"podSets":[{{"name":"main","count":1,"template":{{
+            "metadata":{{}},"spec":{{"containers":[{{"name":"c","resources":{{"requests":{{
+            "cpu":"1"}}}}}}]}}}}}},{{"name":"worker","count":4,"template":{{"spec":{{"containers":
+            [{{"name":"c","resources":{{"requests":{{"cpu":"2","amd.com/gpu":"1"}}}}}}]}}}}}}]}},
+            "status":{{"admission":{{"clusterQueue":"cq","podSetAssignments":[]}},
+            "conditions":[{conditions}]}}}}"#
+        )
+    };
+    let condition = |name: &str, status: &str, at: &str| {
+        format!(
+            r#"{{"type":"{name}","status":"{status}","reason":"x","message":"y",
+            "lastTransitionTime":"2026-01-05T{at}Z"}}"#
+        )
+    };
+    let admitted = condition("Admitted", "True", "08:10:00");
+    let ended = format!("{admitted},{}", condition("Finished", "True", "08:11:40"));
+    let text = list(&[workload("done", &ended), workload("runs", &admitted), workload("new", "")]);
+    let expected = "done QUEUE 0 100 1x1000/0/0 4x2000/0/1000 gang limit 60";
+    for (queues, name) in [
+        (KubernetesQueues::Namespace, "ml"),
+        (KubernetesQueues::Queue, "ml.lq"),
+        (KubernetesQueues::ClusterQueue, "cq"),
+        (KubernetesQueues::Single("all".to_owned()), "all"),
+    ] {
+        assert_eq!(read(&text, &queues), [expected.replace("QUEUE", name)]);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    let back = ["2026-01-05T08:00:00Z", "2026-01-05T08:00:30Z", "2026-01-05T08:00:29Z"];
+    let noon = ["noon", "2026-01-05T08:00:30Z", "2026-01-05T08:00:31Z"];
+    let odd = r#"{"resources":{"requests":{"cpu":"many"}}}"#;
+    let text = list(&[
+        pod("a", "ok", "Succeeded", AT, TWO),
+        pod("a", "back", "Succeeded", back, TWO),
+        pod("a", "noon", "Succeeded", noon, TWO),
+        pod("a", "odd", "Succeeded", AT, odd),
+        r#"{"kind":"Node","metadata":{"name":"n","creationTimestamp":"2026-01-05T08:00:00Z"}}"#
+            .to_owned(),
+        "7".to_owned(),
+    ]);
+    let mut source = open_as(&text, &KubernetesQueues::Namespace, OnBadLine::Skip).unwrap();
+    assert_eq!(rows(&mut source).len(), 1);
+    let told: Vec<String> = source.bad_lines().iter().map(|bad| bad.to_string()).collect();
+    let expected = [
+        "pods.json:14: \"back\" ends before it starts",
+        "pods.json:24: creationTimestamp of \"noon\": \"noon\" is no date",
+        "pods.json:34: cpu of \"odd\": \"many\" is no quantity",
+    ];
+    for (told, expected) in told.iter().zip(expected) {
+        let place = |text: &str| text.splitn(3, ':').nth(2).map(str::to_owned);
+        assert_eq!(place(told), place(expected), "{told}");
+    }
+    assert!(told[3].contains("a \"Node\"; wanted are pods and Workloads"), "{}", told[3]);
+    assert!(told[4].contains("no pod and no Workload: invalid type"), "{}", told[4]);
+    let error = open_as("{\"items\":", &KubernetesQueues::Namespace, OnBadLine::Skip);
+    let error = error.err().unwrap().to_string();
+    assert!(error.contains("pods.json:1: EOF while parsing"), "{error}");
+    assert!(error.contains("wanted is a list, as `kubectl get pods -A -o json` writes it"));
+    let error = open_as(&list(&[]), &KubernetesQueues::Namespace, OnBadLine::Skip);
+    assert!(error.err().unwrap().to_string().contains("no jobs: the file is empty; wanted is"));
+}

@@ -1,0 +1,547 @@
+//! Tables of jobs: anybody's CSV, TSV or JSON lines, one job a row, with a mapping from columns to
+//! what a job is; and tables whose columns are known ([`KnownTable`]).
+//!
+//! Format: separated values whose first line names the columns (RFC 4180, whatever the separator),
+//! or an object of JSON on each line. The mapping ([`TableAssumptions::map`]) says in which column
+//! the tenant is, the submission, and so on (see `expression` for what can be said); what it
+//! leaves out is guessed by well-known names (`guess`), and told. What a row holds:
+//!
+//! - a time of submission (`times`): numbers since 1970 or since some zero, dates with a zone or
+//!   in the table's. Where times are dates, time 0 is the first submission, and its date is told;
+//!   where they count from a zero of the trace, that stays.
+//! - a duration, or start and end; a time limit; how many tasks, and whether they start together
+//! - amounts of the cluster's resources (`amounts`), of each task or of all together
+//!
+//! A row that cannot be used is wrong (counted, its message kept) or left out by an assumption (no
+//! end yet, nothing held); each reason is told with its count and first line. A table most of whose
+//! rows are wrong is refused: its mapping is.
+//!
+//! Invariant: jobs come in order of submission; equal times in order of the file. Cost: the file is
+//! read once; memory grows with it by 72 bytes a job, names besides, and one sort.
+
+mod amounts;
+mod expression;
+mod guess;
+mod json;
+mod mapping;
+mod nodes;
+mod presets;
+mod reasons;
+mod record;
+mod rows;
+mod separated;
+mod times;
+
+use std::sync::Arc;
+
+use meed::{Gang, ResourceKinds, Resources, Unit};
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
+
+pub use mapping::TableMap;
+pub use nodes::{is_openb_nodes, read_openb_nodes};
+
+use crate::error::BadRow;
+use crate::fields::{span, time};
+use crate::whole::Whole;
+use crate::{BadLine, Durations, Job, JobGroup, JobSource, OnBadLine, SourceCounts, TraceError};
+use json::JsonLines;
+use mapping::Mapping;
+use presets::Preset;
+use reasons::{NoJob, Reasons};
+use record::Record;
+use rows::{Row, Rows};
+use separated::{SEPARATORS, Separated, separator_of};
+
+/// How the values of a table are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TableForm {
+    /// Separated by commas, tabs, semicolons or bars.
+    #[default]
+    Separated,
+    /// An object of JSON on each line.
+    JsonLines,
+}
+
+/// Tables whose columns are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KnownTable {
+    /// `sacct --parsable2`.
+    Slurm,
+    /// Pods of Alibaba's GPU cluster of 2023.
+    Openb,
+    /// batch_task of Alibaba's trace of 2018.
+    Alibaba2018,
+}
+
+/// What `K`, `M`, `G` behind a size are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableSizes {
+    /// Powers of 1000.
+    Decimal,
+    /// Powers of 1024.
+    Binary,
+}
+
+/// Whose the amounts of a row are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableAmounts {
+    /// Those of each task.
+    PerTask,
+    /// Those of all tasks of the job together.
+    PerJob,
+}
+
+/// What a dot in the name of a tenant is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TableDots {
+    /// A letter like others; it becomes `_`, for in names of queues it has a meaning.
+    #[default]
+    Flat,
+    /// It stands between parent and child.
+    Path,
+}
+
+/// All choices of the reader.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TableAssumptions {
+    /// How values are written.
+    pub form: TableForm,
+    /// Whether its columns are known.
+    pub known: Option<KnownTable>,
+    /// What is where, by key; `-` says that there is none.
+    pub map: TableMap,
+    /// The byte between values; when not given the one that the first line has most often.
+    pub separator: Option<u8>,
+    /// Whether the first line names the columns.
+    pub header: Option<bool>,
+    /// The zone of dates that have none; when not given UTC.
+    pub time_zone: Option<String>,
+    /// What letters behind sizes are.
+    pub sizes: Option<TableSizes>,
+    /// Whose the amounts of a row are.
+    pub amounts: Option<TableAmounts>,
+    /// What a dot in the name of a tenant is.
+    pub dots: TableDots,
+}
+
+impl TableAssumptions {
+    fn preset(&self) -> Option<&'static Preset> {
+        self.known.map(|known| match known {
+            KnownTable::Slurm => &presets::SLURM,
+            KnownTable::Openb => &presets::OPENB,
+            KnownTable::Alibaba2018 => &presets::ALIBABA_2018,
+        })
+    }
+}
+
+/// The separator of this name in settings.
+pub fn separator_named(name: &str) -> Option<u8> {
+    let named =
+        SEPARATORS.iter().find(|(known, byte)| *known == name || name.as_bytes() == [*byte]);
+    named.map(|(_, byte)| *byte)
+}
+
+/// A date by ISO 8601, in UTC where it has no zone, as microseconds since 1970.
+pub(crate) fn parse_date(text: &[u8]) -> Option<u64> {
+    times::date(text, &jiff::tz::TimeZone::UTC).ok()
+}
+
+/// A time since 1970 as people read it.
+pub(crate) fn format_date(micros: u64) -> String {
+    times::format_date(micros)
+}
+
+/// A quantity of Kubernetes, in smallest units: `500m`, `4Gi`, `1e9`; bytes in thousandths too.
+pub(crate) fn parse_quantity(text: &[u8], unit: Unit) -> Option<u64> {
+    let usual = amounts::AmountUnit::usual(unit);
+    match text.strip_suffix(b"m") {
+        Some(millis) if unit == Unit::Bytes => {
+            Some(amounts::amount(millis, usual, false).ok()?.0.div_ceil(1000))
+        }
+        _ => amounts::amount(text, usual, false).ok().map(|(amount, _)| amount),
+    }
+}
+
+/// Those of a table's assumptions that say what was guessed.
+pub fn guesses(assumptions: &[String]) -> Vec<&str> {
+    assumptions.iter().map(String::as_str).filter(|words| words.ends_with(GUESSED)).collect()
+}
+
+/// The end of what says a guess.
+const GUESSED: &str = ", guessed by its name";
+
+/// Records from which the mapping is made.
+const SAMPLE: usize = 1000;
+
+/// Jobs of a table.
+pub struct TableSource {
+    file: Whole<Row>,
+    demands: Vec<Resources>,
+    words: Vec<String>,
+}
+
+impl TableSource {
+    /// Opens `origin` for a cluster with these `kinds` and reads it whole, once: a pipe will do.
+    pub fn open(
+        origin: &Origin,
+        kinds: &ResourceKinds,
+        options: &TableAssumptions,
+        on_bad_line: OnBadLine,
+    ) -> Result<TableSource, TraceError> {
+        let table = Table::open(origin, options)?;
+        let sample = table.sample.iter().filter_map(|(_, record)| record.as_ref().ok()).collect();
+        let mapping = mapping::make(&table.names, sample, kinds, options);
+        let mapping = mapping.map_err(|why| header(origin.name(), table.line, why))?;
+        table.read(origin.name(), mapping, kinds, on_bad_line)
+    }
+
+    /// How much of each resource its jobs keep busy in the mean from the first submission to the
+    /// last; at least what the widest task, or gang, holds, at most what all tasks hold at once.
+    /// The jobs must not have been taken yet.
+    pub fn size(&self) -> Vec<u64> {
+        let kinds = self.demands.first().map_or(0, Resources::kinds);
+        let submit = |row: &Row| row.submit;
+        let (first, last) = (self.file.left().next(), self.file.left().next_back());
+        let span = last.map_or(0, submit) - first.map_or(0, submit);
+        let size = |kind: usize| {
+            let (mut work, mut widest, mut at_once) = (0u128, 0u64, 0u64);
+            for row in self.file.left() {
+                let each = self.demands[row.demand as usize].get(kind);
+                let all = each.saturating_mul(u64::from(row.count));
+                widest = widest.max(each.saturating_mul(u64::from(row.gang.max(1))));
+                at_once = at_once.saturating_add(all);
+                let more = u128::from(all).saturating_mul(u128::from(row.duration));
+                work = work.saturating_add(more);
+            }
+            let mean = u64::try_from(work / u128::from(span.max(1))).unwrap_or(u64::MAX);
+            mean.max(widest).min(at_once)
+        };
+        (0..kinds).map(size).collect()
+    }
+
+    fn job(&self, row: Row) -> Job {
+        let gang = (row.gang > 1).then(|| Box::new(Gang::of(row.gang)));
+        let group = JobGroup {
+            stage: 0,
+            count: row.count,
+            demand: self.demands[row.demand as usize],
+            duration: Durations::Same(span(row.duration)),
+            constraints: None,
+            limit: (row.limit > 0).then(|| span(row.limit)),
+            gang,
+        };
+        Job {
+            label: row.label,
+            queue: row.queue,
+            submit: time(row.submit),
+            weight: 1,
+            chain: None,
+            groups: vec![group],
+        }
+    }
+}
+
+/// Resources that a table has columns for, where no cluster names them: at least one.
+pub fn table_resources(
+    origin: &Origin,
+    options: &TableAssumptions,
+) -> Result<Vec<(String, Unit)>, TraceError> {
+    let table = Table::open(origin, options)?;
+    let found = mapping::resources(&table.names, options);
+    Ok(if found.is_empty() { vec![("slot".to_owned(), Unit::Milli)] } else { found })
+}
+
+/// Whether the first bytes of a file are those of a table that is likely one of jobs.
+pub(crate) fn is_likely(line: &[u8]) -> Option<TableForm> {
+    let mut record = Record::default();
+    let (form, names) = if line.starts_with(b"{") {
+        let mut lines = JsonLines::new(lines_of(line)?);
+        lines.next(&mut record).ok()??.ok()?;
+        (TableForm::JsonLines, lines.names())
+    } else {
+        let mut lines = Separated::new(lines_of(line)?, separator_of(line)?);
+        lines.next(&mut record).ok()??.ok()?;
+        (TableForm::Separated, names_of(&record).ok()?)
+    };
+    mapping::is_likely(&names).then_some(form)
+}
+
+/// The known table whose first line this is.
+pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
+    let separator = separator_of(line)?;
+    let fields: Vec<&[u8]> =
+        line.split(|byte| *byte == separator).map(<[u8]>::trim_ascii).collect();
+    let has = |name: &str| fields.contains(&name.as_bytes());
+    if (has("JobID") || has("JobIDRaw")) && ["Submit", "Start", "Elapsed"].into_iter().any(has) {
+        return (separator == b'|').then_some(KnownTable::Slurm);
+    }
+    if ["cpu_milli", "memory_mib", "gpu_milli", "qos", "creation_time"].into_iter().all(has) {
+        return Some(KnownTable::Openb);
+    }
+    let columns = presets::ALIBABA_2018.columns?;
+    let status =
+        ["Terminated", "Failed", "Running", "Ready", "Waiting", "Interrupted", "Cancelled"];
+    let is_2018 = fields.len() == columns.len()
+        && status.iter().any(|status| fields[4] == status.as_bytes())
+        && fields[1].iter().all(u8::is_ascii_digit);
+    is_2018.then_some(KnownTable::Alibaba2018)
+}
+
+fn lines_of(line: &[u8]) -> Option<Lines> {
+    Some(Lines::new(Origin::bytes("", line).open().ok()?, LINE_LIMIT))
+}
+
+fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
+    TraceError::Header { file: Arc::clone(file), line, why }
+}
+
+/// Where records come from.
+enum Reader {
+    Separated(Box<Separated>),
+    Json(JsonLines),
+}
+
+impl Reader {
+    fn next(&mut self, record: &mut Record) -> Result<Option<Result<(), BadRow>>, TraceError> {
+        match self {
+            Reader::Separated(lines) => lines.next(record),
+            Reader::Json(lines) => lines.next(record),
+        }
+    }
+
+    fn lines(&self) -> &Lines {
+        match self {
+            Reader::Separated(reader) => &reader.lines,
+            Reader::Json(reader) => &reader.lines,
+        }
+    }
+}
+
+/// A table of which the columns and the first rows are known.
+struct Table {
+    reader: Reader,
+    names: Vec<String>,
+    /// The line that names the columns.
+    line: u64,
+    /// Whether every row has as many values as there are columns.
+    fixed: bool,
+    /// The first records, or what is wrong with them, with their lines.
+    sample: Vec<(u64, Result<Record, BadRow>)>,
+}
+
+impl Table {
+    fn open(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
+        let mut table = match options.form {
+            TableForm::JsonLines => {
+                let reader = Reader::Json(JsonLines::new(Lines::new(origin.open()?, LINE_LIMIT)));
+                Table { reader, names: Vec::new(), line: 1, fixed: false, sample: Vec::new() }
+            }
+            TableForm::Separated => Table::separated(origin, options)?,
+        };
+        let mut record = Record::default();
+        while table.sample.len() < SAMPLE {
+            let Some(found) = table.reader.next(&mut record)? else { break };
+            table.sample.push((record.line, found.map(|()| record.copy())));
+        }
+        if let Reader::Json(lines) = &mut table.reader {
+            lines.learns = false;
+            table.names = lines.names();
+        }
+        Ok(table)
+    }
+
+    fn separated(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
+        let separator = match options.separator {
+            Some(separator) => separator,
+            None => {
+                let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
+                let mut first = Vec::new();
+                while first.is_empty() {
+                    let Some(line) = lines.next_line()? else { break };
+                    first.extend_from_slice(line.trim_ascii());
+                }
+                separator_of(&first).unwrap_or(b',')
+            }
+        };
+        let mut reader = Separated::new(Lines::new(origin.open()?, LINE_LIMIT), separator);
+        let mut record = Record::default();
+        let mut sample = Vec::new();
+        let mut names = Vec::new();
+        if let Some(found) = reader.next(&mut record)? {
+            let fail = |why: String| header(origin.name(), record.line, why);
+            found.map_err(|why| fail(why.to_string()))?;
+            let first = names_of(&record).map_err(fail)?;
+            let fixed = options.preset().and_then(|preset| preset.columns);
+            let is_header = match fixed {
+                Some(columns) => first == columns,
+                None => options.header.unwrap_or(true),
+            };
+            names = match (is_header, fixed) {
+                (true, _) => first,
+                (false, Some(columns)) => columns.iter().map(|name| (*name).to_owned()).collect(),
+                (false, None) => (1..=record.len()).map(|number| format!("#{number}")).collect(),
+            };
+            if !is_header {
+                sample.push((record.line, Ok(record.copy())));
+            }
+        }
+        let line = record.line.max(1);
+        Ok(Table { reader: Reader::Separated(Box::new(reader)), names, line, fixed: true, sample })
+    }
+
+    /// Reads all rows.
+    fn read(
+        mut self,
+        file: &Arc<str>,
+        mapping: Mapping,
+        kinds: &ResourceKinds,
+        on_bad_line: OnBadLine,
+    ) -> Result<TableSource, TraceError> {
+        let units = (0..kinds.len()).map(|kind| kinds.unit(kind)).collect();
+        let mut taker = Taker {
+            rows: Rows::new(&mapping, units),
+            whole: Whole::new(file, on_bad_line),
+            reasons: Reasons::default(),
+            columns: self.fixed.then_some(self.names.len()),
+        };
+        for (line, record) in std::mem::take(&mut self.sample) {
+            match record {
+                Ok(record) => taker.take(line, Ok(&record))?,
+                Err(why) => taker.take(line, Err(why))?,
+            }
+        }
+        let mut record = Record::default();
+        while let Some(found) = self.reader.next(&mut record)? {
+            taker.take(record.line, found.map(|()| &record))?;
+        }
+        let lines = self.reader.lines();
+        crate::records::end(lines.input(), lines.number() + 1, &mut taker.whole.bad)?;
+        taker.done(file, &mapping)
+    }
+}
+
+/// Takes records and keeps what they are.
+struct Taker<'a> {
+    rows: Rows<'a>,
+    whole: Whole<Row>,
+    reasons: Reasons,
+    columns: Option<usize>,
+}
+
+impl Taker<'_> {
+    fn take(&mut self, line: u64, record: Result<&Record, BadRow>) -> Result<(), TraceError> {
+        let found = record.map_err(|why| NoJob::Wrong("the line is none of the table", why));
+        let found = found.and_then(|record| {
+            self.check_columns(record)?;
+            self.rows.row(record)
+        });
+        let found = match found {
+            Ok(row) => Ok(Some(row)),
+            Err(NoJob::LeftOut(why)) => {
+                self.reasons.note(line, false, why);
+                Ok(None)
+            }
+            Err(NoJob::Wrong(why, row)) => {
+                self.reasons.note(line, true, why);
+                Err(row)
+            }
+        };
+        self.whole.add(line, found)
+    }
+
+    /// One more that is empty is what `sacct --parsable` writes.
+    fn check_columns(&self, record: &Record) -> Result<(), NoJob> {
+        let Some(columns) = self.columns else { return Ok(()) };
+        let more = record.len() == columns + 1 && record.get(columns).is_empty();
+        if record.len() == columns || more {
+            return Ok(());
+        }
+        let what = format!("{} values; the table has {columns} columns", record.len());
+        Err(NoJob::Wrong("another number of values than there are columns", BadRow::line(what)))
+    }
+
+    fn done(self, file: &Arc<str>, mapping: &Mapping) -> Result<TableSource, TraceError> {
+        let Taker { rows, mut whole, reasons, .. } = self;
+        let counts = whole.counts();
+        let reasons = reasons.words();
+        if counts.lines > 0 && counts.bad > counts.lines / 2 {
+            let first = whole.bad_lines();
+            let first = first.first().map_or(String::new(), |first| first.problem.to_string());
+            let line = whole.bad_lines().first().map_or(1, |first| first.line);
+            let why = format!(
+                "{} of {} rows are wrong, so the table is read wrongly; {}; {}. Is the mapping \
+                 right? {}",
+                counts.bad,
+                counts.lines,
+                first,
+                reasons.join("; "),
+                mapping.words.join("; ")
+            );
+            return Err(header(file, line, why));
+        }
+        whole.ensure_some("a table has a line that names its columns, and a job on each other")?;
+        let all = whole.rows();
+        // Stable: equal times stay in the order of the file.
+        all.sort_by_key(|row| row.submit);
+        let mut words = mapping.words.clone();
+        if mapping.submit.times.since_1970 {
+            let zero = all.first().map_or(0, |row| row.submit);
+            all.iter_mut().for_each(|row| row.submit -= zero);
+            words.push(format!("time 0 is the first submission, {}", times::format_date(zero)));
+        }
+        if rows.tenants.dotted > 0 {
+            words.push(format!(
+                "{} tenants have a dot in their name, shown as _ (dots = \"path\": it separates \
+                 parent and child)",
+                rows.tenants.dotted
+            ));
+        }
+        words.extend(reasons);
+        rows.tenants.all.iter().for_each(|name| {
+            whole.number_of(name);
+        });
+        let words = words.into_iter().map(|words| format!("{}: {words}", mapping.title)).collect();
+        Ok(TableSource { file: whole, demands: rows.demands.all, words })
+    }
+}
+
+/// Names of columns, from the line that holds them.
+fn names_of(record: &Record) -> Result<Vec<String>, String> {
+    let name = |column: usize| {
+        let name = std::str::from_utf8(record.get(column));
+        name.map(str::to_owned)
+            .map_err(|_| format!("the name of column {} is no text in UTF-8", column + 1))
+    };
+    (0..record.len()).map(name).collect()
+}
+
+impl JobSource for TableSource {
+    fn queues(&self) -> &[String] {
+        self.file.queues()
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let row = self.file.next();
+        Ok(row.map(|row| self.job(row)))
+    }
+
+    fn counts(&self) -> SourceCounts {
+        self.file.counts()
+    }
+
+    fn bad_lines(&self) -> Vec<&BadLine> {
+        self.file.bad_lines()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.words.clone()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.file.progress()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Tables whose columns are known: what of them is what, and which rows are no jobs.
+
+use super::record::Record;
+
+/// A known table. All of it is data.
+pub(super) struct Preset {
+    /// What messages call it.
+    pub(super) title: &'static str,
+    /// Its columns, where the file has no line that names them.
+    pub(super) columns: Option<&'static [&'static str]>,
+    /// What is where, by key.
+    pub(super) map: &'static [(&'static str, &'static str)],
+    /// Sizes are powers of 1024 where only a letter says so.
+    pub(super) binary: bool,
+    /// Amounts are those of all tasks together.
+    pub(super) per_job: bool,
+    /// Rows that are left out.
+    pub(super) drops: &'static [Drop],
+    /// What is assumed, in words.
+    pub(super) words: &'static [&'static str],
+}
+
+/// Rows that are left out, and why.
+pub(super) struct Drop {
+    pub(super) column: &'static str,
+    pub(super) when: When,
+    pub(super) why: &'static str,
+}
+
+/// What a value must be for its row to be left out.
+pub(super) enum When {
+    /// It has this byte.
+    Holds(u8),
+    /// It begins with one of these.
+    Begins(&'static [&'static str]),
+    /// It is this.
+    Is(&'static str),
+}
+
+impl Drop {
+    /// Whether this says so of the row, whose value is in `column`.
+    pub(super) fn says(&self, record: &Record, column: usize) -> bool {
+        let value = record.get(column);
+        match self.when {
+            When::Holds(byte) => value.contains(&byte),
+            When::Is(word) => value == word.as_bytes(),
+            When::Begins(words) => words.iter().any(|word| value.starts_with(word.as_bytes())),
+        }
+    }
+}
+
+/// `sacct --parsable2`.
+pub(super) const SLURM: Preset = Preset {
+    title: "Slurm",
+    columns: None,
+    map: &[
+        ("submit", "Submit"),
+        ("start", "Start"),
+        ("end", "End"),
+        ("duration", "ElapsedRaw:s|Elapsed"),
+        ("limit", "TimelimitRaw:min|Timelimit"),
+        ("tenant", "User|Account"),
+        ("name", "JobID|JobIDRaw"),
+        ("nodes", "AllocTRES[node]|AllocNodes|NNodes|ReqTRES[node]|ReqNodes"),
+        ("cpu", "AllocTRES[cpu]|AllocCPUS|NCPUS|ReqTRES[cpu]|ReqCPUS"),
+        ("memory", "AllocTRES[mem]:MiB|ReqTRES[mem]:MiB|ReqMem:MiB"),
+        ("gpu", "AllocTRES[gres/gpu]|ReqTRES[gres/gpu]"),
+    ],
+    binary: true,
+    per_job: true,
+    drops: &[
+        Drop { column: "JobID", when: When::Holds(b'.'), why: "steps of jobs" },
+        Drop { column: "JobIDRaw", when: When::Holds(b'.'), why: "steps of jobs" },
+        Drop {
+            column: "State",
+            when: When::Begins(&[
+                "PENDING",
+                "RUNNING",
+                "SUSPENDED",
+                "COMPLETING",
+                "CONFIGURING",
+                "PD",
+                "CG",
+            ]),
+            why: "jobs that have not ended",
+        },
+        // Older ones write a start for jobs that were cancelled before it.
+        Drop { column: "AllocTRES", when: When::Is(""), why: "jobs that never started" },
+        Drop { column: "AllocCPUS", when: When::Is("0"), why: "jobs that never started" },
+    ],
+    words: &["run times are those under the scheduler of then, as is who waited for whom"],
+};
+
+/// The pods of Alibaba's GPU cluster of 2023 (openb).
+pub(super) const OPENB: Preset = Preset {
+    title: "openb",
+    columns: None,
+    map: &[
+        ("submit", "creation_time"),
+        ("start", "scheduled_time"),
+        ("end", "deletion_time"),
+        ("tenant", "qos"),
+        ("name", "name"),
+        ("cpu", "cpu_milli:milli"),
+        ("memory", "memory_mib:MiB"),
+        ("gpu", "gpu_milli*num_gpu:milli"),
+    ],
+    binary: true,
+    per_job: false,
+    drops: &[],
+    words: &[
+        "the file names no users; quality-of-service classes stand in for tenants, so no \
+         figure says anything about Alibaba's users",
+        "a pod holds its GPU share times its GPUs of one pool for each node, and what pods \
+         say about models of GPUs is passed over",
+    ],
+};
+
+/// batch_task of Alibaba's cluster trace of 2018, which has no line with names.
+pub(super) const ALIBABA_2018: Preset = Preset {
+    title: "Alibaba 2018",
+    columns: Some(&[
+        "task_name",
+        "instance_num",
+        "job_name",
+        "task_type",
+        "status",
+        "start_time",
+        "end_time",
+        "plan_cpu",
+        "plan_mem",
+    ]),
+    map: &[
+        ("submit", "start_time"),
+        ("start", "start_time"),
+        ("end", "end_time"),
+        ("tenant", "task_type"),
+        ("name", "job_name/task_name"),
+        ("count", "instance_num"),
+        ("cpu", "plan_cpu:percent"),
+        ("memory", "plan_mem:GiB"),
+    ],
+    binary: true,
+    per_job: false,
+    drops: &[Drop {
+        column: "status",
+        when: When::Begins(&["Running", "Ready", "Waiting", "Interrupted"]),
+        why: "tasks that have not ended",
+    }],
+    words: &[
+        "the file names no users; types of tasks stand in for tenants, so no figure \
+         says anything about Alibaba's users",
+        "tasks come when they began, for nothing says when they were submitted; \
+         dependencies between the tasks of a job are passed over",
+        "memory is in hundredths of a machine, and counted as GiB: a machine has \
+         100GiB; all instances of a task run as long as the task",
+    ],
+};

@@ -1,0 +1,391 @@
+//! Records to rows: one job each.
+
+use std::collections::BTreeMap;
+
+use meed::{MAX_AMOUNT, MAX_MICROS, Resources, Unit};
+use meed_config::decimal::{Rounding, parse_scaled, parse_short};
+use meed_config::queues::check_name;
+use meed_config::words::quote;
+
+use super::TableDots;
+use super::amounts::{self, AmountUnit, Per};
+use super::expression::{Found, Source, is_missing};
+use super::mapping::{Held, Lasting, Length, Mapping, Timed};
+use super::reasons::NoJob;
+use super::record::Record;
+use super::times::{Wrong, duration};
+use crate::error::BadRow;
+use crate::{JobLabel, MAX_TASKS};
+
+/// Longest name of a job or a tenant, in bytes.
+const MAX_NAME: usize = 200;
+
+/// One job. Small: all of a file are kept.
+pub(super) struct Row {
+    /// Microseconds since 1970, or since the zero of the table.
+    pub(super) submit: u64,
+    pub(super) duration: u64,
+    /// 0: none.
+    pub(super) limit: u64,
+    pub(super) queue: u32,
+    pub(super) count: u32,
+    /// Tasks that start together, at least; 0: each as it fits.
+    pub(super) gang: u32,
+    /// Its place among the demands that there are.
+    pub(super) demand: u32,
+    pub(super) label: JobLabel,
+}
+
+/// Different values, numbered in order of their first use.
+pub(super) struct Numbered<T> {
+    pub(super) all: Vec<T>,
+    numbers: BTreeMap<T, u32>,
+    last: u32,
+}
+
+impl<T: Clone + Ord> Numbered<T> {
+    fn new() -> Numbered<T> {
+        Numbered { all: Vec::new(), numbers: BTreeMap::new(), last: 0 }
+    }
+
+    /// The number of `value`; rows that follow each other are often alike.
+    fn of(&mut self, value: &T) -> u32 {
+        if self.all.get(self.last as usize) != Some(value) {
+            self.last = match self.numbers.get(value) {
+                Some(number) => *number,
+                None => {
+                    let number = self.all.len() as u32;
+                    self.all.push(value.clone());
+                    self.numbers.insert(value.clone(), number);
+                    number
+                }
+            };
+        }
+        self.last
+    }
+}
+
+/// Tenants by what the table calls them.
+#[derive(Default)]
+pub(super) struct Tenants {
+    numbers: BTreeMap<Vec<u8>, u32>,
+    names: BTreeMap<String, u32>,
+    /// Names, in order of their first row.
+    pub(super) all: Vec<String>,
+    last: (Vec<u8>, u32),
+    key: Vec<u8>,
+    /// How many names had a dot that was replaced.
+    pub(super) dotted: u64,
+}
+
+/// Makes rows. Cost: one look at each value that the mapping names.
+pub(super) struct Rows<'a> {
+    mapping: &'a Mapping,
+    units: Vec<Unit>,
+    pub(super) tenants: Tenants,
+    pub(super) demands: Numbered<Resources>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(mapping: &'a Mapping, units: Vec<Unit>) -> Rows<'a> {
+        Rows { mapping, units, tenants: Tenants::default(), demands: Numbered::new() }
+    }
+
+    /// What `record` is.
+    pub(super) fn row(&mut self, record: &Record) -> Result<Row, NoJob> {
+        let mapping = self.mapping;
+        if let Some((drop, _)) = mapping.drops.iter().find(|(drop, at)| drop.says(record, *at)) {
+            return Err(NoJob::LeftOut(drop.why));
+        }
+        let there = |source: &Option<Source>| {
+            source.as_ref().is_none_or(|source| source.find(record).is_some())
+        };
+        if !there(&mapping.started) {
+            return Err(NoJob::LeftOut("jobs that never started"));
+        }
+        if !there(&mapping.ended) {
+            return Err(NoJob::LeftOut("jobs without an end"));
+        }
+        let duration = length(&mapping.length, record)?;
+        let submit = instant(&mapping.submit, "submit", record)?.ok_or_else(|| {
+            wrong("submit", "it has no time of submission", &mapping.submit.source)
+        })?;
+        let limit = match &mapping.limit {
+            Some(limit) => limit_of(limit, record)?,
+            None => 0,
+        };
+        let whole = |source: &Option<Source>| match source {
+            Some(source) => whole_of(source, record),
+            None => Ok(1),
+        };
+        let count = whole(&mapping.count)?;
+        if count == 0 {
+            return Err(NoJob::LeftOut("jobs of no tasks"));
+        }
+        let nodes = whole(&mapping.nodes)?.max(1);
+        let demand = self.demand(record, count, nodes)?;
+        if demand.is_zero() {
+            return Err(NoJob::LeftOut("jobs that hold nothing the cluster counts"));
+        }
+        let gang = match &mapping.gang {
+            Some(source) => gang_of(source, count, record)?,
+            None => 0,
+        };
+        let label = match &mapping.name {
+            Some(source) => label_of(source, record)?,
+            None => JobLabel::Number(record.line),
+        };
+        let queue = self.tenants.of(&mapping.tenant, mapping.dots, record)?;
+        let demand = self.demands.of(&demand);
+        Ok(Row { submit, duration, limit, queue, count, gang, demand, label })
+    }
+
+    /// What each task holds.
+    fn demand(&self, record: &Record, count: u32, nodes: u32) -> Result<Resources, NoJob> {
+        let mapping = self.mapping;
+        let mut demand = Resources::zero(self.units.len());
+        if let Some(kind) = mapping.one_of {
+            demand.as_mut_slice()[kind] = Unit::Milli.scale();
+        }
+        let parts = if mapping.per_job { u128::from(count) } else { 1 };
+        for held in &mapping.held {
+            let Some(found) = held.source.find(record) else { continue };
+            let (amount, per) = self.amount(held, &found)?;
+            let times = match per {
+                Per::Row => 1,
+                Per::Node => u128::from(nodes),
+                Per::Cpu => self.cpus(record)?,
+            };
+            let all = u128::from(amount).saturating_mul(times);
+            let each = u64::try_from(all.div_ceil(parts)).ok();
+            let each = each.filter(|each| *each <= MAX_AMOUNT);
+            demand.as_mut_slice()[held.kind] =
+                each.ok_or_else(|| unread("amount", Wrong::TooLarge, &held.source, found.text))?;
+        }
+        Ok(demand)
+    }
+
+    fn amount(&self, held: &Held, found: &Found<'_>) -> Result<(u64, Per), NoJob> {
+        let unit = held.units.get(found.place).copied();
+        let unit = unit.unwrap_or_else(|| AmountUnit::usual(self.units[held.kind]));
+        let fail = |why, text: &[u8]| unread("amount", why, &held.source, text);
+        let (amount, per) = amounts::amount(found.text, unit, self.mapping.binary)
+            .map_err(|why| fail(why, found.text))?;
+        let Some(factor) = found.factor else { return Ok((amount, per)) };
+        let times = match is_missing(factor) {
+            true => 0,
+            false => parse_short(factor).ok_or_else(|| fail(Wrong::Unreadable, factor))?,
+        };
+        let product = amount.checked_mul(times).filter(|product| *product <= MAX_AMOUNT);
+        Ok((product.ok_or_else(|| fail(Wrong::TooLarge, found.text))?, per))
+    }
+
+    /// Whole cpus of the row, whether the cluster counts them or not: what a size for each cpu is
+    /// multiplied by.
+    fn cpus(&self, record: &Record) -> Result<u128, NoJob> {
+        let Some(source) = &self.mapping.cpus else { return Ok(1) };
+        let Some(found) = source.find(record) else { return Ok(1) };
+        let (amount, _) = amounts::amount(found.text, amounts::PIECES, false)
+            .map_err(|why| unread("amount", why, source, found.text))?;
+        Ok(u128::from(amount.div_ceil(Unit::Milli.scale())).max(1))
+    }
+}
+
+impl Tenants {
+    fn of(&mut self, source: &Source, dots: TableDots, record: &Record) -> Result<u32, NoJob> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        let there = source.path(record, |part| {
+            if !key.is_empty() {
+                key.push(0);
+            }
+            key.extend_from_slice(part);
+        });
+        let found = match there {
+            false => Err(wrong("tenant", "it has no tenant", source)),
+            true if key == self.last.0 && !self.all.is_empty() => Ok(self.last.1),
+            true => match self.numbers.get(&key) {
+                Some(number) => Ok(*number),
+                None => self.add(&key, source, dots),
+            },
+        };
+        if let Ok(number) = found {
+            self.last.0.clone_from(&key);
+            self.last.1 = number;
+        }
+        self.key = key;
+        found
+    }
+
+    fn add(&mut self, key: &[u8], source: &Source, dots: TableDots) -> Result<u32, NoJob> {
+        let fail = |why: String| {
+            let row = BadRow::field(field("tenant", source), why);
+            NoJob::Wrong("its tenant is no name", row)
+        };
+        let text = std::str::from_utf8(key);
+        let text = text.map_err(|_| fail(format!("{} is no text in UTF-8", quote(key))))?;
+        let has_dot = text.contains('.');
+        let flat = match dots {
+            TableDots::Flat if has_dot => text.replace('.', "_"),
+            _ => text.to_owned(),
+        };
+        let name = flat.replace('\0', ".");
+        check_name(&name).map_err(fail)?;
+        if self.names.contains_key(&name) {
+            return Err(fail(format!(
+                "{} would have the name of another tenant, {name}; say dots = \"path\"",
+                quote(key)
+            )));
+        }
+        self.dotted += u64::from(has_dot && dots == TableDots::Flat);
+        let number = self.all.len() as u32;
+        self.all.push(name.clone());
+        self.names.insert(name, number);
+        self.numbers.insert(key.to_vec(), number);
+        Ok(number)
+    }
+}
+
+/// How a column is called in messages.
+fn field(key: &str, source: &Source) -> String {
+    let text = meed_config::text::clean(&source.text).into_owned();
+    if text == key { format!("`{text}`") } else { format!("`{text}` ({key})") }
+}
+
+fn wrong(key: &str, why: &'static str, source: &Source) -> NoJob {
+    NoJob::Wrong(why, BadRow::field(field(key, source), why.to_owned()))
+}
+
+/// The reasons of values that cannot be read, by what the value is for.
+const UNREAD: [(&str, &str, &str, &str); 7] = [
+    // key, unreadable or too large, negative, what is wanted
+    ("submit", "its submission is no time", "its submission is before 1970", TIME),
+    ("start", "its start is no time", "its start is before 1970", TIME),
+    ("end", "its end is no time", "its end is before 1970", TIME),
+    ("duration", "its duration is none", "its duration is negative", SPAN),
+    ("limit", "its time limit is none", "its time limit is negative", SPAN),
+    ("amount", "an amount is none", "an amount is negative", "a number, with a unit or without"),
+    ("count", "a count is none", "a count is negative", "a whole number of at most 16777216"),
+];
+const TIME: &str = "a number, or a date as 2026-01-31T23:59:59";
+const SPAN: &str = "a number, 1-02:03:04, 02:03:04 or 90min";
+
+fn unread(key: &'static str, why: Wrong, source: &Source, value: &[u8]) -> NoJob {
+    let known = UNREAD.iter().find(|(known, ..)| *known == key);
+    let (_, unreadable, negative, wanted) = known.unwrap_or(&UNREAD[5]);
+    let (reason, what) = match why {
+        Wrong::Unreadable => (unreadable, "cannot be read"),
+        Wrong::TooLarge => (unreadable, "is too large"),
+        Wrong::Negative => (negative, "is below zero"),
+        Wrong::MixedDate => (unreadable, "is a date among numbers that do not count from 1970"),
+    };
+    let what = format!("{} {what}; wanted is {wanted}", quote(value));
+    NoJob::Wrong(reason, BadRow::field(field(key, source), what))
+}
+
+fn instant(timed: &Timed, key: &'static str, record: &Record) -> Result<Option<u64>, NoJob> {
+    let Some(found) = timed.source.find(record) else { return Ok(None) };
+    let micros = timed.times.read(found.text);
+    micros.map(Some).map_err(|why| unread(key, why, &timed.source, found.text))
+}
+
+fn length(length: &Length, record: &Record) -> Result<u64, NoJob> {
+    match length {
+        Length::Said(lasting) => {
+            let found = lasting.source.find(record);
+            let found = found.ok_or(NoJob::LeftOut("jobs without a duration"))?;
+            let micros = duration(found.text, lasting.units[found.place]);
+            micros.map_err(|why| unread("duration", why, &lasting.source, found.text))
+        }
+        Length::Between(start, end) => {
+            let from = instant(start, "start", record)?;
+            let from = from.ok_or(NoJob::LeftOut("jobs that never started"))?;
+            let to = instant(end, "end", record)?;
+            let to = to.ok_or(NoJob::LeftOut("jobs without an end"))?;
+            to.checked_sub(from)
+                .ok_or_else(|| wrong("end", "it ends before it starts", &end.source))
+        }
+    }
+}
+
+/// Words for a job without a time limit.
+const UNLIMITED: [&str; 5] = ["UNLIMITED", "Partition_Limit", "INFINITE", "NOT_SET", "-1"];
+
+fn limit_of(limit: &Lasting, record: &Record) -> Result<u64, NoJob> {
+    let Some(found) = limit.source.find(record) else { return Ok(0) };
+    if UNLIMITED.iter().any(|word| found.text.eq_ignore_ascii_case(word.as_bytes())) {
+        return Ok(0);
+    }
+    match duration(found.text, limit.units[found.place]) {
+        Ok(micros) => Ok(micros.min(MAX_MICROS)),
+        Err(Wrong::TooLarge) => Ok(0),
+        Err(why) => Err(unread("limit", why, &limit.source, found.text)),
+    }
+}
+
+/// A whole number of tasks or nodes; 1 where nothing is said.
+fn whole_of(source: &Source, record: &Record) -> Result<u32, NoJob> {
+    let Some(found) = source.find(record) else { return Ok(1) };
+    let number = parse_scaled(found.text, 1, u64::from(MAX_TASKS), Rounding::Exact);
+    let number = number.map_err(|why| unread("count", why.into(), source, found.text))?;
+    let times = match found.factor {
+        None => Some(1),
+        Some(factor) if is_missing(factor) => Some(0),
+        Some(factor) => parse_short(factor),
+    };
+    let product = times.and_then(|times| number.checked_mul(times));
+    let product = product.filter(|product| *product <= u64::from(MAX_TASKS));
+    let factor = found.factor.unwrap_or(found.text);
+    let product = product.ok_or_else(|| unread("count", Wrong::TooLarge, source, factor))?;
+    Ok(u32::try_from(product).unwrap_or(MAX_TASKS))
+}
+
+/// How many start together at least: `true` is all, a number so many.
+fn gang_of(source: &Source, count: u32, record: &Record) -> Result<u32, NoJob> {
+    let Some(found) = source.find(record) else { return Ok(0) };
+    let is =
+        |words: &[&str]| words.iter().any(|word| found.text.eq_ignore_ascii_case(word.as_bytes()));
+    if is(&["true", "yes", "all"]) {
+        return Ok(count);
+    }
+    if is(&["false", "no"]) {
+        return Ok(0);
+    }
+    let number = parse_short(found.text).and_then(|number| u32::try_from(number).ok());
+    number.filter(|number| *number <= count).ok_or_else(|| {
+        let what = format!(
+            "{} is no gang of {count} tasks; wanted is true, false or a number of tasks",
+            quote(found.text)
+        );
+        NoJob::Wrong("its gang is none", BadRow::field(field("gang", source), what))
+    })
+}
+
+fn label_of(source: &Source, record: &Record) -> Result<JobLabel, NoJob> {
+    let mut text = Vec::new();
+    let there = source.path(record, |part| {
+        if !text.is_empty() {
+            text.push(b'/');
+        }
+        text.extend_from_slice(part);
+    });
+    if !there {
+        return Ok(JobLabel::Number(record.line));
+    }
+    match parse_short(&text) {
+        Some(number) if text[0] != b'0' || text.len() == 1 => Ok(JobLabel::Number(number)),
+        _ => {
+            let fail = || {
+                let what = format!(
+                    "{} is no name; wanted are 1 to {MAX_NAME} bytes of text",
+                    quote(&text)
+                );
+                NoJob::Wrong("its name is none", BadRow::field(field("name", source), what))
+            };
+            if text.len() > MAX_NAME {
+                return Err(fail());
+            }
+            std::str::from_utf8(&text).map(|name| JobLabel::Name(name.into())).map_err(|_| fail())
+        }
+    }
+}

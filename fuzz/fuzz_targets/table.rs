@@ -1,0 +1,68 @@
+//! Tables of jobs: the first byte chooses the form and the settings, the rest is the file.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use meed_fuzz::{drain, kinds, round_trip};
+use meed_workload::format::TraceFormat;
+use meed_workload::table::{
+    KnownTable, TableAmounts, TableDots, TableForm, TableAssumptions, TableSizes, TableSource,
+    table_resources,
+};
+use meed_workload::{JobSource, OnBadLine, Origin};
+
+/// Mappings that say more than the guess does.
+const MAPS: [&[(&str, &str)]; 4] = [
+    &[],
+    &[("tenant", "a/b"), ("submit", "s"), ("duration", "d"), ("memory", "m:MiB")],
+    &[("tenant", "#1"), ("submit", "#2"), ("duration", "#3|#4"), ("cpu", "#4*#5")],
+    &[("tenant", "=all"), ("count", "n"), ("gang", "g"), ("cpu", "t[cpu]"), ("limit", "l:min")],
+];
+
+fn options(choice: u8) -> TableAssumptions {
+    let map = MAPS[usize::from(choice >> 4 & 3)].iter();
+    let known = match choice >> 1 & 7 {
+        1 => Some(KnownTable::Slurm),
+        2 => Some(KnownTable::Openb),
+        3 => Some(KnownTable::Alibaba2018),
+        _ => None,
+    };
+    let often = choice & 64 == 0;
+    TableAssumptions {
+        form: if choice & 1 == 0 { TableForm::Separated } else { TableForm::JsonLines },
+        known,
+        map: map.map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect(),
+        separator: None,
+        header: (choice >> 1 & 7 == 4).then_some(false),
+        time_zone: (!often).then(|| "America/New_York".to_owned()),
+        sizes: (!often).then_some(TableSizes::Binary),
+        amounts: (!often).then_some(TableAmounts::PerJob),
+        dots: if choice & 128 == 0 { TableDots::Flat } else { TableDots::Path },
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((choice, file)) = data.split_first() else { return };
+    let _ = TraceFormat::of_content(file);
+    let (options, kinds) = (options(*choice), kinds());
+    let origin = Origin::bytes("f.csv", file);
+    if let Ok(found) = table_resources(&origin, &options) {
+        assert!(!found.is_empty());
+    }
+    let open = |policy| TableSource::open(&origin, &kinds, &options, policy);
+    let strict = open(OnBadLine::Stop);
+    match open(OnBadLine::Skip) {
+        Ok(mut source) => {
+            assert_eq!(source.size().len(), kinds.len());
+            let Some(jobs) = drain(&mut source, &kinds) else { panic!("what was opened can be \
+                read") };
+            assert!(!jobs.is_empty());
+            assert_eq!(strict.is_ok(), source.bad_lines().is_empty(), "strict fails on wrong lines \
+                only");
+            for queue in 0..source.queues().len() as u32 {
+                assert!(jobs.iter().any(|job| job.queue == queue), "every queue has a job");
+            }
+            round_trip(open(OnBadLine::Skip).expect("opened before"), &kinds, &jobs);
+        }
+        Err(error) => assert!(strict.is_err(), "{error}"),
+    }
+});
