@@ -87,6 +87,18 @@ pub enum Lie {
         /// Minute.
         at: u32,
     },
+    /// Asks for wider tasks than it has use for.
+    Wider {
+        /// Which of its bursts.
+        burst: usize,
+        /// Slots of each task that are of no use.
+        by: u32,
+    },
+    /// Says that tasks are done after a minute that take longer.
+    ShortLimit {
+        /// Which of its bursts.
+        burst: usize,
+    },
 }
 
 /// The kinds of [`Lie`].
@@ -97,6 +109,8 @@ pub(super) enum LieKind {
     SplitWeight,
     SplitFull,
     Rejoin,
+    Wider,
+    ShortLimit,
 }
 
 /// See the module.
@@ -120,13 +134,18 @@ pub struct Case {
     pub scale: u32,
     /// Whether all demand everything after the horizon, until all debts could be settled.
     pub settle: bool,
+    /// Whether tasks say how long they run at most.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
 }
 
 /// What whole tasks can do to a value; see the module.
 #[derive(Clone, Copy)]
 pub(super) struct Rounding {
-    /// Runs that are compared and have such effects.
-    pub(super) runs: u32,
+    /// How often a claim waits for a task's end: in each of the runs that are compared.
+    pub(super) waits: u32,
+    /// How often a tenant holds a task more or less than divisible ones would give it.
+    pub(super) widths: u32,
     /// Whether a tenant may claim the whole cluster, instead of its share.
     pub(super) claims_all: bool,
 }
@@ -199,7 +218,8 @@ impl Case {
     /// What whole tasks alone can make of a value of `tenant`; see the module.
     pub(super) fn tolerance(&self, rounding: Rounding, tenant: usize) -> f64 {
         let widest = self.bursts().map(|burst| burst.width).max().unwrap_or(1);
-        let rounded = f64::from(rounding.runs) * f64::from(widest) / f64::from(self.share(tenant));
+        let rounded =
+            f64::from(rounding.widths) * f64::from(widest) / f64::from(self.share(tenant));
         self.waiting(rounding, tenant) + rounded
     }
 
@@ -213,7 +233,7 @@ impl Case {
             true => f64::from(self.capacity()) / f64::from(self.share(tenant)),
             false => 1.0,
         };
-        f64::from(rounding.runs) * claimed * f64::from(self.longest()) / f64::from(self.end())
+        f64::from(rounding.waits) * claimed * f64::from(self.longest()) / f64::from(self.end())
     }
 
     fn bursts(&self) -> impl Iterator<Item = &Burst> {
@@ -237,7 +257,9 @@ impl Case {
     /// Makes a changed case sound again: every value within its bounds, the cheapest change that
     /// does it.
     pub(super) fn mend(&mut self) {
-        self.per_weight = self.per_weight.clamp(1, MOST_PER_WEIGHT);
+        // There has to be room for what is of no use.
+        let wider = self.lies.iter().any(|lie| matches!(lie, Lie::Wider { .. }));
+        self.per_weight = self.per_weight.clamp(if wider { 2 } else { 1 }, MOST_PER_WEIGHT);
         self.horizon = self.horizon.clamp(1, LONGEST[usize::from(self.tasks == Tasks::Whole)]);
         let fewest = if self.grouped { 3 } else { 2 };
         while self.tenants.len() < fewest {
@@ -267,12 +289,15 @@ impl Case {
             self.tenants[self.liar].bursts.push(Burst { at: 0, tasks: 1, length: 1, width: 1 });
         }
         self.drop_idle(fewest);
-        let bursts = self.tenants[self.liar].bursts.len();
         self.lies.truncate(MOST_LIES);
+        let own = &mut self.tenants[self.liar].bursts;
+        let bursts = own.len();
+        let long = |burst: usize| own.get(burst).is_some_and(|burst| burst.length > 1);
         self.lies.retain(|lie| match *lie {
             Lie::Useless { at, .. } => at < horizon,
             Lie::Rejoin { at } => at > 0 && at < horizon,
-            Lie::Later { burst, .. } => burst < bursts,
+            Lie::Later { burst, .. } | Lie::Wider { burst, .. } => burst < bursts,
+            Lie::ShortLimit { burst } => self.limits && long(burst),
             Lie::Split { .. } => bursts > 0,
         });
         for lie in &mut self.lies {
@@ -284,11 +309,21 @@ impl Case {
                     *keep = (*keep).clamp(1, horizon);
                 }
                 Lie::Later { by, .. } => *by = (*by).clamp(1, horizon),
-                Lie::Rejoin { .. } | Lie::Split { .. } => {}
+                Lie::Wider { burst, by } => {
+                    let burst = &mut own[*burst];
+                    burst.width = burst.width.min(widest - 1);
+                    *by = (*by).clamp(1, widest - burst.width);
+                }
+                Lie::Rejoin { .. } | Lie::Split { .. } | Lie::ShortLimit { .. } => {}
             }
         }
         self.lies.sort();
         self.lies.dedup();
+        // A burst's tasks are wider once: there is room for no more.
+        self.lies.dedup_by(|a, b| match (a, b) {
+            (Lie::Wider { burst: a, .. }, Lie::Wider { burst: b, .. }) => a == b,
+            _ => false,
+        });
         // One second name is enough.
         let is_name = |lie: &Lie| matches!(lie, Lie::Split { .. } | Lie::Rejoin { .. });
         if let Some(first) = self.lies.iter().position(is_name) {

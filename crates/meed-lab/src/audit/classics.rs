@@ -9,6 +9,7 @@
 //! | letting a rival finish first, so that fewer rivals are left for the work that comes later | ours |
 //! | coming when others' run times are learned and one's own are not | ours |
 //! | a token task, to be no newcomer later | ours |
+//! | a task that needs half of the cluster, among narrow ones whose ends never meet | issue of wide jobs |
 //! | two queues from the start, or a new queue when the old one has used much | ours |
 
 use super::case::{Burst, Case, Lie, LieKind, Tasks, Tenant};
@@ -31,6 +32,7 @@ fn flat(kind: Kind, per_weight: u32, horizon: u32, tenants: Vec<Tenant>) -> Case
         lies: Vec::new(),
         scale: 1,
         settle: kind.property.against == Against::Contribution,
+        limits: false,
     }
 }
 
@@ -44,6 +46,14 @@ pub(super) fn classics(kind: Kind) -> Vec<Case> {
         flat(kind, 4, 12, vec![tenant(&[(8, 100, 1)]), tenant(&[(0, 32, 1), (8, 100, 1)])]);
     let long_tasks = flat(kind, 4, 20, vec![tenant(&[(2, 40, 2)]), tenant(&[(0, 40, 5)])]);
     let mut cases = vec![table_1, fig_1.clone(), returning, long_tasks];
+    if kind.property.against == Against::Turn && kind.tasks == Tasks::Whole {
+        let narrow = tenant(&[(0, 3, 5), (1, 3, 5), (2, 100, 5)]);
+        let mut wide = tenant(&[(3, 1, 1)]);
+        wide.bursts[0].width = 4;
+        let case = flat(kind, 4, 60, vec![wide, narrow]);
+        cases.push(Case { limits: true, ..case.clone() });
+        cases.push(case);
+    }
     if kind.needs_lie() {
         cases.clear();
         if kind.property.lies.contains(&LieKind::Useless) {

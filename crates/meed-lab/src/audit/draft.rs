@@ -48,7 +48,10 @@ struct DraftJob {
     tasks: u32,
     length: u32,
     width: u32,
-    useless: bool,
+    /// Slots of each task that are of no use.
+    useless: u32,
+    /// Minutes that each says that it runs at most.
+    limit: Option<u32>,
 }
 
 enum Step {
@@ -68,7 +71,7 @@ pub(super) struct Draft {
 }
 
 /// Short name of a tenant.
-pub(super) fn letter(tenant: usize) -> char {
+fn letter(tenant: usize) -> char {
     char::from(b'a' + tenant as u8)
 }
 
@@ -80,6 +83,11 @@ pub(super) fn queue_of(case: &Case, tenant: usize) -> String {
         true => format!("{}.{}", GROUPS[case.group(tenant)], letter(tenant)),
         false => letter(tenant).to_string(),
     }
+}
+
+/// Name of the job that a tenant's burst is.
+pub(super) fn job_of(tenant: usize, burst: usize) -> String {
+    format!("{}{}", letter(tenant), burst + 1)
 }
 
 /// Names of all queues that a tenant goes by, when it lies.
@@ -122,13 +130,14 @@ impl Draft {
         let queue = queue_of(case, tenant);
         for (number, burst) in case.tenants[tenant].bursts.iter().enumerate() {
             self.jobs.push(DraftJob {
-                name: format!("{}{}", letter(tenant), number + 1),
+                name: job_of(tenant, number),
                 queue: queue.clone(),
                 submit: burst.at,
                 tasks: burst.tasks * case.scale,
                 length: burst.length,
                 width: burst.width,
-                useless: false,
+                useless: 0,
+                limit: case.limits.then_some(burst.length),
             });
         }
         if case.settle {
@@ -141,7 +150,8 @@ impl Draft {
                 tasks,
                 length,
                 width: 1,
-                useless: false,
+                useless: 0,
+                limit: case.limits.then_some(length),
             });
         }
     }
@@ -150,7 +160,7 @@ impl Draft {
         let queue = queue_of(case, case.liar);
         match *lie {
             Lie::Useless { at, tasks, length, keep } => {
-                let before = self.jobs.iter().filter(|job| job.useless).count();
+                let before = self.jobs.iter().filter(|job| job.useless > 0).count();
                 let name = format!("{}-useless{}", letter(case.liar), before + 1);
                 if at + keep < self.until {
                     self.changes.push((at + keep, Step::Withdraw(name.clone())));
@@ -163,13 +173,19 @@ impl Draft {
                     tasks,
                     length,
                     width: 1,
-                    useless: true,
+                    useless: 1,
+                    limit: case.limits.then_some(length),
                 });
             }
             Lie::Later { burst, by } => {
-                let name = format!("{}{}", letter(case.liar), burst + 1);
-                let late = self.jobs.iter_mut().filter(|job| job.name == name);
-                late.for_each(|job| job.submit += by);
+                self.of_burst(case, burst).for_each(|job| job.submit += by);
+            }
+            Lie::Wider { burst, by } => self.of_burst(case, burst).for_each(|job| {
+                job.width += by;
+                job.useless += by;
+            }),
+            Lie::ShortLimit { burst } => {
+                self.of_burst(case, burst).for_each(|job| job.limit = Some(1));
             }
             Lie::Split { full, alternate } => {
                 let weight = case.tenants[case.liar].weight * if full { 1000 } else { 500 };
@@ -189,6 +205,12 @@ impl Draft {
             }
         }
         self.changes.sort_by_key(|(at, _)| *at);
+    }
+
+    /// The job that a burst of the liar's has become.
+    fn of_burst(&mut self, case: &Case, burst: usize) -> impl Iterator<Item = &mut DraftJob> {
+        let name = job_of(case.liar, burst);
+        self.jobs.iter_mut().filter(move |job| job.name == name)
     }
 
     fn split_jobs(&mut self, first: &str, second: &str, alternate: bool) {
@@ -275,10 +297,10 @@ impl Draft {
             groups: vec![JobGroup {
                 stage: 0,
                 count: job.tasks,
-                demand: amounts(job.width, if job.useless { job.width } else { 0 }),
+                demand: amounts(job.width, job.useless),
                 duration: Durations::Same(minute(job.length) - Time::ZERO),
                 constraints: None,
-                limit: None,
+                limit: job.limit.map(|limit| minute(limit) - Time::ZERO),
                 gang: None,
             }],
         };
@@ -315,13 +337,18 @@ impl Draft {
             )?;
         }
         for job in &self.jobs {
-            let mark =
-                if job.useless { format!(", {USELESS} = {}", job.width) } else { String::new() };
+            let mark = match job.useless {
+                0 => String::new(),
+                useless => format!(", {USELESS} = {useless}"),
+            };
             writeln!(out, "\n[[job]]\nname = \"{}\"\nqueue = \"{}\"", job.name, job.queue)?;
             if job.submit > 0 {
                 writeln!(out, "submit = \"{}min\"", job.submit)?;
             }
             writeln!(out, "tasks = {}\nduration = \"{}min\"", job.tasks, job.length)?;
+            if let Some(limit) = job.limit {
+                writeln!(out, "limit = \"{limit}min\"")?;
+            }
             writeln!(out, "demand = {{ {SLOT} = {}{mark} }}", job.width)?;
         }
         for (at, step) in &self.changes {

@@ -5,17 +5,19 @@ use meed_sim::record::RunRecord;
 
 use super::AuditError;
 use super::case::{Case, Rounding};
+use super::course::Course;
 use super::draft::{Draft, SLOT, USELESS, names_of, queue_of};
 use super::ground::Ground;
 use super::idle::idle_while_wanted;
 use super::property::{Against, Property, PropertyRow};
+use super::starved::longest_starved;
 
 /// A run, and what it is compared with.
 pub(super) struct Seen<'a> {
     /// All honest, under the policy.
     pub(super) honest: &'a RunRecord,
-    /// Its log, where idleness is measured.
-    pub(super) log: &'a [u8],
+    /// What happened in it, where that is asked for.
+    pub(super) course: &'a Course,
     /// The run with the lie, or alone on the share.
     pub(super) other: Option<&'a RunRecord>,
 }
@@ -69,22 +71,19 @@ fn harm(honest: &RunRecord, other: &RunRecord, names: &[String]) -> f64 {
 
 /// The value of `property` for the tenant that goes by `names`, the first of which is its honest
 /// one.
-pub(super) fn value(
-    property: &PropertyRow,
-    seen: &Seen<'_>,
-    names: &[String],
-) -> Result<f64, AuditError> {
+pub(super) fn value(property: &PropertyRow, seen: &Seen<'_>, names: &[String]) -> f64 {
     let honest = seen.honest;
     let own = honest.queues.iter().find(|queue| Some(&queue.queue) == names.first());
     let share = own.map_or(0.0, |queue| queue.share);
     let contributed = share * honest.end_s;
     let (useful, all) = work(honest, names);
     let compared = seen.other.map(|other| work(other, names));
-    Ok(match (property.against, compared, seen.other) {
+    match (property.against, compared, seen.other) {
         (Against::Idle, ..) => {
             let capacity = honest.queues.iter().map(|queue| queue.share).sum();
-            idle_while_wanted(seen.log, capacity, honest.end_s)?
+            idle_while_wanted(seen.course, capacity, honest.end_s)
         }
+        (Against::Turn, ..) => longest_starved(seen.course, honest, &names[0]),
         (Against::Contribution, ..) => {
             let given: f64 = honest
                 .queues
@@ -99,24 +98,26 @@ pub(super) fn value(
         }
         (_, Some((other_useful, _)), _) => (other_useful - useful) / contributed,
         (_, None, _) => 0.0,
-    })
+    }
 }
 
-fn rounding(property: &PropertyRow) -> Rounding {
+fn rounding(property: &PropertyRow, case: &Case) -> Rounding {
     // The static partition rounds nothing: shares are whole and as wide as any task.
-    let (runs, claims_all) = match property.against {
-        Against::Idle => (0, false),
-        Against::Alone => (1, false),
-        Against::Contribution => (1, true),
-        Against::Lie => (2, true),
-    };
-    Rounding { runs, claims_all }
+    let of = |runs: u32, claims_all: bool| Rounding { waits: runs, widths: runs, claims_all };
+    match property.against {
+        Against::Idle => of(0, false),
+        Against::Alone => of(1, false),
+        Against::Contribution => of(1, true),
+        Against::Lie => of(2, true),
+        // A drain for the tenant, after one for each of the others.
+        Against::Turn => Rounding { waits: case.tenants.len() as u32, ..of(0, false) },
+    }
 }
 
 /// What the value exceeds that part of its tolerance by which no finer division takes away: what a
 /// search follows.
 pub(super) fn promise(property: &PropertyRow, judged: &Judged) -> f64 {
-    judged.value - judged.case.waiting(rounding(property), judged.tenant)
+    judged.value - judged.case.waiting(rounding(property, &judged.case), judged.tenant)
 }
 
 /// Runs a case under the policy and judges it; of several tenants the one that fares worst.
@@ -128,27 +129,27 @@ pub(super) fn judge(
 ) -> Result<Judged, AuditError> {
     let honest = Draft::of(case, false);
     let (record, log) = match property.against {
-        Against::Idle => ground.run_logged(&honest)?,
+        Against::Idle | Against::Turn => ground.run_logged(&honest)?,
         _ => (ground.run(&honest)?, Vec::new()),
     };
     let other = match property.against {
         Against::Alone => Some(alone.run(&honest)?),
         Against::Lie => Some(ground.run(&Draft::of(case, true))?),
-        Against::Contribution | Against::Idle => None,
+        Against::Contribution | Against::Idle | Against::Turn => None,
     };
-    let seen = Seen { honest: &record, log: &log, other: other.as_ref() };
-    let judged = |tenant: usize, names: &[String]| -> Result<Judged, AuditError> {
-        let tolerance = case.tolerance(rounding(property), tenant);
-        Ok(Judged { case: case.clone(), tenant, value: value(property, &seen, names)?, tolerance })
+    let course = Course::of(&log)?;
+    let seen = Seen { honest: &record, course: &course, other: other.as_ref() };
+    let judged = |tenant: usize, names: &[String]| {
+        let tolerance = case.tolerance(rounding(property, case), tenant);
+        Judged { case: case.clone(), tenant, value: value(property, &seen, names), tolerance }
     };
-    match property.against {
+    Ok(match property.against {
         Against::Lie => judged(case.liar, &names_of(case, case.liar)),
         Against::Idle => judged(0, &[queue_of(case, 0)]),
-        Against::Alone | Against::Contribution => {
+        Against::Alone | Against::Contribution | Against::Turn => {
             let all = (0..case.tenants.len()).map(|i| judged(i, &[queue_of(case, i)]));
-            let all = all.collect::<Result<Vec<_>, _>>()?;
-            let worst = all.into_iter().reduce(|a, b| if b.excess() > a.excess() { b } else { a });
-            Ok(worst.expect("a case has tenants"))
+            let worst = all.reduce(|a, b| if b.excess() > a.excess() { b } else { a });
+            worst.expect("a case has tenants")
         }
-    }
+    })
 }

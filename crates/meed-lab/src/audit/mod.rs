@@ -18,6 +18,7 @@
 
 pub mod case;
 mod classics;
+mod course;
 mod draft;
 mod ground;
 mod idle;
@@ -31,6 +32,7 @@ mod replay;
 mod result;
 mod search;
 mod shrink;
+mod starved;
 
 #[cfg(test)]
 mod tests;

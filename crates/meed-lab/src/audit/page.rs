@@ -238,7 +238,7 @@ fn course(cell: &AuditCell, found: &Counterexample) -> Result<Vec<Block>, AuditE
             let alone = Ground::of(meed_sim::scenario::STATIC)?.run_sampled(&honest, POINTS)?;
             show("static: alone on the share".to_owned(), &alone);
         }
-        Against::Contribution | Against::Idle => {
+        Against::Contribution | Against::Idle | Against::Turn => {
             show(cell.policy.clone(), &ground.run_sampled(&honest, POINTS)?);
         }
     }

@@ -16,9 +16,11 @@
 //! | Pareto efficiency | idle slots for which a waiting task is small enough, over time, / (R T) |
 //! | false names | (U_i(names) - U_i(honest)) / (S_i T); names: two queues with half the weight each, or leaving and coming back |
 //! | full-weight names | the same; names: two queues, each with the whole weight |
+//! | bounded wait | longest time for which i waits, holds nothing, and has used less of its share than every other that wants something, / T |
+//! | honest shapes | (U_i(lying) - U_i(honest)) / (S_i T); lying: wider tasks, limits below run times |
 //!
 //! *Overclaiming* is strategy-proofness as the papers argue it (CloudCom'14 Fig. 1): a tenant that
-//! asks for more than it needs gets more, and others less. The last two are not in the papers.
+//! asks for more than it needs gets more, and others less. The last four are not in the papers.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,10 @@ pub enum Property {
     FalseNames,
     /// Going by several names does not pay, when each has the whole weight.
     FullWeightNames,
+    /// Nobody whose turn it is waits without end.
+    BoundedWait,
+    /// Asking for wider tasks, or for less time, does not pay.
+    HonestShapes,
 }
 
 /// What a case is compared with.
@@ -57,6 +63,8 @@ pub(super) enum Against {
     Idle,
     /// The same tenant, lying.
     Lie,
+    /// When it was served: nothing else is run.
+    Turn,
 }
 
 /// A property's row.
@@ -150,6 +158,24 @@ pub const PROPERTIES: &[PropertyRow] = &[
         table_2: None,
         against: Against::Lie,
         lies: &[LieKind::SplitFull],
+    },
+    PropertyRow {
+        property: Property::BoundedWait,
+        name: "bounded-wait",
+        title: "bounded wait",
+        means: "time for which a tenant waits at a stretch that holds nothing and has used least",
+        table_2: None,
+        against: Against::Turn,
+        lies: &[],
+    },
+    PropertyRow {
+        property: Property::HonestShapes,
+        name: "honest-shapes",
+        title: "strategy-proofness of widths and limits",
+        means: "useful work that a tenant gains by asking for wider tasks or for less time",
+        table_2: None,
+        against: Against::Lie,
+        lies: &[LieKind::Wider, LieKind::ShortLimit],
     },
 ];
 

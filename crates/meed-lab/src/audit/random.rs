@@ -6,7 +6,7 @@ use super::case::{
     Burst, Case, LONGEST, LONGEST_TASK, Lie, LieKind, MOST_BURSTS, MOST_LIES, MOST_PER_WEIGHT,
     MOST_TENANTS, Tasks, Tenant,
 };
-use super::property::{Against, PropertyRow};
+use super::property::{Against, Property, PropertyRow};
 
 /// What cases of a search have in common.
 #[derive(Clone, Copy)]
@@ -56,6 +56,7 @@ impl Kind {
             lies: Vec::new(),
             scale: 1,
             settle,
+            limits: false,
         };
         for _ in 0..tenants {
             let weight = if equal { 1 } else { between(dice, 1, 3) };
@@ -63,6 +64,7 @@ impl Kind {
             let bursts = (0..bursts).map(|_| self.burst(&case, dice)).collect();
             case.tenants.push(Tenant { weight, bursts });
         }
+        case.limits = self.says_limits(dice);
         self.add_lies(&mut case, dice);
         case.mend();
         self.ensure_lie(&mut case, dice);
@@ -102,6 +104,15 @@ impl Kind {
             let lie = self.lie(case, dice);
             case.lies.extend(lie);
             case.mend();
+        }
+    }
+
+    /// Whether tasks have limits: where it matters, in every other case.
+    fn says_limits(self, dice: &mut Stream) -> bool {
+        match self.property.property {
+            Property::HonestShapes => true,
+            Property::BoundedWait => chance(dice, 2),
+            _ => false,
         }
     }
 
@@ -153,6 +164,13 @@ impl Kind {
             LieKind::SplitWeight => Lie::Split { full: false, alternate: chance(dice, 2) },
             LieKind::SplitFull => Lie::Split { full: true, alternate: chance(dice, 2) },
             LieKind::Rejoin => Lie::Rejoin { at: at(dice) },
+            LieKind::Wider => Lie::Wider {
+                burst: dice.below(MOST_BURSTS as u64) as usize,
+                by: between(dice, 1, case.per_weight),
+            },
+            LieKind::ShortLimit => {
+                Lie::ShortLimit { burst: dice.below(MOST_BURSTS as u64) as usize }
+            }
         })
     }
 
@@ -233,9 +251,10 @@ impl Kind {
                     *value = nudge(*value, dice);
                 }
             }
-            Lie::Later { by, .. } => *by = nudge(*by, dice),
+            Lie::Later { by, .. } | Lie::Wider { by, .. } => *by = nudge(*by, dice),
             Lie::Split { alternate, .. } => *alternate = !*alternate,
             Lie::Rejoin { at } => *at = nudge(*at, dice),
+            Lie::ShortLimit { .. } => {}
         }
     }
 }

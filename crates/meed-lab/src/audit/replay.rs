@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuditError;
 use super::case::Tasks;
+use super::course::Course;
 use super::draft::Draft;
 use super::measure::{Seen, value};
 use super::property::{Against, Property};
@@ -134,7 +135,9 @@ fn remarks(cell: &AuditCell, found: &Counterexample, lying: bool) -> Vec<String>
             }
             (Against::Lie, true) => "The same as honest.toml, with the lie.".to_owned(),
             (Against::Alone, _) => "To be compared with --policy static.".to_owned(),
-            (Against::Contribution | Against::Idle, _) => "All are honest.".to_owned(),
+            (Against::Contribution | Against::Idle | Against::Turn, _) => {
+                "All are honest.".to_owned()
+            }
         },
         String::new(),
     ];
@@ -182,7 +185,7 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
         (Against::Alone, _) => Some(run(&case.honest, STATIC, &mut unread)?),
         (Against::Lie, Some(deviating)) => Some(run(deviating, &case.policy, &mut unread)?),
         (Against::Lie, None) => return Err(wrong("names no `deviating` scenario".to_owned())),
-        (Against::Contribution | Against::Idle, _) => None,
+        (Against::Contribution | Against::Idle | Against::Turn, _) => None,
     };
     let tenant = case.names.first().ok_or_else(|| wrong("`names` is empty".to_owned()))?;
     if !honest.queues.iter().any(|queue| queue.queue == *tenant) {
@@ -191,12 +194,13 @@ pub fn replay(file: &Path) -> Result<ReplayedAudit, AuditError> {
     let number = |what: &str, text: &str| {
         text.parse::<f64>().map_err(|_| wrong(format!("`{what}` is `{text}`, which is no number")))
     };
-    let seen = Seen { honest: &honest, log: &log, other: other.as_ref() };
+    let course = Course::of(&log)?;
+    let seen = Seen { honest: &honest, course: &course, other: other.as_ref() };
     Ok(ReplayedAudit {
         property,
         tenant: tenant.clone(),
         written: number("value", &case.value)?,
-        value: value(row, &seen, &case.names)?,
+        value: value(row, &seen, &case.names),
         tolerance: number("tolerance", &case.tolerance)?,
         policy: case.policy,
     })

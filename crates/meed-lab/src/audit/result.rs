@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::case::{Case, Lie, Tasks};
-use super::draft::{letter, names_of, queue_of};
+use super::draft::{job_of, names_of, queue_of};
 use super::ground::Ground;
 use super::measure::Judged;
 use super::proofs::proof;
@@ -146,6 +146,9 @@ fn story(property: Property, judged: &Judged) -> Vec<String> {
         let demand = if bursts.is_empty() { "nothing".to_owned() } else { bursts.join("; ") };
         lines.push(format!("{} wants {demand}.", queue_of(case, i)));
     }
+    if case.limits {
+        lines.push("But for the lie, if any, all say truly how long their tasks run.".to_owned());
+    }
     if case.settle {
         lines.push(format!("From {} min on all want everything.", case.horizon));
     }
@@ -156,6 +159,7 @@ fn story(property: Property, judged: &Judged) -> Vec<String> {
         Against::Idle => {
             format!("{percent:.1} % of the capacity is idle while tasks wait that would fit.")
         }
+        Against::Turn => format!("{who}: {percent:.1} % of the run; {}.", property.row().means),
         _ => format!("{who}: {percent:.1} % of its contribution; {}.", property.row().means),
     });
     lines
@@ -176,16 +180,20 @@ fn told(case: &Case, lie: &Lie) -> String {
             at + keep,
         ),
         Lie::Later { burst, by } => {
-            format!(
-                "The lie: {who} submits its job {}{} {by} min later.",
-                letter(case.liar),
-                burst + 1
-            )
+            format!("The lie: {who} submits its job {} {by} min later.", job_of(case.liar, burst))
         }
         Lie::Split { full, alternate } => format!(
             "The lie: {who} is two queues with {} each; {}.",
             if full { "the whole weight" } else { "half the weight" },
             if alternate { "they take its jobs by turns" } else { "each has half of every job" },
+        ),
+        Lie::Wider { burst, by } => format!(
+            "The lie: each task of {who}'s job {} asks for {by} more than it has use for.",
+            job_of(case.liar, burst)
+        ),
+        Lie::ShortLimit { burst } => format!(
+            "The lie: {who} says that tasks of its job {} are done after a minute.",
+            job_of(case.liar, burst)
         ),
         Lie::Rejoin { at } => {
             format!("The lie: {who} closes its queue at {at} min and comes back as a new one.")

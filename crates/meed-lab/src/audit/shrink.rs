@@ -64,6 +64,8 @@ fn numbers(lie: &Lie) -> [u32; 4] {
         Lie::Later { burst, by } => [burst as u32, by, 0, 0],
         Lie::Split { alternate, .. } => [u32::from(alternate), 0, 0, 0],
         Lie::Rejoin { at } => [at, 0, 0, 0],
+        Lie::Wider { burst, by } => [burst as u32, by, 0, 0],
+        Lie::ShortLimit { burst } => [burst as u32, 0, 0, 0],
     }
 }
 
@@ -96,6 +98,9 @@ fn simpler(case: &Case) -> Vec<Case> {
         }
     }
     add(&|new| new.scale = 1);
+    if case.limits {
+        add(&|new| new.limits = false);
+    }
     for step in [u32::MAX, 4, 1] {
         let less =
             |value: u32| if step == u32::MAX { value / 2 } else { value.saturating_sub(step) };
@@ -129,7 +134,10 @@ fn field_of(lie: &mut Lie, field: usize) -> Option<&mut u32> {
         (Lie::Useless { at, .. } | Lie::Rejoin { at }, 0) => Some(at),
         (Lie::Useless { tasks, .. }, 1) => Some(tasks),
         (Lie::Useless { length, .. }, 2) => Some(length),
-        (Lie::Useless { keep, .. } | Lie::Later { by: keep, .. }, 3) => Some(keep),
+        (
+            Lie::Useless { keep, .. } | Lie::Later { by: keep, .. } | Lie::Wider { by: keep, .. },
+            3,
+        ) => Some(keep),
         _ => None,
     }
 }

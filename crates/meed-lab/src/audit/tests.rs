@@ -52,6 +52,7 @@ fn case(per_weight: u32, horizon: u32, demands: &[&[(u32, u32)]], lies: &[Lie]) 
         lies: lies.to_vec(),
         scale: 1,
         settle: false,
+        limits: false,
     }
 }
 
@@ -149,7 +150,7 @@ fn what_is_proved_is_not_found() {
     }
 }
 
-const ALL: [Property; 8] = [
+const ALL: [Property; 10] = [
     Property::SharingIncentive,
     Property::WorkloadIncentive,
     Property::Contribution,
@@ -158,6 +159,8 @@ const ALL: [Property; 8] = [
     Property::Pareto,
     Property::FalseNames,
     Property::FullWeightNames,
+    Property::BoundedWait,
+    Property::HonestShapes,
 ];
 
 #[test]
@@ -165,6 +168,67 @@ fn waiting_for_a_blocked_task_is_not_pareto_efficient() {
     let audit =
         run(&options(&["fair,when_blocked=wait"], &[Property::Pareto], &[Tasks::Whole], 60));
     assert_eq!(audit.cells[0].verdict, AuditVerdict::Counterexample);
+}
+
+/// Who is first in turn and fits nowhere waits as long as narrow tasks come, but where room is kept
+/// for it. With `reservations = "all"` who comes first has reservations for all its tasks at once,
+/// and keeps them.
+#[test]
+fn only_skipping_starves_the_wide() {
+    let policies = [
+        "fair",
+        "long-term",
+        "fair,when_blocked=wait",
+        "long-term,when_blocked=wait",
+        "fair,when_blocked=reserve",
+        "long-term,when_blocked=reserve",
+        "long-term,when_blocked=reserve,reservations=all",
+        "long-term,when_blocked=reserve,charge_reservations=true",
+        "long-term,reclaim_after=1min,reclaim_min_runtime=1s,reclaim_grace=1s",
+    ];
+    let audit = run(&options(&policies, &[Property::BoundedWait], &[Tasks::Whole], 60));
+    for cell in &audit.cells {
+        let holds = cell.policy.contains("when_blocked") || cell.policy.contains("reclaim");
+        let starves = !holds || cell.policy.contains("=all");
+        let expected = if starves { AuditVerdict::Counterexample } else { AuditVerdict::NoneFound };
+        assert_eq!(cell.verdict, expected, "{cell:?}");
+    }
+}
+
+/// The wide task of four slots comes at 3 min and is not served before the end at 60 min; with room
+/// kept for it the slots that come free at 5 and 6 min are enough.
+#[test]
+fn starving_by_hand() {
+    let burst = |at, tasks, length, width| Burst { at, tasks, length, width };
+    let narrow = vec![burst(0, 3, 5, 1), burst(1, 3, 5, 1), burst(2, 100, 5, 1)];
+    let tenants = vec![
+        Tenant { weight: 1, bursts: vec![burst(3, 1, 1, 4)] },
+        Tenant { weight: 1, bursts: narrow },
+    ];
+    let case = Case { tasks: Tasks::Whole, tenants, ..case(4, 60, &[], &[]) };
+    for (policy, starves) in
+        [("fair", 57.0), ("fair,when_blocked=reserve", 3.0), ("fair,when_blocked=wait", 3.0)]
+    {
+        let judged = judged(Property::BoundedWait, &case, policy);
+        assert!((judged.value - starves / 60.0).abs() < 1e-12, "{policy}: {}", judged.value);
+        assert!((judged.tolerance - 2.0 * 5.0 / 60.0).abs() < 1e-12, "{policy}");
+    }
+}
+
+/// Four tasks of one slot on a share of four: asked for as two slots each they take two minutes,
+/// and by the end of the first half of them is done. What is of no use is counted as such.
+#[test]
+fn wider_tasks_by_hand() {
+    let wider = Lie::Wider { burst: 0, by: 1 };
+    let twice = [wider.clone(), Lie::Wider { burst: 0, by: 2 }];
+    let case = Case { limits: true, ..case(4, 1, &[&[(0, 4)], &[(0, 4)]], &[wider]) };
+    for policy in ["static", "fair", EXACT] {
+        let value = judged(Property::HonestShapes, &case, policy).value;
+        assert!((value + 0.5).abs() < 1e-12, "{policy}: {value}");
+    }
+    let mut both = Case { lies: twice.to_vec(), ..case };
+    both.mend();
+    assert_eq!(both.lies, twice[..1], "a burst is made wider once");
 }
 
 #[test]
