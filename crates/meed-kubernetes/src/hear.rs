@@ -19,7 +19,7 @@ pub(crate) struct Ears {
 impl Ears {
     /// Tells the world one thing.
     pub(crate) fn hear(&mut self, world: &mut World, heard: Heard) -> Result<(), KubernetesError> {
-        let now = world.now();
+        let now = world.turn();
         match heard {
             Heard::Node(event) => match self.nodes.step(*event, name_of) {
                 Change::Nothing => {}

@@ -19,6 +19,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client};
 
+use crate::board::Board;
 use crate::clock::{monotonic, unix_micros};
 use crate::error::{KubernetesError, is_code};
 
@@ -97,6 +98,7 @@ pub(crate) async fn take(
     namespace: &str,
     name: &str,
     me: &str,
+    board: &Board,
 ) -> Result<Held, KubernetesError> {
     let api: Api<Lease> = Api::namespaced(client.clone(), namespace);
     let begin = monotonic();
@@ -119,6 +121,7 @@ pub(crate) async fn take(
             Err(_) => None,
         };
         if let Some(lease) = lease {
+            board.is_well();
             let wall = unix_micros();
             let step = watched.step(&lease, me, begin.elapsed(), wall);
             if let Step::Take(wanted) = step

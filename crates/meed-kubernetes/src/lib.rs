@@ -9,6 +9,8 @@
 //! | `writer` | what is written, a bounded number at a time |
 //! | `lease` | who leads, and in which term |
 //! | `ledger`, `shards` | what outlives the process: checkpoints in ConfigMaps |
+//! | `record` | what happened and was decided, for who wants to read it later |
+//! | `board`, `listen` | probes and metrics |
 //! | `run` | the loop |
 //!
 //! One task owns the world and with it the engine; all others talk to it by a channel. So all
@@ -18,6 +20,7 @@
 //! Who may write is checked where it is written: every start carries the term of its leader, and
 //! admission policies (`deploy/kubernetes/fence.yaml`) refuse all terms but the present one.
 
+mod board;
 mod clock;
 pub mod crd;
 mod error;
@@ -26,9 +29,11 @@ mod hear;
 mod keys;
 mod lease;
 mod ledger;
+mod listen;
 mod log;
 mod pod;
 mod quantity;
+mod record;
 mod run;
 mod settings;
 mod shards;

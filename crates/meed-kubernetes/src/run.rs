@@ -17,13 +17,16 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use crate::board::{Board, PUBLISH, Stage};
 use crate::clock::{LedgerClock, unix_micros};
 use crate::error::KubernetesError;
 use crate::first::listed;
 use crate::hear::Ears;
 use crate::lease::{self, Held};
 use crate::ledger::{About, LedgerStore};
+use crate::listen::listen;
 use crate::log;
+use crate::record::DecisionLog;
 use crate::settings::KubernetesSettings;
 use crate::statuses::{self, StatusBook};
 use crate::watch::{self, Heard};
@@ -36,6 +39,8 @@ const AHEAD: usize = 8192;
 const BATCH: usize = 4096;
 /// How often queues are looked at for their status.
 const STATUS_LOOK: Duration = Duration::from_secs(1);
+/// How often it is looked who waits for room.
+const MARK_LOOK: Duration = Duration::from_secs(2);
 /// How often it is looked for a first queue.
 const FIRST_QUEUE: Duration = Duration::from_secs(1);
 /// A checkpoint that takes longer has failed.
@@ -60,18 +65,25 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     settings.kinds()?;
     settings.policy()?;
+    // What cannot be written is told before the lease is taken.
+    let log = settings.decision_log()?;
     let mut ends = Ends::new()?;
+    let board = Arc::new(Board::default());
+    if let Some(address) = settings.listen {
+        listen(address, Arc::clone(&board)).await?;
+    }
     let client = Client::try_default().await;
     let client = client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?;
     let namespace = settings.namespace();
     let me = identity();
     log::line(&format!("{me} waits for the lease {namespace}/{}", settings.lease));
     let held = tokio::select! {
-        held = lease::take(&client, &namespace, &settings.lease, &me) => held?,
+        held = lease::take(&client, &namespace, &settings.lease, &me, &board) => held?,
         () = ends.wait() => return Ok(()),
     };
     log::line(&format!("leads, epoch {}", held.epoch));
-    Term::serve(settings, client, &namespace, held, &mut ends).await
+    board.stage(Stage::Reads, held.epoch);
+    Term::serve(settings, (client, board), &namespace, (held, log), &mut ends).await
 }
 
 /// A name that no other process has.
@@ -112,6 +124,7 @@ struct Term<'s> {
     writer: Writer,
     ears: Ears,
     statuses: StatusBook,
+    board: Arc<Board>,
     /// A write of statuses that goes on.
     telling: Option<tokio::task::JoinHandle<()>>,
 }
@@ -119,9 +132,9 @@ struct Term<'s> {
 impl Term<'_> {
     async fn serve(
         settings: &KubernetesSettings,
-        client: Client,
+        (client, board): (Client, Arc<Board>),
         namespace: &str,
-        held: Held,
+        (held, log): (Held, DecisionLog),
         ends: &mut Ends,
     ) -> Result<(), KubernetesError> {
         let epoch = held.epoch;
@@ -132,8 +145,8 @@ impl Term<'_> {
         if let Some(checkpoint) = &checkpoint {
             ensure_same(settings, &checkpoint.about)?;
         }
-        let writer =
-            Writer::new(client.clone(), epoch, settings.in_flight.into(), tell.clone(), leads);
+        let hears = (tell.clone(), Arc::clone(&board));
+        let writer = Writer::new(client.clone(), epoch, settings.in_flight.into(), hears, leads);
         let (world, about, watches) = loop {
             let watches = watch::all(&client, &tell);
             let listed = tokio::select! {
@@ -165,6 +178,7 @@ impl Term<'_> {
             if let Some(world) = world {
                 break (world, about, watches);
             }
+            board.stage(Stage::WaitsForQueue, epoch);
             drop(watches);
             while heard.try_recv().is_ok() {}
             tokio::select! {
@@ -175,7 +189,9 @@ impl Term<'_> {
                 }
             }
         };
+        let world = world.record_to(log, &about.policy, epoch)?;
         log::line("has read the cluster, and decides");
+        board.stage(Stage::Decides, epoch);
         let mut term = Term {
             settings,
             client,
@@ -185,6 +201,7 @@ impl Term<'_> {
             writer,
             ears: Ears::default(),
             statuses: StatusBook::default(),
+            board,
             telling: None,
         };
         term.turn(&mut heard, ends).await?;
@@ -194,6 +211,8 @@ impl Term<'_> {
         if let Some(telling) = term.telling.take() {
             drop(timeout(CHECKPOINT_PATIENCE, telling).await);
         }
+        term.world.end_record()?;
+        term.say_remarks();
         let_go(stop, keeper).await;
         Ok(())
     }
@@ -206,11 +225,14 @@ impl Term<'_> {
     ) -> Result<(), KubernetesError> {
         let mut checkpoint = interval(self.settings.checkpoint_every());
         let mut status = interval(STATUS_LOOK);
-        for ticks in [&mut checkpoint, &mut status] {
+        let mut publish = interval(PUBLISH);
+        let mut marks = interval(MARK_LOOK);
+        for ticks in [&mut checkpoint, &mut status, &mut publish, &mut marks] {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         }
         self.decide()?;
         loop {
+            self.board.is_well();
             tokio::select! {
                 Some(first) = heard.recv() => {
                     self.hear(first)?;
@@ -220,7 +242,13 @@ impl Term<'_> {
                     }
                     self.decide()?;
                 }
+                () = std::future::ready(()), if self.world.is_unsettled() => self.decide()?,
                 _ = checkpoint.tick() => self.save().await?,
+                _ = marks.tick() => {
+                    let now = self.world.now();
+                    self.world.marks(now).into_iter().for_each(|order| self.writer.say(order));
+                }
+                _ = publish.tick(), if self.settings.listen.is_some() => self.publish()?,
                 _ = status.tick() => self.tell_statuses(self.settings.status_every()).await?,
                 () = ends.wait() => return Ok(()),
             }
@@ -231,21 +259,32 @@ impl Term<'_> {
         self.ears.hear(&mut self.world, heard)
     }
 
-    fn decide(&mut self) -> Result<(), KubernetesError> {
+    fn publish(&mut self) -> Result<(), KubernetesError> {
         let now = self.world.now();
+        self.board.publish(self.world.figures(now)?);
+        Ok(())
+    }
+
+    fn decide(&mut self) -> Result<(), KubernetesError> {
+        let now = self.world.turn();
         for order in self.world.decide(now)? {
             match order {
                 Order::Start(order) => self.writer.start(order),
-                Order::Say(saying) => {
+                Order::Say(ref saying) => {
                     let pod = &saying.pod;
                     let (namespace, name) = (&pod.namespace, &pod.name);
                     log::line(&format!("pod {namespace}/{name}: {}", saying.note));
-                    self.writer.say(saying);
+                    self.writer.say(order);
                 }
+                Order::Mark(_) => self.writer.say(order),
             }
         }
-        self.world.remarks().iter().for_each(|remark| log::line(remark));
+        self.say_remarks();
         Ok(())
+    }
+
+    fn say_remarks(&mut self) {
+        self.world.remarks().iter().for_each(|remark| log::line(remark));
     }
 
     /// A checkpoint, where something has happened since the last one.

@@ -1,5 +1,6 @@
 //! What who installs Meed can choose.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Args;
@@ -7,6 +8,7 @@ use meed::{ResourceKinds, Unit};
 use meed_config::policy::PolicySpec;
 
 use crate::error::KubernetesError;
+use crate::record::DecisionLog;
 
 /// What is always counted. The first is what fairness is measured in.
 const ALWAYS: [&str; 3] = ["cpu", "memory", "pods"];
@@ -40,6 +42,14 @@ pub struct KubernetesSettings {
     /// Seconds between two writes of a Queue's status.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=3600))]
     pub status_seconds: u16,
+    /// Write what happens and what is decided to this file, for `meed replay --verify` and `meed
+    /// explain`; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<String>,
+    /// Answer probes and metrics over HTTP at this address, as in `0.0.0.0:8080`: /healthz,
+    /// /readyz, /metrics. The metrics tell the books of all queues to whoever reaches it.
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
 }
 
 impl KubernetesSettings {
@@ -81,6 +91,15 @@ impl KubernetesSettings {
             }
             false => Ok(policy),
         }
+    }
+
+    /// Where decisions are written.
+    pub(crate) fn decision_log(&self) -> Result<DecisionLog, KubernetesError> {
+        let Some(path) = &self.log else { return Ok(DecisionLog::default()) };
+        DecisionLog::open(path).map_err(|why| {
+            let text = format!("--log {path}: {why}; name a file that can be written");
+            KubernetesError::Settings(text)
+        })
     }
 
     pub(crate) fn checkpoint_every(&self) -> Duration {

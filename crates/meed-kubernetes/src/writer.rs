@@ -11,7 +11,10 @@
 //! holds its room. Every write says the uid, so a pod that was made anew under its name is never
 //! touched, and carries queue, start and epoch in the same write, so decision and record are one.
 //!
-//! Cost: a task for each order that waits, one request for each that succeeds.
+//! A pod that is to be marked is read before: a mark must not come after a binding. What is read is
+//! what is patched, or nothing is.
+//!
+//! Cost: a task for each order that waits, one request for each that succeeds, two for a mark.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,17 +23,18 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time as ApiTime;
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{ObjectMeta, PostParams};
+use kube::api::{ObjectMeta, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{sleep, timeout};
 
+use crate::board::{Board, Wrote};
 use crate::clock::unix_micros;
 use crate::error::{is_code, is_fenced};
 use crate::keys;
 use crate::watch::Heard;
-use crate::world::{Answer, Found, Saying, StartOrder};
+use crate::world::{Answer, Found, Mark, Order, Saying, StartOrder};
 
 /// A write without an answer after so long counts as lost.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -53,7 +57,8 @@ pub(crate) struct Writer {
     heard: mpsc::Sender<Heard>,
     /// Whether this process leads still.
     leads: Arc<AtomicBool>,
-    events: mpsc::Sender<Saying>,
+    events: mpsc::Sender<Order>,
+    board: Arc<Board>,
 }
 
 impl Writer {
@@ -62,13 +67,13 @@ impl Writer {
         client: Client,
         epoch: i32,
         in_flight: usize,
-        heard: mpsc::Sender<Heard>,
+        (heard, board): (mpsc::Sender<Heard>, Arc<Board>),
         leads: Arc<AtomicBool>,
     ) -> Writer {
         let (events, waiting) = mpsc::channel(EVENTS_AHEAD);
-        tokio::spawn(say_all(client.clone(), waiting));
+        tokio::spawn(say_all(client.clone(), Arc::clone(&leads), waiting));
         let slots = Arc::new(Semaphore::new(in_flight));
-        Writer { client, epoch, slots, heard, leads, events }
+        Writer { client, epoch, slots, heard, leads, events, board }
     }
 
     /// Lets a pod start; the answer is heard.
@@ -81,10 +86,10 @@ impl Writer {
         });
     }
 
-    /// Says something of a pod, sooner or later.
-    pub(crate) fn say(&self, saying: Saying) {
-        // Where too many wait it is not said: the log has it.
-        drop(self.events.try_send(saying));
+    /// Says something of a pod, or marks it, sooner or later.
+    pub(crate) fn say(&self, order: Order) {
+        // Where too many wait it is not said: the log has it, and a mark is asked for again.
+        drop(self.events.try_send(order));
     }
 
     async fn carry_out(&self, order: &StartOrder) -> Heard {
@@ -96,7 +101,14 @@ impl Writer {
             if !self.leads.load(Ordering::Relaxed) {
                 return Heard::Deposed("the lease is lost".to_owned());
             }
-            match timeout(PATIENCE, self.write(order)).await {
+            let written = timeout(PATIENCE, self.write(order)).await;
+            self.board.wrote(match &written {
+                Ok(Ok(())) => Wrote::Done,
+                Ok(Err(error)) if is_code(error, 409) => Wrote::Conflict,
+                Ok(Err(_)) => Wrote::Refused,
+                Err(_) => Wrote::Unanswered,
+            });
+            match written {
                 Ok(Ok(())) => return Heard::Answer(Answer { uid, found: Found::Done }),
                 Ok(Err(error)) if is_fenced(&error) => {
                     return Heard::Deposed("a write was refused: another leads".to_owned());
@@ -169,39 +181,107 @@ impl Writer {
     }
 }
 
-/// Writes events one by one, not more than 20 a second.
-async fn say_all(client: Client, mut waiting: mpsc::Receiver<Saying>) {
-    while let Some(Saying { pod, reason, note }) = waiting.recv().await {
-        let now = Timestamp::from_microsecond(unix_micros()).map(ApiTime).ok();
-        let event = Event {
-            metadata: ObjectMeta {
-                generate_name: Some(format!("{}.", pod.name)),
-                namespace: Some(pod.namespace.clone()),
-                ..ObjectMeta::default()
-            },
-            involved_object: ObjectReference {
-                api_version: Some("v1".to_owned()),
-                kind: Some("Pod".to_owned()),
-                name: Some(pod.name),
-                namespace: Some(pod.namespace.clone()),
-                uid: Some(pod.uid),
-                ..ObjectReference::default()
-            },
-            reason: Some(reason.to_owned()),
-            message: Some(note),
-            type_: Some("Warning".to_owned()),
-            source: Some(EventSource {
-                component: Some(keys::COMPONENT.to_owned()),
-                ..EventSource::default()
-            }),
-            first_timestamp: now.clone(),
-            last_timestamp: now,
-            count: Some(1),
-            ..Event::default()
-        };
-        let events: Api<Event> = Api::namespaced(client.clone(), &pod.namespace);
-        // An event is a courtesy: what it says is in the log, too.
-        drop(timeout(PATIENCE, events.create(&PostParams::default(), &event)).await);
+/// Writes events and conditions one by one, not more than 20 a second.
+async fn say_all(client: Client, leads: Arc<AtomicBool>, mut waiting: mpsc::Receiver<Order>) {
+    while let Some(order) = waiting.recv().await {
+        match order {
+            Order::Say(saying) => say(&client, saying).await,
+            // What was not written is seen not to be, and asked for again.
+            Order::Mark(mark) => drop(timeout(PATIENCE, write_mark(&client, &leads, mark)).await),
+            Order::Start(_) => continue,
+        }
         sleep(EVENT_PAUSE).await;
+    }
+}
+
+/// The condition of a pod that waits; the API server sets it right when the pod is bound.
+async fn write_mark(client: &Client, leads: &AtomicBool, mark: Mark) -> Result<(), kube::Error> {
+    let pods: Api<Pod> = Api::namespaced(client.clone(), &mark.pod.namespace);
+    let there = pods.get(&mark.pod.name).await?;
+    let Some(patch) = patch_of(&mark, &there) else { return Ok(()) };
+    if !leads.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let parameters =
+        PatchParams { field_manager: Some(keys::COMPONENT.into()), ..Default::default() };
+    pods.patch_status(&mark.pod.name, &parameters, &Patch::Strategic(patch)).await.map(|_| ())
+}
+
+/// What marks a pod as it was read, and nothing that came after; nothing, where it is bound or is
+/// another one.
+fn patch_of(mark: &Mark, there: &Pod) -> Option<serde_json::Value> {
+    let Mark { pod, reason, note } = mark;
+    let is_bound = there.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+    if is_bound || there.metadata.uid.as_deref() != Some(&pod.uid) {
+        return None;
+    }
+    let version = there.metadata.resource_version.as_deref()?;
+    let now = Timestamp::from_microsecond(unix_micros() / 1_000_000 * 1_000_000).map(ApiTime).ok();
+    let condition = json!({
+        "type": "PodScheduled", "status": "False", "reason": reason, "message": note,
+        "lastTransitionTime": now,
+    });
+    Some(json!({
+        "metadata": { "uid": pod.uid, "resourceVersion": version },
+        "status": { "conditions": [condition] },
+    }))
+}
+
+async fn say(client: &Client, saying: Saying) {
+    let Saying { pod, reason, note } = saying;
+    let now = Timestamp::from_microsecond(unix_micros()).map(ApiTime).ok();
+    let event = Event {
+        metadata: ObjectMeta {
+            generate_name: Some(format!("{}.", pod.name)),
+            namespace: Some(pod.namespace.clone()),
+            ..ObjectMeta::default()
+        },
+        involved_object: ObjectReference {
+            api_version: Some("v1".to_owned()),
+            kind: Some("Pod".to_owned()),
+            name: Some(pod.name),
+            namespace: Some(pod.namespace.clone()),
+            uid: Some(pod.uid),
+            ..ObjectReference::default()
+        },
+        reason: Some(reason.to_owned()),
+        message: Some(note),
+        type_: Some("Warning".to_owned()),
+        source: Some(EventSource {
+            component: Some(keys::COMPONENT.to_owned()),
+            ..EventSource::default()
+        }),
+        first_timestamp: now.clone(),
+        last_timestamp: now,
+        count: Some(1),
+        ..Event::default()
+    };
+    let events: Api<Event> = Api::namespaced(client.clone(), &pod.namespace);
+    // An event is a courtesy: what it says is in the log, too.
+    drop(timeout(PATIENCE, events.create(&PostParams::default(), &event)).await);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pod::PodName;
+
+    #[test]
+    fn a_mark_is_for_the_pod_that_was_read_and_never_for_one_that_is_bound() {
+        let name = |uid: &str| PodName {
+            namespace: "n".to_owned(),
+            name: "p".to_owned(),
+            uid: uid.to_owned(),
+        };
+        let mark = |uid| Mark { pod: name(uid), reason: "Unschedulable", note: "full".to_owned() };
+        let mut pod = Pod::default();
+        pod.metadata.uid = Some("u".to_owned());
+        pod.metadata.resource_version = Some("7".to_owned());
+        let patch = patch_of(&mark("u"), &pod).unwrap();
+        assert_eq!(patch["metadata"], json!({ "uid": "u", "resourceVersion": "7" }));
+        assert_eq!(patch["status"]["conditions"][0]["reason"], "Unschedulable");
+        assert_eq!(patch_of(&mark("another"), &pod), None);
+        pod.spec.get_or_insert_default().node_name = Some("n1".to_owned());
+        assert_eq!(patch_of(&mark("u"), &pod), None);
     }
 }

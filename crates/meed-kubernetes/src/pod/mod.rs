@@ -1,8 +1,11 @@
 //! What is read of a pod, once, when it is heard of.
 
 pub(crate) mod demand;
+pub(crate) mod near;
 pub(crate) mod refuse;
 pub(crate) mod rule;
+
+use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use k8s_openapi::jiff::Timestamp;
@@ -11,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys;
 use demand::Demand;
+use near::Near;
 use rule::Rule;
 
 /// Which pod: two of one name differ by their uid.
@@ -49,6 +53,8 @@ pub(crate) struct PodSeen {
     pub(crate) ours: bool,
     pub(crate) demand: Result<Demand, String>,
     pub(crate) rule: Rule,
+    /// What it says of other pods.
+    pub(crate) near: Arc<Near>,
     /// Why it must not be bound by Meed.
     pub(crate) not_supported: Option<String>,
     pub(crate) deleting: bool,
@@ -57,6 +63,8 @@ pub(crate) struct PodSeen {
     pub(crate) started: Option<i64>,
     /// When it was bound, as the API server says.
     pub(crate) scheduled: Option<i64>,
+    /// Its condition says that no node has room for it.
+    pub(crate) unschedulable: bool,
     /// The node that was chosen for it.
     pub(crate) chosen: Option<String>,
     pub(crate) created: i64,
@@ -74,6 +82,7 @@ impl PodSeen {
         let node = spec.and_then(|spec| spec.node_name.clone()).filter(|node| !node.is_empty());
         // What is charged stays, whatever label a pod gets later.
         let charged = note(keys::CHARGED).filter(|_| note(keys::STARTED).is_some());
+        let (near, unread) = Near::of(pod);
         PodSeen {
             name: PodName {
                 namespace: metadata.namespace.clone().unwrap_or_default(),
@@ -87,11 +96,13 @@ impl PodSeen {
             ours: scheduler == Some(keys::SCHEDULER),
             demand: demand::of_pod(pod, kinds),
             rule: Rule::of(pod),
-            not_supported: refuse::not_supported(pod),
+            near: Arc::new(near),
+            not_supported: refuse::not_supported(pod, unread),
             deleting: metadata.deletion_timestamp.is_some(),
             end: end_of(pod),
             started: note(keys::STARTED).and_then(|text| text.parse().ok()),
             scheduled: scheduled(pod),
+            unschedulable: is_unschedulable(pod),
             chosen: note(keys::NODE),
             created: metadata.creation_timestamp.as_ref().map_or(0, |time| micros(&time.0)),
         }
@@ -103,7 +114,7 @@ impl PodSeen {
         queue: String,
         binds: bool,
         demand: Demand,
-        rule: Rule,
+        (rule, near): (Rule, Arc<Near>),
     ) -> PodSeen {
         PodSeen {
             name,
@@ -114,11 +125,13 @@ impl PodSeen {
             ours: binds,
             demand: Ok(demand),
             rule,
+            near,
             not_supported: None,
             deleting: false,
             end: None,
             started: None,
             scheduled: None,
+            unschedulable: false,
             chosen: None,
             created: 0,
         }
@@ -141,6 +154,15 @@ fn scheduled(pod: &Pod) -> Option<i64> {
     let bound =
         conditions.iter().find(|one| one.type_ == "PodScheduled" && one.status == "True")?;
     bound.last_transition_time.as_ref().map(|time| micros(&time.0))
+}
+
+/// Whether a node is wanted for it, by its condition.
+fn is_unschedulable(pod: &Pod) -> bool {
+    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let mut scheduled = conditions.filter(|one| one.type_ == "PodScheduled");
+    scheduled.any(|one| {
+        one.status == "False" && one.reason.as_deref() == Some(crate::world::UNSCHEDULABLE)
+    })
 }
 
 /// How it has ended, where it has: by its phase, and the last of its containers.

@@ -5,12 +5,12 @@
 
 use k8s_openapi::api::core::v1::{Pod, PodSpec, Volume};
 
-/// Why Meed must not bind this pod, in a sentence; `None`: it may.
-pub(crate) fn not_supported(pod: &Pod) -> Option<String> {
+/// Why Meed must not bind this pod, in a sentence; `None`: it may. `unread` is what could not be
+/// read of its affinity.
+pub(crate) fn not_supported(pod: &Pod, unread: Option<String>) -> Option<String> {
     let spec = pod.spec.as_ref()?;
-    let what = by_affinity(spec)
+    let what = unread
         .or_else(|| by_spread(spec))
-        .or_else(|| by_ports(spec))
         .or_else(|| by_claims(spec))
         .or_else(|| spec.volumes.iter().flatten().find_map(volume))?;
     Some(format!(
@@ -19,36 +19,10 @@ pub(crate) fn not_supported(pod: &Pod) -> Option<String> {
     ))
 }
 
-fn by_affinity(spec: &PodSpec) -> Option<String> {
-    let affinity = spec.affinity.as_ref()?;
-    let pods = affinity.pod_affinity.as_ref();
-    let required =
-        pods.and_then(|all| all.required_during_scheduling_ignored_during_execution.as_ref());
-    if required.is_some_and(|terms| !terms.is_empty()) {
-        return Some("it has a required pod affinity".to_owned());
-    }
-    requires_distance(spec).then(|| "it has a required pod anti-affinity".to_owned())
-}
-
-/// Whether other pods must keep away from this one.
-pub(crate) fn requires_distance(spec: &PodSpec) -> bool {
-    let anti = spec.affinity.as_ref().and_then(|all| all.pod_anti_affinity.as_ref());
-    let terms =
-        anti.and_then(|all| all.required_during_scheduling_ignored_during_execution.as_ref());
-    terms.is_some_and(|terms| !terms.is_empty())
-}
-
 fn by_spread(spec: &PodSpec) -> Option<String> {
     let mut all = spec.topology_spread_constraints.iter().flatten();
     all.any(|one| one.when_unsatisfiable == "DoNotSchedule")
         .then(|| "it has a topology spread constraint with DoNotSchedule".to_owned())
-}
-
-fn by_ports(spec: &PodSpec) -> Option<String> {
-    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
-    let mut ports = containers.flat_map(|container| container.ports.iter().flatten());
-    let port = ports.find_map(|port| port.host_port.filter(|&port| port > 0))?;
-    Some(format!("it wants the host port {port}"))
 }
 
 fn by_claims(spec: &PodSpec) -> Option<String> {
@@ -78,11 +52,15 @@ fn volume(volume: &Volume) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pod::near::Near;
     use serde_json::{Value, json};
 
     #[test]
     fn what_is_not_known_is_refused_and_all_else_is_not() {
         let term = json!({ "topologyKey": "kubernetes.io/hostname" });
+        let expression = json!({ "key": "app", "operator": "Like", "values": ["web"] });
+        let mut odd = term.clone();
+        odd["labelSelector"] = json!({ "matchExpressions": [expression] });
         let key = "requiredDuringSchedulingIgnoredDuringExecution";
         let weighted = json!([{ "weight": 1, "podAffinityTerm": term }]);
         let soft = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -97,8 +75,9 @@ mod tests {
         };
         for (spec, expected) in [
             (json!({}), None),
-            (json!({ "affinity": { "podAffinity": { key: [term] } } }), Some("pod affinity")),
-            (json!({ "affinity": { "podAntiAffinity": { key: [term] } } }), Some("anti-affinity")),
+            (json!({ "affinity": { "podAffinity": { key: [term] } } }), None),
+            (json!({ "affinity": { "podAntiAffinity": { key: [term] } } }), None),
+            (json!({ "affinity": { "podAntiAffinity": { key: [odd] } } }), Some("by `Like`")),
             (json!({ "affinity": { "podAffinity": { soft: weighted } } }), None),
             (spread("DoNotSchedule"), Some("topology spread")),
             (spread("ScheduleAnyway"), None),
@@ -110,7 +89,7 @@ mod tests {
                 Some("some nodes"),
             ),
             (json!({ "resourceClaims": [{ "name": "gpu" }] }), Some("resource claim `gpu`")),
-            (port(json!(8080)), Some("host port 8080")),
+            (port(json!(8080)), None),
             (port(Value::Null), None),
         ] {
             let mut spec = spec;
@@ -118,7 +97,7 @@ mod tests {
                 spec["containers"] = json!([]);
             }
             let pod = serde_json::from_value(json!({ "spec": spec })).unwrap();
-            let refused = not_supported(&pod);
+            let refused = not_supported(&pod, Near::of(&pod).1);
             match expected {
                 None => assert_eq!(refused, None, "{spec}"),
                 Some(part) => assert!(refused.as_deref().unwrap_or("").contains(part), "{spec}"),

@@ -18,6 +18,9 @@
 //! among the strangers of its node.
 
 mod answers;
+mod marks;
+mod near;
+mod neighbours;
 mod nodes;
 mod pods;
 mod queues;
@@ -27,18 +30,24 @@ mod status;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use meed::{AllocationId, JobId, ResourceKinds, Time};
+use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Time};
 use meed_config::policy::PolicySpec;
-use meed_driver::{Driver, Failed};
+use meed_driver::{Driver, Failed, Journal as _, finish_of};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::LedgerClock;
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
+use crate::pod::near::Near;
 use crate::pod::rule::Rule;
 use crate::pod::{PodName, PodSeen};
+use crate::record::{self, DecisionLog};
 pub(crate) use answers::{Answer, Found};
+use marks::Marks;
+pub(crate) use marks::{Mark, UNSCHEDULABLE};
+use neighbours::Neighbours;
 use nodes::NodeRow;
 use queues::QueueRow;
 pub(crate) use recover::Listed;
@@ -55,6 +64,12 @@ pub(crate) struct PodJob {
     pub(crate) amounts: Vec<u64>,
     /// The text of its rule.
     pub(crate) rule: String,
+    /// What its place asks of other pods, where it waits for Meed to place it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wish: Option<String>,
+    /// Terms of other pods that keep it away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) avoids: Vec<String>,
 }
 
 /// What is to be written to the API.
@@ -64,6 +79,8 @@ pub(crate) enum Order {
     Start(StartOrder),
     /// Somebody is told something of a pod.
     Say(Saying),
+    /// Whoever adds nodes is told of a pod.
+    Mark(Mark),
 }
 
 /// A pod starts on a node.
@@ -124,6 +141,13 @@ struct PodRow {
     name: PodName,
     /// The text of its rule, where its job has one.
     rule: Option<String>,
+    /// Likewise its wish, and what it avoids.
+    wish: Option<String>,
+    avoids: Vec<String>,
+    /// What it says of other pods; nothing yet where it stands in the checkpoint only.
+    near: Arc<Near>,
+    /// It had a job before: the next one needs another key.
+    came: bool,
     stand: Stand,
     /// It was charged until then, and is not charged twice.
     charged_until: Option<Time>,
@@ -139,7 +163,7 @@ struct RuleRow {
 
 /// See the module.
 pub(crate) struct World {
-    driver: Driver<PodJob>,
+    driver: Driver<PodJob, DecisionLog>,
     kinds: ResourceKinds,
     /// The policy of the whole cluster.
     root: PolicySpec,
@@ -154,6 +178,23 @@ pub(crate) struct World {
     refused: BTreeSet<String>,
     queues: BTreeMap<String, QueueRow>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// Who is where, as far as other pods care.
+    neighbours: Neighbours,
+    /// Starts were taken back, for pods that started before them keep them away: it is to be
+    /// decided again.
+    unsettled: bool,
+    /// Decisions in a row of which all starts were taken back.
+    fruitless: u32,
+    /// Who waits for room, as far as it was written.
+    marks: Marks,
+    /// Pods that others keep away have been told.
+    looked: bool,
+    /// The last instant of a decision.
+    decided: Time,
+    /// Decisions of this process.
+    decisions: u64,
+    /// The instant of what is heard until the next decision.
+    turn: Option<Time>,
     /// Nodes whose strangers have changed.
     dirty: BTreeSet<String>,
     /// Queues or namespaces have changed.
@@ -166,9 +207,17 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Now, by the clock.
+    /// Now, by the clock; within a turn always the same.
     pub(crate) fn now(&self) -> Time {
-        self.clock.now().max(self.driver.engine().now())
+        let clock = || self.clock.now().max(near::after(self.decided));
+        self.turn.unwrap_or_else(clock).max(self.driver.engine().now())
+    }
+
+    /// The same, and until the next decision: what is heard between two decisions happens at one
+    /// instant, so that who reads the log knows when it was decided.
+    pub(crate) fn turn(&mut self) -> Time {
+        let now = self.now();
+        *self.turn.insert(now)
     }
 
     /// What the cluster counts.
@@ -196,28 +245,104 @@ impl World {
         self.namespaces.keys()
     }
 
-    /// Who starts now: what changed since the last time is settled first.
-    pub(crate) fn decide(&mut self, now: Time) -> Result<Vec<Order>, KubernetesError> {
+    /// What changed since the last time is settled.
+    fn settle(&mut self, now: Time) -> Result<(), KubernetesError> {
         if std::mem::take(&mut self.changed) {
             self.settle_queues(now)?;
             self.look_again(now)?;
+            self.namespaces_changed(now)?;
         }
         self.settle_strangers(now)?;
+        self.settle_near(now)
+    }
+
+    /// Who starts now: what changed since the last time is settled first.
+    pub(crate) fn decide(&mut self, now: Time) -> Result<Vec<Order>, KubernetesError> {
+        self.settle(now)?;
         let mut starts = Vec::new();
-        must(self.driver.decide(|start| starts.push(start)))?;
+        let mut on = |start| starts.push(start);
+        // What is in the log has its decision, whether the engine would have looked or not.
+        must(match self.driver.journal_mut().take_told() {
+            true => self.driver.decide_at(self.driver.engine().now(), &mut on),
+            false => self.driver.decide(&mut on),
+        })?;
+        self.driver.journal_mut().take_told();
+        (self.decided, self.turn) = (self.driver.engine().now(), None);
+        let started = self.clock.unix(self.decided);
+        self.decisions += 1;
+        self.unsettled = false;
+        let mut ordered = false;
         for start in starts {
             self.told = true;
             let node = self.driver.engine().node(start.node).0.name.clone();
             let Some(job) = self.driver.job(start.job) else { continue };
             let PodJob { pod, queue, binds, .. } = job.detail.clone();
-            let placed = Placed { job: start.job, task: start.allocation };
-            if let Some(row) = self.pods.get_mut(&pod.uid) {
-                row.stand = Stand::Sent(placed);
+            if binds && self.is_taken_back(&pod.uid, start.allocation, &node)? {
+                continue;
             }
-            let started = self.clock.unix(self.driver.engine().now());
+            let placed = Placed { job: start.job, task: start.allocation };
+            self.stands(&pod.uid, Stand::Sent(placed));
+            ordered = true;
             self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, started }));
         }
+        self.ensure_fruit(ordered);
+        self.say_who_is_kept_away();
+        if self.unsettled {
+            // What was taken back is decided again at the instant at which it was.
+            self.turn = Some(self.driver.engine().now());
+        }
+        self.remarks.extend(self.driver.journal_mut().flush());
         Ok(std::mem::take(&mut self.orders))
+    }
+
+    /// From now on what happens is recorded in `log`.
+    pub(crate) fn record_to(
+        mut self,
+        log: DecisionLog,
+        policy: &str,
+        epoch: i32,
+    ) -> Result<World, KubernetesError> {
+        if !log.is_on() {
+            return Ok(self);
+        }
+        let now = self.turn();
+        self.settle(now)?;
+        let engine = self.driver.engine();
+        let mut queues: Vec<_> = self.queues.values().filter_map(QueueRow::told).collect();
+        queues.sort_by(|a, b| a.name.cmp(&b.name));
+        let nodes = engine.node_ids().filter(|&id| engine.is_up(id));
+        let config = Config {
+            kinds: self.kinds.clone(),
+            measured: 0,
+            root: engine.policy(QueueId::ROOT).clone(),
+            queues,
+            nodes: nodes.map(|id| engine.node(id).0.clone()).collect(),
+        };
+        let placement = self.root.placement();
+        let placement = placement.map_err(|why| KubernetesError::Settings(why.to_string()))?;
+        let run = (epoch, self.clock.origin());
+        let header = record::header(&config, (policy, placement.name), run);
+        self.turn = Some(self.driver.engine().now());
+        Ok(World { driver: must(record::begin(self.driver, log, header))?, ..self })
+    }
+
+    /// The record ends here, in good order; as one that was cut, where something happened of which
+    /// nobody decides any more.
+    pub(crate) fn end_record(&mut self) -> Result<(), KubernetesError> {
+        if self.driver.journal_mut().take_told() {
+            self.remarks.extend(self.driver.journal_mut().flush());
+            return Ok(());
+        }
+        let end = self.now();
+        let last = finish_of(&self.driver.counted().totals);
+        must(self.driver.note(end, || last))?;
+        self.remarks.extend(self.driver.journal_mut().flush());
+        Ok(())
+    }
+
+    /// Whether it is to be decided again, though nothing more was heard.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.unsettled
     }
 
     /// Lines for the operator since the last time.

@@ -16,6 +16,8 @@ use crate::pod::rule::NodeFacts;
 pub(super) struct NodeRow {
     pub(super) id: NodeId,
     pub(super) facts: NodeFacts,
+    /// Labels that the engine knows of it, for pods that are there.
+    pub(super) near: Vec<String>,
     /// What pods use that are none of ours.
     pub(super) strangers: Resources,
 }
@@ -49,7 +51,8 @@ impl World {
     ) -> Result<(), KubernetesError> {
         self.told = true;
         let name = facts.name.clone();
-        let labels = self.labels(&facts);
+        let labels = self.labels(&facts, &[]);
+        self.neighbours.nodes_changed();
         let spec = NodeSpec { labels, ..NodeSpec::new(name.clone(), capacity) };
         let id = match self.driver.node_joined(now, spec) {
             Ok(id) => id,
@@ -59,7 +62,7 @@ impl World {
             }
         };
         let strangers = Resources::zero(self.kinds.len());
-        self.nodes.insert(name.clone(), NodeRow { id, facts, strangers });
+        self.nodes.insert(name.clone(), NodeRow { id, facts, near: Vec::new(), strangers });
         for uid in self.homeless.remove(&name).unwrap_or_default() {
             let row = self.pods.get_mut(&uid);
             let seen = row.and_then(|row| match &row.stand {
@@ -79,9 +82,13 @@ impl World {
         capacity: Resources,
         now: Time,
     ) -> Result<(), KubernetesError> {
-        let labels = self.labels(&facts);
+        let Some(row) = self.nodes.get(&facts.name) else { return Ok(()) };
+        let labels = self.labels(&facts, &row.near);
         let Some(row) = self.nodes.get_mut(&facts.name) else { return Ok(()) };
         let id = row.id;
+        if row.facts.labels != facts.labels {
+            self.neighbours.nodes_changed();
+        }
         row.facts = facts;
         let spec = self.driver.engine().node(id).0.clone();
         if spec.capacity != capacity {
@@ -102,6 +109,7 @@ impl World {
         let Some(row) = self.nodes.remove(name) else { return Ok(()) };
         self.told = true;
         self.dirty.remove(name);
+        self.neighbours.nodes_changed();
         for task in must(self.driver.node_left(now, row.id))? {
             let Some(job) = self.driver.job(task.job) else { continue };
             let uid = job.detail.pod.uid.clone();
@@ -112,29 +120,37 @@ impl World {
                 row.stand = Stand::Over;
                 row.charged_until = Some(now);
             }
+            self.neighbours.take(&uid, &self.namespaces);
         }
         let here = |stand: &Stand| matches!(stand, Stand::Stranger { node, .. } if node == name);
-        for row in self.pods.values_mut().filter(|row| here(&row.stand)) {
+        for (uid, row) in self.pods.iter_mut().filter(|(_, row)| here(&row.stand)) {
             row.stand = Stand::Over;
+            self.neighbours.take(uid, &self.namespaces);
         }
         Ok(())
     }
 
-    /// The labels that the engine knows of a node: one for each rule that allows it.
-    fn labels(&self, facts: &NodeFacts) -> Labels {
+    /// The labels that the engine knows of a node: one for each rule that allows it, and those for
+    /// the pods that are there.
+    pub(super) fn labels(&self, facts: &NodeFacts, near: &[String]) -> Labels {
         let allows = self.rules.iter().filter(|(_, row)| row.rule.allows(facts));
-        allows.map(|(text, _)| (text.clone(), String::new())).collect()
+        let allows = allows.map(|(text, _)| text.clone());
+        allows.chain(near.iter().cloned()).map(|text| (text, String::new())).collect()
     }
 
     /// A rule is new, or gone: the nodes that it allows have another label.
     pub(super) fn relabel_all(&mut self, now: Time) -> Result<(), KubernetesError> {
         let names: Vec<String> = self.nodes.keys().cloned().collect();
-        for name in names {
-            let Some(row) = self.nodes.get(&name) else { continue };
-            let (id, labels) = (row.id, self.labels(&row.facts));
-            if self.driver.engine().node(id).0.labels != labels {
-                must(self.driver.node_relabelled(now, id, labels))?;
-            }
+        names.iter().try_for_each(|name| self.relabel(name, now))
+    }
+
+    /// The engine hears of a node's labels, where they have changed.
+    pub(super) fn relabel(&mut self, name: &str, now: Time) -> Result<(), KubernetesError> {
+        let Some(row) = self.nodes.get(name) else { return Ok(()) };
+        let (id, labels) = (row.id, self.labels(&row.facts, &row.near));
+        if self.driver.engine().node(id).0.labels != labels {
+            (self.told, self.looked) = (true, false);
+            must(self.driver.node_relabelled(now, id, labels))?;
         }
         Ok(())
     }

@@ -5,15 +5,18 @@
 //! computes for nothing by going round the queue.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use meed::{Constraints, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
 use meed_driver::{Failed, NewJob};
 use meed_journal::JobKey;
 
+use super::neighbours::{avoid_label, wish_label};
 use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
-use crate::pod::{PodEnd, PodSeen};
+use crate::pod::near::Near;
+use crate::pod::{PodEnd, PodName, PodSeen};
 
 /// Rules that no pod has are kept, up to so many.
 const IDLE_RULES: usize = 64;
@@ -28,9 +31,24 @@ impl World {
         }
         let uid = seen.name.uid.clone();
         let row = self.pods.entry(uid.clone()).or_insert_with(|| PodRow::new(&seen));
+        let before = std::mem::replace(&mut row.near, Arc::clone(&seen.near));
         let stand = row.stand.clone();
+        self.marks.seen(&uid, seen.unschedulable);
+        self.pod_stands(stand, seen, &before, now)?;
+        self.keep_place(&uid);
+        Ok(())
+    }
+
+    fn pod_stands(
+        &mut self,
+        stand: Stand,
+        seen: PodSeen,
+        before: &Near,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        let uid = seen.name.uid.clone();
         match (stand, seen.node.clone()) {
-            (Stand::Waits(job), None) => self.still_waits(job, seen, now),
+            (Stand::Waits(job), None) => self.still_waits(job, seen, before, now),
             (Stand::Waits(job), Some(_)) => {
                 must(self.driver.job_cancelled(now, job))?;
                 self.drop_rule(&uid);
@@ -78,16 +96,24 @@ impl World {
                 false => _ = self.refused.remove(uid),
             }
         }
+        self.keep_place(uid);
     }
 
     /// In its queue, and on no node: is it still what it was?
-    fn still_waits(&mut self, job: JobId, seen: PodSeen, now: Time) -> Result<(), KubernetesError> {
+    fn still_waits(
+        &mut self,
+        job: JobId,
+        seen: PodSeen,
+        before: &Near,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
         let uid = seen.name.uid.clone();
         let rule = self.pods.get(&uid).and_then(|row| row.rule.clone());
         let binds = self.driver.job(job).is_some_and(|job| job.detail.binds);
         let is_same = rule == Some(seen.rule.to_string())
             && !seen.deleting
             && (binds || seen.held)
+            && (!binds || self.is_told_where(&seen, before))
             && self.amounts_of(job) == Some(seen.amounts(&self.kinds));
         if is_same {
             return Ok(());
@@ -124,6 +150,8 @@ impl World {
             must(self.driver.task_moved(now, placed.task, id))?;
         }
         self.stands(uid, Stand::Bound(placed));
+        // What it asks of others matters no more; its terms keep them away as before.
+        self.drop_near(uid);
         let demand = seen.amounts(&self.kinds);
         if self.amounts_of(placed.job).is_some_and(|held| held != demand) {
             // Resized in place: the charge ends, and begins anew.
@@ -278,19 +306,26 @@ impl World {
             Err(why) => return Ok(Err(("InvalidRequests", why.clone()))),
         };
         let text = self.keep_rule(seen, now)?;
-        let require = BTreeMap::from([(text.clone(), Vec::new())]);
-        let constraints = Constraints { require, ..Constraints::default() };
+        let (wish, avoids) = self.keep_near(seen);
+        let mut require = BTreeMap::from([(text.clone(), Vec::new())]);
+        require.extend(wish.iter().map(|text| (wish_label(text), Vec::new())));
+        let forbid = avoids.iter().map(|text| (avoid_label(text), Vec::new())).collect();
+        let constraints = Constraints { require, forbid, ..Constraints::default() };
         let constraints = Some(Box::new(constraints));
         let groups = [TaskGroup { constraints, ..TaskGroup::new(1, demand) }];
         let spec =
             JobSpec { queue: leaf, weight: 1000, groups: &groups, open: false, max_attempts: 1 };
         let queue = seen.queue.clone().unwrap_or_default();
         let amounts = demand.as_slice().to_vec();
-        let detail =
-            PodJob { pod: seen.name.clone(), queue, binds: seen.ours, amounts, rule: text };
+        let pod = seen.name.clone();
+        let detail = PodJob { pod, queue, binds: seen.ours, amounts, rule: text, wish, avoids };
         let name = format!("{}/{}", seen.name.namespace, seen.name.name);
+        let uid = &seen.name.uid;
+        let came = self.pods.get_mut(uid).is_some_and(|row| std::mem::replace(&mut row.came, true));
+        // A key is never used twice.
+        let key = if came { format!("{uid}@{}", now.as_micros()) } else { uid.clone() };
         let new = || NewJob {
-            key: JobKey::from(seen.name.uid.as_str()),
+            key: JobKey::from(key.as_str()),
             name: Some(JobKey::from(name.as_str())),
             detail,
         };
@@ -357,6 +392,8 @@ impl World {
             here.remove(uid);
         }
         self.refused.remove(uid);
+        self.neighbours.take(uid, &self.namespaces);
+        self.marks.gone(uid);
         self.pods.remove(uid);
         Ok(())
     }
@@ -366,7 +403,8 @@ impl World {
         let Some(row) = self.pods.get(uid) else { return Ok(()) };
         let (queue, zero) = (String::new(), Resources::zero(self.kinds.len()));
         let demand = crate::pod::demand::Demand { amounts: zero, unknown: Vec::new() };
-        let gone = PodSeen::waiting(row.name.clone(), queue, false, demand, Default::default());
+        let rules = (Default::default(), Arc::clone(&row.near));
+        let gone = PodSeen::waiting(row.name.clone(), queue, false, demand, rules);
         // Whether it was bound is not known: what it held is charged until now.
         self.pod_gone(PodSeen { held: false, ..gone }, now)
     }
@@ -412,24 +450,27 @@ impl World {
 
     /// A pod that waits loses its queue.
     pub(super) fn send_back(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
-        let Some(PodRow { stand: Stand::Waits(job), name, .. }) = self.pods.get(uid).cloned()
-        else {
-            return Ok(());
-        };
-        let Some(live) = self.driver.job(job) else { return Ok(()) };
-        let PodJob { queue, binds, .. } = live.detail.clone();
-        let demand = crate::pod::demand::Demand {
-            amounts: self.amounts_of(job).unwrap_or_default(),
-            unknown: Vec::new(),
-        };
-        let text = self.pods.get(uid).and_then(|row| row.rule.clone()).unwrap_or_default();
-        let rule = self.rules.get(&text).map(|row| row.rule.clone()).unwrap_or_default();
-        let seen = PodSeen::waiting(name, queue.clone(), binds, demand, rule);
+        let Some((job, seen)) = self.as_it_waits(uid) else { return Ok(()) };
         must(self.driver.job_cancelled(now, job))?;
         self.told = true;
         self.drop_rule(uid);
+        let queue = seen.queue.clone().unwrap_or_default();
         self.refuse(seen, "QueueNotFound", format!("there is no Queue `{queue}` any more"));
         Ok(())
+    }
+
+    /// A pod that waits, as its job tells.
+    pub(super) fn as_it_waits(&self, uid: &str) -> Option<(JobId, PodSeen)> {
+        let PodRow { stand: Stand::Waits(job), name, rule, near, .. } = self.pods.get(uid)? else {
+            return None;
+        };
+        let PodJob { queue, binds, .. } = self.driver.job(*job)?.detail.clone();
+        let amounts = self.amounts_of(*job).unwrap_or_default();
+        let demand = crate::pod::demand::Demand { amounts, unknown: Vec::new() };
+        let rule = rule.as_ref().and_then(|text| self.rules.get(text));
+        let rule = rule.map(|row| row.rule.clone()).unwrap_or_default();
+        let rules = (rule, Arc::clone(near));
+        Some((*job, PodSeen::waiting(name.clone(), queue, binds, demand, rules)))
     }
 
     /// Pods that were refused are looked at again.
@@ -471,6 +512,7 @@ impl World {
 
     /// A pod's job is gone: its rule has a pod less.
     pub(super) fn drop_rule(&mut self, uid: &str) {
+        self.drop_near(uid);
         let text = self.pods.get_mut(uid).and_then(|row| row.rule.take());
         if let Some(row) = text.and_then(|text| self.rules.get_mut(&text)) {
             row.pods = row.pods.saturating_sub(1);
@@ -480,9 +522,17 @@ impl World {
 
 impl PodRow {
     pub(super) fn new(seen: &PodSeen) -> PodRow {
+        PodRow { near: Arc::clone(&seen.near), ..PodRow::named(seen.name.clone()) }
+    }
+
+    pub(super) fn named(name: PodName) -> PodRow {
         PodRow {
-            name: seen.name.clone(),
+            name,
             rule: None,
+            wish: None,
+            avoids: Vec::new(),
+            near: Arc::default(),
+            came: false,
             stand: Stand::Outside,
             charged_until: None,
             said: None,

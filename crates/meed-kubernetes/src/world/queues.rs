@@ -24,6 +24,13 @@ pub(super) struct QueueRow {
     pub(super) problem: Option<String>,
 }
 
+impl QueueRow {
+    /// What the engine was told last.
+    pub(super) fn told(&self) -> Option<QueueSpec> {
+        self.told.clone()
+    }
+}
+
 impl World {
     /// A queue's object is there, in this form.
     pub(crate) fn queue_seen(&mut self, object: &QueueObject) {

@@ -16,7 +16,7 @@
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use meed::{Config, Infeasible, QueueSpec, ResourceKinds, Resources, Time};
 use meed_config::policy::PolicySpec;
-use meed_driver::{Driver, Off};
+use meed_driver::Driver;
 
 use super::nodes::NodeRow;
 use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
@@ -26,6 +26,7 @@ use crate::error::KubernetesError;
 use crate::ledger::Checkpoint;
 use crate::pod::rule::NodeFacts;
 use crate::pod::{PodEnd, PodSeen};
+use crate::record::DecisionLog;
 
 /// What the API server lists at the beginning of a term.
 #[derive(Default)]
@@ -59,7 +60,8 @@ impl World {
             nodes: Vec::new(),
         };
         let place = (placement.new)(kinds.len(), 0);
-        let mut driver = Driver::new(config, place, Off).map_err(|why| wrong(&why))?;
+        let mut driver =
+            Driver::new(config, place, DecisionLog::default()).map_err(|why| wrong(&why))?;
         must(driver.set_infeasible(Time::ZERO, Infeasible::Wait))?;
         let mut world = World::around(driver, root, clock);
         world.take_over(Listed { finished: Vec::new(), ..listed })?;
@@ -76,7 +78,8 @@ impl World {
         let damaged = |what: String| KubernetesError::Ledger { name: "meed-ledger".into(), what };
         let placement = root.placement().map_err(|why| damaged(why.to_string()))?;
         let place = (placement.new)(checkpoint.about.resources.len(), 0);
-        let driver = Driver::from_state(&checkpoint.state, place, Off).map_err(damaged)?;
+        let driver = Driver::from_state(&checkpoint.state, place, DecisionLog::default())
+            .map_err(damaged)?;
         let clock = LedgerClock::new(clock.origin(), driver.engine().now());
         let mut world = World::around(driver, root, clock);
         world.rows_of_jobs();
@@ -84,7 +87,7 @@ impl World {
         Ok(world)
     }
 
-    fn around(driver: Driver<PodJob>, root: PolicySpec, clock: LedgerClock) -> World {
+    fn around(driver: Driver<PodJob, DecisionLog>, root: PolicySpec, clock: LedgerClock) -> World {
         let engine = driver.engine();
         World {
             kinds: engine.kinds().clone(),
@@ -98,6 +101,14 @@ impl World {
             refused: Default::default(),
             queues: Default::default(),
             namespaces: Default::default(),
+            neighbours: Default::default(),
+            unsettled: false,
+            fruitless: 0,
+            looked: false,
+            marks: Default::default(),
+            decided: engine.now(),
+            decisions: 0,
+            turn: None,
             dirty: Default::default(),
             changed: true,
             orders: Vec::new(),
@@ -111,14 +122,17 @@ impl World {
     fn rows_of_jobs(&mut self) {
         let engine = self.driver.engine();
         for id in engine.job_ids() {
-            let Some(PodJob { pod, rule, .. }) = self.driver.job(id).map(|job| job.detail.clone())
-            else {
-                continue;
+            let Some(job) = self.driver.job(id) else { continue };
+            let PodJob { pod, rule, avoids, .. } = job.detail.clone();
+            self.neighbours.avoid(&avoids);
+            let row = PodRow {
+                rule: Some(rule),
+                avoids,
+                came: true,
+                stand: Stand::Waits(id),
+                ..PodRow::named(pod)
             };
-            let (uid, stand) = (pod.uid.clone(), Stand::Waits(id));
-            let row =
-                PodRow { name: pod, rule: Some(rule), stand, charged_until: None, said: None };
-            self.pods.insert(uid, row);
+            self.pods.insert(row.name.uid.clone(), row);
         }
         for task in engine.running_ids() {
             let Some(job) = engine.running_job(task) else { continue };
@@ -132,7 +146,7 @@ impl World {
             let facts = NodeFacts { name: name.clone(), ..NodeFacts::default() };
             let strangers = Resources::zero(self.kinds.len());
             self.dirty.insert(name.clone());
-            self.nodes.insert(name, NodeRow { id, facts, strangers });
+            self.nodes.insert(name, NodeRow { id, facts, near: Vec::new(), strangers });
         }
     }
 
@@ -144,12 +158,12 @@ impl World {
         let (mut pods, finished) = (read(&listed.pods), read(&listed.finished));
         let checkpoint = self.driver.engine().now();
         let now = self.now();
-        self.keep_rules(&pods);
         for namespace in listed.namespaces {
             let metadata = namespace.metadata;
             let labels = metadata.labels.unwrap_or_default();
             self.namespace_seen(metadata.name.unwrap_or_default(), labels);
         }
+        self.keep_rules(&pods);
         listed.queues.iter().for_each(|queue| self.queue_seen(queue));
         self.settle_queues(checkpoint)?;
         self.end_the_vanished(&pods, &finished, checkpoint)?;
@@ -177,6 +191,7 @@ impl World {
                 let new = || RuleRow { rule: seen.rule.clone(), pods: 0 };
                 self.rules.entry(text).or_insert_with(new).pods += 1;
             }
+            self.keep_wish(seen);
         }
     }
 
@@ -202,6 +217,8 @@ impl World {
             }
             self.drop_rule(&uid);
             self.refused.remove(&uid);
+            self.neighbours.take(&uid, &self.namespaces);
+            self.marks.gone(&uid);
             self.pods.remove(&uid);
         }
         Ok(())

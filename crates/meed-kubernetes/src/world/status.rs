@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use meed::{QueueId, Time};
+use meed::{QueueId, Resources, Time, Unit};
+use meed_driver::counters::{METRICS, Metric};
 use meed_driver::explain::QueueStatus;
+use meed_driver::metrics::{MetricsPage, queue_gauges};
 
 use super::World;
 use crate::crd::{QueueCondition, QueueObjectStatus};
@@ -43,6 +45,53 @@ impl World {
             (name.clone(), status)
         };
         Ok(self.queues.iter().map(of_queue).collect())
+    }
+}
+
+impl World {
+    /// What is counted, in the text format of Prometheus. Queues have their full names.
+    pub(crate) fn figures(&mut self, now: Time) -> Result<String, KubernetesError> {
+        let books = self.driver.queues(now);
+        let books = books.map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        let engine = self.driver.engine();
+        let named: Vec<(String, QueueStatus)> = books
+            .into_iter()
+            .map(|(id, books)| (engine.queue_name(id).to_owned(), books))
+            .collect();
+        let mut page = MetricsPage::default();
+        queue_gauges(&mut page, &named);
+        let name = "meed_queue_running_tasks";
+        page.family(name, "gauge", "Tasks that run.");
+        for (queue, books) in &named {
+            let running = books.jobs.saturating_sub(books.waiting_tasks);
+            page.sample(name, &[("queue", queue)], running as f64);
+        }
+        let mut capacity = Resources::zero(self.kinds.len());
+        for id in engine.node_ids().filter(|&id| engine.is_up(id)) {
+            let own = engine.node(id).0.capacity;
+            let sums = capacity.as_mut_slice().iter_mut().zip(own.as_slice());
+            sums.for_each(|(sum, own)| *sum = sum.saturating_add(*own));
+        }
+        let held = engine.queue(QueueId::ROOT).held;
+        for (name, help, amounts) in [
+            ("meed_capacity", "What the nodes have, in the resource's unit.", &capacity),
+            ("meed_allocated", "What tasks hold of it.", held),
+        ] {
+            page.family(name, "gauge", help);
+            for (kind, amount) in amounts.as_slice().iter().enumerate() {
+                let scale = if self.kinds.unit(kind) == Unit::Milli { 1000.0 } else { 1.0 };
+                let labels = [("resource", self.kinds.name(kind))];
+                page.sample(name, &labels, *amount as f64 / scale);
+            }
+        }
+        let starts = self.driver.counted().totals.starts;
+        for (metric, count) in [(Metric::Decisions, self.decisions), (Metric::Starts, starts)] {
+            if let Some(row) = METRICS.iter().find(|row| row.metric == metric) {
+                page.family(row.name, "counter", row.help);
+                page.sample(row.name, &[], count as f64);
+            }
+        }
+        Ok(page.text())
     }
 }
 

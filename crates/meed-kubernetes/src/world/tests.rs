@@ -1,5 +1,8 @@
 //! The world without a server: what the watch may show, in what order, and what comes of it.
 
+mod marks;
+mod records;
+
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use meed::{Span, Time};
 use meed_config::policy::PolicySpec;
@@ -123,7 +126,7 @@ impl Test {
         let orders = self.world.decide(now).unwrap();
         let start = |order| match order {
             Order::Start(start) => Some(start),
-            Order::Say(_) => None,
+            Order::Say(_) | Order::Mark(_) => None,
         };
         orders.into_iter().filter_map(start).collect()
     }
@@ -132,7 +135,7 @@ impl Test {
         let now = self.later();
         let orders = self.world.decide(now).unwrap();
         let say = |order| match order {
-            Order::Start(_) => None,
+            Order::Start(_) | Order::Mark(_) => None,
             Order::Say(saying) => Some(saying.reason),
         };
         orders.into_iter().filter_map(say).collect()
@@ -334,4 +337,271 @@ fn a_node_that_goes_and_comes_back_keeps_its_pods_once() {
     let (_, running, after) = test.books("binds");
     assert_eq!(running, 1);
     assert!(after - charged < 2.5, "{after} - {charged}: not charged for the time between");
+}
+
+/// A pod of the queue `binds`, with this affinity.
+fn choosy(uid: &str, app: &str, affinity: Value) -> Pod {
+    let more = json!({
+        "metadata": { "name": uid, "labels": { "app": app } },
+        "spec": { "affinity": affinity },
+    });
+    pod(uid, "binds", more)
+}
+
+fn required(app: &str, topology: &str) -> Value {
+    let term = json!({ "labelSelector": { "matchLabels": { "app": app } },
+        "topologyKey": topology });
+    json!({ "requiredDuringSchedulingIgnoredDuringExecution": [term] })
+}
+
+/// A pod of nobody's of ours, on a node, that keeps an application away.
+fn stranger(uid: &str, node: &str, app: &str) -> Pod {
+    let mut more = bound(node);
+    lay(
+        &mut more,
+        json!({ "metadata": { "labels": null, "name": uid },
+        "spec": { "schedulerName": "default-scheduler",
+            "affinity": { "podAntiAffinity": required(app, "host") } } }),
+    );
+    pod(uid, "binds", more)
+}
+
+impl Test {
+    /// Nodes with a label of their own.
+    fn with_hosts() -> Test {
+        let mut test = Test::new();
+        for name in ["n1", "n2"] {
+            let mut one = node(name, 8);
+            one.metadata.labels = Some([("host".to_owned(), name.to_owned())].into());
+            let now = test.later();
+            test.world.node_seen(&one, now).unwrap();
+        }
+        test
+    }
+
+    /// Nodes of all that starts until nothing is left to decide.
+    fn nodes_of_starts(&mut self) -> Vec<String> {
+        let mut nodes: Vec<String> = self.starts().into_iter().map(|start| start.node).collect();
+        while self.world.is_unsettled() {
+            nodes.extend(self.starts().into_iter().map(|start| start.node));
+        }
+        nodes
+    }
+}
+
+#[test]
+fn a_stranger_that_keeps_others_away_is_kept_away_from() {
+    let mut test = Test::with_hosts();
+    test.seen(&pod("early", "binds", json!({ "metadata": { "labels": { "app": "web" } } })));
+    test.seen(&stranger("s1", "n1", "web"));
+    assert_eq!(test.nodes_of_starts(), ["n2"], "it waited when the stranger came");
+    for uid in ["a", "b"] {
+        test.seen(&choosy(uid, "web", json!({})));
+    }
+    test.seen(&choosy("other", "db", json!({})));
+    let mut nodes = test.nodes_of_starts();
+    nodes.sort();
+    assert_eq!(nodes, ["n1", "n2", "n2"], "only who is meant keeps away");
+    // The other node is shut to it, too: it waits, and is told why.
+    test.seen(&stranger("s2", "n2", "web"));
+    test.seen(&choosy("late", "web", json!({})));
+    let now = test.later();
+    let orders = test.world.decide(now).unwrap();
+    let [Order::Say(saying)] = orders.as_slice() else { panic!("{orders:?}") };
+    assert_eq!(saying.reason, "KeptAway");
+    let expected = "of 2 nodes that its own rules allow none is left by the pods there: pods keep \
+                    away app=web of n by host";
+    assert_eq!(saying.note, expected);
+    // The label that was meant is gone: it may run.
+    test.seen(&choosy("late", "db", json!({})));
+    assert_eq!(test.nodes_of_starts().len(), 1);
+    // A stranger that is gone keeps nobody away.
+    test.seen(&choosy("last", "web", json!({})));
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    test.gone(&stranger("s1", "n1", "web"));
+    assert_eq!(test.nodes_of_starts(), ["n1"]);
+}
+
+#[test]
+fn one_decision_does_not_break_what_its_own_starts_ask() {
+    let mut test = Test::with_hosts();
+    let apart = json!({ "podAntiAffinity": required("web", "host") });
+    for uid in ["a", "b", "c"] {
+        test.seen(&choosy(uid, "web", apart.clone()));
+    }
+    let mut nodes = test.nodes_of_starts();
+    nodes.sort();
+    assert_eq!(nodes, ["n1", "n2"], "the third waits");
+    let (waiting, running, _) = test.books("binds");
+    assert_eq!((waiting, running), (1, 2));
+    // Beside those: on either node; beside what is nowhere: on none.
+    test.seen(&choosy("beside", "db", json!({ "podAffinity": required("web", "host") })));
+    test.seen(&choosy("alone", "db", json!({ "podAffinity": required("none", "host") })));
+    assert_eq!(test.nodes_of_starts().len(), 1);
+    // The first of a series that wants its like goes anywhere, the others beside it.
+    for uid in ["s1", "s2", "s3"] {
+        test.seen(&choosy(uid, "series", json!({ "podAffinity": required("series", "host") })));
+    }
+    let nodes = test.nodes_of_starts();
+    assert!(nodes.len() == 3 && nodes.iter().all(|node| *node == nodes[0]), "{nodes:?}");
+}
+
+#[test]
+fn two_pods_never_share_a_host_port() {
+    let mut test = Test::with_hosts();
+    let wants = |port: u16| {
+        let ports = json!([{ "containerPort": 1, "hostPort": port }]);
+        json!({ "spec": { "containers": [{ "name": "c", "ports": ports }] } })
+    };
+    for (uid, port) in [("a", 80), ("b", 80), ("c", 80), ("d", 81)] {
+        let mut more = wants(port);
+        lay(&mut more, json!({ "metadata": { "name": uid } }));
+        test.seen(&pod(uid, "binds", more));
+    }
+    assert_eq!(test.nodes_of_starts().len(), 3, "one of the three waits");
+    assert_eq!(test.books("binds").0, 1);
+}
+
+#[test]
+fn a_new_leader_keeps_away_as_well() {
+    let mut test = Test::with_hosts();
+    let apart = json!({ "podAntiAffinity": required("web", "host") });
+    test.seen(&choosy("runs", "web", apart.clone()));
+    let node_name = test.nodes_of_starts()[0].clone();
+    let with_hosts = || {
+        ["n1", "n2"].map(|name| {
+            let mut one = node(name, 8);
+            one.metadata.labels = Some([("host".to_owned(), name.to_owned())].into());
+            one
+        })
+    };
+    test.seen(&choosy("x", "web", apart.clone()));
+    test.seen(&choosy("y", "web", apart.clone()));
+    test.seen(&choosy("z", "web", apart.clone()));
+    assert_eq!(test.nodes_of_starts().len(), 1);
+    let mut runs = choosy("runs", "web", apart.clone());
+    runs.spec.as_mut().unwrap().node_name = Some(node_name.clone());
+    let waits = |uid| choosy(uid, "web", apart.clone());
+    test.restart(Listed {
+        nodes: with_hosts().into(),
+        // What was sent to the other node was never bound.
+        pods: vec![runs.clone(), waits("x"), waits("y"), waits("z")],
+        ..listed()
+    });
+    let nodes = test.nodes_of_starts();
+    assert!(nodes.len() == 1 && nodes[0] != node_name, "{nodes:?}, one runs on {node_name}");
+}
+
+/// Terms that keep a pod of this application away, wherever.
+fn against(test: &Test, app: &str) -> Vec<String> {
+    let seen = PodSeen::of(&choosy("any", app, json!({})), test.world.kinds());
+    test.world.neighbours.against(&seen.near, &test.world.namespaces)
+}
+
+/// What the engine is told of nodes for the pods there.
+fn told_of_nodes(test: &Test) -> Vec<String> {
+    test.world.nodes.values().flat_map(|row| row.near.clone()).collect()
+}
+
+fn hosts() -> Vec<Node> {
+    let host = |name: &str| {
+        let mut one = node(name, 8);
+        one.metadata.labels = Some([("host".to_owned(), name.to_owned())].into());
+        one
+    };
+    ["n1", "n2"].map(host).into()
+}
+
+fn choosy_on(uid: &str, app: &str, affinity: Value, node: &str) -> Pod {
+    let mut pod = choosy(uid, app, affinity);
+    pod.spec.as_mut().unwrap().node_name = Some(node.to_owned());
+    pod
+}
+
+#[test]
+fn a_bound_pod_keeps_others_away_and_asks_nothing_itself() {
+    let mut test = Test::with_hosts();
+    let apart = || json!({ "podAntiAffinity": required("web", "host") });
+    test.seen(&stranger("s", "n1", "web"));
+    test.seen(&choosy("a", "web", apart()));
+    assert_eq!(test.nodes_of_starts(), ["n2"]);
+    assert!(!told_of_nodes(&test).is_empty());
+    test.seen(&choosy_on("a", "web", apart(), "n2"));
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    assert_eq!(told_of_nodes(&test), [""; 0]);
+    let row = &test.world.pods["a"];
+    assert_eq!((row.wish.clone(), row.avoids.len()), (None, 0));
+    test.gone(&stranger("s", "n1", "web"));
+    assert_eq!(against(&test, "web").len(), 1, "its own term counts");
+    // The next leader brings nothing back.
+    let pods = vec![choosy_on("a", "web", apart(), "n2")];
+    test.restart(Listed { nodes: hosts(), pods, ..listed() });
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    assert_eq!(told_of_nodes(&test), [""; 0]);
+    assert_eq!(against(&test, "web").len(), 1);
+    test.seen(&choosy("b", "web", apart()));
+    assert_eq!(test.nodes_of_starts(), ["n1"]);
+}
+
+#[test]
+fn a_wish_of_one_that_waits_outlives_its_like_at_a_takeover() {
+    let mut test = Test::with_hosts();
+    let apart = || json!({ "podAntiAffinity": required("web", "host") });
+    for uid in ["a", "b", "c"] {
+        test.seen(&choosy(uid, "web", apart()));
+    }
+    assert_eq!(test.nodes_of_starts().len(), 2);
+    for (uid, node) in [("a", "n1"), ("b", "n2")] {
+        test.seen(&choosy_on(uid, "web", apart(), node));
+    }
+    // One of the like is gone without a trace, and one waits.
+    let pods = vec![choosy_on("a", "web", apart(), "n1"), choosy("c", "web", apart())];
+    test.restart(Listed { nodes: hosts(), pods, ..listed() });
+    assert_eq!(test.nodes_of_starts(), ["n2"]);
+}
+
+#[test]
+fn a_pod_that_is_let_go_is_near_nobody_until_it_is_bound() {
+    let mut test = Test::with_hosts();
+    let apart = json!({ "spec": { "affinity": { "podAntiAffinity": required("web", "host") } } });
+    test.seen(&pod("u", "gates", apart.clone()));
+    assert_eq!(test.starts().len(), 1);
+    assert_eq!(against(&test, "web"), [""; 0], "sent");
+    test.answered("u", Found::Done);
+    let mut free = apart.clone();
+    lay(&mut free, json!({ "spec": { "schedulingGates": null } }));
+    test.seen(&pod("u", "gates", free));
+    assert_eq!(against(&test, "web"), [""; 0], "let go");
+    let mut there = apart.clone();
+    lay(&mut there, bound("n2"));
+    test.seen(&pod("u", "gates", there));
+    assert_eq!(against(&test, "web").len(), 1, "bound");
+    // One that Meed is binding counts at once.
+    test.seen(&choosy("b", "db", json!({ "podAntiAffinity": required("db", "host") })));
+    assert_eq!(test.starts().len(), 1);
+    assert_eq!(against(&test, "db").len(), 1);
+}
+
+#[test]
+fn a_namespace_that_loses_a_label_frees_its_pods() {
+    let mut test = Test::with_hosts();
+    let team = |of: &str| [("team".to_owned(), of.to_owned())].into();
+    test.world.namespace_seen("n".to_owned(), team("a"));
+    for name in ["n1", "n2"] {
+        let mut one = bound(name);
+        let term = json!({ "labelSelector": {}, "topologyKey": "host",
+            "namespaceSelector": { "matchLabels": { "team": "a" } } });
+        let terms = json!({ "requiredDuringSchedulingIgnoredDuringExecution": [term] });
+        lay(
+            &mut one,
+            json!({ "metadata": { "labels": null, "name": name, "namespace": "other" },
+                "spec": { "schedulerName": "default-scheduler",
+                    "affinity": { "podAntiAffinity": terms } } }),
+        );
+        test.seen(&pod(name, "binds", one));
+    }
+    test.seen(&choosy("u", "web", json!({})));
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    test.world.namespace_seen("n".to_owned(), team("b"));
+    assert_eq!(test.nodes_of_starts().len(), 1);
 }

@@ -7,6 +7,10 @@
 mod check;
 mod cluster;
 mod faults;
+mod log;
+mod marks;
+mod neighbours;
 mod plane;
+mod probes;
 mod rules;
 mod story;

@@ -166,6 +166,7 @@ pub(crate) fn api(
     let plurals = BTreeMap::from([
         ("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
         ("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
+        ("NetworkPolicy", "networkpolicies"),
     ]);
     if let Some(plural) = plurals.get(kind) {
         resource.plural = (*plural).to_owned();

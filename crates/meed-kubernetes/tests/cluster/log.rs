@@ -1,0 +1,68 @@
+//! The decision log of a real cluster, replayed and explained as people do it.
+
+use std::path::Path;
+
+use meed_sim::Unwatched;
+use meed_sim::explain::{LogSubject, explain};
+use meed_sim::replay::{Recording, verify};
+
+use crate::cluster::{LONG_TERM, Meed};
+use crate::plane::{until, with_plane};
+
+fn is_as_recorded(path: &Path, run: &str) -> Recording {
+    let recording = Recording::open(path, Some(run)).expect("a run of the log");
+    let difference = verify(&recording, &mut Unwatched).expect("it runs again");
+    assert!(difference.is_none(), "run {run}: {difference:?}");
+    recording
+}
+
+/// Three leaders write one file, the first of them killed: each one's decisions are decided again
+/// from its own beginning.
+#[test]
+fn each_leaders_log_replays_to_its_decisions() {
+    with_plane(&["kwok", "scheduler"], async |plane| {
+        plane.nodes(3).await;
+        plane.queue("alpha", "Binds").await;
+        plane.queue("beta", "Gates").await;
+        let path = plane.state().join("decisions.jsonl");
+        let log = format!("--log={}", path.display());
+        let more = ["--checkpoint-seconds=1", &log];
+        let mut first = Meed::with(&plane, LONG_TERM, &more);
+        first.decides().await;
+        plane.submit("alpha", "a", 10, "4", "3s").await;
+        plane.submit("beta", "b", 10, "4", "3s").await;
+        until("pods run", 30, async || plane.ran(&["alpha", "beta"]).await.len() >= 6).await;
+        first.signal("KILL");
+        first.ended(5).await;
+        let mut second = Meed::with(&plane, LONG_TERM, &more);
+        second.decides().await;
+        until("those of before have ended", 90, async || {
+            let ran = plane.ran(&["alpha", "beta"]).await;
+            ran.iter().filter(|ran| ran.ended.is_some()).count() == 20
+        })
+        .await;
+        plane.submit("alpha", "late", 10, "4", "").await;
+        until("six more run", 30, async || plane.ran(&["alpha", "beta"]).await.len() == 26).await;
+        second.end().await;
+        let mut third = Meed::with(&plane, LONG_TERM, &more);
+        third.decides().await;
+        plane.remove("alpha", "late-000").await;
+        plane.remove("alpha", "late-001").await;
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        third.end().await;
+        for run in ["1", "2", "3"] {
+            is_as_recorded(&path, run);
+        }
+        // Why one that came under the second leader waits under the third.
+        let recording = is_as_recorded(&path, "3");
+        let waits = plane
+            .all_pods("alpha")
+            .await
+            .into_iter()
+            .find(|pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_none()));
+        let waits = waits.expect("some wait").metadata.name.expect("a name");
+        let job = LogSubject::Job(format!("alpha/{waits}"));
+        let told = explain(&recording, &job, None).expect("it is explained");
+        assert!(told.waits && told.as_recorded && !told.obstacles.is_empty(), "{told:?}");
+    });
+}
