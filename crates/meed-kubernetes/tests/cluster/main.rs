@@ -1,8 +1,9 @@
 //! Meed against a real control plane: etcd, kube-apiserver, kube-scheduler, with fake nodes (kwok).
 //!
 //! `cargo xtask kubernetes` builds the control plane and runs these. Where it is not built they say
-//! so, and pass; with `MEED_CONTROL_PLANE` set that is a failure. Meed runs with the shipped role
-//! and no other right; what must hold is read from the API alone ([`check`]).
+//! so, and pass; with `MEED_CONTROL_PLANE` set that is a failure (`later`: they are left out, for
+//! that command runs them). Meed runs with the shipped role and no other right; what must hold is
+//! read from the API alone ([`check`]).
 
 mod check;
 mod cluster;

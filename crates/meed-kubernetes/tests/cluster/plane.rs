@@ -12,7 +12,7 @@ use kube::{Api, Client, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// With this variable missing binaries are a failure.
+/// With this variable missing binaries are a failure; where it is `later`, all of this is left out.
 const REQUIRED: &str = "MEED_CONTROL_PLANE";
 
 pub(crate) struct Plane {
@@ -35,6 +35,10 @@ fn call(arguments: &[&str], state: Option<&Path>) -> Output {
 
 /// Runs a test against a control plane, or says aloud that there is none.
 pub(crate) fn with_plane<F: Future<Output = ()>>(parts: &[&str], test: impl FnOnce(Plane) -> F) {
+    if std::env::var_os(REQUIRED).is_some_and(|value| value == "later") {
+        say("skipped: cargo xtask kubernetes runs this");
+        return;
+    }
     let found = call(&["bin"], None);
     if !found.status.success() {
         let why = String::from_utf8_lossy(&found.stderr).into_owned();
