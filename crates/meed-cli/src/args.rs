@@ -7,6 +7,7 @@ use meed_config::policy::{KEYS, STATIC, orders};
 
 use crate::exit::Failure;
 use crate::reproduce::ReproduceArgs;
+use crate::weights::WeightArgs;
 
 /// Exit codes, shown by every `--help`.
 pub(crate) const EXIT_CODES: &str = "\
@@ -94,7 +95,7 @@ Examples:
   meed simulate examples/lending.toml --report report.html
   meed simulate CTC-SP2.swf.gz --policy static --policy fair --policy long-term
   meed simulate cluster.toml --policy long-term,half_life=24h --policy long-term,round=24h
-  meed simulate cluster.toml --set policy.quantum=30s --set queue.0.weight=2 --json result.json
+  meed simulate cluster.toml --set policy.quantum=30s --set queue.ads.weight=2 --json result.json
   meed simulate jobs.csv --map tenant=team,submit=created,duration=took:min,memory=mem:GiB
   meed simulate cluster.toml --policy long-term --log run.jsonl.zst";
 
@@ -103,7 +104,7 @@ fn policy_help() -> String {
     let orders: Vec<&str> = [STATIC].into_iter().chain(orders()).collect();
     format!(
         "A policy to run: {} or a [policies] name of the scenario, with `,key=value` to change its \
-         keys. May be given several times. Default: static, fair, long-term",
+         keys. May be given several times. Default: static (up to 50 tenants), fair, long-term",
         orders.join(", ")
     )
 }
@@ -138,10 +139,12 @@ pub(crate) struct SimulateArgs {
     /// Writes all jobs one by one as CSV (docs/jobs.md); compressed as the log.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) jobs: Option<PathBuf>,
-    /// Changes a key of the scenario before it is read, as in policy.quantum=5 or
-    /// cluster.node.0.count=20.
+    /// Changes a key of the scenario before it is read, as in policy.quantum=5,
+    /// queue.ads.weight=2 or cluster.node.0.count=20.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) weights: WeightArgs,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of

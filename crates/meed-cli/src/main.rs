@@ -19,6 +19,7 @@ mod simulate;
 mod sweep;
 mod trace;
 mod watch;
+mod weights;
 
 use std::process::ExitCode;
 

@@ -12,13 +12,14 @@ use crate::log_file::LogFile;
 use crate::output::{guard, print, remark};
 use crate::simulate::{SERIES_POINTS, show};
 use crate::watch::Terminal;
+use crate::weights::WeightArgs;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   meed simulate examples/lending.toml --policy long-term --log run.jsonl.zst
   meed replay run.jsonl.zst --policy fair --policy static
   meed replay run.jsonl.zst --cluster larger.toml --report report.html
-  meed replay run.jsonl.zst --set queue.3.weight=2
+  meed replay run.jsonl.zst --set queue.services.weight=2
   meed replay run.jsonl.zst --verify";
 
 #[derive(Args)]
@@ -37,12 +38,14 @@ pub(crate) struct ReplayArgs {
     /// the same.
     #[arg(long, value_name = "FILE.toml")]
     cluster: Option<PathBuf>,
-    /// Changes a key of the recorded scenario, but for its workload, as in queue.0.weight=2.
+    /// Changes a key of the recorded scenario, but for its workload, as in queue.ads.weight=2.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
+    #[command(flatten)]
+    weights: WeightArgs,
     /// Only says whether the recorded policy decides as recorded, and shows the first difference.
-    #[arg(long, conflicts_with_all = ["policy", "cluster", "sets", "json", "report", "log",
-        "series"])]
+    #[arg(long, conflicts_with_all = ["policy", "cluster", "sets", "weights", "json", "report",
+        "log", "series"])]
     verify: bool,
     /// Writes the result as JSON (docs/json.md); `-` for standard output, instead of the table.
     #[arg(long, value_name = "FILE")]
@@ -70,6 +73,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     ];
     let mut inputs = vec![("log", args.log_file.as_path())];
     inputs.extend(args.cluster.as_deref().map(|path| ("cluster", path)));
+    inputs.extend(args.weights.file());
     let named = args.cluster.as_deref().map_or_else(Vec::new, Scenario::files_named_in);
     inputs.extend(named.iter().map(|path| ("input", path.as_path())));
     let mut files = guard(&outputs, &inputs)?;
@@ -78,10 +82,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         return check(args, &recording);
     }
     let shows_series = args.json.is_some() || args.report.is_some();
+    let sets = args.weights.before(args.sets.clone(), args.quiet, |_| {
+        Ok(recording.queue_names().map(str::to_owned).collect())
+    })?;
     let options = ReplayOptions {
         policies: args.policy.clone(),
         cluster: args.cluster.clone(),
-        sets: args.sets.clone(),
+        sets,
         series_points: args.series.unwrap_or(if shows_series { SERIES_POINTS } else { 0 }),
     };
     let mut log = args.log.as_deref().map(|path| LogFile::create(path, &mut files)).transpose()?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use meed_files::Guard;
 use meed_sim::record::Comparison;
 use meed_sim::scenario::Scenario;
-use meed_sim::{Overtaking, SimulateOptions, simulate_telling};
+use meed_sim::{MOST_SPLIT, Overtaking, SimulateOptions, simulate_telling};
 use meed_workload::OnBadLine;
 
 use crate::args::SimulateArgs;
@@ -24,9 +24,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         ("--log", args.log.as_deref()),
         ("--jobs", args.jobs.as_deref()),
     ];
-    let mut files = guard(&outputs, &[("scenario", &args.scenario)])?;
+    let mut inputs = vec![("scenario", args.scenario.as_path())];
+    inputs.extend(args.weights.file());
+    let mut files = guard(&outputs, &inputs)?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
     let sets = args.table.with(&args.sets)?;
+    let sets = args.weights.before(sets, args.quiet, |sets| {
+        let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
+        Ok(scenario.queue_names().map(str::to_owned).collect())
+    })?;
     let scenario = Scenario::load_any(&args.scenario, &sets, on_bad_line)?;
     reads_of(&mut files, &scenario)?;
     if args.jobs.is_some() && scenario.is_mapreduce() {
@@ -35,6 +41,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     if !args.quiet {
         scenario.warnings.iter().for_each(|warning| remark(warning));
+        let tenants = scenario.tenant_count();
+        if args.policy.is_empty() && !scenario.is_mapreduce() && tenants > MOST_SPLIT {
+            remark(&format!("{tenants} tenants: static is left out; --policy static runs it"));
+        }
     }
     let policies = match args.policy.is_empty() {
         true => scenario.default_policies(),

@@ -6,11 +6,13 @@ use clap::Args;
 use meed_files::Guard;
 use meed_lab::sweep::{self, Grid, JournalError, Results, SweepError, SweepJournal, SweepRequest};
 use meed_report::page;
+use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
 
 use crate::exit::Failure;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch;
+use crate::weights::WeightArgs;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +49,8 @@ pub(crate) struct SweepArgs {
     /// Changes a key of the scenario at every point, as in `meed simulate`.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) weights: WeightArgs,
     /// Writes all results as CSV (docs/sweep.md). Finished points are kept in FILE.journal while it
     /// runs: the same command goes on where a stopped one was.
     #[arg(long, value_name = "FILE.csv")]
@@ -74,9 +78,14 @@ pub(crate) struct SweepArgs {
 
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let mut files = outputs(args)?;
+    let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+    let sets = args.weights.before(args.sets.clone(), args.quiet, |sets| {
+        let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
+        Ok(scenario.queue_names().map(str::to_owned).collect())
+    })?;
     let grid = Grid::prepare(&SweepRequest {
         scenario: args.scenario.clone(),
-        sets: args.sets.clone(),
+        sets,
         over: args.over.clone(),
         policies: args.policy.clone(),
         seeds: args.seeds,
@@ -174,7 +183,9 @@ fn journal_of(out: &Path) -> PathBuf {
 /// The guard of the files; the journal is one, which the sweep opens by itself.
 fn outputs(args: &SweepArgs) -> Result<Guard, Failure> {
     let given = [("--out", args.out.as_deref()), ("--report", args.report.as_deref())];
-    let mut files = guard(&given, &[("scenario", &args.scenario)])?;
+    let mut inputs = vec![("scenario", args.scenario.as_path())];
+    inputs.extend(args.weights.file());
+    let mut files = guard(&given, &inputs)?;
     if let Some(out) = &args.out {
         files.claim("the journal of --out", &journal_of(out))?;
     }

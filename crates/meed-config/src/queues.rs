@@ -22,6 +22,9 @@ pub const MAX_DEPTH: usize = 200;
 /// Remarks about parents that are not declared; further ones are counted in one.
 const MOST_REMARKS: usize = 20;
 
+/// Keys of a queue, besides its name.
+pub const KEYS: [&str; 5] = ["weight", "min", "max", "order", "policy"];
+
 /// A queue as it is written. `P` and `W` are forms of its policy and of words, with or without
 /// their place in a text ([`crate::policy::InToml`], `toml::Spanned`).
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
@@ -269,6 +272,14 @@ impl<'a> Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_those_of_a_queue() {
+        let wrong = toml::from_str::<QueueForm>("name = \"a\"\nwrong = 1").unwrap_err();
+        let known: Vec<String> =
+            ["name"].iter().chain(&KEYS).map(|key| format!("`{key}`")).collect();
+        assert!(wrong.message().ends_with(&format!("one of {}", known.join(", "))), "{wrong}");
+    }
 
     fn names(plans: &[QueuePlan]) -> Vec<&str> {
         plans.iter().map(|plan| plan.name.as_str()).collect()

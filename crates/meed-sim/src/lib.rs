@@ -20,6 +20,6 @@ pub mod world;
 
 pub use meed_driver::record;
 pub use simulate::{
-    DEFAULT_POLICIES, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch, run_one,
-    simulate, simulate_telling,
+    DEFAULT_POLICIES, MOST_SPLIT, Overtaking, SimulateError, SimulateOptions, Unwatched, Watch,
+    run_one, simulate, simulate_telling,
 };

@@ -44,6 +44,9 @@ pub enum Overtaking {
 /// What is run when nothing is asked for.
 pub const DEFAULT_POLICIES: [&str; 3] = [STATIC, "fair", "long-term"];
 
+/// Most tenants of a cluster that is split among them unless other policies are asked for.
+pub const MOST_SPLIT: usize = 50;
+
 impl Default for SimulateOptions {
     fn default() -> SimulateOptions {
         let policies = DEFAULT_POLICIES.map(str::to_owned).to_vec();

@@ -202,16 +202,15 @@ impl Tally {
         queue.jobs += 1;
         queue.tasks += tasks;
         for group in &job.groups {
-            let micros: u128 = match &group.duration {
+            match &group.duration {
                 Durations::Same(span) => {
                     self.durations.record(span.as_micros(), u64::from(group.count));
-                    u128::from(span.as_micros()) * u128::from(group.count)
                 }
                 Durations::Each(spans) => {
                     spans.iter().for_each(|span| self.durations.record(span.as_micros(), 1));
-                    spans.iter().map(|span| u128::from(span.as_micros())).sum()
                 }
-            };
+            }
+            let micros = group.duration.total_micros(group.count);
             for (kind, amount) in group.demand.as_slice().iter().enumerate() {
                 let work = u128::from(*amount).saturating_mul(micros);
                 queue.work[kind] = queue.work[kind].saturating_add(work);

@@ -146,6 +146,14 @@ impl Durations {
             Durations::Each(spans) => spans[index as usize],
         }
     }
+
+    /// Run times of all `count` tasks of the group together, in microseconds.
+    pub fn total_micros(&self, count: u32) -> u128 {
+        match self {
+            Durations::Same(span) => u128::from(span.as_micros()) * u128::from(count),
+            Durations::Each(spans) => spans.iter().map(|span| u128::from(span.as_micros())).sum(),
+        }
+    }
 }
 
 /// What the source calls a job: numbers cost nothing, names are kept as they are.

@@ -148,6 +148,11 @@ impl Recording {
         &self.run.header.policy
     }
 
+    /// Names of its queues, parents included.
+    pub fn queue_names(&self) -> impl Iterator<Item = &str> {
+        self.scenario.queue_names()
+    }
+
     /// The resources of its cluster.
     pub fn units(&self) -> &meed::ResourceKinds {
         self.scenario.kinds()

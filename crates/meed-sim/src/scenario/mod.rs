@@ -140,18 +140,47 @@ impl Scenario {
         sets: &[String],
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
-        let text = set::apply(file, text, sets)?;
+        let set::Changed { text, added } = set::apply(file, text, sets)?;
         let place = Place { file, text: &text };
         if text.trim().is_empty() {
             return Err(place
                 .whole("is empty; a scenario needs at least [cluster], a queue and jobs")
                 .into());
         }
-        if mapreduce::is_mapreduce(&text) {
-            return Ok(mapreduce::parse(file, text)?);
+        let scenario = match mapreduce::is_mapreduce(&text) {
+            true => mapreduce::parse(file, text)?,
+            false => {
+                let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+                Scenario::of_raw(file, raw, text, folder, on_bad_line)?
+            }
+        };
+        scenario.check_added(&added)?;
+        Ok(scenario)
+    }
+
+    /// Queues that only a change names are the trace's, or above such.
+    fn check_added(&self, added: &[(String, String)]) -> Result<(), ScenarioError> {
+        if added.is_empty() {
+            return Ok(());
         }
-        let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
-        Scenario::of_raw(file, raw, text, folder, on_bad_line)
+        let new: BTreeSet<&str> = added.iter().map(|(name, _)| name.as_str()).collect();
+        let declared = self.queues.iter().map(|queue| queue.name.as_str());
+        let known: BTreeSet<&str> = declared
+            .filter(|name| !new.contains(name))
+            .chain(self.trace_queues.iter().map(String::as_str))
+            .collect();
+        let is_used = |name: &str| {
+            let below = format!("{name}.");
+            let next = known.range(below.as_str()..).next();
+            known.contains(name) || next.is_some_and(|next| next.starts_with(&below))
+        };
+        match added.iter().find(|(name, _)| !is_used(name)) {
+            None => Ok(()),
+            Some((name, set)) => {
+                let near = meed_config::words::suggest(name, known.iter().copied());
+                Err(set::of_set(set, format!("there is no queue `{name}`; {near}")))
+            }
+        }
     }
 
     /// What `raw` says, which `text` says as well.
@@ -546,9 +575,21 @@ impl Scenario {
         !self.generators.is_empty() || self.fail_per_million > 0 || self.is_mapreduce()
     }
 
+    /// Names of all queues, parents included, in the order of the tree.
+    pub fn queue_names(&self) -> impl Iterator<Item = &str> {
+        self.queues.iter().map(|queue| queue.name.as_str())
+    }
+
     /// How many queues there are, parents included.
     pub fn queue_count(&self) -> usize {
         self.queues.len()
+    }
+
+    /// How many tenants there are: queues without others below them.
+    pub fn tenant_count(&self) -> usize {
+        let parent = |name: &'_ str| name.rsplit_once('.').map(|(parent, _)| parent.to_owned());
+        let parents: BTreeSet<String> = self.queue_names().filter_map(parent).collect();
+        self.queue_names().filter(|name| !parents.contains(*name)).count()
     }
 
     /// Capacity of all nodes at the start.

@@ -230,7 +230,7 @@ impl Scenario {
                 --cluster";
             return Err(Place { file, text: "" }.whole(what));
         }
-        let text = without_workload(file, &set::apply(file, &header.scenario_text, sets)?)?;
+        let text = without_workload(file, &set::apply(file, &header.scenario_text, sets)?.text)?;
         let place = Place { file, text: &text };
         let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
         let kinds = cluster::kinds(&raw.cluster, &place)?;
@@ -254,7 +254,10 @@ impl Scenario {
         let names: Vec<String> = header.queues.iter().map(|form| form.queue.to_string()).collect();
         meed_config::queues::add(&mut queues, &names, &mut warnings);
         if let Some(new) = queues.iter().find(|plan| !names.contains(&plan.name)) {
-            return Err(place.whole(format!("queue `{}` is not of the recorded tree", new.name)));
+            let near = did_you_mean(&new.name, names.iter().map(String::as_str));
+            let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+            let what = format!("queue `{}` is not of the recorded tree{near}", new.name);
+            return Err(place.whole(what));
         }
         // Recorded submissions are at the recorded load.
         let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;

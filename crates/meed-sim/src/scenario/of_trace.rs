@@ -10,19 +10,18 @@ use meed_config::quantity::{AmountsByName, Quantity};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::{TraceFormat, UNKNOWN};
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
+use meed_workload::mwf::{MwfAssumptions, MwfSource};
 use meed_workload::philly::{PhillyAssumptions, PhillySource};
 use meed_workload::swf::{SwfAssumptions, SwfSource};
+use meed_workload::swim::{SwimAssumptions, SwimSource};
 use meed_workload::table::{TableAssumptions, TableSource, table_resources};
 use meed_workload::yarn::{YarnAssumptions, YarnSource};
-use meed_workload::{OnBadLine, Origin, TraceError};
+use meed_workload::{JobSource, OnBadLine, Origin, TraceError, busy_size};
 use serde::Serialize;
 use toml::Spanned;
 
 use super::raw::{self, RawScenario};
 use super::{LoadError, Scenario, ScenarioError, set, trace};
-
-/// Slots of the cluster that a trace without one is run on.
-const ASSUMED_SLOTS: u64 = 1000;
 
 /// GPUs of a server, of which the pool for a Philly trace is a multiple.
 const GPUS_PER_SERVER: u64 = 8;
@@ -57,10 +56,7 @@ impl Scenario {
             None if is_mapped(sets) => TraceFormat::of_table(path),
             None => TraceFormat::of_file(path)?,
         };
-        let (cluster, note) = match format.table() {
-            Some(_) => cluster_for_table(path, format, sets)?,
-            None => cluster_for(path, format)?,
-        };
+        let (cluster, note) = cluster_for(path, format, sets)?;
         let file = path.display().to_string();
         let unnamed = TraceFormat::of_name(path).ok() != Some(format);
         let format = unnamed.then(|| format.name().to_owned());
@@ -191,7 +187,12 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
     names.iter().map(|name| trace.with_file_name(name)).find(|path| path.is_file())
 }
 
-fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<String>), TraceError> {
+/// The cluster of a trace, and what is assumed of it. `sets` say what the columns of a table are.
+fn cluster_for(
+    path: &Path,
+    format: TraceFormat,
+    sets: &[String],
+) -> Result<(Cluster, Option<String>), LoadError> {
     let how = "change it with --set cluster.node.0.capacity";
     match format {
         TraceFormat::Swf => {
@@ -213,11 +214,12 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
                 }
                 None => "the header names no MaxProcs".to_owned(),
             };
-            let note = match header.processors() {
-                Some(_) => None,
-                None => Some(format!("{}; {ASSUMED_SLOTS} cpu are assumed, {how}.cpu=N", wrong())),
-            };
-            Ok((Cluster::of_one("cpu", header.processors().unwrap_or(ASSUMED_SLOTS)), note))
+            if let Some(processors) = header.processors() {
+                return Ok((Cluster::of_one("cpu", processors), None));
+            }
+            let why = wrong();
+            let mut source = SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+            Ok(busy_pool(&kinds, &mut source, &why)?)
         }
         TraceFormat::Mwf => Ok(match machines_beside(path) {
             Some(machines) => {
@@ -231,13 +233,12 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
                 (Cluster { resources, machines, node: Vec::new() }, None)
             }
             None => {
-                let note = format!(
-                    "there is no machines file beside the trace; one node with {ASSUMED_SLOTS} cpu \
-                     is assumed, \
-                     without memory and labels; {how}.cpu=N, or name the file in a scenario's \
-                     [cluster] machines"
-                );
-                (Cluster::of_one("cpu", ASSUMED_SLOTS), Some(note))
+                let (origin, kinds) = (Origin::path(path), one_kind("cpu"));
+                let assumptions = MwfAssumptions::default();
+                let mut source = MwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+                let why = "there is no machines file beside the trace (a scenario's [cluster] \
+                    machines names one), so there is neither memory nor a label";
+                busy_pool(&kinds, &mut source, why)?
             }
         }),
         TraceFormat::Google => {
@@ -254,11 +255,10 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
             Ok((cluster, Some(note.to_owned())))
         }
         TraceFormat::Swim => {
-            let note = format!(
-                "a SWIM trace has no cluster; {ASSUMED_SLOTS} slots are assumed, \
-                    {how}.slot=N"
-            );
-            Ok((Cluster::of_one("slot", ASSUMED_SLOTS), Some(note)))
+            let (origin, kinds) = (Origin::path(path), one_kind("slot"));
+            let assumptions = SwimAssumptions::default();
+            let mut source = SwimSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+            Ok(busy_pool(&kinds, &mut source, "a SWIM trace has no cluster")?)
         }
         TraceFormat::Philly => {
             let (origin, kinds) = (Origin::path(path), one_kind("gpu"));
@@ -275,38 +275,31 @@ fn cluster_for(path: &Path, format: TraceFormat) -> Result<(Cluster, Option<Stri
             );
             Ok((Cluster::of_one("gpu", gpus), Some(note)))
         }
-        TraceFormat::Yarn => cluster_for_yarn(path, how),
-        TraceFormat::Kubernetes => cluster_for_kubernetes(path),
-        // A table's cluster depends on its mapping: `cluster_for_table`.
+        TraceFormat::Yarn => Ok(cluster_for_yarn(path, how)?),
+        TraceFormat::Kubernetes => Ok(cluster_for_kubernetes(path)?),
         TraceFormat::Csv
         | TraceFormat::Tsv
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
         | TraceFormat::Openb
-        | TraceFormat::Alibaba2018 => Ok((Cluster::of_one("slot", ASSUMED_SLOTS), None)),
+        | TraceFormat::Alibaba2018 => cluster_for_table(path, format, sets),
         TraceFormat::Canonical => {
-            let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
-            let kinds = source.kinds();
-            let kinds =
-                || (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), kinds.unit(kind)));
-            let resource =
-                |(name, unit): (String, Unit)| ResourceForm::Detailed { name, unit: unit.into() };
-            let amount = |(name, unit): (String, Unit)| match unit {
-                Unit::Bytes => (name, Quantity::Text(format!("{ASSUMED_SLOTS}GiB"))),
-                Unit::Milli => (name, whole(ASSUMED_SLOTS)),
-            };
-            let words = kinds().map(amount).map(|(name, amount)| match amount {
-                Quantity::Text(text) => format!("{name} = \"{text}\""),
-                number => format!("{name} = {}", number.text()),
-            });
-            let note = format!(
-                "the trace has no cluster; one node with {} is assumed, {how}",
-                words.collect::<Vec<_>>().join(", ")
-            );
-            let pool = Cluster::pool(kinds().map(amount).collect());
-            Ok((Cluster { resources: kinds().map(resource).collect(), ..pool }, Some(note)))
+            let mut source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
+            let kinds = source.kinds().clone();
+            Ok(busy_pool(&kinds, &mut source, "the trace has no cluster")?)
         }
     }
+}
+
+/// One pool that the jobs of `source`, which are taken, keep busy.
+fn busy_pool(
+    kinds: &ResourceKinds,
+    source: &mut dyn JobSource,
+    why: &str,
+) -> Result<(Cluster, Option<String>), TraceError> {
+    let size = busy_size(source, kinds.len())?;
+    let kinds = (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), kinds.unit(kind)));
+    Ok(pool_of(&kinds.collect::<Vec<_>>(), &size, why))
 }
 
 /// One pool of vcores and memory that the applications would keep busy from the first submission
@@ -422,7 +415,7 @@ fn table_options(
     let place = Place { file: &file, text: "" };
     let of_trace: Vec<String> =
         sets.iter().filter(|set| set.starts_with("trace.")).cloned().collect();
-    let text = set::apply(&file, "[trace]\nfile = \"\"\n", &of_trace)?;
+    let text = set::apply(&file, "[trace]\nfile = \"\"\n", &of_trace)?.text;
     let read: File = toml::from_str(&text).map_err(|error| place.toml(&error))?;
     Ok(trace::table(&read.trace, format).map_err(|why| place.whole(why))?)
 }

@@ -1,17 +1,36 @@
 //! `--set KEY=VALUE`: changes to a scenario's text before it is read.
 //!
 //! A key is a path of names and, within lists, numbers from 0: `policy.quantum`,
-//! `cluster.node.0.count`, `queue.2.weight`. A value is TOML, or plain text where it is not.
-//! Missing tables and keys are made; whether they mean anything is then checked as everything else
-//! is.
+//! `cluster.node.0.count`, `queue.2.weight`. A queue may be named as well: `queue.ads.weight`,
+//! `queue."a.b".weight` ([`queues`]). A value is TOML, or plain text where it is not. Missing tables
+//! and keys are made; whether they mean anything is then checked as everything else is.
 
-use toml_edit::{DocumentMut, Item, Value};
+mod queues;
+
+use toml_edit::{DocumentMut, Item, Key, Value};
 
 use super::{Place, ScenarioError};
+use queues::Queues;
 
-pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<String, ScenarioError> {
+/// A text with its changes.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub(super) text: String,
+    /// Queues that are named in a change, and were not in the text; with that change.
+    pub(super) added: Vec<(String, String)>,
+}
+
+/// A part of a key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Part {
+    text: String,
+    /// A name, though it may look like a number.
+    quoted: bool,
+}
+
+pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<Changed, ScenarioError> {
     if sets.is_empty() {
-        return Ok(text.to_owned());
+        return Ok(Changed { text: text.to_owned(), added: Vec::new() });
     }
     let place = Place { file, text };
     let mut document: DocumentMut =
@@ -19,27 +38,59 @@ pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<String, S
             Some(span) => place.error(span, error.message()),
             None => place.whole(error.message()),
         })?;
+    let (mut queues, mut added) = (Queues::of(&document), Vec::new());
     for set in sets {
-        let fail = |what: String| ScenarioError {
-            file: format!("--set {set}"),
-            line: None,
-            what,
-            unreadable: false,
-        };
+        let fail = |what: String| of_set(set, what);
         let (key, value) =
-            set.split_once('=').ok_or_else(|| fail("is not of the form key=value".to_owned()))?;
+            split(set).ok_or_else(|| fail("is not of the form key=value".to_owned()))?;
         let value = value.trim().parse::<Value>().unwrap_or_else(|_| Value::from(value.trim()));
-        put(document.as_item_mut(), &key.trim().split('.').collect::<Vec<_>>(), value)
-            .map_err(fail)?;
+        let (path, new) = queues.numbered(&mut document, parts(key.trim())).map_err(fail)?;
+        added.extend(new.map(|name| (name, set.clone())));
+        put(document.as_item_mut(), &path, value).map_err(fail)?;
     }
-    Ok(document.to_string())
+    Ok(Changed { text: document.to_string(), added })
 }
 
-fn put(at: &mut Item, path: &[&str], value: Value) -> Result<(), String> {
-    let Some((first, rest)) = path.split_first() else {
+/// Something wrong with a change.
+pub(super) fn of_set(set: &str, what: String) -> ScenarioError {
+    ScenarioError { file: format!("--set {set}"), line: None, what, unreadable: false }
+}
+
+/// At the first `=` that stands in no quoted name.
+fn split(set: &str) -> Option<(&str, &str)> {
+    let mut quote = None;
+    let at = set.find(|letter| {
+        match (quote, letter) {
+            (None, '"' | '\'') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None, '=') => return true,
+            _ => {}
+        }
+        false
+    });
+    // A quote that nobody closes is a letter.
+    at.map(|at| (&set[..at], &set[at + 1..])).or_else(|| set.split_once('='))
+}
+
+fn parts(key: &str) -> Vec<Part> {
+    let part = |key: &Key| {
+        let quoted = key.display_repr().starts_with(['"', '\'']);
+        Part { text: key.get().to_owned(), quoted }
+    };
+    // Names of letters that TOML would have in quotes need none here.
+    let plain = |text: &str| Part { text: text.to_owned(), quoted: false };
+    Key::parse(key).map_or_else(
+        |_| key.split('.').map(plain).collect(),
+        |keys| keys.iter().map(part).collect(),
+    )
+}
+
+fn put(at: &mut Item, path: &[Part], value: Value) -> Result<(), String> {
+    let Some((part, rest)) = path.split_first() else {
         *at = Item::Value(value);
         return Ok(());
     };
+    let first = part.text.as_str();
     if first.is_empty() {
         return Err("has an empty part in its key".to_owned());
     }
@@ -51,7 +102,7 @@ fn put(at: &mut Item, path: &[&str], value: Value) -> Result<(), String> {
         let (key, rest) = rest
             .split_first()
             .ok_or_else(|| format!("`{first}` is a whole table; name a key in it"))?;
-        return put(table.entry(key).or_insert(Item::None), rest, value);
+        return put(table.entry(&key.text).or_insert(Item::None), rest, value);
     }
     if let Some(array) = at.as_array_mut() {
         let (count, index) = (array.len(), number(first)?);
@@ -82,21 +133,31 @@ mod tests {
 
     #[test]
     fn sets_values_by_path() {
-        let text = "[policy]\nquantum = 1\n[[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n";
+        let text =
+            "[policy]\nquantum = 1\n[[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n[[job]]\n";
         for (set, expected) in [
             ("policy.quantum=5", "quantum = 5"),
             ("policy.order=fair", "order = \"fair\""),
             ("queue.1.weight=2.5", "name = \"b\"\nweight = 2.5"),
             ("run.until=3h", "until = \"3h\""),
             ("run.seed = 7", "seed = 7"),
+            ("queue.b.weight=3", "name = \"b\"\nweight = 3"),
+            ("queue.b.policy.quantum=1h", "[queue.policy]\nquantum = \"1h\""),
+            ("queue.c.weight=3", "[[queue]]\nname = \"c\"\nweight = 3"),
+            ("queue.\"1\".weight=3", "[[queue]]\nname = \"1\"\nweight = 3"),
+            ("queue.x.y.weight=3", "[[queue]]\nname = \"x.y\"\nweight = 3"),
+            ("queue.\"x=y\".weight=3", "[[queue]]\nname = \"x=y\"\nweight = 3"),
+            ("queue.u/v @w.order=fifo", "[[queue]]\nname = \"u/v @w\"\norder = \"fifo\""),
         ] {
-            let changed = apply("f", text, &[set.to_owned()]).expect("a valid change");
+            let changed = apply("f", text, &[set.to_owned()]).expect("a valid change").text;
             assert!(changed.contains(expected), "{set}: {changed}");
         }
         for (set, expected) in [
             ("policy", "is not of the form key=value"),
             ("queue.9.weight=1", "the list has 2 entries"),
-            ("queue.b.weight=1", "numbered from 0"),
+            ("queue.b.wieght=1", "`queue.b.wieght` names no key of a queue"),
+            ("queue.b=1", "`queue.b` names no key of a queue"),
+            ("job.b.queue=1", "numbered from 0"),
             ("policy..x=1", "empty part"),
             ("policy.quantum.x=1", "a value, not a table"),
         ] {

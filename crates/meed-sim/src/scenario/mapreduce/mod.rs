@@ -230,13 +230,20 @@ impl Scenario {
         Place { file: &self.file, text: "" }.whole(what)
     }
 
-    /// The policies that are run when none are asked for.
+    /// The policies that are run when none are asked for: not `static` among more than
+    /// [`crate::MOST_SPLIT`] tenants, for nobody would give each of so many a part of its own.
     pub fn default_policies(&self) -> Vec<String> {
         match self.is_mapreduce() {
             true => ["hadoop", "dmr", "jas", "jasl", "djasl"]
                 .map(|rule| format!("fifo,placement={rule}"))
                 .to_vec(),
-            false => crate::DEFAULT_POLICIES.map(str::to_owned).to_vec(),
+            false => crate::DEFAULT_POLICIES
+                .into_iter()
+                .filter(|policy| {
+                    *policy != super::STATIC || self.tenant_count() <= crate::MOST_SPLIT
+                })
+                .map(str::to_owned)
+                .collect(),
         }
     }
 
