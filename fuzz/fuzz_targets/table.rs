@@ -6,7 +6,7 @@ use meed_fuzz::{drain, kinds, round_trip};
 use meed_workload::format::TraceFormat;
 use meed_workload::table::{
     KnownTable, TableAmounts, TableDots, TableForm, TableAssumptions, TableSizes, TableSource,
-    table_resources,
+    read_weights, table_resources, weights_of,
 };
 use meed_workload::{JobSource, OnBadLine, Origin};
 
@@ -47,6 +47,11 @@ fuzz_target!(|data: &[u8]| {
     let origin = Origin::bytes("f.csv", file);
     if let Ok(found) = table_resources(&origin, &options) {
         assert!(!found.is_empty());
+    }
+    if let Ok(rows) = read_weights(&origin) {
+        let found = weights_of(&origin, &rows, |name| name.len() % 2 == 0);
+        assert!(found.is_ok_and(|found| found.weights.len() + found.others <= rows.len())
+            || rows.len() > 1);
     }
     let open = |policy| TableSource::open(&origin, &kinds, &options, policy);
     let strict = open(OnBadLine::Stop);

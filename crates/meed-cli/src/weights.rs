@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use meed_config::words::suggest;
 use meed_files::open::Origin;
-use meed_workload::table::{read_weights, weights_of};
+use meed_workload::table::{WeightsFound, read_weights, weights_of};
 
 use crate::exit::Failure;
 use crate::output::remark;
@@ -25,8 +25,8 @@ impl WeightArgs {
         self.weights.as_deref().map(|path| ("weights", path))
     }
 
-    /// `sets` behind the changes that the file makes to those of these `queues`, which are asked for
-    /// only where there is a file.
+    /// `sets` behind the changes that the file makes to those of these `queues`, which are asked
+    /// for only where there is a file.
     pub(crate) fn before(
         &self,
         sets: Vec<String>,
@@ -37,7 +37,8 @@ impl WeightArgs {
         let origin = Origin::path(path);
         let rows = read_weights(&origin)?;
         let queues = queues(&sets)?;
-        let (weights, others) = weights_of(&origin, &rows, |name| queues.contains(name))?;
+        let WeightsFound { weights, others } =
+            weights_of(&origin, &rows, |name| queues.contains(name))?;
         if weights.is_empty() {
             let known = queues.iter().map(String::as_str);
             let what = match rows.first() {
@@ -61,7 +62,7 @@ impl WeightArgs {
             remark(&format!("{file}: weights of {found} of {all} queues{others}"));
         }
         let text = |name: &str| serde_json::Value::from(name).to_string();
-        let set = |(queue, weight): &(&str, &str)| {
+        let set = |(queue, weight): (&&str, &&str)| {
             format!("queue.{}.weight={}", text(queue), text(weight))
         };
         Ok(weights.iter().map(set).chain(sets).collect())

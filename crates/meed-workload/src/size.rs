@@ -4,8 +4,8 @@ use crate::{Job, JobSource, TraceError};
 
 /// How much of each of `kinds` resources the jobs left in `source` keep busy in the mean from the
 /// first submission to the last: the cluster for which the offered load is 1. At least what the
-/// widest task, or gang, holds, at most what all tasks hold at once. Rounded down, and 0 for what no
-/// job holds.
+/// widest task, or gang, holds, at most what all tasks hold at once. Rounded down, and 0 for what
+/// no job holds.
 ///
 /// Cost: one pass over the jobs, which are taken.
 pub fn busy_size(source: &mut dyn JobSource, kinds: usize) -> Result<Vec<u64>, TraceError> {

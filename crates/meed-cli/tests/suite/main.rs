@@ -27,3 +27,4 @@ mod tables;
 mod tidy;
 #[path = "../../../meed-sim/tests/suite/backfill/twins/mod.rs"]
 mod twins;
+mod weights;

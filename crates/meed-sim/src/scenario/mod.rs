@@ -236,6 +236,8 @@ impl Scenario {
         scenario.end_generators();
         scenario.check_possible(&raw, &place)?;
         scenario.open_trace(on_bad_line)?;
+        let (all, given) = (&mut scenario.queues, raw.queues.as_ref());
+        queues::with_defaults(all, given, &raw.queue, &scenario.kinds, &place)?;
         scenario.check_names(&raw, &place)?;
         scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         scenario.text = text;

@@ -259,6 +259,7 @@ impl Scenario {
             let what = format!("queue `{}` is not of the recorded tree{near}", new.name);
             return Err(place.whole(what));
         }
+        queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
         // Recorded submissions are at the recorded load.
         let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;
         let scenario = Scenario {

@@ -1,10 +1,12 @@
 //! The queue tree of a scenario.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use meed::ResourceKinds;
 use meed_config::queues::{self, QueuePlan};
 use toml::Spanned;
 
-use super::raw::Queue;
+use super::raw::{Queue, QueueDefaults};
 use super::{Place, ScenarioError};
 
 /// The declared queues in the order of their declaration, which is what ties are broken by; a
@@ -19,4 +21,37 @@ pub(super) fn queues(
     let plans = queues::plans(raw.iter().map(Spanned::get_ref), kinds)
         .map_err(|(number, what)| place.error(raw[number].span(), what))?;
     Ok(queues::with_parents(plans, warnings))
+}
+
+/// Gives the leaves among `plans` what `[queues]` says and their own table among `declared` does
+/// not.
+pub(super) fn with_defaults(
+    plans: &mut [QueuePlan],
+    defaults: Option<&Spanned<QueueDefaults>>,
+    declared: &[Spanned<Queue>],
+    kinds: &ResourceKinds,
+    place: &Place<'_>,
+) -> Result<(), ScenarioError> {
+    let Some(entry) = defaults else { return Ok(()) };
+    let QueueDefaults { weight, max, order, policy } = entry.get_ref().clone();
+    // Checked as the table of a queue is.
+    let form = Queue { name: "[queues]".to_owned(), weight, min: None, max, order, policy };
+    let read =
+        queues::plans([&form], kinds).map_err(|(_, what)| place.error(entry.span(), what))?;
+    let Some(default) = read.first() else { return Ok(()) };
+    let forms: BTreeMap<&str, &Queue> =
+        declared.iter().map(|form| (form.get_ref().name.as_str(), form.get_ref())).collect();
+    let above = |plan: &QueuePlan| Some(plan.name.rsplit_once('.')?.0.to_owned());
+    let parents: BTreeSet<String> = plans.iter().filter_map(above).collect();
+    for plan in plans.iter_mut().filter(|plan| !parents.contains(&plan.name)) {
+        let own = forms.get(plan.name.as_str());
+        if own.is_none_or(|form| form.weight.is_none()) {
+            plan.weight = default.weight;
+        }
+        if own.is_none_or(|form| form.max.is_none()) {
+            plan.max = default.max;
+        }
+        plan.keys = plan.keys.over(&default.keys);
+    }
+    Ok(())
 }

@@ -14,6 +14,16 @@ use toml::Spanned;
 /// A queue with the places of what it says.
 pub(super) type Queue = QueueForm<InToml, Spanned<String>>;
 
+/// What holds for every tenant whose own table does not say it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QueueDefaults {
+    pub(super) weight: Option<Quantity>,
+    pub(super) max: Option<AmountsByName>,
+    pub(super) order: Option<Spanned<String>>,
+    pub(super) policy: Option<InToml>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawScenario {
@@ -26,6 +36,7 @@ pub(super) struct RawScenario {
     pub(super) policies: BTreeMap<String, InToml>,
     #[serde(default)]
     pub(super) queue: Vec<Spanned<Queue>>,
+    pub(super) queues: Option<Spanned<QueueDefaults>>,
     #[serde(default)]
     pub(super) job: Vec<Spanned<Job>>,
     #[serde(default)]
@@ -49,6 +60,7 @@ impl RawScenario {
             policy: InToml::default(),
             policies: BTreeMap::new(),
             queue: Vec::new(),
+            queues: None,
             job: Vec::new(),
             generator: Vec::new(),
             workload: Vec::new(),

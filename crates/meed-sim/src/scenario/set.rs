@@ -2,8 +2,8 @@
 //!
 //! A key is a path of names and, within lists, numbers from 0: `policy.quantum`,
 //! `cluster.node.0.count`, `queue.2.weight`. A queue may be named as well: `queue.ads.weight`,
-//! `queue."a.b".weight` ([`queues`]). A value is TOML, or plain text where it is not. Missing tables
-//! and keys are made; whether they mean anything is then checked as everything else is.
+//! `queue."a.b".weight` ([`queues`]). A value is TOML, or plain text where it is not. Missing
+//! tables and keys are made; whether they mean anything is then checked as everything else is.
 
 mod queues;
 

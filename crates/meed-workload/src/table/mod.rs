@@ -41,7 +41,7 @@ use meed_files::open::Origin;
 
 pub use mapping::TableMap;
 pub use nodes::{is_openb_nodes, read_openb_nodes};
-pub use weights::{WeightRow, read_weights, weights_of};
+pub use weights::{WeightRow, WeightsFound, read_weights, weights_of};
 
 use crate::error::BadRow;
 use crate::fields::{span, time};

@@ -2,8 +2,9 @@
 //! `sacctmgr -P show assoc` print.
 //!
 //! The first line names the columns. A row says by its user, where it has one, or else by its
-//! account or queue, whose weight it is; a user of an account may be a queue of its own or one below
-//! the account's, so a row has several names. Shares of Slurm that are their parent's are no weight.
+//! account or queue, whose weight it is; a user of an account may be a queue of its own or one
+//! below the account's, so a row has several names. Shares of Slurm that are their parent's are no
+//! weight.
 //! A wrong line is an error: weights are few, and written by somebody.
 
 use std::collections::BTreeMap;
@@ -38,6 +39,15 @@ pub struct WeightRow {
     pub names: Vec<String>,
     /// The weight, as it is written: above 0.
     pub weight: String,
+}
+
+/// The rows of a table that concern queues that there are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WeightsFound<'a> {
+    /// Each of those queues with its weight.
+    pub weights: BTreeMap<&'a str, &'a str>,
+    /// How many rows are of no queue.
+    pub others: usize,
 }
 
 /// Reads all weights of a table.
@@ -145,7 +155,7 @@ fn names_in(name: &str, account: &str) -> Vec<String> {
     names
 }
 
-/// All rows that concern one of `queues`, as `(queue, weight)`, and how many do not.
+/// What `rows` say of the queues that there are.
 ///
 /// # Errors
 ///
@@ -154,7 +164,7 @@ pub fn weights_of<'a>(
     origin: &Origin,
     rows: &'a [WeightRow],
     is_queue: impl Fn(&str) -> bool,
-) -> Result<(Vec<(&'a str, &'a str)>, usize), TraceError> {
+) -> Result<WeightsFound<'a>, TraceError> {
     let mut found: BTreeMap<&str, &WeightRow> = BTreeMap::new();
     let mut others = 0;
     for row in rows {
@@ -176,7 +186,7 @@ pub fn weights_of<'a>(
         }
     }
     let pairs = found.into_iter().map(|(name, row)| (name, row.weight.as_str()));
-    Ok((pairs.collect(), others))
+    Ok(WeightsFound { weights: pairs.collect(), others })
 }
 
 #[cfg(test)]
@@ -231,14 +241,14 @@ mod tests {
     fn one_queue_has_one_weight() {
         let origin = Origin::bytes("w", "".as_bytes());
         let rows = read("account,user,weight\nx,a,1\ny,a,1\nz,c,1\n").expect("valid");
-        let (pairs, others) = weights_of(&origin, &rows, |name| name == "a").expect("one weight");
-        assert_eq!((pairs, others), (vec![("a", "1")], 1));
+        let found = weights_of(&origin, &rows, |name| name == "a").expect("one weight");
+        assert_eq!(found, WeightsFound { weights: [("a", "1")].into(), others: 1 });
         let rows = read("account,user,weight\nx,a,1\ny,a,2\n").expect("valid");
         let error = weights_of(&origin, &rows, |name| name == "a").expect_err("two weights");
         assert!(
             error.to_string().starts_with("w:3: queue \"a\" has the weight 2 here and 1 on line 2")
         );
         let below = weights_of(&origin, &rows, |name| name != "a").expect("two queues");
-        assert_eq!(below.0, [("x.a", "1"), ("y.a", "2")]);
+        assert_eq!(below.weights, [("x.a", "1"), ("y.a", "2")].into());
     }
 }

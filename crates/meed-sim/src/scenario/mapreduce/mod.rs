@@ -42,7 +42,8 @@ pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError>
     let names = ["map", "reduce"].map(|name| (name.to_owned(), Unit::Milli));
     let kinds = ResourceKinds::new(names.to_vec()).expect("two different names");
     let mut warnings = Vec::new();
-    let queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
+    let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
+    queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
     let (stop, load, _) = super::run_options(&raw.run, &place)?;
     let plan = plan(&raw, load, &place)?;
     let scenario = Scenario {

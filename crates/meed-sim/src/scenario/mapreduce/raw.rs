@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use super::super::raw::{Fairness, Queue, Run};
+use super::super::raw::{Fairness, Queue, QueueDefaults, Run};
 use meed_config::policy::InToml;
 use meed_config::quantity::Quantity;
 
@@ -23,6 +23,7 @@ pub(in super::super) struct RawMapReduce {
     pub(super) policies: BTreeMap<String, InToml>,
     #[serde(default)]
     pub(super) queue: Vec<Spanned<Queue>>,
+    pub(super) queues: Option<Spanned<QueueDefaults>>,
     #[serde(default)]
     pub(super) run: Run,
     // Of the other world: each is refused with a sentence.

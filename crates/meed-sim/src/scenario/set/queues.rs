@@ -2,8 +2,8 @@
 //!
 //! In `queue.NAME.KEY` the name goes up to the first part that is a key of queues: a queue below
 //! another needs no quotes (`queue.science.ml.weight`), one that has such a part, or is a number,
-//! does (`queue."7".weight`). A queue that the text does not declare is added to it: it may be one of
-//! the trace's. Cost: one search by name for each change.
+//! does (`queue."7".weight`). A queue that the text does not declare is added to it: it may be one
+//! of the trace's. Cost: one search by name for each change.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,162 @@
+//! Weights and names through the program: `--weights`, `[queues]`, queues by name in `--set`, and
+//! what is assumed where nobody says.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::{folder, meed, succeed};
+
+const TABLE: &str = "\
+team,who,created,took,cores
+ml,ann,0,100,4
+ml,eve,10,100,4
+web,bob,20,100,4
+";
+
+/// As `sshare -P -a` prints it.
+const SSHARE: &str = "\
+Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare
+root||1|1.000000|0|1.000000|
+ ml||2|0.5|0|0.5|
+  ml|ann|3|0.5|0|0.5|0.25
+  ml|eve|parent|0.5|0|0.5|0.25
+ web||4|0.5|0|0.5|
+  web|bob|5|0.5|0|0.5|0.25
+ gone||9|0.5|0|0.5|
+";
+
+fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).expect("a writable folder");
+}
+
+/// Each queue of the last run with its weight, and the policies that ran.
+fn weights(json: &Value) -> (String, Vec<&str>) {
+    let runs = json["runs"].as_array().expect("runs");
+    let queues = runs[runs.len() - 1]["queues"].as_array().expect("queues");
+    let words = queues
+        .iter()
+        .map(|queue| format!("{}={}", queue["queue"].as_str().expect("a name"), queue["weight"]));
+    let policies = runs.iter().map(|run| run["policy"].as_str().expect("a policy"));
+    (words.collect::<Vec<_>>().join(" "), policies.collect())
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    let mut all = args.to_vec();
+    all.extend(["--json", "-", "--quiet"]);
+    serde_json::from_str(&succeed(folder, &all)).expect("JSON")
+}
+
+const MAP: [&str; 4] =
+    ["simulate", "jobs.csv", "--map", "tenant=team/who,submit=created,duration=took,cpu=cores"];
+
+#[test]
+fn weights_come_from_a_table_and_from_sets_by_name() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "jobs.csv", TABLE);
+    write(path, "shares.txt", SSHARE);
+    write(path, "plain.tsv", "team\tweight\nweb.bob\t0.5\n");
+    for (more, expected) in [
+        (&[] as &[&str], "ml.ann=1.0 ml.eve=1.0 web.bob=1.0"),
+        (&["--weights", "shares.txt"], "ml.ann=3.0 ml.eve=1.0 web.bob=5.0"),
+        (&["--weights", "plain.tsv"], "ml.ann=1.0 ml.eve=1.0 web.bob=0.5"),
+        (
+            &["--weights", "shares.txt", "--set", "queue.ml.ann.weight=7"],
+            "ml.ann=7.0 ml.eve=1.0 web.bob=5.0",
+        ),
+        (
+            &["--set", "queues.weight=6", "--set", "queue.\"ml.eve\".weight=2"],
+            "ml.ann=6.0 ml.eve=2.0 web.bob=6.0",
+        ),
+    ] {
+        let args = [&MAP[..], &["-p", "fair"], more].concat();
+        let mut words: Vec<_> =
+            weights(&json(path, &args)).0.split(' ').map(str::to_owned).collect();
+        words.sort();
+        assert_eq!(words.join(" "), expected, "{more:?}");
+    }
+    let told = meed(path, &[&MAP[..], &["-p", "fair", "--weights", "shares.txt"]].concat());
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let remark = "shares.txt: weights of 4 of 5 queues; 2 rows are of no queue here";
+    assert!(told.contains(remark), "{told}");
+}
+
+#[test]
+fn replays_and_sweeps_take_the_same_names() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "jobs.csv", TABLE);
+    write(path, "shares.txt", SSHARE);
+    succeed(path, &[&MAP[..], &["-p", "fair", "--log", "run.jsonl"]].concat());
+    let replayed = json(path, &["replay", "run.jsonl", "--weights", "shares.txt", "-p", "fair"]);
+    let (words, _) = weights(&replayed);
+    assert!(words.contains("ml.ann=3.0") && words.contains("web.bob=5.0"), "{words}");
+    let replayed = json(path, &["replay", "run.jsonl", "--set", "queue.ml.ann.weight=7"]);
+    assert!(weights(&replayed).0.contains("ml.ann=7.0"));
+    // Not a queue of the recorded tree.
+    let failed = meed(path, &["replay", "run.jsonl", "--set", "queue.ml.anne.weight=7"]);
+    let why = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert_eq!(failed.status.code(), Some(3), "{why}");
+    assert!(why.contains("queue `ml.anne` is not of the recorded tree; did you mean"), "{why}");
+
+    let own = "[cluster]\nresources = [\"cpu\"]\n[[cluster.node]]\nname = \"n\"\n\
+        capacity = { cpu = 4 }\n[trace]\nfile = \"jobs.csv\"\n[trace.map]\ntenant = \"who\"\n\
+        submit = \"created\"\nduration = \"took\"\ncpu = \"cores\"\n";
+    write(path, "own.toml", own);
+    let sweep = ["sweep", "own.toml", "--over", "queue.ann.weight=1,4", "--json", "--quiet"];
+    write(path, "who.csv", "user,weight\neve,5\n");
+    let text = succeed(path, &[&sweep[..], &["--weights", "who.csv"]].concat());
+    let swept: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(swept.to_string().matches("\"queue.ann.weight\":\"4\"").count(), 2, "{swept}");
+}
+
+#[test]
+fn weights_of_nobody_are_refused() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "jobs.csv", TABLE);
+    write(path, "other.csv", "queue,weight\nml.anne,2\n");
+    write(path, "empty.csv", "queue,weight\n");
+    write(path, "wrong.csv", "queue,weight\nml,2\nml.ann,none\n");
+    for (more, code, expected) in [
+        (&["--weights", "other.csv"][..], 3, "did you mean \"ml.ann\"?"),
+        (&["--weights", "empty.csv"], 3, "empty.csv: it holds no weight"),
+        (&["--weights", "wrong.csv"], 3, "wrong.csv:3: the weight of \"ml.ann\": "),
+        (&["--weights", "absent.csv"], 4, "absent.csv"),
+        (&["--weights", "empty.csv", "--report", "empty.csv"], 2, "overwrite the weights"),
+        (&["--set", "queue.nobody.weight=2"], 3, "there is no queue `nobody`"),
+        (&["--set", "queues.weight=0"], 3, "0 is not a weight"),
+        (&["--set", "queues.min={cpu=1}"], 3, "unknown field `min`"),
+    ] {
+        let failed = meed(path, &[&MAP[..], more].concat());
+        let why = String::from_utf8_lossy(&failed.stderr).into_owned();
+        assert_eq!(failed.status.code(), Some(code), "{more:?}: {why}");
+        assert!(why.contains(expected), "{more:?}: {why}");
+    }
+}
+
+#[test]
+fn many_tenants_are_not_split_and_a_bare_trace_has_a_cluster_for_load_1() {
+    let folder = folder();
+    let path = folder.path();
+    for (tenants, expected) in [(50, 3), (51, 2)] {
+        let row = |tenant: usize| format!("t{tenant},{},1000,2\n", 10 * tenant);
+        let rows: String = (0..tenants).map(row).collect();
+        write(path, "many.csv", &format!("user,submit,duration,cpu\n{rows}"));
+        let ran = json(path, &["simulate", "many.csv"]);
+        assert_eq!(weights(&ran).1.len(), expected, "{tenants} tenants");
+    }
+    // 40 slots x 100 s within 200 s, and no task that is wider.
+    let line = |submit: u32| {
+        format!(
+            r#"{{"submit_s":{submit},"queue":"a","tasks":[{{"count":20,"demand":{{"slot":1}},"duration_s":100}}]}}"#
+        )
+    };
+    let header = r#"{"meed_trace":1,"resources":{"slot":"milli"},"queues":["a"]}"#;
+    write(path, "own.jsonl", &format!("{header}\n{}\n{}\n", line(0), line(200)));
+    let told = meed(path, &["simulate", "own.jsonl", "-p", "fair"]);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("one pool of 20 slot is assumed"), "{told}");
+}
