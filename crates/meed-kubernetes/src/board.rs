@@ -15,6 +15,8 @@ use crate::clock::monotonic;
 pub(crate) const PUBLISH: Duration = Duration::from_secs(5);
 /// A leader whose loop has not turned for so long does not live any more.
 const DEAD: Duration = Duration::from_secs(60);
+/// One that has read the cluster for so long hangs: a list of 100,000 pods takes a minute.
+const STUCK: Duration = Duration::from_secs(600);
 /// And is not ready after so long; so is a standby that could not read the lease.
 const LATE: Duration = Duration::from_secs(15);
 
@@ -109,9 +111,13 @@ impl Board {
     /// Whether it lives; in words, either way.
     pub(crate) fn lives(&self) -> Result<&'static str, String> {
         let (stage, since) = self.with(|stands| (stands.stage, stands.well.elapsed()));
-        match stage == Stage::Decides && since > DEAD {
-            true => Err(format!("it has not decided for {} s", since.as_secs())),
-            false => Ok("alive"),
+        let seconds = since.as_secs();
+        match stage {
+            Stage::Decides if since > DEAD => Err(format!("it has not decided for {seconds} s")),
+            Stage::Reads | Stage::WaitsForQueue if since > STUCK => {
+                Err(format!("it has read the cluster for {seconds} s"))
+            }
+            _ => Ok("alive"),
         }
     }
 
@@ -185,6 +191,13 @@ mod tests {
         assert_eq!(board.lives(), Ok("alive"));
         back(61);
         assert_eq!(board.lives(), Err("it has not decided for 61 s".to_owned()));
+        for stage in [Stage::Reads, Stage::WaitsForQueue] {
+            board.stage(stage, 3);
+            back(599);
+            assert_eq!(board.lives(), Ok("alive"));
+            back(601);
+            assert_eq!(board.lives(), Err("it has read the cluster for 601 s".to_owned()));
+        }
         board.stage(Stage::StandsBy, 0);
         back(61);
         assert_eq!(board.is_ready(), Err("it could not read the lease for 61 s".to_owned()));

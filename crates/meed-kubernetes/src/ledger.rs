@@ -75,6 +75,8 @@ pub(crate) struct LedgerStore {
     head: ConfigMap,
     written: Head,
     count: u64,
+    /// A checkpoint has failed: some of its shards may be there.
+    is_littered: bool,
 }
 
 impl LedgerStore {
@@ -102,7 +104,7 @@ impl LedgerStore {
             return Err(KubernetesError::Deposed(why));
         }
         let written = Head { version: VERSION, epoch, ..found };
-        let mut store = LedgerStore { api, head, written, count: 0 };
+        let mut store = LedgerStore { api, head, written, count: 0, is_littered: false };
         store.write_head().await?;
         let checkpoint = store.read().await?;
         store.sweep().await?;
@@ -134,6 +136,8 @@ impl LedgerStore {
         let cut = shards::cut(state);
         let (manifest, pieces) = cut.map_err(|why| KubernetesError::Engine(why.to_string()))?;
         self.count += 1;
+        // Until all is done: an error, or nobody who waits any more, ends it anywhere.
+        let was_littered = std::mem::replace(&mut self.is_littered, true);
         let name = format!("{HEAD}-e{}-{}", self.written.epoch, self.count);
         for (number, piece) in pieces.into_iter().enumerate() {
             let shard = ConfigMap {
@@ -151,11 +155,16 @@ impl LedgerStore {
         let before = self.written.set.replace(ShardSet { name, manifest });
         self.written.about = about.clone();
         self.write_head().await?;
-        if let Some(before) = before {
-            for number in 0..before.manifest.shards {
-                self.remove(&shard_name(&before.name, number)).await?;
+        match before {
+            _ if was_littered => self.sweep().await?,
+            None => {}
+            Some(before) => {
+                for number in 0..before.manifest.shards {
+                    self.remove(&shard_name(&before.name, number)).await?;
+                }
             }
         }
+        self.is_littered = false;
         Ok(())
     }
 
@@ -171,7 +180,8 @@ impl LedgerStore {
         Ok(())
     }
 
-    /// Takes shards away that the head does not name: a leader ended while it wrote them.
+    /// Takes shards away that the head does not name: a leader ended while it wrote them, or a
+    /// checkpoint failed.
     async fn sweep(&self) -> Result<(), KubernetesError> {
         let ours = ListParams::default().labels(LABEL);
         let found = self.api.list_metadata(&ours).await;

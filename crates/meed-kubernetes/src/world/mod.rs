@@ -148,6 +148,8 @@ struct PodRow {
     near: Arc<Near>,
     /// It had a job before: the next one needs another key.
     came: bool,
+    /// The instant of the last such key, and how many more it has had there.
+    keyed: Option<(Time, u32)>,
     stand: Stand,
     /// It was charged until then, and is not charged twice.
     charged_until: Option<Time>,

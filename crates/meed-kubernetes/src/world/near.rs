@@ -18,7 +18,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, Span, Time};
+use meed::{AllocationId, JobId, QueueId, Span, Time};
 
 use super::neighbours::{avoid_label, wish_label};
 use super::{Placed, PodRow, Stand, World, must};
@@ -177,10 +177,32 @@ impl World {
         Ok(())
     }
 
-    /// Pods that wait get jobs that ask for what the pods say now, in the order in which they came.
+    /// Pods that wait get jobs that ask for what the pods say now, in the order in which they came;
+    /// and so do those behind them in their queues, for a new job stands last. Cost: all pods are
+    /// looked at once.
     fn ask_anew(&mut self, pods: Vec<String>, now: Time) -> Result<(), KubernetesError> {
-        let mut pods: Vec<_> = pods.iter().filter_map(|uid| self.as_it_waits(uid)).collect();
-        pods.sort_by_key(|(job, _)| (self.driver.job(*job).map(|job| job.submit()), *job));
+        if pods.is_empty() {
+            return Ok(());
+        }
+        let place = |row: &PodRow| match row.stand {
+            Stand::Waits(job) => self.driver.job(job).map(|at| (at.queue(), (at.submit(), job))),
+            _ => None,
+        };
+        let mut first: BTreeMap<QueueId, (Time, JobId)> = BTreeMap::new();
+        for (leaf, at) in pods.iter().filter_map(|uid| place(self.pods.get(uid)?)) {
+            first.entry(leaf).and_modify(|least| *least = at.min(*least)).or_insert(at);
+        }
+        let is_behind = |(leaf, at)| first.get(&leaf).is_some_and(|first| *first <= at);
+        let mut pods: Vec<_> = self
+            .pods
+            .iter()
+            .filter_map(|(uid, row)| {
+                let (leaf, at) = place(row).filter(|place| is_behind(*place))?;
+                Some((at, leaf, uid.clone()))
+            })
+            .collect();
+        pods.sort_unstable();
+        let pods: Vec<_> = pods.iter().filter_map(|(_, _, uid)| self.as_it_waits(uid)).collect();
         for (job, seen) in pods {
             must(self.driver.job_cancelled(now, job))?;
             self.told = true;

@@ -321,9 +321,7 @@ impl World {
         let detail = PodJob { pod, queue, binds: seen.ours, amounts, rule: text, wish, avoids };
         let name = format!("{}/{}", seen.name.namespace, seen.name.name);
         let uid = &seen.name.uid;
-        let came = self.pods.get_mut(uid).is_some_and(|row| std::mem::replace(&mut row.came, true));
-        // A key is never used twice.
-        let key = if came { format!("{uid}@{}", now.as_micros()) } else { uid.clone() };
+        let key = self.pods.get_mut(uid).map_or_else(|| uid.clone(), |row| row.next_key(now));
         let new = || NewJob {
             key: JobKey::from(key.as_str()),
             name: Some(JobKey::from(name.as_str())),
@@ -533,9 +531,23 @@ impl PodRow {
             avoids: Vec::new(),
             near: Arc::default(),
             came: false,
+            keyed: None,
             stand: Stand::Outside,
             charged_until: None,
             said: None,
+        }
+    }
+    /// The key of the pod's next job: one that none had before.
+    pub(super) fn next_key(&mut self, now: Time) -> String {
+        let uid = &self.name.uid;
+        if !std::mem::replace(&mut self.came, true) {
+            return uid.clone();
+        }
+        let more = self.keyed.filter(|(then, _)| *then == now).map_or(0, |(_, more)| more + 1);
+        self.keyed = Some((now, more));
+        match more {
+            0 => format!("{uid}@{}", now.as_micros()),
+            more => format!("{uid}@{}.{more}", now.as_micros()),
         }
     }
 }

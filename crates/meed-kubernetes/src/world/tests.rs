@@ -8,7 +8,7 @@ use meed::{Span, Time};
 use meed_config::policy::PolicySpec;
 use serde_json::{Value, json};
 
-use super::{Answer, Found, Listed, Order, StartOrder, World};
+use super::{Answer, Found, Listed, Order, PodName, PodRow, StartOrder, World};
 use crate::clock::{LedgerClock, unix_micros};
 use crate::crd::QueueObject;
 use crate::ledger::{About, Checkpoint};
@@ -420,6 +420,49 @@ fn a_stranger_that_keeps_others_away_is_kept_away_from() {
     assert_eq!(test.nodes_of_starts(), [""; 0]);
     test.gone(&stranger("s1", "n1", "web"));
     assert_eq!(test.nodes_of_starts(), ["n1"]);
+}
+
+#[test]
+fn who_must_ask_anew_keeps_its_place_in_its_queue() {
+    let mut test = Test::with_hosts();
+    // Sixteen cores are all there are: each pod but the strangers asks for eight.
+    let wide = |uid: &str, app: &str, more: Value| {
+        let mut pod = json!({ "metadata": { "name": uid, "labels": { "app": app } },
+            "spec": { "containers": [
+                { "name": "c", "resources": { "requests": { "cpu": "8" } } }
+            ] } });
+        lay(&mut pod, more);
+        self::pod(uid, "binds", pod)
+    };
+    for (uid, node) in [("f1", "n1"), ("f2", "n2")] {
+        test.seen(&wide(uid, "none", bound(node)));
+    }
+    for (uid, app) in [("w1", "web"), ("w2", "db"), ("w3", "web"), ("w4", "db")] {
+        test.seen(&wide(uid, app, json!({})));
+    }
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    // It keeps two of them away from the first node: they ask anew, and go behind nobody for it.
+    test.seen(&stranger("s1", "n1", "web"));
+    let mut order = Vec::new();
+    for last in ["f2", "w1", "w2", "w3"] {
+        let app = if last == "w2" { "db" } else { "web" };
+        test.gone(&wide(last, app, bound("n2")));
+        let starts = test.starts();
+        for start in &starts {
+            let app = if start.pod.uid.ends_with(['2', '4']) { "db" } else { "web" };
+            test.seen(&wide(&start.pod.uid, app, bound(&start.node)));
+        }
+        order.extend(starts.into_iter().map(|start| start.pod.uid));
+    }
+    assert_eq!(order, ["w1", "w2", "w3", "w4"]);
+}
+
+#[test]
+fn a_pod_never_has_two_jobs_of_one_key() {
+    let mut row = PodRow::named(PodName { uid: "u".to_owned(), ..PodName::default() });
+    let (then, later) = (Time::from_micros(7).unwrap(), Time::from_micros(8).unwrap());
+    let keys = [then, then, then, then, later].map(|now| row.next_key(now));
+    assert_eq!(keys, ["u", "u@7", "u@7.1", "u@7.2", "u@8"]);
 }
 
 #[test]
