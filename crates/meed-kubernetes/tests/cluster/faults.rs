@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kube::api::PostParams;
+use kube::api::{ListParams, PostParams};
 use serde_json::json;
 
 use crate::check::{note, ran};
@@ -121,6 +121,51 @@ fn a_pod_made_anew_under_its_name_is_another() {
         assert_eq!((status.running, status.waiting), (Some(1), Some(0)));
         plane.ledger_is_true("alpha", 4.0).await;
         plane.invariants(&["alpha"], 8.0).await;
+    });
+}
+
+/// While the head of the ledger cannot be written, checkpoints fail; the first that does not leaves
+/// nothing of them behind.
+#[test]
+fn checkpoints_that_failed_leave_nothing_behind() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(1).await;
+        plane.queue("alpha", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        let kind = "ValidatingAdmissionPolicy";
+        let rule = json!({ "apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"],
+            "resources": ["configmaps"] });
+        let policy = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
+            "metadata": { "name": "no-head" },
+            "spec": { "failurePolicy": "Fail", "matchConstraints": { "resourceRules": [rule] },
+                "validations": [{ "expression": "object.metadata.name != 'meed-ledger'" }] },
+        });
+        let binding = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": format!("{kind}Binding"),
+            "metadata": { "name": "no-head" },
+            "spec": { "policyName": "no-head", "validationActions": ["Deny"] },
+        });
+        plane.apply(&policy).await;
+        plane.apply(&binding).await;
+        plane.submit("alpha", "a", 4, "4", "1s").await;
+        let maps = plane.api("v1", "ConfigMap", Some("meed-system"));
+        let shards = async || {
+            let list = maps.list(&ListParams::default().labels("meed.dev/ledger")).await;
+            list.expect("a list").items.len()
+        };
+        until("checkpoints fail", 60, async || {
+            meed.log().contains("no checkpoint: ") && shards().await >= 3
+        })
+        .await;
+        let bindings = format!("{kind}Binding");
+        let bindings = plane.api("admissionregistration.k8s.io/v1", &bindings, None);
+        bindings.delete("no-head", &Default::default()).await.expect("it is deleted");
+        until("one checkpoint is all there is", 60, async || shards().await == 1).await;
+        assert!(!meed.has_ended(), "{}", meed.log());
+        meed.end().await;
+        plane.ledger_is_true("alpha", 0.0).await;
     });
 }
 

@@ -53,7 +53,7 @@ use presets::Preset;
 use reasons::{NoJob, Reasons};
 use record::Record;
 use rows::{Row, Rows};
-use separated::{SEPARATORS, Separated, separator_of};
+use separated::{SEPARATORS, Separated, separator_in, separator_of};
 
 /// How the values of a table are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -356,17 +356,13 @@ impl Table {
     fn separated(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
         let separator = match options.separator {
             Some(separator) => separator,
-            None => {
-                let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
-                let mut first = Vec::new();
-                while first.is_empty() {
-                    let Some(line) = lines.next_line()? else { break };
-                    first.extend_from_slice(line.trim_ascii());
-                }
-                separator_of(&first).unwrap_or(b',')
-            }
+            None => separator_in(origin)?,
         };
         let mut reader = Separated::new(Lines::new(origin.open()?, LINE_LIMIT), separator);
+        // Slurm prints names of jobs as they are.
+        if options.known == Some(KnownTable::Slurm) {
+            reader = reader.without_quotes();
+        }
         let mut record = Record::default();
         let mut sample = Vec::new();
         let mut names = Vec::new();

@@ -11,7 +11,8 @@
 use std::collections::VecDeque;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use meed_files::lines::Lines;
+use meed_files::lines::{LINE_LIMIT, Lines};
+use meed_files::open::Origin;
 
 use super::record::Record;
 use crate::TraceError;
@@ -44,10 +45,24 @@ pub(super) fn separator_of(line: &[u8]) -> Option<u8> {
     (counts[best] > 0).then(|| SEPARATORS[best].1)
 }
 
+/// The separator of a file, by its first line that holds something.
+pub(super) fn separator_in(origin: &Origin) -> Result<u8, TraceError> {
+    let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
+    while let Some(line) = lines.next_line()? {
+        let line = line.trim_ascii();
+        if !line.is_empty() {
+            return Ok(separator_of(line).unwrap_or(b','));
+        }
+    }
+    Ok(b',')
+}
+
 /// See the module.
 pub(super) struct Separated {
     pub(super) lines: Lines,
     separator: u8,
+    /// Whether a quote is more than a letter.
+    has_quotes: bool,
     /// Lines that were read for a record that was none: to be read again.
     pending: VecDeque<(u64, Vec<u8>)>,
     quotes: Reader,
@@ -56,7 +71,12 @@ pub(super) struct Separated {
 impl Separated {
     pub(super) fn new(lines: Lines, separator: u8) -> Separated {
         let quotes = ReaderBuilder::new().delimiter(separator).build();
-        Separated { lines, separator, pending: VecDeque::new(), quotes }
+        Separated { lines, separator, has_quotes: true, pending: VecDeque::new(), quotes }
+    }
+
+    /// Of a program that never puts a field in quotes: each is a letter.
+    pub(super) fn without_quotes(self) -> Separated {
+        Separated { has_quotes: false, ..self }
     }
 
     /// The next record that is not empty; `None` at the end. What is wrong with it concerns it
@@ -68,7 +88,7 @@ impl Separated {
         loop {
             let Some(found) = self.take_line(record)? else { return Ok(None) };
             if found {
-                return Ok(Some(match split(record, self.separator) {
+                return Ok(Some(match split(record, self.separator, self.has_quotes) {
                     Plain::Split => Ok(()),
                     Plain::TooMany => Err(too_many()),
                     Plain::Quoted => self.quoted(record)?,
@@ -161,11 +181,12 @@ enum Plain {
     TooMany,
 }
 
-/// Splits the line in `record`, if it has no quote.
-fn split(record: &mut Record, separator: u8) -> Plain {
+/// Splits the line in `record`, if it has no quote that means something.
+fn split(record: &mut Record, separator: u8, has_quotes: bool) -> Plain {
     let mut from = 0;
-    for at in memchr::memchr2_iter(separator, b'"', &record.text) {
-        if record.text[at] == b'"' {
+    let quote = if has_quotes { b'"' } else { separator };
+    for at in memchr::memchr2_iter(separator, quote, &record.text) {
+        if record.text[at] != separator {
             record.fields.clear();
             return Plain::Quoted;
         }

@@ -341,6 +341,11 @@ fn what_older_slurms_write_is_read() {
         "10 ann 3 1x 8000/2000/0 60 limit 5400",
     ];
     assert_eq!(read(text, &slurm(&[])), expected);
+    // Slurm puts nothing in quotes, so one is a letter of a name.
+    for quoted in ["|\"train|", "|tr\"ain|", "|\"train\"|"] {
+        let named = SACCT.replace("|train|", quoted);
+        assert_eq!(read(&named, &slurm(&[])), read(SACCT, &slurm(&[])), "{quoted}");
+    }
     // An attempt that was requeued has held what it held.
     let again = SACCT.replace("|COMPLETED", "|REQUEUED");
     assert_eq!(read(&again, &slurm(&[])), read(SACCT, &slurm(&[])));

@@ -8,7 +8,7 @@
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use meed::{MAX_MICROS, MICROS_PER_S};
 use meed_config::decimal::{NumberError, Rounding, parse_scaled, parse_short};
 use meed_config::units::parse_span;
@@ -243,7 +243,10 @@ pub(super) fn duration(text: &[u8], unit: TimeUnit) -> Result<u64, Wrong> {
         return clock(words);
     }
     if words.starts_with('P') {
-        let span: SignedDuration = words.parse().map_err(|_| Wrong::Unreadable)?;
+        // A day is 24 hours, as a table of durations has no dates; months have no length.
+        let days = SpanRelativeTo::days_are_24_hours();
+        let span: Span = words.parse().map_err(|_| Wrong::Unreadable)?;
+        let span: SignedDuration = span.to_duration(days).map_err(|_| Wrong::Unreadable)?;
         let micros = u64::try_from(span.as_micros()).map_err(|_| Wrong::Negative)?;
         return if micros <= MAX_MICROS { Ok(micros) } else { Err(Wrong::TooLarge) };
     }
@@ -346,6 +349,11 @@ mod tests {
             ("1 days 02:03:04", Ok(93_784 * S)),
             ("0 days 00:00:01.000001", Ok(S + 1)),
             ("PT1H30M", Ok(5400 * S)),
+            ("P1DT2H", Ok(26 * 3600 * S)),
+            ("P1W", Ok(7 * 86_400 * S)),
+            ("PT0.5S", Ok(S / 2)),
+            ("P1M", Err(Wrong::Unreadable)),
+            ("P-1D", Err(Wrong::Unreadable)),
             ("1h 30min", Ok(5400 * S)),
             ("-5", Err(Wrong::Negative)),
             ("-00:05:00", Err(Wrong::Negative)),

@@ -16,7 +16,7 @@ use meed_files::open::Origin;
 
 use super::guess;
 use super::record::Record;
-use super::separated::{Separated, separator_of};
+use super::separated::{Separated, separator_in};
 use super::{header, names_of};
 use crate::TraceError;
 
@@ -53,7 +53,7 @@ pub struct WeightsFound<'a> {
 /// Reads all weights of a table.
 pub fn read_weights(origin: &Origin) -> Result<Vec<WeightRow>, TraceError> {
     let file = origin.name();
-    let mut lines = Separated::new(Lines::new(origin.open()?, LINE_LIMIT), separator(origin)?);
+    let mut lines = Separated::new(Lines::new(origin.open()?, LINE_LIMIT), separator_in(origin)?);
     let mut record = Record::default();
     let Some(first) = lines.next(&mut record)? else {
         return Err(header(file, 1, format!("the file is empty; {}", wanted())));
@@ -67,17 +67,6 @@ pub fn read_weights(origin: &Origin) -> Result<Vec<WeightRow>, TraceError> {
         rows.extend(row.map_err(|why| header(file, record.line, why))?);
     }
     Ok(rows)
-}
-
-/// The separator of the first line that holds something.
-fn separator(origin: &Origin) -> Result<u8, TraceError> {
-    let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
-    while let Some(line) = lines.next_line()? {
-        if !line.trim_ascii().is_empty() {
-            return Ok(separator_of(line).unwrap_or(b','));
-        }
-    }
-    Ok(b',')
 }
 
 fn wanted() -> String {
