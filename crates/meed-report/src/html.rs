@@ -13,7 +13,7 @@ use crate::table::{TableOptions, summary_table};
 
 const PAGE: &str = include_str!("../assets/report.html");
 /// In the order in which they build on one another.
-const SCRIPT: [&str; 19] = [
+const SCRIPT: [&str; 20] = [
     shell::BASE,
     include_str!("../assets/js/data.js"),
     shell::FORMAT,
@@ -31,6 +31,7 @@ const SCRIPT: [&str; 19] = [
     include_str!("../assets/js/jobviews.js"),
     include_str!("../assets/js/gantt.js"),
     include_str!("../assets/js/overtaken.js"),
+    include_str!("../assets/js/gains.js"),
     include_str!("../assets/js/sections.js"),
     include_str!("../assets/js/main.js"),
 ];
@@ -38,7 +39,7 @@ const SCRIPT: [&str; 19] = [
 /// The report as HTML.
 pub fn to_html(comparison: &Comparison) -> String {
     shell::fill(PAGE, |name| match name {
-        "title" => escape(&comparison.scenario),
+        "title" => escape(embed::title(&comparison.scenario)),
         "style" => [shell::PLOT_STYLE, shell::STYLE].join("\n"),
         "library" => shell::library(),
         "script" => SCRIPT.join("\n"),

@@ -1,5 +1,5 @@
-//! `cargo xtask browser`: the dashboard in a real browser, without a window, and the HTTP interface
-//! under requests made up from its own description.
+//! `cargo xtask browser`: the dashboard and a report in a real browser, without a window, and the
+//! HTTP interface under requests made up from its own description.
 //!
 //! The first needs Node with npm, and Chromium, the second Python; where one of them is missing it
 //! says what it leaves out, and that is no failure. playwright-core, which steers the browser,
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::tools::{built_for, root, runs};
+use crate::tools::{built_for, root, runs, succeed};
 use bench::Bench;
 
 /// The version that the check was written for.
@@ -30,8 +30,8 @@ fn pages(program: &Path) -> Result<(), String> {
         Ok(found) => found,
         Err(missing) => {
             crate::say(&format!(
-                "LEFT OUT: the dashboard is not tested in a browser (xtask/browser), for there is \
-                 no {missing} here"
+                "LEFT OUT: dashboard and report are not tested in a browser (xtask/browser), for \
+                 there is no {missing} here"
             ));
             return Ok(());
         }
@@ -40,25 +40,28 @@ fn pages(program: &Path) -> Result<(), String> {
     fs::create_dir_all(&pictures).map_err(|why| format!("{}: {why}", pictures.display()))?;
     let bench = Bench::start(program)?;
     bench.load()?;
-    let status = Command::new("node")
-        .arg(root().join("xtask/browser/check.mjs"))
-        .env("MEED", &bench.program)
-        .env("MEED_SOCKET", bench.folder.join("meed.sock"))
-        .env("MEED_URL", &bench.url)
-        .env("CHROMIUM", chromium)
-        .env("PLAYWRIGHT", playwright)
-        .env("PICTURES", &pictures)
-        .env("PROFILE", bench.folder.join("profile"))
-        .stdin(Stdio::null())
-        .status()
-        .map_err(|why| format!("node: {why}"))?;
-    match status.success() {
-        true => {
-            crate::say(&format!("the dashboard is well; pictures in {}", pictures.display()));
-            Ok(())
-        }
-        false => Err("the dashboard is not what it should be".to_owned()),
-    }
+    let check = |script: &str, what: &str, own: &[(&str, &Path)]| {
+        let mut node = Command::new("node");
+        node.arg(root().join("xtask/browser").join(script))
+            .env("CHROMIUM", &chromium)
+            .env("PLAYWRIGHT", &playwright)
+            .env("PICTURES", &pictures)
+            .env("PROFILE", bench.folder.join(format!("profile-{script}")))
+            .envs(own.iter().copied())
+            .stdin(Stdio::null());
+        succeed(&mut node, what)
+    };
+    let (socket, url) = (bench.folder.join("meed.sock"), Path::new(&bench.url));
+    let of_server = [("MEED", &*bench.program), ("MEED_SOCKET", &*socket), ("MEED_URL", url)];
+    check("check.mjs", "the dashboard in a browser", &of_server)?;
+    let report = bench.folder.join("report.html");
+    let mut simulate = Command::new(&bench.program);
+    let example = root().join("examples/lending.toml");
+    simulate.arg("simulate").arg(example).arg("--quiet").arg("--report").arg(&report);
+    succeed(&mut simulate, "a simulation with a report")?;
+    check("report.mjs", "the report in a browser", &[("REPORT", &report)])?;
+    crate::say(&format!("dashboard and report are well; pictures in {}", pictures.display()));
+    Ok(())
 }
 
 /// The browser, and the folder of what steers it; or what is missing.

@@ -283,6 +283,7 @@ Meed.sections = (() => {
       data.runs.length > 1 ? "Bold and underlined: best of the policies." : "")];
 
   const list = data.runs.length ? [
+    ...(Meed.gains.some ? [{ id: "gains", title: "Who gains, who loses", parts: () => Meed.gains.parts(register) }] : []),
     { id: "summary", title: "Summary", parts: summary },
     { id: "fairness", title: "Fairness", parts: fairness },
     { id: "resources", title: "Demand and usage", parts: resources },

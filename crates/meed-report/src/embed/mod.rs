@@ -7,6 +7,7 @@ mod digits;
 mod mapreduce;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use meed_driver::record::{
     Comparison, GroupRecord, JOB_PERCENTILES, QueueRecord, QueueSeries, RunRecord, Series,
@@ -27,13 +28,21 @@ const MAX_VALUES: usize = 1_600_000;
 /// So many samples are kept of any series, however many tenants there are.
 const MIN_SAMPLES: usize = 24;
 
+/// What a report is called: the scenario as it was named, but of an absolute path the file alone. A
+/// page is shown to others, who need not know where it was made.
+pub(crate) fn title(scenario: &str) -> &str {
+    let path = Path::new(scenario);
+    let file = path.file_name().filter(|_| path.is_absolute());
+    file.and_then(|file| file.to_str()).unwrap_or(scenario)
+}
+
 /// The data of the report as JSON that can stand inside a `<script>` element.
 pub(crate) fn data(comparison: &Comparison) -> String {
     let stride = stride(comparison);
     let plan = Plan::new(comparison);
     let view = View {
         schema: comparison.schema,
-        scenario: &comparison.scenario,
+        scenario: title(&comparison.scenario),
         seed: comparison.seed.to_string(),
         assumptions: &comparison.assumptions,
         percentiles: JOB_PERCENTILES,

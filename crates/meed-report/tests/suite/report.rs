@@ -302,6 +302,24 @@ fn the_same_record_gives_the_same_bytes() {
     assert!(Lcg::new(1).next_f64() < 1.0);
 }
 
+/// A page is shown to others, who need not know where it was made.
+#[test]
+fn the_report_names_no_folder_of_whoever_made_it() {
+    let mut c = four_tenants();
+    for (scenario, shown) in [
+        ("/home/ann/secret/day.toml", "day.toml"),
+        ("examples/day.toml", "examples/day.toml"),
+        ("", ""),
+        ("/", "/"),
+    ] {
+        c.scenario = scenario.to_owned();
+        let html = to_html(&c);
+        assert!(!html.contains("secret"), "{scenario}");
+        assert_eq!(data_of(&html)["scenario"], shown);
+        assert!(html.contains(&format!("<title>{shown}")), "{scenario}");
+    }
+}
+
 #[test]
 fn the_file_holds_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();

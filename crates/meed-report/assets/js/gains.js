@@ -1,0 +1,119 @@
+// Purpose: who gains and who loses: each tenant under each policy against one that the reader chooses, in words first.
+
+Meed.gains = (() => {
+  const { h, s, marker } = Meed.dom;
+  const { data, format, theme } = Meed;
+  const { select } = Meed.figure;
+  /** Changes below this are none that a reader should act on. */
+  const ALIKE = 0.05;
+  /** Of many tenants so many are listed at either end. */
+  const ENDS = 6;
+  const WIDTH = 180;
+  const ROW = 18;
+  const QUANTITIES = [
+    ["mean", "mean job time", (q) => q.mean_job_s],
+    ["p50", "median job time", (q) => q.p50_job_s],
+    ["p99", "99 % job time", (q) => q.p99_job_s],
+    ["wait", "mean wait", (q) => q.mean_wait_s],
+    ["longest", "longest wait", (q) => q.longest_wait_s],
+  ];
+  const some = data.runs.length > 1 && data.tenants.length > 0;
+  // What people have today, where it was run: a policy without memory.
+  const memoryless = data.runs.findIndex((run) => /^(fair|drf)\b/.test(run.policy));
+  let base = Math.max(0, memoryless);
+  let quantity = QUANTITIES[0];
+
+  const others = () => data.runs.map((_, r) => r).filter((r) => r !== base);
+  const valueIn = (run, t) => (data.runs[run].outcome[t] ? quantity[2](data.runs[run].outcome[t]) : null);
+
+  /** Change against the base as a ratio; null where either is missing, 1 where both are nothing. */
+  function ratio(run, t) {
+    const [before, now] = [valueIn(base, t), valueIn(run, t)];
+    if (!data.number(before) || !data.number(now)) return null;
+    return before === now ? 1 : before > 0 ? now / before : Infinity;
+  }
+  const isLonger = (r) => r !== null && r > 1 + ALIKE;
+  const isShorter = (r) => r !== null && r < 1 - ALIKE;
+
+  function inWords(r) {
+    if (r === null) return "";
+    if (!isLonger(r) && !isShorter(r)) return "about the same";
+    const times = r > 1 ? r : 1 / r;
+    if (!Number.isFinite(times)) return r > 1 ? "longer" : "none any more";
+    return `${format.num(times, times < 10 ? 2 : 3)} × ${r > 1 ? "longer" : "shorter"}`;
+  }
+
+  /** Tenants by their change under the last of the other policies, most gained first. */
+  function order() {
+    const last = others().pop();
+    return data.order((t) => ratio(last, t)).filter((t) => others().some((run) => ratio(run, t) !== null));
+  }
+
+  /** One policy against the base, as a sentence. */
+  function sentence(run) {
+    const changes = data.tenants.map(({ index }) => [index, ratio(run, index)]).filter(([, r]) => r !== null);
+    const [won, lost] = [isShorter, isLonger].map((is) => changes.filter(([, r]) => is(r)).sort(([, a], [, b]) => a - b));
+    const named = ([t]) => [h("b", {}, data.tenants[t].name), ` (${format.time(valueIn(base, t))}, now ${format.time(valueIn(run, t))})`];
+    const some = (found) => (found.length === 1 ? "1 has" : `${found.length ? format.count(found.length) : "none"} have`);
+    const below = (r) => data.runs[r].queues.filter((q) => data.number(q.rho) && q.rho < 1 - 1e-9).length;
+    const name = data.runs[base].policy;
+    return h("li", {}, h("b", {}, data.runs[run].policy), ` against ${name}: of ${format.count(changes.length)} tenants ${some(won)} a ${quantity[1]} that is shorter by ${ALIKE * 100} % or more, and ${some(lost)} a longer one.`,
+      won.length ? [" Most gains ", named(won[0]), "."] : null,
+      lost.length ? [" Most loses ", named(lost[lost.length - 1]), "."] : null,
+      ` Below their own share (ρ < 1): ${format.count(below(run))}; under ${name}: ${format.count(below(base))}.`);
+  }
+
+  /** Ring: the base; marks: the others; between them who gains and who loses. */
+  function dumbbell(t, [low, high]) {
+    const place = (v) => 8 + (WIDTH - 16) * (high > low ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : 0.5);
+    const rows = others().filter((run) => data.number(valueIn(run, t)));
+    const svg = s("svg", { width: WIDTH, height: ROW * Math.max(1, rows.length), role: "img",
+      "aria-label": rows.map((run) => `${data.runs[run].policy}: ${inWords(ratio(run, t))}`).join(", ") });
+    rows.forEach((run, i) => {
+      const y = ROW * (i + 0.5);
+      const r = ratio(run, t);
+      const [from, to] = [valueIn(base, t), valueIn(run, t)];
+      const ink = isLonger(r) ? theme.tenant(1).color : isShorter(r) ? theme.tenant(0).color : theme.color("soft");
+      if (data.number(from)) {
+        svg.append(s("line", { x1: place(from), x2: place(to), y1: y, y2: y, stroke: ink, "stroke-width": 3 }), marker("ring", place(from), y, theme.color("ink"), 4));
+      }
+      svg.append(marker(theme.policy(run).shape, place(to), y, ink, 5));
+    });
+    return svg;
+  }
+
+  function listing() {
+    const all = order();
+    const cut = all.length > 2 * ENDS + 2;
+    const shown = cut ? [...all.slice(0, ENDS), ...all.slice(-ENDS)] : all;
+    const values = shown.flatMap((t) => data.runs.map((_, run) => valueIn(run, t))).filter((v) => data.number(v) && v > 0);
+    const range = values.length ? [Math.max(Math.min(...values), Math.max(...values) * 1e-5), Math.max(...values)] : [1, 1];
+    const head = ["Tenant", data.runs[base].policy, ...others().map((run) => data.runs[run].policy), "Change"];
+    const row = (t) => h("tr", {}, h("th", { scope: "row" }, data.tenants[t].name), h("td", {}, format.time(valueIn(base, t))),
+      others().map((run) => h("td", {}, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t))))),
+      h("td", { class: "change" }, dumbbell(t, range)));
+    const caption = cut ? `The ${ENDS} tenants that gain most and the ${ENDS} that lose most under ${data.runs[others().pop()].policy}, of ${format.count(all.length)}; all are below, under Tenants.`
+      : "Most gained first.";
+    return h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": "Tenants against the chosen policy" },
+      h("table", { class: "gains" }, h("caption", {}, caption),
+        h("thead", {}, h("tr", {}, head.map((text, i) => h("th", { scope: "col", class: i === head.length - 1 ? "text" : null }, text)))),
+        h("tbody", {}, shown.map(row))));
+  }
+
+  /** The elements of the section; what must be drawn anew with another theme goes to `register`. */
+  function parts(register) {
+    const body = h("div", {});
+    const redraw = () => body.replaceChildren(h("ul", { class: "gains-words" }, others().map(sentence)), listing());
+    redraw();
+    register({ redraw });
+    return [
+      h("div", { class: "controls" },
+        select("Compared with", data.runs.map((run, r) => [String(r), run.policy]), String(base), (v) => { base = Number(v); redraw(); }),
+        select("By", QUANTITIES.map(([key, name]) => [key, name]), quantity[0], (v) => { quantity = QUANTITIES.find(([key]) => key === v); redraw(); })),
+      body,
+      h("p", { class: "explain" }, "Ring: the policy compared with; mark: the other policy, on a logarithmic axis that all rows share. Blue: shorter; orange: longer."),
+    ];
+  }
+
+  return { some, parts };
+})();

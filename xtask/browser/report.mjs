@@ -1,0 +1,61 @@
+// The report of a simulation in a real browser: `cargo xtask browser` makes one and calls this.
+//
+// It fails on: an error on the console, a request to anywhere, anything that is cut off at three widths or in print,
+// and a first screen that does not say who gains and who loses.
+//
+// Environment: REPORT (the file), CHROMIUM, PLAYWRIGHT (the folder of playwright-core), PICTURES (a folder), PROFILE
+// (an empty folder).
+
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const env = process.env;
+const { chromium } = createRequire(path.join(env.PLAYWRIGHT, "x.js"))("playwright-core");
+const problems = [];
+const say = (text) => process.stdout.write(text + "\n");
+const demand = (is, what) => (is ? say("  ok: " + what) : problems.push("not so: " + what));
+
+const browser = await chromium.launchPersistentContext(env.PROFILE, {
+  executablePath: env.CHROMIUM, headless: true, viewport: { width: 1440, height: 1000 },
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"],
+});
+try {
+  const page = await browser.newPage();
+  const address = pathToFileURL(env.REPORT).href;
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) problems.push(`console: ${message.text()}`); });
+  page.on("pageerror", (error) => problems.push(`script: ${error.stack || error}`));
+  page.on("request", (request) => { if (!request.url().startsWith(address) && !request.url().startsWith("data:")) problems.push("asked: " + request.url()); });
+  await page.goto(address);
+  const heading = page.getByRole("heading", { name: "Who gains, who loses" });
+  await heading.waitFor();
+  demand((await heading.boundingBox()).y < 400, "who gains stands on the first screen");
+  const words = page.locator(".gains-words li");
+  const compared = async (name) => {
+    await page.getByLabel("Compared with").selectOption({ label: name });
+    return (await words.allInnerTexts()).join(" ");
+  };
+  const against = await compared("fair");
+  demand(/^static against fair: .* long-term against fair: .* Most gains billing \(.*, now .*\)/.test(against), "it is said who gains most: " + against);
+  demand(/^fair against static: .* long-term against static: /.test(await compared("static")), "another policy to compare with gives other sentences");
+  await page.locator("#gains select").nth(1).selectOption({ label: "longest wait" });
+  demand(/longest wait that is shorter/.test(await words.first().innerText()), "another quantity as well");
+  const rows = await page.locator("table.gains tbody tr th").allInnerTexts();
+  demand(rows.length === 4 && rows.includes("science"), "every tenant has a row");
+  for (const width of [390, 768, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(500);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    demand(over <= 0, `nothing is cut off at ${width} pixels`);
+    await page.screenshot({ path: path.join(env.PICTURES, `report-${width}.png`) });
+  }
+  await page.emulateMedia({ media: "print" });
+  const cut = await page.evaluate(() => [...document.querySelectorAll(".table-scroll")]
+    .filter((box) => box.clientHeight > 0 && box.scrollHeight > box.clientHeight + 1).map((box) => box.getAttribute("aria-label")));
+  demand(cut.length === 0, "no table is cut in print" + (cut.length ? ": " + cut.join(", ") : ""));
+} catch (error) {
+  problems.push(String(error.stack || error));
+}
+await browser.close();
+for (const problem of problems) say("WRONG: " + problem);
+process.exit(problems.length ? 1 : 0);
