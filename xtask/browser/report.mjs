@@ -49,9 +49,13 @@ try {
     demand(over <= 0, `nothing is cut off at ${width} pixels`);
     await page.screenshot({ path: path.join(env.PICTURES, `report-${width}.png`) });
   }
+  // The width of A4 between its margins.
+  await page.setViewportSize({ width: 718, height: 1000 });
   await page.emulateMedia({ media: "print" });
+  await page.waitForTimeout(500);
   const cut = await page.evaluate(() => [...document.querySelectorAll(".table-scroll")]
-    .filter((box) => box.clientHeight > 0 && box.scrollHeight > box.clientHeight + 1).map((box) => box.getAttribute("aria-label")));
+    .filter((box) => box.clientHeight > 0 && (box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1)).map((box) => `${box.getAttribute("aria-label")} (${box.scrollWidth} of ${box.clientWidth} wide, ${box.scrollHeight} of ${box.clientHeight} high)`));
+  await page.screenshot({ path: path.join(env.PICTURES, "report-print.png"), fullPage: true });
   demand(cut.length === 0, "no table is cut in print" + (cut.length ? ": " + cut.join(", ") : ""));
 } catch (error) {
   problems.push(String(error.stack || error));
