@@ -65,12 +65,21 @@ impl Scenario {
         let mut scenario = match sets {
             [] => Scenario::of_raw(&file, raw_of(cluster, trace), text, Path::new(""), on_bad_line),
             // What is changed is the text, as of any file.
-            _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line),
+            _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
+                .map_err(without_line),
         }?;
         if !sets.iter().any(|set| set.starts_with("cluster.")) {
             scenario.warnings.extend(note);
         }
         Ok(scenario)
+    }
+}
+
+/// A line of the text that is made is none of the trace, and nobody can look it up.
+fn without_line(error: LoadError) -> LoadError {
+    match error {
+        LoadError::Scenario(error) => ScenarioError { line: None, ..error }.into(),
+        other => other,
     }
 }
 

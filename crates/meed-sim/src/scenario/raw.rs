@@ -16,7 +16,7 @@ pub(super) type Queue = QueueForm<InToml, Spanned<String>>;
 
 /// What holds for every tenant whose own table does not say it.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [queues] table")]
 pub(super) struct QueueDefaults {
     pub(super) weight: Option<Quantity>,
     pub(super) max: Option<AmountsByName>,
