@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use meed::Time;
 use meed_config::units::parse_span;
-use meed_sim::explain::{LogSubject, explain};
+use meed_sim::explain::{LogSubject, explain, queues_at};
 use meed_sim::replay::Recording;
+use serde::Serialize;
 
 use crate::exit::Failure;
+use crate::explain_all;
 use crate::explain_words::words;
 use crate::output::{print, print_data, remark};
 
@@ -17,10 +19,11 @@ Examples:
   meed simulate examples/lending.toml --policy long-term --log run.jsonl.zst
   meed explain run.jsonl.zst --queue ads
   meed explain run.jsonl.zst --job science/700
-  meed explain run.jsonl.zst --job science/700 --at 14h --json";
+  meed explain run.jsonl.zst --job science/700 --at 14h --json
+  meed explain run.jsonl.zst --at 14h";
 
 #[derive(Args)]
-#[command(group(ArgGroup::new("subject").required(true).args(["job", "queue"])))]
+#[command(group(ArgGroup::new("subject").args(["job", "queue"])))]
 pub(crate) struct ExplainArgs {
     /// A log of `meed simulate --log` (docs/log.md), compressed or not, or the folder of a live
     /// world's journal.
@@ -33,7 +36,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "QUEUE")]
     queue: Option<String>,
     /// When: time since the start of the run, as in 2h or 90s. Default: in the middle of its
-    /// longest wait.
+    /// longest wait. With neither a job nor a queue: how all queues stand then.
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     /// Which run, where the log holds several: its number from 1, or its policy.
@@ -47,17 +50,38 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let at = args.at.as_deref().map(parse_span).transpose();
     let at = at.map_err(|why| Failure::Usage(format!("--at: {why}")))?;
-    let subject = match (&args.job, &args.queue) {
-        (Some(job), _) => LogSubject::Job(job.clone()),
-        (None, queue) => LogSubject::Queue(queue.clone().unwrap_or_default()),
+    let at = at.map(|at| Time::ZERO.saturating_add(at));
+    let subject = match (&args.job, &args.queue, at) {
+        (Some(job), _, _) => LogSubject::Job(job.clone()),
+        (None, Some(queue), _) => LogSubject::Queue(queue.clone()),
+        (None, None, Some(at)) => return all(args, at),
+        (None, None, None) => {
+            let what = "name a --job or a --queue that waits, or with --at an instant at which all \
+                        queues are shown";
+            return Err(Failure::Usage(what.to_owned()));
+        }
     };
     let recording = Recording::open(&args.log_file, args.run.as_deref())?;
-    let explanation = explain(&recording, &subject, at.map(|at| Time::ZERO.saturating_add(at)))?;
+    let explanation = explain(&recording, &subject, at)?;
     if args.json {
-        let text = serde_json::to_string(&explanation)
-            .expect("an explanation has no keys that JSON could not have");
-        return print_data(&(text + "\n"));
+        return print_json(&explanation);
     }
     explanation.remarks.iter().for_each(|words| remark(words));
     print(&words(&explanation, recording.units()))
+}
+
+/// How all queues stand.
+fn all(args: &ExplainArgs, at: Time) -> Result<(), Failure> {
+    let recording = Recording::open(&args.log_file, args.run.as_deref())?;
+    let told = queues_at(&recording, at)?;
+    if args.json {
+        return print_json(&told);
+    }
+    told.remarks.iter().for_each(|words| remark(words));
+    print(&explain_all::words(&told, recording.units()))
+}
+
+fn print_json(told: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(told).expect("an answer has no keys that JSON could not have");
+    print_data(&(text + "\n"))
 }

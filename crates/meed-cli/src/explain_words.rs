@@ -473,16 +473,7 @@ impl Words<'_> {
 
     /// An amount in natural units.
     fn amount(&self, name: &str, amount: f64) -> String {
-        match self.unit(name) {
-            Unit::Milli => plain(amount),
-            Unit::Bytes => {
-                let sign = if amount < 0.0 { "-" } else { "" };
-                // Whole MiB are fine enough once there are many.
-                let bytes = amount.abs() as u64;
-                let bytes = if bytes >= 16 << 30 { bytes >> 20 << 20 } else { bytes };
-                format!("{sign}{}", format_amount(bytes, Unit::Bytes))
-            }
-        }
+        amount_of(self.unit(name), amount)
     }
 
     /// What is asked for, held or free, by resource.
@@ -494,14 +485,33 @@ impl Words<'_> {
 
     /// A resource x time.
     fn used(&self, name: &str, seconds: f64) -> String {
-        let (number, unit) = match self.unit(name) {
-            Unit::Milli => (seconds, name.to_owned()),
-            Unit::Bytes => (seconds / (1u64 << 30) as f64, format!("{name}-GiB")),
-        };
-        match number.abs() >= 3600.0 {
-            true => format!("{:.1} {unit}-h", number / 3600.0),
-            false => format!("{} {unit}-s", plain((number * 10.0).round() / 10.0)),
+        used_of(name, self.unit(name), seconds)
+    }
+}
+
+/// An amount of a resource in this unit.
+pub(crate) fn amount_of(unit: Unit, amount: f64) -> String {
+    match unit {
+        Unit::Milli => plain(amount),
+        Unit::Bytes => {
+            let sign = if amount < 0.0 { "-" } else { "" };
+            // Whole MiB are fine enough once there are many.
+            let bytes = amount.abs() as u64;
+            let bytes = if bytes >= 16 << 30 { bytes >> 20 << 20 } else { bytes };
+            format!("{sign}{}", format_amount(bytes, Unit::Bytes))
         }
+    }
+}
+
+/// So much of the resource `name` x time.
+pub(crate) fn used_of(name: &str, unit: Unit, seconds: f64) -> String {
+    let (number, unit) = match unit {
+        Unit::Milli => (seconds, name.to_owned()),
+        Unit::Bytes => (seconds / (1u64 << 30) as f64, format!("{name}-GiB")),
+    };
+    match number.abs() >= 3600.0 {
+        true => format!("{:.1} {unit}-h", number / 3600.0),
+        false => format!("{} {unit}-s", plain((number * 10.0).round() / 10.0)),
     }
 }
 
@@ -516,7 +526,7 @@ fn tasks(count: u64) -> String {
 }
 
 /// A time of the run.
-fn clock(seconds: f64) -> String {
+pub(crate) fn clock(seconds: f64) -> String {
     length(seconds)
 }
 

@@ -97,6 +97,7 @@ fn names_of_a_scenario() {
         for job in ["b/j".to_owned(), format!("q{0}/j{0}", nasty())] {
             check(folder, &["explain", "l.jsonl", "--job", &job, "--at", "5s"], 0);
         }
+        check(folder, &["explain", "l.jsonl", "--at", "5s"], 0);
         check(folder, &["explain", "l.jsonl", "--queue", "nobody", "--at", "5s"], 2);
         check(folder, &["replay", "l.jsonl", "--run", "nobody"], 2);
     }

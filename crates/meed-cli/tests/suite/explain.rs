@@ -248,3 +248,77 @@ fn a_gang_is_told_how_many_of_it_would_fit() {
         assert!(words.contains(why), "{key}: {words}");
     }
 }
+
+/// All queues at an instant are what each is by itself, and their order that of its levels; at the
+/// end they are the record's.
+#[test]
+fn all_queues_at_an_instant_are_each_by_itself() {
+    let folder = folder();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lending.toml");
+    let text = fs::read_to_string(example).expect("the example");
+    record(folder.path(), &text, "long-term");
+    let told = explain(folder.path(), &["--at", "14h"]);
+    assert_eq!((&told["at_s"], &told["as_recorded"]), (&50_400.0.into(), &true.into()));
+    let queues = told["queues"].as_array().expect("queues");
+    assert_eq!(queues.len(), 4);
+    let waiting = queues.iter().filter(|queue| queue["waiting_tasks"] != 0).count();
+    let mut places: Vec<u64> = queues.iter().filter_map(|queue| queue["next"].as_u64()).collect();
+    places.sort_unstable();
+    assert_eq!(places, (0..waiting as u64).collect::<Vec<_>>());
+    for queue in queues {
+        let name = queue["queue"].as_str().expect("a name");
+        let alone = explain(folder.path(), &["--queue", name, "--at", "14h"]);
+        for (key, value) in alone["state"].as_object().expect("books") {
+            assert_eq!(&queue[key], value, "{name}, {key}");
+        }
+        let level = alone["levels"].as_array().and_then(|levels| levels.first());
+        let place = level.map_or(&Value::Null, |level| &level["place"]);
+        assert_eq!(&queue["next"], place, "{name}");
+    }
+    // The end of the run, which is later for nobody.
+    let args = ["simulate", "s.toml", "--quiet", "--policy", "long-term", "--json", "-"];
+    let run: Value = serde_json::from_str(&succeed(folder.path(), &args)).expect("JSON");
+    let end = explain(folder.path(), &["--at", "100d"]);
+    for (queue, recorded) in end["queues"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .zip(run["runs"][0]["queues"].as_array().unwrap())
+    {
+        assert_eq!(queue["queue"], recorded["queue"]);
+        assert_eq!(queue["usage"], recorded["usage"]["cpu"]);
+        assert_eq!((&queue["balance"], &queue["rho"]), (&recorded["balance"], &recorded["rho"]));
+        assert_eq!(queue["next"], Value::Null, "nothing waits any more");
+    }
+    let words = succeed(folder.path(), &["explain", "log.jsonl", "--at", "14h"]);
+    assert!(words.starts_with("All queues under long-term, at 14h; fairness is measured in cpu\n"));
+    assert_eq!(words.lines().filter(|line| line.contains("cpu-h")).count(), 4, "{words}");
+    let failed = meed(folder.path(), &["explain", "log.jsonl"]);
+    assert_eq!(failed.status.code(), Some(2));
+}
+
+/// Alone on its share nobody is next; and queues of a tree are in the order of their parents.
+#[test]
+fn nobody_is_next_where_nothing_is_lent_and_parents_come_first() {
+    let folder = folder();
+    let wide = job("base", "b", 1, 40, "cpu = 1");
+    let jobs = [wide, job("tree.a", "a", 1, 40, "cpu = 1"), job("tree.b", "t", 1, 40, "cpu = 1")];
+    let scenario = format!("{NODES}{}", jobs.concat());
+    let next = |policy: &str| -> Vec<Value> {
+        record(folder.path(), &scenario, policy);
+        let told = explain(folder.path(), &["--at", "5s"]);
+        told["queues"]
+            .as_array()
+            .expect("queues")
+            .iter()
+            .map(|queue| queue["next"].clone())
+            .collect()
+    };
+    assert_eq!(next("static"), [Value::Null, Value::Null, Value::Null]);
+    let mut order = next("fair");
+    order.sort_by_key(|place| place.as_u64());
+    assert_eq!(order, [0, 1, 2]);
+    let places = next("fair");
+    let of = |at: usize| places[at].as_u64().expect("a place");
+    assert_eq!(of(1).abs_diff(of(2)), 1, "siblings stand together: {places:?}");
+}

@@ -7,6 +7,7 @@
 //! waiting would end is the answer to "when".
 
 mod ahead;
+mod all;
 mod find;
 mod passed;
 mod worlds;
@@ -16,6 +17,7 @@ use meed_driver::Books;
 use meed_driver::explain::Standing;
 use serde::Serialize;
 
+pub use all::{QueueAt, QueuesAt, queues_at};
 pub use passed::OvertakenSoFar;
 
 pub use meed_driver::explain::{
@@ -150,45 +152,9 @@ pub fn explain(
     let job = matches!(subject, LogSubject::Job(_)).then(|| found[0].clone());
     let (at, at_is) = instant(at, &found, job.as_ref());
     let mut remarks = recording.remarks();
-    if at > recording.run.end {
-        remarks.push(format!("the run was over at {}; this is its end", recording.run.end));
-    }
-    let at = at.min(recording.run.end);
-    // The world that is compared logs; the one that is looked at, and left alone afterwards, does
-    // not.
-    let differs = differs(recording, at)?;
-    let plays = differs.is_some() && !recording.is_live();
-    let script = plays.then(|| recording.script()).transpose()?;
-    let seen = match recording.is_mapreduce() {
-        _ if recording.is_live() => {
-            let mode = if differs.is_some() { Mode::AsTold } else { Mode::Again };
-            let world = recording.live_world(mode, 0, Log::off())?;
-            look(world, None, at, &queue, job.as_ref())?
-        }
-        true => {
-            let setup = recording.mapreduce_setup(recording.policy(), 0)?;
-            look(mapreduce::World::new(setup, Log::off())?, None, at, &queue, job.as_ref())?
-        }
-        false => {
-            let mut setup = recording.recorded_setup(0, Log::off())?;
-            setup.looks = Looks::holds();
-            match setup.partitioned {
-                true => look(World::partitioned(setup)?, script, at, &queue, job.as_ref())?,
-                false => look(World::whole(setup)?, script, at, &queue, job.as_ref())?,
-            }
-        }
-    };
-    if let Some(difference) = &differs {
-        let whose = match recording.is_mapreduce() {
-            true => "that of its own run",
-            false => "that of the record, played back",
-        };
-        remarks.push(format!(
-            "{}:{}: this Meed decides otherwise; the state is {whose}",
-            recording.log.name(),
-            difference.line
-        ));
-    }
+    let at = clamp(recording, at, &mut remarks);
+    let one = One { queue: &queue, job: job.as_ref() };
+    let (seen, as_recorded) = in_its_world(recording, at, one, &mut remarks)?;
     if seen.is_none() {
         remarks.push(format!("queue `{queue}` is gone by then"));
     }
@@ -217,7 +183,7 @@ pub fn explain(
         queue,
         at_s: seconds(at),
         at_is,
-        as_recorded: differs.is_none(),
+        as_recorded,
         waits: told.waits.is_some(),
         waiting_tasks: told.waits.map_or(0, |waits| waits.tasks),
         waiting_since_s: told.waits.map(|waits| seconds(waits.since)),
@@ -273,29 +239,104 @@ fn check_leaf(recording: &Recording, name: &str) -> Result<(), LogError> {
     }
 }
 
-/// How `queue`, or `job` of it, stands in the world at `at`, everything at that instant included,
-/// and when what waits would be served; `None` where the queue is gone. `script` decides where this
-/// program does not decide as recorded.
-fn look<'a, W: Explained<'a>>(
-    mut world: W,
-    script: Option<Script<'a>>,
-    at: Time,
-    queue: &str,
-    job: Option<&Found>,
-) -> Result<Option<(Standing, Option<Forecast>)>, RunError> {
-    world.begin_to(at, script)?;
-    world.rest_until(at)?;
-    let Some(leaf) = world.books().tree().find_queue(queue) else { return Ok(None) };
-    let asked = job.map(|job| world.job(job.number));
-    let Some(mut standing) = world.standing(leaf, asked) else { return Ok(None) };
-    if let Some(history) = world.holds() {
-        add_moves(&mut standing, history, world.books().tree());
+/// The instant, or the end of the run, with a remark, where it is later.
+fn clamp(recording: &Recording, at: Time, remarks: &mut Vec<String>) -> Time {
+    if at > recording.run.end {
+        remarks.push(format!("the run was over at {}; this is its end", recording.run.end));
     }
-    let forecast = match standing.waits {
-        Some(_) => Some(ahead::forecast(&mut world, leaf, asked.flatten())?),
-        None => None,
+    at.min(recording.run.end)
+}
+
+/// What is looked at in a world.
+trait Look {
+    /// What is seen.
+    type Seen;
+
+    /// Looks at `at`, everything at that instant included. `script` decides where this program does
+    /// not decide as recorded.
+    fn look<'a, W: Explained<'a>>(
+        self,
+        world: W,
+        script: Option<Script<'a>>,
+        at: Time,
+    ) -> Result<Self::Seen, RunError>;
+}
+
+/// What `look` sees in the world of a run, and whether this program decides as recorded up to then;
+/// where it does not, a remark.
+fn in_its_world<L: Look>(
+    recording: &Recording,
+    at: Time,
+    look: L,
+    remarks: &mut Vec<String>,
+) -> Result<(L::Seen, bool), ReplayError> {
+    // The world that is compared logs; the one that is looked at, and left alone afterwards, does
+    // not.
+    let differs = differs(recording, at)?;
+    let plays = differs.is_some() && !recording.is_live();
+    let script = plays.then(|| recording.script()).transpose()?;
+    let seen = match recording.is_mapreduce() {
+        _ if recording.is_live() => {
+            let mode = if differs.is_some() { Mode::AsTold } else { Mode::Again };
+            look.look(recording.live_world(mode, 0, Log::off())?, None, at)?
+        }
+        true => {
+            let setup = recording.mapreduce_setup(recording.policy(), 0)?;
+            look.look(mapreduce::World::new(setup, Log::off())?, None, at)?
+        }
+        false => {
+            let mut setup = recording.recorded_setup(0, Log::off())?;
+            setup.looks = Looks::holds();
+            match setup.partitioned {
+                true => look.look(World::partitioned(setup)?, script, at)?,
+                false => look.look(World::whole(setup)?, script, at)?,
+            }
+        }
     };
-    Ok(Some((standing, forecast)))
+    if let Some(difference) = &differs {
+        let whose = match recording.is_mapreduce() {
+            true => "that of its own run",
+            false => "that of the record, played back",
+        };
+        remarks.push(format!(
+            "{}:{}: this Meed decides otherwise; the state is {whose}",
+            recording.log.name(),
+            difference.line
+        ));
+    }
+    Ok((seen, differs.is_none()))
+}
+
+/// A queue, or a job of it: how it stands, and when what waits would be served; `None` where the
+/// queue is gone.
+struct One<'q> {
+    queue: &'q str,
+    job: Option<&'q Found>,
+}
+
+impl Look for One<'_> {
+    type Seen = Option<(Standing, Option<Forecast>)>;
+
+    fn look<'a, W: Explained<'a>>(
+        self,
+        mut world: W,
+        script: Option<Script<'a>>,
+        at: Time,
+    ) -> Result<Self::Seen, RunError> {
+        world.begin_to(at, script)?;
+        world.rest_until(at)?;
+        let Some(leaf) = world.books().tree().find_queue(self.queue) else { return Ok(None) };
+        let asked = self.job.map(|job| world.job(job.number));
+        let Some(mut standing) = world.standing(leaf, asked) else { return Ok(None) };
+        if let Some(history) = world.holds() {
+            add_moves(&mut standing, history, world.books().tree());
+        }
+        let forecast = match standing.waits {
+            Some(_) => Some(ahead::forecast(&mut world, leaf, asked.flatten())?),
+            None => None,
+        };
+        Ok(Some((standing, forecast)))
+    }
 }
 
 /// How the reservations that there are have moved.
