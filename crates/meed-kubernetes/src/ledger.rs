@@ -194,7 +194,9 @@ impl LedgerStore {
             .unwrap_or_default();
         for shard in found.items {
             let name = shard.metadata.name.unwrap_or_default();
-            if !named.contains(&name) {
+            // Those of a leader that came after are not ours to take away.
+            let is_later = epoch_of(&name).is_some_and(|epoch| epoch > self.written.epoch);
+            if !named.contains(&name) && !is_later {
                 self.remove(&name).await?;
             }
         }
@@ -214,6 +216,11 @@ fn refused(what: &str, error: kube::Error) -> KubernetesError {
     KubernetesError::api(what, error)
 }
 
+/// The epoch in the name of a shard.
+fn epoch_of(name: &str) -> Option<i32> {
+    name.strip_prefix(HEAD)?.strip_prefix("-e")?.split('-').next()?.parse().ok()
+}
+
 fn shard_name(set: &str, number: usize) -> String {
     format!("{set}-{number}")
 }
@@ -226,5 +233,17 @@ fn read_head(head: &ConfigMap) -> Result<Option<Head>, KubernetesError> {
     match read.version {
         VERSION => Ok(Some(read)),
         other => Err(wrong(format!("version {other}; this program reads {VERSION}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shard_tells_whose_it_is() {
+        assert_eq!(epoch_of(&shard_name("meed-ledger-e12-3", 4)), Some(12));
+        assert_eq!(epoch_of("meed-ledger"), None);
+        assert_eq!(epoch_of("other-e1-2-3"), None);
     }
 }

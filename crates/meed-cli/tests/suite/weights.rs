@@ -95,6 +95,8 @@ fn replays_and_sweeps_take_the_same_names() {
     assert!(words.contains("ml.ann=3.0") && words.contains("web.bob=5.0"), "{words}");
     let replayed = json(path, &["replay", "run.jsonl", "--set", "queue.ml.ann.weight=7"]);
     assert!(weights(&replayed).0.contains("ml.ann=7.0"));
+    let replayed = json(path, &["replay", "run.jsonl", "--set", "queues.weight=5"]);
+    assert_eq!(weights(&replayed).0.matches("=5.0").count(), 3);
     // Not a queue of the recorded tree.
     let failed = meed(path, &["replay", "run.jsonl", "--set", "queue.ml.anne.weight=7"]);
     let why = String::from_utf8_lossy(&failed.stderr).into_owned();

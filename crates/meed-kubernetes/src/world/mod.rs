@@ -148,6 +148,9 @@ struct PodRow {
     near: Arc<Near>,
     /// It had a job before: the next one needs another key.
     came: bool,
+    /// Its place among all pods in the order in which they began to wait, from 1; 0: none yet. A
+    /// pod that must ask anew keeps it: numbers of jobs are used again, and tell nothing.
+    place: u64,
     /// The instant of the last such key, and how many more it has had there.
     keyed: Option<(Time, u32)>,
     stand: Stand,
@@ -204,6 +207,8 @@ pub(crate) struct World {
     orders: Vec<Order>,
     /// Lines for the operator.
     remarks: Vec<String>,
+    /// Places that were given to pods that wait.
+    places: u64,
     /// Something was told since the last checkpoint.
     told: bool,
 }

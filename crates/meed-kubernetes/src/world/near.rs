@@ -9,8 +9,9 @@
 //! held against the pods that are there *and* those that the same decision has started; one that
 //! must not be is taken back, charged nothing, and it is decided again at once.
 //!
-//! A term that nobody had before sends the pods that it selects to the end of their queue: a job's
-//! constraints do not change.
+//! A job's constraints do not change: a term that nobody had before makes the pods that it selects
+//! ask anew, and those behind them in their queues, so that all keep their order. What was held for
+//! them, and for how long they were passed over, begins anew too.
 //!
 //! Invariant: no pod is ordered to a node where, as far as was heard, a required term of anybody
 //! forbids it. Cost: O(nodes x (terms avoided + wishes)) where a count changed; O(pods that wait)
@@ -18,7 +19,7 @@
 
 use std::collections::BTreeMap;
 
-use meed::{AllocationId, JobId, QueueId, Span, Time};
+use meed::{AllocationId, QueueId, Span, Time};
 
 use super::neighbours::{avoid_label, wish_label};
 use super::{Placed, PodRow, Stand, World, must};
@@ -185,24 +186,21 @@ impl World {
             return Ok(());
         }
         let place = |row: &PodRow| match row.stand {
-            Stand::Waits(job) => self.driver.job(job).map(|at| (at.queue(), (at.submit(), job))),
+            Stand::Waits(job) => self.driver.job(job).map(|at| (at.queue(), row.place)),
             _ => None,
         };
-        let mut first: BTreeMap<QueueId, (Time, JobId)> = BTreeMap::new();
+        let mut first: BTreeMap<QueueId, u64> = BTreeMap::new();
         for (leaf, at) in pods.iter().filter_map(|uid| place(self.pods.get(uid)?)) {
             first.entry(leaf).and_modify(|least| *least = at.min(*least)).or_insert(at);
         }
         let is_behind = |(leaf, at)| first.get(&leaf).is_some_and(|first| *first <= at);
-        let mut pods: Vec<_> = self
-            .pods
-            .iter()
-            .filter_map(|(uid, row)| {
-                let (leaf, at) = place(row).filter(|place| is_behind(*place))?;
-                Some((at, leaf, uid.clone()))
-            })
-            .collect();
-        pods.sort_unstable();
-        let pods: Vec<_> = pods.iter().filter_map(|(_, _, uid)| self.as_it_waits(uid)).collect();
+        let behind = self.pods.iter().filter_map(|(uid, row)| {
+            let (_, at) = place(row).filter(|place| is_behind(*place))?;
+            Some((at, uid.clone()))
+        });
+        // By their places.
+        let pods: BTreeMap<u64, String> = behind.collect();
+        let pods: Vec<_> = pods.values().filter_map(|uid| self.as_it_waits(uid)).collect();
         for (job, seen) in pods {
             must(self.driver.job_cancelled(now, job))?;
             self.told = true;

@@ -121,6 +121,10 @@ impl World {
         must(self.driver.job_cancelled(now, job))?;
         self.drop_rule(&uid);
         self.stands(&uid, Stand::Outside);
+        // It is another now, and stands last.
+        if let Some(row) = self.pods.get_mut(&uid) {
+            row.place = 0;
+        }
         self.admit(seen, now)
     }
 
@@ -213,6 +217,10 @@ impl World {
                     self.stands(&uid, Stand::Waits(job));
                     if let Some(row) = self.pods.get_mut(&uid) {
                         row.said = None;
+                        if row.place == 0 {
+                            self.places += 1;
+                            row.place = self.places;
+                        }
                     }
                     Ok(())
                 }
@@ -531,6 +539,7 @@ impl PodRow {
             avoids: Vec::new(),
             near: Arc::default(),
             came: false,
+            place: 0,
             keyed: None,
             stand: Stand::Outside,
             charged_until: None,

@@ -113,6 +113,7 @@ impl World {
             changed: true,
             orders: Vec::new(),
             remarks: Vec::new(),
+            places: 0,
             told: true,
             driver,
         }
@@ -121,14 +122,19 @@ impl World {
     /// Pods and nodes of the checkpoint get their rows.
     fn rows_of_jobs(&mut self) {
         let engine = self.driver.engine();
-        for id in engine.job_ids() {
+        // In the order in which they arrived, as far as a checkpoint tells.
+        let mut jobs: Vec<_> = engine.job_ids().collect();
+        jobs.sort_by_key(|id| (self.driver.job(*id).map(|job| job.submit()), *id));
+        for id in jobs {
             let Some(job) = self.driver.job(id) else { continue };
+            self.places += 1;
             let PodJob { pod, rule, avoids, .. } = job.detail.clone();
             self.neighbours.avoid(&avoids);
             let row = PodRow {
                 rule: Some(rule),
                 avoids,
                 came: true,
+                place: self.places,
                 stand: Stand::Waits(id),
                 ..PodRow::named(pod)
             };

@@ -457,6 +457,51 @@ fn who_must_ask_anew_keeps_its_place_in_its_queue() {
     assert_eq!(order, ["w1", "w2", "w3", "w4"]);
 }
 
+/// Numbers of jobs are used again, and whoever asked anew did so at one instant with others: the
+/// order is still that in which they came.
+#[test]
+fn who_asks_anew_twice_keeps_its_place_too() {
+    let mut test = Test::with_hosts();
+    let wide = |uid: &str| {
+        let labels = json!({ "app": "web", "only": uid });
+        let more = json!({ "metadata": { "name": uid, "labels": labels }, "spec": { "containers": [
+            { "name": "c", "resources": { "requests": { "cpu": "8" } } }
+        ] } });
+        pod(uid, "binds", more)
+    };
+    for (uid, node) in [("f1", "n1"), ("f2", "n2")] {
+        let mut full = bound(node);
+        lay(
+            &mut full,
+            json!({ "metadata": { "name": uid }, "spec": { "containers": [
+                { "name": "c", "resources": { "requests": { "cpu": "8" } } }
+            ] } }),
+        );
+        test.seen(&pod(uid, "binds", full));
+    }
+    test.seen(&wide("gone"));
+    test.seen(&wide("a"));
+    test.gone(&wide("gone"));
+    // It gets the number that is free.
+    test.seen(&wide("b"));
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    test.seen(&stranger("s1", "n1", "web"));
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    let mut second = stranger("s2", "n1", "web");
+    let term =
+        json!({ "labelSelector": { "matchLabels": { "only": "a" } }, "topologyKey": "host" });
+    let affinity = json!({ "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [term] } });
+    second.spec.as_mut().unwrap().affinity = Some(serde_json::from_value(affinity).unwrap());
+    test.seen(&second);
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    let mut full = bound("n2");
+    lay(&mut full, json!({ "metadata": { "name": "f2" } }));
+    test.gone(&pod("f2", "binds", full));
+    let started: Vec<String> = test.starts().into_iter().map(|start| start.pod.uid).collect();
+    assert_eq!(started, ["a"]);
+}
+
 #[test]
 fn a_pod_never_has_two_jobs_of_one_key() {
     let mut row = PodRow::named(PodName { uid: "u".to_owned(), ..PodName::default() });

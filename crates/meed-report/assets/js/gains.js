@@ -52,7 +52,7 @@ Meed.gains = (() => {
   /** One policy against the base, as a sentence. */
   function sentence(run) {
     const changes = data.tenants.map(({ index }) => [index, ratio(run, index)]).filter(([, r]) => r !== null);
-    const [won, lost] = [isShorter, isLonger].map((is) => changes.filter(([, r]) => is(r)).sort(([, a], [, b]) => a - b));
+    const [won, lost] = [isShorter, isLonger].map((is) => changes.filter(([, r]) => is(r)).sort(([, a], [, b]) => (a === b ? 0 : a < b ? -1 : 1)));
     const named = ([t]) => [h("b", {}, data.tenants[t].name), ` (${format.time(valueIn(base, t))}, now ${format.time(valueIn(run, t))})`];
     const some = (found) => (found.length === 1 ? "1 has" : `${found.length ? format.count(found.length) : "none"} have`);
     const below = (r) => data.runs[r].queues.filter((q) => data.number(q.rho) && q.rho < 1 - 1e-9).length;

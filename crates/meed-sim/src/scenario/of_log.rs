@@ -4,6 +4,7 @@
 //! a scenario from a header has no jobs: it answers what a policy's name means for the recorded
 //! tree, and for a changed one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use meed::place::PLACEMENTS;
@@ -33,7 +34,8 @@ use meed_config::queues::QueuePlan;
 const WORKLOAD: [&str; 5] = ["job", "generator", "workload", "trace", "change"];
 
 /// Roots of keys that can be changed about a recorded run.
-const CHANGEABLE: [&str; 6] = ["cluster", "fairness", "policy", "policies", "queue", "run"];
+const CHANGEABLE: [&str; 7] =
+    ["cluster", "fairness", "policy", "policies", "queue", "queues", "run"];
 
 impl Scenario {
     /// The first line of the log of a run under `plan`, which the user calls `policy`.
@@ -253,7 +255,8 @@ impl Scenario {
         let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
         let names: Vec<String> = header.queues.iter().map(|form| form.queue.to_string()).collect();
         meed_config::queues::add(&mut queues, &names, &mut warnings);
-        if let Some(new) = queues.iter().find(|plan| !names.contains(&plan.name)) {
+        let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        if let Some(new) = queues.iter().find(|plan| !known.contains(plan.name.as_str())) {
             let near = did_you_mean(&new.name, names.iter().map(String::as_str));
             let near = near.map(|near| format!("; {near}")).unwrap_or_default();
             let what = format!("queue `{}` is not of the recorded tree{near}", new.name);

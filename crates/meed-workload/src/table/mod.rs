@@ -359,8 +359,8 @@ impl Table {
             None => separator_in(origin)?,
         };
         let mut reader = Separated::new(Lines::new(origin.open()?, LINE_LIMIT), separator);
-        // Slurm prints names of jobs as they are.
-        if options.known == Some(KnownTable::Slurm) {
+        // Slurm prints names of jobs as they are; between other separators it was exported.
+        if options.known == Some(KnownTable::Slurm) && separator == b'|' {
             reader = reader.without_quotes();
         }
         let mut record = Record::default();
