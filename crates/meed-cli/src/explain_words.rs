@@ -188,9 +188,9 @@ impl Words<'_> {
         self.line(&format!("  free now  {}; {running} run {there}", self.amounts(&held.free)));
         for holder in &held.holders {
             let ends = match (holder.ends_s, holder.is_over) {
-                (None, _) => "no limit: nobody knows until when".to_owned(),
-                (Some(at), false) => format!("until {} at most", clock(at)),
-                (Some(at), true) => format!("beyond its limit, now expected until {}", clock(at)),
+                (None, _) => "nobody knows until when".to_owned(),
+                (Some(at), false) => format!("expected until {}", clock(at)),
+                (Some(at), true) => format!("longer than expected, now until {}", clock(at)),
             };
             let demand = self.amounts(&holder.demand);
             let (queue, job) = (&holder.queue, &holder.job);

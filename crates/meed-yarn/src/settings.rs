@@ -86,6 +86,7 @@ fn resolve(spec: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, String> {
         ("reservations", "YARN serves the next queue when a container does not fit"),
         ("charge_reservations", "YARN serves the next queue when a container does not fit"),
         ("reserve_after", "YARN serves the next queue when a container does not fit"),
+        ("estimates", "YARN holds no room by how long containers run"),
         ("reclaim_after", "YARN preempts by its own settings"),
         ("reclaim_min_runtime", "YARN preempts by its own settings"),
         ("reclaim_guard", "YARN preempts by its own settings"),

@@ -85,7 +85,9 @@ pub use event::{Effect, Event, JobState};
 pub use gang::Gang;
 pub use ledger::Charge;
 pub use order::Tier;
-pub use policy::{Blocked, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar};
+pub use policy::{
+    Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, Scalar,
+};
 pub use reclaim::{Reclaim, Stop, Winner};
 pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;

@@ -153,6 +153,17 @@ pub enum Reservations {
     All,
 }
 
+/// How long a task is expected to run, where reservations look ahead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Estimates {
+    /// Up to its limit; without one nobody knows.
+    #[default]
+    Limits,
+    /// Up to its limit; without one as long as the last tasks of its queue (`engine::estimates`).
+    Learned,
+}
+
 impl Reservations {
     /// One at a time.
     pub const ONE: Reservations = Reservations::AtMost(NonZeroU32::MIN);
@@ -192,9 +203,13 @@ pub struct Policy {
     #[cfg_attr(feature = "serde", serde(default))]
     pub charge_reservations: bool,
     /// With [`Blocked::Reserve`]: room is held for a task that fits nowhere when its turn came so
-    /// long ago; until then others are served as under [`Blocked::Skip`]. Only the root's is read.
+    /// long ago; until then others are served as under [`Blocked::Skip`]. At once for a queue that
+    /// has lent more than it has borrowed, if this measure keeps usage. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reserve_after: Span,
+    /// With [`Blocked::Reserve`]: how long tasks are expected to run. Only the root's is read.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub estimates: Estimates,
     /// Whether, and when, running tasks are stopped for reservations. Only the root's is read.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reclaim: Option<Reclaim>,
@@ -342,6 +357,7 @@ impl Policy {
             blocked: Blocked::Skip,
             charge_reservations: false,
             reserve_after: Span::ZERO,
+            estimates: Estimates::Limits,
             reclaim: None,
             t_wait: None,
             per_server: false,
@@ -391,17 +407,20 @@ impl Policy {
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
         let problem = memory.or(scalar).or(discount).or(interval).or(guard);
         let problem = problem.or_else(|| self.problem_per_server());
-        problem.or_else(|| self.problem_with_patience()).or_else(|| self.problem_with_reclaim())
+        problem.or_else(|| self.problem_without_holds()).or_else(|| self.problem_with_reclaim())
     }
 }
 
 impl Policy {
-    fn problem_with_patience(&self) -> Option<String> {
+    fn problem_without_holds(&self) -> Option<String> {
         let holds = matches!(self.blocked, Blocked::Reserve(_));
-        (!holds && self.reserve_after > Span::ZERO).then(|| {
-            "reserve_after says when room is held for a task; say when_blocked = \"reserve\""
-                .to_owned()
-        })
+        let what = match (self.reserve_after > Span::ZERO, self.estimates) {
+            _ if holds => return None,
+            (true, _) => "reserve_after says when room is held for a task",
+            (false, Estimates::Limits) => return None,
+            (false, _) => "estimates say how far reservations look ahead",
+        };
+        Some(format!("{what}; say when_blocked = \"reserve\""))
     }
 
     fn problem_with_reclaim(&self) -> Option<String> {

@@ -127,6 +127,10 @@ pub struct State {
     pub guard: Option<GuardState>,
     /// The quantum updater, where a policy learns quanta.
     pub quanta: Option<QuantaState>,
+    /// How long the last two tasks of each queue ran that ended well, the later first, where the
+    /// root's policy learns it.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub last_runs: Vec<[Option<Span>; 2]>,
     /// The random state of the placement; 0 for those that draw nothing.
     pub placement: u64,
 }
@@ -414,6 +418,9 @@ pub struct HoldState {
     /// Whether tasks were told to stop for it where it is.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reclaims: bool,
+    /// Whether it was put off where estimates are learned: its nodes are drained, and it stays.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub drained: bool,
 }
 
 /// A job.

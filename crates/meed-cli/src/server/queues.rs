@@ -120,8 +120,8 @@ fn reservation_words(held: &Value) -> String {
         times => format!("; it was put off {times} times"),
     };
     let until = match held["expected_s"].as_f64() {
-        Some(_) => "until what runs there has ended, by its limits at the latest",
-        None => "and nobody knows for how long: something there has no limit",
+        Some(_) => "until what runs there is expected to have ended",
+        None => "and nobody knows for how long",
     };
     let whom = match held["tasks"].as_u64() {
         Some(together @ 2..) => format!("the {together} tasks of it that start together"),

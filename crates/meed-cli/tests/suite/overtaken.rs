@@ -215,8 +215,8 @@ demand = { gpu = 8 }
     for words in [
         "Room is held for a task of job wide (since 10s)",
         "gpu 8 on n: from 33min 20s on, in 30min 50s",
-        "1 task of job late of q, gpu 1: beyond its limit, now expected until 3min 20s",
-        "1 task of job long of q, gpu 7: until 33min 20s at most",
+        "1 task of job late of q, gpu 1: longer than expected, now until 3min 20s",
+        "1 task of job long of q, gpu 7: expected until 33min 20s",
         "put off   never",
     ] {
         assert!(said.contains(words), "{words} is missing in:\n{said}");

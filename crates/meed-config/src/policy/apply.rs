@@ -2,7 +2,8 @@
 
 use meed::policy::{MAX_HALF_LIFE_MICROS, PRICE_ONE, Preset};
 use meed::{
-    Blocked, Measure, Memory, Newcomer, Policy, Quantum, Reservations, ResourceKinds, Scalar, Span,
+    Blocked, Estimates, Measure, Memory, Newcomer, Policy, Quantum, Reservations, ResourceKinds,
+    Scalar, Span,
 };
 
 use super::form::Value;
@@ -22,6 +23,9 @@ const WHEN_BLOCKED: &[(&str, Blocked)] = &[
     ("wait", Blocked::Wait),
     ("reserve", Blocked::Reserve(Reservations::ONE)),
 ];
+
+const ESTIMATES: &[(&str, Estimates)] =
+    &[("limits", Estimates::Limits), ("learned", Estimates::Learned)];
 
 /// The word for as many reservations as there are tasks that wait.
 const ALL: &str = "all";
@@ -295,7 +299,8 @@ pub(super) fn when_blocked(
     let said = meaning(spec, "when_blocked", WHEN_BLOCKED)?;
     let no = Value::Flag(false);
     let is_given = |key: &&str| spec.get(key).is_some_and(|value| *value != no);
-    let given = ["reservations", "charge_reservations", "reserve_after"].into_iter().find(is_given);
+    let of_reserve = ["reservations", "charge_reservations", "reserve_after", "estimates"];
+    let given = of_reserve.into_iter().find(is_given);
     if let (Some(blocked @ (Blocked::Skip | Blocked::Wait)), Some(key)) = (said, given) {
         let what = format!(
             "reservations are made with when_blocked = \"reserve\" only, here it is \"{}\"; leave \
@@ -307,13 +312,15 @@ pub(super) fn when_blocked(
     policy.charge_reservations = spec.get("charge_reservations") == Some(&Value::Flag(true));
     let after = span(spec, "reserve_after")?;
     policy.reserve_after = after.unwrap_or(Span::ZERO);
-    let implied = policy.charge_reservations || after.is_some();
+    let estimates = meaning(spec, "estimates", ESTIMATES)?;
+    let implied = policy.charge_reservations || after.is_some() || estimates.is_some();
     policy.blocked = match (said, reservations(spec)?) {
         (_, Some(reservations)) => Blocked::Reserve(reservations),
         (Some(blocked), None) => blocked,
         (None, None) if implied => Blocked::Reserve(Reservations::ONE),
         (None, None) => policy.blocked,
     };
+    policy.estimates = estimates.unwrap_or_default();
     Ok(())
 }
 
@@ -338,6 +345,12 @@ pub(super) fn when_blocked_of(policy: &Policy) -> &'static str {
         other => other,
     };
     word_for(WHEN_BLOCKED, blocked)
+}
+
+/// Where it is not what it is without being said.
+pub(super) fn estimates_of(policy: &Policy) -> Option<&'static str> {
+    let told = policy.estimates != Estimates::default();
+    told.then(|| word_for(ESTIMATES, policy.estimates))
 }
 
 pub(super) fn reservations_of(policy: &Policy) -> Option<Value> {

@@ -218,6 +218,13 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "estimates",
+        about: "of `reserve`: how long tasks without a limit run: limits (nobody knows), learned",
+        group: "when_blocked",
+        of: |policy, _| apply::estimates_of(policy).map(word),
+        ..PLAIN
+    },
+    Key {
         name: "reclaim_after",
         about: "stop tasks of queues that owe, for a reservation that has waited so long; or never",
         form: Form::Quantity,

@@ -146,6 +146,7 @@ fn every_key_is_printed_as_it_is_written() {
         "fair,reservations=3",
         "fair,charge_reservations=true",
         "fair,reserve_after=12h",
+        "fair,estimates=limits",
         "long-term,reclaim_after=1h,reclaim_min_runtime=10min,reclaim_guard=2h,reclaim_grace=1min",
         "fair,reclaim_after=never",
         "slots,slots_per_server=10",
@@ -247,6 +248,11 @@ fn what_is_wrong_is_said() {
             "when_blocked=wait,reserve_after=12h",
             "reservations are made with when_blocked = \"reserve\" only, here it is \"wait\"",
         ),
+        (
+            "when_blocked=wait,estimates=learned",
+            "reservations are made with when_blocked = \"reserve\" only, here it is \"wait\"",
+        ),
+        ("estimates=learnt", "did you mean `learned`?"),
         ("reserve_after=soon", "reserve_after: \"soon\" is not a duration"),
         ("reclaim_after=0", "reclaim_after must be above zero"),
         ("reclaim_after=soon", "reclaim_after: \"soon\" is not a duration"),
@@ -287,6 +293,7 @@ fn reservations_are_one_unless_more_are_asked_for() {
         ("fair,when_blocked=reserve,charge_reservations=false", some(1)),
         ("fair,reserve_after=12h", some(1)),
         ("fair,reserve_after=0,reservations=2", some(2)),
+        ("fair,estimates=learned", some(1)),
         ("fair,reclaim_after=1h", some(1)),
         ("fair,reclaim_after=1h,reservations=3", some(3)),
         ("fair", Blocked::Skip),
@@ -298,6 +305,18 @@ fn reservations_are_one_unless_more_are_asked_for() {
     assert_eq!(times.map(|span| span.as_micros() / 1_000_000), [3600, 300, 3600, 30]);
     assert_eq!(of("fair,reclaim_after=never").reclaim, None);
     assert_eq!(of("fair,reserve_after=12h").reserve_after.as_micros(), 12 * 3_600_000_000);
+    use meed::Estimates::{Learned, Limits};
+    for (text, estimates) in [
+        ("fair", Limits),
+        ("fair,when_blocked=wait", Limits),
+        ("fair,when_blocked=reserve", Limits),
+        ("fair,reservations=2,estimates=learned", Learned),
+        ("fair,reclaim_after=1h,estimates=learned", Learned),
+    ] {
+        assert_eq!(of(text).estimates, estimates, "{text}");
+        let full = PolicySpec::of(&of(text), &kinds());
+        assert_eq!(full.policy(&kinds()).unwrap().estimates, estimates, "{text} as {full}");
+    }
     // Headers of runs without reservations are as they were.
     let full = |text: &str| PolicySpec::of(&of(text), &kinds()).to_string();
     assert!(!full("fair,when_blocked=wait").contains("reservations"));

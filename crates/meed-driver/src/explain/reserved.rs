@@ -65,9 +65,10 @@ pub struct Holder {
     pub tasks: u64,
     /// What each holds.
     pub demand: BTreeMap<String, f64>,
-    /// When they are expected to end; `null`: they have no limit.
+    /// When they are expected to end, by their limits or as far as was learned; `null`: nobody
+    /// knows.
     pub ends_s: Option<f64>,
-    /// They run beyond their limit, and are expected to run twice as long, four times, and so on.
+    /// They run longer than was expected, and are expected to run twice as long, four times, and so on.
     pub is_over: bool,
 }
 

@@ -88,9 +88,9 @@ pub struct RunningView {
     pub demand: Resources,
     /// Since when it runs.
     pub started: Time,
-    /// When it is expected to end, which is after now; `None`: it has no limit, and nobody knows.
+    /// When it is expected to end, which is after now; `None`: nobody knows.
     pub expected_end: Option<Time>,
-    /// Whether it runs beyond its limit: then it is expected to run twice as long, and so on.
+    /// Whether it runs longer than was expected: then it is expected to run twice as long, and so on.
     pub is_over: bool,
 }
 

@@ -117,4 +117,7 @@ fn move_up(state: &mut State, stays: &[bool]) {
     if let Some(quanta) = &mut state.quanta {
         keep(&mut quanta.queues, stays, 1);
     }
+    if !state.last_runs.is_empty() {
+        keep(&mut state.last_runs, stays, 1);
+    }
 }

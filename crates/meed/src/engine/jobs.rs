@@ -178,7 +178,9 @@ impl Engine {
         self.share_out_for(Reads::TopUps);
         self.books.get_work(self.now, &self.tree, id, sum);
         for group in groups {
-            let (shape, count) = (self.room.hold_shape(group, id), u64::from(group.count));
+            let expected = self.expected_run(leaf, group);
+            let shape = self.room.hold_shape(group, id, expected);
+            let count = u64::from(group.count);
             let slot = self.work.add_group(id, shape, group.count);
             if let Some(gang) = group.gang.as_deref() {
                 self.begin_gang(slot, gang);
@@ -189,6 +191,11 @@ impl Engine {
         }
         self.update_arrivals(id, true);
         self.add_leaf_waiting(leaf, sum);
+    }
+
+    /// How long a task of the group is expected to run at most.
+    fn expected_run(&self, leaf: QueueRow, group: &TaskGroup) -> Option<Span> {
+        group.limit.or_else(|| self.learned.as_ref()?.estimate(leaf))
     }
 
     /// Puts a waiting group into its leaf's bucket, if it is not there.

@@ -19,6 +19,7 @@ mod ahead;
 mod books;
 mod chores;
 mod decide;
+mod estimates;
 mod explain;
 mod forget;
 mod gangs;
@@ -62,6 +63,7 @@ use crate::resources::ResourceKinds;
 use crate::spec::{Config, Infeasible};
 use crate::time::Time;
 use books::Books;
+use estimates::Learned;
 use guard::Guard;
 use holds::Holds;
 use per_server::Servers;
@@ -90,6 +92,8 @@ pub struct Engine {
     guard: Option<Guard>,
     /// For whom room is held, if the root's policy makes reservations.
     holds: Option<Box<Holds>>,
+    /// How long tasks run, if the root's policy learns it.
+    learned: Option<Learned>,
     /// What is held on each server, where each decides on its own.
     servers: Option<Servers>,
     /// Whether a parent may stand by its children rescaled: what nobody has costs nothing.
@@ -140,6 +144,7 @@ impl Engine {
             ready: Ready::new(kinds.len()),
             guard: config.root.t_wait.map(|t_wait| Guard::new(t_wait, &config.root)),
             holds: Holds::of(&config.root),
+            learned: Learned::of(&config.root),
             servers: config.root.per_server.then(Servers::default),
             rescales: false,
             rescaling: Rescaling::default(),

@@ -106,6 +106,7 @@ impl Engine {
             turn: self.servers.as_ref().and_then(|servers| servers.turn()).map(|node| node.0),
             guard: guard.map(|guard| guard.state(self.now)),
             quanta: self.books.quanta_state(),
+            last_runs: self.learned.as_ref().map_or(Vec::new(), |of| of.state(tree.len())),
             placement: room.placement,
         }
     }
@@ -181,6 +182,7 @@ impl Engine {
             now: state.now,
             ready: Ready::new(kinds.len()),
             holds: Holds::of(&root),
+            learned: super::Learned::of(&root),
             servers: root.per_server.then(Servers::default),
             rescales: false,
             rescaling: Rescaling::default(),
@@ -198,6 +200,9 @@ impl Engine {
         if engine.holds.is_some() {
             engine.room.tell_limits();
             engine.room.set_now(engine.now);
+        }
+        if let Some(learned) = &mut engine.learned {
+            learned.restore(state)?;
         }
         // Earlier versions did not tell; then a row of every queue that ever was is there.
         let parents: Vec<QueueRow> =

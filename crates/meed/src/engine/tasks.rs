@@ -182,7 +182,11 @@ impl Engine {
             return Err(Rejected::UnknownAllocation);
         }
         let task = self.release(allocation);
-        self.books.learn(self.now, task.job, self.now - task.started);
+        let ran = self.now - task.started;
+        self.books.learn(self.now, task.job, ran);
+        if let Some(learned) = &mut self.learned {
+            learned.learn(task.queue, ran);
+        }
         let state = self.state_after(task.job);
         Ok(Effect::Ended { job: task.job, state, stopped: Vec::new() })
     }

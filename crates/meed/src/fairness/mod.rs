@@ -250,6 +250,15 @@ impl Meter {
         }
     }
 
+    /// Whether a leaf has lent more than it has borrowed up to `now`, whole units. O(1).
+    pub(crate) fn is_lender(&self, now: Time, leaf: usize) -> bool {
+        let (mut pool, mut lending) = (self.pool.clone(), self.leaves[leaf].lending.clone());
+        pool.advance(now);
+        pool.settle(&mut lending);
+        let (so_far, _) = lending.so_far(now);
+        so_far.lent > so_far.borrowed
+    }
+
     /// What each of `leaves` has lent and borrowed up to `now`, and those that are forgotten; over
     /// all leaves and those the sums are equal to the unit.
     pub(crate) fn lending(&self, now: Time, leaves: &[usize]) -> (Vec<Lending>, Lending) {

@@ -79,7 +79,7 @@ proptest! {
         let policies = config.queues.iter_mut().map(|queue| &mut queue.policy);
         for policy in std::iter::once(&mut config.root).chain(policies) {
             (policy.blocked, policy.reclaim) = (Blocked::Skip, None);
-            policy.reserve_after = Span::ZERO;
+            (policy.reserve_after, policy.estimates) = (Span::ZERO, Estimates::Limits);
             if policy.scalar == Scalar::Dominant {
                 policy.measure = Measure::Usage;
             }

@@ -166,6 +166,7 @@ proptest! {
         let reservations = if all { Reservations::All } else { Reservations::ONE };
         (config.root.blocked, config.root.reclaim) = (Blocked::Reserve(reservations), None);
         (config.root.per_server, config.root.t_wait) = (false, None);
+        config.root.estimates = Estimates::Limits;
         config.queues.iter_mut().for_each(|queue| queue.max = None);
         let jobs = dice.jobs(&config, 16);
         keeps_its_word(&config, jobs)?;
@@ -201,6 +202,53 @@ fn whoever_is_first_is_passed_over_for_a_while() {
     let refused =
         Engine::new(config, Box::new(meed::place::FirstFit::new(1))).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("say when_blocked = \"reserve\""), "{refused}");
+}
+
+/// Who has lent is not passed over, where the order remembers it; who has borrowed is. B leaves its
+/// four slots to A for a second; A waits then, too.
+#[test]
+fn who_has_lent_gets_its_reservation_at_once() {
+    for (order, lender, borrower) in [("long-term", 1, 0), ("long-term-drf", 1, 0), ("fair", 0, 0)]
+    {
+        for (queue, held) in [("B", lender), ("A", borrower)] {
+            let patient =
+                Policy { reserve_after: span(3 * S), ..reserve(order, Reservations::ONE) };
+            let mut engine = engine(&slots_config(8, &patient, &["A", "B"]));
+            arrive(&mut engine, 0, "A", tasks(8, 1, None));
+            assert_eq!(decide(&mut engine).len(), 8);
+            arrive(&mut engine, 1, queue, tasks(1, 8, None));
+            assert_eq!(decide(&mut engine), []);
+            assert_eq!(engine.reservations().count(), held, "{queue} under {order}");
+        }
+    }
+}
+
+/// Tasks without a limit are expected to run as long as the last two of their queue: the wide one
+/// is told when it may start, and somebody else's short task is let in before it.
+#[test]
+fn without_limits_reservations_look_as_far_as_was_learned() {
+    for (estimates, expected, let_in) in
+        [(Estimates::Learned, Some(micros(13_291_456)), 1), (Estimates::Limits, None, 0)]
+    {
+        let learns = Policy { estimates, ..reserve("fifo", Reservations::ONE) };
+        let mut engine = engine(&slots_config(2, &learns, &["A", "B"]));
+        for (queue, ran) in [("A", 6), ("B", 1)] {
+            let now = engine.now().as_micros() / 1_000_000;
+            arrive(&mut engine, now, queue, tasks(2, 1, None));
+            for start in decide(&mut engine) {
+                engine.apply(secs(now + ran), Event::TaskEnded(start.allocation)).expect("it runs");
+            }
+        }
+        // Now it is 7. 6 s, in microseconds, rounded up to four bits: 12 x 2^19.
+        arrive(&mut engine, 7, "A", tasks(1, 1, None));
+        assert_eq!(decide(&mut engine).len(), 1);
+        arrive(&mut engine, 7, "A", tasks(1, 2, None));
+        decide(&mut engine);
+        let held = engine.reservations().next().expect("it fits nowhere now");
+        assert_eq!(held.at, expected, "{estimates:?}");
+        arrive(&mut engine, 7, "B", tasks(1, 1, None));
+        assert_eq!(decide(&mut engine).len(), let_in, "{estimates:?}");
+    }
 }
 
 /// When tasks of a job's group that got reservations at one instant start by, the last first.

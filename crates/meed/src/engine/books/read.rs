@@ -84,6 +84,11 @@ impl Books {
     }
 
     /// What each of `leaves` has lent and borrowed, and those that are forgotten.
+    /// Whether a leaf has lent more than it has borrowed.
+    pub(in crate::engine) fn is_lender(&self, now: Time, leaf: QueueRow) -> bool {
+        self.meter.is_lender(now, leaf.index())
+    }
+
     pub(in crate::engine) fn lending(
         &self,
         leaves: &[QueueRow],

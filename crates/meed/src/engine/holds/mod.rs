@@ -8,13 +8,17 @@
 //! (Mu'alem and Feitelson, TPDS 2001).
 //!
 //! - With `reserve_after` whoever is first and fits nowhere is passed over for so long before it
-//!   gets one: meanwhile nobody else gets one either.
+//!   gets one: meanwhile nobody else gets one either. Not who has lent more than it has borrowed,
+//!   where the order has a memory: what was lent comes back without delay.
 //! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
 //!   one waits no longer than the tasks that hold its room.
 //! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
 //!   to a later one only where what was expected does not come about: a task runs beyond its limit,
 //!   a node goes. That is counted.
 //! - A task that runs beyond its limit is expected to run twice as long, and so on.
+//! - Where estimates are learned, one that is put off is *drained*: from then on what comes free on
+//!   its nodes is kept, and it stays there. Else short estimates would let others in before it for
+//!   ever.
 //! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
 //!
 //! A gang has one reservation for all tasks that start together, on one node or on several
@@ -52,7 +56,7 @@ use super::Engine;
 use super::room::ShapeId;
 use crate::decision::{Reason, Start};
 use crate::node_rows::Moves;
-use crate::policy::{Blocked, Policy, Reservations};
+use crate::policy::{Blocked, Estimates, Policy, Reservations};
 use crate::reclaim::{Reclaim, Stop};
 use crate::resources::Resources;
 use crate::spec::{AllocationId, JobId, NodeId, NodeRow, QueueRow};
@@ -89,6 +93,8 @@ struct Hold {
     tries: Time,
     /// Whether tasks were told to stop for it where it is.
     reclaims: bool,
+    /// Whether it was put off where estimates are learned: its nodes are drained, and it stays.
+    drained: bool,
 }
 
 /// What is held on one node.
@@ -123,6 +129,11 @@ impl Hold {
     /// Whether it waits where it is for tasks that were told to stop: nobody takes that room.
     fn is_pinned(&self) -> bool {
         self.reclaims && self.at.is_none()
+    }
+
+    /// Whether it waits on its own nodes for what runs there, whatever comes free elsewhere.
+    fn stays(&self) -> bool {
+        self.at.is_none() && (self.reclaims || self.drained)
     }
 
     fn part(&self, tasks: u32) -> Part {
@@ -161,6 +172,10 @@ pub(super) struct Holds {
     nodes: BTreeMap<NodeRow, Time>,
     /// How long a turn may be passed over before room is held for it.
     patience: Span,
+    /// Whether one that is put off is drained: estimates may be wrong as often as tasks end.
+    drains: bool,
+    /// Whether the order remembers use, and so who has lent.
+    remembers: bool,
     /// Groups whose turn has come and that fit nowhere, by slot: since when. Kept up to their next
     /// start, or reservation.
     passed: BTreeMap<u32, Time>,
@@ -194,6 +209,8 @@ impl Holds {
             touched: BTreeSet::new(),
             nodes: BTreeMap::new(),
             patience: root.reserve_after,
+            drains: root.estimates == Estimates::Learned,
+            remembers: root.measure.info().keeps_usage,
             passed: BTreeMap::new(),
             hopeless: BTreeSet::new(),
             kept: BTreeMap::new(),
@@ -424,8 +441,8 @@ impl Engine {
             return false;
         };
         let tries = holds.first_try(now);
-        let (since, moved, reclaims) = (now, 0, false);
-        holds.add(Hold { slot, need, nodes, at, since, moved, covers, tries, reclaims });
+        let (since, moved, reclaims, drained) = (now, 0, false, false);
+        holds.add(Hold { slot, need, nodes, at, since, moved, covers, tries, reclaims, drained });
         self.room.sub_waiting(shape, covers);
         self.note_turn_taken(slot);
         self.fewer_in_walk(leaf, slot);
@@ -550,6 +567,8 @@ pub struct ReservationView {
     pub moved: u32,
     /// Whether it waits where it is for tasks that were told to stop.
     pub reclaims: bool,
+    /// Whether it was put off by what was learned of others: nobody is let in before it any more.
+    pub drained: bool,
 }
 
 impl ReservationView {
@@ -573,10 +592,10 @@ impl Engine {
             let group = self.work.group(hold.slot);
             let (job, group, id) = (group.job, group.number, |node| self.room.id(node));
             let nodes = hold.nodes.iter().map(|&(node, tasks)| (id(node), tasks)).collect();
-            let Hold { at, since, moved, need, .. } = hold;
-            let (at, since, moved, demand) = (*at, *since, *moved, need.demand);
+            let Hold { at, since, moved, drained, need, .. } = hold;
+            let (at, since, moved, drained, demand) = (*at, *since, *moved, *drained, need.demand);
             let reclaims = hold.is_pinned();
-            ReservationView { job, group, demand, nodes, at, since, moved, reclaims }
+            ReservationView { job, group, demand, nodes, at, since, moved, reclaims, drained }
         })
     }
 }

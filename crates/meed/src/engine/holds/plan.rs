@@ -221,7 +221,7 @@ impl Engine {
                 }
                 continue;
             }
-            let own = match hold.is_pinned() && !homeless {
+            let own = match hold.stays() && !homeless {
                 true => plan.own_place_now(hold, &holds.stopping),
                 false => None,
             };
@@ -240,7 +240,13 @@ impl Engine {
             let before = hold.clone();
             let later = homeless && is_later(before.at, at);
             hold.moved = hold.moved.saturating_add(u32::from(later));
+            hold.drained |= later && holds.drains;
+            let at = at.filter(|&at| !hold.drained || at == self.now);
             (hold.at, hold.nodes) = (at, nodes);
+            if hold.stays() && !before.stays() {
+                // For those that come before it: what it waits for is its own from now on.
+                holds.pushed.extend(hold.rows());
+            }
             plan.settle(&before, homeless, hold);
             holds.touched.extend(before.rows().chain(hold.rows()));
             if (&hold.nodes, at) != (&before.nodes, before.at) {
@@ -454,13 +460,15 @@ impl<'a> Plan<'a> {
         fits
     }
 
-    /// The place of one that waits for tasks which are being stopped there: it starts as soon as
-    /// there is room. `None`: all have stopped, and there is none.
+    /// The place of one that stays where it is: it starts as soon as there is room. `None`: it
+    /// waited for tasks that were being stopped there; all have, and there is none.
     fn own_place_now(&mut self, hold: &Hold, stopping: &BTreeSet<AllocationId>) -> Option<Place> {
-        self.give_back(hold);
+        if hold.is_pinned() {
+            self.give_back(hold);
+        }
         let now = self.engine.now;
         let fits = hold.parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
-        let waits = fits || self.engine.stops_there(hold, stopping);
+        let waits = fits || hold.drained || self.engine.stops_there(hold, stopping);
         waits.then(|| (fits.then_some(now), hold.nodes.clone()))
     }
 

@@ -32,6 +32,7 @@ impl Engine {
                 moved: hold.moved,
                 tries: holds.reclaim.map(|_| hold.tries),
                 reclaims: hold.reclaims,
+                drained: hold.drained,
             }
         };
         let node = |(&node, &slips): (&NodeRow, &Time)| {
@@ -91,11 +92,23 @@ impl Engine {
             ensure!(row.nodes.is_sorted_by(|a, b| a.0 < b.0), at("nodes"), "not in order");
             let (need, covers) = (self.need(shape), self.covered(slot));
             let nodes = row.nodes.iter().map(|&(node, tasks)| (NodeRow(node), tasks)).collect();
-            let (since, moved, reclaims) = (row.since, row.moved, row.reclaims);
+            let (since, moved, reclaims, drained) =
+                (row.since, row.moved, row.reclaims, row.drained);
             let holds = self.holds.as_mut().expect("checked above");
             let tries = row.tries.unwrap_or_else(|| holds.first_try(since));
             let from = row.at;
-            let hold = Hold { slot, need, nodes, at: from, since, moved, covers, tries, reclaims };
+            let hold = Hold {
+                slot,
+                need,
+                nodes,
+                at: from,
+                since,
+                moved,
+                covers,
+                tries,
+                reclaims,
+                drained,
+            };
             holds.add(hold);
             let enough = holds.of_group(slot) <= waiting;
             ensure!(enough, at("group"), "more reservations than tasks of it wait");

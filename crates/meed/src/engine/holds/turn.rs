@@ -6,7 +6,8 @@
 //! more: a leaf has one of those at most.
 //!
 //! With `reserve_after` whoever is first is passed over at first, and for that long nobody gets a
-//! reservation: a task that is narrow, or short of its turn by chance, seldom needs one.
+//! reservation: a task that is narrow, or short of its turn by chance, seldom needs one. Under
+//! orders with memory not a queue that has lent more than it has borrowed: it gets back at once.
 //!
 //! Keys are as they stand: a reservation charges nothing, so that with several at once a queue that
 //! is far behind may have all of them. Cost: the parked leaf that is first is woken and parked
@@ -42,14 +43,15 @@ impl Engine {
     /// The group is first in turn and fits nowhere: whether others are served before it for a
     /// while yet. Not one for which there is no node: nobody waits for that.
     fn is_passed_over(&mut self, slot: u32) -> bool {
-        let Some(holds) = self.holds.as_mut().filter(|holds| holds.patience > Span::ZERO) else {
-            return false;
-        };
-        if !self.room.could_turn(self.work.group(slot).turn()) {
+        let waits = self.holds.as_ref().is_some_and(|holds| holds.patience > Span::ZERO);
+        if !waits || !self.room.could_turn(self.work.group(slot).turn()) {
             return false;
         }
+        let lends = self.books.is_lender(self.now, self.leaf_of(slot));
+        let holds = self.holds.as_mut().expect("there is patience");
         let since = *holds.passed.entry(slot).or_insert(self.now);
-        self.now < since.saturating_add(holds.patience)
+        let owed = lends && holds.remembers;
+        !owed && self.now < since.saturating_add(holds.patience)
     }
 
     /// See [`Engine::next_with_holds`].

@@ -248,10 +248,16 @@ impl Room {
         check_possible(group, &self.cluster, kinds)
     }
 
-    /// The shape of tasks of `group`, held until [`Room::release_shape`].
-    pub(super) fn hold_shape(&mut self, group: &TaskGroup, job: JobId) -> ShapeId {
+    /// The shape of tasks of `group` that are expected to run for `expected` at most, held until
+    /// [`Room::release_shape`].
+    pub(super) fn hold_shape(
+        &mut self,
+        group: &TaskGroup,
+        job: JobId,
+        expected: Option<Span>,
+    ) -> ShapeId {
         let mut key = self.rules.key(group, job, &self.cluster);
-        key.limit = group.limit.filter(|_| self.tells_limits);
+        key.limit = expected.filter(|_| self.tells_limits);
         let possible = !self.waits_for_nodes || self.rules.could_hold(&key, &self.cluster);
         self.shapes.hold(&key, possible)
     }

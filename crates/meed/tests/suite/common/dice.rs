@@ -166,6 +166,9 @@ impl Dice {
         if matches!(root.blocked, Blocked::Reserve(_)) && self.below(3) == 0 {
             root.reserve_after = span(self.pick(&[S / 2, S, 3 * S, 10 * S]));
         }
+        if matches!(root.blocked, Blocked::Reserve(_)) {
+            root.estimates = self.pick(&[Estimates::Limits, Estimates::Learned]);
+        }
         if matches!(root.blocked, Blocked::Reserve(_)) && self.below(2) == 0 {
             root.reclaim = Some(self.reclaim());
         }

@@ -1,6 +1,7 @@
 //! The slow twin's jobs and tasks: they come, start, end, fail, are lost and wait again.
 
 use super::model::{Group, Model, Task};
+use super::reserve::NEVER;
 use meed::*;
 
 impl Model {
@@ -30,7 +31,7 @@ impl Model {
             let group = Group {
                 demand: group.demand,
                 constraints,
-                limit: group.limit.map(Span::as_micros),
+                limit: self.expected_run(leaf, group.limit),
                 count: group.count,
                 fresh: (first..first + group.count).collect(),
                 retries,
@@ -40,6 +41,24 @@ impl Model {
                 wanted: None,
             };
             self.jobs[job].groups.push(group);
+        }
+    }
+
+    /// How long a task of `leaf` is expected to run: what its last two tasks that ended well took
+    /// on average is the smallest number that has four bits, and zeros, and is no less.
+    fn expected_run(&self, leaf: usize, limit: Option<Span>) -> Option<u64> {
+        let limit = limit.map(Span::as_micros);
+        let ran = self.runs.iter().rev().filter(|(queue, _)| *queue == leaf).take(2);
+        let ran: Vec<u64> = ran.map(|(_, ran)| *ran).collect();
+        let mean = |ran: &[u64]| ran.iter().sum::<u64>() / ran.len() as u64;
+        let like = |mean: u64| {
+            let fine = (0..64).flat_map(|zeros| (1..=16u128).map(move |bits| bits << zeros));
+            fine.filter(|&like| like >= u128::from(mean)).min().expect("some are large")
+        };
+        let learned = || (!ran.is_empty()).then(|| like(mean(&ran)).min(u128::from(NEVER)) as u64);
+        match self.queues[0].spec.policy.estimates {
+            Estimates::Limits => limit,
+            Estimates::Learned => limit.or_else(learned),
         }
     }
 

@@ -134,6 +134,8 @@ pub(crate) struct Model {
     pub(crate) stops: Vec<super::reclaim::Told>,
     /// Room that is or was held idle.
     pub(crate) idle: Vec<super::reserve::Idle>,
+    /// Tasks that ended well, in order: of which queue, and how long they ran.
+    pub(crate) runs: Vec<(usize, u64)>,
 }
 
 impl Group {
@@ -170,6 +172,7 @@ impl Model {
             stopping: Vec::new(),
             stops: Vec::new(),
             idle: Vec::new(),
+            runs: Vec::new(),
         };
         model.add_queue(root, None, kinds);
         for spec in &config.queues {
@@ -498,6 +501,8 @@ impl Model {
             }
             (Ev::Cancelled(job), Effect::Lost(stopped)) => self.drop_job(self.job(*job), stopped),
             (Ev::Ended(allocation), Effect::Ended { job, state, stopped }) => {
+                let task = &self.tasks[self.task(*allocation)];
+                self.runs.push((task.queue, now - task.start));
                 self.end(*allocation);
                 self.check_state(*job, *state, stopped);
             }

@@ -20,6 +20,8 @@ pub(crate) struct Held {
     pub(crate) tries: u64,
     /// Tasks were told to stop for it where it is.
     pub(crate) reclaims: bool,
+    /// It was put off, by what was learned of others: it waits on its nodes, and lets nobody in.
+    pub(crate) drained: bool,
     /// So many waiting tasks are in no order for it.
     covers: u64,
     /// It is counted: not while another place is looked for.
@@ -50,6 +52,20 @@ pub(crate) const NEVER: u64 = MAX_MICROS;
 pub(crate) type Rank = (bool, u64, u128);
 
 impl Model {
+    /// Whether it waits where it is for what runs there.
+    fn stays(&self, held: &Held) -> bool {
+        self.is_pinned(held) || held.drained && held.at.is_none()
+    }
+
+    /// Whether the order remembers, and the leaf has lent more than it has borrowed: a whole unit
+    /// for a microsecond, for what is lent in smaller parts does not count yet. Events are whole
+    /// numbers of milliseconds apart, so rounding is far less than what decides.
+    fn is_owed_back(&self, leaf: usize) -> bool {
+        let queue = &self.queues[leaf];
+        let remembers = self.queues[0].spec.policy.measure == Measure::Usage;
+        remembers && queue.lent - queue.borrowed as f64 > 0.5
+    }
+
     /// How many reservations may be made; `None`: the policy makes none.
     fn most_reservations(&self) -> Option<usize> {
         match self.queues[0].spec.policy.blocked {
@@ -284,11 +300,11 @@ impl Model {
                 self.holds[at].counts = true;
                 continue;
             }
-            let pinned = kept && self.is_pinned(&held);
+            let pinned = kept && self.stays(&held);
             let fit = |&on: &(usize, u64)| self.fit_from(of, on, self.now, Some(at));
             let fits = pinned && held.nodes.iter().all(fit);
-            if fits || pinned && self.stops_there(&held) {
-                self.holds[at].at = fits.then_some(self.now);
+            if fits || pinned && (held.drained || self.stops_there(&held)) {
+                (self.holds[at].at, self.holds[at].counts) = (fits.then_some(self.now), true);
                 freed |= fits;
                 continue;
             }
@@ -303,9 +319,16 @@ impl Model {
                 Some(own) if own <= best => (own, held.nodes.clone()),
                 _ => (best, nodes),
             };
+            let mut starts = (!rank.0).then_some(rank.1);
+            let put_off = !kept && held.at.is_some_and(|at| starts.is_none_or(|now| now > at));
+            let learns = self.queues[0].spec.policy.estimates == Estimates::Learned;
             let before = (held.nodes, held.at);
             let held = &mut self.holds[at];
-            (held.nodes, held.at, held.counts) = (nodes, (!rank.0).then_some(rank.1), true);
+            held.drained |= learns && put_off;
+            if held.drained && starts != Some(self.now) {
+                starts = None;
+            }
+            (held.nodes, held.at, held.counts) = (nodes, starts, true);
             // What it left is there for those after it.
             freed |= (&held.nodes, held.at) != (&before.0, before.1);
         }
@@ -415,12 +438,14 @@ impl Model {
                 let at = view.at.map(Time::as_micros);
                 let on = |&(node, tasks): &(NodeId, u32)| (node.index(), u64::from(tasks));
                 let nodes: Nodes = view.nodes.iter().map(on).collect();
-                let place = (nodes, at, view.since.as_micros(), view.reclaims);
+                let state = (view.reclaims, view.drained);
+                let place = (nodes, at, view.since.as_micros(), state);
                 (self.job(view.job), view.group as usize, place)
             })
             .collect();
         let held = |held: &Held| {
-            let place = (held.nodes.clone(), held.at, held.since, self.is_pinned(held));
+            let state = (self.is_pinned(held), held.drained);
+            let place = (held.nodes.clone(), held.at, held.since, state);
             (held.job, held.group, place)
         };
         let expected: Vec<_> = self.holds.iter().map(held).collect();
@@ -461,7 +486,7 @@ impl Model {
             let patience = self.queues[0].spec.policy.reserve_after.as_micros();
             if patience > 0 {
                 let since = *self.passed.entry((job, group)).or_insert(self.now);
-                if self.now - since < patience {
+                if self.now - since < patience && !self.is_owed_back(leaf) {
                     break;
                 }
             }
@@ -474,8 +499,19 @@ impl Model {
             let all = self.jobs[job].groups[group].waiting();
             let covers = if self.turn(job, group) > 1 { all } else { 1 };
             let after = self.queues[0].spec.policy.reclaim.map_or(0, |it| it.after.as_micros());
-            let (tries, reclaims, counts) = (since + after, false, true);
-            self.holds.push(Held { job, group, nodes, at, since, tries, reclaims, covers, counts });
+            let (tries, reclaims, drained, counts) = (since + after, false, false, true);
+            self.holds.push(Held {
+                job,
+                group,
+                nodes,
+                at,
+                since,
+                tries,
+                reclaims,
+                drained,
+                covers,
+                counts,
+            });
             self.settle_idle();
         }
         None

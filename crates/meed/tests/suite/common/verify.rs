@@ -309,7 +309,11 @@ impl Model {
     pub(crate) fn check_nothing_missed(&mut self) {
         self.refresh_counts();
         match self.expect() {
-            None => {}
+            // Reservations wait for what runs, never for each other alone.
+            None => {
+                let waits = self.running().next().is_none() && !self.holds.is_empty();
+                assert!(!waits, "nothing runs, and room is held: {:?}", self.holds);
+            }
             Some(Expected::WithGang { job, group, .. }) => {
                 panic!("the rest of the gang of group {group}, job {job}, does not start")
             }
