@@ -115,6 +115,8 @@ fn a_live_run_replays_to_the_same_decisions() {
         Kind::Fail,
         Kind::Clock,
         Kind::Open,
+        Kind::Reclaim,
+        Kind::Decide,
     ];
     for kind in wanted {
         assert!(told.contains(&kind), "{kind:?} was not drawn");
