@@ -9,10 +9,12 @@ mod bench;
 
 mod bad_input;
 mod crash;
+mod groups;
 mod hostile;
 mod http;
 mod http_hostile;
 mod life;
+mod reclaim;
 mod top;
 mod users;
 mod web;

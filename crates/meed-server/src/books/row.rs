@@ -38,6 +38,12 @@ pub struct JobRow {
     /// Those that have failed for good.
     #[serde(default)]
     pub failed: u32,
+    /// How often tasks of it were stopped for others.
+    #[serde(default)]
+    pub stops: u32,
+    /// How long these had run: work that is lost, in microseconds.
+    #[serde(default)]
+    pub lost_us: u64,
     /// How many may run at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
@@ -130,6 +136,9 @@ pub struct TaskRow {
     /// Attempts that failed.
     #[serde(default)]
     pub failures: u16,
+    /// Attempts that were stopped for others.
+    #[serde(default)]
+    pub stops: u32,
     /// Whether it is over: nothing will be tried again.
     #[serde(default)]
     pub is_over: bool,

@@ -14,6 +14,7 @@ use super::tasks::never;
 use super::verbs::Verb;
 use super::{Held, Run, Supervisor, World, WorldError};
 use crate::books::JobRow;
+use crate::group::ControlGroup;
 use crate::run::{TaskFolder, Ticket};
 use crate::spec::{Submission, SystemLimit};
 use crate::supervise;
@@ -31,6 +32,9 @@ impl World {
                     verbs.extend(self.start(task)?);
                 }
                 Action::Stop { task, .. } => self.stop(&task),
+                Action::Reclaim { task, grace, winner, .. } => {
+                    verbs.extend(self.take_back(&task, grace, Some(&winner)));
+                }
             }
         }
         if std::mem::take(&mut self.has_room) {
@@ -68,16 +72,19 @@ impl World {
         };
         self.watched.touch(row.id);
         self.running.entry(row.id).or_default().insert(task.clone());
-        let (watched, stops) = (None, false);
+        let (watched, stops, gives_back) = (None, false, None);
         let Some(held) = held else {
             let held = Held::default();
-            self.runs.insert(task.clone(), Run { folder, held, watched, stops });
+            self.runs.insert(task.clone(), Run { folder, held, watched, stops, gives_back });
             self.deferred.push_back(task);
             return Ok(Vec::new());
         };
         let ticket = self.ticket(&task, &row, &spec, &held);
-        self.runs.insert(task.clone(), Run { folder: folder.clone(), held, watched, stops });
-        match self.begin(&task, &row, &folder, &ticket) {
+        let run = Run { folder: folder.clone(), held, watched, stops, gives_back };
+        self.runs.insert(task.clone(), run);
+        let made = ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path()));
+        let made = made.map_or(Ok(()), |group| group.make(self.bounded_memory(&spec)));
+        match made.and_then(|()| self.begin(&task, &row, &folder, &ticket)) {
             Ok(watched) => {
                 if let Some(run) = self.runs.get_mut(&task) {
                     run.watched = Some(watched);
@@ -136,9 +143,21 @@ impl World {
             stderr: spec.stderr.clone(),
             time_ms: spec.time_ms,
             grace_ms: spec.grace_ms.unwrap_or(u64::try_from(grace).unwrap_or(u64::MAX)),
+            group: self.control_group(task).map(|group| group.path().into()),
             processors: held.processors.clone(),
             gpus: held.gpus.clone(),
         }
+    }
+
+    fn control_group(&self, task: &TaskKey) -> Option<ControlGroup> {
+        self.groups.of(self.places.run(task).path())
+    }
+
+    /// The memory that the kernel is to bound, in bytes.
+    fn bounded_memory(&self, spec: &Submission) -> Option<u64> {
+        let memory = self.live.engine().kinds().find("memory")?;
+        let bytes = self.demand(spec).ok()?.get(memory);
+        (bytes > 0 && self.groups.bounds_memory()).then_some(bytes)
     }
 
     fn begin(
@@ -179,6 +198,7 @@ impl World {
             watched.ask_to_end();
         }
         run.watched = Some(watched);
+        self.ask_to_give_back(task);
         true
     }
 

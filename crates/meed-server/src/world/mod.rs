@@ -23,6 +23,7 @@ mod clock;
 mod devices;
 mod history;
 mod launch;
+mod reclaim;
 mod recover;
 mod reload;
 mod submit;
@@ -44,8 +45,9 @@ use meed_store::{Retention, UnixMillis};
 use crate::access::Doors;
 use crate::books::{BooksError, JobBooks, JobRow, Meta, Writes};
 use crate::clock::{Moment, boot_us, wall_us};
+use crate::group::Groups;
 use crate::protocol::{Answer, Request};
-use crate::run::{SupervisorWatch, TaskFolder, Watched as Supervisor};
+use crate::run::{StopOrder, SupervisorWatch, TaskFolder, Watched as Supervisor};
 use crate::settings::{Settings, ThisMachine};
 use crate::user::LocalUser;
 use devices::{Devices, Held};
@@ -118,6 +120,8 @@ struct Run {
     watched: Option<Supervisor>,
     /// The engine does not know it any more: it is being stopped.
     stops: bool,
+    /// Its room is taken back for another: it is asked to end, and waits again then.
+    gives_back: Option<StopOrder>,
 }
 
 /// Where the server keeps what it keeps.
@@ -170,6 +174,8 @@ pub struct World {
     tokens: BTreeMap<u64, TaskKey>,
     next_token: u64,
     devices: Devices,
+    /// Where tasks are kept together.
+    groups: Groups,
     /// Tasks that wait until others have let go of their processors or GPUs.
     deferred: VecDeque<TaskKey>,
     /// Whether somebody has let go of some since it was last looked.
@@ -226,6 +232,9 @@ impl World {
                     Err(why) => self.remarks.push(why.text),
                 },
             }
+        }
+        if self.is_to_look() {
+            verbs.push(Verb::Look);
         }
         self.carry_on(verbs)?;
         for (planned, user, reply) in planned {
@@ -287,7 +296,9 @@ impl World {
             self.books.write(&std::mem::take(&mut self.writes), true)?;
             self.is_dirty = false;
             for folder in std::mem::take(&mut self.over) {
-                if let Err(error) = folder.remove() {
+                let group = self.groups.of(folder.path());
+                let removed = group.map_or(Ok(()), |group| group.remove());
+                if let Err(error) = removed.and_then(|()| folder.remove()) {
                     self.remarks.push(format!("{}: {error}", folder.path().display()));
                 }
             }
@@ -306,6 +317,11 @@ impl World {
         self.tidy()?;
         self.live.snapshot(wall_millis())?;
         Ok(())
+    }
+
+    /// Whether memory is enforced, for the operator.
+    pub fn memory_remark(&self) -> String {
+        self.groups.remark()
     }
 
     /// What the operator is to be told since the last time.

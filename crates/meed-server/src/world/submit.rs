@@ -157,6 +157,8 @@ impl World {
             told: 0,
             done: 0,
             failed: 0,
+            stops: 0,
+            lost_us: 0,
             at_once: spec.tasks.at_once,
             retries: spec.retries,
             after,

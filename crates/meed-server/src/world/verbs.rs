@@ -19,20 +19,26 @@ pub(super) enum Verb {
     Cordon(String),
     Uncordon(String),
     Arrive(Box<Arrival>),
-    More { job: JobKey, group: Box<Group>, open: bool },
+    More {
+        job: JobKey,
+        group: Box<Group>,
+        open: bool,
+    },
     End(TaskKey),
     Fail(TaskKey),
-    Lost(TaskKey),
+    Lost(TaskKey, String),
     Undone(TaskKey, String),
     Again(TaskKey),
     Cancel(JobKey),
+    /// Nothing has happened: it is decided.
+    Look,
 }
 
 impl Verb {
     /// Within an instant: ends, then changes, then arrivals.
     fn rank(&self) -> u8 {
         match self {
-            Verb::End(_) | Verb::Fail(_) | Verb::Lost(_) | Verb::Undone(..) | Verb::Again(_) => 0,
+            Verb::End(_) | Verb::Fail(_) | Verb::Lost(..) | Verb::Undone(..) | Verb::Again(_) => 0,
             Verb::Arrive(_) | Verb::More { .. } => 2,
             _ => 1,
         }
@@ -52,10 +58,11 @@ impl Verb {
             }
             Verb::End(task) => return batch.task_ended(task).map(Some),
             Verb::Fail(task) => return batch.task_failed(task).map(Some),
-            Verb::Lost(task) => batch.task_lost(task, Some("its supervisor is gone"))?,
+            Verb::Lost(task, why) => batch.task_lost(task, Some(why))?,
             Verb::Undone(task, why) => batch.start_failed(task, Some(why))?,
             Verb::Again(task) => batch.start_again(task)?,
             Verb::Cancel(job) => batch.job_cancelled(job)?,
+            Verb::Look => batch.passes()?,
         }
         Ok(None)
     }

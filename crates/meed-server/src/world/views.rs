@@ -222,9 +222,10 @@ impl World {
             }
         }
         let job = self.view(&row, user);
+        let memory_is_enforced = self.groups.bounds_memory();
         let spec = Submission { env: Vec::new(), ..spec };
         let after = row.after.iter().map(|after| after.job).collect();
-        Ok(Ok(Shown { job, spec, after, task, more }))
+        Ok(Ok(Shown { job, spec, memory_is_enforced, after, task, more }))
     }
 
     fn ended_task(&self, row: &JobRow, spec: &Submission, number: u32, ended: TaskRow) -> TaskView {
@@ -237,6 +238,8 @@ impl World {
             index,
             attempt: ended.attempt,
             running: false,
+            stopping: false,
+            stopping_for: None,
             began_us: ended.ended.as_ref().and_then(|end| end.began).map(|began| began.wall_us),
             words: ended.ended.as_ref().map(crate::run::TaskEnd::words),
             ended: ended.ended,
@@ -260,6 +263,8 @@ impl World {
         TaskView {
             attempt: key.attempt,
             running: true,
+            stopping: run.is_some_and(|run| run.gives_back.is_some()),
+            stopping_for: run.and_then(|run| run.gives_back).and_then(|order| order.winner),
             began_us: began.map(|began| began.at.wall_us),
             gpus: run.map(|run| run.held.gpus.clone()).unwrap_or_default(),
             processors: run.map(|run| run.held.processors.clone()).unwrap_or_default(),
