@@ -16,5 +16,6 @@ mod http_hostile;
 mod life;
 mod reclaim;
 mod top;
+mod tutorial;
 mod users;
 mod web;

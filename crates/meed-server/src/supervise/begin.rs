@@ -3,8 +3,8 @@
 //!
 //! Its order matters. The control group is entered, and limits and processors are set, while it
 //! still has the server's rights; folder and output files are opened by the user's rights alone;
-//! the user's environment takes effect with the command. A problem is left in the task's folder, and
-//! said where the task's errors go.
+//! the user's environment takes effect with the command. A problem is left in the task's folder,
+//! and said where the task's errors go.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
