@@ -10,6 +10,7 @@ mod bench;
 mod bad_input;
 mod crash;
 mod groups;
+mod hold;
 mod hostile;
 mod http;
 mod http_hostile;

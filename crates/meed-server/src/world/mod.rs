@@ -22,6 +22,7 @@ mod access;
 mod clock;
 mod devices;
 mod history;
+mod hold;
 mod launch;
 mod reclaim;
 mod recover;

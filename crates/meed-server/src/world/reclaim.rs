@@ -91,10 +91,11 @@ impl World {
             row.stops += 1;
             row.lost_us = row.lost_us.saturating_add(ran);
         }
-        let before = self.books.task(id, task.task)?.unwrap_or_default();
-        let (attempt, stops, ended) = (task.attempt, before.stops + 1, Some(ended));
+        let number = self.number(task)?;
+        let before = self.books.task(id, number)?.unwrap_or_default();
+        let (attempt, stops, ended) = (self.attempt(task)?, before.stops + 1, Some(ended));
         let row = TaskRow { attempt, stops, ended, ..before };
-        self.writes.task(id, task.task, &row);
+        self.writes.task(id, number, &row);
         Ok(())
     }
 

@@ -129,14 +129,17 @@ impl World {
                     self.told(&added.job, tasks);
                 }
                 Fact::End(task) | Fact::Fail(task) => self.count_again(&task.key())?,
+                Fact::Withdrawn(task) => self.joins_held(&task.job, task.task, task.attempt),
                 Fact::Lost(task) => self.count_loss_again(&task.key())?,
                 Fact::Reclaim(told) => drop(winners.insert(told.key(), told.winner.job)),
                 Fact::JobEnd(end) => {
                     let id = JobRow::id_of(&end.job);
                     let row = id.and_then(|id| self.rows.get(&id));
-                    let Some(id) = row.filter(|row| row.key() == end.job).map(|row| row.id) else {
-                        continue;
-                    };
+                    // A job of several parts is over with any of them.
+                    let is_part =
+                        |row: &JobRow| end.outcome == Outcome::Done && !row.parts.is_empty();
+                    let row = row.filter(|row| row.key() == end.job || is_part(row));
+                    let Some(id) = row.map(|row| row.id) else { continue };
                     // Nobody waits yet: that is made anew below.
                     match end.outcome {
                         Outcome::Done => self.all_tasks_over(id)?,

@@ -79,7 +79,8 @@ impl World {
 
     /// Attempts that came to no end: neither failed nor stopped for others.
     fn deaths(&self, task: &TaskKey) -> Result<u32, WorldError> {
-        let row = JobRow::id_of(&task.job).map(|id| self.books.task(id, task.task)).transpose()?;
+        let number = self.number(task)?;
+        let row = JobRow::id_of(&task.job).map(|id| self.books.task(id, number)).transpose()?;
         let row = row.flatten().unwrap_or_default();
         Ok(task.attempt.saturating_sub(u32::from(row.failures) + row.stops))
     }
@@ -131,7 +132,8 @@ impl World {
         ended: Option<TaskEnd>,
         stops: bool,
     ) -> Result<bool, WorldError> {
-        let before = self.books.task(id, task.task)?.unwrap_or_default();
+        let number = self.number(task)?;
+        let before = self.books.task(id, number)?.unwrap_or_default();
         let is_well = ended.as_ref().is_none_or(TaskEnd::is_well);
         let retries = self.rows.get(&id).map_or(0, |row| row.retries);
         let failures = before.failures.saturating_add(u16::from(!is_well && !stops));
@@ -142,9 +144,9 @@ impl World {
                 false => row.failed += 1,
             }
         }
-        let (attempt, stops) = (task.attempt, before.stops);
-        let row = TaskRow { failures, stops, is_over: is_last, attempt, ended };
-        self.writes.task(id, task.task, &row);
+        let attempt = self.attempt(task)?;
+        let row = TaskRow { failures, is_over: is_last, attempt, ended, ..before };
+        self.writes.task(id, number, &row);
         Ok(is_last)
     }
 

@@ -216,9 +216,10 @@ impl World {
             task.insert(number, self.ended_task(&row, &spec, number, row_of_task));
         }
         for key in self.running.get(&row.id).into_iter().flatten() {
-            if key.task >= query.from && more.is_none_or(|more| key.task < more) {
-                let before = task.remove(&key.task);
-                task.insert(key.task, self.running_task(&row, &spec, key, before));
+            let number = row.number_of(&key.job, key.task);
+            if number >= query.from && more.is_none_or(|more| number < more) {
+                let before = task.remove(&number);
+                task.insert(number, self.running_task(&row, &spec, (key, number), before)?);
             }
         }
         let job = self.view(&row, user);
@@ -253,15 +254,15 @@ impl World {
         &self,
         row: &JobRow,
         spec: &Submission,
-        key: &meed_journal::TaskKey,
+        (key, number): (&meed_journal::TaskKey, u32),
         before: Option<TaskView>,
-    ) -> TaskView {
+    ) -> Result<TaskView, WorldError> {
         let before =
-            before.unwrap_or_else(|| self.ended_task(row, spec, key.task, TaskRow::default()));
+            before.unwrap_or_else(|| self.ended_task(row, spec, number, TaskRow::default()));
         let run = self.runs.get(key);
         let began = run.and_then(|run| run.folder.began().ok().flatten());
-        TaskView {
-            attempt: key.attempt,
+        Ok(TaskView {
+            attempt: self.attempt(key)?,
             running: true,
             stopping: run.is_some_and(|run| run.gives_back.is_some()),
             stopping_for: run.and_then(|run| run.gives_back).and_then(|order| order.winner),
@@ -269,7 +270,7 @@ impl World {
             gpus: run.map(|run| run.held.gpus.clone()).unwrap_or_default(),
             processors: run.map(|run| run.held.processors.clone()).unwrap_or_default(),
             ..before
-        }
+        })
     }
 
     fn queues(&mut self, user: &LocalUser) -> Result<QueuesShown, NotDone> {
@@ -341,7 +342,7 @@ impl World {
             return Ok(Err(NotDone::new(RefusalKind::Unknown, why)));
         };
         let running = self.running.get(&row.id).into_iter().flatten();
-        let running = running.into_iter().any(|task| task.task == number);
+        let running = running.into_iter().any(|it| row.number_of(&it.job, it.task) == number);
         let path = self.places.logs(row.id).join(format!("{}.log", query.task));
         let path = path.strip_prefix(&self.places.state).unwrap_or(&path);
         let path = spec.stdout.is_none().then(|| path.to_string_lossy().into_owned());
@@ -373,6 +374,7 @@ fn state(row: &JobRow, running: u32) -> JobStanding {
         (Phase::Ended, Some(Fate::Cancelled)) => JobStanding::Cancelled,
         (Phase::Ended, _) => JobStanding::Failed,
         (Phase::Held, _) => JobStanding::Held,
+        (Phase::New, _) if running > 0 => JobStanding::Running,
         (Phase::New, _) if !row.after.is_empty() => JobStanding::After,
         (Phase::Told, _) if running > 0 => JobStanding::Running,
         _ => JobStanding::Waiting,
