@@ -15,6 +15,7 @@ mod hostile;
 mod http;
 mod http_hostile;
 mod life;
+mod many;
 mod reclaim;
 mod top;
 mod tutorial;

@@ -166,6 +166,8 @@ pub struct World {
     name: String,
     /// Jobs that have not ended.
     rows: BTreeMap<u64, JobRow>,
+    /// How many of them each user has.
+    rows_of: BTreeMap<u32, usize>,
     /// Who waits for a job.
     dependents: BTreeMap<u64, BTreeSet<u64>>,
     runs: BTreeMap<TaskKey, Run>,
@@ -280,8 +282,18 @@ impl World {
         self.is_dirty = !durably;
         let over = self.ended.iter().filter(|id| self.rows.get(id).is_some_and(JobRow::is_over));
         let over: Vec<u64> = over.copied().collect();
-        over.iter().for_each(|id| drop(self.rows.remove(id)));
+        for row in over.iter().filter_map(|id| self.rows.remove(id)) {
+            if let Some(count) = self.rows_of.get_mut(&row.uid) {
+                *count -= 1;
+            }
+        }
         Ok(())
+    }
+
+    /// A job that has not ended is known from now on.
+    fn know(&mut self, row: JobRow) {
+        *self.rows_of.entry(row.uid).or_default() += 1;
+        self.rows.insert(row.id, row);
     }
 
     /// What a quiet moment is for: what was written becomes durable, folders that are not needed

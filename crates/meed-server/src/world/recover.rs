@@ -57,7 +57,7 @@ impl World {
         let kinds = live.engine().kinds();
         let gpus = kinds.find("gpu").map_or(0, |kind| settings.node().capacity.get(kind) / 1000);
         let devices = Devices::new(&machine.processors, u32::try_from(gpus).unwrap_or(u32::MAX));
-        let rows = books.open_jobs()?.into_iter().map(|row| (row.id, row)).collect();
+        let open_jobs = books.open_jobs()?;
         let name = format!("{:x}", meta.clock.epoch_us);
         let groups = match settings.control_groups {
             true => Groups::find(&name),
@@ -71,7 +71,8 @@ impl World {
             meta,
             machine,
             places,
-            rows,
+            rows: BTreeMap::new(),
+            rows_of: BTreeMap::new(),
             dependents: BTreeMap::new(),
             runs: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -95,6 +96,7 @@ impl World {
             watched: Watched::new(),
             samples: SampleRing::both(),
         };
+        open_jobs.into_iter().for_each(|row| world.know(row));
         world.books.tokens()?.into_iter().for_each(|row| world.doors.admit(row));
         let changes = world.adopt(settings).map_err(|why| WorldError::System {
             what: "the settings".to_owned(),

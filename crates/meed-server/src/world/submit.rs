@@ -129,7 +129,7 @@ impl World {
         let spec = Submission { demand: self.with_defaults(&spec), ..spec };
         checked!(self.check_fits(&spec).map_err(wrong));
         let spec = checked!(self.with_limit(spec).map_err(wrong));
-        let open = self.rows.values().filter(|row| row.uid == user.uid).count();
+        let open = self.rows_of.get(&user.uid).copied().unwrap_or(0);
         let most = self.settings.max_jobs;
         if open >= most as usize {
             let why = format!("{} has {open} jobs that have not ended; at most {most}", user.name);
@@ -171,7 +171,7 @@ impl World {
             ended_us: None,
         };
         self.writes.spec(id, &spec);
-        self.rows.insert(id, row);
+        self.know(row);
         self.changed.insert(id);
         self.watched.touch(id);
         self.await_others(id);
