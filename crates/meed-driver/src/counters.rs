@@ -24,6 +24,8 @@ pub enum Metric {
     Failures,
     /// Tasks that were lost without their fault.
     Lost,
+    /// Tasks that were told to stop for others.
+    Reclaims,
     /// Starts that could not be carried out.
     Undone,
     /// Jobs that arrived.
@@ -65,6 +67,7 @@ pub const METRICS: &[MetricInfo] = &[
     counter(Metric::Ends, "meed_ends_total", "Tasks that ended well."),
     counter(Metric::Failures, "meed_failures_total", "Attempts of tasks that failed."),
     counter(Metric::Lost, "meed_lost_total", "Tasks lost without their fault."),
+    counter(Metric::Reclaims, "meed_reclaims_total", "Tasks told to stop for others."),
     counter(Metric::Undone, "meed_undone_total", "Starts that could not be carried out."),
     counter(Metric::Arrivals, "meed_arrivals_total", "Jobs that arrived and were taken."),
     counter(Metric::Refused, "meed_refused_total", "Jobs that were refused."),
@@ -144,6 +147,7 @@ impl Counters {
             Kind::End => Metric::Ends,
             Kind::Fail => Metric::Failures,
             Kind::Lost => Metric::Lost,
+            Kind::Reclaim => Metric::Reclaims,
             Kind::Undone => Metric::Undone,
             Kind::Arrive => Metric::Arrivals,
             Kind::Refuse => Metric::Refused,

@@ -6,6 +6,7 @@
 //! | [`world`] | what the driver decides becomes processes, and their ends become events |
 //! | [`books`] | jobs as they were submitted, and how tasks ended |
 //! | [`run`] | the folder of a task: what server and supervisor say to each other |
+//! | [`group`] | control groups: nobody gets away, and memory is bounded |
 //! | [`supervise`] | the process that runs a task, and outlives the server |
 //! | [`settings`] | the configuration; who may do what |
 //! | [`protocol`], [`client`] | what users and the server say to each other |
@@ -20,6 +21,7 @@ pub mod books;
 pub mod client;
 pub mod clock;
 mod feed;
+pub mod group;
 pub mod here;
 mod http;
 pub mod protocol;

@@ -346,6 +346,12 @@ pub struct JobView {
     pub done: u32,
     /// Those that have failed for good.
     pub failed: u32,
+    /// How often tasks of it were stopped for others; they wait again then.
+    #[serde(default)]
+    pub stopped: u32,
+    /// How long these had run: work that is lost, in microseconds.
+    #[serde(default)]
+    pub lost_us: u64,
     /// When it was submitted, in microseconds since 1970-01-01 UTC.
     pub submitted_us: u64,
     /// When it ended.
@@ -404,6 +410,9 @@ pub struct Shown {
     pub job: JobView,
     /// What was submitted; the environment is not repeated.
     pub spec: Submission,
+    /// Whether the kernel bounds the memory of its tasks by what they ask for.
+    #[serde(default)]
+    pub memory_is_enforced: bool,
     /// Jobs that it waits for.
     pub after: Vec<u64>,
     /// Its tasks that run or have ended, by number.
@@ -422,6 +431,12 @@ pub struct TaskView {
     pub attempt: u32,
     /// Whether it runs.
     pub running: bool,
+    /// It runs, and was told to stop for others.
+    #[serde(default)]
+    pub stopping: bool,
+    /// The job for which, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping_for: Option<u64>,
     /// Since when it runs, in microseconds since 1970-01-01 UTC.
     pub began_us: Option<u64>,
     /// How its last attempt ended.
@@ -449,6 +464,8 @@ impl JobView {
             running,
             done: row.done,
             failed: row.failed,
+            stopped: row.stops,
+            lost_us: row.lost_us,
             submitted_us: row.submitted_us,
             ended_us: row.ended_us,
             why: row.why.clone(),

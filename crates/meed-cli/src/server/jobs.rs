@@ -60,7 +60,7 @@ pub(crate) fn list(args: &JobsArgs) -> Result<(), Failure> {
         let name = job.name.clone().unwrap_or_default();
         let since = ago(job.ended_us.unwrap_or(job.submitted_us), wall_us());
         let (user, queue) = (job.user.clone(), job.queue.clone());
-        vec![job.id.to_string(), name, user, queue, job.state.word().to_owned(), tasks, since]
+        vec![job.id.to_string(), name, user, queue, state_words(job), tasks, since]
     };
     let heads = ["JOB", "NAME", "USER", "QUEUE", "STATE", "OVER", "SINCE"];
     print(&columns(&heads, jobs.iter().map(row)))?;
@@ -68,6 +68,20 @@ pub(crate) fn list(args: &JobsArgs) -> Result<(), Failure> {
         remark("there are more; --limit shows them");
     }
     Ok(())
+}
+
+/// How a job stands; one that goes on says how often its tasks were stopped for others.
+fn state_words(job: &JobView) -> String {
+    match job.stopped {
+        times @ 1.. if !job.state.is_over() => format!("{}, stopped {times}x", job.state.word()),
+        _ => job.state.word().to_owned(),
+    }
+}
+
+/// How often tasks were stopped, and what that cost.
+pub(super) fn stopped_words(times: u64, lost_us: u64) -> String {
+    let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    format!("{times} for others, by reclaim; {} of work is lost", length(lost_us))
 }
 
 pub(crate) fn show(args: &JobArgs) -> Result<(), Failure> {
@@ -93,6 +107,14 @@ pub(crate) fn show(args: &JobArgs) -> Result<(), Failure> {
     lines.push(format!("  folder     {}", shown.spec.folder.shown()));
     let demand = shown.spec.demand.iter().map(|(name, amount)| format!("{name} {amount}"));
     lines.push(format!("  each task  {}", demand.collect::<Vec<_>>().join(", ")));
+    if shown.spec.demand.contains_key("memory") {
+        let how = match (shown.memory_is_enforced, shown.spec.bound_address_space) {
+            (true, _) => "enforced by a control group",
+            (false, true) => "counted; address space is bounded (--bound-address-space)",
+            (false, false) => "counted, not enforced (see what the server said at its start)",
+        };
+        lines.push(format!("  memory     {how}"));
+    }
     if let Some(time) = shown.spec.time_ms {
         lines.push(format!("  time limit {}", length(time.saturating_mul(1000))));
     }
@@ -104,8 +126,16 @@ pub(crate) fn show(args: &JobArgs) -> Result<(), Failure> {
         "  tasks      {}: {} run, {} done, {} failed",
         job.tasks, job.running, job.done, job.failed
     ));
+    if job.stopped > 0 {
+        let words = stopped_words(job.stopped.into(), job.lost_us);
+        lines.push(format!("  stopped    {words}"));
+    }
     let row = |task: &meed_server::protocol::TaskView| {
         let state = match (&task.words, task.running) {
+            _ if task.stopping => match task.stopping_for {
+                Some(job) => format!("stops for job {job}"),
+                None => "stops for others".to_owned(),
+            },
             (_, true) => "runs".to_owned(),
             (words, false) => words.clone().unwrap_or_default(),
         };

@@ -72,6 +72,11 @@ fn words(answer: &Value) -> String {
     if let Some(why) = job["why"].as_str() {
         line(why.to_owned());
     }
+    if let Some(times @ 1..) = job["stopped"].as_u64() {
+        let lost_us = job["lost_us"].as_u64().unwrap_or(0);
+        let words = super::jobs::stopped_words(times, lost_us);
+        line(format!("Tasks of it were stopped {words}. They wait again."));
+    }
     let before: Vec<String> =
         answer["waits_for"].as_array().into_iter().flatten().map(Value::to_string).collect();
     if !before.is_empty() {
@@ -120,6 +125,7 @@ fn reservation_words(held: &Value) -> String {
         times => format!("; it was put off {times} times"),
     };
     let until = match held["expected_s"].as_f64() {
+        None if held["reclaims"] == true => "until tasks there have stopped that were told to",
         Some(_) => "until what runs there is expected to have ended",
         None => "and nobody knows for how long",
     };

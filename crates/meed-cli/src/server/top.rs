@@ -211,6 +211,8 @@ mod tests {
             running: 1,
             done: 2,
             failed: 1,
+            stopped: 0,
+            lost_us: 0,
             submitted_us: 0,
             ended_us: None,
             why: None,

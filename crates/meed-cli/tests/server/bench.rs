@@ -225,6 +225,16 @@ impl Drop for Server {
         }
         self.supervisors().into_iter().for_each(|number| signal(number, "TERM"));
         until("supervisors end", || self.supervisors().is_empty().then_some(()));
+        // A server that was killed leaves its control group; an empty one can be removed.
+        for line in fs::read_to_string(self.path("server.log")).unwrap_or_default().lines() {
+            let group = line.strip_prefix("meed: control groups at ");
+            let group = group.and_then(|rest| rest.split([',', ':']).next());
+            if let Some(group) = group.map(Path::new) {
+                let tasks = fs::read_dir(group).into_iter().flatten().flatten();
+                tasks.for_each(|task| drop(fs::remove_dir(task.path())));
+                let _ = fs::remove_dir(group);
+            }
+        }
     }
 }
 

@@ -199,6 +199,12 @@ fn hold_release_reload_and_what_is_shown() {
     fs::write(server.path("meed.toml"), more.replace("weight = 3", "weight = -3")).unwrap();
     let (code, why) = server.refused(&["reload"]);
     assert!(code == Some(3) && why.contains("meed.toml:"), "{why}");
+    // A policy cannot change: it says what to do, and nothing of the file is taken.
+    let other = format!("policy = \"fair\"\n{}", more.replace("weight = 3", "weight = 9"));
+    fs::write(server.path("meed.toml"), other).unwrap();
+    let (code, why) = server.refused(&["reload"]);
+    assert!(code == Some(3) && why.contains("write the old one again"), "{why}");
+    assert_eq!(server.json(&["queues"])["queues"][1]["weight"], 3.0);
     server.ok(&["cancel", &first]);
     assert!(server.ok(&["jobs", "--ended"]).contains("cancelled"));
 }

@@ -9,10 +9,15 @@ mod bench;
 
 mod bad_input;
 mod crash;
+mod groups;
+mod hold;
 mod hostile;
 mod http;
 mod http_hostile;
 mod life;
+mod many;
+mod reclaim;
 mod top;
+mod tutorial;
 mod users;
 mod web;

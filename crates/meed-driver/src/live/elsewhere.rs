@@ -7,7 +7,8 @@ use super::{Batch, Live};
 use crate::journal::Failed;
 
 impl<J> Batch<'_, J> {
-    /// Nothing happened until this instant: the journal says that time has passed.
+    /// Nothing happened until this instant: the journal says that time has passed, and that it is
+    /// decided ([`Live::next_look`]).
     pub fn passes(&mut self) -> Result<(), Failed> {
         self.verb(|driver, now| {
             driver.engine.advance(now)?;

@@ -21,7 +21,7 @@ mod book;
 mod elsewhere;
 mod open;
 
-use meed::{Engine, QueueId, Rejected, Time};
+use meed::{Engine, QueueId, Rejected, Span, Time};
 use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
@@ -54,6 +54,19 @@ pub enum Action {
         task: TaskKey,
         /// Where it ran.
         node: Name,
+    },
+    /// This running task is told to stop, for its room is taken back for another. Unlike one of
+    /// [`Action::Stop`] it counts as running until the world tells [`Batch::task_lost`], or its end
+    /// where that comes before.
+    Reclaim {
+        /// The task.
+        task: TaskKey,
+        /// Where it runs.
+        node: Name,
+        /// How long it may take to stop.
+        grace: Span,
+        /// The job for which its room is taken back.
+        winner: JobKey,
     },
 }
 
@@ -138,7 +151,24 @@ impl<J> Live<J> {
             let RunningTask { task, node } = self.running_task(allocation);
             self.actions.push(Action::Start { task, node });
         }
+        for stop in self.driver.take_stops() {
+            let RunningTask { task, node } = self.running_task(stop.allocation);
+            let winner = self.driver.job(stop.winner.job).expect("it waits").key().clone();
+            self.actions.push(Action::Reclaim { task, node, grace: stop.grace, winner });
+        }
         Ok(())
+    }
+
+    /// Running tasks that were told to stop for others, and have not. A world that was opened again
+    /// tells them once more.
+    pub fn stopping(&self) -> impl Iterator<Item = RunningTask> + '_ {
+        self.driver.engine().stopping().map(|id| self.running_task(id))
+    }
+
+    /// When it is to be decided next though nothing happens until then: the world tells
+    /// [`Batch::passes`] at that instant or soon after.
+    pub fn next_look(&self) -> Option<Time> {
+        self.driver.next_look()
     }
 
     /// The first instant from `clock` on at which something can be told: clocks may stand still or

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use meed::place::Placement;
 use meed::{Config, ConfigError, Start, Time};
-use meed_journal::{Arrival, Fact, Header, Opened, Record, Started};
+use meed_journal::{Arrival, Fact, Header, Opened, Reclaimed, Record, Started, TaskKey};
 use meed_store::{Seq, Snapshot, Store, StoreError, UnixMillis};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -240,6 +240,7 @@ struct Instant {
     /// Something happened.
     happened: bool,
     starts: Vec<(Seq, Started)>,
+    stops: Vec<(Seq, Box<Reclaimed>)>,
 }
 
 impl<J> Player<'_, J> {
@@ -262,6 +263,9 @@ impl<J> Player<'_, J> {
             }
             Fact::Start(start) if self.starts == Starts::DecidedAgain && start.since.is_none() => {
                 self.instant.starts.push((seq, start));
+            }
+            Fact::Reclaim(stop) if self.starts == Starts::DecidedAgain => {
+                self.instant.stops.push((seq, stop));
             }
             fact => {
                 let Player { driver, opening, .. } = self;
@@ -286,7 +290,7 @@ impl<J> Player<'_, J> {
 
     /// It is decided, and compared with what was recorded.
     fn end_instant(&mut self) -> Result<(), Stopped> {
-        let Instant { at, last, happened, starts } = std::mem::take(&mut self.instant);
+        let Instant { at, last, happened, starts, stops } = std::mem::take(&mut self.instant);
         (self.instant.at, self.instant.last) = (at, last);
         if !happened || self.starts == Starts::AsTold {
             return Ok(());
@@ -318,11 +322,47 @@ impl<J> Player<'_, J> {
                 return Err(otherwise(*seq, what));
             }
         }
+        if let Some((seq, start)) = recorded.next() {
+            let what = format!("{} starts; this version starts nothing", start.key());
+            return Err(otherwise(*seq, what));
+        }
+        self.compare_stops(last, stops)
+    }
+
+    /// Who is told to stop for others, compared with what was recorded.
+    fn compare_stops(
+        &mut self,
+        last: Seq,
+        recorded: Vec<(Seq, Box<Reclaimed>)>,
+    ) -> Result<(), Stopped> {
+        let driver = &mut self.driver;
+        let decided = driver.take_stops();
+        let key = |stop: &meed::Stop| {
+            let row = driver.running(stop.allocation).expect("it runs");
+            let job = driver.job(row.job).expect("it lives").key().clone();
+            TaskKey { job, task: row.task, attempt: row.attempt }
+        };
+        let mut recorded = recorded.into_iter();
+        for stop in &decided {
+            let mine = key(stop);
+            match recorded.next() {
+                Some((_, theirs)) if theirs.key() == mine => {}
+                Some((seq, theirs)) => {
+                    let theirs = theirs.key();
+                    let what = format!("{theirs} is to stop; this version decides {mine}");
+                    return Err(Stopped::Otherwise { seq, what });
+                }
+                None => {
+                    let what = format!("{mine} is to stop, unrecorded");
+                    return Err(Stopped::Otherwise { seq: last, what });
+                }
+            }
+        }
         match recorded.next() {
             None => Ok(()),
-            Some((seq, start)) => {
-                let what = format!("{} starts; this version starts nothing", start.key());
-                Err(otherwise(*seq, what))
+            Some((seq, theirs)) => {
+                let what = format!("{} is to stop; this version stops nothing", theirs.key());
+                Err(Stopped::Otherwise { seq, what })
             }
         }
     }

@@ -62,6 +62,13 @@ impl Step<'_, '_, '_> {
         let (seed, step) = (self.seed, self.machine.step);
         for (number, task) in self.machine.running.keys().enumerate() {
             let die = |what: u64, below: u64| draw(&[seed, step, what, number as u64], below);
+            if self.machine.stopping.contains(task) && die(95, 3) > 0 {
+                // Its room is taken back, and it has stopped.
+                if self.batch.task_lost(task, Some("it was told to stop")).is_ok() {
+                    self.heard.gone.push(task.clone());
+                }
+                continue;
+            }
             if die(99, 6) == 0 {
                 // Its job may have failed a moment ago, and taken it along.
                 let told = match die(98, 5) > 0 {

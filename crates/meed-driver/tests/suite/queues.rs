@@ -27,7 +27,9 @@ fn visit(live: &mut Live<u32>, name: &str, job: u64, second: u64) {
         .into_iter()
         .map(|action| match action {
             Action::Start { task, .. } => task,
-            Action::Stop { task, .. } => panic!("{task} is stopped"),
+            Action::Stop { task, .. } | Action::Reclaim { task, .. } => {
+                panic!("{task} is stopped")
+            }
         })
         .collect();
     live.at(at(live, second * 10_000 + 1000), |batch| {

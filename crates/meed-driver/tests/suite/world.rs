@@ -6,7 +6,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use meed::place::{BestFit, FirstFit, Placement, TwoChoices};
-use meed::{Config, Memory, NodeSpec, Policy, QueueSpec, ResourceKinds, Resources};
+use meed::{
+    Blocked, Config, Memory, NodeSpec, Policy, QueueSpec, Reclaim, Reservations, ResourceKinds,
+    Resources,
+};
 use meed::{Span, Time, Unit};
 use meed_driver::live::{Action, Live, Opening, Recovered, SnapshotRule};
 use meed_driver::{Failed, Taken, header_of};
@@ -45,6 +48,12 @@ pub(crate) fn config(seed: u64) -> Config {
     let mut root = Policy::preset(PRESETS[(seed % 6) as usize]).unwrap();
     if seed.is_multiple_of(6) && seed % 4 >= 2 {
         root.memory = Memory::HalfLife(Span::from_secs(60).unwrap());
+    }
+    if [6, 10].contains(&(seed % 12)) {
+        let seconds = |seconds| Span::from_secs(seconds).unwrap();
+        root.blocked = Blocked::Reserve(Reservations::AtMost(2.try_into().unwrap()));
+        let (min_runtime, grace) = (seconds(1), seconds(1));
+        root.reclaim = Some(Reclaim { min_runtime, grace, ..Reclaim::new(seconds(3)) });
     }
     let queue = |number: u64| QueueSpec {
         name: ["a", "b", "b.c", "b.d"][number as usize].to_owned(),
@@ -117,6 +126,8 @@ pub(crate) struct Machine {
     /// They run, and nobody here has started them.
     adopted: Vec<(TaskKey, String)>,
     started: BTreeSet<TaskKey>,
+    /// They were told to stop for others.
+    pub(crate) stopping: BTreeSet<TaskKey>,
     /// Nodes that are there.
     pub(crate) down: BTreeSet<usize>,
     /// Number of the next step, and of the next job.
@@ -135,6 +146,7 @@ impl Machine {
                     self.exits.remove(&task);
                     self.running.remove(&task);
                 }
+                Action::Reclaim { task, .. } => drop(self.stopping.insert(task)),
             }
         }
     }
@@ -168,7 +180,13 @@ pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Re
     let micros = machine.step * 1_700_001 + draw(&[seed, machine.step, 50], 1_000_000);
     let now = live.instant(Time::from_micros(micros).unwrap());
     let before = machine.clone();
-    let heard = live.at(now, |batch| happens(&before, seed, batch))?;
+    let looks = live.next_look().is_some_and(|at| at <= now);
+    let heard = live.at(now, |batch| {
+        if looks {
+            batch.passes()?;
+        }
+        happens(&before, seed, batch)
+    })?;
     let Heard { ended, gone, adopted, moved } = heard;
     machine.running.extend(moved);
     machine.running.retain(|task, _| !gone.contains(task));
@@ -185,6 +203,7 @@ pub(crate) fn step(live: &mut Live<u32>, machine: &mut Machine, seed: u64) -> Re
     let actions = live.commit(WALL)?;
     machine.settle();
     machine.carry_out(actions);
+    machine.stopping.retain(|task| machine.running.contains_key(task));
     machine.down = (0..NODES)
         .filter(|node| {
             let engine = live.engine();
@@ -240,6 +259,8 @@ pub(crate) fn reconcile(live: &mut Live<u32>, machine: &mut Machine) {
     let actions = live.commit(WALL).unwrap();
     machine.settle();
     machine.carry_out(actions);
+    machine.stopping.extend(live.stopping().map(|stopping| stopping.task));
+    machine.stopping.retain(|task| machine.running.contains_key(task));
     agree(live, machine);
 }
 

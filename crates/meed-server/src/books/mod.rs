@@ -16,6 +16,7 @@
 //! it is read from the journal again, from `cursor` on. So there is one sync here for a
 //! submission, none for a start or an end.
 
+mod parts;
 mod row;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use serde::de::DeserializeOwned;
 
 use crate::access::TokenRow;
 use crate::spec::Submission;
+pub use parts::JobPart;
 pub use row::{AfterJob, Clock, Fate, JobRow, Meta, Phase, TaskRow};
 
 const SPECS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("specs");

@@ -1,8 +1,11 @@
 //! Rows of the books.
 
+use std::collections::BTreeMap;
+
 use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
+use super::JobPart;
 use crate::run::TaskEnd;
 
 /// Where a job stands.
@@ -29,7 +32,16 @@ pub struct JobRow {
     pub holds: u32,
     /// Its tasks.
     pub tasks: u32,
-    /// Of these, those that the scheduler was told of.
+    /// What it was held in after it had begun, by `holds`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<u32, JobPart>,
+    /// Attempts of tasks in parts before the one that they are in.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attempts_before: BTreeMap<u32, u32>,
+    /// Of the last of these parts, tasks that the scheduler was told of.
+    #[serde(default)]
+    pub told_of_part: u32,
+    /// Of its tasks, those that the scheduler was told of, and not withdrawn.
     #[serde(default)]
     pub told: u32,
     /// Those that have ended well.
@@ -38,6 +50,12 @@ pub struct JobRow {
     /// Those that have failed for good.
     #[serde(default)]
     pub failed: u32,
+    /// How often tasks of it were stopped for others.
+    #[serde(default)]
+    pub stops: u32,
+    /// How long these had run: work that is lost, in microseconds.
+    #[serde(default)]
+    pub lost_us: u64,
     /// How many may run at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
@@ -96,10 +114,7 @@ pub enum Fate {
 impl JobRow {
     /// What the journal calls it. Keys are used once: a job that was held comes back under another.
     pub fn key(&self) -> JobKey {
-        match self.holds {
-            0 => JobKey::Number(self.id),
-            holds => JobKey::from(format!("{}.{holds}", self.id).as_str()),
-        }
+        self.key_of(self.holds)
     }
 
     /// The number of the job of that key.
@@ -130,6 +145,9 @@ pub struct TaskRow {
     /// Attempts that failed.
     #[serde(default)]
     pub failures: u16,
+    /// Attempts that were stopped for others.
+    #[serde(default)]
+    pub stops: u32,
     /// Whether it is over: nothing will be tried again.
     #[serde(default)]
     pub is_over: bool,

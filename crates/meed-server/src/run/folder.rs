@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Began, TaskEnd, Ticket};
+use super::{Began, StopOrder, TaskEnd, Ticket};
 
 /// Most bytes of a file here that are read.
 const MAX_BYTES: u64 = 32 << 20;
@@ -165,6 +165,25 @@ impl TaskFolder {
         self.write("began.json", began, false)
     }
 
+    /// Notes that it is to stop for another. It need not be durable: after a crash of the machine
+    /// nothing runs that could be stopped.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn write_stop(&self, order: &StopOrder) -> io::Result<()> {
+        self.write("stop.json", order, false)
+    }
+
+    /// Whether it is to stop for another.
+    ///
+    /// # Errors
+    ///
+    /// The system's; a file that is none.
+    pub fn stop_order(&self) -> io::Result<Option<StopOrder>> {
+        there(self.read("stop.json"))
+    }
+
     /// Leaves how it ended, durably.
     ///
     /// # Errors
@@ -257,6 +276,7 @@ mod tests {
             stderr: None,
             time_ms: None,
             grace_ms: 0,
+            group: None,
             processors: Vec::new(),
             gpus: Vec::new(),
         }

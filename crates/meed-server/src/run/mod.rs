@@ -5,6 +5,7 @@
 //! | `ticket.json` | server, before it starts the supervisor | what is to be run |
 //! | `claim` | supervisor, or the server in its place | who may run it: there is one for ever. It appears whole, and locked while its supervisor lives |
 //! | `began.json` | supervisor | since when it runs |
+//! | `stop.json` | server, before it asks a supervisor to end for another task | for whom, and how soon |
 //! | `result.json` | supervisor, at the end, durably | how it ended, and when |
 //! | `problem` | the task's own beginning | why the command could not begin |
 //!
@@ -14,10 +15,12 @@
 
 mod folder;
 mod leftover;
+mod stop;
 mod ticket;
 mod watch;
 
 pub use folder::{FolderState, TaskFolder};
 pub use leftover::kill_leftovers;
+pub use stop::StopOrder;
 pub use ticket::{Account, Began, EndCause, How, TaskEnd, Ticket};
 pub use watch::{SupervisorWatch, Watched};

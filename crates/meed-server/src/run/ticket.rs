@@ -36,6 +36,9 @@ pub struct Ticket {
     pub time_ms: Option<u64>,
     /// From SIGTERM to SIGKILL, in milliseconds.
     pub grace_ms: u64,
+    /// Its control group, which is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Bytes>,
     /// Processors that it may use; empty: all.
     pub processors: Vec<u32>,
     /// GPUs that it holds.
@@ -86,13 +89,17 @@ pub struct TaskEnd {
     pub how: How,
     /// By whose doing.
     pub cause: EndCause,
+    /// The job for which its room was taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_for: Option<u64>,
     /// Why the command could not begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// Time of processors that it used, in microseconds.
     #[serde(default)]
     pub cpu_us: u64,
-    /// The most memory that one of its processes held, in bytes.
+    /// The most memory that it held, in bytes: all of it together where it has a control group that
+    /// counts memory, else one of its processes.
     #[serde(default)]
     pub peak_bytes: u64,
 }
@@ -119,6 +126,10 @@ pub enum EndCause {
     Time,
     /// The server stopped it.
     Stopped,
+    /// It used more memory than it had asked for.
+    Memory,
+    /// The server took its room back for another task: it waits again.
+    Reclaimed,
 }
 
 impl TaskEnd {
@@ -138,6 +149,11 @@ impl TaskEnd {
             EndCause::Itself => how,
             EndCause::Time => format!("its time was over ({how})"),
             EndCause::Stopped => format!("stopped ({how})"),
+            EndCause::Memory => format!("out of memory: it used more than it asked for ({how})"),
+            EndCause::Reclaimed => match self.stopped_for {
+                Some(job) => format!("stopped for job {job}, waits again ({how})"),
+                None => format!("stopped for others, waits again ({how})"),
+            },
         };
         match &self.problem {
             Some(problem) => format!("{how}: {problem}"),

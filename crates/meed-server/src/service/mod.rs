@@ -167,7 +167,7 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     if alone.is_some() {
         say("runs without root: it serves its own user only");
     }
-    say("no control groups: memory is counted and not enforced (but see --bound-address-space)");
+    say(&world.memory_remark());
     notify.ready();
     let done = run(&mut world, &receiver, &notify, say);
     notify.stopping();
@@ -188,7 +188,8 @@ fn run(
     loop {
         let mut events = Vec::new();
         let mut stops = false;
-        match receiver.recv_timeout(CHORES) {
+        let patience = world.next_look().map_or(CHORES, |look| look.min(CHORES));
+        match receiver.recv_timeout(patience) {
             Ok(message) => {
                 let more = receiver.try_iter().take(MOST_IN_A_TURN);
                 for message in std::iter::once(message).chain(more) {
@@ -201,7 +202,7 @@ fn run(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => stops = true,
         }
-        if !events.is_empty() {
+        if !events.is_empty() || world.next_look().is_some_and(|look| look.is_zero()) {
             world.turn(events)?;
         }
         let now = crate::clock::boot_us();

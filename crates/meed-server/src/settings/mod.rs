@@ -69,6 +69,8 @@ struct ServerForm {
     max_jobs: Option<u32>,
     /// Whether tasks get processors of their own.
     affinity: Option<bool>,
+    /// Whether tasks get control groups, where there are any.
+    control_groups: Option<bool>,
 }
 
 /// `[http]`.
@@ -143,6 +145,8 @@ pub struct Settings {
     pub max_jobs: u32,
     /// Whether tasks get processors of their own.
     pub affinity: bool,
+    /// Whether tasks get control groups, where there are any.
+    pub control_groups: bool,
     /// The HTTP interface.
     pub http: HttpSettings,
     /// Worth a line to the operator each.
@@ -229,10 +233,6 @@ impl Settings {
         };
         remarks.extend(setup.remarks);
         let mut config = setup.config;
-        if config.root.reclaim.is_some() {
-            let why = "reclaim_after: this server stops no task for another; leave it out";
-            return Err(why.to_owned());
-        }
         if config.queues.is_empty() {
             // The engine has at least one; those of others come with their first job.
             config.queues.push(user_queue(alone.unwrap_or("root"), &config.root));
@@ -256,6 +256,7 @@ impl Settings {
             grace: span("grace", &server.grace)?.unwrap_or(Duration::from_secs(10)),
             max_jobs: server.max_jobs.unwrap_or(100_000),
             affinity: server.affinity.unwrap_or(true),
+            control_groups: server.control_groups.unwrap_or(true),
             http: HttpSettings::of(http)?,
             remarks,
             file: None,

@@ -1,9 +1,10 @@
 //! How a command begins: a process that becomes it. It takes on the user, the limits and the folder
 //! that the ticket names, then runs the command in its place.
 //!
-//! Its order matters. Limits and processors are set while it still has the server's rights; folder
-//! and output files are opened by the user's rights alone; the user's environment takes effect with
-//! the command. A problem is left in the task's folder, and said where the task's errors go.
+//! Its order matters. The control group is entered, and limits and processors are set, while it
+//! still has the server's rights; folder and output files are opened by the user's rights alone;
+//! the user's environment takes effect with the command. A problem is left in the task's folder,
+//! and said where the task's errors go.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -15,6 +16,7 @@ use rustix::fs::Mode;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use rustix::thread::CpuSet;
 
+use crate::group::ControlGroup;
 use crate::run::{Account, TaskFolder, Ticket};
 use crate::text::Bytes;
 
@@ -42,6 +44,10 @@ pub fn run(folder: &Path, supervisor: &str) -> i32 {
 fn prepare(folder: &TaskFolder, supervisor: &str) -> Result<Ticket, String> {
     let ticket = folder.ticket().map_err(|why| why.to_string())?;
     rustix::process::umask(Mode::from_raw_mode(ticket.umask & 0o777));
+    if let Some(group) = &ticket.group {
+        let entered = ControlGroup::at(group.as_path()).enter();
+        entered.map_err(|why| format!("cannot enter its control group: {why}"))?;
+    }
     for limit in &ticket.limits {
         lower(&limit.name, limit.soft, limit.hard)?;
     }

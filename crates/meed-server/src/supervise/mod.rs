@@ -4,8 +4,8 @@
 //! |---|---|
 //! | 1 | takes the claim of the task's folder, or leaves it to whoever has it |
 //! | 2 | begins the command through a step of its own (`begin`), in a process group of its own |
-//! | 3 | waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL |
-//! | 4 | when the first process is gone it kills what that has left behind: descendants that leave their parents come to it |
+//! | 3 | waits: SIGTERM to it, or the end of the task's time, ends the group: SIGTERM, after a grace SIGKILL. `stop.json` says whether its room is taken back for another, and by what grace |
+//! | 4 | when the first process is gone it kills what that has left behind: descendants that leave their parents come to it, and nobody leaves the control group |
 //! | 5 | leaves the result, durably |
 //!
 //! Invariants: a result says that nothing of the task runs any more; without a claim nothing
@@ -27,6 +27,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use crate::clock::{Moment, boot_id, boot_us};
+use crate::group::ControlGroup;
 use crate::run::{Began, EndCause, How, TaskEnd, TaskFolder, Ticket};
 
 /// The hidden command that is a supervisor; its argument is the task's folder.
@@ -77,6 +78,7 @@ fn never(problem: String) -> io::Result<TaskEnd> {
         boot: boot_id()?,
         how: How::Never,
         cause: EndCause::Itself,
+        stopped_for: None,
         problem: Some(problem),
         cpu_us: 0,
         peak_bytes: 0,
@@ -129,21 +131,25 @@ fn drain(end: &UnixStream) -> bool {
 }
 
 struct Supervisor<'t> {
+    folder: &'t TaskFolder,
     ticket: &'t Ticket,
     signals: &'t Signals,
+    group: Option<ControlGroup>,
     /// The first process; its group has its number.
     process: Pid,
     began: Moment,
     boot: String,
     status: Option<WaitStatus>,
     cause: EndCause,
+    /// The job for which it is stopped.
+    stopped_for: Option<u64>,
     /// When SIGKILL follows.
     kill_at: Option<u64>,
 }
 
 impl<'t> Supervisor<'t> {
     fn begin(
-        folder: &TaskFolder,
+        folder: &'t TaskFolder,
         ticket: &'t Ticket,
         signals: &'t Signals,
     ) -> io::Result<Supervisor<'t>> {
@@ -164,7 +170,19 @@ impl<'t> Supervisor<'t> {
         // Without it the task runs as well; only who asks does not hear since when.
         let _ = folder.write_began(&told);
         let (status, cause, kill_at) = (None, EndCause::Itself, None);
-        Ok(Supervisor { ticket, signals, process, began, boot, status, cause, kill_at })
+        Ok(Supervisor {
+            folder,
+            ticket,
+            signals,
+            group: ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path())),
+            process,
+            began,
+            boot,
+            status,
+            cause,
+            stopped_for: None,
+            kill_at,
+        })
     }
 
     fn wait(mut self) -> TaskEnd {
@@ -174,36 +192,60 @@ impl<'t> Supervisor<'t> {
             let some_left = self.reap();
             let now = boot_us();
             if self.status.is_some() {
-                if !some_left {
+                if !some_left && self.group.as_ref().is_none_or(ControlGroup::is_empty) {
                     break;
                 }
-                family::kill_all();
+                self.kill_all();
                 self.kill_at = Some(now + AGAIN_US);
             } else if over_at.is_some_and(|over| now >= over) {
-                self.end(EndCause::Time, now);
+                self.end(EndCause::Time, self.ticket.grace_ms, now);
             }
             if self.kill_at.is_some_and(|kill| now >= kill) {
-                family::kill_all();
+                self.kill_all();
                 self.kill_at = Some(now + AGAIN_US);
             }
             let over_at = over_at.filter(|_| self.cause == EndCause::Itself);
             let next = self.kill_at.into_iter().chain(over_at).min();
             if self.signals.wait(next.map(|next| next.saturating_sub(now).max(1))) {
-                self.end(EndCause::Stopped, boot_us());
+                self.asked_to_end();
             }
         }
         self.ended()
     }
 
+    /// The server, or somebody else, wants it to end.
+    fn asked_to_end(&mut self) {
+        match self.folder.stop_order() {
+            Ok(Some(order)) => {
+                self.stopped_for = order.winner;
+                self.end(EndCause::Reclaimed, order.grace_ms, boot_us());
+            }
+            // An order that cannot be read is one to stop.
+            _ => self.end(EndCause::Stopped, self.ticket.grace_ms, boot_us()),
+        }
+    }
+
     /// Asks the group to end, once.
-    fn end(&mut self, cause: EndCause, now: u64) {
+    fn end(&mut self, cause: EndCause, grace_ms: u64, now: u64) {
         if self.cause == EndCause::Itself && self.status.is_none() {
             self.cause = cause;
-            self.kill_at = Some(now.saturating_add(self.ticket.grace_ms.saturating_mul(1000)));
+            self.kill_at = Some(now.saturating_add(grace_ms.saturating_mul(1000)));
             let _ = rustix::process::kill_process_group(self.process, Signal::TERM);
             // A stopped process hears nothing.
             let _ = rustix::process::kill_process_group(self.process, Signal::CONT);
         }
+    }
+
+    fn kill_all(&self) {
+        family::kill_all();
+        self.group.iter().for_each(ControlGroup::kill_once);
+    }
+
+    /// Whether the kernel has killed it for its memory.
+    fn was_out_of_memory(&self) -> bool {
+        let killed = self.status.and_then(|status| status.terminating_signal()) == Some(9);
+        let of_group = || self.group.as_ref().is_some_and(|group| group.out_of_memory() > 0);
+        self.cause == EndCause::Itself && killed && of_group()
     }
 
     /// Takes note of who has died; whether any child is left.
@@ -228,16 +270,19 @@ impl<'t> Supervisor<'t> {
             },
             None => How::Never,
         };
+        let cause = if self.was_out_of_memory() { EndCause::Memory } else { self.cause };
         let (cpu_us, peak_bytes) = used();
+        let of_all = self.group.as_ref().and_then(ControlGroup::peak_bytes);
         TaskEnd {
             began: Some(self.began),
             at: Moment::now(),
             boot: self.boot,
             how,
-            cause: self.cause,
+            cause,
+            stopped_for: self.stopped_for.filter(|_| self.cause == EndCause::Reclaimed),
             problem: None,
             cpu_us,
-            peak_bytes,
+            peak_bytes: of_all.unwrap_or(peak_bytes),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::tasks::never;
 use super::verbs::Verb;
 use super::{Held, Run, Supervisor, World, WorldError};
 use crate::books::JobRow;
+use crate::group::ControlGroup;
 use crate::run::{TaskFolder, Ticket};
 use crate::spec::{Submission, SystemLimit};
 use crate::supervise;
@@ -31,6 +32,9 @@ impl World {
                     verbs.extend(self.start(task)?);
                 }
                 Action::Stop { task, .. } => self.stop(&task),
+                Action::Reclaim { task, grace, winner, .. } => {
+                    verbs.extend(self.take_back(&task, grace, Some(&winner)));
+                }
             }
         }
         if std::mem::take(&mut self.has_room) {
@@ -53,10 +57,16 @@ impl World {
 
     fn start(&mut self, task: TaskKey) -> Result<Vec<Verb>, WorldError> {
         let row = JobRow::id_of(&task.job).and_then(|id| self.rows.get(&id));
-        let Some(row) = row.filter(|row| row.key() == task.job).cloned() else {
-            // It was cancelled or held, and the server died before the driver was told.
+        // It was cancelled or held, and the server died before the driver was told.
+        let Some(row) = row.filter(|row| !row.is_over()).cloned() else {
             return Ok(vec![Verb::Cancel(task.job)]);
         };
+        if row.key() != task.job && row.parts.is_empty() {
+            return Ok(vec![Verb::Cancel(task.job)]);
+        }
+        if !row.has(&task.job, task.task) {
+            return Ok(vec![Verb::Withdraw(task.job, task.task)]);
+        }
         let Some(spec) = self.books.spec(row.id)? else {
             return self.has_ended(&task, never("its description is lost".to_owned())?);
         };
@@ -68,16 +78,20 @@ impl World {
         };
         self.watched.touch(row.id);
         self.running.entry(row.id).or_default().insert(task.clone());
-        let (watched, stops) = (None, false);
+        let (watched, stops, gives_back) = (None, false, None);
         let Some(held) = held else {
             let held = Held::default();
-            self.runs.insert(task.clone(), Run { folder, held, watched, stops });
+            self.runs.insert(task.clone(), Run { folder, held, watched, stops, gives_back });
             self.deferred.push_back(task);
             return Ok(Vec::new());
         };
-        let ticket = self.ticket(&task, &row, &spec, &held);
-        self.runs.insert(task.clone(), Run { folder: folder.clone(), held, watched, stops });
-        match self.begin(&task, &row, &folder, &ticket) {
+        let (number, attempt) = (self.number(&task)?, self.attempt(&task)?);
+        let ticket = self.ticket(&task, (number, attempt), &row, &spec, &held);
+        let run = Run { folder: folder.clone(), held, watched, stops, gives_back };
+        self.runs.insert(task.clone(), run);
+        let made = ticket.group.as_ref().map(|path| ControlGroup::at(path.as_path()));
+        let made = made.map_or(Ok(()), |group| group.make(self.bounded_memory(&spec)));
+        match made.and_then(|()| self.begin(&task, &row, &folder, &ticket)) {
             Ok(watched) => {
                 if let Some(run) = self.runs.get_mut(&task) {
                     run.watched = Some(watched);
@@ -105,7 +119,15 @@ impl World {
         self.devices.take(processors, whole("gpu"))
     }
 
-    fn ticket(&self, task: &TaskKey, row: &JobRow, spec: &Submission, held: &Held) -> Ticket {
+    /// `number` and `attempt`: as the user knows them.
+    fn ticket(
+        &self,
+        task: &TaskKey,
+        (number, attempt): (u32, u32),
+        row: &JobRow,
+        spec: &Submission,
+        held: &Held,
+    ) -> Ticket {
         let user = LocalUser::of(row.uid, row.gid);
         let mut limits = spec.limits.clone();
         let kinds = self.live.engine().kinds();
@@ -122,23 +144,31 @@ impl World {
             version: Ticket::VERSION,
             cookie: self.cookie(task),
             command: spec.command.clone(),
-            env: environment(task, row, spec, held, &user),
+            env: environment((number, attempt), row, spec, held, &user),
             folder: spec.folder.clone(),
             umask: spec.umask,
             limits,
             account: user.account(),
-            log: self
-                .places
-                .logs(row.id)
-                .join(format!("{}.log", spec.tasks.index(task.task)))
-                .into(),
+            log: self.places.logs(row.id).join(format!("{}.log", spec.tasks.index(number))).into(),
             stdout: spec.stdout.clone(),
             stderr: spec.stderr.clone(),
             time_ms: spec.time_ms,
             grace_ms: spec.grace_ms.unwrap_or(u64::try_from(grace).unwrap_or(u64::MAX)),
+            group: self.control_group(task).map(|group| group.path().into()),
             processors: held.processors.clone(),
             gpus: held.gpus.clone(),
         }
+    }
+
+    fn control_group(&self, task: &TaskKey) -> Option<ControlGroup> {
+        self.groups.of(self.places.run(task).path())
+    }
+
+    /// The memory that the kernel is to bound, in bytes.
+    fn bounded_memory(&self, spec: &Submission) -> Option<u64> {
+        let memory = self.live.engine().kinds().find("memory")?;
+        let bytes = self.demand(spec).ok()?.get(memory);
+        (bytes > 0 && self.groups.bounds_memory()).then_some(bytes)
     }
 
     fn begin(
@@ -179,6 +209,7 @@ impl World {
             watched.ask_to_end();
         }
         run.watched = Some(watched);
+        self.ask_to_give_back(task);
         true
     }
 
@@ -191,7 +222,7 @@ impl World {
 
 /// The user's own, what an account brings where that is missing, and what a task is told.
 fn environment(
-    task: &TaskKey,
+    (number, attempt): (u32, u32),
     row: &JobRow,
     spec: &Submission,
     held: &Held,
@@ -200,9 +231,9 @@ fn environment(
     let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let mut told = vec![
         ("MEED_JOB", row.id.to_string()),
-        ("MEED_TASK", spec.tasks.index(task.task).to_string()),
+        ("MEED_TASK", spec.tasks.index(number).to_string()),
         ("MEED_TASKS", row.tasks.to_string()),
-        ("MEED_ATTEMPT", task.attempt.to_string()),
+        ("MEED_ATTEMPT", attempt.to_string()),
         ("MEED_QUEUE", row.queue.clone()),
     ];
     // Without a GPU of its own a task sees none; where the machine has none, nothing is said.

@@ -22,7 +22,9 @@ mod access;
 mod clock;
 mod devices;
 mod history;
+mod hold;
 mod launch;
+mod reclaim;
 mod recover;
 mod reload;
 mod submit;
@@ -44,8 +46,9 @@ use meed_store::{Retention, UnixMillis};
 use crate::access::Doors;
 use crate::books::{BooksError, JobBooks, JobRow, Meta, Writes};
 use crate::clock::{Moment, boot_us, wall_us};
+use crate::group::Groups;
 use crate::protocol::{Answer, Request};
-use crate::run::{SupervisorWatch, TaskFolder, Watched as Supervisor};
+use crate::run::{StopOrder, SupervisorWatch, TaskFolder, Watched as Supervisor};
 use crate::settings::{Settings, ThisMachine};
 use crate::user::LocalUser;
 use devices::{Devices, Held};
@@ -118,6 +121,8 @@ struct Run {
     watched: Option<Supervisor>,
     /// The engine does not know it any more: it is being stopped.
     stops: bool,
+    /// Its room is taken back for another: it is asked to end, and waits again then.
+    gives_back: Option<StopOrder>,
 }
 
 /// Where the server keeps what it keeps.
@@ -161,6 +166,8 @@ pub struct World {
     name: String,
     /// Jobs that have not ended.
     rows: BTreeMap<u64, JobRow>,
+    /// How many of them each user has.
+    rows_of: BTreeMap<u32, usize>,
     /// Who waits for a job.
     dependents: BTreeMap<u64, BTreeSet<u64>>,
     runs: BTreeMap<TaskKey, Run>,
@@ -170,6 +177,8 @@ pub struct World {
     tokens: BTreeMap<u64, TaskKey>,
     next_token: u64,
     devices: Devices,
+    /// Where tasks are kept together.
+    groups: Groups,
     /// Tasks that wait until others have let go of their processors or GPUs.
     deferred: VecDeque<TaskKey>,
     /// Whether somebody has let go of some since it was last looked.
@@ -227,6 +236,9 @@ impl World {
                 },
             }
         }
+        if self.is_to_look() {
+            verbs.push(Verb::Look);
+        }
         self.carry_on(verbs)?;
         for (planned, user, reply) in planned {
             match planned {
@@ -270,8 +282,18 @@ impl World {
         self.is_dirty = !durably;
         let over = self.ended.iter().filter(|id| self.rows.get(id).is_some_and(JobRow::is_over));
         let over: Vec<u64> = over.copied().collect();
-        over.iter().for_each(|id| drop(self.rows.remove(id)));
+        for row in over.iter().filter_map(|id| self.rows.remove(id)) {
+            if let Some(count) = self.rows_of.get_mut(&row.uid) {
+                *count -= 1;
+            }
+        }
         Ok(())
+    }
+
+    /// A job that has not ended is known from now on.
+    fn know(&mut self, row: JobRow) {
+        *self.rows_of.entry(row.uid).or_default() += 1;
+        self.rows.insert(row.id, row);
     }
 
     /// What a quiet moment is for: what was written becomes durable, folders that are not needed
@@ -287,7 +309,9 @@ impl World {
             self.books.write(&std::mem::take(&mut self.writes), true)?;
             self.is_dirty = false;
             for folder in std::mem::take(&mut self.over) {
-                if let Err(error) = folder.remove() {
+                let group = self.groups.of(folder.path());
+                let removed = group.map_or(Ok(()), |group| group.remove());
+                if let Err(error) = removed.and_then(|()| folder.remove()) {
                     self.remarks.push(format!("{}: {error}", folder.path().display()));
                 }
             }
@@ -306,6 +330,11 @@ impl World {
         self.tidy()?;
         self.live.snapshot(wall_millis())?;
         Ok(())
+    }
+
+    /// Whether memory is enforced, for the operator.
+    pub fn memory_remark(&self) -> String {
+        self.groups.remark()
     }
 
     /// What the operator is to be told since the last time.

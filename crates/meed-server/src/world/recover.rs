@@ -24,6 +24,7 @@ use super::verbs::Verb;
 use super::{Devices, Held, Places, Run, SampleRing, Watched, World, WorldError, now, wall_millis};
 use crate::books::{Clock, Fate, JobBooks, JobRow, Meta, Phase};
 use crate::clock::boot_id;
+use crate::group::Groups;
 use crate::run::{FolderState, SupervisorWatch, TaskEnd, TaskFolder};
 use crate::settings::{Settings, ThisMachine};
 
@@ -56,15 +57,22 @@ impl World {
         let kinds = live.engine().kinds();
         let gpus = kinds.find("gpu").map_or(0, |kind| settings.node().capacity.get(kind) / 1000);
         let devices = Devices::new(&machine.processors, u32::try_from(gpus).unwrap_or(u32::MAX));
-        let rows = books.open_jobs()?.into_iter().map(|row| (row.id, row)).collect();
+        let open_jobs = books.open_jobs()?;
+        let name = format!("{:x}", meta.clock.epoch_us);
+        let groups = match settings.control_groups {
+            true => Groups::find(&name),
+            false => Groups::none("control_groups = false"),
+        };
         let mut world = World {
-            name: format!("{:x}", meta.clock.epoch_us),
+            name,
+            groups,
             live,
             books,
             meta,
             machine,
             places,
-            rows,
+            rows: BTreeMap::new(),
+            rows_of: BTreeMap::new(),
             dependents: BTreeMap::new(),
             runs: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -88,20 +96,22 @@ impl World {
             watched: Watched::new(),
             samples: SampleRing::both(),
         };
+        open_jobs.into_iter().for_each(|row| world.know(row));
         world.books.tokens()?.into_iter().for_each(|row| world.doors.admit(row));
         let changes = world.adopt(settings).map_err(|why| WorldError::System {
             what: "the settings".to_owned(),
             error: std::io::Error::other(why.text),
         })?;
-        world.catch_up()?;
-        world.reconcile(same_boot, changes)?;
+        let winners = world.catch_up()?;
+        world.reconcile(same_boot, changes, &winners)?;
+        world.sweep_groups();
         world.tidy()?;
         Ok(world)
     }
 
-    /// The books follow the journal.
-    fn catch_up(&mut self) -> Result<(), WorldError> {
-        let mut facts = Vec::new();
+    /// The books follow the journal. For whom tasks were told to stop.
+    fn catch_up(&mut self) -> Result<BTreeMap<TaskKey, JobKey>, WorldError> {
+        let (mut facts, mut winners) = (Vec::new(), BTreeMap::new());
         let (from, to) = (Seq::new(self.meta.cursor).next(), self.live.store().durable());
         if to >= from {
             let read = self.live.store().read(from, &mut |_, line| {
@@ -121,12 +131,17 @@ impl World {
                     self.told(&added.job, tasks);
                 }
                 Fact::End(task) | Fact::Fail(task) => self.count_again(&task.key())?,
+                Fact::Withdrawn(task) => self.joins_held(&task.job, task.task, task.attempt),
+                Fact::Lost(task) => self.count_loss_again(&task.key())?,
+                Fact::Reclaim(told) => drop(winners.insert(told.key(), told.winner.job)),
                 Fact::JobEnd(end) => {
                     let id = JobRow::id_of(&end.job);
                     let row = id.and_then(|id| self.rows.get(&id));
-                    let Some(id) = row.filter(|row| row.key() == end.job).map(|row| row.id) else {
-                        continue;
-                    };
+                    // A job of several parts is over with any of them.
+                    let is_part =
+                        |row: &JobRow| end.outcome == Outcome::Done && !row.parts.is_empty();
+                    let row = row.filter(|row| row.key() == end.job || is_part(row));
+                    let Some(id) = row.map(|row| row.id) else { continue };
                     // Nobody waits yet: that is made anew below.
                     match end.outcome {
                         Outcome::Done => self.all_tasks_over(id)?,
@@ -140,15 +155,23 @@ impl World {
         self.meta.cursor = to.get();
         self.write(false)?;
         self.ended.clear();
-        Ok(())
+        Ok(winners)
     }
 
-    fn reconcile(&mut self, same_boot: bool, changes: Vec<Verb>) -> Result<(), WorldError> {
+    fn reconcile(
+        &mut self,
+        same_boot: bool,
+        changes: Vec<Verb>,
+        winners: &BTreeMap<TaskKey, JobKey>,
+    ) -> Result<(), WorldError> {
         let mut verbs = changes;
         let running: Vec<TaskKey> = self.live.running().map(|running| running.task).collect();
         let mut ended: Vec<(Time, TaskKey, TaskEnd)> = Vec::new();
+        let told = self.told_before(winners);
         for task in &running {
             let folder = self.adopt_run(task, false);
+            let gives_back = told.get(task).copied();
+            self.runs.get_mut(task).into_iter().for_each(|run| run.gives_back = gives_back);
             let shown = folder.path().display().to_string();
             match folder.look().map_err(WorldError::system(shown.clone()))? {
                 FolderState::Runs(supervisor) if self.watch_process(task, supervisor) => {}
@@ -161,6 +184,10 @@ impl World {
                         _ => verbs.extend(self.look_at(task)?),
                     }
                 }
+                // It never begins, and the start is undone.
+                FolderState::Waits | FolderState::Nothing if same_boot && gives_back.is_some() => {
+                    verbs.extend(self.look_at(task)?);
+                }
                 FolderState::Waits | FolderState::Nothing if same_boot => {
                     // It is marked, and begins when it is handed out once more.
                     self.runs.remove(task);
@@ -170,7 +197,8 @@ impl World {
                 // What it had begun is gone with the machine's memory.
                 FolderState::Waits | FolderState::Nothing => {
                     self.free(task);
-                    verbs.push(Verb::Lost(task.clone()));
+                    let why = "the machine was started again".to_owned();
+                    verbs.push(Verb::Lost(task.clone(), why));
                 }
             }
         }
@@ -215,6 +243,15 @@ impl World {
         Ok(later)
     }
 
+    /// Groups of attempts that nobody knows any more go, with all that is in them.
+    fn sweep_groups(&mut self) {
+        let known: BTreeSet<TaskKey> = self.runs.keys().cloned().collect();
+        let is_known = |name: &str| key_of(name).is_some_and(|task| known.contains(&task));
+        if let Err(error) = self.groups.sweep(is_known) {
+            self.remarks.push(format!("control groups: {error}"));
+        }
+    }
+
     /// The run of a task that an earlier server began.
     fn adopt_run(&mut self, task: &TaskKey, stops: bool) -> TaskFolder {
         let folder = self.places.run(task);
@@ -222,7 +259,7 @@ impl World {
             folder.ticket().map(|ticket| Held { processors: ticket.processors, gpus: ticket.gpus });
         let held = held.unwrap_or_default();
         self.devices.mark(&held);
-        let run = Run { folder: folder.clone(), held, watched: None, stops };
+        let run = Run { folder: folder.clone(), held, watched: None, stops, gives_back: None };
         self.runs.insert(task.clone(), run);
         if let Some(id) = JobRow::id_of(&task.job).filter(|_| !stops) {
             self.running.entry(id).or_default().insert(task.clone());

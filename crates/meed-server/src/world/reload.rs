@@ -40,8 +40,10 @@ impl World {
         }
         if settings.config.root != *engine.policy(QueueId::ROOT) {
             return refuse(
-                "the policy is another than the one that the state folder began with; it cannot \
-                 change yet; begin with a new one",
+                "the policy is another than the one that the state folder began with, and it \
+                 cannot change while that is used: write the old one again, or stop the server and \
+                 start it with another --state, where all queues begin anew; `meed replay \
+                 STATE/journal -p POLICY` tells what another policy would have done",
             );
         }
         let mut verbs = Vec::new();
@@ -81,6 +83,10 @@ impl World {
         self.meta.queues = known;
         if settings.http != self.settings.http {
             self.remarks.push("[http] has changed; it is read when the server starts".to_owned());
+        }
+        if settings.control_groups != self.settings.control_groups {
+            let remark = "control_groups has changed; it is read when the server starts";
+            self.remarks.push(remark.to_owned());
         }
         self.remarks.extend(settings.remarks.iter().cloned());
         self.settings = settings;

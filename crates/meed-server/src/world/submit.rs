@@ -36,7 +36,7 @@ pub(super) enum Planned {
     Token(Box<TokenRow>, String),
 }
 
-type Checked<T> = Result<Result<T, NotDone>, WorldError>;
+pub(super) type Checked<T> = Result<Result<T, NotDone>, WorldError>;
 
 macro_rules! checked {
     ($what:expr) => {
@@ -46,6 +46,7 @@ macro_rules! checked {
         }
     };
 }
+pub(super) use checked;
 
 /// The time limit of a job's tasks.
 fn limit_of(spec: &Submission) -> Option<Span> {
@@ -128,7 +129,7 @@ impl World {
         let spec = Submission { demand: self.with_defaults(&spec), ..spec };
         checked!(self.check_fits(&spec).map_err(wrong));
         let spec = checked!(self.with_limit(spec).map_err(wrong));
-        let open = self.rows.values().filter(|row| row.uid == user.uid).count();
+        let open = self.rows_of.get(&user.uid).copied().unwrap_or(0);
         let most = self.settings.max_jobs;
         if open >= most as usize {
             let why = format!("{} has {open} jobs that have not ended; at most {most}", user.name);
@@ -154,9 +155,14 @@ impl World {
             phase: if spec.hold { Phase::Held } else { Phase::New },
             holds: 0,
             tasks: spec.tasks.count,
+            parts: Default::default(),
+            attempts_before: Default::default(),
+            told_of_part: 0,
             told: 0,
             done: 0,
             failed: 0,
+            stops: 0,
+            lost_us: 0,
             at_once: spec.tasks.at_once,
             retries: spec.retries,
             after,
@@ -165,7 +171,7 @@ impl World {
             ended_us: None,
         };
         self.writes.spec(id, &spec);
-        self.rows.insert(id, row);
+        self.know(row);
         self.changed.insert(id);
         self.watched.touch(id);
         self.await_others(id);
@@ -315,11 +321,16 @@ impl World {
 
     fn arrival_of(&self, id: u64, spec: &Submission) -> Option<Verb> {
         let row = self.rows.get(&id)?;
-        let count = row.at_once.unwrap_or(row.tasks).min(row.tasks);
+        // Of a job that was held some may run, or be over.
+        let left = row.tasks - row.told;
+        let count = row.at_once.unwrap_or(u32::MAX).saturating_sub(row.there()).min(left);
+        if count == 0 {
+            return None;
+        }
         let group = self.group_of(spec, count)?;
         let mut arrival = Arrival::new(Name::from(row.queue.as_str()), row.key(), vec![group]);
         arrival.name = Some(row.name.as_str().into());
-        arrival.open = count < row.tasks;
+        arrival.open = count < left;
         arrival.limit = limit_of(spec);
         Some(Verb::Arrive(Box::new(arrival)))
     }
@@ -346,52 +357,12 @@ impl World {
     ) -> Checked<u64> {
         let row = checked!(self.own(user, query)?);
         if !row.is_over() {
-            if row.phase == Phase::Told {
-                verbs.push(Verb::Cancel(row.key()));
-            }
+            let parts = (0..=row.holds).map(|part| row.key_of(part));
+            let told = parts.filter(|key| self.live.job(key).is_some());
+            verbs.extend(told.map(Verb::Cancel));
             let why = (row.uid != user.uid).then(|| format!("cancelled by {}", user.name));
             verbs.extend(self.job_over(row.id, Fate::Cancelled, why)?);
         }
-        Ok(Ok(row.id))
-    }
-
-    fn hold(&mut self, user: &LocalUser, query: &JobQuery, verbs: &mut Vec<Verb>) -> Checked<u64> {
-        let row = checked!(self.own(user, query)?);
-        let refuse = |why: String| Ok(Err(NotDone::new(RefusalKind::Wrong, why)));
-        let id = row.id;
-        let has_begun = self.running.get(&id).is_some_and(|tasks| !tasks.is_empty())
-            || !self.books.tasks(id, 0, 1)?.is_empty();
-        match row.phase {
-            Phase::Ended => return refuse(format!("job {id} has ended")),
-            Phase::Told if has_begun => {
-                return refuse(format!("job {id} has begun; only a job that waits can be held"));
-            }
-            Phase::Told => verbs.push(Verb::Cancel(row.key())),
-            Phase::New | Phase::Held => {}
-        }
-        if let Some(kept) = self.row_mut(id) {
-            kept.holds += u32::from(kept.phase == Phase::Told);
-            (kept.phase, kept.told) = (Phase::Held, 0);
-        }
-        Ok(Ok(id))
-    }
-
-    fn release(
-        &mut self,
-        user: &LocalUser,
-        query: &JobQuery,
-        verbs: &mut Vec<Verb>,
-    ) -> Checked<u64> {
-        let row = checked!(self.own(user, query)?);
-        if row.phase != Phase::Held {
-            let why = format!("job {} is not held", row.id);
-            return Ok(Err(NotDone::new(RefusalKind::Wrong, why)));
-        }
-        if let Some(kept) = self.row_mut(row.id) {
-            kept.phase = Phase::New;
-        }
-        self.await_others(row.id);
-        self.arrive_if_ready(row.id, None, verbs)?;
         Ok(Ok(row.id))
     }
 

@@ -6,6 +6,7 @@ use super::verbs::Verb;
 use super::{World, WorldError, now};
 use crate::books::{JobRow, TaskRow};
 use crate::clock::boot_id;
+use crate::group::ControlGroup;
 use crate::run::{EndCause, FolderState, How, TaskEnd, kill_leftovers};
 
 /// A task whose supervisors die before they begin, so often in a row, fails.
@@ -38,7 +39,10 @@ impl World {
                 self.kill_orphans(task);
                 match stops {
                     true => self.has_ended(task, killed()?),
-                    false => Ok(self.let_go(task, Verb::Lost(task.clone()))),
+                    false => {
+                        let why = "its supervisor is gone".to_owned();
+                        Ok(self.let_go(task, Verb::Lost(task.clone(), why)))
+                    }
                 }
             }
             FolderState::Waits | FolderState::Nothing => {
@@ -50,7 +54,7 @@ impl World {
                     return self.look_at(task);
                 }
                 let why = "its supervisor ended before it began".to_owned();
-                match (stops, task.attempt < MOST_DEATHS) {
+                match (stops, self.deaths(task)? < MOST_DEATHS) {
                     (true, _) => {
                         self.free(task);
                         Ok(Vec::new())
@@ -64,11 +68,21 @@ impl World {
 
     /// Kills what a killed supervisor has left.
     pub(super) fn kill_orphans(&mut self, task: &TaskKey) {
+        // Who has wiped its environment and left its parents is in the group still.
+        self.groups.of(self.places.run(task).path()).iter().for_each(ControlGroup::kill);
         let killed = kill_leftovers(&self.cookie(task));
         if killed > 0 {
             let remark = format!("{task}: its supervisor was killed; {killed} processes of it too");
             self.remarks.push(remark);
         }
+    }
+
+    /// Attempts that came to no end: neither failed nor stopped for others.
+    fn deaths(&self, task: &TaskKey) -> Result<u32, WorldError> {
+        let number = self.number(task)?;
+        let row = JobRow::id_of(&task.job).map(|id| self.books.task(id, number)).transpose()?;
+        let row = row.flatten().unwrap_or_default();
+        Ok(task.attempt.saturating_sub(u32::from(row.failures) + row.stops))
     }
 
     fn let_go(&mut self, task: &TaskKey, verb: Verb) -> Vec<Verb> {
@@ -85,10 +99,23 @@ impl World {
         let stops = self.runs.get(task).is_none_or(|run| run.stops);
         self.free(task);
         let Some(id) = JobRow::id_of(&task.job) else { return Ok(Vec::new()) };
+        if !stops && ended.cause == EndCause::Reclaimed {
+            self.count_stop(task, ended)?;
+            let why = "its room was taken back".to_owned();
+            return Ok(vec![Verb::Lost(task.clone(), why)]);
+        }
         if !stops && ended.cause == EndCause::Stopped {
             // Not by us: the machine goes down, or somebody meant the supervisor.
-            return Ok(vec![Verb::Lost(task.clone())]);
+            let why = "its supervisor was asked to end".to_owned();
+            return Ok(vec![Verb::Lost(task.clone(), why)]);
         }
+        // Who was cancelled while his room was taken back does not wait again.
+        let ended = match (stops, ended.cause) {
+            (true, EndCause::Reclaimed) => {
+                TaskEnd { cause: EndCause::Stopped, stopped_for: None, ..ended }
+            }
+            _ => ended,
+        };
         let is_last = self.count(id, task, Some(ended), stops)?;
         Ok(match (stops, is_last) {
             (true, _) => Vec::new(),
@@ -105,7 +132,8 @@ impl World {
         ended: Option<TaskEnd>,
         stops: bool,
     ) -> Result<bool, WorldError> {
-        let before = self.books.task(id, task.task)?.unwrap_or_default();
+        let number = self.number(task)?;
+        let before = self.books.task(id, number)?.unwrap_or_default();
         let is_well = ended.as_ref().is_none_or(TaskEnd::is_well);
         let retries = self.rows.get(&id).map_or(0, |row| row.retries);
         let failures = before.failures.saturating_add(u16::from(!is_well && !stops));
@@ -116,8 +144,9 @@ impl World {
                 false => row.failed += 1,
             }
         }
-        let row = TaskRow { failures, is_over: is_last, attempt: task.attempt, ended };
-        self.writes.task(id, task.task, &row);
+        let attempt = self.attempt(task)?;
+        let row = TaskRow { failures, is_over: is_last, attempt, ended, ..before };
+        self.writes.task(id, number, &row);
         Ok(is_last)
     }
 
@@ -172,6 +201,7 @@ pub(super) fn never(problem: String) -> Result<TaskEnd, WorldError> {
         boot: boot_id().map_err(WorldError::system("boot_id"))?,
         how: How::Never,
         cause: EndCause::Itself,
+        stopped_for: None,
         problem: Some(problem),
         cpu_us: 0,
         peak_bytes: 0,

@@ -19,20 +19,28 @@ pub(super) enum Verb {
     Cordon(String),
     Uncordon(String),
     Arrive(Box<Arrival>),
-    More { job: JobKey, group: Box<Group>, open: bool },
+    More {
+        job: JobKey,
+        group: Box<Group>,
+        open: bool,
+    },
     End(TaskKey),
     Fail(TaskKey),
-    Lost(TaskKey),
+    Lost(TaskKey, String),
     Undone(TaskKey, String),
     Again(TaskKey),
     Cancel(JobKey),
+    /// The task of that number in the job of that key.
+    Withdraw(JobKey, u32),
+    /// Nothing has happened: it is decided.
+    Look,
 }
 
 impl Verb {
     /// Within an instant: ends, then changes, then arrivals.
     fn rank(&self) -> u8 {
         match self {
-            Verb::End(_) | Verb::Fail(_) | Verb::Lost(_) | Verb::Undone(..) | Verb::Again(_) => 0,
+            Verb::End(_) | Verb::Fail(_) | Verb::Lost(..) | Verb::Undone(..) | Verb::Again(_) => 0,
             Verb::Arrive(_) | Verb::More { .. } => 2,
             _ => 1,
         }
@@ -52,10 +60,14 @@ impl Verb {
             }
             Verb::End(task) => return batch.task_ended(task).map(Some),
             Verb::Fail(task) => return batch.task_failed(task).map(Some),
-            Verb::Lost(task) => batch.task_lost(task, Some("its supervisor is gone"))?,
+            Verb::Lost(task, why) => batch.task_lost(task, Some(why))?,
             Verb::Undone(task, why) => batch.start_failed(task, Some(why))?,
             Verb::Again(task) => batch.start_again(task)?,
             Verb::Cancel(job) => batch.job_cancelled(job)?,
+            Verb::Withdraw(job, task) => {
+                return batch.task_withdrawn(job, *task, Some("it is held")).map(Some);
+            }
+            Verb::Look => batch.passes()?,
         }
         Ok(None)
     }
@@ -81,6 +93,8 @@ impl World {
         if verbs.is_empty() {
             return Ok(verbs);
         }
+        let held: Vec<Verb> = verbs.iter().filter_map(|verb| self.stays_held(verb)).collect();
+        verbs.extend(held);
         verbs.sort_by_key(Verb::rank);
         let told = self.live.at(now, |batch| {
             let mut tell = |verb: Verb| match verb.tell(batch) {
@@ -119,6 +133,10 @@ impl World {
                     JobState::Active | JobState::Drained => self.more_of(id),
                 };
             }
+            (Verb::Withdraw(job, _), Ok(Some(JobState::Done | JobState::Failed))) => {
+                let Some(id) = JobRow::id_of(&job) else { return Ok(Vec::new()) };
+                return self.all_tasks_over(id);
+            }
             (verb, Err(why)) => self.remarks.push(format!("{verb:?}: {why}")),
             (_, Ok(_)) => {}
         }
@@ -130,13 +148,19 @@ impl World {
         let Some(row) = JobRow::id_of(key).and_then(|id| self.row_mut(id)) else { return };
         if row.key() == *key {
             row.told += tasks;
+            row.told_of_part += tasks;
             row.phase = Phase::Told;
         }
     }
 
     /// The engine has done with the job.
     pub(super) fn all_tasks_over(&mut self, id: u64) -> Result<Vec<Verb>, WorldError> {
-        let failed = self.rows.get(&id).map_or(0, |row| row.failed);
+        let Some(row) = self.rows.get(&id) else { return Ok(Vec::new()) };
+        if !row.parts.is_empty() && row.done + row.failed < row.tasks {
+            // A part of it is over.
+            return self.more_of(id);
+        }
+        let failed = row.failed;
         match failed {
             0 => self.job_over(id, Fate::Done, None),
             _ => self.job_over(id, Fate::Failed, None),
@@ -193,9 +217,16 @@ impl World {
     /// More tasks of a job of which only some may run at once.
     fn more_of(&mut self, id: u64) -> Result<Vec<Verb>, WorldError> {
         let Some(row) = self.rows.get(&id) else { return Ok(Vec::new()) };
+        if row.phase == Phase::New && !row.parts.is_empty() {
+            // It was released while as many ran as may.
+            let arrival = self.arrival(id)?;
+            if let Some(row) = self.row_mut(id).filter(|_| arrival.is_some()) {
+                row.phase = Phase::Told;
+            }
+            return Ok(arrival.into_iter().collect());
+        }
         let (Some(at_once), Phase::Told) = (row.at_once, row.phase) else { return Ok(Vec::new()) };
-        let there = row.told - row.done - row.failed;
-        let count = at_once.saturating_sub(there).min(row.tasks - row.told);
+        let count = at_once.saturating_sub(row.there()).min(row.tasks - row.told);
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -204,6 +235,7 @@ impl World {
         // More ends of the same instant see what is told here.
         if let Some(row) = self.row_mut(id) {
             row.told += count;
+            row.told_of_part += count;
         }
         Ok(vec![Verb::More { job, group: Box::new(group), open }])
     }

@@ -216,15 +216,17 @@ impl World {
             task.insert(number, self.ended_task(&row, &spec, number, row_of_task));
         }
         for key in self.running.get(&row.id).into_iter().flatten() {
-            if key.task >= query.from && more.is_none_or(|more| key.task < more) {
-                let before = task.remove(&key.task);
-                task.insert(key.task, self.running_task(&row, &spec, key, before));
+            let number = row.number_of(&key.job, key.task);
+            if number >= query.from && more.is_none_or(|more| number < more) {
+                let before = task.remove(&number);
+                task.insert(number, self.running_task(&row, &spec, (key, number), before)?);
             }
         }
         let job = self.view(&row, user);
+        let memory_is_enforced = self.groups.bounds_memory();
         let spec = Submission { env: Vec::new(), ..spec };
         let after = row.after.iter().map(|after| after.job).collect();
-        Ok(Ok(Shown { job, spec, after, task, more }))
+        Ok(Ok(Shown { job, spec, memory_is_enforced, after, task, more }))
     }
 
     fn ended_task(&self, row: &JobRow, spec: &Submission, number: u32, ended: TaskRow) -> TaskView {
@@ -237,6 +239,8 @@ impl World {
             index,
             attempt: ended.attempt,
             running: false,
+            stopping: false,
+            stopping_for: None,
             began_us: ended.ended.as_ref().and_then(|end| end.began).map(|began| began.wall_us),
             words: ended.ended.as_ref().map(crate::run::TaskEnd::words),
             ended: ended.ended,
@@ -250,21 +254,23 @@ impl World {
         &self,
         row: &JobRow,
         spec: &Submission,
-        key: &meed_journal::TaskKey,
+        (key, number): (&meed_journal::TaskKey, u32),
         before: Option<TaskView>,
-    ) -> TaskView {
+    ) -> Result<TaskView, WorldError> {
         let before =
-            before.unwrap_or_else(|| self.ended_task(row, spec, key.task, TaskRow::default()));
+            before.unwrap_or_else(|| self.ended_task(row, spec, number, TaskRow::default()));
         let run = self.runs.get(key);
         let began = run.and_then(|run| run.folder.began().ok().flatten());
-        TaskView {
-            attempt: key.attempt,
+        Ok(TaskView {
+            attempt: self.attempt(key)?,
             running: true,
+            stopping: run.is_some_and(|run| run.gives_back.is_some()),
+            stopping_for: run.and_then(|run| run.gives_back).and_then(|order| order.winner),
             began_us: began.map(|began| began.at.wall_us),
             gpus: run.map(|run| run.held.gpus.clone()).unwrap_or_default(),
             processors: run.map(|run| run.held.processors.clone()).unwrap_or_default(),
             ..before
-        }
+        })
     }
 
     fn queues(&mut self, user: &LocalUser) -> Result<QueuesShown, NotDone> {
@@ -336,7 +342,7 @@ impl World {
             return Ok(Err(NotDone::new(RefusalKind::Unknown, why)));
         };
         let running = self.running.get(&row.id).into_iter().flatten();
-        let running = running.into_iter().any(|task| task.task == number);
+        let running = running.into_iter().any(|it| row.number_of(&it.job, it.task) == number);
         let path = self.places.logs(row.id).join(format!("{}.log", query.task));
         let path = path.strip_prefix(&self.places.state).unwrap_or(&path);
         let path = spec.stdout.is_none().then(|| path.to_string_lossy().into_owned());
@@ -368,6 +374,7 @@ fn state(row: &JobRow, running: u32) -> JobStanding {
         (Phase::Ended, Some(Fate::Cancelled)) => JobStanding::Cancelled,
         (Phase::Ended, _) => JobStanding::Failed,
         (Phase::Held, _) => JobStanding::Held,
+        (Phase::New, _) if running > 0 => JobStanding::Running,
         (Phase::New, _) if !row.after.is_empty() => JobStanding::After,
         (Phase::Told, _) if running > 0 => JobStanding::Running,
         _ => JobStanding::Waiting,

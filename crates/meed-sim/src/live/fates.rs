@@ -14,7 +14,7 @@ use meed::{Span, Time};
 use meed_journal::{Fact, JobKey, Kind, Name, TaskKey};
 use smallvec::SmallVec;
 
-use super::Begun;
+use super::{Begun, Mode};
 use crate::log::read::{LogError, LogFile, Run};
 
 /// What becomes of an attempt.
@@ -37,10 +37,13 @@ struct TaskFates {
 #[derive(Default)]
 pub(crate) struct Fates {
     tasks: BTreeMap<JobKey, BTreeMap<u32, TaskFates>>,
-    /// Starts that were undone, whose task was lost or turned out to run elsewhere: when and where.
+    /// Starts that were undone, whose task was told to stop, lost, or turned out to run elsewhere:
+    /// when and where.
     befell: BTreeMap<TaskKey, (Time, Name)>,
     /// Those of them that did not go on.
     stopped: BTreeSet<TaskKey>,
+    /// Attempts that were told to stop for others: when, and how long they ran where they did.
+    reclaimed: BTreeMap<TaskKey, (Time, Span)>,
     /// Queues that came while the record went on.
     pub(crate) queues_added: Vec<String>,
     /// Tasks that ran when it ended.
@@ -96,8 +99,17 @@ impl Fates {
             }
             Fact::Lost(task) | Fact::Undone(task) => {
                 if let Some(start) = self.task(&task.job, task.task).since.take() {
+                    if let Some((_, ran)) = self.reclaimed.get_mut(&task.key()) {
+                        *ran = t.saturating_since(start.0);
+                    }
                     self.stopped.insert(task.key());
                     self.befell.entry(task.key()).or_insert(start);
+                }
+            }
+            Fact::Reclaim(told) => {
+                if let Some(start) = self.task(&told.job, told.task).since.clone() {
+                    self.reclaimed.insert(told.key(), (t, Span::ZERO));
+                    self.befell.entry(told.key()).or_insert(start);
                 }
             }
             Fact::Moved(moved) => {
@@ -125,6 +137,16 @@ impl Fates {
         self.befell.get(task)
     }
 
+    /// When an attempt was told to stop for others.
+    pub(super) fn reclaimed_at(&self, task: &TaskKey) -> Option<Time> {
+        self.reclaimed.get(task).map(|(at, _)| *at)
+    }
+
+    /// Whether an attempt did not go on: it was undone, or the task was lost.
+    pub(super) fn is_stopped(&self, task: &TaskKey) -> bool {
+        self.stopped.contains(task)
+    }
+
     /// What becomes of an attempt that started at `started` on `node`, after so many that failed;
     /// `None`: it is not known to end, or the record tells what happens to it before.
     pub(super) fn of_attempt(
@@ -132,15 +154,22 @@ impl Fates {
         key: &TaskKey,
         failures: u16,
         (started, node): (Time, &str),
+        mode: Mode,
     ) -> Option<Fate> {
         let stopped = self.stopped.contains(key);
-        if stopped && self.started(key).is_some_and(|at| at.0 == started && *at.1 == *node) {
+        // Under another policy nobody may tell it to stop.
+        let reclaimed = self.reclaimed.get(key).filter(|_| mode == Mode::Otherwise);
+        let least = reclaimed.map_or(Span::ZERO, |(_, ran)| *ran);
+        if stopped
+            && reclaimed.is_none()
+            && self.started(key).is_some_and(|at| at.0 == started && *at.1 == *node)
+        {
             return None;
         }
         let fates = self.tasks.get(&key.job)?.get(&key.task)?;
         match fates.fails.get(usize::from(failures)) {
-            Some(&lasts) => Some(Fate { lasts, fails: true }),
-            None => fates.ends.map(|lasts| Fate { lasts, fails: false }),
+            Some(&lasts) => Some(Fate { lasts: lasts.max(least), fails: true }),
+            None => fates.ends.map(|lasts| Fate { lasts: lasts.max(least), fails: false }),
         }
     }
 }

@@ -19,6 +19,7 @@
 mod begun;
 mod fates;
 mod run;
+mod stops;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -26,17 +27,18 @@ use std::sync::Arc;
 use meed::{AllocationId, JobId, QueueId, Rejected, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Sampler, Taken};
-use meed_journal::{Arrival, Fact, Kind, Name, QueueEntry, Record, Started, TaskKey};
+use meed_journal::{Arrival, Fact, Kind, Name, QueueEntry, Reclaimed, Record, Started, TaskKey};
 use serde::Deserialize;
 
 use crate::holds::HoldHistory;
 use crate::log::SharedLog;
 use crate::log::read::{LogError, Reader};
 use crate::replay::Difference;
-use crate::world::RunError;
+use crate::world::{RunError, Stops};
 pub(crate) use begun::{Begun, begun};
 pub(crate) use fates::Fates;
 pub(crate) use run::Begin;
+use stops::Stopping;
 
 /// Who decides. See the module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +62,8 @@ struct Running {
     /// When it ends, where that is known, and its place among the ends of one instant.
     due: Option<(Time, u64)>,
     fails: bool,
+    /// It was told to stop.
+    stopping: Option<Stopping>,
 }
 
 /// See the module.
@@ -82,6 +86,8 @@ pub(crate) struct World<'a> {
     cut_at: Option<Time>,
     /// Recorded starts of this instant, not met yet.
     expected: VecDeque<(u64, Started)>,
+    /// The same of tasks that were told to stop.
+    expected_stops: VecDeque<(u64, Box<Reclaimed>)>,
     /// Of the last record that was read.
     line: u64,
     /// The first decision that is not the recorded one.
@@ -91,6 +97,8 @@ pub(crate) struct World<'a> {
     sampler: Option<Sampler>,
     /// What became of reservations.
     holds: HoldHistory,
+    /// What was lost of tasks that were told to stop.
+    lost: Stops,
     now: Time,
 }
 
@@ -122,7 +130,8 @@ impl World<'_> {
         }
         let end = self.ends.first_key_value().map(|(&(at, _), _)| at);
         let end = end.filter(|_| self.mode != Mode::AsTold);
-        Ok([end, self.peek()?].into_iter().flatten().min())
+        let record = self.peek()?;
+        Ok([end, record, self.next_look()].into_iter().flatten().min())
     }
 
     /// Goes through the instant `at`, which is the next.
@@ -132,7 +141,7 @@ impl World<'_> {
         while self.peek()? == Some(at) {
             records.extend(self.ahead.take());
         }
-        let mut happened = false;
+        let mut happened = self.next_look() == Some(at);
         if self.mode != Mode::AsTold {
             for task in self.due_by_themselves(&records) {
                 self.end(task)?;
@@ -162,19 +171,6 @@ impl World<'_> {
         due.map(|(_, &task)| task).filter(runs).collect()
     }
 
-    fn end(&mut self, task: AllocationId) -> Result<(), RunError> {
-        // Its job may have failed a moment ago, and taken it along.
-        if !self.driver.runs(task) {
-            return Ok(());
-        }
-        let fails = self.forget(task).is_some_and(|running| running.fails);
-        let ended = match fails {
-            true => self.driver.task_failed(self.now, task).map(drop),
-            false => self.driver.task_ended(self.now, task).map(drop),
-        };
-        ended.map_err(|why| RunError::of(self.now, why))
-    }
-
     fn forget(&mut self, task: AllocationId) -> Option<Running> {
         let running = self.running.remove(&task)?;
         if let Some(due) = running.due {
@@ -202,8 +198,15 @@ impl World<'_> {
                 self.expected.push_back((line, start));
                 Ok(())
             }
+            Fact::Reclaim(stop) => {
+                if self.mode == Mode::Again {
+                    self.expected_stops.push_back((line, stop));
+                }
+                Ok(())
+            }
             Fact::Undone(ref task) | Fact::Lost(ref task) => {
-                let same = self.same_start(&task.key());
+                let key = task.key();
+                let same = self.same_start(&key).filter(|&id| self.is_lost_here(id, &key));
                 same.map_or(Ok(()), |id| {
                     self.forget(id);
                     self.happens(line, number, &record.fact)
@@ -253,6 +256,11 @@ impl World<'_> {
     fn happens(&mut self, line: u64, number: u64, fact: &Fact) -> Result<(), RunError> {
         if !happens(fact.kind()) {
             return self.advance(self.now);
+        }
+        if let Fact::Lost(task) = fact
+            && let Some(id) = self.driver.task_of(&task.job, task.task)
+        {
+            self.count_lost(id);
         }
         let told = self.tell(number, fact);
         if let (Ok(()), Fact::Start(start)) = (&told, fact) {
@@ -305,7 +313,7 @@ impl World<'_> {
         let job = self.driver.job(row.job).expect("its job lives").key().clone();
         let key = TaskKey { job, task: row.task, attempt: row.attempt };
         let node: Name = self.driver.engine().node(row.node).0.name.as_str().into();
-        let fate = self.fates.of_attempt(&key, failures, (since, &node));
+        let fate = self.fates.of_attempt(&key, failures, (since, &node), self.mode);
         let due = fate.map(|fate| {
             self.order += 1;
             (since.saturating_add(fate.lasts).max(self.now), self.order)
@@ -314,7 +322,7 @@ impl World<'_> {
             self.ends.insert(due, id);
         }
         let fails = fate.is_some_and(|fate| fate.fails);
-        self.running.insert(id, Running { started: since, node, due, fails });
+        self.running.insert(id, Running { started: since, node, due, fails, stopping: None });
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
@@ -332,6 +340,7 @@ impl World<'_> {
             }
         }
         self.expected.clear();
+        self.told_to_stop();
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::holds::HoldHistory;
 use crate::log::read::Reader;
 use crate::log::{Log, SharedLog};
 use crate::replay::Difference;
-use crate::world::{NewPlacement, Progress, RunError};
+use crate::world::{NewPlacement, Progress, RunError, Stops};
 
 /// With what a run begins.
 pub(crate) struct Begin<'a> {
@@ -48,12 +48,6 @@ const INSTANTS_PER_PROGRESS: u64 = 4096;
 
 impl<'a> World<'a> {
     pub(crate) fn new(begin: Begin<'a>) -> Result<World<'a>, RunError> {
-        if begin.config.root.reclaim.is_some() {
-            let problem = "reclaim_after: what a live world recorded is replayed without stopping \
-                           tasks; leave it out"
-                .to_owned();
-            return Err(meed::ConfigError::Policy { queue: "root".to_owned(), problem }.into());
-        }
         let place = (begin.placement)(begin.config.kinds.len(), begin.seed);
         let log = SharedLog::new(begin.log.into());
         let driver: Driver<Came, SharedLog<'a>> = match &begin.begun {
@@ -83,10 +77,12 @@ impl<'a> World<'a> {
             as_recorded: begin.as_recorded,
             cut_at: begin.cut_at,
             expected: VecDeque::new(),
+            expected_stops: VecDeque::new(),
             line: 0,
             difference: None,
             left_out: 0,
             holds: HoldHistory::default(),
+            lost: Stops::default(),
             now: Time::ZERO,
         };
         world.now = world.driver.engine().now();
@@ -139,8 +135,11 @@ impl<'a> World<'a> {
         self.driver.note(end, || last).map_err(|why| RunError::of(end, why))?;
         self.driver.journal().borrow_mut().finish()?;
         let ending = Ending { end, sampler: self.sampler, jobs: Vec::new() };
-        let record = outcome(name, &mut self.driver, ending)
+        let mut record = outcome(name, &mut self.driver, ending)
             .map_err(|why| RunError::Change { at: end, why })?;
+        if self.driver.engine().reclaims() {
+            self.lost.tell(self.driver.engine(), &mut record);
+        }
         Ok(Ran { record, difference: self.difference, left_out: self.left_out })
     }
 
@@ -159,6 +158,7 @@ impl<'a> World<'a> {
     /// Nothing comes from the records any more; this program decides.
     pub(crate) fn leave_alone(&mut self) {
         (self.records, self.ahead, self.mode) = (None, None, Mode::Otherwise);
+        self.stop_by_grace();
     }
 
     /// What became of reservations so far.

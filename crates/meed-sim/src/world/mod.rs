@@ -50,7 +50,7 @@ use jobs::PlannedTasks;
 use notes::jobs::Jobs;
 use notes::{Notes, number_of};
 pub(crate) use script::{Script, Told, ToldTo};
-use stops::Stops;
+pub(crate) use stops::Stops;
 
 /// A task that runs.
 #[derive(Clone, Copy)]

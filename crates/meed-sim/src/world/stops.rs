@@ -18,7 +18,7 @@ use super::{Ending, RunError, Running, World};
 
 /// What was stopped, by queue of the tree.
 #[derive(Default)]
-pub(super) struct Stops {
+pub(crate) struct Stops {
     /// How often tasks save what they have done.
     checkpoint: Option<Span>,
     by_queue: BTreeMap<usize, Stopped>,
@@ -52,8 +52,13 @@ impl Stops {
         done.checked_div(every).map_or(0, |times| times * every)
     }
 
+    /// So many microseconds of a task of `queue` have to be done again.
+    pub(crate) fn lost(&mut self, queue: usize, demand: &Resources, lost: u64) {
+        self.by_queue.entry(queue).or_default().add(demand, lost);
+    }
+
     /// In the record of a run under a policy that stops tasks.
-    pub(super) fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
+    pub(crate) fn tell(&self, tree: &meed::Engine, record: &mut RunRecord) {
         let told = |all: &mut dyn Iterator<Item = &Stopped>| {
             let (mut tasks, mut lost) = (0, vec![0u128; tree.kinds().len()]);
             for stopped in all {
@@ -98,7 +103,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         live.detail.save(task.task, span(saved));
         let lost = before + ran - saved;
         let queue = self.desk.in_tree(at, queue).index();
-        self.stops.by_queue.entry(queue).or_default().add(&demand, lost);
+        self.stops.lost(queue, &demand, lost);
         Ok(())
     }
 

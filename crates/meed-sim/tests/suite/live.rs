@@ -115,6 +115,8 @@ fn a_live_run_replays_to_the_same_decisions() {
         Kind::Fail,
         Kind::Clock,
         Kind::Open,
+        Kind::Reclaim,
+        Kind::Decide,
     ];
     for kind in wanted {
         assert!(told.contains(&kind), "{kind:?} was not drawn");
@@ -146,6 +148,48 @@ fn what_if_says_what_cannot_be_known() {
     let options = ReplayOptions { policies: vec!["static".into()], ..ReplayOptions::default() };
     let refused = replay(&recording, &options, None, &mut Unwatched).err().unwrap().to_string();
     assert!(refused.contains("cannot be run under `static`"), "{refused}");
+}
+
+/// Who recorded nobody's stop: under a policy that stops tasks each stops when its grace is over,
+/// unless it ends before, and its work is counted as lost.
+#[test]
+fn another_policy_stops_tasks_by_its_own_grace() {
+    let (mut told, mut lost) = (0, 0);
+    for seed in [0, 12] {
+        let folder = tempfile::tempdir().unwrap();
+        lives(folder.path(), seed, 150, header(seed));
+        let recording = Recording::open(folder.path(), None).unwrap();
+        let policy = "long-term,when_blocked=reserve,reservations=2,reclaim_after=3s,\
+                      reclaim_min_runtime=1s,reclaim_guard=3s,reclaim_grace=1s";
+        let mut log = Vec::new();
+        let run = replayed(&recording, &[policy], &mut log);
+        let text = String::from_utf8(log).unwrap();
+        let mut due = std::collections::BTreeMap::new();
+        let mut stopped = 0;
+        for record in text.lines().map(|line| Record::decode(line.as_bytes()).unwrap()) {
+            match record.fact {
+                Fact::Reclaim(stop) => {
+                    told += 1;
+                    due.insert(stop.key(), record.t.saturating_add(stop.grace));
+                }
+                Fact::Lost(task) => {
+                    let why = task.why.as_deref();
+                    if let Some(due) = due.remove(&task.key())
+                        && why == Some("its room was taken back")
+                    {
+                        assert_eq!(record.t, due, "seed {seed}");
+                        stopped += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        lost += stopped;
+        let counted = run.comparison.runs[1].stopped.as_ref().unwrap();
+        assert!(counted.tasks >= stopped, "{counted:?}, {stopped} in the log");
+        assert!(counted.lost.values().sum::<f64>() > 0.0 || stopped == 0);
+    }
+    assert!(told > 0 && lost > 0, "{told} told to stop, {lost} stopped");
 }
 
 /// A journal whose decisions are not this program's is played back as it says.

@@ -1,0 +1,165 @@
+//! The group of one attempt.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Rounds in which what was killed may go; the kernel needs a moment for each process.
+const ROUNDS: u32 = 500;
+/// Between two rounds.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// See the module above.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ControlGroup {
+    path: PathBuf,
+}
+
+impl ControlGroup {
+    /// The group of that folder.
+    pub fn at(path: impl Into<PathBuf>) -> ControlGroup {
+        ControlGroup { path: path.into() }
+    }
+
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it. With `memory`, in bytes, no more than that is used by all of it together: what is
+    /// above is killed as a whole. Nothing of it is swapped out, for swap is nobody's share.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn make(&self, memory: Option<u64>) -> io::Result<()> {
+        fs::create_dir(&self.path).or_else(|error| match error.kind() {
+            // Made before a crash.
+            ErrorKind::AlreadyExists => Ok(()),
+            _ => Err(named(&self.path, error)),
+        })?;
+        let Some(bytes) = memory else { return Ok(()) };
+        self.write("memory.max", &bytes.to_string())?;
+        self.write("memory.oom.group", "1")?;
+        match self.write("memory.swap.max", "0") {
+            // The kernel may have been built without.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            done => done,
+        }
+    }
+
+    /// This process enters it, and all that it starts from then on.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn enter(&self) -> io::Result<()> {
+        self.write("cgroup.procs", "0")
+    }
+
+    /// Whether no process is in it, or it is gone.
+    pub fn is_empty(&self) -> bool {
+        match fs::read_to_string(self.path.join("cgroup.events")) {
+            Ok(events) => value_of(&events, "populated") != Some(1),
+            Err(_) => true,
+        }
+    }
+
+    /// Kills all of it, whoever forks meanwhile.
+    pub fn kill(&self) {
+        for _ in 0..ROUNDS {
+            if self.is_empty() {
+                return;
+            }
+            self.kill_once();
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Kills all that are in it now, without waiting for their ends.
+    pub fn kill_once(&self) {
+        if self.write("cgroup.kill", "1").is_ok() {
+            return;
+        }
+        // Before Linux 5.14: one by one.
+        let numbers = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
+        for pid in numbers.lines().filter_map(|line| line.parse().ok()).filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// How often it was out of memory, and something of it was killed for that.
+    pub fn out_of_memory(&self) -> u64 {
+        let events = fs::read_to_string(self.path.join("memory.events")).unwrap_or_default();
+        value_of(&events, "oom_kill").unwrap_or(0)
+    }
+
+    /// The most memory that all of it has used together, where the kernel knows.
+    pub fn peak_bytes(&self) -> Option<u64> {
+        fs::read_to_string(self.path.join("memory.peak")).ok()?.trim().parse().ok()
+    }
+
+    /// Removes it; that it is gone is as well.
+    ///
+    /// # Errors
+    ///
+    /// The system's: somebody is in it.
+    pub fn remove(&self) -> io::Result<()> {
+        match fs::remove_dir(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(named(&self.path, error)),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// A file of the kernel is there or not; it is not made.
+    fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.path.join(name);
+        let mut file =
+            fs::OpenOptions::new().write(true).open(&path).map_err(|why| named(&path, why))?;
+        io::Write::write_all(&mut file, text.as_bytes()).map_err(|why| named(&path, why))
+    }
+}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// The number behind that word, in lines of a word and a number.
+fn value_of(lines: &str, word: &str) -> Option<u64> {
+    let line = lines.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+    line?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_by_their_whole_word() {
+        let events = "low 0\nhigh 2\nmax 9\noom 3\noom_kill 1\noom_group_kill 1\n";
+        assert_eq!(value_of(events, "oom"), Some(3));
+        assert_eq!(value_of(events, "oom_kill"), Some(1));
+        assert_eq!(value_of(events, "oom_k"), None);
+    }
+
+    #[test]
+    fn bounds_are_written_into_files_of_the_kernel_only() {
+        let base = tempfile::tempdir().unwrap();
+        let group = ControlGroup::at(base.path().join("1-0-0"));
+        group.make(None).unwrap();
+        group.make(None).unwrap();
+        let why = group.make(Some(1 << 20)).unwrap_err().to_string();
+        assert!(why.contains("1-0-0/memory.max"), "{why}");
+        for name in ["memory.max", "memory.oom.group"] {
+            fs::write(group.path().join(name), "").unwrap();
+        }
+        group.make(Some(1 << 20)).unwrap();
+        let wrote = fs::read_to_string(group.path().join("memory.max")).unwrap();
+        assert_eq!(wrote, "1048576");
+        assert!(group.is_empty() && group.out_of_memory() == 0 && group.peak_bytes().is_none());
+    }
+}
