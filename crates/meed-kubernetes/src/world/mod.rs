@@ -25,6 +25,7 @@ mod nodes;
 mod pods;
 mod queues;
 mod recover;
+mod stamps;
 mod status;
 #[cfg(test)]
 mod tests;

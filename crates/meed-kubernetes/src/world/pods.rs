@@ -153,6 +153,11 @@ impl World {
             self.told = true;
             must(self.driver.task_moved(now, placed.task, id))?;
         }
+        let was_bound = self.pods.get(uid).is_some_and(|row| matches!(row.stand, Stand::Bound(_)));
+        let placed = match was_bound {
+            true => placed,
+            false => self.begins_as_written(placed, seen, now)?,
+        };
         self.stands(uid, Stand::Bound(placed));
         // What it asks of others matters no more; its terms keep them away as before.
         self.drop_near(uid);
@@ -385,9 +390,11 @@ impl World {
             Stand::Sent(placed) if seen.node.is_none() && (seen.ours || seen.held) => {
                 self.never_began(placed, now)?;
             }
-            Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed) => {
+            Stand::Sent(placed) | Stand::Lifted(placed) => {
+                let placed = self.begins_as_written(placed, &seen, now)?;
                 self.end_placed(uid, placed, seen.end, now)?;
             }
+            Stand::Bound(placed) => self.end_placed(uid, placed, seen.end, now)?,
             Stand::Stranger { node, amounts } => self.stranger_goes(&node, &amounts),
             Stand::Outside | Stand::Homeless(_) | Stand::Refused(_) | Stand::Over => {}
         }
@@ -434,6 +441,7 @@ impl World {
         now: Time,
     ) -> Result<(), KubernetesError> {
         self.told = true;
+        let placed = self.ends_as_stamped(placed, end, now)?;
         let queue = self.driver.job(placed.job).map(|job| job.queue());
         match end {
             Some(PodEnd { well: true, .. }) => {

@@ -143,7 +143,10 @@ impl World {
         for task in engine.running_ids() {
             let Some(job) = engine.running_job(task) else { continue };
             let Some(live) = self.driver.job(job) else { continue };
+            let key = live.key().to_string();
+            let since = engine.started(task);
             if let Some(row) = self.pods.get_mut(&live.detail.pod.uid) {
+                row.was_running(&key, since);
                 row.stand = Stand::Sent(Placed { job, task });
             }
         }

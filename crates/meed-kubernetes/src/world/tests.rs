@@ -2,6 +2,7 @@
 
 mod marks;
 mod records;
+mod stamps;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use meed::{Span, Time};
