@@ -1,5 +1,6 @@
 //! The world without a server: what the watch may show, in what order, and what comes of it.
 
+mod gangs;
 mod marks;
 mod records;
 mod stamps;

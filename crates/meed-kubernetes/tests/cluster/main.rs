@@ -8,6 +8,7 @@
 mod check;
 mod cluster;
 mod faults;
+mod gangs;
 mod log;
 mod marks;
 mod neighbours;
