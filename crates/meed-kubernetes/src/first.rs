@@ -79,7 +79,7 @@ impl FirstLists {
             Heard::Queue(event) => self.queues.hear(*event),
             Heard::Namespace(event) => self.namespaces.hear(*event),
             Heard::PodGroup(event) => self.pod_groups.hear(*event),
-            Heard::Answer(_) | Heard::Deposed(_) => {}
+            Heard::Answer(_) | Heard::NotEvicted(..) | Heard::Deposed(_) => {}
         }
     }
 

@@ -84,6 +84,7 @@ impl Ears {
                 }
             }
             Heard::Answer(answer) => world.answered(answer, now)?,
+            Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
         }
         Ok(())

@@ -43,6 +43,8 @@ pub(crate) enum Heard {
     PodGroup(Box<Event<DynamicObject>>),
     /// The answer to an order.
     Answer(Answer),
+    /// A pod could not be evicted yet, and why.
+    NotEvicted(String, String),
     /// This process leads no more, and why.
     Deposed(String),
 }

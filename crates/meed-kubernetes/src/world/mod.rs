@@ -25,6 +25,7 @@ mod neighbours;
 mod nodes;
 mod pods;
 mod queues;
+mod reclaim;
 mod recover;
 mod stamps;
 mod status;
@@ -54,6 +55,7 @@ pub(crate) use marks::{Mark, UNSCHEDULABLE};
 use neighbours::Neighbours;
 use nodes::NodeRow;
 use queues::QueueRow;
+pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
 
 /// What is kept of a pod in the driver, and so in checkpoints.
@@ -88,6 +90,8 @@ pub(crate) enum Order {
     Say(Saying),
     /// Whoever adds nodes is told of a pod.
     Mark(Mark),
+    /// A pod stops for another.
+    Evict(EvictOrder),
 }
 
 /// A pod starts on a node.
@@ -277,11 +281,13 @@ impl World {
     /// Who starts now: what changed since the last time is settled first.
     pub(crate) fn decide(&mut self, now: Time) -> Result<Vec<Order>, KubernetesError> {
         self.settle(now)?;
+        let is_due = self.is_due(now);
         let mut starts = Vec::new();
         let mut on = |start| starts.push(start);
         // What is in the log has its decision, whether the engine would have looked or not.
         must(match self.driver.journal_mut().take_told() {
             true => self.driver.decide_at(self.driver.engine().now(), &mut on),
+            false if is_due => self.driver.decide_at(now, &mut on),
             false => self.driver.decide(&mut on),
         })?;
         self.driver.journal_mut().take_told();
@@ -290,6 +296,7 @@ impl World {
         self.decisions += 1;
         self.unsettled = false;
         let ordered = self.order_starts(starts, started)?;
+        self.order_stops();
         self.ensure_fruit(ordered);
         self.say_who_is_kept_away();
         if self.unsettled {

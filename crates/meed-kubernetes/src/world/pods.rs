@@ -585,6 +585,7 @@ impl World {
         now: Time,
     ) -> Result<(), KubernetesError> {
         self.told = true;
+        let is_stopping = self.is_stopping(placed);
         let placed = self.ends_as_stamped(placed, end, now)?;
         let queue = self.driver.job(placed.job).map(|job| job.queue());
         let (number, is_gang) = (self.number_of(placed), self.is_gang(placed.job));
@@ -592,6 +593,7 @@ impl World {
             Some(PodEnd { well: true, .. }) => {
                 must(self.driver.task_ended(now, placed.task))?;
             }
+            _ if is_stopping => self.has_stopped(placed, now)?,
             Some(PodEnd { well: false, .. }) if is_gang => {
                 let why = Some("the pod has failed");
                 must(self.driver.task_withdrawn(now, placed.job, number, why))?;

@@ -198,6 +198,7 @@ impl World {
             self.undo_what_never_began(&seen, now)?;
             self.pod_seen(seen, now)?;
         }
+        self.stop_again();
         Ok(())
     }
 

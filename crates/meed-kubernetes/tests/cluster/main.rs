@@ -14,5 +14,6 @@ mod marks;
 mod neighbours;
 mod plane;
 mod probes;
+mod reclaim;
 mod rules;
 mod story;
