@@ -109,6 +109,8 @@ fn a_pod_made_anew_under_its_name_is_another() {
             plane.remove("alpha", "same").await;
             until("it is gone", 10, async || pods.get_opt("same").await.unwrap().is_none()).await;
         }
+        // The fake kubelet deletes by name, and may be late: it must not hit the last one.
+        tokio::time::sleep(Duration::from_secs(2)).await;
         let last = pod("same", "alpha", "8", "", json!({ "schedulerName": "meed" }));
         let made = pods.create(&PostParams::default(), &last).await.unwrap();
         until("the last one runs", 20, async || plane.ran(&["alpha"]).await.len() == 1).await;

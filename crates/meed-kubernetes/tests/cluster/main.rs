@@ -12,6 +12,7 @@ mod gangs;
 mod log;
 mod marks;
 mod neighbours;
+mod people;
 mod plane;
 mod probes;
 mod reclaim;
