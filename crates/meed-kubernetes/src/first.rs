@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::Resource;
+use kube::api::DynamicObject;
 use kube::runtime::watcher::Event;
 use tokio::sync::mpsc;
 
 use crate::crd::QueueObject;
 use crate::error::KubernetesError;
-use crate::watch::{Change, Heard, Relist, uid_of};
+use crate::watch::{Change, Heard, Relist, least_of, uid_of};
 use crate::world::Listed;
 
 /// The first lists of all watches.
@@ -59,6 +60,8 @@ struct FirstLists {
     pods: FirstList<Pod>,
     queues: FirstList<QueueObject>,
     namespaces: FirstList<Namespace>,
+    /// As far as they are there: not every cluster has the kind.
+    pod_groups: FirstList<DynamicObject>,
 }
 
 impl FirstLists {
@@ -75,7 +78,8 @@ impl FirstLists {
             Heard::Pod(event) => self.pods.hear(*event),
             Heard::Queue(event) => self.queues.hear(*event),
             Heard::Namespace(event) => self.namespaces.hear(*event),
-            Heard::Answer(_) | Heard::Deposed(_) => {}
+            Heard::PodGroup(event) => self.pod_groups.hear(*event),
+            Heard::Answer(_) | Heard::NotEvicted(..) | Heard::Deposed(_) => {}
         }
     }
 
@@ -86,6 +90,7 @@ impl FirstLists {
             finished: Vec::new(),
             queues: self.queues.objects.into_values().collect(),
             namespaces: self.namespaces.objects.into_values().collect(),
+            pod_groups: self.pod_groups.objects.values().map(least_of).collect(),
         }
     }
 }

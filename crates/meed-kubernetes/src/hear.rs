@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
-use crate::watch::{Change, Heard, Relist, name_of, uid_of};
+use crate::watch::{Change, Heard, Relist, least_of, name_of, uid_of};
 use crate::world::World;
 
 /// Where each watch is.
@@ -14,6 +14,7 @@ pub(crate) struct Ears {
     pods: Relist,
     queues: Relist,
     namespaces: Relist,
+    pod_groups: Relist,
 }
 
 impl Ears {
@@ -66,11 +67,33 @@ impl Ears {
                     gone.iter().for_each(|name| world.namespace_gone(name));
                 }
             },
+            Heard::PodGroup(event) => {
+                match self.pod_groups.step(*event, |one| text(&least_of(one).0)) {
+                    Change::Nothing => {}
+                    Change::Seen(group) => {
+                        let ((namespace, name), least) = least_of(&group);
+                        world.pod_group_seen(namespace, name, least);
+                    }
+                    Change::Gone(group) => world.pod_group_gone(&least_of(&group).0),
+                    Change::Listed(all) => {
+                        let known = world.pod_group_names();
+                        let gone: Vec<_> =
+                            known.filter(|key| !all.contains(&text(key))).cloned().collect();
+                        gone.iter().for_each(|key| world.pod_group_gone(key));
+                    }
+                }
+            }
             Heard::Answer(answer) => world.answered(answer, now)?,
+            Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
         }
         Ok(())
     }
+}
+
+/// A namespace and a name in one.
+fn text((namespace, name): &(String, String)) -> String {
+    format!("{namespace}/{name}")
 }
 
 /// What is known and was not listed.

@@ -5,6 +5,15 @@
 /// The queue of a pod (label), or the default of a namespace's pods (label of the Namespace).
 pub(crate) const QUEUE: &str = "meed.dev/queue";
 
+/// The gang of a pod (label), in its namespace.
+pub(crate) const GANG: &str = "meed.dev/gang";
+
+/// How many pods of the gang start together (label).
+pub(crate) const GANG_SIZE: &str = "meed.dev/gang-size";
+
+/// The gang of a pod by scheduler-plugins (label): a PodGroup in its namespace.
+pub(crate) const POD_GROUP: &str = "scheduling.x-k8s.io/pod-group";
+
 /// The scheduling gate that holds a pod until it is its turn.
 pub(crate) const GATE: &str = "meed.dev/hold";
 

@@ -6,6 +6,11 @@
 //! before it reads the shards; from then on every head of the one before is a 409, and that one
 //! ends. Names of shards hold the epoch, so two leaders never write to one.
 //!
+//! A write of the head that had no answer may still be carried out, and then names shards that look
+//! like nobody's. So after a checkpoint has failed the head is read, and written again with a mark:
+//! from then on every older write is a 409, and what the head does not name is taken away. Until
+//! that has succeeded no shard is written: failures leave one set behind at most.
+//!
 //! Cost: as the checkpoint's size ([`crate::shards`]), and two writes more than it has shards.
 
 use std::collections::BTreeMap;
@@ -25,6 +30,8 @@ const HEAD: &str = "meed-ledger";
 const KEY: &str = "head";
 /// The key of a shard's data.
 const STATE: &str = "state";
+/// The annotation of the head that makes it another: the number of a checkpoint.
+const SETTLED: &str = "meed.dev/settled";
 /// The label of shards.
 const LABEL: &str = "meed.dev/ledger";
 /// The form that is written, and the only one that is read.
@@ -48,6 +55,13 @@ struct ShardSet {
     name: String,
     #[serde(flatten)]
     manifest: Manifest,
+}
+
+impl ShardSet {
+    /// Its shards.
+    fn numbers(&self) -> impl Iterator<Item = (&str, usize)> {
+        (0..self.manifest.shards).map(|number| (self.name.as_str(), number))
+    }
 }
 
 /// What a ledger began with, and what cannot change while it lasts.
@@ -136,8 +150,11 @@ impl LedgerStore {
         let cut = shards::cut(state);
         let (manifest, pieces) = cut.map_err(|why| KubernetesError::Engine(why.to_string()))?;
         self.count += 1;
+        if self.is_littered {
+            self.settle().await?;
+        }
         // Until all is done: an error, or nobody who waits any more, ends it anywhere.
-        let was_littered = std::mem::replace(&mut self.is_littered, true);
+        self.is_littered = true;
         let name = format!("{HEAD}-e{}-{}", self.written.epoch, self.count);
         for (number, piece) in pieces.into_iter().enumerate() {
             let shard = ConfigMap {
@@ -155,17 +172,26 @@ impl LedgerStore {
         let before = self.written.set.replace(ShardSet { name, manifest });
         self.written.about = about.clone();
         self.write_head().await?;
-        match before {
-            _ if was_littered => self.sweep().await?,
-            None => {}
-            Some(before) => {
-                for number in 0..before.manifest.shards {
-                    self.remove(&shard_name(&before.name, number)).await?;
-                }
-            }
+        for (set, number) in before.iter().flat_map(ShardSet::numbers) {
+            self.remove(&shard_name(set, number)).await?;
         }
         self.is_littered = false;
         Ok(())
+    }
+
+    /// A checkpoint has failed: what the head names now is for good, and all else goes.
+    async fn settle(&mut self) -> Result<(), KubernetesError> {
+        let head = self.api.get(HEAD).await;
+        let mut head = head.map_err(|error| refused("read the ledger", error))?;
+        let found = read_head(&head)?.unwrap_or_default();
+        if found.epoch != self.written.epoch {
+            return Err(KubernetesError::Deposed("another leader writes the ledger".to_owned()));
+        }
+        let notes = head.metadata.annotations.get_or_insert_default();
+        notes.insert(SETTLED.to_owned(), self.count.to_string());
+        (self.head, self.written) = (head, found);
+        self.write_head().await?;
+        self.sweep().await
     }
 
     async fn write_head(&mut self) -> Result<(), KubernetesError> {
@@ -187,11 +213,8 @@ impl LedgerStore {
         let found = self.api.list_metadata(&ours).await;
         let found = found.map_err(|error| refused("list the ledger's shards", error))?;
         let set = self.written.set.as_ref();
-        let named: Vec<String> = set
-            .map(|set| {
-                (0..set.manifest.shards).map(|number| shard_name(&set.name, number)).collect()
-            })
-            .unwrap_or_default();
+        let named = set.into_iter().flat_map(ShardSet::numbers);
+        let named: Vec<String> = named.map(|(set, number)| shard_name(set, number)).collect();
         for shard in found.items {
             let name = shard.metadata.name.unwrap_or_default();
             // Those of a leader that came after are not ours to take away.

@@ -12,6 +12,7 @@
 //! | `record` | what happened and was decided, for who wants to read it later |
 //! | `board`, `listen` | probes and metrics |
 //! | `run` | the loop |
+//! | [`people`] | what people ask: `queues`, `why` |
 //!
 //! One task owns the world and with it the engine; all others talk to it by a channel. So all
 //! decisions are made in one place, one after the other, from what was heard; and what was heard
@@ -31,6 +32,7 @@ mod lease;
 mod ledger;
 mod listen;
 mod log;
+pub mod people;
 mod pod;
 mod quantity;
 mod record;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use meed_kubernetes::{KubernetesSettings, run};
+use meed_kubernetes::{KubernetesSettings, people, run};
 
 /// Meed on Kubernetes: over time every tenant gets its share of the cluster.
 #[derive(Parser)]
@@ -17,6 +17,20 @@ struct Line {
 enum What {
     /// Serve the cluster that KUBECONFIG names, or that this runs in, until a signal.
     Run(KubernetesSettings),
+    /// Show all queues: what each is entitled to, has, and is owed.
+    Queues {
+        /// For programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say why a pod waits, or what became of it.
+    Why {
+        /// `NAMESPACE/NAME`, or `NAME` in the namespace of the kubeconfig.
+        pod: String,
+        /// For programs.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the definition of the kind Queue, for `kubectl apply -f -`.
     Crd,
 }
@@ -25,6 +39,8 @@ enum What {
 fn main() -> ExitCode {
     let done = match Line::parse().what {
         What::Run(settings) => run(&settings),
+        What::Queues { json } => people::queues(json).map(|text| print!("{text}")),
+        What::Why { pod, json } => people::why(&pod, json).map(|text| print!("{text}")),
         What::Crd => {
             print!("{}", meed_kubernetes::crd::definition());
             Ok(())

@@ -15,7 +15,7 @@ use kube::{Api, Client};
 use meed::Time;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::board::{Board, PUBLISH, Stage};
 use crate::clock::{LedgerClock, unix_micros};
@@ -74,6 +74,7 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     }
     let client = Client::try_default().await;
     let client = client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?;
+    let evictor = without_retries().await?;
     let namespace = settings.namespace();
     let me = identity();
     log::line(&format!("{me} waits for the lease {namespace}/{}", settings.lease));
@@ -83,7 +84,15 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     };
     log::line(&format!("leads, epoch {}", held.epoch));
     board.stage(Stage::Reads, held.epoch);
-    Term::serve(settings, (client, board), &namespace, (held, log), &mut ends).await
+    Term::serve(settings, (client, evictor, board), &namespace, (held, log), &mut ends).await
+}
+
+/// A client for which a refusal is an answer.
+async fn without_retries() -> Result<Client, KubernetesError> {
+    let wrong = |why: String| KubernetesError::NoCluster(why);
+    let mut config = kube::Config::infer().await.map_err(|why| wrong(why.to_string()))?;
+    config.default_retry = false;
+    Client::try_from(config).map_err(|why| wrong(why.to_string()))
 }
 
 /// A name that no other process has.
@@ -132,7 +141,7 @@ struct Term<'s> {
 impl Term<'_> {
     async fn serve(
         settings: &KubernetesSettings,
-        (client, board): (Client, Arc<Board>),
+        (client, evictor, board): (Client, Client, Arc<Board>),
         namespace: &str,
         (held, log): (Held, DecisionLog),
         ends: &mut Ends,
@@ -146,7 +155,8 @@ impl Term<'_> {
             ensure_same(settings, &checkpoint.about)?;
         }
         let hears = (tell.clone(), Arc::clone(&board));
-        let writer = Writer::new(client.clone(), epoch, settings.in_flight.into(), hears, leads);
+        let writer =
+            Writer::new((client.clone(), evictor), epoch, settings.in_flight.into(), hears, leads);
         let (world, about, watches) = loop {
             let watches = watch::all(&client, &tell);
             let listed = tokio::select! {
@@ -233,7 +243,9 @@ impl Term<'_> {
         self.decide()?;
         loop {
             self.board.is_well();
+            let look = self.world.next_look();
             tokio::select! {
+                () = sleep(look.unwrap_or_default()), if look.is_some() => self.decide()?,
                 Some(first) = heard.recv() => {
                     self.hear(first)?;
                     for _ in 1..BATCH {
@@ -277,6 +289,11 @@ impl Term<'_> {
                     self.writer.say(order);
                 }
                 Order::Mark(_) => self.writer.say(order),
+                Order::Evict(order) => {
+                    let (namespace, name) = (&order.pod.namespace, &order.pod.name);
+                    log::line(&format!("pod {namespace}/{name} is evicted"));
+                    self.writer.evict(order);
+                }
             }
         }
         self.say_remarks();

@@ -86,9 +86,6 @@ impl KubernetesSettings {
         let policy: PolicySpec = self.policy.parse().map_err(|why| wrong(format!("{why}")))?;
         match policy.is_partitioned() || policy.slots().is_some() {
             true => Err(wrong("is a yardstick of simulations; name an order".to_owned())),
-            false if policy.get("reclaim_after").is_some() => {
-                Err(wrong("reclaim_after: no pod is stopped for another here".to_owned()))
-            }
             false => Ok(policy),
         }
     }

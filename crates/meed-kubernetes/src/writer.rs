@@ -11,6 +11,10 @@
 //! holds its room. Every write says the uid, so a pod that was made anew under its name is never
 //! touched, and carries queue, start and epoch in the same write, so decision and record are one.
 //!
+//! A pod that is to stop is evicted. A refusal (429: a PodDisruptionBudget forbids it now) is said
+//! on the pod, and it is tried again, with longer and longer pauses, until the pod goes or has
+//! ended.
+//!
 //! A pod that is to be marked is read before: a mark must not come after a binding. What is read is
 //! what is patched, or nothing is.
 //!
@@ -33,8 +37,9 @@ use crate::board::{Board, Wrote};
 use crate::clock::unix_micros;
 use crate::error::{is_code, is_fenced};
 use crate::keys;
+use crate::pod::PodName;
 use crate::watch::Heard;
-use crate::world::{Answer, Found, Mark, Order, Saying, StartOrder};
+use crate::world::{Answer, EvictOrder, Found, Mark, Order, Saying, StartOrder};
 
 /// A write without an answer after so long counts as lost.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -43,6 +48,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The pause after a refusal that will not change soon: rights, policies.
 const LONG_PAUSE: Duration = Duration::from_secs(10);
+/// The pause before a refused eviction is tried again, up to [`MAX_PAUSE`].
+const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Between two events: 20 a second.
 const EVENT_PAUSE: Duration = Duration::from_millis(50);
 /// Events that wait at most; more are dropped.
@@ -52,6 +59,8 @@ const EVENTS_AHEAD: usize = 1000;
 #[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
+    /// The same, and it does not try again by itself: a 429 of an eviction is an answer.
+    evictor: Client,
     epoch: i32,
     slots: Arc<Semaphore>,
     heard: mpsc::Sender<Heard>,
@@ -64,7 +73,7 @@ pub(crate) struct Writer {
 impl Writer {
     /// Writes for the term `epoch`, `in_flight` at a time.
     pub(crate) fn new(
-        client: Client,
+        (client, evictor): (Client, Client),
         epoch: i32,
         in_flight: usize,
         (heard, board): (mpsc::Sender<Heard>, Arc<Board>),
@@ -73,7 +82,7 @@ impl Writer {
         let (events, waiting) = mpsc::channel(EVENTS_AHEAD);
         tokio::spawn(say_all(client.clone(), Arc::clone(&leads), waiting));
         let slots = Arc::new(Semaphore::new(in_flight));
-        Writer { client, epoch, slots, heard, leads, events, board }
+        Writer { client, evictor, epoch, slots, heard, leads, events, board }
     }
 
     /// Lets a pod start; the answer is heard.
@@ -84,6 +93,68 @@ impl Writer {
             // Nobody listens once the process ends.
             drop(writer.heard.send(heard).await);
         });
+    }
+
+    /// Evicts a pod, sooner or later.
+    pub(crate) fn evict(&self, order: EvictOrder) {
+        let writer = self.clone();
+        tokio::spawn(async move {
+            let mut pause = FIRST_RETRY;
+            while writer.leads.load(Ordering::Relaxed) {
+                let heard = match timeout(PATIENCE, writer.try_to_evict(&order.pod)).await {
+                    Ok(Ok(())) => return,
+                    Ok(Err(error)) if is_fenced(&error) => {
+                        Heard::Deposed("an eviction was refused: another leads".to_owned())
+                    }
+                    Ok(Err(kube::Error::Api(status))) => {
+                        Heard::NotEvicted(order.pod.uid.clone(), status.message.clone())
+                    }
+                    Ok(Err(why)) => Heard::NotEvicted(order.pod.uid.clone(), why.to_string()),
+                    Err(_) => {
+                        let why = "no answer in time".to_owned();
+                        Heard::NotEvicted(order.pod.uid.clone(), why)
+                    }
+                };
+                drop(writer.heard.send(heard).await);
+                sleep(pause).await;
+                pause = (pause * 2).min(MAX_PAUSE);
+            }
+        });
+    }
+
+    /// Once. No error: the pod goes, or there is nothing to stop any more.
+    async fn try_to_evict(&self, pod: &PodName) -> Result<(), kube::Error> {
+        let Ok(_slot) = self.slots.acquire().await else { return Ok(()) };
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &pod.namespace);
+        let Some(there) = pods.get_opt(&pod.name).await? else { return Ok(()) };
+        let phase = there.status.as_ref().and_then(|status| status.phase.as_deref());
+        let has_ended = matches!(phase, Some("Succeeded" | "Failed"));
+        if there.metadata.uid.as_deref() != Some(&pod.uid)
+            || there.metadata.deletion_timestamp.is_some()
+            || has_ended
+        {
+            return Ok(());
+        }
+        let body = json!({
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {
+                "name": pod.name, "namespace": pod.namespace,
+                "annotations": { (keys::EPOCH): self.epoch.to_string() },
+            },
+            "deleteOptions": { "preconditions": { "uid": pod.uid } },
+        });
+        let path = format!("/api/v1/namespaces/{}/pods/{}/eviction", pod.namespace, pod.name);
+        let bytes = serde_json::to_vec(&body).map_err(kube::Error::SerdeError)?;
+        let request = http::Request::post(path);
+        let request = request.header(http::header::CONTENT_TYPE, "application/json").body(bytes);
+        let request = request.map_err(kube::Error::HttpError)?;
+        match self.evictor.request_text(request).await {
+            Ok(_) => Ok(()),
+            // Gone, or another pod of its name.
+            Err(error) if is_code(&error, 404) || is_code(&error, 409) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Says something of a pod, or marks it, sooner or later.
@@ -188,7 +259,7 @@ async fn say_all(client: Client, leads: Arc<AtomicBool>, mut waiting: mpsc::Rece
             Order::Say(saying) => say(&client, saying).await,
             // What was not written is seen not to be, and asked for again.
             Order::Mark(mark) => drop(timeout(PATIENCE, write_mark(&client, &leads, mark)).await),
-            Order::Start(_) => continue,
+            Order::Start(_) | Order::Evict(_) => continue,
         }
         sleep(EVENT_PAUSE).await;
     }
@@ -264,7 +335,6 @@ async fn say(client: &Client, saying: Saying) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pod::PodName;
 
     #[test]
     fn a_mark_is_for_the_pod_that_was_read_and_never_for_one_that_is_bound() {

@@ -1,6 +1,7 @@
 //! What is read of a pod, once, when it is heard of.
 
 pub(crate) mod demand;
+pub(crate) mod gang;
 pub(crate) mod near;
 pub(crate) mod refuse;
 pub(crate) mod rule;
@@ -55,6 +56,8 @@ pub(crate) struct PodSeen {
     pub(crate) rule: Rule,
     /// What it says of other pods.
     pub(crate) near: Arc<Near>,
+    /// The gang that it is of; or what is wrong with its labels.
+    pub(crate) gang: Option<Result<gang::GangLabel, String>>,
     /// Why it must not be bound by Meed.
     pub(crate) not_supported: Option<String>,
     pub(crate) deleting: bool,
@@ -97,6 +100,7 @@ impl PodSeen {
             demand: demand::of_pod(pod, kinds),
             rule: Rule::of(pod),
             near: Arc::new(near),
+            gang: gang::of_pod(pod),
             not_supported: refuse::not_supported(pod, unread),
             deleting: metadata.deletion_timestamp.is_some(),
             end: end_of(pod),
@@ -126,6 +130,7 @@ impl PodSeen {
             demand: Ok(demand),
             rule,
             near,
+            gang: None,
             not_supported: None,
             deleting: false,
             end: None,

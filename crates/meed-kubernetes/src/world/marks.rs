@@ -139,20 +139,26 @@ impl World {
         let mut held = view.held.as_slice()[measured];
         let mut found = Vec::new();
         for group in engine.groups_in_order(leaf) {
-            if found.len() == MOST {
+            if found.len() >= MOST {
                 break;
             }
-            let next = held.saturating_add(group.demand.as_slice()[measured]);
+            let together = u64::from(group.together);
+            let one = group.demand.as_slice()[measured];
+            let next = held.saturating_add(one.saturating_mul(together));
             let is_over = next > share && !found.is_empty();
             // The cheap questions first: most pods that wait are beyond the share.
-            if is_over || group.capped_by.is_some() || engine.fit_at_once(&group) > 0 {
+            if is_over || group.capped_by.is_some() || engine.fit_at_once(&group) >= together {
                 continue;
             }
             if next <= share {
                 held = next;
             }
-            let pod = self.driver.job(group.job).map(|job| job.detail.pod.uid.clone());
-            found.extend(pod.map(|uid| (uid, group)));
+            let job = self.driver.job(group.job);
+            let pods = job.into_iter().flat_map(|job| job.detail.pods());
+            let here = Stand::Waits(group.job);
+            let waits = |uid: &String| self.pods.get(uid).is_some_and(|row| row.stand == here);
+            let waiting = pods.map(|pod| pod.uid.clone()).filter(waits);
+            found.extend(waiting.map(|uid| (uid, group)));
         }
         found
     }

@@ -5,8 +5,8 @@
 //! ([`answers`]). All that it keeps of its own is what the engine does not know: how far the
 //! write of each pod is, what strangers use, and the texts of rules.
 //!
-//! A pod is a job of one task; its key is the pod's uid, so a pod that is made anew under its name
-//! is another job. States of a pod ([`Stand`]):
+//! A pod is a job of one task, a gang one with a task for each pod; its key is the first pod's uid,
+//! so a pod that is made anew under its name is another job. States of a pod ([`Stand`]):
 //!
 //! > Waits -> Sent -> (Lifted ->) Bound -> gone
 //!
@@ -18,13 +18,16 @@
 //! among the strangers of its node.
 
 mod answers;
+mod gangs;
 mod marks;
 mod near;
 mod neighbours;
 mod nodes;
 mod pods;
 mod queues;
+mod reclaim;
 mod recover;
+mod stamps;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -32,7 +35,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Time};
+use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Start, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Journal as _, finish_of};
 use serde::{Deserialize, Serialize};
@@ -40,22 +43,28 @@ use serde::{Deserialize, Serialize};
 use crate::clock::LedgerClock;
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
+use crate::pod::gang::GangLabel;
 use crate::pod::near::Near;
 use crate::pod::rule::Rule;
 use crate::pod::{PodName, PodSeen};
 use crate::record::{self, DecisionLog};
 pub(crate) use answers::{Answer, Found};
+use gangs::Gangs;
 use marks::Marks;
 pub(crate) use marks::{Mark, UNSCHEDULABLE};
 use neighbours::Neighbours;
 use nodes::NodeRow;
 use queues::QueueRow;
+pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
 
 /// What is kept of a pod in the driver, and so in checkpoints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct PodJob {
     pub(crate) pod: PodName,
+    /// The other pods of its gang, by the numbers of their tasks, from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) more: Vec<PodName>,
     /// The name of its queue's object.
     pub(crate) queue: String,
     /// Who places it.
@@ -81,6 +90,8 @@ pub(crate) enum Order {
     Say(Saying),
     /// Whoever adds nodes is told of a pod.
     Mark(Mark),
+    /// A pod stops for another.
+    Evict(EvictOrder),
 }
 
 /// A pod starts on a node.
@@ -146,6 +157,8 @@ struct PodRow {
     avoids: Vec<String>,
     /// What it says of other pods; nothing yet where it stands in the checkpoint only.
     near: Arc<Near>,
+    /// The gang that it is of.
+    gang: Option<GangLabel>,
     /// It had a job before: the next one needs another key.
     came: bool,
     /// Its place among all pods in the order in which they began to wait, from 1; 0: none yet. A
@@ -181,6 +194,7 @@ pub(crate) struct World {
     /// Pods by the node that they wait for.
     homeless: BTreeMap<String, BTreeSet<String>>,
     refused: BTreeSet<String>,
+    gangs: Gangs,
     queues: BTreeMap<String, QueueRow>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Who is where, as far as other pods care.
@@ -260,17 +274,20 @@ impl World {
             self.namespaces_changed(now)?;
         }
         self.settle_strangers(now)?;
+        self.settle_gangs(now)?;
         self.settle_near(now)
     }
 
     /// Who starts now: what changed since the last time is settled first.
     pub(crate) fn decide(&mut self, now: Time) -> Result<Vec<Order>, KubernetesError> {
         self.settle(now)?;
+        let is_due = self.is_due(now);
         let mut starts = Vec::new();
         let mut on = |start| starts.push(start);
         // What is in the log has its decision, whether the engine would have looked or not.
         must(match self.driver.journal_mut().take_told() {
             true => self.driver.decide_at(self.driver.engine().now(), &mut on),
+            false if is_due => self.driver.decide_at(now, &mut on),
             false => self.driver.decide(&mut on),
         })?;
         self.driver.journal_mut().take_told();
@@ -278,20 +295,8 @@ impl World {
         let started = self.clock.unix(self.decided);
         self.decisions += 1;
         self.unsettled = false;
-        let mut ordered = false;
-        for start in starts {
-            self.told = true;
-            let node = self.driver.engine().node(start.node).0.name.clone();
-            let Some(job) = self.driver.job(start.job) else { continue };
-            let PodJob { pod, queue, binds, .. } = job.detail.clone();
-            if binds && self.is_taken_back(&pod.uid, start.allocation, &node)? {
-                continue;
-            }
-            let placed = Placed { job: start.job, task: start.allocation };
-            self.stands(&pod.uid, Stand::Sent(placed));
-            ordered = true;
-            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, started }));
-        }
+        let ordered = self.order_starts(starts, started)?;
+        self.order_stops();
         self.ensure_fruit(ordered);
         self.say_who_is_kept_away();
         if self.unsettled {
@@ -300,6 +305,39 @@ impl World {
         }
         self.remarks.extend(self.driver.journal_mut().flush());
         Ok(std::mem::take(&mut self.orders))
+    }
+
+    /// Starts become orders, but for those that are taken back: of a gang all or none. Whether
+    /// there is one.
+    fn order_starts(&mut self, starts: Vec<Start>, started: i64) -> Result<bool, KubernetesError> {
+        let before = self.orders.len();
+        let mut undone = BTreeSet::new();
+        for start in starts {
+            self.told = true;
+            let node = self.driver.engine().node(start.node).0.name.clone();
+            let Some(job) = self.driver.job(start.job) else { continue };
+            let detail = &job.detail;
+            let (queue, binds, is_gang) = (detail.queue.clone(), detail.binds, detail.is_gang());
+            let Some(pod) = detail.pod_of(start.task).cloned() else { continue };
+            if undone.contains(&start.job) {
+                self.take_back(start.allocation, "its gang is taken back")?;
+                continue;
+            }
+            if binds && self.is_taken_back(&pod.uid, start.allocation, &node)? {
+                if is_gang {
+                    undone.insert(start.job);
+                    self.take_back_gang(start.job, before)?;
+                }
+                continue;
+            }
+            let placed = Placed { job: start.job, task: start.allocation };
+            self.stands(&pod.uid, Stand::Sent(placed));
+            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, started }));
+            if is_gang {
+                self.gang_begins_with(start.job);
+            }
+        }
+        Ok(self.orders.len() > before)
     }
 
     /// From now on what happens is recorded in `log`.

@@ -202,9 +202,11 @@ impl World {
         let pods: BTreeMap<u64, String> = behind.collect();
         let pods: Vec<_> = pods.values().filter_map(|uid| self.as_it_waits(uid)).collect();
         for (job, seen) in pods {
-            must(self.driver.job_cancelled(now, job))?;
-            self.told = true;
-            self.drop_rule(&seen.name.uid);
+            // A gang leaves as a whole, with its first pod.
+            if matches!(self.pods.get(&seen.name.uid), Some(row) if row.stand == Stand::Waits(job))
+            {
+                self.leave_job(&seen.name.uid, job, now)?;
+            }
             self.stands(&seen.name.uid.clone(), Stand::Outside);
             self.admit(seen, now)?;
         }
@@ -225,10 +227,20 @@ impl World {
         let Some(why) = self.neighbours.why_not(pod, node, &labels, &self.namespaces) else {
             return Ok(false);
         };
-        // The record of a decision stands alone in its instant: what follows has the next one.
-        must(self.driver.start_failed(after(self.decided), task, Some(&why)))?;
-        self.unsettled = true;
+        self.take_back(task, &why)?;
         Ok(true)
+    }
+
+    /// A start is undone, and it is decided again at once.
+    pub(super) fn take_back(
+        &mut self,
+        task: AllocationId,
+        why: &str,
+    ) -> Result<(), KubernetesError> {
+        // The record of a decision stands alone in its instant: what follows has the next one.
+        must(self.driver.start_failed(after(self.decided), task, Some(why)))?;
+        self.unsettled = true;
+        Ok(())
     }
 
     /// The first start of a decision is never taken back, for the labels of nodes are those of the

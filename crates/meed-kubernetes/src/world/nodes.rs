@@ -112,8 +112,13 @@ impl World {
         self.neighbours.nodes_changed();
         for task in must(self.driver.node_left(now, row.id))? {
             let Some(job) = self.driver.job(task.job) else { continue };
-            let uid = job.detail.pod.uid.clone();
-            must(self.driver.job_cancelled(now, task.job))?;
+            let detail = job.detail.clone();
+            let Some(uid) = detail.pod_of(task.task).map(|pod| pod.uid.clone()) else { continue };
+            match detail.is_gang() {
+                true => _ = must(self.driver.task_withdrawn(now, task.job, task.task, None))?,
+                false => _ = must(self.driver.job_cancelled(now, task.job))?,
+            }
+            self.forget_task(task.job, task.task);
             self.drop_rule(&uid);
             self.homeless.entry(name.to_owned()).or_default().insert(uid.clone());
             if let Some(row) = self.pods.get_mut(&uid) {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meed::{Constraints, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
+use meed::{Constraints, Gang, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
 use meed_driver::{Failed, NewJob};
 use meed_journal::JobKey;
 
@@ -18,10 +18,30 @@ use crate::error::KubernetesError;
 use crate::pod::near::Near;
 use crate::pod::{PodEnd, PodName, PodSeen};
 
+/// What pods of a job ask of nodes.
+#[derive(PartialEq, Eq, Debug)]
+struct Asked {
+    /// The text of their rule.
+    rule: String,
+    /// What their place asks of other pods.
+    wish: Option<String>,
+    /// Terms of other pods that keep them away.
+    avoids: Vec<String>,
+}
+
+impl Asked {
+    fn constraints(&self) -> Constraints {
+        let mut require = BTreeMap::from([(self.rule.clone(), Vec::new())]);
+        require.extend(self.wish.iter().map(|text| (wish_label(text), Vec::new())));
+        let forbid = self.avoids.iter().map(|text| (avoid_label(text), Vec::new())).collect();
+        Constraints { require, forbid, ..Constraints::default() }
+    }
+}
+
 /// Rules that no pod has are kept, up to so many.
 const IDLE_RULES: usize = 64;
 
-type Refusal = (&'static str, String);
+pub(super) type Refusal = (&'static str, String);
 
 impl World {
     /// A pod is there, in this form.
@@ -32,8 +52,15 @@ impl World {
         let uid = seen.name.uid.clone();
         let row = self.pods.entry(uid.clone()).or_insert_with(|| PodRow::new(&seen));
         let before = std::mem::replace(&mut row.near, Arc::clone(&seen.near));
-        let stand = row.stand.clone();
+        let mut stand = row.stand.clone();
         self.marks.seen(&uid, seen.unschedulable);
+        if self.keep_gang(&seen)
+            && let Stand::Waits(job) = stand
+        {
+            self.leave_job(&uid, job, now)?;
+            self.stands(&uid, Stand::Outside);
+            stand = Stand::Outside;
+        }
         self.pod_stands(stand, seen, &before, now)?;
         self.keep_place(&uid);
         Ok(())
@@ -49,11 +76,17 @@ impl World {
         let uid = seen.name.uid.clone();
         match (stand, seen.node.clone()) {
             (Stand::Waits(job), None) => self.still_waits(job, seen, before, now),
-            (Stand::Waits(job), Some(_)) => {
-                must(self.driver.job_cancelled(now, job))?;
-                self.drop_rule(&uid);
-                self.admit(seen, now)
-            }
+            (Stand::Waits(job), Some(node)) => match self.adopt_of_gang(&seen, job, &node, now)? {
+                Some(placed) => {
+                    self.stands(&uid, Stand::Bound(placed));
+                    self.drop_near(&uid);
+                    Ok(())
+                }
+                None => {
+                    self.leave_job(&uid, job, now)?;
+                    self.admit(seen, now)
+                }
+            },
             (Stand::Sent(placed), None) => {
                 if !seen.held && !seen.ours {
                     self.stands(&uid, Stand::Lifted(placed));
@@ -118,8 +151,7 @@ impl World {
         if is_same {
             return Ok(());
         }
-        must(self.driver.job_cancelled(now, job))?;
-        self.drop_rule(&uid);
+        self.leave_job(&uid, job, now)?;
         self.stands(&uid, Stand::Outside);
         // It is another now, and stands last.
         if let Some(row) = self.pods.get_mut(&uid) {
@@ -153,6 +185,11 @@ impl World {
             self.told = true;
             must(self.driver.task_moved(now, placed.task, id))?;
         }
+        let was_bound = self.pods.get(uid).is_some_and(|row| matches!(row.stand, Stand::Bound(_)));
+        let placed = match was_bound {
+            true => placed,
+            false => self.begins_as_written(placed, seen, now)?,
+        };
         self.stands(uid, Stand::Bound(placed));
         // What it asks of others matters no more; its terms keep them away as before.
         self.drop_near(uid);
@@ -212,22 +249,13 @@ impl World {
                 Ok(())
             }
             Ok(Some((leaf, true))) => self.admit_lifted(seen, leaf, now),
-            Ok(Some((leaf, false))) => match self.arrive(&seen, leaf, now)? {
-                Ok(job) => {
-                    self.stands(&uid, Stand::Waits(job));
-                    if let Some(row) = self.pods.get_mut(&uid) {
-                        row.said = None;
-                        if row.place == 0 {
-                            self.places += 1;
-                            row.place = self.places;
-                        }
-                    }
+            Ok(Some((leaf, false))) => match seen.gang.clone() {
+                Some(Ok(gang)) => self.admit_to_gang(seen, &gang, leaf, now),
+                Some(Err(why)) => {
+                    self.refuse(seen, "GangInvalid", why);
                     Ok(())
                 }
-                Err((reason, note)) => {
-                    self.refuse(seen, reason, note);
-                    Ok(())
-                }
+                None => self.come(seen, leaf, now),
             },
             Err((reason, note)) => {
                 self.refuse(seen, reason, note);
@@ -236,14 +264,40 @@ impl World {
         }
     }
 
-    fn refuse(&mut self, seen: PodSeen, reason: &'static str, note: String) {
+    /// A pod comes to its queue, by itself.
+    pub(super) fn come(
+        &mut self,
+        seen: PodSeen,
+        leaf: QueueId,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        match self.arrive(&seen, leaf, now)? {
+            Ok(job) => self.waits_in(&seen.name.uid, job),
+            Err((reason, note)) => self.refuse(seen, reason, note),
+        }
+        Ok(())
+    }
+
+    /// A pod waits in its queue.
+    pub(super) fn waits_in(&mut self, uid: &str, job: JobId) {
+        self.stands(uid, Stand::Waits(job));
+        if let Some(row) = self.pods.get_mut(uid) {
+            row.said = None;
+            if row.place == 0 {
+                self.places += 1;
+                row.place = self.places;
+            }
+        }
+    }
+
+    pub(super) fn refuse(&mut self, seen: PodSeen, reason: &'static str, note: String) {
         let uid = seen.name.uid.clone();
         self.stands(&uid, Stand::Refused(Box::new(seen)));
         self.say(&uid, reason, note);
     }
 
     /// What an unbound pod wants of us: nothing, or its leaf, and whether it was let go before.
-    fn wants(&self, seen: &PodSeen) -> Result<Option<(QueueId, bool)>, Refusal> {
+    pub(super) fn wants(&self, seen: &PodSeen) -> Result<Option<(QueueId, bool)>, Refusal> {
         let Some(queue) = &seen.queue else {
             return match seen.ours || seen.held {
                 false => Ok(None),
@@ -309,26 +363,46 @@ impl World {
         leaf: QueueId,
         now: Time,
     ) -> Result<Result<JobId, Refusal>, KubernetesError> {
-        let demand = match &seen.demand {
+        self.arrive_all(std::slice::from_ref(seen), leaf, Gang::of(1), now)
+    }
+
+    /// The job of pods that ask for the same.
+    pub(super) fn arrive_all(
+        &mut self,
+        pods: &[PodSeen],
+        leaf: QueueId,
+        gang: Gang,
+        now: Time,
+    ) -> Result<Result<JobId, Refusal>, KubernetesError> {
+        let Some(first) = pods.first() else { unreachable!("a job has a pod") };
+        let demand = match &first.demand {
             Ok(demand) => demand.amounts,
             Err(why) => return Ok(Err(("InvalidRequests", why.clone()))),
         };
-        let text = self.keep_rule(seen, now)?;
-        let (wish, avoids) = self.keep_near(seen);
-        let mut require = BTreeMap::from([(text.clone(), Vec::new())]);
-        require.extend(wish.iter().map(|text| (wish_label(text), Vec::new())));
-        let forbid = avoids.iter().map(|text| (avoid_label(text), Vec::new())).collect();
-        let constraints = Constraints { require, forbid, ..Constraints::default() };
-        let constraints = Some(Box::new(constraints));
-        let groups = [TaskGroup { constraints, ..TaskGroup::new(1, demand) }];
+        let asked = match self.keep_asked(pods, now)? {
+            Ok(asked) => asked,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let count = u32::try_from(pods.len()).unwrap_or(u32::MAX);
+        let gang = (count > 1).then(|| Box::new(gang));
+        let constraints = Some(Box::new(asked.constraints()));
+        let groups = [TaskGroup { constraints, gang, ..TaskGroup::new(count, demand) }];
+        // Of a gang who fails is withdrawn: the others go on.
+        let max_attempts = if count > 1 { 0 } else { 1 };
         let spec =
-            JobSpec { queue: leaf, weight: 1000, groups: &groups, open: false, max_attempts: 1 };
-        let queue = seen.queue.clone().unwrap_or_default();
-        let amounts = demand.as_slice().to_vec();
-        let pod = seen.name.clone();
-        let detail = PodJob { pod, queue, binds: seen.ours, amounts, rule: text, wish, avoids };
-        let name = format!("{}/{}", seen.name.namespace, seen.name.name);
-        let uid = &seen.name.uid;
+            JobSpec { queue: leaf, weight: 1000, groups: &groups, open: false, max_attempts };
+        let detail = PodJob {
+            pod: first.name.clone(),
+            more: pods[1..].iter().map(|pod| pod.name.clone()).collect(),
+            queue: first.queue.clone().unwrap_or_default(),
+            binds: first.ours,
+            amounts: demand.as_slice().to_vec(),
+            rule: asked.rule,
+            wish: asked.wish,
+            avoids: asked.avoids,
+        };
+        let name = format!("{}/{}", first.name.namespace, first.name.name);
+        let uid = &first.name.uid;
         let key = self.pods.get_mut(uid).map_or_else(|| uid.clone(), |row| row.next_key(now));
         let new = || NewJob {
             key: JobKey::from(key.as_str()),
@@ -339,11 +413,53 @@ impl World {
         match self.driver.job_arrived(now, spec, new, |_, _, _| {}) {
             Ok(job) => Ok(Ok(job)),
             Err(Failed::Rejected(why)) => {
-                self.drop_rule(&seen.name.uid);
+                pods.iter().for_each(|pod| self.drop_rule(&pod.name.uid));
                 Ok(Err(("Rejected", why.to_string())))
             }
             Err(why) => Err(KubernetesError::Engine(why.to_string())),
         }
+    }
+
+    /// What pods ask of nodes is kept in their rows: the same for all of them, or no job's.
+    fn keep_asked(
+        &mut self,
+        pods: &[PodSeen],
+        now: Time,
+    ) -> Result<Result<Asked, Refusal>, KubernetesError> {
+        let mut found: Option<(Asked, &PodSeen)> = None;
+        let mut wrong = None;
+        for pod in pods {
+            let rule = self.keep_rule(pod, now)?;
+            let (wish, avoids) = self.keep_near(pod);
+            let asked = Asked { rule, wish, avoids };
+            let name = &pod.name.name;
+            match &found {
+                _ if pods.len() > 1 && pod.ours && pod.near.is_choosy() => {
+                    let why = format!(
+                        "pod {name} of its gang has host ports, or requires other pods near or \
+                         away: Meed does not place such gangs; use a Queue with mode Gates"
+                    );
+                    wrong = Some(("NotSupported", why));
+                }
+                None => found = Some((asked, pod)),
+                Some((first, one)) if *first != asked || one.demand != pod.demand => {
+                    let why = format!(
+                        "pods {} and {name} of its gang ask for different things: pods of a gang \
+                         are alike in what they request, and in where they may run",
+                        one.name.name
+                    );
+                    wrong = Some(("GangInvalid", why));
+                }
+                Some(_) => {}
+            }
+        }
+        if wrong.is_some() {
+            pods.iter().for_each(|pod| self.drop_rule(&pod.name.uid));
+        }
+        Ok(match (wrong, found) {
+            (None, Some((asked, _))) => Ok(asked),
+            (wrong, _) => Err(wrong.unwrap_or(("Rejected", "it has no pod".to_owned()))),
+        })
     }
 
     /// The job of a pod that runs, or is to, on a node: charged since its start, and never twice.
@@ -362,12 +478,39 @@ impl World {
                 return Ok(None);
             }
         };
+        let since = self.runs_since(seen, now);
+        let task = must(self.driver.task_adopted(now, (job, 0), id, since, None))?;
+        Ok(Some(Placed { job, task }))
+    }
+
+    /// The task of a pod that waits in a gang's job and is bound, by a leader before.
+    fn adopt_of_gang(
+        &mut self,
+        seen: &PodSeen,
+        job: JobId,
+        node: &str,
+        now: Time,
+    ) -> Result<Option<Placed>, KubernetesError> {
+        let gang = self.driver.job(job).map(|job| &job.detail).filter(|job| job.is_gang());
+        let number = gang.map(|detail| detail.task_of(&seen.name.uid));
+        let id = self.nodes.get(node).map(|row| row.id);
+        let is_same = self.amounts_of(job) == Some(seen.amounts(&self.kinds));
+        let (Some(number), Some(id), true, true) = (number, id, is_same, seen.started.is_some())
+        else {
+            return Ok(None);
+        };
+        self.told = true;
+        let since = self.runs_since(seen, now);
+        let task = must(self.driver.task_adopted(now, (job, number), id, since, None))?;
+        Ok(Some(Placed { job, task }))
+    }
+
+    /// Since when a pod that is bound is charged: since its start, and never twice.
+    fn runs_since(&self, seen: &PodSeen, now: Time) -> Time {
         let since = seen.started.or(seen.scheduled).map_or(now, |since| self.clock.time(since));
         let row = self.pods.get(&seen.name.uid);
         let charged = row.and_then(|row| row.charged_until).unwrap_or(self.opened);
-        let since = since.max(charged).min(now);
-        let task = must(self.driver.task_adopted(now, (job, 0), id, since, None))?;
-        Ok(Some(Placed { job, task }))
+        since.max(charged).min(now)
     }
 
     /// A pod is gone, or has ended.
@@ -377,17 +520,18 @@ impl World {
         match row.stand.clone() {
             Stand::Waits(job) => {
                 let queue = self.driver.job(job).map(|job| job.queue());
-                must(self.driver.job_cancelled(now, job))?;
-                self.told = true;
+                self.leave_job(uid, job, now)?;
                 queue.into_iter().for_each(|queue| self.reap_queue(queue));
             }
             // It never began: nothing is charged.
             Stand::Sent(placed) if seen.node.is_none() && (seen.ours || seen.held) => {
                 self.never_began(placed, now)?;
             }
-            Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed) => {
+            Stand::Sent(placed) | Stand::Lifted(placed) => {
+                let placed = self.begins_as_written(placed, &seen, now)?;
                 self.end_placed(uid, placed, seen.end, now)?;
             }
+            Stand::Bound(placed) => self.end_placed(uid, placed, seen.end, now)?,
             Stand::Stranger { node, amounts } => self.stranger_goes(&node, &amounts),
             Stand::Outside | Stand::Homeless(_) | Stand::Refused(_) | Stand::Over => {}
         }
@@ -397,6 +541,7 @@ impl World {
         {
             here.remove(uid);
         }
+        self.drop_gang(uid);
         self.refused.remove(uid);
         self.neighbours.take(uid, &self.namespaces);
         self.marks.gone(uid);
@@ -418,9 +563,15 @@ impl World {
     /// A start that was not carried out, of a pod that is not wanted any more.
     pub(super) fn never_began(&mut self, placed: Placed, now: Time) -> Result<(), KubernetesError> {
         self.told = true;
-        let queue = self.driver.job(placed.job).map(|job| job.queue());
-        must(self.driver.start_failed(now, placed.task, Some("the pod is gone")))?;
-        must(self.driver.job_cancelled(now, placed.job))?;
+        let job = self.driver.job(placed.job);
+        let (queue, is_gang) = (job.map(|job| job.queue()), self.is_gang(placed.job));
+        let (number, why) = (self.number_of(placed), Some("the pod is gone"));
+        must(self.driver.start_failed(now, placed.task, why))?;
+        match is_gang {
+            true => _ = must(self.driver.task_withdrawn(now, placed.job, number, why))?,
+            false => _ = must(self.driver.job_cancelled(now, placed.job))?,
+        }
+        self.forget_task(placed.job, number);
         queue.into_iter().for_each(|queue| self.reap_queue(queue));
         Ok(())
     }
@@ -434,18 +585,28 @@ impl World {
         now: Time,
     ) -> Result<(), KubernetesError> {
         self.told = true;
+        let is_stopping = self.is_stopping(placed);
+        let placed = self.ends_as_stamped(placed, end, now)?;
         let queue = self.driver.job(placed.job).map(|job| job.queue());
+        let (number, is_gang) = (self.number_of(placed), self.is_gang(placed.job));
         match end {
             Some(PodEnd { well: true, .. }) => {
                 must(self.driver.task_ended(now, placed.task))?;
+            }
+            _ if is_stopping => self.has_stopped(placed, now)?,
+            Some(PodEnd { well: false, .. }) if is_gang => {
+                let why = Some("the pod has failed");
+                must(self.driver.task_withdrawn(now, placed.job, number, why))?;
             }
             Some(PodEnd { well: false, .. }) => {
                 must(self.driver.task_failed(now, placed.task))?;
             }
             None => {
-                must(self.driver.task_withdrawn(now, placed.job, 0, Some("the pod is gone")))?;
+                let why = Some("the pod is gone");
+                must(self.driver.task_withdrawn(now, placed.job, number, why))?;
             }
         }
+        self.forget_task(placed.job, number);
         if let Some(row) = self.pods.get_mut(uid) {
             row.charged_until = Some(now);
         }
@@ -457,9 +618,7 @@ impl World {
     /// A pod that waits loses its queue.
     pub(super) fn send_back(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
         let Some((job, seen)) = self.as_it_waits(uid) else { return Ok(()) };
-        must(self.driver.job_cancelled(now, job))?;
-        self.told = true;
-        self.drop_rule(uid);
+        self.leave_job(uid, job, now)?;
         let queue = seen.queue.clone().unwrap_or_default();
         self.refuse(seen, "QueueNotFound", format!("there is no Queue `{queue}` any more"));
         Ok(())
@@ -476,7 +635,9 @@ impl World {
         let rule = rule.as_ref().and_then(|text| self.rules.get(text));
         let rule = rule.map(|row| row.rule.clone()).unwrap_or_default();
         let rules = (rule, Arc::clone(near));
-        Some((*job, PodSeen::waiting(name.clone(), queue, binds, demand, rules)))
+        let gang = self.pods.get(uid)?.gang.clone().map(Ok);
+        let seen = PodSeen::waiting(name.clone(), queue, binds, demand, rules);
+        Some((*job, PodSeen { gang, ..seen }))
     }
 
     /// Pods that were refused are looked at again.
@@ -538,6 +699,7 @@ impl PodRow {
             wish: None,
             avoids: Vec::new(),
             near: Arc::default(),
+            gang: None,
             came: false,
             place: 0,
             keyed: None,

@@ -38,6 +38,8 @@ pub(crate) struct Listed {
     pub(crate) finished: Vec<Pod>,
     pub(crate) queues: Vec<QueueObject>,
     pub(crate) namespaces: Vec<Namespace>,
+    /// How many pods of each PodGroup start together, by its namespace and name.
+    pub(crate) pod_groups: Vec<((String, String), u32)>,
 }
 
 impl World {
@@ -99,6 +101,7 @@ impl World {
             pods: Default::default(),
             homeless: Default::default(),
             refused: Default::default(),
+            gangs: Default::default(),
             queues: Default::default(),
             namespaces: Default::default(),
             neighbours: Default::default(),
@@ -127,23 +130,30 @@ impl World {
         jobs.sort_by_key(|id| (self.driver.job(*id).map(|job| job.submit()), *id));
         for id in jobs {
             let Some(job) = self.driver.job(id) else { continue };
-            self.places += 1;
-            let PodJob { pod, rule, avoids, .. } = job.detail.clone();
-            self.neighbours.avoid(&avoids);
-            let row = PodRow {
-                rule: Some(rule),
-                avoids,
-                came: true,
-                place: self.places,
-                stand: Stand::Waits(id),
-                ..PodRow::named(pod)
-            };
-            self.pods.insert(row.name.uid.clone(), row);
+            let detail = job.detail.clone();
+            for pod in detail.pods() {
+                self.places += 1;
+                self.neighbours.avoid(&detail.avoids);
+                let row = PodRow {
+                    rule: Some(detail.rule.clone()),
+                    avoids: detail.avoids.clone(),
+                    came: true,
+                    place: self.places,
+                    stand: Stand::Waits(id),
+                    ..PodRow::named(pod.clone())
+                };
+                self.pods.insert(row.name.uid.clone(), row);
+            }
         }
         for task in engine.running_ids() {
             let Some(job) = engine.running_job(task) else { continue };
             let Some(live) = self.driver.job(job) else { continue };
-            if let Some(row) = self.pods.get_mut(&live.detail.pod.uid) {
+            let key = live.key().to_string();
+            let since = engine.started(task);
+            let number = self.driver.running(task).map_or(0, |task| task.task);
+            let uid = live.detail.pod_of(number).map(|pod| pod.uid.clone());
+            if let Some(row) = uid.and_then(|uid| self.pods.get_mut(&uid)) {
+                row.was_running(&key, since);
                 row.stand = Stand::Sent(Placed { job, task });
             }
         }
@@ -169,6 +179,9 @@ impl World {
             let labels = metadata.labels.unwrap_or_default();
             self.namespace_seen(metadata.name.unwrap_or_default(), labels);
         }
+        for ((namespace, name), least) in listed.pod_groups {
+            self.pod_group_seen(namespace, name, least);
+        }
         self.keep_rules(&pods);
         listed.queues.iter().for_each(|queue| self.queue_seen(queue));
         self.settle_queues(checkpoint)?;
@@ -185,6 +198,7 @@ impl World {
             self.undo_what_never_began(&seen, now)?;
             self.pod_seen(seen, now)?;
         }
+        self.stop_again();
         Ok(())
     }
 
@@ -218,10 +232,11 @@ impl World {
         for (uid, stand) in gone {
             match stand {
                 Stand::Sent(placed) => self.end_placed(&uid, placed, None, at)?,
-                Stand::Waits(job) => _ = must(self.driver.job_cancelled(at, job))?,
+                Stand::Waits(job) => self.leave_job(&uid, job, at)?,
                 _ => {}
             }
             self.drop_rule(&uid);
+            self.drop_gang(&uid);
             self.refused.remove(&uid);
             self.neighbours.take(&uid, &self.namespaces);
             self.marks.gone(&uid);

@@ -24,11 +24,14 @@ impl World {
         let books = books.map_err(|why| KubernetesError::Engine(why.to_string()))?;
         let as_of = self.clock.unix(now);
         let books: BTreeMap<QueueId, QueueStatus> = books.into_iter().collect();
+        let gangs = self.more_tasks();
         let of_queue = |(name, row): (&String, &super::queues::QueueRow)| {
             let id = row.full.as_deref().and_then(|full| self.driver.queue_named(full));
             let books = id.and_then(|id| books.get(&id));
             let mut status =
                 books.map_or_else(QueueObjectStatus::default, |books| figures(books, as_of));
+            let more = id.and_then(|id| gangs.get(&id)).copied().unwrap_or(0);
+            status.running = books.map(|books| running(books, more));
             let (is_accepted, reason, message) = match (&row.problem, id) {
                 (None, Some(_)) => (true, "Accepted", ACCEPTED.to_owned()),
                 (Some(why), Some(_)) => (true, "OldPolicy", why.clone()),
@@ -46,6 +49,17 @@ impl World {
         };
         Ok(self.queues.iter().map(of_queue).collect())
     }
+
+    /// Tasks beyond one for each job, by queue: those of gangs.
+    fn more_tasks(&self) -> BTreeMap<QueueId, u64> {
+        let mut more = BTreeMap::new();
+        for job in self.driver.jobs().filter(|job| job.detail.is_gang()) {
+            let waiting = job.waiting().map_or(0, |waiting| waiting.tasks);
+            let alive = self.driver.engine().running_of(job.id()) + waiting;
+            *more.entry(job.queue()).or_default() += alive.saturating_sub(1);
+        }
+        more
+    }
 }
 
 impl World {
@@ -54,6 +68,14 @@ impl World {
         let books = self.driver.queues(now);
         let books = books.map_err(|why| KubernetesError::Engine(why.to_string()))?;
         let engine = self.driver.engine();
+        let gangs = self.more_tasks();
+        let all: Vec<(String, u64)> = books
+            .iter()
+            .map(|(id, books)| {
+                let more = gangs.get(id).copied().unwrap_or(0);
+                (engine.queue_name(*id).to_owned(), running(books, more))
+            })
+            .collect();
         let named: Vec<(String, QueueStatus)> = books
             .into_iter()
             .map(|(id, books)| (engine.queue_name(id).to_owned(), books))
@@ -62,9 +84,8 @@ impl World {
         queue_gauges(&mut page, &named);
         let name = "meed_queue_running_tasks";
         page.family(name, "gauge", "Tasks that run.");
-        for (queue, books) in &named {
-            let running = books.jobs.saturating_sub(books.waiting_tasks);
-            page.sample(name, &[("queue", queue)], running as f64);
+        for (queue, running) in &all {
+            page.sample(name, &[("queue", queue)], *running as f64);
         }
         let mut capacity = Resources::zero(self.kinds.len());
         for id in engine.node_ids().filter(|&id| engine.is_up(id)) {
@@ -99,7 +120,6 @@ fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
     let of = |amount: f64| format!("{} {}", rounded(amount), books.measured);
     let hours = books.balance / 3600.0;
     let sign = if hours > 0.0 { "+" } else { "" };
-    let running = books.jobs.saturating_sub(books.waiting_tasks);
     QueueObjectStatus {
         entitled: Some(of(books.share)),
         used: Some(of(books.held)),
@@ -107,10 +127,15 @@ fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
         usage: Some(in_thousandths(books.usage)),
         charged: Some(in_thousandths(books.charged)),
         waiting: Some(books.waiting_tasks),
-        running: Some(running),
+        running: Some(running(books, 0)),
         as_of_micros: Some(as_of),
         conditions: Vec::new(),
     }
+}
+
+/// Tasks that run, where jobs have so many tasks more than one each.
+fn running(books: &QueueStatus, more: u64) -> u64 {
+    (books.jobs + more).saturating_sub(books.waiting_tasks)
 }
 
 fn in_thousandths(amount: f64) -> f64 {

@@ -1,7 +1,10 @@
 //! The world without a server: what the watch may show, in what order, and what comes of it.
 
+mod gangs;
 mod marks;
+mod reclaim;
 mod records;
+mod stamps;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use meed::{Span, Time};
@@ -126,7 +129,7 @@ impl Test {
         let orders = self.world.decide(now).unwrap();
         let start = |order| match order {
             Order::Start(start) => Some(start),
-            Order::Say(_) | Order::Mark(_) => None,
+            Order::Say(_) | Order::Mark(_) | Order::Evict(_) => None,
         };
         orders.into_iter().filter_map(start).collect()
     }
@@ -135,7 +138,7 @@ impl Test {
         let now = self.later();
         let orders = self.world.decide(now).unwrap();
         let say = |order| match order {
-            Order::Start(_) | Order::Mark(_) => None,
+            Order::Start(_) | Order::Mark(_) | Order::Evict(_) => None,
             Order::Say(saying) => Some(saying.reason),
         };
         orders.into_iter().filter_map(say).collect()

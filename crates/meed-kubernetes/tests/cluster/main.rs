@@ -8,10 +8,13 @@
 mod check;
 mod cluster;
 mod faults;
+mod gangs;
 mod log;
 mod marks;
 mod neighbours;
+mod people;
 mod plane;
 mod probes;
+mod reclaim;
 mod rules;
 mod story;

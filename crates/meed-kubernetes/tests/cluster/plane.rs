@@ -151,6 +151,15 @@ impl Plane {
         let done = call(&[verb, part], Some(self.state.path()));
         assert!(done.status.success(), "{verb} {part}");
     }
+
+    /// Sends a signal to a part.
+    pub(crate) fn signal(&self, name: &str, part: &str) {
+        let file = std::fs::read_to_string(self.state().join(format!("{part}.pid")));
+        let file = file.expect("a part that runs has its id in a file");
+        let id = file.split_whitespace().next().expect("the id stands first");
+        let sent = Command::new("kill").args([&format!("-{name}"), id]).status();
+        assert!(sent.expect("kill runs").success(), "{part}");
+    }
 }
 
 impl Drop for Plane {

@@ -33,8 +33,16 @@ impl Cluster {
         let app = ["web", "db"][self.dice.roll(2) as usize];
         let apart = json!({ "podAntiAffinity": required("web", "host") });
         let affinity = if self.dice.roll(3) == 0 { apart } else { json!({}) };
-        match self.dice.roll(3) {
+        match self.dice.roll(5) {
             0 => pod(&uid, "gates", json!({ "metadata": { "name": uid } })),
+            // Of a gang: some gather, some wait, some follow.
+            1 | 2 => {
+                let (gang, queue) =
+                    [("g", "binds"), ("h", "binds"), ("i", "gates")][self.dice.roll(3) as usize];
+                let labels = json!({ "app": app, "meed.dev/gang": gang,
+                    "meed.dev/gang-size": "3" });
+                pod(&uid, queue, json!({ "metadata": { "name": uid, "labels": labels } }))
+            }
             _ => choosy(&uid, app, affinity),
         }
     }
@@ -130,7 +138,7 @@ fn is_as_recorded(path: &Path, run: &str) {
 
 #[test]
 fn every_term_replays_from_its_own_beginning() {
-    let (mut starts, mut undone) = (0, 0);
+    let (mut starts, mut undone, mut together) = (0, 0, 0);
     for seed in 0..25 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
@@ -168,6 +176,7 @@ fn every_term_replays_from_its_own_beginning() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         undone += text.matches("\"undone\":").count();
+        together += text.matches("\"gang\":3").count();
         // A log whose decisions were changed is found out.
         let (one, other) = ("\"node\":\"n1\",\"reason\"", "\"node\":\"n2\",\"reason\"");
         if text.contains(one) {
@@ -180,6 +189,7 @@ fn every_term_replays_from_its_own_beginning() {
         }
     }
     assert!(starts > 500 && undone > 50, "{starts} starts, {undone} undone");
+    assert!(together > 30, "{together} starts of gangs");
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! Which gang a pod is of, by its labels.
+
+use k8s_openapi::api::core::v1::Pod;
+
+use crate::keys;
+
+/// Most pods of a gang.
+const MOST: u32 = 10_000;
+
+/// The gang that a pod names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct GangLabel {
+    /// In its namespace; apart for each kind of label.
+    pub(crate) name: GangName,
+    /// How many start together; `None`: its PodGroup says so.
+    pub(crate) size: Option<u32>,
+}
+
+/// A gang within a namespace.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum GangName {
+    /// By our label.
+    Label(String),
+    /// By that of scheduler-plugins.
+    PodGroup(String),
+}
+
+impl std::fmt::Display for GangName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            GangName::Label(name) => write!(f, "gang `{name}`"),
+            GangName::PodGroup(name) => write!(f, "PodGroup `{name}`"),
+        }
+    }
+}
+
+/// The gang of a pod, where it is of one; what is wrong with its labels, in a sentence.
+pub(crate) fn of_pod(pod: &Pod) -> Option<Result<GangLabel, String>> {
+    let labels = pod.metadata.labels.as_ref()?;
+    let (gang, size) = (labels.get(keys::GANG), labels.get(keys::GANG_SIZE));
+    match (gang, size, labels.get(keys::POD_GROUP)) {
+        (None, None, None) => None,
+        (None, None, Some(name)) => {
+            Some(Ok(GangLabel { name: GangName::PodGroup(name.clone()), size: None }))
+        }
+        (Some(name), Some(text), _) => Some(match text.parse() {
+            Ok(size @ 1..=MOST) => {
+                Ok(GangLabel { name: GangName::Label(name.clone()), size: Some(size) })
+            }
+            _ => Err(format!(
+                "its label {} is `{text}`: a whole number from 1 to {MOST}, how many pods of the \
+                 gang start together",
+                keys::GANG_SIZE
+            )),
+        }),
+        (Some(name), None, _) => Some(Err(format!(
+            "it is of gang `{name}` and does not say how many pods start together: give it the \
+             label {}",
+            keys::GANG_SIZE
+        ))),
+        (None, Some(_), _) => Some(Err(format!(
+            "it has the label {} and names no gang: give it the label {}",
+            keys::GANG_SIZE,
+            keys::GANG
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn labels_name_a_gang_or_say_what_is_missing() {
+        let read = |labels: Value| {
+            let pod = json!({ "metadata": { "labels": labels } });
+            of_pod(&serde_json::from_value(pod).unwrap())
+        };
+        let (gang, size, group) = (keys::GANG, keys::GANG_SIZE, keys::POD_GROUP);
+        assert_eq!(read(json!({ "app": "web" })), None);
+        let of = |name, size| Some(Ok(GangLabel { name, size }));
+        let label = GangName::Label("g".to_owned());
+        assert_eq!(read(json!({ gang: "g", size: "8" })), of(label.clone(), Some(8)));
+        // Ours comes before that of others.
+        assert_eq!(read(json!({ gang: "g", size: "8", group: "x" })), of(label, Some(8)));
+        assert_eq!(read(json!({ group: "x" })), of(GangName::PodGroup("x".to_owned()), None));
+        for (labels, part) in [
+            (json!({ gang: "g" }), "does not say how many"),
+            (json!({ size: "8" }), "names no gang"),
+            (json!({ gang: "g", size: "0" }), "is `0`"),
+            (json!({ gang: "g", size: "all" }), "is `all`"),
+            (json!({ gang: "g", size: "10001" }), "from 1 to 10000"),
+        ] {
+            let why = read(labels).unwrap().unwrap_err();
+            assert!(why.contains(part), "{why}");
+        }
+    }
+}

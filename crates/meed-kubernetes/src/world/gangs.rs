@@ -1,0 +1,371 @@
+//! Gangs: pods that start together or not at all.
+//!
+//! A pod names its gang by label, and with it how many start together (or a PodGroup does,
+//! `spec.minMember`). Pods gather, on nobody's account, until so many are there: then they are one
+//! job of the engine, with a task for each, which starts them at one instant. What gathers longer
+//! than that comes after it: once a pod of a gang runs, the others start as they fit.
+//!
+//! | the pods of a gang | then |
+//! |---|---|
+//! | are fewer than its count | they wait: `GangIncomplete` |
+//! | give different counts, or ask for different things | refused: `GangInvalid` |
+//! | name a PodGroup that is not known | they wait: `GangUnknown` |
+//! | wait for their turn, and one more comes | it waits until they have started: `GangWaits` |
+//! | lose one while none has started | the others gather again |
+//!
+//! A gang that started and of which one pod could not be bound goes on: that pod is tried again by
+//! itself. One that breaks what other pods ask of its nodes is taken back whole.
+//!
+//! Invariant: the pods of a job of several pods wait together ([`Stand::Waits`]) until one begins.
+//! Cost: O(pods of the gang) for each that comes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use meed::{Gang, JobId, QueueId, Time};
+
+use super::pods::Refusal;
+use super::{Order, Placed, PodJob, Stand, World, must};
+use crate::error::KubernetesError;
+use crate::pod::gang::{GangLabel, GangName};
+use crate::pod::{PodName, PodSeen};
+
+/// What is known of gangs.
+#[derive(Default)]
+pub(super) struct Gangs {
+    /// The pods of each that are known, by namespace and name.
+    members: BTreeMap<(String, GangName), BTreeSet<String>>,
+    /// How many of each PodGroup start together, by namespace and name.
+    groups: BTreeMap<(String, String), u32>,
+    /// Pods that are to be looked at again.
+    again: BTreeSet<String>,
+}
+
+impl PodJob {
+    /// Its pods, by the numbers of their tasks; one that has ended has no name any more.
+    fn places(&self) -> impl Iterator<Item = &PodName> {
+        std::iter::once(&self.pod).chain(&self.more)
+    }
+
+    /// Its pods that wait or run.
+    pub(super) fn pods(&self) -> impl Iterator<Item = &PodName> {
+        self.places().filter(|pod| !pod.uid.is_empty())
+    }
+
+    /// The pod of a task has ended.
+    fn forget(&mut self, task: u32) {
+        match usize::try_from(task).unwrap_or(usize::MAX) {
+            0 => self.pod = PodName::default(),
+            place => {
+                if let Some(pod) = self.more.get_mut(place - 1) {
+                    *pod = PodName::default();
+                }
+            }
+        }
+    }
+
+    /// The pod of a task.
+    pub(super) fn pod_of(&self, task: u32) -> Option<&PodName> {
+        self.places().nth(usize::try_from(task).ok()?)
+    }
+
+    /// The task of a pod.
+    pub(super) fn task_of(&self, uid: &str) -> u32 {
+        let place = self.places().position(|pod| pod.uid == uid);
+        place.and_then(|place| u32::try_from(place).ok()).unwrap_or(0)
+    }
+
+    /// Whether its pods start together.
+    pub(super) fn is_gang(&self) -> bool {
+        !self.more.is_empty()
+    }
+}
+
+/// Who is of which gang.
+impl World {
+    /// A pod says which gang it is of. Whether it was of another before.
+    pub(super) fn keep_gang(&mut self, seen: &PodSeen) -> bool {
+        let uid = &seen.name.uid;
+        let gang = seen.gang.clone().and_then(Result::ok);
+        let Some(row) = self.pods.get_mut(uid) else { return false };
+        if row.gang == gang {
+            return false;
+        }
+        let before = std::mem::replace(&mut row.gang, gang.clone());
+        let (namespace, is_other) = (&seen.name.namespace, before.is_some());
+        if let Some(before) = before {
+            self.gangs.leave(namespace, before.name, uid);
+        }
+        if let Some(gang) = gang {
+            let members = self.gangs.members.entry((namespace.clone(), gang.name)).or_default();
+            members.insert(uid.clone());
+        }
+        is_other
+    }
+
+    /// A pod is known no more.
+    pub(super) fn drop_gang(&mut self, uid: &str) {
+        let Some(row) = self.pods.get_mut(uid) else { return };
+        if let Some(gang) = row.gang.take() {
+            let namespace = row.name.namespace.clone();
+            self.gangs.leave(&namespace, gang.name, uid);
+        }
+    }
+
+    /// So many pods of a PodGroup start together.
+    pub(crate) fn pod_group_seen(&mut self, namespace: String, name: String, least: u32) {
+        let key = (namespace, name);
+        if self.gangs.groups.get(&key) != Some(&least) {
+            self.gangs.look_at((key.0.clone(), GangName::PodGroup(key.1.clone())));
+            self.gangs.groups.insert(key, least);
+        }
+    }
+
+    /// A PodGroup is gone.
+    pub(crate) fn pod_group_gone(&mut self, key: &(String, String)) {
+        if self.gangs.groups.remove(key).is_some() {
+            self.gangs.look_at((key.0.clone(), GangName::PodGroup(key.1.clone())));
+        }
+    }
+
+    /// PodGroups that are known.
+    pub(crate) fn pod_group_names(&self) -> impl Iterator<Item = &(String, String)> {
+        self.gangs.groups.keys()
+    }
+
+    /// Pods of gangs that have changed are looked at again.
+    pub(super) fn settle_gangs(&mut self, now: Time) -> Result<(), KubernetesError> {
+        while let Some(uid) = self.gangs.again.pop_first() {
+            if let Some(Stand::Refused(seen)) = self.pods.get(&uid).map(|row| &row.stand) {
+                let seen = (**seen).clone();
+                self.admit(seen, now)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Gangs {
+    fn leave(&mut self, namespace: &str, name: GangName, uid: &str) {
+        let key = (namespace.to_owned(), name);
+        let Some(members) = self.members.get_mut(&key) else { return };
+        members.remove(uid);
+        match members.is_empty() {
+            true => _ = self.members.remove(&key),
+            false => self.look_at(key),
+        }
+    }
+
+    /// The pods of a gang are looked at again.
+    fn look_at(&mut self, key: (String, GangName)) {
+        let members = self.members.get(&key);
+        self.again.extend(members.into_iter().flatten().cloned());
+    }
+}
+
+/// How a gang stands to a pod that comes.
+struct Gathered {
+    /// One of it has started.
+    begun: bool,
+    /// One of it is in the engine, and waits.
+    waits: bool,
+    /// Those that gather, this one included, in order.
+    pods: Vec<PodSeen>,
+}
+
+/// Gangs come to the engine.
+impl World {
+    /// A pod of a gang that may come to its queue.
+    pub(super) fn admit_to_gang(
+        &mut self,
+        seen: PodSeen,
+        gang: &GangLabel,
+        leaf: QueueId,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        let (size, gathered) = match self.gathered(&seen, gang, leaf) {
+            Ok(found) => found,
+            Err((reason, note)) => {
+                self.refuse(seen, reason, note);
+                return Ok(());
+            }
+        };
+        let name = &gang.name;
+        if gathered.begun || size <= 1 {
+            return self.come(seen, leaf, now);
+        }
+        let there = u32::try_from(gathered.pods.len()).unwrap_or(u32::MAX);
+        if gathered.waits {
+            let note = format!("the pods of its {name} that came before wait for their turn");
+            self.refuse(seen, "GangWaits", note);
+            return Ok(());
+        }
+        if there < size {
+            let note = format!("{there} of {size} pods of its {name} are in its queue");
+            self.refuse(seen, "GangIncomplete", note);
+            return Ok(());
+        }
+        match self.arrive_all(&gathered.pods, leaf, Gang::of(size), now)? {
+            Ok(job) => gathered.pods.iter().for_each(|pod| self.waits_in(&pod.name.uid, job)),
+            Err((reason, note)) => {
+                for pod in gathered.pods {
+                    self.refuse(pod, reason, note.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many start together, and who is there; or why that cannot be said.
+    fn gathered(
+        &self,
+        seen: &PodSeen,
+        gang: &GangLabel,
+        leaf: QueueId,
+    ) -> Result<(u32, Gathered), Refusal> {
+        let namespace = &seen.name.namespace;
+        let size = self.size_of(namespace, gang)?;
+        let key = (namespace.clone(), gang.name.clone());
+        let mut all = Gathered { begun: false, waits: false, pods: vec![seen.clone()] };
+        let members = self.gangs.members.get(&key).into_iter().flatten();
+        for row in members.filter_map(|uid| self.pods.get(uid)) {
+            if let Some(other) = row.gang.as_ref().filter(|other| other.size != gang.size) {
+                let count = |size: Option<u32>| size.map_or_else(String::new, |n| n.to_string());
+                let (own, theirs) = (count(gang.size), count(other.size));
+                let (name, pod) = (&gang.name, &row.name.name);
+                return Err((
+                    "GangInvalid",
+                    format!(
+                        "by its own label {own} pods of its {name} start together, by that of pod \
+                         {pod} {theirs}: give all of them one number"
+                    ),
+                ));
+            }
+            match &row.stand {
+                Stand::Sent(_) | Stand::Lifted(_) | Stand::Bound(_) => all.begun = true,
+                Stand::Waits(_) if row.name.uid != seen.name.uid => all.waits = true,
+                Stand::Refused(other)
+                    if row.name.uid != seen.name.uid
+                        && self.wants(other).is_ok_and(|it| it == Some((leaf, false))) =>
+                {
+                    all.pods.push((**other).clone());
+                }
+                _ => {}
+            }
+        }
+        all.pods.sort_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)));
+        Ok((size, all))
+    }
+
+    fn size_of(&self, namespace: &str, gang: &GangLabel) -> Result<u32, Refusal> {
+        match (gang.size, &gang.name) {
+            (Some(size), _) => Ok(size),
+            (None, GangName::PodGroup(name)) => {
+                let known = self.gangs.groups.get(&(namespace.to_owned(), name.clone()));
+                known.copied().ok_or_else(|| {
+                    let note = format!(
+                        "there is no PodGroup `{name}` in its namespace, or this cluster does not \
+                         have the kind PodGroup of scheduling.x-k8s.io/v1alpha1"
+                    );
+                    ("GangUnknown", note)
+                })
+            }
+            (None, GangName::Label(_)) => Ok(1),
+        }
+    }
+
+    /// A pod that waits leaves its job. Where that is a gang of which none has begun, the others
+    /// gather again.
+    pub(super) fn leave_job(
+        &mut self,
+        uid: &str,
+        job: JobId,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        self.told = true;
+        let Some(detail) = self.driver.job(job).map(|job| job.detail.clone()) else {
+            return Ok(());
+        };
+        if self.driver.engine().running_of(job) > 0 && detail.is_gang() {
+            let task = detail.task_of(uid);
+            let why = Some("the pod is not wanted any more");
+            must(self.driver.task_withdrawn(now, job, task, why))?;
+            self.forget_task(job, task);
+            self.drop_rule(uid);
+            return Ok(());
+        }
+        let others: Vec<PodSeen> = detail
+            .pods()
+            .filter(|pod| pod.uid != uid)
+            .filter_map(|pod| self.as_it_waits(&pod.uid))
+            .filter(|(at, _)| *at == job)
+            .map(|(_, seen)| seen)
+            .collect();
+        must(self.driver.job_cancelled(now, job))?;
+        self.drop_rule(uid);
+        for other in others {
+            let uid = other.name.uid.clone();
+            self.drop_rule(&uid);
+            self.stands(&uid, Stand::Refused(Box::new(other)));
+            self.gangs.again.insert(uid);
+        }
+        Ok(())
+    }
+
+    /// A gang has begun: what gathers beside it follows.
+    pub(super) fn gang_begins_with(&mut self, job: JobId) {
+        let first = self.driver.job(job).and_then(|job| job.detail.pods().next());
+        let uid = first.map(|pod| pod.uid.clone());
+        let row = uid.and_then(|uid| self.pods.get(&uid));
+        let key = row.and_then(|row| Some((row.name.namespace.clone(), row.gang.clone()?.name)));
+        if let Some(key) = key {
+            self.gangs.look_at(key);
+        }
+    }
+
+    /// What this decision has ordered of a gang so far is taken back.
+    pub(super) fn take_back_gang(
+        &mut self,
+        job: JobId,
+        from: usize,
+    ) -> Result<(), KubernetesError> {
+        let ordered = self.orders.split_off(from);
+        for order in ordered {
+            let placed = match &order {
+                Order::Start(start) => {
+                    self.pods.get(&start.pod.uid).and_then(|row| match row.stand {
+                        Stand::Sent(placed) if placed.job == job => {
+                            Some((start.pod.uid.clone(), placed))
+                        }
+                        _ => None,
+                    })
+                }
+                _ => None,
+            };
+            match placed {
+                Some((uid, placed)) => {
+                    self.take_back(placed.task, "its gang is taken back")?;
+                    self.stands(&uid, Stand::Waits(job));
+                }
+                None => self.orders.push(order),
+            }
+        }
+        Ok(())
+    }
+
+    /// A pod of a gang has ended; where its job goes on, it knows.
+    pub(super) fn forget_task(&mut self, job: JobId, task: u32) {
+        if let Some(live) = self.driver.job_mut(job).filter(|live| live.detail.is_gang()) {
+            live.detail.forget(task);
+        }
+    }
+
+    /// Whether several pods are one job.
+    pub(super) fn is_gang(&self, job: JobId) -> bool {
+        self.driver.job(job).is_some_and(|job| job.detail.is_gang())
+    }
+
+    /// The number of a running task in its job.
+    pub(super) fn number_of(&self, placed: Placed) -> u32 {
+        self.driver.running(placed.task).map_or(0, |task| task.task)
+    }
+}

@@ -1,0 +1,122 @@
+//! Pods that stop for others.
+
+use super::*;
+
+const POLICY: &str = "long-term,quantum=0,when_blocked=reserve,reclaim_after=10s,\
+                      reclaim_min_runtime=1s,reclaim_guard=10s,reclaim_grace=1s";
+
+fn test(policy: &str) -> Test {
+    let kinds = Line::parse_from(["meed"]).settings.kinds().unwrap();
+    let clock = LedgerClock::new(unix_micros() - HOUR, Time::ZERO);
+    let listed = Listed {
+        nodes: vec![node("n1", 2)],
+        queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
+        ..listed()
+    };
+    let world = World::begin(kinds, policy.parse().unwrap(), clock, listed).unwrap().unwrap();
+    let now = world.now();
+    Test { world, now }
+}
+
+fn other(uid: &str) -> Pod {
+    let labels = json!({ "meed.dev/queue": "other" });
+    pod(uid, "binds", json!({ "metadata": { "name": uid, "labels": labels } }))
+}
+
+/// Two pods run for 20 s and fill the node; then one of another queue waits for 12 s. Who is to
+/// stop.
+fn evicted(test: &mut Test) -> Vec<String> {
+    for uid in ["a", "b"] {
+        test.seen(&pod(uid, "binds", json!({ "metadata": { "name": uid } })));
+    }
+    assert_eq!(test.starts().len(), 2);
+    for uid in ["a", "b"] {
+        let mut there = bound("n1");
+        lay(&mut there, json!({ "metadata": { "name": uid } }));
+        test.seen(&pod(uid, "binds", there));
+    }
+    for _ in 0..20 {
+        test.later();
+    }
+    test.seen(&other("c"));
+    assert_eq!(test.starts(), []);
+    let mut all = Vec::new();
+    for _ in 0..12 {
+        let now = test.later();
+        for order in test.world.decide(now).unwrap() {
+            match order {
+                Order::Evict(order) => all.push(order.pod.uid),
+                Order::Say(saying) => assert_eq!(saying.reason, "Reclaimed"),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn who_owes_stops_and_its_room_is_kept_for_who_is_owed() {
+    let mut test = test(POLICY);
+    let all = evicted(&mut test);
+    let [uid] = all.as_slice() else { panic!("{all:?}") };
+    // A refusal is said once, on the pod.
+    test.world.eviction_refused(uid, "its budget".to_owned());
+    test.world.eviction_refused(uid, "its budget".to_owned());
+    assert_eq!(test.said(), ["EvictionRefused"]);
+    // Until it is gone nobody starts; then the one for whom it stopped, and its use is charged.
+    test.seen(&pod("d", "binds", json!({ "metadata": { "name": "d" } })));
+    assert_eq!(test.starts(), []);
+    let charged = test.books("binds").2;
+    test.gone(&pod(uid, "binds", bound("n1")));
+    let starts = test.starts();
+    assert_eq!(starts.iter().map(|start| start.pod.uid.as_str()).collect::<Vec<_>>(), ["c"]);
+    assert!(test.books("binds").2 >= charged);
+    // News of one that is not to stop is no news.
+    test.world.eviction_refused("c", "late".to_owned());
+    assert_eq!(test.said(), [""; 0]);
+}
+
+#[test]
+fn nobody_stops_unless_it_is_asked_for() {
+    let mut test = test("long-term,quantum=0,when_blocked=reserve");
+    assert_eq!(evicted(&mut test), [""; 0]);
+    assert_eq!(test.world.next_look(), None);
+}
+
+#[test]
+fn a_new_leader_stops_again_who_runs_still() {
+    let mut test = test(POLICY);
+    let all = evicted(&mut test);
+    let now = test.later();
+    let state = test.world.checkpoint(now).unwrap().unwrap();
+    let about = About {
+        origin: test.world.clock.origin(),
+        policy: POLICY.to_owned(),
+        resources: ["cpu", "memory", "pods"].map(str::to_owned).to_vec(),
+    };
+    let clock = LedgerClock::new(about.origin, now);
+    let pods = ["a", "b"].map(|uid| {
+        let mut there = bound("n1");
+        lay(&mut there, json!({ "metadata": { "name": uid } }));
+        pod(uid, "binds", there)
+    });
+    let there = Listed {
+        nodes: vec![node("n1", 2)],
+        queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
+        pods: [pods.to_vec(), vec![other("c")]].concat(),
+        ..listed()
+    };
+    let root = POLICY.parse().unwrap();
+    let checkpoint = Checkpoint { about, state };
+    let mut world = World::restore(&checkpoint, root, clock, there).unwrap();
+    let now = world.turn();
+    let orders = world.decide(now).unwrap();
+    let again: Vec<String> = orders
+        .into_iter()
+        .filter_map(|order| match order {
+            Order::Evict(order) => Some(order.pod.uid),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(again, all);
+}

@@ -1,0 +1,120 @@
+//! A charge follows the pod's own times.
+
+use super::*;
+
+impl Test {
+    fn unix(&self) -> i64 {
+        self.world.clock.unix(self.now)
+    }
+
+    /// The pod starts; its start, in microseconds since 1970.
+    fn start_of(&mut self) -> i64 {
+        let starts = self.starts();
+        let [start] = starts.as_slice() else { panic!("{starts:?}") };
+        start.started
+    }
+}
+
+/// On n1, with the start that is written on it.
+fn runs(started: i64) -> Value {
+    let mut more = bound("n1");
+    lay(&mut more, json!({ "metadata": { "annotations": { "meed.dev/started": "" } } }));
+    more["metadata"]["annotations"]["meed.dev/started"] = started.to_string().into();
+    more
+}
+
+/// The same, ended at a second.
+fn ended(started: i64, at: i64) -> Value {
+    let mut more = runs(started);
+    let at = k8s_openapi::jiff::Timestamp::from_microsecond(at).unwrap();
+    let state = json!({ "terminated": { "exitCode": 0, "finishedAt": at.to_string() } });
+    let container = json!({ "name": "c", "image": "", "imageID": "", "ready": false,
+        "restartCount": 0, "state": state });
+    lay(&mut more, json!({ "status": { "phase": "Succeeded", "containerStatuses": [container] } }));
+    more
+}
+
+fn seconds(micros: i64) -> f64 {
+    (micros as f64 / 1000.0).round() / 1000.0
+}
+
+#[test]
+fn a_write_that_came_late_tells_since_when_the_pod_is_charged() {
+    let mut test = Test::new();
+    test.seen(&pod("u", "binds", json!({})));
+    let first = test.start_of();
+    let unbound = Box::new(pod("u", "binds", json!({})));
+    test.answered("u", Found::Pod(unbound, "no answer in time".to_owned()));
+    assert_eq!(test.books("binds").2, 0.0);
+    let second = test.start_of();
+    assert!(second > first);
+    // It was the first write that was carried out.
+    test.seen(&pod("u", "binds", runs(first)));
+    let charged = test.books("binds").2;
+    assert_eq!(charged, seconds(test.unix() - first));
+    // Told again it changes nothing.
+    test.seen(&pod("u", "binds", runs(second)));
+    assert_eq!(test.books("binds").2, seconds(test.unix() - first));
+}
+
+#[test]
+fn a_start_that_was_made_anew_after_the_checkpoint_counts_since_then() {
+    let mut test = Test::new();
+    test.seen(&pod("u", "binds", json!({})));
+    let first = test.start_of();
+    // Then it was undone, started again, and bound; no checkpoint knows.
+    let second = first + 1_500_000;
+    let there = Listed { pods: vec![pod("u", "binds", runs(second))], ..listed() };
+    test.restart(there);
+    let charged = test.books("binds").2;
+    assert_eq!(charged, seconds(test.unix() - second));
+}
+
+#[test]
+fn an_end_that_is_heard_late_was_when_it_was() {
+    let mut test = Test::new();
+    test.seen(&pod("u", "binds", json!({})));
+    let started = test.start_of();
+    test.seen(&pod("u", "binds", runs(started)));
+    let stamp = (started + 3_000_000) / 1_000_000 * 1_000_000;
+    for _ in 0..60 {
+        test.later();
+    }
+    test.gone(&pod("u", "binds", ended(started, stamp)));
+    // Stamps are rounded down: it may have run until the end of that second.
+    let charged = test.books("binds").2;
+    assert_eq!(charged, seconds(stamp + 1_000_000 - started));
+    assert_eq!(test.books("binds"), (0, 0, charged));
+}
+
+#[test]
+fn an_end_that_is_heard_in_time_was_when_it_was_heard() {
+    let mut test = Test::new();
+    test.seen(&pod("u", "binds", json!({})));
+    let started = test.start_of();
+    test.seen(&pod("u", "binds", runs(started)));
+    test.later();
+    let heard = test.unix() + 1_000_000;
+    let stamp = heard / 1_000_000 * 1_000_000;
+    test.gone(&pod("u", "binds", ended(started, stamp)));
+    assert_eq!(test.books("binds").2, seconds(heard - started));
+}
+
+#[test]
+fn what_was_charged_before_a_resize_is_not_charged_again_at_a_takeover() {
+    let mut test = Test::new();
+    test.seen(&pod("u", "binds", json!({})));
+    let started = test.start_of();
+    test.seen(&pod("u", "binds", runs(started)));
+    let mut larger = runs(started);
+    let requests = json!({ "cpu": "2", "memory": "1Gi" });
+    let containers = json!([{ "name": "c", "resources": { "requests": requests } }]);
+    lay(&mut larger, json!({ "spec": { "containers": containers } }));
+    let larger = pod("u", "binds", larger);
+    test.seen(&larger);
+    let resized = test.unix();
+    test.restart(Listed { pods: vec![larger], ..listed() });
+    let charged = test.books("binds").2;
+    let small = seconds(resized - started);
+    assert_eq!(charged, ((small + 2.0 * seconds(test.unix() - resized)) * 1000.0).round() / 1000.0);
+}

@@ -1,0 +1,114 @@
+//! Room is taken back from pods that run, against a real API server.
+
+use std::time::Duration;
+
+use kube::api::DynamicObject;
+use serde_json::json;
+
+use crate::cluster::Meed;
+use crate::plane::{until, with_plane};
+
+/// Soon, so that a test need not wait for hours.
+const RECLAIM: &str = "long-term,quantum=0,when_blocked=reserve,reclaim_after=3s,\
+                       reclaim_min_runtime=1s,reclaim_guard=3s,reclaim_grace=1s";
+
+/// A queue that has used the whole cluster gives a place back to one that has used nothing; as long
+/// as a PodDisruptionBudget forbids it nobody is stopped, nothing is overfull, and the pod says so.
+#[test]
+fn a_pod_is_evicted_for_who_is_owed_when_its_budget_allows() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(1).await;
+        plane.queue("alpha", "Binds").await;
+        plane.queue("beta", "Binds").await;
+        let mut meed = Meed::start(&plane, RECLAIM);
+        meed.decides().await;
+        plane.submit("alpha", "a", 2, "4", "").await;
+        until("alpha has all", 20, async || plane.ran(&["alpha"]).await.len() == 2).await;
+        // Nobody writes its status here: the API server allows no eviction then.
+        let labels = json!({ "meed.dev/queue": "alpha" });
+        let budget = json!({
+            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+            "metadata": { "name": "all", "namespace": "alpha" },
+            "spec": { "minAvailable": 2, "selector": { "matchLabels": labels } },
+        });
+        plane.apply(&budget).await;
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        plane.submit("beta", "b", 1, "4", "").await;
+        let told = async |reason: &str| {
+            let mut all = Vec::new();
+            for name in ["a-000", "a-001"] {
+                all.extend(plane.reasons("alpha", name).await);
+            }
+            all.iter().filter(|one| *one == reason).count()
+        };
+        until("an eviction is refused", 30, async || told("EvictionRefused").await == 1).await;
+        assert_eq!(told("Reclaimed").await, 1, "one place is enough");
+        assert_eq!(plane.all_pods("alpha").await.len(), 2, "its budget forbids it");
+        assert!(plane.ran(&["beta"]).await.is_empty(), "its room is not there yet");
+
+        // Another leader goes on with it.
+        meed.signal("KILL");
+        meed.ended(5).await;
+        let mut next = Meed::start(&plane, RECLAIM);
+        next.decides().await;
+        let budgets: kube::Api<DynamicObject> =
+            plane.api("policy/v1", "PodDisruptionBudget", Some("alpha"));
+        budgets.delete("all", &Default::default()).await.expect("it is deleted");
+        until("beta runs", 60, async || {
+            plane.no_node_is_overfull(8.0).await;
+            plane.ran(&["beta"]).await.len() == 1
+        })
+        .await;
+        assert_eq!(plane.all_pods("alpha").await.len(), 1);
+        next.end().await;
+        // What the evicted pod has used is still charged: it is gone, and nobody else tells.
+        let charged = async |queue: &str| {
+            plane.read_queue(queue).await.status.and_then(|status| status.charged).unwrap_or(0.0)
+        };
+        let own: f64 = {
+            let status = plane.read_queue("alpha").await.status.expect("a status");
+            let now = status.as_of_micros.expect("the instant");
+            let ran = plane.ran(&["alpha"]).await;
+            ran.iter().map(|ran| ran.cpu * (now - ran.started) as f64 / 1e6).sum()
+        };
+        let alpha = charged("alpha").await;
+        assert!(alpha > own + 20.0, "{alpha} charged, {own} by the pod that runs still");
+        plane.ledger_is_true("beta", 0.0).await;
+        plane.invariants(&["alpha", "beta"], 8.0).await;
+    });
+}
+
+/// Without `reclaim_after` nobody is stopped, and a deposed leader evicts nobody.
+#[test]
+fn an_eviction_carries_the_term_of_its_leader() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(1).await;
+        plane.queue("alpha", "Binds").await;
+        plane.queue("beta", "Binds").await;
+        let policy = "long-term,quantum=0,when_blocked=reserve";
+        let mut meed = Meed::start(&plane, policy);
+        meed.decides().await;
+        plane.submit("alpha", "a", 2, "4", "").await;
+        until("alpha has all", 20, async || plane.ran(&["alpha"]).await.len() == 2).await;
+        plane.submit("beta", "b", 1, "4", "").await;
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert_eq!(plane.all_pods("alpha").await.len(), 2);
+        let as_meed = plane.client_of("meed").await;
+        let evict = async |epoch: &str| {
+            let eviction = json!({
+                "apiVersion": "policy/v1", "kind": "Eviction",
+                "metadata": { "name": "a-000", "annotations": { "meed.dev/epoch": epoch } },
+            });
+            let path = "/api/v1/namespaces/alpha/pods/a-000/eviction";
+            let request = http::Request::post(path).header("content-type", "application/json");
+            let request = request.body(serde_json::to_vec(&eviction).unwrap()).unwrap();
+            as_meed.request_text(request).await
+        };
+        let refused = evict("0").await.unwrap_err().to_string();
+        assert!(refused.contains("another leader has taken over"), "{refused}");
+        evict("1").await.unwrap();
+        until("beta follows", 20, async || plane.ran(&["beta"]).await.len() == 1).await;
+        meed.end().await;
+        plane.ledger_is_true("beta", 0.0).await;
+    });
+}
