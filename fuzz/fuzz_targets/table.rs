@@ -1,6 +1,8 @@
 //! Tables of jobs: the first byte chooses the form and the settings, the rest is the file.
 #![no_main]
 
+use std::collections::BTreeSet;
+
 use libfuzzer_sys::fuzz_target;
 use meed_fuzz::{drain, kinds, round_trip};
 use meed_workload::format::TraceFormat;
@@ -49,9 +51,20 @@ fuzz_target!(|data: &[u8]| {
         assert!(!found.is_empty());
     }
     if let Ok(rows) = read_weights(&origin) {
-        let found = weights_of(&origin, &rows, |name| name.len() % 2 == 0);
-        assert!(found.is_ok_and(|found| found.weights.len() + found.others <= rows.len())
-            || rows.len() > 1);
+        let names = rows.iter().flat_map(|row| row.names.iter().chain(&row.plain));
+        let queues: BTreeSet<String> = names.step_by(2).cloned().collect();
+        match weights_of(&origin, &rows, &queues) {
+            Ok(found) => {
+                assert!(found.weights.len() + found.others <= rows.len(), "no row counts twice");
+                for (queue, weight) in &found.weights {
+                    assert!(queues.contains(*queue), "weights are of queues");
+                    let says = rows.iter().filter(|row| row.weight == **weight);
+                    let mut names = says.flat_map(|row| row.names.iter().chain(&row.plain));
+                    assert!(names.any(|name| name == queue), "a row says so");
+                }
+            }
+            Err(error) => assert!(error.to_string().contains(" weight"), "{error}"),
+        }
     }
     let open = |policy| TableSource::open(&origin, &kinds, &options, policy);
     let strict = open(OnBadLine::Stop);

@@ -3,8 +3,8 @@
 // It fails on: an error on the console, a request to anywhere, anything that is cut off at three widths or in print,
 // and a first screen that does not say who gains and who loses.
 //
-// Environment: REPORT (the file), CHROMIUM, PLAYWRIGHT (the folder of playwright-core), PICTURES (a folder), PROFILE
-// (an empty folder).
+// Environment: REPORT and EARLY (files: a report, and one of a run that ends early), CHROMIUM, PLAYWRIGHT (the folder
+// of playwright-core), PICTURES (a folder), PROFILE (an empty folder).
 
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -22,10 +22,10 @@ const browser = await chromium.launchPersistentContext(env.PROFILE, {
 });
 try {
   const page = await browser.newPage();
-  const address = pathToFileURL(env.REPORT).href;
+  const [address, early] = [env.REPORT, env.EARLY].map((file) => pathToFileURL(file).href);
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) problems.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => problems.push(`script: ${error.stack || error}`));
-  page.on("request", (request) => { if (!request.url().startsWith(address) && !request.url().startsWith("data:")) problems.push("asked: " + request.url()); });
+  page.on("request", (request) => { if (![address, early].some((own) => request.url().startsWith(own)) && !request.url().startsWith("data:")) problems.push("asked: " + request.url()); });
   await page.goto(address);
   const heading = page.getByRole("heading", { name: "Who gains, who loses" });
   await heading.waitFor();
@@ -57,6 +57,15 @@ try {
     .filter((box) => box.clientHeight > 0 && (box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1)).map((box) => `${box.getAttribute("aria-label")} (${box.scrollWidth} of ${box.clientWidth} wide, ${box.scrollHeight} of ${box.clientHeight} high)`));
   await page.screenshot({ path: path.join(env.PICTURES, "report-print.png"), fullPage: true });
   demand(cut.length === 0, "no table is cut in print" + (cut.length ? ": " + cut.join(", ") : ""));
+  // Of a run that ends early: a tenant of whom no job has ended has lost most, and is not left out.
+  await page.setViewportSize({ width: 1440, height: 1000 });
+  await page.emulateMedia({ media: "screen" });
+  await page.goto(early);
+  const lost = await compared("static");
+  demand(/fair against static: of 0 tenants .* No job ended under fair, but some did under static: 1 \(narrow\)\. Jobs ended under fair, but none did under static: 1 \(wide\)\./.test(lost), "who has no ended job is named: " + lost);
+  const shown = (await page.locator("table.gains tbody tr").allInnerTexts()).join(" ");
+  demand(/wide.*none ended before.*narrow.*no job ended/s.test(shown), "and has a row: " + shown);
+  demand(/No job of 1 more has ended/.test(await page.locator("table.gains caption").innerText()), "who ended none at all is counted");
 } catch (error) {
   problems.push(String(error.stack || error));
 }

@@ -37,17 +37,16 @@ impl WeightArgs {
         let origin = Origin::path(path);
         let rows = read_weights(&origin)?;
         let queues = queues(&sets)?;
-        let WeightsFound { weights, others } =
-            weights_of(&origin, &rows, |name| queues.contains(name))?;
+        let WeightsFound { weights, others } = weights_of(&origin, &rows, &queues)?;
         if weights.is_empty() {
             let known = queues.iter().map(String::as_str);
             let what = match rows.first() {
                 None => "it holds no weight".to_owned(),
                 Some(row) => format!(
                     "no row is of a queue here, as \"{}\" of line {} is not; {}",
-                    row.names[0],
+                    row.name(),
                     row.line,
-                    suggest(&row.names[0], known)
+                    suggest(row.name(), known)
                 ),
             };
             return Err(Failure::Input(format!("{}: {what}", path.display())));

@@ -19,6 +19,35 @@ use bench::Bench;
 /// The version that the check was written for.
 const PLAYWRIGHT: &str = "playwright-core@1";
 
+/// A run that ends early: under a static split only `narrow` ends a job, else only `wide`.
+const EARLY: &str = r#"
+[cluster]
+resources = ["cpu"]
+node = [{ name = "n", capacity = { cpu = 2 } }]
+
+[run]
+until = 15
+
+[[queue]]
+name = "wide"
+
+[[queue]]
+name = "narrow"
+
+[[queue]]
+name = "never"
+
+[[job]]
+queue = "wide"
+demand = { cpu = 2 }
+duration = "10s"
+
+[[job]]
+queue = "narrow"
+demand = { cpu = 0.5 }
+duration = "10s"
+"#;
+
 pub(crate) fn run() -> Result<(), String> {
     let program = built_for("server", "meed", "/meed")?;
     pages(&program)?;
@@ -54,12 +83,17 @@ fn pages(program: &Path) -> Result<(), String> {
     let (socket, url) = (bench.folder.join("meed.sock"), Path::new(&bench.url));
     let of_server = [("MEED", &*bench.program), ("MEED_SOCKET", &*socket), ("MEED_URL", url)];
     check("check.mjs", "the dashboard in a browser", &of_server)?;
-    let report = bench.folder.join("report.html");
-    let mut simulate = Command::new(&bench.program);
-    let example = root().join("examples/lending.toml");
-    simulate.arg("simulate").arg(example).arg("--quiet").arg("--report").arg(&report);
-    succeed(&mut simulate, "a simulation with a report")?;
-    check("report.mjs", "the report in a browser", &[("REPORT", &report)])?;
+    let (report, early) = (bench.folder.join("report.html"), bench.folder.join("early.html"));
+    let scenario = bench.folder.join("early.toml");
+    fs::write(&scenario, EARLY).map_err(|why| format!("{}: {why}", scenario.display()))?;
+    for (scenario, report) in [(root().join("examples/lending.toml"), &report), (scenario, &early)]
+    {
+        let mut simulate = Command::new(&bench.program);
+        simulate.arg("simulate").arg(scenario).arg("--quiet").arg("--report").arg(report);
+        succeed(&mut simulate, "a simulation with a report")?;
+    }
+    let reports: [(&str, &Path); 2] = [("REPORT", &report), ("EARLY", &early)];
+    check("report.mjs", "the report in a browser", &reports)?;
     crate::say(&format!("dashboard and report are well; pictures in {}", pictures.display()));
     Ok(())
 }

@@ -17,6 +17,7 @@ mod issue;
 mod jobs;
 mod live;
 mod mapreduce;
+mod names;
 mod overtaken;
 mod possible;
 mod real_backfill;

@@ -112,6 +112,9 @@ fn replays_and_sweeps_take_the_same_names() {
     let text = succeed(path, &[&sweep[..], &["--weights", "who.csv"]].concat());
     let swept: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(swept.to_string().matches("\"queue.ann.weight\":\"4\"").count(), 2, "{swept}");
+    // The weights of the file hold at every point: without them it comes out otherwise.
+    let plain: Value = serde_json::from_str(&succeed(path, &sweep)).expect("JSON");
+    assert_ne!(swept["points"], plain["points"], "weights of a file count in sweeps");
 }
 
 #[test]
@@ -163,4 +166,51 @@ fn many_tenants_are_not_split_and_a_bare_trace_has_a_cluster_for_load_1() {
     let told = meed(path, &["simulate", "own.jsonl", "-p", "fair"]);
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(told.contains("one pool of 20 slot is assumed"), "{told}");
+}
+
+/// The size that is assumed for a bare trace under `sets`, in the words of the remark.
+fn assumed(folder: &Path, trace: &str, sets: &[&str]) -> String {
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    let args: Vec<&str> = ["simulate", trace, "-p", "fair"].into_iter().chain(sets).collect();
+    let told = meed(folder, &args);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let size = told.split_once("one pool of ").and_then(|(_, rest)| rest.split_once(" is assumed"));
+    size.unwrap_or_else(|| panic!("{sets:?}: {told}", sets = &args[4..])).0.to_owned()
+}
+
+#[test]
+fn the_cluster_of_a_bare_trace_follows_how_it_is_read() {
+    let folder = folder();
+    let path = folder.path();
+    // 10 and 1 maps of 64 MiB within 100 s.
+    write(path, "a.swim", "job0\t0\t0\t671088640\t0\t0\njob1\t100\t100\t67108864\t0\t0\n");
+    let plain = assumed(path, "a.swim", &[]);
+    let slower = assumed(path, "a.swim", &["trace.map_bytes_per_s=64KiB"]);
+    assert_eq!((plain.as_str(), slower.as_str()), ("2 slot", "11 slot"));
+    assert_eq!(assumed(path, "a.swim", &["trace.map_demand={slot=3}"]), "4 slot");
+    // Two jobs that ran for 100 s on 10 processors and asked for 20 processors and 50 s.
+    let row = |job: u32, submit: u32| {
+        format!("{job} {submit} 0 100 10 -1 -1 20 50 -1 1 1 1 1 1 -1 -1 -1\n")
+    };
+    write(path, "a.swf", &format!("; no processors are told\n{}{}", row(1, 0), row(2, 100)));
+    for (sets, expected) in [
+        (&[] as &[&str], "20 cpu"),
+        (&["trace.processors=requested"], "40 cpu"),
+        (&["trace.processor_resource=core"], "20 core"),
+        (&["run.enforce_limit=true"], "10 cpu"),
+        // The load is one of that cluster, whatever is asked for.
+        (&["run.load=2"], "20 cpu"),
+    ] {
+        assert_eq!(assumed(path, "a.swf", sets), expected, "{sets:?}");
+    }
+    // Who names the resources names their amounts: keys of the trace may be of those.
+    let own = ["cluster.resources=[\"core\"]", "cluster.node.0.capacity={core=40}"];
+    let sets = own.into_iter().chain(["trace.processor_resource=core"]);
+    let sets = sets.flat_map(|set| ["--set", set]);
+    let args: Vec<&str> = ["simulate", "a.swf", "-p", "fair"].into_iter().chain(sets).collect();
+    assert!(succeed(path, &args).contains("core used"), "it runs on 40 cores");
+    let wrong = meed(path, &["simulate", "a.swim", "--set", "trace.map_demand={gpu=1}"]);
+    let why = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert_eq!(wrong.status.code(), Some(3), "{why}");
+    assert!(why.contains("gpu"), "{why}");
 }

@@ -6,6 +6,7 @@
 //! setting is one of [`SHORT`], or any key of the scenario as `--set` takes it (`queue.0.weight`,
 //! `cluster.node.0.capacity.cpu`).
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use meed::policy::Preset;
@@ -101,6 +102,7 @@ impl Grid {
             return Err(SweepError::Settings("--seeds is 0; at least 1 is needed".to_owned()));
         }
         let base = first_scenario(request, &axes)?;
+        check_twice(&axes, &base)?;
         let first = request.first_seed.unwrap_or(base.seed);
         let Some(last) = first.checked_add(request.seeds - 1) else {
             return Err(SweepError::Settings(format!(
@@ -228,8 +230,7 @@ fn axes(over: &[String]) -> Result<Vec<Axis>, SweepError> {
     let mut axes: Vec<Axis> = Vec::new();
     for text in over {
         let fail = |what: String| SweepError::Settings(format!("--over {text}: {what}"));
-        let (name, list) = text
-            .split_once('=')
+        let (name, list) = Scenario::split_change(text)
             .ok_or_else(|| fail("is not of the form KEY=V1,V2,...".to_owned()))?;
         let name = name.trim();
         let target = target(name).map_err(fail)?;
@@ -240,6 +241,21 @@ fn axes(over: &[String]) -> Result<Vec<Axis>, SweepError> {
         axes.push(Axis { name: name.to_owned(), target, values });
     }
     Ok(axes)
+}
+
+/// No two axes are one key, written in two ways: a queue by its number and by its name.
+fn check_twice(axes: &[Axis], base: &Scenario) -> Result<(), SweepError> {
+    let mut seen: BTreeMap<Vec<String>, &str> = BTreeMap::new();
+    for axis in axes {
+        let Target::Scenario(key) = &axis.target else { continue };
+        if let Some(before) = seen.insert(base.path_of(key), &axis.name) {
+            let name = &axis.name;
+            return Err(SweepError::Settings(format!(
+                "--over {name}: it varies already, as `{before}`; name all its values once"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Where a setting goes, by its name.
@@ -295,7 +311,7 @@ fn product(axes: &[Axis], policies: &[String], seeds: &[u64]) -> (Vec<Point>, Ve
     let combinations: usize = axes.iter().map(|axis| axis.values.len()).product();
     let mut points = Vec::with_capacity(combinations * policies.len() * seeds.len());
     let mut sets: Vec<Vec<String>> = Vec::new();
-    let mut numbers = std::collections::BTreeMap::new();
+    let mut numbers = BTreeMap::new();
     for combination in 0..combinations {
         let choice = digits(combination, axes);
         let chosen =

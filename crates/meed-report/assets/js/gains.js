@@ -35,7 +35,14 @@ Meed.gains = (() => {
   const isLonger = (r) => r !== null && r > 1 + ALIKE;
   const isShorter = (r) => r !== null && r < 1 - ALIKE;
 
-  function inWords(r) {
+  /** A value is missing where no job of the tenant has ended: the worst that can be, not nothing to say. */
+  const hasEnded = (run, t) => data.number(valueIn(run, t));
+  const isGone = (run, t) => hasEnded(base, t) && !hasEnded(run, t);
+  const isNew = (run, t) => !hasEnded(base, t) && hasEnded(run, t);
+
+  function inWords(r, run, t) {
+    if (isGone(run, t)) return "no job ended";
+    if (isNew(run, t)) return "none ended before";
     if (r === null) return "";
     if (!isLonger(r) && !isShorter(r)) return "about the same";
     const times = r > 1 ? r : 1 / r;
@@ -43,10 +50,22 @@ Meed.gains = (() => {
     return `${format.num(times, times < 10 ? 2 : 3)} × ${r > 1 ? "longer" : "shorter"}`;
   }
 
-  /** Tenants by their change under the last of the other policies, most gained first. */
+  /** Tenants by their change under the last of the other policies, most gained first; none without a job that ended somewhere. */
   function order() {
     const last = others().pop();
-    return data.order((t) => ratio(last, t)).filter((t) => others().some((run) => ratio(run, t) !== null));
+    const rank = (t) => (isGone(last, t) ? Number.MAX_VALUE : isNew(last, t) ? -1 : ratio(last, t));
+    return data.order(rank).filter((t) => data.runs.some((_, run) => hasEnded(run, t)));
+  }
+
+  /** Some tenants by name, and how many more. */
+  function list(found) {
+    const named = found.slice(0, ENDS).flatMap((t, i) => [i ? ", " : "", h("b", {}, data.tenants[t].name)]);
+    return [named, found.length > ENDS ? ` and ${format.count(found.length - ENDS)} more` : ""];
+  }
+
+  /** A group of its own: those of whom no job has ended under one of the two. */
+  function without(words, found) {
+    return found.length ? [` ${words}: ${format.count(found.length)} (`, list(found), ")."] : null;
   }
 
   /** One policy against the base, as a sentence. */
@@ -57,9 +76,13 @@ Meed.gains = (() => {
     const some = (found) => (found.length === 1 ? "1 has" : `${found.length ? format.count(found.length) : "none"} have`);
     const below = (r) => data.runs[r].queues.filter((q) => data.number(q.rho) && q.rho < 1 - 1e-9).length;
     const name = data.runs[base].policy;
-    return h("li", {}, h("b", {}, data.runs[run].policy), ` against ${name}: of ${format.count(changes.length)} tenants ${some(won)} a ${quantity[1]} that is shorter by ${ALIKE * 100} % or more, and ${some(lost)} a longer one.`,
+    const all = data.tenants.map(({ index }) => index);
+    const policy = data.runs[run].policy;
+    return h("li", {}, h("b", {}, policy), ` against ${name}: of ${format.count(changes.length)} tenants with jobs that ended under both ${some(won)} a ${quantity[1]} that is shorter by ${ALIKE * 100} % or more, and ${some(lost)} a longer one.`,
       won.length ? [" Most gains ", named(won[0]), "."] : null,
       lost.length ? [" Most loses ", named(lost[lost.length - 1]), "."] : null,
+      without(`No job ended under ${policy}, but some did under ${name}`, all.filter((t) => isGone(run, t))),
+      without(`Jobs ended under ${policy}, but none did under ${name}`, all.filter((t) => isNew(run, t))),
       ` Below their own share (ρ < 1): ${format.count(below(run))}; under ${name}: ${format.count(below(base))}.`);
   }
 
@@ -68,7 +91,7 @@ Meed.gains = (() => {
     const place = (v) => 8 + (WIDTH - 16) * (high > low ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : 0.5);
     const rows = others().filter((run) => data.number(valueIn(run, t)));
     const svg = s("svg", { width: WIDTH, height: ROW * Math.max(1, rows.length), role: "img",
-      "aria-label": rows.map((run) => `${data.runs[run].policy}: ${inWords(ratio(run, t))}`).join(", ") });
+      "aria-label": rows.map((run) => `${data.runs[run].policy}: ${inWords(ratio(run, t), run, t)}`).join(", ") });
     rows.forEach((run, i) => {
       const y = ROW * (i + 0.5);
       const r = ratio(run, t);
@@ -88,14 +111,15 @@ Meed.gains = (() => {
     const shown = cut ? [...all.slice(0, ENDS), ...all.slice(-ENDS)] : all;
     const values = shown.flatMap((t) => data.runs.map((_, run) => valueIn(run, t))).filter((v) => data.number(v) && v > 0);
     const range = values.length ? [Math.max(Math.min(...values), Math.max(...values) * 1e-5), Math.max(...values)] : [1, 1];
+    const never = data.tenants.length - all.length;
     const head = ["Tenant", data.runs[base].policy, ...others().map((run) => data.runs[run].policy), "Change"];
     const row = (t) => h("tr", {}, h("th", { scope: "row" }, data.tenants[t].name), h("td", {}, format.time(valueIn(base, t))),
-      others().map((run) => h("td", {}, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t))))),
+      others().map((run) => h("td", {}, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t), run, t)))),
       h("td", { class: "change" }, dumbbell(t, range)));
     const caption = cut ? `The ${ENDS} tenants that gain most and the ${ENDS} that lose most under ${data.runs[others().pop()].policy}, of ${format.count(all.length)}; all are below, under Tenants.`
       : "Most gained first.";
     return h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": "Tenants against the chosen policy" },
-      h("table", { class: "gains" }, h("caption", {}, caption),
+      h("table", { class: "gains" }, h("caption", {}, caption, never ? ` No job of ${format.count(never)} more has ended under any policy.` : ""),
         h("thead", {}, h("tr", {}, head.map((text, i) => h("th", { scope: "col", class: i === head.length - 1 ? "text" : null }, text)))),
         h("tbody", {}, shown.map(row))));
   }

@@ -148,14 +148,23 @@ impl Scenario {
                 .into());
         }
         let scenario = match mapreduce::is_mapreduce(&text) {
-            true => mapreduce::parse(file, text)?,
+            true => mapreduce::parse(file, text, &added)?,
             false => {
                 let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
-                Scenario::of_raw(file, raw, text, folder, on_bad_line)?
+                Scenario::of_raw(file, raw, text, &added, folder, on_bad_line)?
             }
         };
-        scenario.check_added(&added)?;
         Ok(scenario)
+    }
+
+    /// The parts of a change, `KEY=VALUE`.
+    pub fn split_change(change: &str) -> Option<(&str, &str)> {
+        set::split(change)
+    }
+
+    /// What `key` of a change names here: the same for all ways to write it.
+    pub fn path_of(&self, key: &str) -> Vec<String> {
+        set::path_of(&self.text, key)
     }
 
     /// Queues that only a change names are the trace's, or above such.
@@ -183,11 +192,25 @@ impl Scenario {
         }
     }
 
-    /// What `raw` says, which `text` says as well.
+    /// Queues that only a change names stand where they stand without it: where the file, or else
+    /// the trace, first names them.
+    fn place_added(&mut self, declared: &[Spanned<raw::Queue>], added: &[(String, String)]) {
+        if added.is_empty() {
+            return;
+        }
+        let new: BTreeSet<&str> = added.iter().map(|(name, _)| name.as_str()).collect();
+        let declared = declared.iter().map(|entry| entry.get_ref().name.as_str());
+        let names = declared.filter(|name| !new.contains(name));
+        let names = names.chain(self.trace_queues.iter().map(String::as_str));
+        queues::in_order(&mut self.queues, names);
+    }
+
+    /// What `raw` says, which `text` says as well; `added` are queues that only changes name.
     fn of_raw(
         file: &str,
         raw: RawScenario,
         text: String,
+        added: &[(String, String)],
         folder: &Path,
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
@@ -236,6 +259,8 @@ impl Scenario {
         scenario.end_generators();
         scenario.check_possible(&raw, &place)?;
         scenario.open_trace(on_bad_line)?;
+        scenario.check_added(added)?;
+        scenario.place_added(&raw.queue, added);
         let (all, given) = (&mut scenario.queues, raw.queues.as_ref());
         queues::with_defaults(all, given, &raw.queue, &scenario.kinds, &place)?;
         scenario.check_names(&raw, &place)?;

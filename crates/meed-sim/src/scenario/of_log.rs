@@ -262,6 +262,8 @@ impl Scenario {
             let what = format!("queue `{}` is not of the recorded tree{near}", new.name);
             return Err(place.whole(what));
         }
+        // The text may declare queues that only a change named, then or now.
+        queues::in_order(&mut queues, names.iter().map(String::as_str));
         queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
         // Recorded submissions are at the recorded load.
         let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;

@@ -8,14 +8,16 @@ use meed_config::Place;
 use meed_config::nodes::{NodeForm, ResourceForm, UnitForm};
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_workload::canonical::CanonicalSource;
+use meed_workload::changed::Changed;
 use meed_workload::format::{TraceFormat, UNKNOWN};
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
-use meed_workload::mwf::{MwfAssumptions, MwfSource};
-use meed_workload::philly::{PhillyAssumptions, PhillySource};
-use meed_workload::swf::{SwfAssumptions, SwfSource};
-use meed_workload::swim::{SwimAssumptions, SwimSource};
-use meed_workload::table::{TableAssumptions, TableSource, table_resources};
-use meed_workload::yarn::{YarnAssumptions, YarnSource};
+use meed_workload::limits::AtLimit;
+use meed_workload::mwf::MwfSource;
+use meed_workload::philly::PhillySource;
+use meed_workload::swf::SwfSource;
+use meed_workload::swim::SwimSource;
+use meed_workload::table::{TableSource, table_resources};
+use meed_workload::yarn::YarnSource;
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError, busy_size};
 use serde::Serialize;
 use toml::Spanned;
@@ -63,7 +65,10 @@ impl Scenario {
         let trace = raw::Trace { file: file.clone(), format, ..raw::Trace::default() };
         let text = text(&cluster, &trace)?;
         let mut scenario = match sets {
-            [] => Scenario::of_raw(&file, raw_of(cluster, trace), text, Path::new(""), on_bad_line),
+            [] => {
+                let raw = raw_of(cluster, trace);
+                Scenario::of_raw(&file, raw, text, &[], Path::new(""), on_bad_line)
+            }
             // What is changed is the text, as of any file.
             _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)
                 .map_err(without_line),
@@ -196,18 +201,21 @@ fn machines_beside(trace: &Path) -> Option<PathBuf> {
     names.iter().map(|name| trace.with_file_name(name)).find(|path| path.is_file())
 }
 
-/// The cluster of a trace, and what is assumed of it. `sets` say what the columns of a table are.
+/// The cluster of a trace, and what is assumed of it: of the size that it needs as `sets` say how
+/// it is read.
 fn cluster_for(
     path: &Path,
     format: TraceFormat,
     sets: &[String],
 ) -> Result<(Cluster, Option<String>), LoadError> {
     let how = "change it with --set cluster.node.0.capacity";
+    let told = told(path, sets)?;
     match format {
         TraceFormat::Swf => {
-            let kinds = one_kind("cpu");
+            let name = told.name(&told.trace.processor_resource, "cpu");
+            let kinds = told.kinds(vec![(name.to_owned(), Unit::Milli)])?;
             let queues = Vec::new();
-            let assumptions = SwfAssumptions::default();
+            let assumptions = told.assumed(trace::swf)?;
             let origin = Origin::path(path);
             // Opened for its header only; the first job's queue being unknown is no concern here.
             let known =
@@ -224,11 +232,11 @@ fn cluster_for(
                 None => "the header names no MaxProcs".to_owned(),
             };
             if let Some(processors) = header.processors() {
-                return Ok((Cluster::of_one("cpu", processors), None));
+                return Ok((Cluster::of_one(name, processors), None));
             }
             let why = wrong();
-            let mut source = SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
-            Ok(busy_pool(&kinds, &mut source, &why)?)
+            let source = SwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+            Ok(told.busy_pool(&kinds, source, &why)?)
         }
         TraceFormat::Mwf => Ok(match machines_beside(path) {
             Some(machines) => {
@@ -242,12 +250,14 @@ fn cluster_for(
                 (Cluster { resources, machines, node: Vec::new() }, None)
             }
             None => {
-                let (origin, kinds) = (Origin::path(path), one_kind("cpu"));
-                let assumptions = MwfAssumptions::default();
-                let mut source = MwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+                let name = told.name(&told.trace.processor_resource, "cpu").to_owned();
+                let kinds = told.kinds(vec![(name, Unit::Milli)])?;
+                let origin = Origin::path(path);
+                let assumptions = told.assumed(trace::mwf)?;
+                let source = MwfSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
                 let why = "there is no machines file beside the trace (a scenario's [cluster] \
                     machines names one), so there is neither memory nor a label";
-                busy_pool(&kinds, &mut source, why)?
+                told.busy_pool(&kinds, source, why)?
             }
         }),
         TraceFormat::Google => {
@@ -264,14 +274,17 @@ fn cluster_for(
             Ok((cluster, Some(note.to_owned())))
         }
         TraceFormat::Swim => {
-            let (origin, kinds) = (Origin::path(path), one_kind("slot"));
-            let assumptions = SwimAssumptions::default();
-            let mut source = SwimSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
-            Ok(busy_pool(&kinds, &mut source, "a SWIM trace has no cluster")?)
+            let kinds = told.kinds(vec![("slot".to_owned(), Unit::Milli)])?;
+            let origin = Origin::path(path);
+            let assumptions = told.assumed(|raw| trace::swim(raw, &kinds))?;
+            let source = SwimSource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+            Ok(told.busy_pool(&kinds, source, "a SWIM trace has no cluster")?)
         }
         TraceFormat::Philly => {
-            let (origin, kinds) = (Origin::path(path), one_kind("gpu"));
-            let assumptions = PhillyAssumptions::default();
+            let name = told.name(&told.trace.gpu_resource, "gpu");
+            let kinds = told.kinds(vec![(name.to_owned(), Unit::Milli)])?;
+            let origin = Origin::path(path);
+            let assumptions = told.assumed(trace::philly)?;
             let size = PhillySource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?.size();
             // Whole servers, and rounded down: as much work as the cluster can do between first and
             // last submission.
@@ -280,54 +293,118 @@ fn cluster_for(
             let note = format!(
                 "a Philly trace has no cluster; one pool of {gpus} GPUs is assumed, for which the \
                  offered load from the first submission to the last is about 1 (at most what all \
-                 jobs hold at once); {how}.gpu=N"
+                 jobs hold at once); {how}.{name}=N"
             );
-            Ok((Cluster::of_one("gpu", gpus), Some(note)))
+            Ok((Cluster::of_one(name, gpus), Some(note)))
         }
-        TraceFormat::Yarn => Ok(cluster_for_yarn(path, how)?),
+        TraceFormat::Yarn => Ok(cluster_for_yarn(path, &told, how)?),
         TraceFormat::Kubernetes => Ok(cluster_for_kubernetes(path)?),
         TraceFormat::Csv
         | TraceFormat::Tsv
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
         | TraceFormat::Openb
-        | TraceFormat::Alibaba2018 => cluster_for_table(path, format, sets),
+        | TraceFormat::Alibaba2018 => cluster_for_table(path, format, &told),
         TraceFormat::Canonical => {
-            let mut source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
+            let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
             let kinds = source.kinds().clone();
-            Ok(busy_pool(&kinds, &mut source, "the trace has no cluster")?)
+            Ok(told.busy_pool(&kinds, source, "the trace has no cluster")?)
         }
     }
 }
 
-/// One pool that the jobs of `source`, which are taken, keep busy.
-fn busy_pool(
-    kinds: &ResourceKinds,
-    source: &mut dyn JobSource,
-    why: &str,
-) -> Result<(Cluster, Option<String>), TraceError> {
-    let size = busy_size(source, kinds.len())?;
-    let kinds = (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), kinds.unit(kind)));
-    Ok(pool_of(&kinds.collect::<Vec<_>>(), &size, why))
+/// What changes say of a bare trace: how it is read, and what a run makes of its jobs.
+struct Told {
+    file: String,
+    trace: raw::Trace,
+    /// Tasks are stopped at their time limits.
+    enforce_limit: bool,
+    /// The cluster's resources are others than what is assumed here.
+    resources: bool,
+}
+
+/// What `sets` say of `[trace]` and `[run]`; whether the rest means anything is seen later.
+fn told(path: &Path, sets: &[String]) -> Result<Told, LoadError> {
+    #[derive(serde::Deserialize)]
+    struct File {
+        trace: raw::Trace,
+        #[serde(default)]
+        run: raw::Run,
+    }
+    let file = path.display().to_string();
+    let place = Place { file: &file, text: "" };
+    let is_read = |set: &&String| set.starts_with("trace.") || set.starts_with("run.");
+    let read: Vec<String> = sets.iter().filter(is_read).cloned().collect();
+    let text = set::apply(&file, "[trace]\nfile = \"\"\n", &read)?.text;
+    let read: File = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+    let others = ["cluster.resources", "cluster="];
+    let resources = sets.iter().any(|set| others.iter().any(|other| set.starts_with(other)));
+    Ok(Told { trace: read.trace, enforce_limit: read.run.enforce_limit, resources, file })
+}
+
+impl Told {
+    /// What a reader of a format assumes. Where somebody names the cluster's resources, and so the
+    /// amounts as well, the size does not matter, and what is told may be of those resources only.
+    fn assumed<A: Default>(
+        &self,
+        read: impl FnOnce(&raw::Trace) -> Result<A, String>,
+    ) -> Result<A, ScenarioError> {
+        match self.resources {
+            true => Ok(A::default()),
+            false => read(&self.trace).map_err(|why| self.error(why)),
+        }
+    }
+
+    /// What a resource is called, unless somebody has named them all.
+    fn name<'a>(&self, given: &'a Option<String>, usual: &'a str) -> &'a str {
+        given.as_deref().filter(|_| !self.resources).unwrap_or(usual)
+    }
+
+    fn kinds(&self, kinds: Vec<(String, Unit)>) -> Result<ResourceKinds, ScenarioError> {
+        ResourceKinds::new(kinds).map_err(|why| self.error(why.to_string()))
+    }
+
+    fn error(&self, what: String) -> ScenarioError {
+        Place { file: &self.file, text: "" }.whole(what)
+    }
+
+    /// One pool that the jobs of `source` keep busy.
+    fn busy_pool(
+        &self,
+        kinds: &ResourceKinds,
+        mut source: impl JobSource,
+        why: &str,
+    ) -> Result<(Cluster, Option<String>), TraceError> {
+        let size = match self.enforce_limit {
+            true => busy_size(&mut Changed::new(source, AtLimit), kinds.len())?,
+            false => busy_size(&mut source, kinds.len())?,
+        };
+        let kinds = (0..kinds.len()).map(|kind| (kinds.name(kind).to_owned(), kinds.unit(kind)));
+        Ok(pool_of(&kinds.collect::<Vec<_>>(), &size, why))
+    }
 }
 
 /// One pool of vcores and memory that the applications would keep busy from the first submission
 /// to the last.
-fn cluster_for_yarn(path: &Path, how: &str) -> Result<(Cluster, Option<String>), TraceError> {
-    let kinds = vec![("cpu".to_owned(), Unit::Milli), ("memory".to_owned(), Unit::Bytes)];
-    let kinds = ResourceKinds::new(kinds).expect("two named kinds are valid");
-    let assumptions = YarnAssumptions::default();
+fn cluster_for_yarn(
+    path: &Path,
+    told: &Told,
+    how: &str,
+) -> Result<(Cluster, Option<String>), LoadError> {
+    let cpu = told.name(&told.trace.processor_resource, "cpu").to_owned();
+    let memory_name = told.name(&told.trace.memory_resource, "memory").to_owned();
+    let kinds = told.kinds(vec![(cpu.clone(), Unit::Milli), (memory_name.clone(), Unit::Bytes)])?;
+    let assumptions = told.assumed(trace::yarn)?;
     let source = YarnSource::open(&Origin::path(path), &kinds, &assumptions, OnBadLine::Skip)?;
     let size = source.size();
     let memory = format!("{}GiB", size.memory.div_ceil(1 << 30));
     let note = format!(
-        "the ResourceManager's list has no cluster; one pool of {} cpu and {memory} is assumed, \
+        "the ResourceManager's list has no cluster; one pool of {} {cpu} and {memory} is assumed, \
          for which the offered load from the first submission to the last is about 1 (at most \
-         what all tasks hold at once); {how}.cpu=N",
+         what all tasks hold at once); {how}.{cpu}=N",
         size.vcores
     );
-    let amounts =
-        [("cpu".to_owned(), whole(size.vcores)), ("memory".to_owned(), Quantity::Text(memory))];
+    let amounts = [(cpu, whole(size.vcores)), (memory_name, Quantity::Text(memory))];
     Ok((Cluster::pool(amounts.into()), Some(note)))
 }
 
@@ -335,14 +412,13 @@ fn cluster_for_yarn(path: &Path, how: &str) -> Result<(Cluster, Option<String>),
 fn cluster_for_table(
     path: &Path,
     format: TraceFormat,
-    sets: &[String],
+    told: &Told,
 ) -> Result<(Cluster, Option<String>), LoadError> {
-    let options = table_options(path, format, sets)?;
+    let options = trace::table(&told.trace, format).map_err(|why| told.error(why))?;
     let origin = Origin::path(path);
     let kinds = table_resources(&origin, &options)?;
-    let place = || path.display().to_string();
     let too_many = |why: meed::ConfigError| TraceError::Header {
-        file: place().into(),
+        file: told.file.as_str().into(),
         line: 1,
         why: format!("resources: {why}"),
     };
@@ -356,8 +432,12 @@ fn cluster_for_table(
         return Ok((Cluster { resources, machines: Some(machines), node: Vec::new() }, None));
     }
     let known = ResourceKinds::new(kinds.clone()).map_err(too_many)?;
-    let size = TableSource::open(&origin, &known, &options, OnBadLine::Skip)?.size();
-    Ok(pool_of(&kinds, &size, "the table has no cluster"))
+    let source = TableSource::open(&origin, &known, &options, OnBadLine::Skip)?;
+    let why = "the table has no cluster";
+    match told.enforce_limit {
+        true => Ok(told.busy_pool(&known, source, why)?),
+        false => Ok(pool_of(&kinds, &source.size(), why)),
+    }
 }
 
 /// One pool that so much of each resource would be busy in the mean, and what is said of it.
@@ -408,29 +488,6 @@ fn nodes_beside(pods: &Path) -> Option<PathBuf> {
     let names =
         ["", ".gz", ".zst", ".xz"].map(|ending| format!("{before}node_list_all_node.csv{ending}"));
     names.iter().map(|name| pods.with_file_name(name)).find(|path| path.is_file())
-}
-
-/// What `sets` say of the table.
-fn table_options(
-    path: &Path,
-    format: TraceFormat,
-    sets: &[String],
-) -> Result<TableAssumptions, LoadError> {
-    #[derive(serde::Deserialize)]
-    struct File {
-        trace: raw::Trace,
-    }
-    let file = path.display().to_string();
-    let place = Place { file: &file, text: "" };
-    let of_trace: Vec<String> =
-        sets.iter().filter(|set| set.starts_with("trace.")).cloned().collect();
-    let text = set::apply(&file, "[trace]\nfile = \"\"\n", &of_trace)?.text;
-    let read: File = toml::from_str(&text).map_err(|error| place.toml(&error))?;
-    Ok(trace::table(&read.trace, format).map_err(|why| place.whole(why))?)
-}
-
-fn one_kind(name: &str) -> ResourceKinds {
-    ResourceKinds::new(vec![(name.to_owned(), Unit::Milli)]).expect("one named kind is valid")
 }
 
 #[cfg(test)]

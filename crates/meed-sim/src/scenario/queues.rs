@@ -23,6 +23,16 @@ pub(super) fn queues(
     Ok(queues::with_parents(plans, warnings))
 }
 
+/// Puts `plans` in the order that these names, with their parents, have where they are declared
+/// one after another; others last. So a queue that is there only because a change names it has the
+/// place that it has without the change, and ties are broken as they are without it.
+pub(super) fn in_order<'a>(plans: &mut [QueuePlan], names: impl Iterator<Item = &'a str>) {
+    let there = queues::with_parents(names.map(QueuePlan::plain).collect(), &mut Vec::new());
+    let places: BTreeMap<&str, usize> =
+        there.iter().map(|plan| plan.name.as_str()).zip(0..).collect();
+    plans.sort_by_key(|plan| places.get(plan.name.as_str()).copied().unwrap_or(usize::MAX));
+}
+
 /// Gives the leaves among `plans` what `[queues]` says and their own table among `declared` does
 /// not.
 pub(super) fn with_defaults(

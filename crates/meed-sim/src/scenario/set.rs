@@ -57,19 +57,35 @@ pub(super) fn of_set(set: &str, what: String) -> ScenarioError {
 }
 
 /// At the first `=` that stands in no quoted name.
-fn split(set: &str) -> Option<(&str, &str)> {
-    let mut quote = None;
-    let at = set.find(|letter| {
+pub(super) fn split(set: &str) -> Option<(&str, &str)> {
+    // A quote opens where a name begins; within it, in TOML, a backslash takes the next letter.
+    let (mut quote, mut escaped, mut begins) = (None, false, true);
+    let at = set.find(|letter: char| {
         match (quote, letter) {
-            (None, '"' | '\'') => quote = Some(letter),
+            _ if escaped => escaped = false,
+            (Some('"'), '\\') => escaped = true,
             (Some(open), _) if open == letter => quote = None,
+            (None, '"' | '\'') if begins => quote = Some(letter),
             (None, '=') => return true,
             _ => {}
         }
+        begins = letter == '.' || begins && letter.is_whitespace();
         false
     });
     // A quote that nobody closes is a letter.
     at.map(|at| (&set[..at], &set[at + 1..])).or_else(|| set.split_once('='))
+}
+
+/// What `key` names in `text`, the same however it is written: a queue by its name, though the key
+/// has its number or quotes.
+pub(super) fn path_of(text: &str, key: &str) -> Vec<String> {
+    let path = parts(key.trim());
+    let path = match text.parse::<DocumentMut>() {
+        Ok(document) => Queues::of(&document).named(path),
+        // Of a text that is none, the reading has told already.
+        Err(_) => path,
+    };
+    path.into_iter().map(|part| part.text).collect()
 }
 
 fn parts(key: &str) -> Vec<Part> {
@@ -132,6 +148,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_key_is_the_same_by_number_and_by_name() {
+        let text = "[[queue]]\nname = \"a.x\"\n[[queue]]\nname = \"b\"\n";
+        let path = |key: &str| path_of(text, key).join("|");
+        for key in ["queue.0.weight", "queue.a.x.weight", "queue.\"a.x\".weight"] {
+            assert_eq!(path(key), "queue|a.x|weight", "{key}");
+        }
+        assert_eq!(path("queue.1.policy.quantum"), "queue|b|policy|quantum");
+        assert_eq!(path("queue.2.weight"), "queue|2|weight");
+        assert_eq!(path("policy . quantum"), "policy|quantum");
+    }
+
+    #[test]
     fn sets_values_by_path() {
         let text =
             "[policy]\nquantum = 1\n[[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n[[job]]\n";
@@ -147,6 +175,10 @@ mod tests {
             ("queue.\"1\".weight=3", "[[queue]]\nname = \"1\"\nweight = 3"),
             ("queue.x.y.weight=3", "[[queue]]\nname = \"x.y\"\nweight = 3"),
             ("queue.\"x=y\".weight=3", "[[queue]]\nname = \"x=y\"\nweight = 3"),
+            ("queue.\"a\\\"=b\".weight=3", "[[queue]]\nname = 'a\"=b'\nweight = 3"),
+            ("queue.o'neil.weight='3'", "[[queue]]\nname = \"o'neil\"\nweight = '3'"),
+            ("queue.7.ann.weight=3", "[[queue]]\nname = \"7.ann\"\nweight = 3"),
+            ("queue.1.policy.quantum=1h", "name = \"b\"\n\n[queue.policy]\nquantum = \"1h\""),
             ("queue.u/v @w.order=fifo", "[[queue]]\nname = \"u/v @w\"\norder = \"fifo\""),
         ] {
             let changed = apply("f", text, &[set.to_owned()]).expect("a valid change").text;

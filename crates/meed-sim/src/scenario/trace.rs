@@ -179,7 +179,7 @@ impl TracePlan {
     }
 }
 
-fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
+pub(super) fn philly(raw: &raw::Trace) -> Result<PhillyAssumptions, String> {
     let default = PhillyAssumptions::default();
     let aligns = [("start", PhillyAlign::Start), ("end", PhillyAlign::End)];
     let shapes =
@@ -261,7 +261,7 @@ fn kubernetes(raw: &raw::Trace) -> Result<KubernetesQueues, String> {
     one_of("queues", &raw.queues, &queues, KubernetesQueues::default())
 }
 
-fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
+pub(super) fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
     let default = YarnAssumptions::default();
     let queues = [
         ("queue", YarnQueues::Queue),
@@ -341,7 +341,7 @@ fn one_of<T: Clone>(
     )
 }
 
-fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
+pub(super) fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
     let default = SwfAssumptions::default();
     let queues = [
         ("user", SwfQueues::User),
@@ -380,7 +380,7 @@ fn swf(raw: &raw::Trace) -> Result<SwfAssumptions, String> {
     })
 }
 
-fn mwf(raw: &raw::Trace) -> Result<MwfAssumptions, String> {
+pub(super) fn mwf(raw: &raw::Trace) -> Result<MwfAssumptions, String> {
     let default = MwfAssumptions::default();
     let queues = [
         ("user", MwfQueues::User),
@@ -442,7 +442,7 @@ fn google(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<GoogleAssumptions, 
     })
 }
 
-fn swim(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<SwimAssumptions, String> {
+pub(super) fn swim(raw: &raw::Trace, kinds: &ResourceKinds) -> Result<SwimAssumptions, String> {
     let default = SwimAssumptions::default();
     let bytes = |key: &str, value: &Option<Quantity>, default: u64| match value {
         Some(value) => {

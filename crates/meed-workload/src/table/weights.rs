@@ -1,13 +1,15 @@
 //! Weights of tenants from a table: `queue,weight`, or what `sshare -P -a` and
 //! `sacctmgr -P show assoc` print.
 //!
-//! The first line names the columns. A row says by its user, where it has one, or else by its
-//! account or queue, whose weight it is; a user of an account may be a queue of its own or one
-//! below the account's, so a row has several names. Shares of Slurm that are their parent's are no
-//! weight.
-//! A wrong line is an error: weights are few, and written by somebody.
+//! The first line names the columns. A row is a user's where it has one, or else an account's; what
+//! stands in a column such as `queue` may be either. A user of an account may be a queue below the
+//! account's or a tenant of its own, so a row can have several names; the most exact one that is a
+//! queue counts. An account's row is of the account's queue, a user's never. Shares of Slurm that
+//! are their parent's are no weight.
+//! A wrong line is an error where it concerns a queue that there is: lists of a whole site hold
+//! much that is of nobody here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meed_config::quantity::{Quantity, weight};
 use meed_config::words::quote;
@@ -23,8 +25,9 @@ use crate::TraceError;
 /// Columns that hold a weight. Not `FairShare`, which in Slurm is a priority that results.
 const WEIGHTS: [&str; 5] = ["weight", "raw_shares", "shares", "share", "quota"];
 /// Columns that name whose it is, most exact first.
-const NAMES: [&str; 8] =
-    ["queue", "tenant", "user", "name", "team", "group", "project", "namespace"];
+const NAMES: [&str; 8] = ["queue", "tenant", USER, "name", "team", "group", "project", "namespace"];
+/// The column that holds users and nobody else.
+const USER: &str = "user";
 /// The column of those above the users.
 const ACCOUNT: &str = "account";
 /// Slurm's word for shares that are those of the account.
@@ -35,10 +38,21 @@ const INHERITED: &str = "parent";
 pub struct WeightRow {
     /// Its line.
     pub line: u64,
-    /// Names that a queue of this row can have.
+    /// Names of queues that are this row's alone, most exact first.
     pub names: Vec<String>,
-    /// The weight, as it is written: above 0.
+    /// Names that a tenant of this row can have, but not what stands above tenants: a user's own.
+    pub plain: Vec<String>,
+    /// It is an account's, with no user.
+    pub is_account: bool,
+    /// The weight, as it is written; nobody has looked whether it is one.
     pub weight: String,
+}
+
+impl WeightRow {
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        self.names.first().or(self.plain.first()).map_or("", String::as_str)
+    }
 }
 
 /// The rows of a table that concern queues that there are.
@@ -82,6 +96,8 @@ struct Columns {
     weight: usize,
     name: Option<usize>,
     account: Option<usize>,
+    /// The names are those of users.
+    users: bool,
 }
 
 impl Columns {
@@ -93,7 +109,10 @@ impl Columns {
         let found = || format!("the columns are {}; {}", names.join(", "), wanted());
         let weight = first(&WEIGHTS).ok_or_else(found)?;
         match name.or(account) {
-            Some(_) => Ok(Columns { weight, name, account }),
+            Some(_) => {
+                let users = name.is_some_and(|name| words[name] == USER);
+                Ok(Columns { weight, name, account, users })
+            }
             None => Err(found()),
         }
     }
@@ -113,69 +132,124 @@ impl Columns {
         if name.is_empty() && account.is_empty() {
             return Err("the row names nobody".to_owned());
         }
-        let quantity = Quantity::Text(written.to_owned());
-        weight(&quantity)
-            .map_err(|why| format!("the weight of {}: {why}", quote_of(name, account)))?;
+        let (names, plain) = names_in(name, account, self.users);
         Ok(Some(WeightRow {
             line: record.line,
-            names: names_in(name, account),
+            names,
+            plain,
+            is_account: name.is_empty(),
             weight: written.to_owned(),
         }))
     }
 }
 
-fn quote_of(name: &str, account: &str) -> String {
-    quote(if name.is_empty() { account } else { name }.as_bytes())
-}
-
-/// Names of queues that `name` in `account` can have; in a table of jobs a dot in a name becomes an
-/// underscore.
-fn names_in(name: &str, account: &str) -> Vec<String> {
+/// Names of queues that `name` in `account` can have, and those that only a tenant can have; in a
+/// table of jobs a dot in a name becomes an underscore.
+fn names_in(name: &str, account: &str, users: bool) -> (Vec<String>, Vec<String>) {
     let plain = |name: &str| name.replace('.', "_");
-    let mut names = match (name, account) {
-        ("", account) => vec![account.to_owned(), plain(account)],
-        (name, "") => vec![name.to_owned(), plain(name)],
+    let both = |name: &str| {
+        let mut both = vec![name.to_owned(), plain(name)];
+        both.dedup();
+        both
+    };
+    match (name, account) {
+        ("", account) => (both(account), Vec::new()),
+        (name, "") if users => (Vec::new(), both(name)),
+        (name, "") => (both(name), Vec::new()),
         (name, account) => {
             let below = format!("{}.{}", plain(account), plain(name));
-            vec![format!("{account}.{name}"), below, name.to_owned(), plain(name)]
+            let mut names = vec![format!("{account}.{name}"), below];
+            names.dedup();
+            (names, both(name))
         }
-    };
-    names.dedup();
-    names
+    }
 }
 
-/// What `rows` say of the queues that there are.
+/// What `rows` say of these `queues`.
 ///
 /// # Errors
 ///
-/// Two rows that give a queue different weights.
+/// What a row says of a queue is no weight; two rows give a queue different weights.
 pub fn weights_of<'a>(
     origin: &Origin,
     rows: &'a [WeightRow],
-    is_queue: impl Fn(&str) -> bool,
+    queues: &BTreeSet<String>,
 ) -> Result<WeightsFound<'a>, TraceError> {
+    let whose = Whose::of(rows, queues);
     let mut found: BTreeMap<&str, &WeightRow> = BTreeMap::new();
     let mut others = 0;
     for row in rows {
-        let Some(name) = row.names.iter().find(|name| is_queue(name)) else {
+        let fail = |why: String| header(origin.name(), row.line, why);
+        let Some(name) = whose.queue_of(row) else {
             others += 1;
             continue;
         };
+        weight(&Quantity::Text(row.weight.clone()))
+            .map_err(|why| fail(format!("the weight of {}: {why}", quote(name.as_bytes()))))?;
         let before = found.insert(name, row).filter(|before| before.weight != row.weight);
         if let Some(before) = before {
-            let why = format!(
+            return Err(fail(format!(
                 "queue {} has the weight {} here and {} on line {}; a queue has one weight (a user \
                  of several accounts is a queue below each with --map tenant=account/user)",
                 quote(name.as_bytes()),
                 row.weight,
                 before.weight,
                 before.line
-            );
-            return Err(header(origin.name(), row.line, why));
+            )));
         }
     }
     let pairs = found.into_iter().map(|(name, row)| (name, row.weight.as_str()));
     Ok(WeightsFound { weights: pairs.collect(), others })
+}
+
+/// Who the queues are, users or accounts: sites have users and accounts of one name.
+struct Whose<'a> {
+    queues: &'a BTreeSet<String>,
+    /// Names of accounts, and of users.
+    accounts: BTreeSet<&'a str>,
+    users: BTreeSet<&'a str>,
+    /// A tenant that is called as a user and as an account is the user.
+    to_users: bool,
+}
+
+impl<'a> Whose<'a> {
+    fn of(rows: &'a [WeightRow], queues: &'a BTreeSet<String>) -> Whose<'a> {
+        let accounts = rows.iter().filter(|row| row.is_account);
+        let accounts: BTreeSet<&str> =
+            accounts.flat_map(|row| row.names.iter().map(String::as_str)).collect();
+        let users: BTreeSet<&str> =
+            rows.iter().flat_map(|row| row.plain.iter().map(String::as_str)).collect();
+        let of = |own: &BTreeSet<&str>, other: &BTreeSet<&str>| {
+            own.difference(other).filter(|name| queues.contains(**name)).count()
+        };
+        // Where users stand below their accounts, or more tenants are called as accounts only, a
+        // tenant of both names is the account.
+        let below = rows
+            .iter()
+            .any(|row| !row.plain.is_empty() && row.names.iter().any(|name| queues.contains(name)));
+        let to_users = !below && of(&users, &accounts) >= of(&accounts, &users);
+        Whose { queues, accounts, users, to_users }
+    }
+
+    /// The queue that a row is of.
+    fn queue_of<'r>(&self, row: &'r WeightRow) -> Option<&'r str> {
+        let is_own = |name: &&String| {
+            let others = row.is_account && self.to_users && self.users.contains(name.as_str());
+            self.queues.contains(*name) && !(others && self.is_tenant(name))
+        };
+        let is_plain = |name: &&String| {
+            self.is_tenant(name) && (self.to_users || !self.accounts.contains(name.as_str()))
+        };
+        let own = row.names.iter().find(is_own);
+        own.or_else(|| row.plain.iter().find(is_plain)).map(String::as_str)
+    }
+
+    /// Whether it is a queue with nothing below it.
+    fn is_tenant(&self, name: &str) -> bool {
+        let below = format!("{name}.");
+        let next = self.queues.range::<String, _>(&below..).next();
+        self.queues.contains(name) && !next.is_some_and(|next| next.starts_with(&below))
+    }
 }
 
 #[cfg(test)]
@@ -188,9 +262,6 @@ mod tests {
 
     #[test]
     fn reads_plain_tables_and_what_slurm_prints() {
-        let sshare = "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\n\
-            root|||0.0|0|1.0|\n";
-        assert!(read(sshare).is_err(), "shares that are empty are no weight");
         for (text, expected) in [
             ("queue,weight\nads,2.5\n", "ads=2.5"),
             ("\nTeam\tShares\nml.vision\t3\n", "ml.vision/ml_vision=3"),
@@ -199,12 +270,16 @@ mod tests {
                 "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\n\
                  root||1|1.0|0|1.0|\n bio||20|0.5|7|0.5|\n  bio|ann|parent|0.5|7|0.5|0.25\n  \
                  bio|j.doe|3|0.5|7|0.5|0.25\n",
-                "root=1 bio=20 bio.j.doe/bio.j_doe/j.doe/j_doe=3",
+                "root=1 bio=20 bio.j.doe/bio.j_doe or j.doe/j_doe=3",
             ),
             ("Account|User|Share|\nbio||5|\n", "bio=5"),
         ] {
             let rows = read(text).expect(text);
-            let words = rows.iter().map(|row| format!("{}={}", row.names.join("/"), row.weight));
+            let words = rows.iter().map(|row| {
+                let names = [&row.names, &row.plain].map(|names| names.join("/"));
+                let names = names.into_iter().filter(|names| !names.is_empty());
+                format!("{}={}", names.collect::<Vec<_>>().join(" or "), row.weight)
+            });
             assert_eq!(words.collect::<Vec<_>>().join(" "), expected, "{text}");
         }
     }
@@ -215,9 +290,6 @@ mod tests {
             ("", "w:1: the file is empty; wanted is"),
             ("queue,wait\na,1\n", "w:1: the columns are queue, wait; wanted is"),
             ("User,FairShare\na,0.5\n", "w:1: the columns are User, FairShare; wanted is"),
-            ("queue,weight\na,1\nb,0\n", "w:3: the weight of \"b\": 0 is not a weight"),
-            ("queue,weight\na,-1\n", "w:2: the weight of \"a\": "),
-            ("queue,weight\na,\n", "w:2: the weight of \"a\": "),
             ("queue,weight\n,1\n", "w:2: the row names nobody"),
             ("queue,weight\n\"a,1\n", "w:2: a quote is opened"),
         ] {
@@ -226,18 +298,62 @@ mod tests {
         }
     }
 
+    fn found(text: &str, queues: &[&str]) -> Result<(String, usize), String> {
+        let (origin, rows) = (Origin::bytes("w", "".as_bytes()), read(text).expect(text));
+        let queues = queues.iter().map(|name| (*name).to_owned()).collect();
+        let found = weights_of(&origin, &rows, &queues).map_err(|why| why.to_string())?;
+        let words = found.weights.iter().map(|(name, weight)| format!("{name}={weight}"));
+        Ok((words.collect::<Vec<_>>().join(" "), found.others))
+    }
+
     #[test]
     fn one_queue_has_one_weight() {
-        let origin = Origin::bytes("w", "".as_bytes());
-        let rows = read("account,user,weight\nx,a,1\ny,a,1\nz,c,1\n").expect("valid");
-        let found = weights_of(&origin, &rows, |name| name == "a").expect("one weight");
-        assert_eq!(found, WeightsFound { weights: [("a", "1")].into(), others: 1 });
-        let rows = read("account,user,weight\nx,a,1\ny,a,2\n").expect("valid");
-        let error = weights_of(&origin, &rows, |name| name == "a").expect_err("two weights");
-        assert!(
-            error.to_string().starts_with("w:3: queue \"a\" has the weight 2 here and 1 on line 2")
-        );
-        let below = weights_of(&origin, &rows, |name| name != "a").expect("two queues");
-        assert_eq!(below.weights, [("x.a", "1"), ("y.a", "2")].into());
+        let same = found("account,user,weight\nx,a,1\ny,a,1\nz,c,1\n", &["a"]);
+        assert_eq!(same, Ok(("a=1".to_owned(), 1)));
+        let text = "account,user,weight\nx,a,1\ny,a,2\n";
+        let error = found(text, &["a"]).expect_err("two weights");
+        assert!(error.starts_with("w:3: queue \"a\" has the weight 2 here and 1 on line 2"));
+        let below = found(text, &["x.a", "y.a", "x", "y"]);
+        assert_eq!(below, Ok(("x.a=1 y.a=2".to_owned(), 0)));
+    }
+
+    #[test]
+    fn a_user_and_an_account_of_one_name_are_two() {
+        // The user bio, of the account chem, and the account bio.
+        let text = "account,user,share\nbio,,20\nchem,,30\nbio,ann,2\nchem,bio,3\n";
+        for (queues, expected, others) in [
+            // Queues are users.
+            (&["bio", "ann"][..], "ann=2 bio=3", 2),
+            // Accounts.
+            (&["bio", "chem"], "bio=20 chem=30", 2),
+            // Users below accounts; some jobs have no user.
+            (&["bio", "bio.ann", "chem", "chem.bio"], "bio=20 bio.ann=2 chem=30 chem.bio=3", 0),
+            (&["bio", "bio.ann", "chem"], "bio=20 bio.ann=2 chem=30", 1),
+            (&["bio", "chem", "chem.bio"], "bio=20 chem=30 chem.bio=3", 1),
+            // What has others below it is no user.
+            (&["bio", "bio.x"], "bio=20", 3),
+        ] {
+            let found = found(text, queues).expect("valid");
+            assert_eq!(found, (expected.to_owned(), others), "{queues:?}");
+        }
+        // A list of users only says nothing of a parent.
+        assert_eq!(found("user,weight\nbio,3\n", &["bio", "bio.x"]), Ok((String::new(), 1)));
+        assert_eq!(found("queue,weight\nbio,3\n", &["bio", "bio.x"]), Ok(("bio=3".into(), 0)));
+    }
+
+    #[test]
+    fn only_weights_that_are_used_must_be_weights() {
+        let text = "account,user,share\nroot,root,0\nbig,,2000000\nbio,,\nbio,ann,5\n";
+        assert_eq!(found(text, &["ann"]), Ok(("ann=5".to_owned(), 3)));
+        for (queue, expected) in [
+            ("root", "w:2: the weight of \"root\": 0 is not a weight"),
+            ("big", "w:3: the weight of \"big\": "),
+            ("bio", "w:4: the weight of \"bio\": "),
+        ] {
+            let error = found(text, &[queue, "ann"]).expect_err(queue);
+            assert!(error.starts_with(expected), "{queue}: {error}");
+        }
+        let error = found("queue,weight\na,-1\n", &["a"]).expect_err("below 0");
+        assert!(error.starts_with("w:2: the weight of \"a\": "), "{error}");
     }
 }

@@ -35,7 +35,11 @@ pub(super) fn is_mapreduce(text: &str) -> bool {
         && toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("mapreduce"))
 }
 
-pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError> {
+pub(super) fn parse(
+    file: &str,
+    text: String,
+    added: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
     let place = Place { file, text: &text };
     let raw: RawMapReduce = toml::from_str(&text).map_err(|error| place.toml(&error))?;
     refuse_other_world(&raw, &place)?;
@@ -72,6 +76,7 @@ pub(super) fn parse(file: &str, text: String) -> Result<Scenario, ScenarioError>
         kinds,
         text: String::new(),
     };
+    scenario.check_added(added)?;
     let names = Names::of(&scenario.queues);
     for (entry, queue) in raw.mapreduce.queues() {
         super::cluster::at(&place, &Spanned::new(entry, ()), names.check_leaf(queue))?;
@@ -223,7 +228,7 @@ impl Scenario {
 
     /// The scenario of this world that `text` is.
     pub(crate) fn of_mapreduce_text(file: &str, text: String) -> Result<Scenario, ScenarioError> {
-        parse(file, text)
+        parse(file, text, &[])
     }
 
     /// Something that this scenario cannot do.
