@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use crate::keys;
 
 /// Most pods of a gang.
-const MOST: u32 = 10_000;
+const MOST: u32 = 1000;
 
 /// The gang that a pod names.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -90,7 +90,7 @@ mod tests {
             (json!({ size: "8" }), "names no gang"),
             (json!({ gang: "g", size: "0" }), "is `0`"),
             (json!({ gang: "g", size: "all" }), "is `all`"),
-            (json!({ gang: "g", size: "10001" }), "from 1 to 10000"),
+            (json!({ gang: "g", size: "1001" }), "from 1 to 1000"),
         ] {
             let why = read(labels).unwrap().unwrap_err();
             assert!(why.contains(part), "{why}");

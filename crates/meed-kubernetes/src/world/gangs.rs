@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use meed::{Gang, JobId, QueueId, Time};
 
 use super::pods::Refusal;
-use super::{Order, Placed, PodJob, Stand, World, must};
+use super::{Order, Placed, PodJob, PodRow, Stand, World, must};
 use crate::error::KubernetesError;
 use crate::pod::gang::{GangLabel, GangName};
 use crate::pod::{PodName, PodSeen};
@@ -38,6 +38,8 @@ pub(super) struct Gangs {
     groups: BTreeMap<(String, String), u32>,
     /// Pods that are to be looked at again.
     again: BTreeSet<String>,
+    /// Gangs that have lost a pod: one of those that gather is looked at again, and that is enough.
+    lost: BTreeSet<(String, GangName)>,
 }
 
 impl PodJob {
@@ -134,6 +136,18 @@ impl World {
 
     /// Pods of gangs that have changed are looked at again.
     pub(super) fn settle_gangs(&mut self, now: Time) -> Result<(), KubernetesError> {
+        for key in std::mem::take(&mut self.gangs.lost) {
+            let members = self.gangs.members.get(&key).into_iter().flatten();
+            let mut gathering = members.filter(|uid| {
+                let row = self.pods.get(*uid);
+                let is_refused = |row: &PodRow| matches!(row.stand, Stand::Refused(_));
+                row.is_some_and(|row| {
+                    is_refused(row) && row.said.is_some_and(|said| said.starts_with("Gang"))
+                })
+            });
+            let one = gathering.next().cloned();
+            self.gangs.again.extend(one);
+        }
         while let Some(uid) = self.gangs.again.pop_first() {
             if let Some(Stand::Refused(seen)) = self.pods.get(&uid).map(|row| &row.stand) {
                 let seen = (**seen).clone();
@@ -151,7 +165,7 @@ impl Gangs {
         members.remove(uid);
         match members.is_empty() {
             true => _ = self.members.remove(&key),
-            false => self.look_at(key),
+            false => _ = self.lost.insert(key),
         }
     }
 
@@ -168,7 +182,9 @@ struct Gathered {
     begun: bool,
     /// One of it is in the engine, and waits.
     waits: bool,
-    /// Those that gather, this one included, in order.
+    /// How many gather, this one included.
+    there: u32,
+    /// These, in order, where they may be enough.
     pods: Vec<PodSeen>,
 }
 
@@ -193,14 +209,13 @@ impl World {
         if gathered.begun || size <= 1 {
             return self.come(seen, leaf, now);
         }
-        let there = u32::try_from(gathered.pods.len()).unwrap_or(u32::MAX);
         if gathered.waits {
             let note = format!("the pods of its {name} that came before wait for their turn");
             self.refuse(seen, "GangWaits", note);
             return Ok(());
         }
-        if there < size {
-            let note = format!("{there} of {size} pods of its {name} are in its queue");
+        if gathered.there < size {
+            let note = format!("{} of {size} pods of its {name} are there", gathered.there);
             self.refuse(seen, "GangIncomplete", note);
             return Ok(());
         }
@@ -225,9 +240,11 @@ impl World {
         let namespace = &seen.name.namespace;
         let size = self.size_of(namespace, gang)?;
         let key = (namespace.clone(), gang.name.clone());
-        let mut all = Gathered { begun: false, waits: false, pods: vec![seen.clone()] };
-        let members = self.gangs.members.get(&key).into_iter().flatten();
-        for row in members.filter_map(|uid| self.pods.get(uid)) {
+        let mut all = Gathered { begun: false, waits: false, there: 1, pods: vec![seen.clone()] };
+        let members = self.gangs.members.get(&key);
+        // As long as it is not complete nobody is read: whoever comes costs one look at each.
+        let may_be_whole = members.map_or(0, BTreeSet::len) >= usize::try_from(size).unwrap_or(0);
+        for row in members.into_iter().flatten().filter_map(|uid| self.pods.get(uid)) {
             if let Some(other) = row.gang.as_ref().filter(|other| other.size != gang.size) {
                 let count = |size: Option<u32>| size.map_or_else(String::new, |n| n.to_string());
                 let (own, theirs) = (count(gang.size), count(other.size));
@@ -243,10 +260,12 @@ impl World {
             match &row.stand {
                 Stand::Sent(_) | Stand::Lifted(_) | Stand::Bound(_) => all.begun = true,
                 Stand::Waits(_) if row.name.uid != seen.name.uid => all.waits = true,
+                Stand::Refused(_) if row.name.uid == seen.name.uid => {}
+                Stand::Refused(_) if !may_be_whole => all.there += 1,
                 Stand::Refused(other)
-                    if row.name.uid != seen.name.uid
-                        && self.wants(other).is_ok_and(|it| it == Some((leaf, false))) =>
+                    if self.wants(other).is_ok_and(|it| it == Some((leaf, false))) =>
                 {
+                    all.there += 1;
                     all.pods.push((**other).clone());
                 }
                 _ => {}

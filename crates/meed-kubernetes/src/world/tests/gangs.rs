@@ -52,7 +52,7 @@ fn a_gang_starts_when_all_are_there_and_all_fit() {
         }
         let (reason, note) = test.note_of("c").unwrap();
         assert_eq!(reason, "GangIncomplete");
-        assert_eq!(note, "3 of 4 pods of its gang `g` are in its queue");
+        assert_eq!(note, "3 of 4 pods of its gang `g` are there");
         assert_eq!(test.books(queue).0, 0);
         test.seen(&gang[3]);
         assert_eq!(names(&test.starts()), [""; 0], "three cores are free");
@@ -108,6 +108,23 @@ fn a_gang_that_loses_a_pod_while_it_waits_gathers_again() {
     assert_eq!(test.books("binds").0, 0, "three gather");
     test.seen(&of_gang("e", "binds", "4"));
     assert_eq!(names(&test.starts()), ["a", "c", "d", "e"]);
+}
+
+#[test]
+fn a_large_gang_that_is_never_whole_costs_little() {
+    let mut test = Test::new();
+    let all: Vec<Pod> = (0..900).map(|n| of_gang(&format!("u{n:03}"), "binds", "1000")).collect();
+    let began = std::time::Duration::from_micros(unix_micros().unsigned_abs());
+    all.iter().for_each(|pod| test.seen(pod));
+    test.said();
+    for pod in &all {
+        test.gone(pod);
+        let now = test.later();
+        test.world.decide(now).unwrap();
+    }
+    let took = std::time::Duration::from_micros(unix_micros().unsigned_abs()) - began;
+    assert!(took.as_secs() < 30, "{took:?}");
+    assert_eq!(test.books("binds").0, 0);
 }
 
 #[test]
