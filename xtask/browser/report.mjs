@@ -57,6 +57,12 @@ try {
     .filter((box) => box.clientHeight > 0 && (box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1)).map((box) => `${box.getAttribute("aria-label")} (${box.scrollWidth} of ${box.clientWidth} wide, ${box.scrollHeight} of ${box.clientHeight} high)`));
   await page.screenshot({ path: path.join(env.PICTURES, "report-print.png"), fullPage: true });
   demand(cut.length === 0, "no table is cut in print" + (cut.length ? ": " + cut.join(", ") : ""));
+  const short = await page.evaluate(() => {
+    const names = [...document.querySelectorAll("tbody th, .entry .name")].filter((name) => name.clientWidth > 0);
+    names.forEach((name) => { name.textContent = "a-name-that-is-longer-than-any-column-".repeat(4); });
+    return names.filter((name) => name.scrollWidth > name.clientWidth + 1 && getComputedStyle(name).overflowX !== "visible").length;
+  });
+  demand(short === 0, "no name is cut in print" + (short ? `: ${short} are` : ""));
   // Of a run that ends early: a tenant of whom no job has ended has lost most, and is not left out.
   await page.setViewportSize({ width: 1440, height: 1000 });
   await page.emulateMedia({ media: "screen" });

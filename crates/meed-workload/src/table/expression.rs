@@ -82,6 +82,16 @@ pub(super) fn is_missing(value: &[u8]) -> bool {
     }
 }
 
+/// Whether a name says that there is none: as [`is_missing`], but people are called `na`, `none`
+/// or `unknown`, so words count only as programs write them.
+fn is_nobody(value: &[u8]) -> bool {
+    const WORDS: [&str; 9] = ["None", "Unknown", "NULL", "null", "NaN", "nan", "NA", "N/A", "n/a"];
+    match value.iter().all(u8::is_ascii_alphabetic) || value.contains(&b'/') {
+        true => value.is_empty() || WORDS.iter().any(|word| value == word.as_bytes()),
+        false => is_missing(value),
+    }
+}
+
 impl Source {
     /// Reads `text`, where the columns are called `names`.
     pub(super) fn read(text: &str, names: &[String]) -> Result<Source, String> {
@@ -154,14 +164,14 @@ impl Source {
         })
     }
 
-    /// The parts of its path, each with `take`; false where one is missing.
+    /// The parts of its path, which are names, each with `take`; false where one is missing.
     pub(super) fn path<'a>(&'a self, record: &'a Record, mut take: impl FnMut(&'a [u8])) -> bool {
         if let Some(constant) = &self.constant {
             take(constant);
             return true;
         }
         let whole = |alternative: &&Alternative| {
-            alternative.parts.iter().all(|part| !is_missing(part.get(record)))
+            alternative.parts.iter().all(|part| !is_nobody(part.get(record)))
         };
         let Some(found) = self.alternatives.iter().find(whole) else { return false };
         found.parts.iter().for_each(|part| take(part.get(record)));
@@ -345,6 +355,13 @@ mod tests {
         }
         for word in ["0", "7", "nobody", "-1"] {
             assert!(!is_missing(word.as_bytes()), "{word}");
+            assert!(!is_nobody(word.as_bytes()), "{word}");
+        }
+        for word in ["", "Unknown", "None", "NULL", "NaN", "NA", "n/a", "\\N", "-", "(null)"] {
+            assert!(is_nobody(word.as_bytes()), "{word}");
+        }
+        for word in ["na", "Na", "none", "unknown", "NONE", "nat", "invalid", "a/b"] {
+            assert!(!is_nobody(word.as_bytes()), "{word}");
         }
     }
 }

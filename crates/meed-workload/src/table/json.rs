@@ -1,8 +1,9 @@
 //! Records of JSON lines: an object on each line.
 //!
 //! Columns are the names of the values in it; those of an object inside are joined to its name by a
-//! dot (`resources.cpu`), an array is its text. The columns are those of the first rows; what later
-//! rows have besides is passed over. Numbers are taken as they are written.
+//! dot (`resources.cpu`), an array is its text. The columns are the names of all rows, of which the
+//! first thousand may lack some: a longer file is read once more, for its names only, before it is
+//! read. Numbers are taken as they are written.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub(super) struct JsonLines {
     pub(super) lines: Lines,
     columns: BTreeMap<String, usize>,
     /// Whether names that are new become columns.
-    pub(super) learns: bool,
+    learns: bool,
 }
 
 type Object<'a> = BTreeMap<String, &'a RawValue>;
@@ -30,6 +31,15 @@ type Object<'a> = BTreeMap<String, &'a RawValue>;
 impl JsonLines {
     pub(super) fn new(lines: Lines) -> JsonLines {
         JsonLines { lines, columns: BTreeMap::new(), learns: true }
+    }
+
+    /// These lines, from the first one on, of which the names are those of all that `self` has read
+    /// and will read: nothing more becomes a column.
+    pub(super) fn learned(mut self, lines: Lines) -> JsonLines {
+        let mut record = Record::default();
+        // What cannot be read is told by who reads it; names that are too many are passed over.
+        while let Ok(Some(_)) = self.next(&mut record) {}
+        JsonLines { lines, columns: self.columns, learns: false }
     }
 
     /// Names of the columns that are known, in order.

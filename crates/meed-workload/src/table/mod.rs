@@ -346,9 +346,13 @@ impl Table {
             let Some(found) = table.reader.next(&mut record)? else { break };
             table.sample.push((record.line, found.map(|()| record.copy())));
         }
-        if let Reader::Json(lines) = &mut table.reader {
-            lines.learns = false;
+        if let Reader::Json(lines) = table.reader {
+            let mut lines = lines.learned(Lines::new(origin.open()?, LINE_LIMIT));
+            for _ in 0..table.sample.len() {
+                lines.next(&mut record)?;
+            }
             table.names = lines.names();
+            table.reader = Reader::Json(lines);
         }
         Ok(table)
     }

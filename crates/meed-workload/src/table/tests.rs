@@ -113,6 +113,34 @@ fn what_is_mapped_is_taken() {
 }
 
 #[test]
+fn names_that_come_late_are_columns() {
+    let json = TableAssumptions { form: TableForm::JsonLines, ..options(&[]) };
+    let row = |job: u32| format!("{{\"user\":\"a\",\"submit\":{job},\"duration\":1,\"cpus\":1}}\n");
+    let late = "{\"user\":\"b\",\"submit\":2000,\"duration\":1,\"cpus\":1,\"gpus\":2}\n";
+    let text = (0..1500).map(row).collect::<String>() + late;
+    let found = read(&text, &json);
+    assert_eq!(found.len(), 1501, "no row is lost, and none is there twice");
+    assert_eq!(found[0], "1 a 0 1x 1000/0/0 1");
+    assert_eq!(found[1500], "1501 b 2000 1x 1000/0/2000 1");
+    // Of a bare table it is a resource; a mapping may name it.
+    let origin = Origin::bytes("jobs.jsonl", text.as_bytes());
+    let kinds = table_resources(&origin, &json).expect("a table");
+    assert_eq!(kinds.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["cpu", "gpu"]);
+    let mapped = TableAssumptions { map: options(&[("cpu", "gpus|cpus")]).map, ..json };
+    assert_eq!(read(&text, &mapped)[1500], "1501 b 2000 1x 2000/0/0 1");
+}
+
+#[test]
+fn people_may_be_called_as_words_for_nothing() {
+    let text = "user,submit,duration,cpu\nna,0,1,1\nnone,0,1,1\nNaN,0,1,1\nunknown,0,none,1\n\
+        unknown,0,1,1\n-,0,1,1\nnone,0,1,1\n";
+    let mut source = open_as(text, &options(&[]), OnBadLine::Skip).unwrap();
+    assert_eq!(source.queues(), ["na", "none", "unknown"]);
+    // A duration that is `none` is still none.
+    assert_eq!(rows(&mut source).len(), 4);
+}
+
+#[test]
 fn lines_of_json_are_rows() {
     let text = concat!(
         r#"{"id":"a","user":"ann","submit":"2026-01-01T00:00:00+01:00","runtime":90,"#,
