@@ -9,7 +9,7 @@ use meed_sim::replay::{Recording, verify};
 use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{until, with_plane};
 
-fn is_as_recorded(path: &Path, run: &str) -> Recording {
+pub(crate) fn is_as_recorded(path: &Path, run: &str) -> Recording {
     let recording = Recording::open(path, Some(run)).expect("a run of the log");
     let difference = verify(&recording, &mut Unwatched).expect("it runs again");
     assert!(difference.is_none(), "run {run}: {difference:?}");

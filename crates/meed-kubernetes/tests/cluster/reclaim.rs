@@ -6,6 +6,7 @@ use kube::api::DynamicObject;
 use serde_json::json;
 
 use crate::cluster::Meed;
+use crate::log::is_as_recorded;
 use crate::plane::{until, with_plane};
 
 /// Soon, so that a test need not wait for hours.
@@ -20,7 +21,9 @@ fn a_pod_is_evicted_for_who_is_owed_when_its_budget_allows() {
         plane.nodes(1).await;
         plane.queue("alpha", "Binds").await;
         plane.queue("beta", "Binds").await;
-        let mut meed = Meed::start(&plane, RECLAIM);
+        let path = plane.state().join("decisions.jsonl");
+        let log = format!("--log={}", path.display());
+        let mut meed = Meed::with(&plane, RECLAIM, &[&log]);
         meed.decides().await;
         plane.submit("alpha", "a", 2, "4", "").await;
         until("alpha has all", 20, async || plane.ran(&["alpha"]).await.len() == 2).await;
@@ -49,7 +52,7 @@ fn a_pod_is_evicted_for_who_is_owed_when_its_budget_allows() {
         // Another leader goes on with it.
         meed.signal("KILL");
         meed.ended(5).await;
-        let mut next = Meed::start(&plane, RECLAIM);
+        let mut next = Meed::with(&plane, RECLAIM, &[&log]);
         next.decides().await;
         let budgets: kube::Api<DynamicObject> =
             plane.api("policy/v1", "PodDisruptionBudget", Some("alpha"));
@@ -61,6 +64,9 @@ fn a_pod_is_evicted_for_who_is_owed_when_its_budget_allows() {
         .await;
         assert_eq!(plane.all_pods("alpha").await.len(), 1);
         next.end().await;
+        for run in ["1", "2"] {
+            is_as_recorded(&path, run);
+        }
         // What the evicted pod has used is still charged: it is gone, and nobody else tells.
         let charged = async |queue: &str| {
             plane.read_queue(queue).await.status.and_then(|status| status.charged).unwrap_or(0.0)
