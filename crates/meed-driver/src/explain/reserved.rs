@@ -68,7 +68,8 @@ pub struct Holder {
     /// When they are expected to end, by their limits or as far as was learned; `null`: nobody
     /// knows.
     pub ends_s: Option<f64>,
-    /// They run longer than was expected, and are expected to run twice as long, four times, and so on.
+    /// They run longer than was expected, and are expected to run twice as long, four times, and so
+    /// on.
     pub is_over: bool,
 }
 

@@ -7,9 +7,9 @@
 //! tasks of one demand have few distinct estimates, and each of these is one shape: to eight steps
 //! for each doubling, at most an eighth above the mean.
 //!
-//! Only tasks without a limit have one: replacing limits was tried, and is far worse (see
-//! `docs/wide-jobs.md`). A group gets it when it arrives, and keeps it. Where it was too short, reservations
-//! move as they do for limits (`holds::kept::expected_end`).
+//! Only tasks without a limit have one: replacing limits was tried, and is far worse
+//! (`docs/wide-jobs.md`). A group gets it when it arrives, and keeps it. Where it was too short,
+//! the reservation that it puts off is drained (`holds`).
 //!
 //! Tasks that failed, were lost or stopped teach nothing: how long they would have run is unknown.
 //! A queue that is removed keeps what it has learned, for it may come back. Cost: O(1) for each end

@@ -90,7 +90,8 @@ pub struct RunningView {
     pub started: Time,
     /// When it is expected to end, which is after now; `None`: nobody knows.
     pub expected_end: Option<Time>,
-    /// Whether it runs longer than was expected: then it is expected to run twice as long, and so on.
+    /// Whether it runs longer than was expected: then it is expected to run twice as long, and so
+    /// on.
     pub is_over: bool,
 }
 
