@@ -153,6 +153,7 @@ impl Words<'_> {
         let from = |expected: Option<f64>| match expected {
             None if held.reclaims => "as soon as tasks have stopped that were told to".to_owned(),
             Some(at) => format!("from {} on, in {}", clock(at), length(at - now)),
+            None if held.drained => "it was put off once; what comes free there is kept".to_owned(),
             None => "nobody knows from when on, and what comes free there is kept".to_owned(),
         };
         let whom = match held.tasks {

@@ -22,14 +22,17 @@ pub struct Reserved {
     pub demand: BTreeMap<String, f64>,
     /// Where: on one node, but for gangs.
     pub nodes: Vec<HeldNode>,
-    /// From when on there is room, as far as limits tell; `null`: nobody knows, and what comes
-    /// free there is kept.
+    /// From when on there is room, as far as limits and estimates tell; `null`: nobody knows, or
+    /// it was put off and is drained; what comes free there is kept.
     pub expected_s: Option<f64>,
     /// Since when it has the reservation.
     pub since_s: f64,
     /// Whether tasks are being stopped there for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reclaims: bool,
+    /// Whether it was put off where estimates are learned: nobody is let in before it any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drained: bool,
     /// How often it was put off: something ran longer than was expected, or a node went.
     pub put_off: u32,
     /// How it has moved, in order; only where the run was made again up to now.
@@ -142,6 +145,7 @@ fn told<J, K: Journal>(driver: &Driver<J, K>, hold: &ReservationView) -> Reserve
         expected_s: hold.at.map(meed::Time::as_secs_f64),
         since_s: hold.since.as_secs_f64(),
         reclaims: hold.reclaims,
+        drained: hold.drained,
         put_off: hold.moved,
         moves: Vec::new(),
     }

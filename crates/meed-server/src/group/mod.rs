@@ -3,7 +3,7 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | `BASE` | where this process may make groups ([`place`]) |
+//! | `BASE` | where this process may make groups (`place`) |
 //! | `BASE/meed-NAME` | the server's; its name is that of the state folder's journal |
 //! | `BASE/meed-NAME/JOB-TASK-ATTEMPT` | an attempt's, called as its folder is |
 //!

@@ -12,7 +12,7 @@
 //! the reservation that it puts off is drained (`holds`).
 //!
 //! Tasks that failed, were lost or stopped teach nothing: how long they would have run is unknown.
-//! A queue that is removed keeps what it has learned, for it may come back. Cost: O(1) for each end
+//! A queue that is removed keeps what it has learned until it is forgotten. Cost: O(1) for each end
 //! and each group.
 
 use crate::policy::Estimates;

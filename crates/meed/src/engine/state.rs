@@ -201,8 +201,9 @@ impl Engine {
             engine.room.tell_limits();
             engine.room.set_now(engine.now);
         }
-        if let Some(learned) = &mut engine.learned {
-            learned.restore(state)?;
+        match &mut engine.learned {
+            Some(learned) => learned.restore(state)?,
+            None => ensure!(state.last_runs.is_empty(), "last_runs", "nothing is learned"),
         }
         // Earlier versions did not tell; then a row of every queue that ever was is there.
         let parents: Vec<QueueRow> =

@@ -251,6 +251,56 @@ fn without_limits_reservations_look_as_far_as_was_learned() {
     }
 }
 
+/// Short estimates that do not hold let nobody in before a reservation for ever: once it is put off
+/// its node is drained, and it starts when what ran then has ended. One that could start elsewhere
+/// at once does.
+#[test]
+fn a_reservation_that_estimates_put_off_is_drained() {
+    let learns = Policy { estimates: Estimates::Learned, ..reserve("fifo", Reservations::ONE) };
+    for elsewhere in [false, true] {
+        let mut config = slots_config(2, &learns, &["A", "B"]);
+        if elsewhere {
+            config.nodes.push(config.nodes[0].clone());
+            config.nodes[1].name = "other".to_owned();
+        }
+        let mut engine = engine(&config);
+        let end = |engine: &mut Engine, at: u64, task: AllocationId| {
+            engine.apply(secs(at), Event::TaskEnded(task)).expect("it runs");
+        };
+        // B's tasks last a second, as far as is known.
+        arrive(&mut engine, 0, "B", tasks(2, 1, None));
+        for start in decide(&mut engine) {
+            end(&mut engine, 1, start.allocation);
+        }
+        let blocked = if elsewhere { 4 } else { 2 };
+        arrive(&mut engine, 1, "B", tasks(blocked, 1, None));
+        let ran: Vec<Start> = decide(&mut engine);
+        let wide = arrive(&mut engine, 1, "A", tasks(1, 2, None));
+        decide(&mut engine);
+        let seen = |engine: &Engine| {
+            engine.reservations().map(|held| (held.at.is_some(), held.drained)).next()
+        };
+        assert_eq!(seen(&engine), Some((true, false)), "it is expected to start");
+        let first = engine.reservations().next().expect("it is there").nodes[0].0;
+        let there = |on: bool| ran.iter().filter(move |start| (start.node == first) == on);
+        // At 3 all run for longer than was expected; one place comes free where room is held.
+        let mut left = there(true);
+        end(&mut engine, 3, left.next().expect("two run there").allocation);
+        let short = arrive(&mut engine, 3, "B", tasks(1, 1, Some(1)));
+        assert_eq!(decide(&mut engine), [], "nobody is let in any more");
+        assert_eq!(seen(&engine), Some((false, true)), "it is drained");
+        match elsewhere {
+            true => there(false).for_each(|start| end(&mut engine, 4, start.allocation)),
+            false => end(&mut engine, 9, left.next().expect("one runs there").allocation),
+        }
+        let starts = decide(&mut engine);
+        assert_eq!(starts[0].job, wide);
+        assert_eq!(starts[0].node != first, elsewhere);
+        let others: Vec<JobId> = starts[1..].iter().map(|start| start.job).collect();
+        assert_eq!(others, if elsewhere { vec![short] } else { vec![] });
+    }
+}
+
 /// When tasks of a job's group that got reservations at one instant start by, the last first.
 type Promises = BTreeMap<(JobId, u32, Time), Vec<Time>>;
 

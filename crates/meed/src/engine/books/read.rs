@@ -83,12 +83,12 @@ impl Books {
         self.meter.kind()
     }
 
-    /// What each of `leaves` has lent and borrowed, and those that are forgotten.
     /// Whether a leaf has lent more than it has borrowed.
     pub(in crate::engine) fn is_lender(&self, now: Time, leaf: QueueRow) -> bool {
         self.meter.is_lender(now, leaf.index())
     }
 
+    /// What each of `leaves` has lent and borrowed, and those that are forgotten.
     pub(in crate::engine) fn lending(
         &self,
         leaves: &[QueueRow],

@@ -9,7 +9,7 @@
 //!
 //! - With `reserve_after` whoever is first and fits nowhere is passed over for so long before it
 //!   gets one: meanwhile nobody else gets one either. Not who has lent more than it has borrowed,
-//!   where the order has a memory: what was lent comes back without delay.
+//!   where the order has a memory: it gets the next that may be made.
 //! - A reservation is kept until its task starts, whoever is first meanwhile. So a task that has
 //!   one waits no longer than the tasks that hold its room.
 //! - It moves to an earlier instant whenever room comes free, in the order in which they were made;
@@ -17,8 +17,8 @@
 //!   a node goes. That is counted.
 //! - A task that runs beyond its limit is expected to run twice as long, and so on.
 //! - Where estimates are learned, one that is put off is *drained*: from then on what comes free on
-//!   its nodes is kept, and it stays there. Else short estimates would let others in before it for
-//!   ever.
+//!   its nodes is kept, and it stays there unless it could start elsewhere at once. Else short
+//!   estimates would let others in before it for ever.
 //! - Where nobody knows when enough will end, the node is drained: what comes free there is kept.
 //!
 //! A gang has one reservation for all tasks that start together, on one node or on several
@@ -567,7 +567,7 @@ pub struct ReservationView {
     pub moved: u32,
     /// Whether it waits where it is for tasks that were told to stop.
     pub reclaims: bool,
-    /// Whether it was put off by what was learned of others: nobody is let in before it any more.
+    /// Whether it was put off where estimates are learned: nobody is let in before it any more.
     pub drained: bool,
 }
 

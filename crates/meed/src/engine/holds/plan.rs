@@ -238,11 +238,15 @@ impl Engine {
             }
             let hold = &mut holds.list[index];
             let before = hold.clone();
-            let later = homeless && is_later(before.at, at);
+            let later = is_later(before.at, at);
             hold.moved = hold.moved.saturating_add(u32::from(later));
             hold.drained |= later && holds.drains;
-            let at = at.filter(|&at| !hold.drained || at == self.now);
-            (hold.at, hold.nodes) = (at, nodes);
+            (hold.at, hold.nodes) = match hold.drained && at != Some(self.now) {
+                // Where it could start now it does; elsewhere it would begin to wait anew.
+                true if !homeless => (None, before.nodes.clone()),
+                true => (None, nodes),
+                false => (at, nodes),
+            };
             if hold.stays() && !before.stays() {
                 // For those that come before it: what it waits for is its own from now on.
                 holds.pushed.extend(hold.rows());
@@ -460,15 +464,15 @@ impl<'a> Plan<'a> {
         fits
     }
 
-    /// The place of one that stays where it is: it starts as soon as there is room. `None`: it
-    /// waited for tasks that were being stopped there; all have, and there is none.
+    /// The place of one that stays where it is: it starts as soon as there is room. `None`: there
+    /// is none, and no task is being stopped there.
     fn own_place_now(&mut self, hold: &Hold, stopping: &BTreeSet<AllocationId>) -> Option<Place> {
         if hold.is_pinned() {
             self.give_back(hold);
         }
         let now = self.engine.now;
         let fits = hold.parts().all(|(node, part)| self.at(node).profile.fits(&part.need, now));
-        let waits = fits || hold.drained || self.engine.stops_there(hold, stopping);
+        let waits = fits || self.engine.stops_there(hold, stopping);
         waits.then(|| (fits.then_some(now), hold.nodes.clone()))
     }
 

@@ -95,6 +95,7 @@ impl Engine {
             let (since, moved, reclaims, drained) =
                 (row.since, row.moved, row.reclaims, row.drained);
             let holds = self.holds.as_mut().expect("checked above");
+            ensure!(!drained || holds.drains, at("drained"), "nothing is learned");
             let tries = row.tries.unwrap_or_else(|| holds.first_try(since));
             let from = row.at;
             let hold = Hold {

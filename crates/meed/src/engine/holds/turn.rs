@@ -7,7 +7,8 @@
 //!
 //! With `reserve_after` whoever is first is passed over at first, and for that long nobody gets a
 //! reservation: a task that is narrow, or short of its turn by chance, seldom needs one. Under
-//! orders with memory not a queue that has lent more than it has borrowed: it gets back at once.
+//! orders with memory not a queue that has lent more than it has borrowed: it gets the next that
+//! may be made.
 //!
 //! Keys are as they stand: a reservation charges nothing, so that with several at once a queue that
 //! is far behind may have all of them. Cost: the parked leaf that is first is woken and parked
@@ -47,11 +48,11 @@ impl Engine {
         if !waits || !self.room.could_turn(self.work.group(slot).turn()) {
             return false;
         }
-        let lends = self.books.is_lender(self.now, self.leaf_of(slot));
+        let remembers = self.holds.as_ref().is_some_and(|holds| holds.remembers);
+        let lends = remembers && self.books.is_lender(self.now, self.leaf_of(slot));
         let holds = self.holds.as_mut().expect("there is patience");
         let since = *holds.passed.entry(slot).or_insert(self.now);
-        let owed = lends && holds.remembers;
-        !owed && self.now < since.saturating_add(holds.patience)
+        !lends && self.now < since.saturating_add(holds.patience)
     }
 
     /// See [`Engine::next_with_holds`].

@@ -153,7 +153,6 @@ impl Model {
                 let sides = sides.into_iter().find(|(a, b)| a != b);
                 other.at.is_none()
                     && !other.reclaims
-                    && !other.drained
                     && sides.is_some_and(|(first, last)| self.owes(first, last))
             };
             let others = self.holds.iter().enumerate().filter(|(other, _)| *other != at);

@@ -303,7 +303,7 @@ impl Model {
             let pinned = kept && self.stays(&held);
             let fit = |&on: &(usize, u64)| self.fit_from(of, on, self.now, Some(at));
             let fits = pinned && held.nodes.iter().all(fit);
-            if fits || pinned && (held.drained || self.stops_there(&held)) {
+            if fits || pinned && self.stops_there(&held) {
                 (self.holds[at].at, self.holds[at].counts) = (fits.then_some(self.now), true);
                 freed |= fits;
                 continue;
@@ -320,13 +320,17 @@ impl Model {
                 _ => (best, nodes),
             };
             let mut starts = (!rank.0).then_some(rank.1);
-            let put_off = !kept && held.at.is_some_and(|at| starts.is_none_or(|now| now > at));
+            let put_off = held.at.is_some_and(|at| starts.is_none_or(|now| now > at));
             let learns = self.queues[0].spec.policy.estimates == Estimates::Learned;
-            let before = (held.nodes, held.at);
+            let (mut nodes, before) = (nodes, (held.nodes, held.at));
             let held = &mut self.holds[at];
             held.drained |= learns && put_off;
+            // It waits on its nodes, unless it could start elsewhere now.
             if held.drained && starts != Some(self.now) {
                 starts = None;
+                if kept {
+                    nodes = before.0.clone();
+                }
             }
             (held.nodes, held.at, held.counts) = (nodes, starts, true);
             // What it left is there for those after it.

@@ -95,7 +95,7 @@ impl Engine {
     fn held_against(&self, holds: &Holds, wanted: &Wanted<'_>) -> BTreeMap<NodeRow, Signed> {
         let winner = self.leaf_of(wanted.hold.slot);
         let gives_way = |hold: &Hold| {
-            let may = hold.at.is_none() && !hold.stays();
+            let may = hold.at.is_none() && !hold.is_pinned();
             may && self.owing(winner, self.leaf_of(hold.slot)).is_some()
         };
         let counts = |hold: &&Hold| !std::ptr::eq(*hold, wanted.hold) && !gives_way(hold);
