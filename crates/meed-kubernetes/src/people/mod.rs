@@ -1,7 +1,7 @@
 //! What people ask a cluster: `meed kubernetes queues` and `why`.
 //!
 //! Read only, through the kubeconfig, with the rights of who asks; all of it stands in objects that
-//! the leader writes. Texts of others are shown as one short line ([`shown`]).
+//! the leader writes. Texts of others are shown as one short line (`shown`).
 
 mod queues;
 mod why;
