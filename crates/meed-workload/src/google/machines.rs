@@ -3,7 +3,7 @@
 //! Both are in the scale of the trace: the largest machine has 1000 natural units of cpu and of
 //! memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use meed::{Labels, MAX_MICROS, NodeSpec, ResourceKinds, Resources, Unit};
@@ -152,8 +152,9 @@ const MAX_PLATFORM: usize = 200;
 const MAX_CAPACITY: u64 = 1000 * MACHINE;
 
 /// Reads a machine_events file as published: time, machine id, event (0 ADD, 1 REMOVE, 2 UPDATE),
-/// platform, CPUs, memory. Machines added at 0 are there at the start; everything later is a
-/// change. Machines are called `m` and their id, and have a label `platform`.
+/// platform, CPUs, memory. Machines added at 0 are there at the start; all else is a change, also
+/// when one leaves at 0 and comes back. Machines are called `m` and their id, and have a label
+/// `platform`.
 pub fn read_machine_events(
     origin: &Origin,
     kinds: &ResourceKinds,
@@ -161,7 +162,7 @@ pub fn read_machine_events(
 ) -> Result<Machines, TraceError> {
     let found = resolve(kinds)?;
     let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
-    let mut cell = Cell { machines: Machines::default(), last: 0, there: BTreeMap::new() };
+    let mut cell = Cell::default();
     cell.machines.bad = BadLines::new(on_bad_line);
     while let Some(line) = lines.next_line()? {
         if line.is_empty() {
@@ -273,11 +274,15 @@ fn parse(line: &[u8], found: &[Option<usize>; 2], kinds: &ResourceKinds) -> Resu
     })
 }
 
+#[derive(Default)]
 struct Cell {
     machines: Machines,
     last: u64,
     /// Capacity of each machine that is there.
     there: BTreeMap<u64, Resources>,
+    /// Machines of the start that left at time 0 too: they are in `nodes`, so when they are added
+    /// once more, that is a change.
+    left_at_start: BTreeSet<u64>,
 }
 
 impl Cell {
@@ -313,6 +318,9 @@ impl Cell {
             }
             (Kind::Remove, Some(_), _) => {
                 self.there.remove(&event.id);
+                if event.time == 0 {
+                    self.left_at_start.insert(event.id);
+                }
                 MachineChange::Leaves(name)
             }
             (Kind::Update, Some(old), Some(new)) if *old != new => {
@@ -329,7 +337,11 @@ impl Cell {
         };
         self.last = event.time;
         match change {
-            MachineChange::Joins(node) if event.time == 0 => self.machines.nodes.push(node),
+            MachineChange::Joins(node)
+                if event.time == 0 && !self.left_at_start.contains(&event.id) =>
+            {
+                self.machines.nodes.push(node);
+            }
             change => self.machines.changes.push((time(event.time), change)),
         }
         Ok(true)
@@ -437,6 +449,10 @@ mod tests {
             let lenient = read(&text, OnBadLine::Skip).unwrap();
             assert_eq!((lenient.bad(), lenient.nodes.len()), (1, 1), "{line}");
         }
+        let back = "0,6,0,,0.5,0.5\n0,6,1,,,\n0,6,0,,0.25,0.5\n0,6,1,,,\n0,6,0,,0.5,0.25\n";
+        let machines = read(back, OnBadLine::Stop).unwrap();
+        assert_eq!((machines.nodes.len(), machines.nodes[0].name.as_str()), (1, "m6"));
+        assert_eq!(machines.changes.len(), 4, "a node that comes back is no second node");
         let empty = read("", OnBadLine::Skip).unwrap_err().to_string();
         assert!(
             empty.starts_with("m.csv: no machines: no line adds a machine at time 0"),

@@ -4,17 +4,18 @@
 //! each in kB. Nodes are called by the cluster and a number from 1, as in the log's host names.
 //! Labels: cluster, host, cpus. The speed is checked, not used: tasks take as long everywhere.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meed::{Labels, MAX_AMOUNT, NodeSpec, ResourceKinds, Resources, Unit};
 
 use super::assumptions::resolve;
+use super::hosts::Hosts;
 use super::nodespec::{CLUSTER, CPUS, HOST};
 use crate::error::{BadLines, BadRow};
 use crate::fields::Column;
 use crate::machines::Machines;
 use crate::{OnBadLine, TraceError};
+use meed_config::words::quote;
 use meed_files::lines::{LINE_LIMIT, Lines};
 use meed_files::open::Origin;
 
@@ -39,18 +40,15 @@ pub fn read_machines(
     let found = resolve(kinds, None, None, "a machines file's")?;
     let mut lines = Lines::new(origin.open()?, LINE_LIMIT);
     let mut machines = Machines { bad: BadLines::new(on_bad_line), ..Machines::default() };
-    let mut clusters: BTreeSet<String> = BTreeSet::new();
+    let mut hosts = Hosts::default();
     while let Some(line) = lines.next_line()? {
         if line.trim_ascii().is_empty() {
             continue;
         }
         machines.lines += 1;
         let room = MAX_NODES - machines.nodes.len();
-        match cluster(line, found, kinds, room, &clusters) {
-            Ok((name, nodes)) => {
-                clusters.insert(name);
-                machines.nodes.extend(nodes);
-            }
+        match cluster(line, found, kinds, room, &mut hosts) {
+            Ok(nodes) => machines.nodes.extend(nodes),
             Err(problem) => {
                 let (name, number) = (Arc::clone(lines.input().name()), lines.number());
                 machines.bad.note(&name, number, problem)?;
@@ -69,13 +67,14 @@ pub fn read_machines(
     Err(TraceError::NoMachines { file: Arc::clone(origin.name()), why })
 }
 
+/// The nodes of one line, which `hosts` takes note of.
 fn cluster(
     line: &[u8],
     (cpu, ram): (usize, Option<usize>),
     kinds: &ResourceKinds,
     room: usize,
-    known: &BTreeSet<String>,
-) -> Result<(String, Vec<NodeSpec>), BadRow> {
+    hosts: &mut Hosts,
+) -> Result<Vec<NodeSpec>, BadRow> {
     let columns: Vec<&[u8]> =
         line.split(u8::is_ascii_whitespace).filter(|column| !column.is_empty()).collect();
     if !COLUMNS.contains(&columns.len()) {
@@ -93,9 +92,6 @@ fn cluster(
         Ok(name) if name.len() <= 200 => name.to_owned(),
         _ => return Err(NAME.wrong(value(NAME), "is no name; wanted are up to 200 letters")),
     };
-    if known.contains(&name) {
-        return Err(NAME.wrong(value(NAME), "is there already; names of clusters are distinct"));
-    }
     let count = NODES.whole(value(NODES), room as u64)?;
     let processors = PROCESSORS.whole(value(PROCESSORS), MAX_AMOUNT / Unit::Milli.scale())?;
     if count == 0 || processors == 0 {
@@ -112,6 +108,10 @@ fn cluster(
         };
         capacity.as_mut_slice()[kind] = MEMORY.whole(text, MAX_AMOUNT / 1024)? * 1024;
     }
+    hosts.add(&name, count).map_err(|host| {
+        let what = format!("has a node {}, which is there already", quote(host.as_bytes()));
+        NAME.wrong(value(NAME), &what)
+    })?;
     let node = |number: u64| {
         let host = format!("{name}{number}");
         let labels =
@@ -119,6 +119,5 @@ fn cluster(
         let labels: Labels = labels.map(|(label, value)| (label.to_owned(), value)).into();
         NodeSpec { labels, ..NodeSpec::new(host, capacity) }
     };
-    let nodes = (1..=count).map(node).collect();
-    Ok((name, nodes))
+    Ok((1..=count).map(node).collect())
 }

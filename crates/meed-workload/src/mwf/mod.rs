@@ -15,6 +15,7 @@
 //! every line by the same code. Cost: memory for one line and the names of the queues.
 
 mod assumptions;
+mod hosts;
 mod machines;
 mod nodespec;
 mod rows;

@@ -209,7 +209,7 @@ fn machines_files_become_nodes_with_labels() {
         ("0 a 1 1 1", "no memory (column 6, in kB), but the cluster has the resource \"memory\""),
         (
             "0 zegox 1 1 1 1",
-            "column 2 (name): \"zegox\" is there already; names of clusters are distinct",
+            "column 2 (name): \"zegox\" has a node \"zegox1\", which is there already",
         ),
     ];
     for (line, expected) in rows {
