@@ -5,10 +5,11 @@
 //! was there before the crash. Where they are not (another version decided otherwise), what was
 //! recorded is what happened: all is played once more, each start as it is told.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use meed::place::Placement;
-use meed::{Config, ConfigError, Start, Time};
+use meed::{AllocationId, Config, ConfigError, Start, Time};
 use meed_journal::{Arrival, Fact, Header, Opened, Reclaimed, Record, Started, TaskKey};
 use meed_store::{Seq, Snapshot, Store, StoreError, UnixMillis};
 use serde::Serialize;
@@ -296,74 +297,75 @@ impl<J> Player<'_, J> {
             return Ok(());
         }
         let driver = &mut self.driver;
-        let otherwise = |seq, what| Stopped::Otherwise { seq, what };
         let mut decided = Vec::new();
         let on = |start: Start| decided.push(start.allocation);
         let done = driver.decide_at(at, on);
         done.map_err(|why| OpenError::Record { seq: last, what: why.to_string() })?;
-        let mut recorded = starts.iter();
-        for id in decided {
-            let row = *driver.running(id).expect("it has just started");
-            let key = driver.job(row.job).expect("it lives").key();
-            let Some((seq, start)) = recorded.next() else {
-                let what = format!("job {key}, task {} starts at {at}, unrecorded", row.task);
-                return Err(otherwise(last, what));
-            };
-            let node = &driver.engine().node(row.node).0.name;
-            let (task, attempt) = (row.task, row.attempt);
-            if (key, task, attempt, node.as_str())
-                != (&start.job, start.task, start.attempt, start.node.as_str())
-            {
-                let what = format!(
-                    "{} starts on {}; this version decides job {key}, task {task} on {node}",
-                    start.key(),
-                    start.node
-                );
-                return Err(otherwise(*seq, what));
-            }
-        }
-        if let Some((seq, start)) = recorded.next() {
-            let what = format!("{} starts; this version starts nothing", start.key());
-            return Err(otherwise(*seq, what));
-        }
-        self.compare_stops(last, stops)
+        let stopped = driver.take_stops();
+        let start = |&id: &AllocationId| Told::of(driver, id, true);
+        let recorded = starts.into_iter().map(|(seq, start)| {
+            let node = Some(start.node.to_string());
+            (seq, Told { task: start.key(), node })
+        });
+        compare(last, recorded, decided.iter().map(start))?;
+        let stop = |stop: &meed::Stop| Told::of(driver, stop.allocation, false);
+        let recorded =
+            stops.into_iter().map(|(seq, stop)| (seq, Told { task: stop.key(), node: None }));
+        compare(last, recorded, stopped.iter().map(stop))
     }
+}
 
-    /// Who is told to stop for others, compared with what was recorded.
-    fn compare_stops(
-        &mut self,
-        last: Seq,
-        recorded: Vec<(Seq, Box<Reclaimed>)>,
-    ) -> Result<(), Stopped> {
-        let driver = &mut self.driver;
-        let decided = driver.take_stops();
-        let key = |stop: &meed::Stop| {
-            let row = driver.running(stop.allocation).expect("it runs");
-            let job = driver.job(row.job).expect("it lives").key().clone();
-            TaskKey { job, task: row.task, attempt: row.attempt }
-        };
-        let mut recorded = recorded.into_iter();
-        for stop in &decided {
-            let mine = key(stop);
-            match recorded.next() {
-                Some((_, theirs)) if theirs.key() == mine => {}
-                Some((seq, theirs)) => {
-                    let theirs = theirs.key();
-                    let what = format!("{theirs} is to stop; this version decides {mine}");
-                    return Err(Stopped::Otherwise { seq, what });
-                }
-                None => {
-                    let what = format!("{mine} is to stop, unrecorded");
-                    return Err(Stopped::Otherwise { seq: last, what });
-                }
+/// A start or a stop, as it is compared.
+#[derive(PartialEq, Eq)]
+struct Told {
+    task: TaskKey,
+    /// Where it starts; `None`: it is to stop.
+    node: Option<String>,
+}
+
+impl Told {
+    fn of<J>(driver: &Driver<J, Off>, id: AllocationId, starts: bool) -> Told {
+        let row = driver.running(id).expect("it runs");
+        let job = driver.job(row.job).expect("it lives").key().clone();
+        let node = starts.then(|| driver.engine().node(row.node).0.name.clone());
+        Told { task: TaskKey { job, task: row.task, attempt: row.attempt }, node }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.node {
+            Some(node) => write!(f, "{} starts on {node}", self.task),
+            None => write!(f, "{} is to stop", self.task),
+        }
+    }
+}
+
+/// The first difference between what was recorded, of which `last` is the last record, and what is
+/// decided now.
+fn compare(
+    last: Seq,
+    mut recorded: impl Iterator<Item = (Seq, Told)>,
+    decided: impl Iterator<Item = Told>,
+) -> Result<(), Stopped> {
+    for mine in decided {
+        match recorded.next() {
+            Some((_, theirs)) if theirs == mine => {}
+            Some((seq, theirs)) => {
+                let what = format!("{theirs}; this version decides: {mine}");
+                return Err(Stopped::Otherwise { seq, what });
+            }
+            None => {
+                let what = format!("{mine}, unrecorded");
+                return Err(Stopped::Otherwise { seq: last, what });
             }
         }
-        match recorded.next() {
-            None => Ok(()),
-            Some((seq, theirs)) => {
-                let what = format!("{} is to stop; this version stops nothing", theirs.key());
-                Err(Stopped::Otherwise { seq, what })
-            }
+    }
+    match recorded.next() {
+        None => Ok(()),
+        Some((seq, theirs)) => {
+            let what = format!("{theirs}; this version decides nothing more");
+            Err(Stopped::Otherwise { seq, what })
         }
     }
 }

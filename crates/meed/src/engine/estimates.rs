@@ -16,6 +16,7 @@
 //! and each group.
 
 use crate::policy::Estimates;
+use crate::policy::Policy;
 use crate::spec::QueueRow;
 use crate::state::{State, StateError, ensure};
 use crate::time::Span;
@@ -35,7 +36,7 @@ pub(super) struct Learned {
 
 impl Learned {
     /// `None`: the policy learns nothing.
-    pub(super) fn of(root: &crate::policy::Policy) -> Option<Learned> {
+    pub(super) fn of(root: &Policy) -> Option<Learned> {
         (root.estimates == Estimates::Learned).then(Learned::default)
     }
 

@@ -252,33 +252,38 @@ impl Meter {
 
     /// Whether a leaf has lent more than it has borrowed up to `now`, whole units. O(1).
     pub(crate) fn is_lender(&self, now: Time, leaf: usize) -> bool {
-        let (mut pool, mut lending) = (self.pool.clone(), self.leaves[leaf].lending.clone());
-        pool.advance(now);
-        pool.settle(&mut lending);
-        let (so_far, _) = lending.so_far(now);
+        let (so_far, _) = self.leaves[leaf].lending_seen(&self.pool_seen(now), now);
         so_far.lent > so_far.borrowed
     }
 
     /// What each of `leaves` has lent and borrowed up to `now`, and those that are forgotten; over
     /// all leaves and those the sums are equal to the unit.
     pub(crate) fn lending(&self, now: Time, leaves: &[usize]) -> (Vec<Lending>, Lending) {
-        // On copies, for a reading ahead of time must not move the books; and over all leaves, for
-        // what rounding kept back is known of all together only.
-        let mut pool = self.pool.clone();
-        pool.advance(now);
-        let part = |meter: &LeafMeter| {
-            let mut lending = meter.lending.clone();
-            pool.settle(&mut lending);
-            lending.so_far(now)
-        };
-        let known = self.leaves.iter().map(part);
+        // Over all leaves, for what rounding kept back is known of all together only.
+        let pool = self.pool_seen(now);
+        let known = self.leaves.iter().map(|leaf| leaf.lending_seen(&pool, now));
         let parts = known.chain([self.forgotten]).collect();
         let all = lending::balance(parts, pool.beyond());
         (leaves.iter().map(|&leaf| all[leaf]).collect(), all[self.leaves.len()])
     }
+
+    /// A copy at `now`: a reading ahead of time must not move the books.
+    fn pool_seen(&self, now: Time) -> Pool {
+        let mut pool = self.pool.clone();
+        pool.advance(now);
+        pool
+    }
 }
 
 impl LeafMeter {
+    /// What the leaf has lent and borrowed up to `now`, at which the `pool` is; see
+    /// [`LeafLending::so_far`].
+    fn lending_seen(&self, pool: &Pool, now: Time) -> (Lending, u64) {
+        let mut lending = self.lending.clone();
+        pool.settle(&mut lending);
+        lending.so_far(now)
+    }
+
     #[inline]
     fn measure_entitled(&mut self, now: Time, demand: u128) {
         let entitled = demand.min(u128::from(self.share)) as u64;

@@ -241,14 +241,12 @@ impl Engine {
             let later = is_later(before.at, at);
             hold.moved = hold.moved.saturating_add(u32::from(later));
             hold.drained |= later && holds.drains;
-            (hold.at, hold.nodes) = match hold.drained && at != Some(self.now) {
-                // Where it could start now it does; elsewhere it would begin to wait anew.
-                true if !homeless => (None, before.nodes.clone()),
-                true => (None, nodes),
-                false => (at, nodes),
-            };
+            // Where it could start now it does; elsewhere it would begin to wait anew.
+            let waits_on = hold.drained && at != Some(self.now);
+            hold.at = at.filter(|_| !waits_on);
+            hold.nodes = if waits_on && !homeless { before.nodes.clone() } else { nodes };
             if hold.stays() && !before.stays() {
-                // For those that come before it: what it waits for is its own from now on.
+                // For those that come before it: what it waits for is kept for it from now on.
                 holds.pushed.extend(hold.rows());
             }
             plan.settle(&before, homeless, hold);

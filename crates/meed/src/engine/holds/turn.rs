@@ -44,14 +44,13 @@ impl Engine {
     /// The group is first in turn and fits nowhere: whether others are served before it for a
     /// while yet. Not one for which there is no node: nobody waits for that.
     fn is_passed_over(&mut self, slot: u32) -> bool {
-        let waits = self.holds.as_ref().is_some_and(|holds| holds.patience > Span::ZERO);
-        if !waits || !self.room.could_turn(self.work.group(slot).turn()) {
+        let leaf = self.leaf_of(slot);
+        let Some(holds) = &mut self.holds else { return false };
+        if holds.patience == Span::ZERO || !self.room.could_turn(self.work.group(slot).turn()) {
             return false;
         }
-        let remembers = self.holds.as_ref().is_some_and(|holds| holds.remembers);
-        let lends = remembers && self.books.is_lender(self.now, self.leaf_of(slot));
-        let holds = self.holds.as_mut().expect("there is patience");
         let since = *holds.passed.entry(slot).or_insert(self.now);
+        let lends = holds.remembers && self.books.is_lender(self.now, leaf);
         !lends && self.now < since.saturating_add(holds.patience)
     }
 
