@@ -10,7 +10,7 @@
 use meed_journal::JobKey;
 use serde::{Deserialize, Serialize};
 
-use super::JobRow;
+use super::{JobRow, Phase};
 
 /// Tasks by number, in order: the first of each run, and how many.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -93,6 +93,11 @@ impl JobRow {
     pub fn has(&self, key: &JobKey, task: u32) -> bool {
         let part = JobRow::part_of(key);
         self.place_of(self.number_of(key, task)) == (part, task)
+    }
+
+    /// Whether the job has begun and is held, and the scheduler's task of that name is this job's.
+    pub fn holds_rest_of(&self, key: &JobKey, task: u32) -> bool {
+        self.phase == Phase::Held && !self.parts.is_empty() && self.has(key, task)
     }
 
     /// How many tasks of the part that came last the scheduler was told of.

@@ -19,6 +19,10 @@ use crate::books::{JobPart, JobRow, Phase};
 use crate::protocol::{JobQuery, NotDone, RefusalKind};
 use crate::user::LocalUser;
 
+fn refuse(why: String) -> Checked<u64> {
+    Ok(Err(NotDone::new(RefusalKind::Wrong, why)))
+}
+
 impl World {
     pub(super) fn hold(
         &mut self,
@@ -27,7 +31,6 @@ impl World {
         verbs: &mut Vec<Verb>,
     ) -> Checked<u64> {
         let row = checked!(self.own(user, query)?);
-        let refuse = |why: String| Ok(Err(NotDone::new(RefusalKind::Wrong, why)));
         let id = row.id;
         match row.phase {
             Phase::Ended => return refuse(format!("job {id} has ended")),
@@ -103,7 +106,7 @@ impl World {
             return None;
         };
         let row = self.rows.get(&JobRow::id_of(&task.job)?)?;
-        if row.phase != Phase::Held || row.parts.is_empty() || !row.has(&task.job, task.task) {
+        if !row.holds_rest_of(&task.job, task.task) {
             return None;
         }
         self.joins_held(&task.job.clone(), task.task, task.attempt + 1);
@@ -113,7 +116,7 @@ impl World {
     /// A task joins the part that is held, after so many attempts in its own.
     pub(super) fn joins_held(&mut self, key: &JobKey, task: u32, attempts: u32) {
         let Some(row) = JobRow::id_of(key).and_then(|id| self.row_mut(id)) else { return };
-        if row.phase == Phase::Held && !row.parts.is_empty() && row.has(key, task) {
+        if row.holds_rest_of(key, task) {
             let (number, holds) = (row.number_of(key, task), row.holds);
             // Once it has joined, the part that it was in has it no more.
             row.parts.entry(holds).or_default().push(number);
@@ -132,8 +135,7 @@ impl World {
     ) -> Checked<u64> {
         let row = checked!(self.own(user, query)?);
         if row.phase != Phase::Held {
-            let why = format!("job {} is not held", row.id);
-            return Ok(Err(NotDone::new(RefusalKind::Wrong, why)));
+            return refuse(format!("job {} is not held", row.id));
         }
         if let Some(kept) = self.row_mut(row.id) {
             kept.phase = Phase::New;
@@ -145,21 +147,24 @@ impl World {
 
     /// The job's number of a task.
     pub(super) fn number(&self, task: &TaskKey) -> Result<u32, WorldError> {
-        if JobRow::part_of(&task.job) == 0 {
-            return Ok(task.task);
-        }
-        let row = JobRow::id_of(&task.job).map(|id| self.row_of(id)).transpose()?.flatten();
+        let row = self.row_of_part(task)?;
         Ok(row.map_or(task.task, |row| row.number_of(&task.job, task.task)))
     }
 
     /// Which attempt it is, over all parts.
     pub(super) fn attempt(&self, task: &TaskKey) -> Result<u32, WorldError> {
-        if JobRow::part_of(&task.job) == 0 {
-            return Ok(task.attempt);
-        }
-        let row = JobRow::id_of(&task.job).map(|id| self.row_of(id)).transpose()?.flatten();
+        let row = self.row_of_part(task)?;
         let before = row
             .and_then(|row| row.attempts_before.get(&row.number_of(&task.job, task.task)).copied());
         Ok(before.unwrap_or(0) + task.attempt)
+    }
+
+    /// The job, where the task is of a part that came after the first: only there do numbers and
+    /// attempts differ from the scheduler's.
+    fn row_of_part(&self, task: &TaskKey) -> Result<Option<JobRow>, WorldError> {
+        match JobRow::id_of(&task.job) {
+            Some(id) if JobRow::part_of(&task.job) > 0 => self.row_of(id),
+            _ => Ok(None),
+        }
     }
 }
