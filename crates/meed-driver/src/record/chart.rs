@@ -49,6 +49,8 @@ pub struct ChartTask {
     pub amount: f64,
     /// How it came to start.
     pub how: ChartStart,
+    /// At its end it was stopped for another: its room was taken back.
+    pub stopped: bool,
 }
 
 /// How a task came to start.

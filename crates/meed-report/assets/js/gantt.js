@@ -10,16 +10,18 @@ Meed.gantt = (() => {
   const AXIS = 22;
   const GAP = 4;
   const [BACKFILLED, RESERVED] = [1, 2];
+  const STOPPED = 4;
   const runs = data.runs.filter((run) => run.chart && run.chart.nodes.length);
   const some = runs.length > 0;
 
-  const task = ([node, queue, from, to, amount, how, job]) => ({ node, queue, from: from / 1000, to: to / 1000, amount, how, job });
+  const task = ([node, queue, from, to, amount, how, job]) => ({ node, queue, from: from / 1000, to: to / 1000, amount, how: how % STOPPED, stopped: how >= STOPPED, job });
   const hold = ([node, queue, from, to, amount, job]) => ({ node, queue, from: from / 1000, to: to / 1000, amount, job });
   const charts = runs.map((run) => {
     const { chart } = run;
     return { run, ...chart, tasks: chart.tasks.map(task), holds: chart.holds.map(hold), length: chart.length_ms / 1000,
       nodes: chart.nodes.map(([name, capacity]) => ({ name, capacity })) };
   });
+  const anyTask = (test) => charts.some((one) => one.tasks.some(test));
   const name = (one, queue) => one.run.queues[queue].queue;
 
   /** The queues that hold most have colours, the same in all runs; wide and rare ones count: by room times the root of time. */
@@ -73,7 +75,8 @@ Meed.gantt = (() => {
 
   const words = (one, t) => {
     const how = { [BACKFILLED]: ", backfilled", [RESERVED]: ", in room held for it" }[t.how] || "";
-    return `${one.nodes[t.node].name}: job ${t.job} of ${name(one, t.queue)}, ${amount(t.amount)}, ${format.time(one.from_s + t.from)} to ${format.time(one.from_s + t.to)}${how}`;
+    const stopped = t.stopped ? ", stopped for another" : "";
+    return `${one.nodes[t.node].name}: job ${t.job} of ${name(one, t.queue)}, ${amount(t.amount)}, ${format.time(one.from_s + t.from)} to ${format.time(one.from_s + t.to)}${how}${stopped}`;
   };
   function amount(v) {
     const unit = format.amountUnit(data.measured);
@@ -93,6 +96,14 @@ Meed.gantt = (() => {
     return d;
   }
 
+  /** A cross before the right end of a bar. */
+  function cross(right, top, width, tall) {
+    const size = Math.min(8, tall - 1, width);
+    if (size < 1.5) return "";
+    const [x, y, far] = [(right - size).toFixed(1), (top + (tall - size) / 2).toFixed(1), size.toFixed(1)];
+    return `M${x} ${y}l${far} ${far}m0 ${-far}l${-far} ${far}`;
+  }
+
   function picture(one, width, at) {
     const names = one.nodes.map((node) => node.name);
     const left = Math.min(width * 0.25, 10 + 6.6 * Math.max(...names.map((n) => n.length)));
@@ -110,7 +121,7 @@ Meed.gantt = (() => {
       if (row >= 12) svg.append(s("text", { x: 0, y: top + row / 2 + 4, fill: ink, "font-size": 11 }, clip(text, (left - 6) / 6.2)));
     });
     const bars = new Map();
-    const [marks, edges, texts] = [[], [], []];
+    const [marks, edges, stops, texts] = [[], [], [], []];
     for (const t of one.tasks) {
       const fill = color(name(one, t.queue));
       for (const [lane, count] of pieces(t.lanes)) {
@@ -122,6 +133,7 @@ Meed.gantt = (() => {
         // Of what started before the window, its start is not there to be marked.
         if (t.from > 0 && t.how === BACKFILLED && cut > 1.5) marks.push(`M${a.toFixed(1)} ${top.toFixed(1)}h${cut.toFixed(1)}l${(-cut).toFixed(1)} ${cut.toFixed(1)}z`);
         if (t.from > 0 && t.how === RESERVED) edges.push(`M${a.toFixed(1)} ${top.toFixed(1)}h${Math.min(w, 3).toFixed(1)}v${tall.toFixed(1)}h${(-Math.min(w, 3)).toFixed(1)}z`);
+        if (t.stopped) stops.push(cross(b - 0.6, top, w, tall));
         const label = `${name(one, t.queue)} ${t.job}`;
         if (tall >= 13 && w > label.length * 6.4 + 14) texts.push(s("text", { x: a + 9, y: top + tall / 2 + 4, fill: paper, "font-size": 11 }, label));
       }
@@ -133,6 +145,8 @@ Meed.gantt = (() => {
       svg.append(s("rect", { ...box, fill: paper, "fill-opacity": 0.3 }), s("path", { d: hatch(box), stroke: ink, "stroke-width": 1.3, "stroke-opacity": 0.75, fill: "none" }),
         s("rect", { ...box, fill: "none", stroke: ink, "stroke-width": 1.2, "stroke-dasharray": "5 3" }));
     }
+    // Over what is held: it is there that tasks are stopped.
+    for (const [stroke, wide] of [[paper, 4], [ink, 1.8]]) svg.append(s("path", { d: stops.join(""), stroke, "stroke-width": wide, fill: "none" }));
     const chosen = at === null ? null : one.tasks[at];
     if (chosen) for (const [lane, count] of pieces(chosen.lanes)) {
       svg.append(s("rect", { x: x(chosen.from) - 1.5, y: y(chosen, lane) - 1.5, width: Math.max(3, x(chosen.to) - x(chosen.from)) + 3, height: (count / chosen.of) * row + 3,
@@ -164,11 +178,11 @@ Meed.gantt = (() => {
       ...known.map((queue) => [swatch(block(color(queue))), queue]),
       ...(others ? [[swatch(block(theme.color("soft"))), "other queues"]] : []),
     ];
-    const some = (test) => charts.some((one) => one.tasks.some(test));
     if (charts.some((one) => one.holds.length)) entries.push([swatch(block("none", { stroke: ink, "stroke-dasharray": "5 3" }), s("path", { d: hatch({ x: 1, y: 1, width: 24, height: 12 }), stroke: ink, "stroke-width": 1.3 })), "room held"]);
     const grey = theme.color("soft");
-    if (some((t) => t.how === BACKFILLED)) entries.push([swatch(block(grey), s("path", { d: "M1 1h8l-8 8z", fill: theme.color("paper") })), "backfilled"]);
-    if (some((t) => t.how === RESERVED)) entries.push([swatch(block(grey), s("rect", { x: 1, y: 1, width: 4, height: 12, fill: ink })), "in room held for it"]);
+    if (anyTask((t) => t.how === BACKFILLED)) entries.push([swatch(block(grey), s("path", { d: "M1 1h8l-8 8z", fill: theme.color("paper") })), "backfilled"]);
+    if (anyTask((t) => t.how === RESERVED)) entries.push([swatch(block(grey), s("rect", { x: 1, y: 1, width: 4, height: 12, fill: ink })), "in room held for it"]);
+    if (anyTask((t) => t.stopped)) entries.push([swatch(block(grey), s("path", { d: cross(24, 1, 24, 12), stroke: ink, "stroke-width": 1.6, fill: "none" })), "stopped for another"]);
     return h("ul", { class: "legend gantt-legend" }, entries.map(([sign, text]) => h("li", { class: "entry" }, sign, h("span", { class: "name" }, text))));
   }
 
@@ -210,7 +224,7 @@ Meed.gantt = (() => {
   function table() {
     const rows = charts.flatMap((one) => [
       ...one.holds.map((t) => [one.nodes[t.node].name, "room held", t, one]),
-      ...one.tasks.map((t) => [one.nodes[t.node].name, ["runs", "runs, backfilled", "runs in room held for it"][t.how], t, one]),
+      ...one.tasks.map((t) => [one.nodes[t.node].name, ["runs", "runs, backfilled", "runs in room held for it"][t.how] + (t.stopped ? ", stopped for another" : ""), t, one]),
     ].sort((a, b) => a[2].from - b[2].from).slice(0, MOST_ROWS));
     const policy = charts.length > 1;
     return {
@@ -227,6 +241,7 @@ Meed.gantt = (() => {
     const cut = charts.reduce((sum, one) => Math.max(sum, one.left_out), 0);
     const explain = [`A row for each node, ${format.time(first.from_s)} to ${format.time(first.from_s + first.length)} of the run, around the time when ${first.why}. The height of a bar is the part of the node's ${data.measured} that a task holds.`,
       "Room that is held for a task is hatched, from the making of the reservation to the start; a cut corner marks a task that started while room was held for another (backfilled), a thick left edge one that started in room held for it.",
+      anyTask((t) => t.stopped) ? "A cross at the right end marks a task that was stopped for another: its room was taken back." : "",
       sampled ? `${sampled.nodes.length} of ${format.count(sampled.nodes_in_all)} nodes are shown: those where room is held, and others at equal distances.` : "",
       cut ? `${format.count(cut)} later tasks are left out to keep this file small.` : ""].filter(Boolean).join(" ");
     const made = Meed.figure.figure({ id: "nodes-over-time", title: "Nodes over time", explain, wide: true, draw, table });

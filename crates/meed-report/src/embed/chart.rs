@@ -14,7 +14,7 @@ pub(super) struct ChartView<'a> {
     left_out: usize,
     nodes: Vec<(&'a str, f64)>,
     /// Node, queue, start, end, amount, how it came to start (0 as ever, 1 backfilled, 2 in room
-    /// that was held for it), job.
+    /// that was held for it; 4 more where it was stopped for another), job.
     tasks: Vec<(usize, usize, u64, u64, f64, u8, String)>,
     /// Node, queue, from, to, amount, job.
     holds: Vec<(usize, usize, u64, u64, f64, String)>,
@@ -29,6 +29,7 @@ impl<'a> ChartView<'a> {
                 ChartStart::Backfilled => 1,
                 ChartStart::Reserved => 2,
             };
+            let how = how + if task.stopped { 4 } else { 0 };
             let (from, to) = (since(task.from_s), since(task.to_s));
             (task.node, task.queue, from, to, task.amount, how, task.job.to_string())
         });

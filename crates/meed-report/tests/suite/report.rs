@@ -203,6 +203,7 @@ fn with_chart() -> Comparison {
             to_s: 200.5,
             amount: 4.0,
             how: ChartStart::Reserved,
+            stopped: true,
         }],
         left_out: 3,
         holds: vec![ChartHold {
@@ -223,7 +224,7 @@ fn nodes_over_time_stand_in_the_report_and_not_in_json() {
     let told = data_of(&to_html(&c));
     let chart = &told["runs"][0]["chart"];
     assert_eq!((&chart["length_ms"], &chart["nodes_in_all"]), (&100_500.into(), &900.into()));
-    assert_eq!(chart["tasks"].to_string(), r#"[[0,1,50250,100500,4,2,"7"]]"#);
+    assert_eq!(chart["tasks"].to_string(), r#"[[0,1,50250,100500,4,6,"7"]]"#);
     assert_eq!(chart["holds"].to_string(), r#"[[0,1,0,50250,4,"7"]]"#);
     assert!(chart["why"].as_str().unwrap().ends_with("</script>"));
     assert!(told["runs"][1]["chart"].is_null());

@@ -334,7 +334,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
 
     fn end_task(&mut self, task: Running<D::At>) -> Result<(), RunError> {
         let Running { at, allocation, ending } = task;
-        self.notes.end(self.now, allocation);
+        self.notes.end(self.now, allocation, matches!(ending, Ending::Stopped));
         let driver = self.desk.driver_mut(at);
         let ended = match ending {
             Ending::Done => driver.task_ended(self.now, allocation),

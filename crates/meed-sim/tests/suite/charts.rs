@@ -142,3 +142,27 @@ fn many_nodes_are_a_sample_and_nothing_to_see_is_no_chart() {
     let (runs, _) = runs(&even, &["long-term", "static"]);
     assert!(runs.iter().all(|run| run.chart.is_none()));
 }
+
+/// The narrow tasks are long, and of one who owes: some are stopped.
+#[test]
+fn a_chart_marks_the_tasks_that_were_stopped() {
+    let text = TEXT.replace("[1800.0, 5400.0]", "[28800.0, 57600.0]").replace("90min", "1d");
+    let (runs, log) = runs(&text, &["long-term,when_blocked=reserve,reclaim_after=10min"]);
+    let chart = runs[0].chart.as_ref().expect("room was held");
+    let inside = |t: f64| chart.from_s < t && t <= chart.to_s;
+    let why = |line: &Value| line["lost"]["why"].as_str() == Some("its room was taken back");
+    let mut expected: Vec<(String, f64)> = log
+        .iter()
+        .filter(|line| why(line))
+        .map(|line| (line["lost"]["job"].to_string(), line["t"].as_f64().unwrap()))
+        .filter(|(_, t)| inside(*t))
+        .collect();
+    let stopped = chart.tasks.iter().filter(|task| task.stopped);
+    let mut told: Vec<(String, f64)> =
+        stopped.map(|task| (task.job.to_string(), task.to_s)).collect();
+    let order = |a: &(String, f64), b: &(String, f64)| a.partial_cmp(b).unwrap();
+    expected.sort_by(order);
+    told.sort_by(order);
+    assert!(!expected.is_empty());
+    assert_eq!(told, expected);
+}

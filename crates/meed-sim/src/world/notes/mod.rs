@@ -146,11 +146,11 @@ impl Notes {
         self.holds.is_some() || self.rooms.is_some()
     }
 
-    /// A task has ended.
+    /// A task has ended, or was stopped for another.
     #[inline]
-    pub(super) fn end(&mut self, now: Time, task: AllocationId) {
+    pub(super) fn end(&mut self, now: Time, task: AllocationId, stopped: bool) {
         if let Some(rooms) = &mut self.rooms {
-            rooms.end(now, task);
+            rooms.end(now, task, stopped);
         }
     }
 

@@ -45,11 +45,18 @@ struct Bar {
     how: ChartStart,
 }
 
+/// A task that runs no more.
+struct Closed {
+    bar: Bar,
+    end: Time,
+    stopped: bool,
+}
+
 /// See the module.
 pub(crate) struct Rooms {
     window: Window,
     open: BTreeMap<AllocationId, Bar>,
-    closed: Vec<(Bar, Time)>,
+    closed: Vec<Closed>,
     holds: HoldHistory,
     /// Queue and label of the jobs of reservations, which may be gone when these are told.
     held_for: BTreeMap<meed::JobId, (QueueId, JobKey)>,
@@ -93,14 +100,14 @@ impl Rooms {
         self.open.insert(start.allocation, bar);
     }
 
-    /// A task has ended, or runs no more.
-    pub(crate) fn end(&mut self, now: Time, task: AllocationId) {
+    /// A task has ended, or runs no more; it may have been stopped for another.
+    pub(crate) fn end(&mut self, now: Time, task: AllocationId, stopped: bool) {
         let Some(bar) = self.open.remove(&task) else { return };
         if self.window.cut(bar.from, now).is_none() {
             return;
         }
         match self.closed.len() < 4 * MOST_TASKS {
-            true => self.closed.push((bar, now)),
+            true => self.closed.push(Closed { bar, end: now, stopped }),
             false => self.left_out += 1,
         }
     }
@@ -108,11 +115,11 @@ impl Rooms {
     /// All of an instant has happened.
     pub(crate) fn look<K: Journal>(&mut self, driver: &Driver<Planned, K>) {
         let engine = driver.engine();
-        // Tasks that were lost or stopped are told by nobody.
+        // Tasks that were lost are told by nobody.
         if self.open.len() != engine.running_tasks() {
             let open = self.open.keys().copied();
             let gone: Vec<AllocationId> = open.filter(|task| !driver.runs(*task)).collect();
-            gone.into_iter().for_each(|task| self.end(engine.now(), task));
+            gone.into_iter().for_each(|task| self.end(engine.now(), task, false));
         }
         for hold in engine.reservations() {
             if let Some(live) = driver.job(hold.job) {
@@ -127,7 +134,7 @@ impl Rooms {
     pub(crate) fn chart(mut self, engine: &Engine, record: &RunRecord, why: &str) -> NodeChart {
         let open: Vec<AllocationId> = self.open.keys().copied().collect();
         let end = self.window.to;
-        open.into_iter().for_each(|task| self.end(end, task));
+        open.into_iter().for_each(|task| self.end(end, task, false));
         let holds = self.spans();
         let nodes = self.shown(engine, &holds);
         let places: BTreeMap<NodeId, usize> =
@@ -139,9 +146,9 @@ impl Rooms {
         let (measured, scale) =
             (engine.measured(), engine.kinds().unit(engine.measured()).scale() as f64);
         let amount = |demand: &Resources| demand.get(measured) as f64 / scale;
-        let mut bars: Vec<&(Bar, Time)> = self.closed.iter().collect();
-        bars.sort_by_key(|(bar, _)| bar.from);
-        let task = |(bar, end): &(Bar, Time)| {
+        let mut closed: Vec<&Closed> = self.closed.iter().collect();
+        closed.sort_by_key(|closed| closed.bar.from);
+        let task = |Closed { bar, end, stopped }: &Closed| {
             let (from, to) = self.window.cut(bar.from, *end)?;
             Some(ChartTask {
                 node: *places.get(&bar.node)?,
@@ -151,9 +158,10 @@ impl Rooms {
                 to_s: to.as_secs_f64(),
                 amount: amount(&bar.demand),
                 how: bar.how,
+                stopped: *stopped && to == *end,
             })
         };
-        let mut tasks: Vec<ChartTask> = bars.into_iter().filter_map(task).collect();
+        let mut tasks: Vec<ChartTask> = closed.into_iter().filter_map(task).collect();
         let left_out = tasks.len().saturating_sub(MOST_TASKS) + self.left_out;
         tasks.truncate(MOST_TASKS);
         let hold = |(hold, from, to): &(ReservationView, Time, Time)| {
