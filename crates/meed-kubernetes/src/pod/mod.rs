@@ -5,6 +5,7 @@ pub(crate) mod gang;
 pub(crate) mod near;
 pub(crate) mod refuse;
 pub(crate) mod rule;
+pub(crate) mod spread;
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a pod says of other pods near it: whom it keeps away, beside whom it must be, and which
-//! ports of its node it takes.
+//! What a pod says of other pods near it: whom it keeps away, beside whom it must be, over which
+//! places its like are spread ([`super::spread`]), and which ports of its node it takes.
 //!
 //! Semantics are those of kube-scheduler's plugins `InterPodAffinity` and `NodePorts`: a term
 //! without namespaces and without a namespace selector means the pod's own namespace; a selector
@@ -16,6 +16,7 @@ use std::fmt::{self, Write as _};
 use k8s_openapi::api::core::v1::{Affinity, Container, Pod, PodAffinityTerm, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
+use super::spread::Spreads;
 use crate::crd::{LabelOperator, NamespaceExpression, NamespaceSelector};
 
 /// Labels of a pod or a namespace.
@@ -54,6 +55,9 @@ pub(crate) struct Near {
     /// Required affinity.
     pub(crate) wants: Vec<Term>,
     pub(crate) ports: Vec<HostPort>,
+    pub(crate) spreads: Spreads,
+    /// It is being deleted.
+    pub(crate) is_leaving: bool,
 }
 
 impl Near {
@@ -78,12 +82,19 @@ impl Near {
         let affinity = spec.affinity.clone().unwrap_or_default();
         let keeps_away = read(&apart(&affinity));
         let wants = read(&together(&affinity));
-        (Near { labels, keeps_away, wants, ports: ports(spec), namespace }, unread)
+        let (spreads, unread_spread) = Spreads::of(pod);
+        let is_leaving = pod.metadata.deletion_timestamp.is_some();
+        let ports = ports(spec);
+        let near = Near { labels, keeps_away, wants, ports, namespace, spreads, is_leaving };
+        (near, unread.or(unread_spread))
     }
 
     /// Whether the place of this pod depends on the pods that are there.
     pub(crate) fn is_choosy(&self) -> bool {
-        !self.keeps_away.is_empty() || !self.wants.is_empty() || !self.ports.is_empty()
+        !self.keeps_away.is_empty()
+            || !self.wants.is_empty()
+            || !self.ports.is_empty()
+            || !self.spreads.is_empty()
     }
 
     /// Whether all terms of an affinity select this pod.
@@ -181,7 +192,7 @@ impl Term {
     }
 }
 
-fn selector_of(selector: &LabelSelector) -> Result<NamespaceSelector, String> {
+pub(super) fn selector_of(selector: &LabelSelector) -> Result<NamespaceSelector, String> {
     let expressions = selector.match_expressions.iter().flatten().map(|one| {
         let operator = match one.operator.as_str() {
             "In" => LabelOperator::In,
@@ -190,7 +201,7 @@ fn selector_of(selector: &LabelSelector) -> Result<NamespaceSelector, String> {
             "DoesNotExist" => LabelOperator::DoesNotExist,
             other => {
                 return Err(format!(
-                    "a selector of its affinity compares the label `{}` by `{other}`",
+                    "a selector of it compares the label `{}` by `{other}`",
                     one.key
                 ));
             }
@@ -216,7 +227,7 @@ impl fmt::Display for Term {
     }
 }
 
-fn selector_text(selector: Option<&NamespaceSelector>) -> String {
+pub(super) fn selector_text(selector: Option<&NamespaceSelector>) -> String {
     let Some(selector) = selector else { return "nothing".to_owned() };
     let labels = selector.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
     let expressions = selector.match_expressions.iter().map(|one| {
@@ -266,6 +277,7 @@ impl Near {
         if !self.keeps_away.is_empty() {
             parts.push(format!("away from {}", sorted(&self.keeps_away)));
         }
+        parts.extend(self.spreads.wish(self));
         if !self.ports.is_empty() {
             let mut text = String::from("host ports");
             for port in &self.ports {

@@ -6,23 +6,16 @@
 use k8s_openapi::api::core::v1::{Pod, PodSpec, Volume};
 
 /// Why Meed must not bind this pod, in a sentence; `None`: it may. `unread` is what could not be
-/// read of its affinity.
+/// read of what it says of other pods.
 pub(crate) fn not_supported(pod: &Pod, unread: Option<String>) -> Option<String> {
     let spec = pod.spec.as_ref()?;
     let what = unread
-        .or_else(|| by_spread(spec))
         .or_else(|| by_claims(spec))
         .or_else(|| spec.volumes.iter().flatten().find_map(volume))?;
     Some(format!(
         "{what}, which Meed does not place by itself; use a Queue with mode Gates, where \
          kube-scheduler places the pods that Meed lets go"
     ))
-}
-
-fn by_spread(spec: &PodSpec) -> Option<String> {
-    let mut all = spec.topology_spread_constraints.iter().flatten();
-    all.any(|one| one.when_unsatisfiable == "DoNotSchedule")
-        .then(|| "it has a topology spread constraint with DoNotSchedule".to_owned())
 }
 
 fn by_claims(spec: &PodSpec) -> Option<String> {
@@ -79,8 +72,9 @@ mod tests {
             (json!({ "affinity": { "podAntiAffinity": { key: [term] } } }), None),
             (json!({ "affinity": { "podAntiAffinity": { key: [odd] } } }), Some("by `Like`")),
             (json!({ "affinity": { "podAffinity": { soft: weighted } } }), None),
-            (spread("DoNotSchedule"), Some("topology spread")),
+            (spread("DoNotSchedule"), None),
             (spread("ScheduleAnyway"), None),
+            (spread("Whenever"), Some("constraint that says `Whenever`")),
             (volume("emptyDir", json!({})), None),
             (volume("configMap", json!({ "name": "m" })), None),
             (volume("persistentVolumeClaim", json!({ "claimName": "c" })), Some("the claim `c`")),

@@ -86,10 +86,19 @@ impl Rule {
 
     /// Whether a pod with this rule may be scheduled to the node.
     pub(crate) fn allows(&self, node: &NodeFacts) -> bool {
+        self.selects(node) && self.tolerates_all(node)
+    }
+
+    /// Whether node selector and required affinity hold.
+    pub(super) fn selects(&self, node: &NodeFacts) -> bool {
         let has = |(key, value): (&String, &String)| node.labels.get(key) == Some(value);
         self.selector.iter().all(has)
             && self.terms.as_ref().is_none_or(|terms| terms.iter().any(|term| holds(term, node)))
-            && node.taints.iter().all(|taint| self.tolerates(taint))
+    }
+
+    /// Whether no taint keeps it out.
+    pub(super) fn tolerates_all(&self, node: &NodeFacts) -> bool {
+        node.taints.iter().all(|taint| self.tolerates(taint))
     }
 
     fn tolerates(&self, taint: &Taint) -> bool {
@@ -152,22 +161,33 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 /// The rule's name: equal for equal rules, and readable.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::from("schedulable");
-        for (key, value) in &self.selector {
-            write!(text, "; {key}={value}")?;
-        }
+        write!(f, "schedulable{}{}", self.selector_text(), self.tolerated_text())
+    }
+}
+
+impl Rule {
+    /// Equal for rules that select the same nodes.
+    pub(super) fn selector_text(&self) -> String {
+        let pairs = self.selector.iter().map(|(key, value)| format!("; {key}={value}"));
+        let mut text: String = pairs.collect();
         if let Some(terms) = &self.terms {
             let mut terms: Vec<String> = terms.iter().map(term_text).collect();
             terms.sort();
-            write!(text, "; {}", terms.join(" | "))?;
+            // Writing to memory does not fail.
+            _ = write!(text, "; {}", terms.join(" | "));
         }
+        text
+    }
+
+    /// Equal for rules that tolerate the same taints.
+    pub(super) fn tolerated_text(&self) -> String {
         let mut tolerated: Vec<String> = self.tolerations.iter().map(toleration_text).collect();
         tolerated.sort();
         tolerated.dedup();
-        if !tolerated.is_empty() {
-            write!(text, "; tolerates {}", tolerated.join(", "))?;
+        match tolerated.is_empty() {
+            true => String::new(),
+            false => format!("; tolerates {}", tolerated.join(", ")),
         }
-        f.write_str(&text)
     }
 }
 

@@ -161,8 +161,7 @@ impl World {
             return Ok(());
         }
         self.looked = false;
-        let labels = |name: &str| self.nodes.get(name).map(|row| &row.facts.labels);
-        let view = self.neighbours.view(&labels);
+        let view = self.neighbours.view(&self.nodes);
         let wanted = self.nodes.iter().map(|(name, row)| {
             let near: Vec<String> = view.labels(name, &row.facts.labels).collect();
             (name, row, near)
@@ -222,9 +221,8 @@ impl World {
         node: &str,
     ) -> Result<bool, KubernetesError> {
         let Some(row) = self.pods.get(uid) else { return Ok(false) };
-        let labels = |name: &str| self.nodes.get(name).map(|row| &row.facts.labels);
         let pod = (&*row.near, row.wish.as_deref());
-        let Some(why) = self.neighbours.why_not(pod, node, &labels, &self.namespaces) else {
+        let Some(why) = self.neighbours.why_not(pod, node, &self.nodes, &self.namespaces) else {
             return Ok(false);
         };
         self.take_back(task, &why)?;

@@ -4,7 +4,7 @@
 //! | kept for | what |
 //! |---|---|
 //! | each term of a required anti-affinity of a pod on a node | how many pods of each node have it |
-//! | each wish of a pod that waits for Meed to place it (affinity, anti-affinity, host ports) | how many pods of each node are meant by it |
+//! | each wish of a pod that waits for Meed to place it (affinity, anti-affinity, spread, host ports) | how many pods of each node are meant by it |
 //!
 //! [`Neighbours::view`] turns counts into places: a place is a value of the term's topology label.
 //! Rules are kube-scheduler's: a node without the label is in no place; an affinity counts pods
@@ -19,6 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::pod::near::{Labels, Near, Term};
+use crate::pod::rule::NodeFacts;
+use spread::SpreadView;
+
+mod spread;
 
 /// Pods of each node.
 type Count = BTreeMap<String, usize>;
@@ -41,7 +45,17 @@ struct Wish {
     beside: Count,
     /// For each of its terms.
     away: Vec<Count>,
+    /// For each of its constraints.
+    spread: Vec<Count>,
     ports: Count,
+}
+
+/// Nodes, as pods' wishes look at them.
+pub(super) trait Nodes {
+    /// The node of that name.
+    fn node(&self, name: &str) -> Option<&NodeFacts>;
+    /// All of them.
+    fn all(&self) -> Box<dyn Iterator<Item = &NodeFacts> + '_>;
 }
 
 /// See the module.
@@ -64,8 +78,8 @@ struct Places {
 }
 
 impl Places {
-    fn of<'n>(at: &Count, topology: &str, labels: &dyn Fn(&str) -> Option<&'n Labels>) -> Places {
-        let value = |node: &String| labels(node)?.get(topology).cloned();
+    fn of(at: &Count, topology: &str, nodes: &dyn Nodes) -> Places {
+        let value = |node: &String| nodes.node(node)?.labels.get(topology).cloned();
         Places { topology: topology.to_owned(), values: at.keys().filter_map(value).collect() }
     }
 
@@ -81,13 +95,14 @@ struct WishView {
     /// It may be the first of its like.
     is_first: bool,
     away: Vec<Places>,
+    spread: Vec<SpreadView>,
     taken: BTreeSet<String>,
 }
 
 impl WishView {
-    fn of<'n>(text: &str, wish: &Wish, labels: &dyn Fn(&str) -> Option<&'n Labels>) -> WishView {
-        let places = |at: &Count, term: &Term| Places::of(at, &term.topology, labels);
-        let Near { wants, keeps_away, .. } = &*wish.near;
+    fn of(text: &str, wish: &Wish, nodes: &dyn Nodes) -> WishView {
+        let places = |at: &Count, term: &Term| Places::of(at, &term.topology, nodes);
+        let Near { wants, keeps_away, spreads, .. } = &*wish.near;
         let beside: Vec<Places> = wants.iter().map(|term| places(&wish.beside, term)).collect();
         let is_first = wish.is_like && beside.iter().all(|one| one.values.is_empty());
         WishView {
@@ -95,6 +110,11 @@ impl WishView {
             beside,
             is_first,
             away: wish.away.iter().zip(keeps_away).map(|(at, term)| places(at, term)).collect(),
+            spread: spreads
+                .iter()
+                .zip(&wish.spread)
+                .map(|(one, at)| SpreadView::of(&wish.near, one, at, nodes))
+                .collect(),
             taken: wish.ports.keys().cloned().collect(),
         }
     }
@@ -103,7 +123,10 @@ impl WishView {
         let is_place = |places: &Places| node.contains_key(&places.topology);
         let is_beside = self.beside.iter().all(|places| places.has(node))
             || (self.is_first && self.beside.iter().all(is_place));
-        is_beside && !self.away.iter().any(|places| places.has(node)) && !self.taken.contains(name)
+        is_beside
+            && !self.away.iter().any(|places| places.has(node))
+            && self.spread.iter().all(|spread| spread.holds(node))
+            && !self.taken.contains(name)
     }
 }
 
@@ -158,6 +181,13 @@ impl Wish {
         for (at, term) in self.away.iter_mut().zip(&self.near.keeps_away) {
             if term.selects(pod, namespaces) {
                 changed |= add(at, node, is_more);
+            }
+        }
+        for (at, one) in self.spread.iter_mut().zip(self.near.spreads.iter()) {
+            if one.counts(&self.near.namespace, pod) {
+                add(at, node, is_more);
+                // Not only whether there are any: how many there are.
+                changed = true;
             }
         }
         let conflicts = |port| pod.ports.iter().any(|other| other.conflicts(port));
@@ -246,6 +276,7 @@ impl Neighbours {
             is_like: near.is_wanted_by(&near.wants, namespaces),
             beside: Count::new(),
             away: vec![Count::new(); near.keeps_away.len()],
+            spread: vec![Count::new(); near.spreads.len()],
             ports: Count::new(),
         };
         for (node, near) in self.placed.values() {
@@ -309,30 +340,30 @@ impl Neighbours {
         self.changed |= !self.avoided.is_empty() || !self.wishes.is_empty();
     }
 
-    /// Where terms that jobs avoid, and wishes, hold now; `labels` are those of a node.
-    pub(super) fn view<'n>(&self, labels: &dyn Fn(&str) -> Option<&'n Labels>) -> View {
+    /// Where terms that jobs avoid, and wishes, hold now.
+    pub(super) fn view(&self, nodes: &dyn Nodes) -> View {
         let avoided = |(text, _): &(&String, &Theirs)| self.avoided.contains_key(*text);
-        let places = |row: &Theirs| Places::of(&row.at, &row.term.topology, labels);
+        let places = |row: &Theirs| Places::of(&row.at, &row.term.topology, nodes);
         let blocked = self.theirs.iter().filter(avoided);
         let wishes = self.wishes.iter();
         View {
             blocked: blocked.map(|(text, row)| (text.clone(), places(row))).collect(),
-            wishes: wishes.map(|(text, wish)| WishView::of(text, wish, labels)).collect(),
+            wishes: wishes.map(|(text, wish)| WishView::of(text, wish, nodes)).collect(),
         }
     }
 
     /// Why a pod with this wish must not be on that node now.
-    pub(super) fn why_not<'n>(
+    pub(super) fn why_not(
         &self,
         (pod, wish): (&Near, Option<&str>),
         node: &str,
-        labels: &dyn Fn(&str) -> Option<&'n Labels>,
+        nodes: &dyn Nodes,
         namespaces: &Namespaces,
     ) -> Option<String> {
-        let here = labels(node)?;
+        let here = &nodes.node(node)?.labels;
         let blocks = |row: &&Theirs| {
             row.term.selects(pod, namespaces)
-                && Places::of(&row.at, &row.term.topology, labels).has(here)
+                && Places::of(&row.at, &row.term.topology, nodes).has(here)
         };
         if let Some(row) = self.theirs.values().find(blocks) {
             return Some(format!("a pod there keeps away {}", row.term));
@@ -341,7 +372,7 @@ impl Neighbours {
         let holds = self
             .wishes
             .get(text)
-            .is_none_or(|wish| WishView::of(text, wish, labels).holds(node, here));
+            .is_none_or(|wish| WishView::of(text, wish, nodes).holds(node, here));
         (!holds).then(|| format!("pods that are there do not let it be {text}"))
     }
 }
@@ -349,7 +380,7 @@ impl Neighbours {
 impl Wish {
     fn clear(&mut self) {
         self.beside.clear();
-        self.away.iter_mut().for_each(Count::clear);
+        self.away.iter_mut().chain(&mut self.spread).for_each(Count::clear);
         self.ports.clear();
     }
 }

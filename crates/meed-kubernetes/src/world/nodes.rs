@@ -4,9 +4,12 @@
 //! deleted its pods are charged until then; should it join again under its name while they are
 //! still bound to it, they are charged from then on.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::core::v1::Node;
 use meed::{Labels, NodeId, NodeSpec, Resources, Time};
 
+use super::neighbours::Nodes;
 use super::{Stand, World, must};
 use crate::error::KubernetesError;
 use crate::pod::demand;
@@ -20,6 +23,16 @@ pub(super) struct NodeRow {
     pub(super) near: Vec<String>,
     /// What pods use that are none of ours.
     pub(super) strangers: Resources,
+}
+
+impl Nodes for BTreeMap<String, NodeRow> {
+    fn node(&self, name: &str) -> Option<&NodeFacts> {
+        self.get(name).map(|row| &row.facts)
+    }
+
+    fn all(&self) -> Box<dyn Iterator<Item = &NodeFacts> + '_> {
+        Box::new(self.values().map(|row| &row.facts))
+    }
 }
 
 impl World {
@@ -86,7 +99,7 @@ impl World {
         let labels = self.labels(&facts, &row.near);
         let Some(row) = self.nodes.get_mut(&facts.name) else { return Ok(()) };
         let id = row.id;
-        if row.facts.labels != facts.labels {
+        if row.facts != facts {
             self.neighbours.nodes_changed();
         }
         row.facts = facts;

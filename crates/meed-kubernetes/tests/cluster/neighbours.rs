@@ -1,7 +1,7 @@
 //! Pods that keep others away, want them near, or share the ports of a node: where Meed places by
 //! itself beside kube-scheduler.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::PostParams;
@@ -183,6 +183,80 @@ fn meed_places_pods_apart_together_and_by_their_ports() {
         plane.pods("peer").create(&PostParams::default(), &rival).await.unwrap();
         tokio::time::sleep(std::time::Duration::from_secs(3)).await;
         assert_eq!(node_of(&plane, "peer", "rival").await, None, "there is one on every node");
+        meed.end().await;
+        plane.no_node_is_overfull(8.0).await;
+        plane.ledger_is_true("alpha", 0.0).await;
+    });
+}
+
+/// A constraint on the spread over zones, of pods of an application.
+fn spread(app: &str, more: Value) -> Value {
+    let mut one = json!({ "maxSkew": 1, "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule", "labelSelector": { "matchLabels": { "app": app } } });
+    more.as_object().unwrap().iter().for_each(|(key, value)| one[key] = value.clone());
+    json!({ "topologySpreadConstraints": [one] })
+}
+
+/// Many at once are spread over all zones; where a zone is all there may be, as many run as
+/// kube-scheduler lets run of the same pods, and the others say why they wait.
+#[test]
+fn meed_spreads_pods_over_zones() {
+    with_plane(&["kwok", "scheduler"], async |plane| {
+        nodes_of_zones(&plane, &["a", "a", "b", "c"]).await;
+        plane.queue("alpha", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        let pods = plane.pods("alpha");
+        let params = PostParams::default();
+        for number in 0..12 {
+            let mut spec = spread("web", json!({}));
+            spec["schedulerName"] = "meed".into();
+            let one = of_app(&format!("web-{number}"), "web", "1", spec);
+            pods.create(&params, &one).await.unwrap();
+        }
+        until("all run", 30, async || plane.ran(&["alpha"]).await.len() == 12).await;
+        let mut zones = BTreeMap::new();
+        for number in 0..12 {
+            let node = node_of(&plane, "alpha", &format!("web-{number}")).await.unwrap();
+            let zone = if node < "n02".to_owned() { "n00".to_owned() } else { node };
+            *zones.entry(zone).or_insert(0) += 1;
+        }
+        assert_eq!(zones.into_values().collect::<Vec<_>>(), [4, 4, 4]);
+        // One zone of the three that are asked for: the least is 0, and one may run.
+        let mut narrow = spread("narrow", json!({ "minDomains": 3 }));
+        narrow["nodeSelector"] = json!({ "zone": "a" });
+        for number in 0..3 {
+            let name = format!("narrow-{number}");
+            let mut rival = of_app(&name, "narrow", "1", narrow.clone());
+            rival.metadata.labels.get_or_insert_default().remove("meed.dev/queue");
+            plane.pods("default").create(&params, &rival).await.unwrap();
+            let mut ours = narrow.clone();
+            ours["schedulerName"] = "meed".into();
+            pods.create(&params, &of_app(&name, "narrow", "1", ours)).await.unwrap();
+        }
+        let run = async |namespace: &str| {
+            let all = plane.all_pods(namespace).await;
+            let runs = |pod: &&Pod| {
+                let name = pod.metadata.name.as_deref().unwrap_or_default();
+                name.starts_with("narrow") && pod.spec.as_ref().unwrap().node_name.is_some()
+            };
+            all.iter().filter(runs).count()
+        };
+        until("one of each runs", 30, async || {
+            (run("alpha").await, run("default").await) == (1, 1)
+        })
+        .await;
+        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        assert_eq!((run("alpha").await, run("default").await), (1, 1));
+        until("the others say why", 10, async || {
+            let mut told = 0;
+            for number in 0..3 {
+                let reasons = plane.reasons("alpha", &format!("narrow-{number}")).await;
+                told += usize::from(reasons.contains(&"KeptAway".to_owned()));
+            }
+            told == 2
+        })
+        .await;
         meed.end().await;
         plane.no_node_is_overfull(8.0).await;
         plane.ledger_is_true("alpha", 0.0).await;

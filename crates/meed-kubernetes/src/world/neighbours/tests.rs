@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::*;
 
 /// Numbers that look drawn, the same on every machine.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(super) fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) % sides
     }
 
-    fn one_of<'s>(&mut self, all: &[&'s str]) -> &'s str {
+    pub(super) fn one_of<'s>(&mut self, all: &[&'s str]) -> &'s str {
         all[self.roll(all.len() as u64) as usize]
     }
 }
@@ -77,16 +77,26 @@ fn pod(dice: &mut Dice, number: usize) -> Pod {
     serde_json::from_value(pod).unwrap()
 }
 
+impl Nodes for BTreeMap<String, NodeFacts> {
+    fn node(&self, name: &str) -> Option<&NodeFacts> {
+        self.get(name)
+    }
+
+    fn all(&self) -> Box<dyn Iterator<Item = &NodeFacts> + '_> {
+        Box::new(self.values())
+    }
+}
+
 /// The plugins' own words: `InterPodAffinity` and `NodePorts` of kube-scheduler, pod by pod.
 fn is_allowed(
     pod: &Near,
     name: &str,
-    nodes: &BTreeMap<String, Labels>,
+    nodes: &BTreeMap<String, NodeFacts>,
     placed: &[(String, Arc<Near>)],
     namespaces: &Namespaces,
 ) -> bool {
     let pair = |node: &str, term: &Term| {
-        let value = nodes.get(node)?.get(&term.topology)?;
+        let value = nodes.get(node)?.labels.get(&term.topology)?;
         Some((term.topology.clone(), value.clone()))
     };
     let mut beside = BTreeSet::new();
@@ -129,14 +139,14 @@ fn counts_are_what_a_scan_finds() {
     let (mut yes, mut no) = (0, 0);
     for seed in 0..300 {
         let mut dice = Dice(seed);
-        let mut nodes: BTreeMap<String, Labels> = BTreeMap::new();
+        let mut nodes: BTreeMap<String, NodeFacts> = BTreeMap::new();
         for number in 0..4 {
             let name = format!("n{number}");
             let mut labels = Labels::from([("host".to_owned(), name.clone())]);
             if dice.roll(4) > 0 {
                 labels.insert("zone".to_owned(), dice.one_of(&["1", "2"]).to_owned());
             }
-            nodes.insert(name, labels);
+            nodes.insert(name.clone(), NodeFacts { name, labels, ..NodeFacts::default() });
         }
         let team = |value: &str| Labels::from([("team".to_owned(), value.to_owned())]);
         let mut namespaces =
@@ -170,14 +180,13 @@ fn counts_are_what_a_scan_finds() {
             wish.iter().for_each(|text| neighbours.wish(text, &asks, &namespaces));
             let avoids = neighbours.against(&asks, &namespaces);
             neighbours.avoid(&avoids);
-            let labels = |name: &str| nodes.get(name);
-            let view = neighbours.view(&labels);
+            let view = neighbours.view(&nodes);
             let all: Vec<_> = placed.values().cloned().collect();
             for (name, node) in &nodes {
                 let expected = is_allowed(&asks, name, &nodes, &all, &namespaces);
-                let why = neighbours.why_not((&asks, wish.as_deref()), name, &labels, &namespaces);
+                let why = neighbours.why_not((&asks, wish.as_deref()), name, &nodes, &namespaces);
                 assert_eq!(why.is_none(), expected, "seed {seed}, step {step}, {name}: {why:?}");
-                let told: BTreeSet<String> = view.labels(name, node).collect();
+                let told: BTreeSet<String> = view.labels(name, &node.labels).collect();
                 let is_told = wish.iter().all(|text| told.contains(&wish_label(text)))
                     && !avoids.iter().any(|text| told.contains(&avoid_label(text)));
                 assert_eq!(is_told, expected, "seed {seed}, step {step}, {name}: {told:?}");
