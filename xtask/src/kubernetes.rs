@@ -1,8 +1,8 @@
 //! `cargo xtask kubernetes`: Meed against a real control plane, built from the Go module proxy.
 //!
-//! etcd, kube-apiserver, kube-scheduler and kwok are built once, into a cache outside the checkout
-//! (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it says what it
-//! leaves out, and that is no failure.
+//! etcd, kube-apiserver, kube-scheduler, kwok and Helm are built once, into a cache outside the
+//! checkout (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it
+//! says what it leaves out, and that is no failure.
 
 use std::process::Command;
 

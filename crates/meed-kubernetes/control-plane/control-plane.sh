@@ -1,6 +1,6 @@
 #!/bin/bash
 # A real Kubernetes control plane on loopback, for tests: etcd, kube-apiserver, and on demand
-# kube-scheduler and kwok (fake nodes). Everything is built from the Go module proxy; the versions
+# kube-scheduler and kwok (fake nodes); and Helm, for the chart. Everything is built from the Go module proxy; the versions
 # are those of the go.mod files beside this script.
 #
 #   control-plane.sh build             builds what is missing; nothing to do when it is all there
@@ -18,7 +18,7 @@ cache=${CP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/meed/control-plane}
 say() { echo "control-plane: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-key() { cat "$here"/{k8s,etcd,kwok}/go.{mod,sum} | sha256sum | cut -c1-16; }
+key() { cat "$here"/{k8s,etcd,kwok,helm}/go.{mod,sum} | sha256sum | cut -c1-16; }
 bin=$cache/$(key)/bin
 
 build() {
@@ -41,6 +41,7 @@ build() {
   one k8s "$stamp" k8s.io/kubernetes/cmd/kube-apiserver
   one k8s "$stamp" k8s.io/kubernetes/cmd/kube-scheduler
   one kwok "-s -w" sigs.k8s.io/kwok/cmd/kwok
+  one helm "-s -w" helm.sh/helm/v4/cmd/helm
   touch "$bin/complete"
 }
 

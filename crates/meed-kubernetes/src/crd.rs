@@ -358,9 +358,9 @@ mod tests {
 
     #[test]
     fn the_manifest_is_made_from_the_types() {
-        let manifest = include_str!("../../../deploy/kubernetes/crd.json");
-        let hint =
-            "write it anew: cargo run -p meed-kubernetes -- crd > deploy/kubernetes/crd.json";
+        let manifest = include_str!("../../../deploy/kubernetes/chart/objects/crd.json");
+        let hint = "write it anew: cargo run -p meed-kubernetes -- crd > \
+                    deploy/kubernetes/chart/objects/crd.json";
         assert!(manifest == definition(), "{hint}");
     }
 }

@@ -53,5 +53,5 @@ pub(crate) fn is_fenced(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.message.contains(FENCE))
 }
 
-/// What the fence's policies say (`deploy/kubernetes/fence.yaml`).
+/// What the fence's policies say (`fence.yaml` in `deploy/kubernetes`).
 const FENCE: &str = "another leader has taken over";

@@ -19,7 +19,7 @@
 //! may be late, twice, or out of order between kinds, which the world is made for.
 //!
 //! Who may write is checked where it is written: every start carries the term of its leader, and
-//! admission policies (`deploy/kubernetes/fence.yaml`) refuse all terms but the present one.
+//! admission policies (`fence.yaml` in `deploy/kubernetes`) refuse all terms but the present one.
 
 mod board;
 mod clock;

@@ -24,6 +24,30 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("control-plane/control-plane.sh")
 }
 
+/// The manifests of `kustomization.yaml`, in its order.
+pub(crate) fn listed() -> Vec<String> {
+    let [list]: [Value; 1] = manifest("kustomization.yaml").try_into().expect("one object");
+    let names = list["resources"].as_array().expect("a list").iter();
+    names.map(|name| name.as_str().expect("a name").to_owned()).collect()
+}
+
+/// The folder of the manifests.
+pub(crate) fn manifests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes")
+}
+
+/// The objects of a manifest.
+pub(crate) fn manifest(name: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(manifests().join(name)).expect("a manifest");
+    serde_saphyr::from_multiple(&text).expect("YAML")
+}
+
+/// The folder of the programs that the control plane is made of; where it was built.
+pub(crate) fn programs() -> PathBuf {
+    let told = call(&["bin"], None).stdout;
+    PathBuf::from(String::from_utf8_lossy(&told).trim())
+}
+
 fn call(arguments: &[&str], state: Option<&Path>) -> Output {
     let mut command = Command::new(script());
     command.args(arguments);
@@ -92,14 +116,12 @@ impl Plane {
 
     /// All manifests that are shipped, but the Deployment: nobody runs pods here.
     async fn install(&self) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes");
-        let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a manifest");
-        for name in ["namespace.yaml", "rbac.yaml", "fence.yaml", "gates.yaml"] {
-            for object in serde_saphyr::from_multiple::<Value>(&read(name)).expect("YAML") {
+        let left_out = ["deployment.yaml", "disruption.yaml", "network.yaml"];
+        for name in listed().iter().filter(|name| !left_out.iter().any(|out| name.ends_with(out))) {
+            for object in manifest(name) {
                 self.apply(&object).await;
             }
         }
-        self.apply(&serde_json::from_str(&read("crd.json")).expect("JSON")).await;
         // The kind is served, and the policies are in force, a moment later.
         let queues = self.api("meed.dev/v1alpha1", "Queue", None);
         until("the kind Queue is served", 30, async || {

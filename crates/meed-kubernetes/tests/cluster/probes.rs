@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::cluster::{LONG_TERM, Meed};
-use crate::plane::{until, with_plane};
+use crate::plane::{listed, manifest, manifests, until, with_plane};
 
 /// Where it listens, by its own words.
 async fn address(meed: &Meed) -> String {
@@ -107,18 +104,16 @@ fn leaders_and_standbys_answer_probes_and_count() {
 /// the program listens.
 #[test]
 fn all_manifests_are_listed_and_taken() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a manifest");
-    let list: Value = serde_saphyr::from_str(&read("kustomization.yaml")).expect("YAML");
-    let listed: BTreeSet<&str> =
-        list["resources"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
-    let names = std::fs::read_dir(&folder).expect("the folder").flatten();
-    let names: Vec<String> =
-        names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    let there: BTreeSet<&str> =
-        names.iter().map(String::as_str).filter(|name| *name != "kustomization.yaml").collect();
-    assert_eq!(listed, there);
-    let made: Value = serde_saphyr::from_str(&read("deployment.yaml")).expect("YAML");
+    let files = |folder: &str| -> Vec<String> {
+        let names = std::fs::read_dir(manifests().join(folder)).expect("the folder").flatten();
+        let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        names.map(|entry| format!("{folder}{}", name(entry))).collect()
+    };
+    let mut there: BTreeSet<String> = files("").into_iter().collect();
+    assert!(there.remove("kustomization.yaml") && there.remove("chart"));
+    there.extend(files("chart/objects/"));
+    assert_eq!(listed().into_iter().collect::<BTreeSet<_>>(), there);
+    let made = &manifest("deployment.yaml")[0];
     let container = &made["spec"]["template"]["spec"]["containers"][0];
     let port = container["ports"][0]["containerPort"].as_u64().expect("a port");
     let args = container["args"].as_array().expect("arguments");
@@ -129,8 +124,10 @@ fn all_manifests_are_listed_and_taken() {
         assert_eq!(container[probe]["httpGet"]["port"], container["ports"][0]["name"]);
     }
     with_plane(&[], async |plane| {
-        for name in ["deployment.yaml", "disruption.yaml", "network.yaml"] {
-            plane.apply(&serde_saphyr::from_str(&read(name)).expect("YAML")).await;
+        for name in
+            ["deployment.yaml", "chart/objects/disruption.yaml", "chart/objects/network.yaml"]
+        {
+            plane.apply(&manifest(name)[0]).await;
         }
     });
 }
