@@ -26,11 +26,16 @@ fn options(choice: u8) -> TableAssumptions {
         1 => Some(KnownTable::Slurm),
         2 => Some(KnownTable::Openb),
         3 => Some(KnownTable::Alibaba2018),
+        5 => Some(KnownTable::Pbs),
         _ => None,
     };
     let often = choice & 64 == 0;
     TableAssumptions {
-        form: if choice & 1 == 0 { TableForm::Separated } else { TableForm::JsonLines },
+        form: match (choice & 1, known) {
+            (_, Some(KnownTable::Pbs)) => TableForm::Accounting,
+            (0, _) => TableForm::Separated,
+            _ => TableForm::JsonLines,
+        },
         known,
         map: map.map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect(),
         separator: None,

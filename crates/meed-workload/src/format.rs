@@ -36,6 +36,8 @@ pub enum TraceFormat {
     JsonLines,
     /// `sacct --parsable2` of Slurm, [`crate::table`].
     Sacct,
+    /// Accounting logs of PBS Professional, OpenPBS and Torque, [`crate::table`].
+    Pbs,
     /// Pods of Alibaba's GPU cluster of 2023, [`crate::table`].
     Openb,
     /// batch_task of Alibaba's trace of 2018, [`crate::table`].
@@ -43,7 +45,7 @@ pub enum TraceFormat {
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 14] = [
+const NAMES: [(&str, TraceFormat); 15] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
@@ -56,6 +58,7 @@ const NAMES: [(&str, TraceFormat); 14] = [
     ("tsv", TraceFormat::Tsv),
     ("jsonl", TraceFormat::JsonLines),
     ("sacct", TraceFormat::Sacct),
+    ("pbs", TraceFormat::Pbs),
     ("openb", TraceFormat::Openb),
     ("alibaba-2018", TraceFormat::Alibaba2018),
 ];
@@ -98,10 +101,10 @@ impl TraceFormat {
 /// What is said of a file that is none of the known formats.
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
-    ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, Alibaba's \
-    openb and batch_task, and Meed's own (.jsonl), compressed or not. Any table with one job a row \
-    (CSV, TSV, JSON lines) is read with \
-    --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
+    ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, accounting logs of PBS, \
+    Alibaba's openb and batch_task, and Meed's own (.jsonl), compressed or not. Any table with \
+    one job a row (CSV, TSV, JSON lines) is read with --format csv --map \
+    tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
 const BEGINNING: u64 = 64 << 10;
@@ -144,6 +147,7 @@ impl TraceFormat {
             TraceFormat::Csv | TraceFormat::Tsv => (TableForm::Separated, None),
             TraceFormat::JsonLines => (TableForm::JsonLines, None),
             TraceFormat::Sacct => (TableForm::Separated, Some(KnownTable::Slurm)),
+            TraceFormat::Pbs => (TableForm::Accounting, Some(KnownTable::Pbs)),
             TraceFormat::Openb => (TableForm::Separated, Some(KnownTable::Openb)),
             TraceFormat::Alibaba2018 => (TableForm::Separated, Some(KnownTable::Alibaba2018)),
             _ => return None,
@@ -187,6 +191,7 @@ impl TraceFormat {
 fn of_table_line(line: &[u8]) -> Option<TraceFormat> {
     let known = known_of(line).map(|known| match known {
         KnownTable::Slurm => TraceFormat::Sacct,
+        KnownTable::Pbs => TraceFormat::Pbs,
         KnownTable::Openb => TraceFormat::Openb,
         KnownTable::Alibaba2018 => TraceFormat::Alibaba2018,
     });
@@ -265,6 +270,7 @@ mod tests {
                  creation_time,deletion_time,scheduled_time\n",
                 Some(TraceFormat::Openb),
             ),
+            ("06/06/2005 14:04:35;Q;409.ign1;queue=batch\n", Some(TraceFormat::Pbs)),
             ("name,colour,size\n", None),
             ("{\"t\":0.0,\"run\":{}}\n", None),
             ("[cluster]\nresources = [\"cpu\"]\n", None),

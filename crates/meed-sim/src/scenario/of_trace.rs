@@ -303,6 +303,7 @@ fn cluster_for(
         | TraceFormat::Tsv
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
+        | TraceFormat::Pbs
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018 => cluster_for_table(path, format, &told),
         TraceFormat::Canonical => {

@@ -112,6 +112,7 @@ impl TracePlan {
             | TraceFormat::Tsv
             | TraceFormat::JsonLines
             | TraceFormat::Sacct
+            | TraceFormat::Pbs
             | TraceFormat::Openb
             | TraceFormat::Alibaba2018 => Reader::Table(Box::new(table(raw, format)?)),
         };
@@ -213,8 +214,8 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
         [("per-task", Some(TableAmounts::PerTask)), ("per-job", Some(TableAmounts::PerJob))];
     let dots = [("flat", TableDots::Flat), ("path", TableDots::Path)];
     let mut map = raw.map.clone().unwrap_or_default();
-    if format == TraceFormat::Sacct {
-        sacct(raw, &mut map)?;
+    if let Some(says) = says(format) {
+        says.fill(raw, &mut map)?;
     }
     Ok(TableAssumptions {
         form,
@@ -229,26 +230,60 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
     })
 }
 
-/// What `queues` and `shape` say of Slurm's table, as its mapping; what the mapping says itself
-/// holds.
-fn sacct(raw: &raw::Trace, map: &mut BTreeMap<String, String>) -> Result<(), String> {
-    let queues = [
+/// What `queues` and `shape` say of a batch system's table, as its mapping.
+struct Says {
+    /// Tenants by the name of the choice; the first is the usual one.
+    queues: &'static [(&'static str, &'static str)],
+    /// Nodes of a job: so many tasks are its gang.
+    nodes: &'static str,
+}
+
+const SACCT: Says = Says {
+    queues: &[
         ("user", "User|Account"),
         ("account", "Account"),
         ("account-user", "Account/User"),
         ("partition", "Partition"),
         ("qos", "QOS"),
         ("single", "=all"),
-    ];
-    let gang: &[(&str, &str)] =
-        &[("count", "AllocTRES[node]|AllocNodes|NNodes"), ("gang", "=true")];
-    let shapes = [("rigid", &[][..]), ("gang", gang)];
-    let tenant = one_of("queues", &raw.queues, &queues, queues[0].1)?;
-    let shape = one_of("shape", &raw.shape, &shapes, &[][..])?;
-    for (key, text) in [("tenant", tenant)].iter().chain(shape) {
-        map.entry((*key).to_owned()).or_insert_with(|| (*text).to_owned());
+    ],
+    nodes: "AllocTRES[node]|AllocNodes|NNodes",
+};
+
+const PBS: Says = Says {
+    queues: &[
+        ("user", "user"),
+        ("group", "group"),
+        ("group-user", "group/user"),
+        ("account", "account"),
+        ("account-user", "account/user"),
+        ("project", "project"),
+        ("queue", "queue"),
+        ("single", "=all"),
+    ],
+    nodes: "Resource_List.nodect|hosts",
+};
+
+fn says(format: TraceFormat) -> Option<&'static Says> {
+    match format {
+        TraceFormat::Sacct => Some(&SACCT),
+        TraceFormat::Pbs => Some(&PBS),
+        _ => None,
     }
-    Ok(())
+}
+
+impl Says {
+    /// What the mapping says itself holds.
+    fn fill(&self, raw: &raw::Trace, map: &mut BTreeMap<String, String>) -> Result<(), String> {
+        let gang = [("count", self.nodes), ("gang", "=true")];
+        let shapes = [("rigid", &[][..]), ("gang", &gang[..])];
+        let tenant = one_of("queues", &raw.queues, self.queues, self.queues[0].1)?;
+        let shape = one_of("shape", &raw.shape, &shapes, &[][..])?;
+        for (key, text) in [("tenant", tenant)].iter().chain(shape) {
+            map.entry((*key).to_owned()).or_insert_with(|| (*text).to_owned());
+        }
+        Ok(())
+    }
 }
 
 fn kubernetes(raw: &raw::Trace) -> Result<KubernetesQueues, String> {
@@ -280,10 +315,10 @@ pub(super) fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
 /// Each key of a format, whether it is given, and the formats that it means something for.
 fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] {
     use TraceFormat::{
-        Alibaba2018, Csv, Google, JsonLines, Kubernetes, Mwf, Openb, Philly, Sacct, Swf, Swim, Tsv,
-        Yarn,
+        Alibaba2018, Csv, Google, JsonLines, Kubernetes, Mwf, Openb, Pbs, Philly, Sacct, Swf, Swim,
+        Tsv, Yarn,
     };
-    const TABLES: &[TraceFormat] = &[Csv, Tsv, JsonLines, Sacct, Openb, Alibaba2018];
+    const TABLES: &[TraceFormat] = &[Csv, Tsv, JsonLines, Sacct, Pbs, Openb, Alibaba2018];
     [
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018]),
@@ -292,8 +327,8 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] 
         ("sizes", raw.sizes.is_some(), TABLES),
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
-        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn, Sacct, Kubernetes]),
-        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct]),
+        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn, Sacct, Pbs, Kubernetes]),
+        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs]),
         ("processors", raw.processors.is_some(), &[Swf]),
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),

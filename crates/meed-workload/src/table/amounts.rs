@@ -122,14 +122,15 @@ fn scale_of(suffix: &[u8], unit: AmountUnit, binary: bool) -> Option<(u64, Per)>
         rest => (rest, Per::Row),
     };
     let Some((letter, after)) = rest.split_first() else { return Some((unit.scale, per)) };
-    if rest == b"B" {
+    if matches!(rest, b"B" | b"b") {
         return Some((1, per));
     }
     let power = POWERS.iter().find(|(known, _)| *known == letter.to_ascii_uppercase())?.1;
     let base: u64 = match after {
         b"i" | b"iB" => 1024,
-        b"" if binary => 1024,
-        b"" | b"B" => 1000,
+        // `8gb` is PBS's way to write 8 GiB.
+        b"" | b"b" if binary => 1024,
+        b"" | b"b" | b"B" => 1000,
         _ => return None,
     };
     Some((base.pow(power), per))
@@ -159,6 +160,9 @@ mod tests {
             ("16G", mib, false, row(16_000_000_000)),
             ("16G", mib, true, row(16 << 30)),
             ("16GB", mib, true, row(16_000_000_000)),
+            ("16gb", BYTES, true, row(16 << 30)),
+            ("16gb", BYTES, false, row(16_000_000_000)),
+            ("100b", BYTES, true, row(100)),
             ("16Gi", BYTES, false, row(16 << 30)),
             ("1.5GiB", BYTES, false, row(3 << 29)),
             ("4000Mn", BYTES, true, Ok((4000 << 20, Per::Node))),

@@ -19,11 +19,12 @@
 //! Invariant: jobs come in order of submission; equal times in order of the file. Cost: the file is
 //! read once; memory grows with it by 72 bytes a job, names besides, and one sort.
 
+mod accounting;
 mod amounts;
 mod expression;
 mod guess;
-mod json;
 mod mapping;
+mod named;
 mod nodes;
 mod presets;
 mod reasons;
@@ -47,8 +48,8 @@ use crate::error::BadRow;
 use crate::fields::{span, time};
 use crate::whole::Whole;
 use crate::{BadLine, Durations, Job, JobGroup, JobSource, OnBadLine, SourceCounts, TraceError};
-use json::JsonLines;
 use mapping::Mapping;
+use named::{LineForm, NamedLines};
 use presets::Preset;
 use reasons::{NoJob, Reasons};
 use record::Record;
@@ -63,6 +64,8 @@ pub enum TableForm {
     Separated,
     /// An object of JSON on each line.
     JsonLines,
+    /// Lines of an accounting log of PBS: `DATE;TYPE;JOB;KEY=VALUE ...`.
+    Accounting,
 }
 
 /// Tables whose columns are known.
@@ -70,6 +73,8 @@ pub enum TableForm {
 pub enum KnownTable {
     /// `sacct --parsable2`.
     Slurm,
+    /// Accounting logs of PBS; of the form [`TableForm::Accounting`].
+    Pbs,
     /// Pods of Alibaba's GPU cluster of 2023.
     Openb,
     /// batch_task of Alibaba's trace of 2018.
@@ -131,6 +136,7 @@ impl TableAssumptions {
     fn preset(&self) -> Option<&'static Preset> {
         self.known.map(|known| match known {
             KnownTable::Slurm => &presets::SLURM,
+            KnownTable::Pbs => &presets::PBS,
             KnownTable::Openb => &presets::OPENB,
             KnownTable::Alibaba2018 => &presets::ALIBABA_2018,
         })
@@ -258,7 +264,7 @@ pub fn table_resources(
 pub(crate) fn is_likely(line: &[u8]) -> Option<TableForm> {
     let mut record = Record::default();
     let (form, names) = if line.starts_with(b"{") {
-        let mut lines = JsonLines::new(lines_of(line)?);
+        let mut lines = NamedLines::new(lines_of(line)?, LineForm::Json);
         lines.next(&mut record).ok()??.ok()?;
         (TableForm::JsonLines, lines.names())
     } else {
@@ -271,6 +277,9 @@ pub(crate) fn is_likely(line: &[u8]) -> Option<TableForm> {
 
 /// The known table whose first line this is.
 pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
+    if accounting::is_line(line) {
+        return Some(KnownTable::Pbs);
+    }
     let separator = separator_of(line)?;
     let fields: Vec<&[u8]> =
         line.split(|byte| *byte == separator).map(<[u8]>::trim_ascii).collect();
@@ -301,21 +310,21 @@ fn header(file: &Arc<str>, line: u64, why: String) -> TraceError {
 /// Where records come from.
 enum Reader {
     Separated(Box<Separated>),
-    Json(JsonLines),
+    Named(NamedLines),
 }
 
 impl Reader {
     fn next(&mut self, record: &mut Record) -> Result<Option<Result<(), BadRow>>, TraceError> {
         match self {
             Reader::Separated(lines) => lines.next(record),
-            Reader::Json(lines) => lines.next(record),
+            Reader::Named(lines) => lines.next(record),
         }
     }
 
     fn lines(&self) -> &Lines {
         match self {
             Reader::Separated(reader) => &reader.lines,
-            Reader::Json(reader) => &reader.lines,
+            Reader::Named(reader) => &reader.lines,
         }
     }
 }
@@ -335,10 +344,8 @@ struct Table {
 impl Table {
     fn open(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {
         let mut table = match options.form {
-            TableForm::JsonLines => {
-                let reader = Reader::Json(JsonLines::new(Lines::new(origin.open()?, LINE_LIMIT)));
-                Table { reader, names: Vec::new(), line: 1, fixed: false, sample: Vec::new() }
-            }
+            TableForm::JsonLines => Table::named(origin, LineForm::Json)?,
+            TableForm::Accounting => Table::named(origin, LineForm::Accounting)?,
             TableForm::Separated => Table::separated(origin, options)?,
         };
         let mut record = Record::default();
@@ -346,15 +353,35 @@ impl Table {
             let Some(found) = table.reader.next(&mut record)? else { break };
             table.sample.push((record.line, found.map(|()| record.copy())));
         }
-        if let Reader::Json(lines) = table.reader {
+        if let Reader::Named(lines) = table.reader {
             let mut lines = lines.learned(Lines::new(origin.open()?, LINE_LIMIT));
             for _ in 0..table.sample.len() {
                 lines.next(&mut record)?;
             }
             table.names = lines.names();
-            table.reader = Reader::Json(lines);
+            table.reader = Reader::Named(lines);
         }
-        Ok(table)
+        match table.sample.first() {
+            Some((line, Err(why))) if table.names.is_empty() => {
+                Err(header(origin.name(), *line, why.to_string()))
+            }
+            Some((line, _)) if options.known == Some(KnownTable::Pbs) && !table.tells_ends() => {
+                let why = "no record says how a job has ended (type E)";
+                Err(header(origin.name(), *line, why.to_owned()))
+            }
+            _ => Ok(table),
+        }
+    }
+
+    /// Whether an accounting log has a record that says more than what kind it is of.
+    fn tells_ends(&self) -> bool {
+        self.names.iter().any(|name| !accounting::OF_ALL.contains(&name.as_str()))
+    }
+
+    fn named(origin: &Origin, form: LineForm) -> Result<Table, TraceError> {
+        let lines = NamedLines::new(Lines::new(origin.open()?, LINE_LIMIT), form);
+        let reader = Reader::Named(lines);
+        Ok(Table { reader, names: Vec::new(), line: 1, fixed: false, sample: Vec::new() })
     }
 
     fn separated(origin: &Origin, options: &TableAssumptions) -> Result<Table, TraceError> {

@@ -1,5 +1,6 @@
 //! Tables whose columns are known: what of them is what, and which rows are no jobs.
 
+use super::accounting::ENDED;
 use super::record::Record;
 
 /// A known table. All of it is data.
@@ -35,6 +36,8 @@ pub(super) enum When {
     Begins(&'static [&'static str]),
     /// It is this.
     Is(&'static str),
+    /// It is anything but this.
+    IsNot(&'static str),
 }
 
 impl Drop {
@@ -44,6 +47,7 @@ impl Drop {
         match self.when {
             When::Holds(byte) => value.contains(&byte),
             When::Is(word) => value == word.as_bytes(),
+            When::IsNot(word) => value != word.as_bytes(),
             When::Begins(words) => words.iter().any(|word| value.starts_with(word.as_bytes())),
         }
     }
@@ -89,6 +93,36 @@ pub(super) const SLURM: Preset = Preset {
         Drop { column: "AllocCPUS", when: When::Is("0"), why: "jobs that never started" },
     ],
     words: &["run times are those under the scheduler of then, as is who waited for whom"],
+};
+
+/// Accounting logs of PBS.
+pub(super) const PBS: Preset = Preset {
+    title: "PBS",
+    columns: None,
+    map: &[
+        ("submit", "ctime:s|qtime:s"),
+        ("start", "start:s"),
+        ("end", "end:s"),
+        ("limit", "Resource_List.walltime:s"),
+        ("tenant", "user"),
+        ("name", "record.job"),
+        ("nodes", "Resource_List.nodect|hosts"),
+        // Torque's ncpus may be a queue's default beside nodes=2:ppn=8.
+        ("cpu", "slots|Resource_List.ncpus"),
+        ("memory", "Resource_List.mem|Resource_List.pmem*slots"),
+        ("gpu", "Resource_List.ngpus|Resource_List.gpus"),
+    ],
+    binary: true,
+    per_job: true,
+    drops: &[Drop {
+        column: "record.type",
+        when: When::IsNot(ENDED),
+        why: "records of other kinds than ends of jobs",
+    }],
+    words: &[
+        "run times are those under the scheduler of then, as is who waited for whom",
+        "a job that was run again counts from its first submission, with its last run",
+    ],
 };
 
 /// The pods of Alibaba's GPU cluster of 2023 (openb).

@@ -474,3 +474,71 @@ proptest! {
         }
     }
 }
+
+/// As Torque and PBS Professional write it: the second of PBS, `start` before it was run again.
+const PBS: &str = "\
+06/06/2005 14:04:25;D;406.ign1;requestor=guest@ign1
+06/06/2005 14:04:44;Q;407.ign1;queue=batch
+06/06/2005 14:06:06;S;407.ign1;user=ann group=phys jobname=STDIN queue=batch ctime=1118087915
+06/06/2005 14:07:17;E;407.ign1;user=ann group=phys jobname=my job queue=batch ctime=1118087915 \
+qtime=1118087915 etime=1118087915 start=1118088366 owner=ann@ign1 exec_host=n1/0+n1/1+n2/0+n2/1 \
+Resource_List.ncpus=1 Resource_List.neednodes=2:ppn=2 Resource_List.nodect=2 \
+Resource_List.nodes=2:ppn=2 Resource_List.pmem=512mb Resource_List.walltime=00:16:40 session=6365 \
+end=1118088437 Exit_status=0 resources_used.cput=00:00:00 resources_used.walltime=00:01:11
+06/06/2005 14:08:00;L;license;floating license hour:3 day:3 month:3 max:10
+06/06/2005 15:07:17;R;9[3].pbs;user=bob group=chem ctime=1118087900 start=1118088000
+06/06/2005 16:00:00;E;9[3].pbs;user=bob group=chem account=\"proj x\" project=_pbs_project_default \
+jobname=a queue=gpu ctime=1118087900 qtime=1118087900 etime=1118087900 start=1118088500 \
+exec_host=g1/1*8+g2/0*8 exec_vnode=(g1:ncpus=8:ngpus=2)+(g2:ncpus=8:ngpus=2) \
+Resource_List.mem=64gb Resource_List.ncpus=16 Resource_List.ngpus=4 Resource_List.nodect=2 \
+Resource_List.place=scatter Resource_List.select=2:ncpus=8:ngpus=2:mem=32gb \
+Resource_List.walltime=24:00:00 session=1 end=1118092100 Exit_status=271 \
+resources_used.ncpus=16 resources_used.walltime=01:00:00 run_count=2
+06/06/2005 16:00:01;E;10.pbs;user=bob ctime=1118087901 exec_host=g1/x start=1118088500 \
+end=1118088501
+";
+
+fn pbs(map: &[(&str, &str)]) -> TableAssumptions {
+    let known = Some(KnownTable::Pbs);
+    TableAssumptions { form: TableForm::Accounting, known, ..options(map) }
+}
+
+#[test]
+fn jobs_of_pbs_are_read() {
+    let mut source = open_as(PBS, &pbs(&[]), OnBadLine::Skip).unwrap();
+    let words = source.assumptions().join("\n");
+    assert_eq!(
+        source.bad_lines()[0].to_string(),
+        "jobs.csv:8: exec_host: \"g1/x\" is not \
+        HOST/SLOT, HOST/FROM-TO or HOST/TASK*N"
+    );
+    let expected = [
+        "9[3].pbs bob 0 1x 16000/65536/4000 3600 limit 86400",
+        "407.ign1 ann 15 1x 4000/2048/0 71 limit 1000",
+    ];
+    assert_eq!(rows(&mut source), expected);
+    assert_eq!(source.counts(), SourceCounts { lines: 8, jobs: 2, bad: 1, ignored: 5 });
+    let told = "PBS: 5 rows left out: records of other kinds than ends of jobs";
+    assert!(words.contains(told), "{words}");
+    // A task for each node, and tenants by account.
+    let gang =
+        [("count", "Resource_List.nodect|hosts"), ("gang", "=true"), ("tenant", "group/user")];
+    let mut source = open_as(PBS, &pbs(&gang), OnBadLine::Skip).unwrap();
+    let expected = [
+        "9[3].pbs chem.bob 0 2x 8000/32768/2000 3600 limit 86400 gang 2",
+        "407.ign1 phys.ann 15 2x 2000/1024/0 71 limit 1000 gang 2",
+    ];
+    assert_eq!(rows(&mut source), expected);
+}
+
+#[test]
+fn what_is_no_accounting_log_is_refused() {
+    for (text, expected) in [
+        ("", "no column"),
+        ("06/06/2005 14:04:25;D;406.ign1;requestor=guest@ign1\n", "jobs.csv:1: no record says how"),
+        ("a;b\n", "wanted is DATE;TYPE;JOB;KEY=VALUE"),
+    ] {
+        let told = open_as(text, &pbs(&[]), OnBadLine::Skip).err().unwrap().to_string();
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}

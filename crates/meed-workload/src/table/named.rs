@@ -1,15 +1,17 @@
-//! Records of JSON lines: an object on each line.
+//! Records that name their values: an object of JSON on each line, or a line of an accounting log
+//! ([`super::accounting`]).
 //!
-//! Columns are the names of the values in it; those of an object inside are joined to its name by a
-//! dot (`resources.cpu`), an array is its text. The columns are the names of all rows, of which the
-//! first thousand may lack some: a longer file is read once more, for its names only, before it is
-//! read. Numbers are taken as they are written.
+//! Columns of JSON are the names of the values in it; those of an object inside are joined to its
+//! name by a dot (`resources.cpu`), an array is its text. The columns are the names of all rows, of
+//! which the first thousand may lack some: a longer file is read once more, for its names only,
+//! before it is read. Numbers are taken as they are written.
 
 use std::collections::BTreeMap;
 
 use meed_files::lines::Lines;
 use serde_json::value::RawValue;
 
+use super::accounting;
 use super::record::Record;
 use super::separated::MOST_COLUMNS;
 use crate::TraceError;
@@ -18,34 +20,76 @@ use crate::error::BadRow;
 /// Deepest object that is looked into.
 const MOST_LEVELS: usize = 8;
 
+/// How a line is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineForm {
+    Json,
+    Accounting,
+}
+
 /// See the module.
-pub(super) struct JsonLines {
+pub(super) struct NamedLines {
     pub(super) lines: Lines,
-    columns: BTreeMap<String, usize>,
+    form: LineForm,
+    columns: Columns,
+}
+
+/// Columns by their names.
+pub(super) struct Columns {
+    places: BTreeMap<String, usize>,
     /// Whether names that are new become columns.
     learns: bool,
 }
 
+impl Columns {
+    /// Puts a value into the column of this name, if it is or becomes one.
+    pub(super) fn put(
+        &mut self,
+        record: &mut Record,
+        name: &str,
+        value: &[u8],
+    ) -> Result<(), BadRow> {
+        self.name(name)?;
+        if let Some(column) = self.places.get(name) {
+            record.put(*column, value);
+        }
+        Ok(())
+    }
+
+    /// The name becomes a column, unless all are known.
+    fn name(&mut self, name: &str) -> Result<(), BadRow> {
+        if !self.learns || self.places.contains_key(name) {
+            return Ok(());
+        }
+        if self.places.len() >= MOST_COLUMNS {
+            return Err(BadRow::line(format!("more than {MOST_COLUMNS} different names")));
+        }
+        self.places.insert(name.to_owned(), self.places.len());
+        Ok(())
+    }
+}
+
 type Object<'a> = BTreeMap<String, &'a RawValue>;
 
-impl JsonLines {
-    pub(super) fn new(lines: Lines) -> JsonLines {
-        JsonLines { lines, columns: BTreeMap::new(), learns: true }
+impl NamedLines {
+    pub(super) fn new(lines: Lines, form: LineForm) -> NamedLines {
+        NamedLines { lines, form, columns: Columns { places: BTreeMap::new(), learns: true } }
     }
 
     /// These lines, from the first one on, of which the names are those of all that `self` has read
     /// and will read: nothing more becomes a column.
-    pub(super) fn learned(mut self, lines: Lines) -> JsonLines {
+    pub(super) fn learned(mut self, lines: Lines) -> NamedLines {
         let mut record = Record::default();
         // What cannot be read is told by who reads it; names that are too many are passed over.
         while let Ok(Some(_)) = self.next(&mut record) {}
-        JsonLines { lines, columns: self.columns, learns: false }
+        self.columns.learns = false;
+        NamedLines { lines, ..self }
     }
 
     /// Names of the columns that are known, in order.
     pub(super) fn names(&self) -> Vec<String> {
-        let mut names = vec![String::new(); self.columns.len()];
-        for (name, column) in &self.columns {
+        let mut names = vec![String::new(); self.columns.places.len()];
+        for (name, column) in &self.columns.places {
             names[*column].clone_from(name);
         }
         names
@@ -63,6 +107,9 @@ impl JsonLines {
             if line.is_empty() {
                 continue;
             }
+            if self.form == LineForm::Accounting {
+                return Ok(Some(accounting::put(&mut self.columns, record, line)));
+            }
             let object: Result<Object<'_>, _> = serde_json::from_slice(line);
             return Ok(Some(match object {
                 Err(why) => {
@@ -70,15 +117,14 @@ impl JsonLines {
                     let what = why.split(" at line ").next().unwrap_or_default();
                     Err(BadRow::line(format!("{what}; wanted is an object of JSON on each line")))
                 }
-                Ok(object) => put(&mut self.columns, self.learns, record, "", &object, 0),
+                Ok(object) => put(&mut self.columns, record, "", &object, 0),
             }));
         }
     }
 }
 
 fn put(
-    columns: &mut BTreeMap<String, usize>,
-    learns: bool,
+    columns: &mut Columns,
     record: &mut Record,
     before: &str,
     object: &Object<'_>,
@@ -95,28 +141,18 @@ fn put(
         let text = value.get();
         if text.starts_with('{') && level < MOST_LEVELS {
             let inside = serde_json::from_str(text).map_err(|_| BadRow::line("no JSON"))?;
-            put(columns, learns, record, name, &inside, level + 1)?;
+            put(columns, record, name, &inside, level + 1)?;
             continue;
         }
-        let column = match columns.get(name) {
-            Some(column) => *column,
-            None if !learns => continue,
-            None if columns.len() >= MOST_COLUMNS => {
-                return Err(BadRow::line(format!("more than {MOST_COLUMNS} different names")));
-            }
-            None => {
-                columns.insert(name.clone(), columns.len());
-                columns.len() - 1
-            }
-        };
         match text {
-            "null" => {}
+            // A column all the same.
+            "null" => columns.name(name)?,
             text if text.starts_with('"') => {
                 let text: String = serde_json::from_str(text)
                     .map_err(|_| BadRow::line(format!("`{name}` is no text in UTF-8")))?;
-                record.put(column, text.as_bytes());
+                columns.put(record, name, text.as_bytes())?;
             }
-            text => record.put(column, text.as_bytes()),
+            text => columns.put(record, name, text.as_bytes())?,
         }
     }
     Ok(())
