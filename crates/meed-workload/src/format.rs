@@ -102,9 +102,9 @@ impl TraceFormat {
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
     ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, accounting \
-    logs of PBS, Alibaba's openb and batch_task, and Meed's own (.jsonl), compressed or not. Any table with \
-    one job a row (CSV, TSV, JSON lines) is read with --format csv --map \
-    tenant=COLUMN,submit=COLUMN,duration=COLUMN";
+    logs of PBS, Alibaba's openb and batch_task, and Meed's own (.jsonl), compressed or not. Any \
+    table with one job a row (CSV, TSV, JSON lines) is read with \
+    --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
 const BEGINNING: u64 = 64 << 10;
