@@ -15,6 +15,7 @@
 //! pod that comes, moves or goes; the tests hold both against each other). Cost: O(wishes + terms
 //! of the pod) for a pod; O(pods counted) for a view.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -47,6 +48,9 @@ struct Wish {
     away: Vec<Count>,
     /// For each of its constraints.
     spread: Vec<Count>,
+    /// Where those hold, until a count or a node changes: a decision may judge many starts of one
+    /// wish, and all nodes are looked at for it.
+    spread_now: OnceCell<Vec<SpreadView>>,
     ports: Count,
 }
 
@@ -95,14 +99,13 @@ struct WishView {
     /// It may be the first of its like.
     is_first: bool,
     away: Vec<Places>,
-    spread: Vec<SpreadView>,
     taken: BTreeSet<String>,
 }
 
 impl WishView {
     fn of(text: &str, wish: &Wish, nodes: &dyn Nodes) -> WishView {
         let places = |at: &Count, term: &Term| Places::of(at, &term.topology, nodes);
-        let Near { wants, keeps_away, spreads, .. } = &*wish.near;
+        let Near { wants, keeps_away, .. } = &*wish.near;
         let beside: Vec<Places> = wants.iter().map(|term| places(&wish.beside, term)).collect();
         let is_first = wish.is_like && beside.iter().all(|one| one.values.is_empty());
         WishView {
@@ -110,11 +113,6 @@ impl WishView {
             beside,
             is_first,
             away: wish.away.iter().zip(keeps_away).map(|(at, term)| places(at, term)).collect(),
-            spread: spreads
-                .iter()
-                .zip(&wish.spread)
-                .map(|(one, at)| SpreadView::of(&wish.near, one, at, nodes))
-                .collect(),
             taken: wish.ports.keys().cloned().collect(),
         }
     }
@@ -123,20 +121,18 @@ impl WishView {
         let is_place = |places: &Places| node.contains_key(&places.topology);
         let is_beside = self.beside.iter().all(|places| places.has(node))
             || (self.is_first && self.beside.iter().all(is_place));
-        is_beside
-            && !self.away.iter().any(|places| places.has(node))
-            && self.spread.iter().all(|spread| spread.holds(node))
-            && !self.taken.contains(name)
+        is_beside && !self.away.iter().any(|places| places.has(node)) && !self.taken.contains(name)
     }
 }
 
 /// Where terms and wishes hold at one instant.
-pub(super) struct View {
+pub(super) struct View<'w> {
     blocked: Vec<(String, Places)>,
-    wishes: Vec<WishView>,
+    wishes: Vec<(&'w Wish, WishView)>,
+    nodes: &'w dyn Nodes,
 }
 
-impl View {
+impl View<'_> {
     /// The labels that the engine knows of a node for it.
     pub(super) fn labels<'v>(
         &'v self,
@@ -144,9 +140,12 @@ impl View {
         node: &'v Labels,
     ) -> impl Iterator<Item = String> + 'v {
         let blocked = self.blocked.iter().filter(|(_, places)| places.has(node));
-        let wished = self.wishes.iter().filter(|wish| wish.holds(name, node));
+        let holds = |(wish, view): &&(&Wish, WishView)| {
+            view.holds(name, node) && wish.is_spread(node, self.nodes)
+        };
+        let wished = self.wishes.iter().filter(holds);
         let blocked = blocked.map(|(text, _)| avoid_label(text));
-        blocked.chain(wished.map(|wish| wish_label(&wish.text)))
+        blocked.chain(wished.map(|(_, view)| wish_label(&view.text)))
     }
 }
 
@@ -172,6 +171,15 @@ fn add(at: &mut Count, node: &str, is_more: bool) -> bool {
 }
 
 impl Wish {
+    /// Whether its constraints on the spread hold there.
+    fn is_spread(&self, node: &Labels, nodes: &dyn Nodes) -> bool {
+        let views = self.spread_now.get_or_init(|| {
+            let both = self.near.spreads.iter().zip(&self.spread);
+            both.map(|(one, at)| SpreadView::of(&self.near, one, at, nodes)).collect()
+        });
+        views.iter().all(|view| view.holds(node))
+    }
+
     /// A pod comes to a node, or leaves it; whether a node came or went.
     fn count(&mut self, node: &str, pod: &Near, namespaces: &Namespaces, is_more: bool) -> bool {
         let mut changed = false;
@@ -188,6 +196,7 @@ impl Wish {
                 add(at, node, is_more);
                 // Not only whether there are any: how many there are.
                 changed = true;
+                self.spread_now = OnceCell::new();
             }
         }
         let conflicts = |port| pod.ports.iter().any(|other| other.conflicts(port));
@@ -277,6 +286,7 @@ impl Neighbours {
             beside: Count::new(),
             away: vec![Count::new(); near.keeps_away.len()],
             spread: vec![Count::new(); near.spreads.len()],
+            spread_now: OnceCell::new(),
             ports: Count::new(),
         };
         for (node, near) in self.placed.values() {
@@ -337,18 +347,20 @@ impl Neighbours {
 
     /// Nodes have other labels, came or went.
     pub(super) fn nodes_changed(&mut self) {
+        self.wishes.values_mut().for_each(|wish| wish.spread_now = OnceCell::new());
         self.changed |= !self.avoided.is_empty() || !self.wishes.is_empty();
     }
 
     /// Where terms that jobs avoid, and wishes, hold now.
-    pub(super) fn view(&self, nodes: &dyn Nodes) -> View {
+    pub(super) fn view<'w>(&'w self, nodes: &'w dyn Nodes) -> View<'w> {
         let avoided = |(text, _): &(&String, &Theirs)| self.avoided.contains_key(*text);
         let places = |row: &Theirs| Places::of(&row.at, &row.term.topology, nodes);
         let blocked = self.theirs.iter().filter(avoided);
         let wishes = self.wishes.iter();
         View {
             blocked: blocked.map(|(text, row)| (text.clone(), places(row))).collect(),
-            wishes: wishes.map(|(text, wish)| WishView::of(text, wish, nodes)).collect(),
+            wishes: wishes.map(|(text, wish)| (wish, WishView::of(text, wish, nodes))).collect(),
+            nodes,
         }
     }
 
@@ -369,10 +381,9 @@ impl Neighbours {
             return Some(format!("a pod there keeps away {}", row.term));
         }
         let text = wish?;
-        let holds = self
-            .wishes
-            .get(text)
-            .is_none_or(|wish| WishView::of(text, wish, nodes).holds(node, here));
+        let holds = self.wishes.get(text).is_none_or(|wish| {
+            WishView::of(text, wish, nodes).holds(node, here) && wish.is_spread(here, nodes)
+        });
         (!holds).then(|| format!("pods that are there do not let it be {text}"))
     }
 }
@@ -381,6 +392,7 @@ impl Wish {
     fn clear(&mut self) {
         self.beside.clear();
         self.away.iter_mut().chain(&mut self.spread).for_each(Count::clear);
+        self.spread_now = OnceCell::new();
         self.ports.clear();
     }
 }

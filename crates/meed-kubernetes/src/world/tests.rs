@@ -4,6 +4,7 @@ mod gangs;
 mod marks;
 mod reclaim;
 mod records;
+mod spread;
 mod stamps;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
