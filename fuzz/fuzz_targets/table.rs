@@ -27,17 +27,22 @@ fn options(choice: u8) -> TableAssumptions {
         2 => Some(KnownTable::Openb),
         3 => Some(KnownTable::Alibaba2018),
         5 => Some(KnownTable::Pbs),
+        6 => Some(KnownTable::Condor),
         _ => None,
     };
     let often = choice & 64 == 0;
     TableAssumptions {
         form: match (choice & 1, known) {
             (_, Some(KnownTable::Pbs)) => TableForm::Accounting,
+            (_, Some(KnownTable::Condor)) => TableForm::JsonLines,
             (0, _) => TableForm::Separated,
             _ => TableForm::JsonLines,
         },
         known,
         map: map.map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect(),
+        usual: MAPS[usize::from(choice & 3)].iter().map(|(key, text)| {
+            ((*key).to_owned(), (*text).to_owned())
+        }).collect(),
         separator: None,
         header: (choice >> 1 & 7 == 4).then_some(false),
         time_zone: (!often).then(|| "America/New_York".to_owned()),

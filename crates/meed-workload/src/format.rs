@@ -38,6 +38,8 @@ pub enum TraceFormat {
     Sacct,
     /// Accounting logs of PBS Professional, OpenPBS and Torque, [`crate::table`].
     Pbs,
+    /// `condor_history -jsonl` of HTCondor, [`crate::table`].
+    Condor,
     /// Pods of Alibaba's GPU cluster of 2023, [`crate::table`].
     Openb,
     /// batch_task of Alibaba's trace of 2018, [`crate::table`].
@@ -45,7 +47,7 @@ pub enum TraceFormat {
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 15] = [
+const NAMES: [(&str, TraceFormat); 16] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
@@ -59,6 +61,7 @@ const NAMES: [(&str, TraceFormat); 15] = [
     ("jsonl", TraceFormat::JsonLines),
     ("sacct", TraceFormat::Sacct),
     ("pbs", TraceFormat::Pbs),
+    ("condor", TraceFormat::Condor),
     ("openb", TraceFormat::Openb),
     ("alibaba-2018", TraceFormat::Alibaba2018),
 ];
@@ -102,8 +105,8 @@ impl TraceFormat {
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
     ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, accounting \
-    logs of PBS, Alibaba's openb and batch_task, and Meed's own (.jsonl), compressed or not. Any \
-    table with one job a row (CSV, TSV, JSON lines) is read with \
+    logs of PBS, condor_history -jsonl, Alibaba's openb and batch_task, and Meed's own (.jsonl), \
+    compressed or not. Any table with one job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
@@ -148,6 +151,7 @@ impl TraceFormat {
             TraceFormat::JsonLines => (TableForm::JsonLines, None),
             TraceFormat::Sacct => (TableForm::Separated, Some(KnownTable::Slurm)),
             TraceFormat::Pbs => (TableForm::Accounting, Some(KnownTable::Pbs)),
+            TraceFormat::Condor => (TableForm::JsonLines, Some(KnownTable::Condor)),
             TraceFormat::Openb => (TableForm::Separated, Some(KnownTable::Openb)),
             TraceFormat::Alibaba2018 => (TableForm::Separated, Some(KnownTable::Alibaba2018)),
             _ => return None,
@@ -173,7 +177,11 @@ impl TraceFormat {
                 let yarn = || is_yarn(start).then_some(TraceFormat::Yarn);
                 let table = || is_likely(line).map(|_| TraceFormat::JsonLines);
                 let pods = || is_kubernetes(start).then_some(TraceFormat::Kubernetes);
-                ours.then_some(TraceFormat::Canonical).or_else(yarn).or_else(pods).or_else(table)
+                let ours = ours.then_some(TraceFormat::Canonical);
+                ours.or_else(yarn)
+                    .or_else(pods)
+                    .or_else(|| format_of(known_of(line)?))
+                    .or_else(table)
             }
             _ if is_xml_of_yarn(line) => Some(TraceFormat::Yarn),
             _ if commas().count() == 13 && commas().next().is_some_and(is_number) => {
@@ -187,14 +195,15 @@ impl TraceFormat {
     }
 }
 
+/// The format of a known table.
+fn format_of(known: KnownTable) -> Option<TraceFormat> {
+    let all = NAMES.iter().map(|(_, format)| *format);
+    all.into_iter().find(|format| matches!(format.table(), Some((_, Some(of))) if of == known))
+}
+
 /// By the first line of a table that has none of the usual forms.
 fn of_table_line(line: &[u8]) -> Option<TraceFormat> {
-    let known = known_of(line).map(|known| match known {
-        KnownTable::Slurm => TraceFormat::Sacct,
-        KnownTable::Pbs => TraceFormat::Pbs,
-        KnownTable::Openb => TraceFormat::Openb,
-        KnownTable::Alibaba2018 => TraceFormat::Alibaba2018,
-    });
+    let known = known_of(line).and_then(format_of);
     let likely = || is_likely(line).map(|_| TraceFormat::Csv);
     let swim = || line.split(|byte| *byte == b'\t').count() == 6;
     known.or_else(likely).or_else(|| swim().then_some(TraceFormat::Swim))
@@ -270,6 +279,7 @@ mod tests {
                  creation_time,deletion_time,scheduled_time\n",
                 Some(TraceFormat::Openb),
             ),
+            ("{\"ClusterId\":7,\"QDate\":1,\"Owner\":\"a\"}\n", Some(TraceFormat::Condor)),
             ("06/06/2005 14:04:35;Q;409.ign1;queue=batch\n", Some(TraceFormat::Pbs)),
             ("name,colour,size\n", None),
             ("{\"t\":0.0,\"run\":{}}\n", None),

@@ -133,3 +133,38 @@ fn pods_of_openb_run_on_the_nodes_beside_them() {
     let run = &json["runs"][0];
     assert_eq!((&run["refused"], &run["unfinished"]), (&0.into(), &0.into()));
 }
+
+/// Logs of batch systems, told by their content: who is the tenant, and what a table that lacks
+/// columns says.
+#[test]
+fn queues_and_shape_choose_columns_that_are_there() {
+    let folder = folder();
+    let pbs = "01/05/2026 10:00:00;E;1.s;user=ann group=phys ctime=1767600000 start=1767600000 \
+        end=1767603600 exec_host=n1/0-1+n2/0-1 Resource_List.nodect=2\n";
+    let condor = "{\"ClusterId\":1,\"ProcId\":0,\"Owner\":\"ann\",\"AcctGroup\":\"phys\",\
+        \"QDate\":1767600000,\"RemoteWallClockTime\":60.0,\"RequestCpus\":2}\n";
+    let sacct = "JobID|User|Submit|Elapsed|AllocCPUS\n1|ann|2026-01-05T08:00:00|01:00:00|4\n";
+    for (name, text) in [("20260105", pbs), ("history", condor), ("jobs.txt", sacct)] {
+        fs::write(folder.path().join(name), text).expect("a writable folder");
+    }
+    for (file, set, row) in [
+        ("20260105", "run.seed=1", "| 1.s | ann | 0 | 1 | 4 | 3600 | - |"),
+        ("20260105", "trace.shape=gang", "| 1.s | ann | 0 | 2 | 2 | 3600 | - |"),
+        ("20260105", "trace.queues=group-user", "| 1.s | phys.ann | 0 | 1 | 4 | 3600 | - |"),
+        ("history", "trace.queues=accounting-group", "| 1/0 | phys | 0 | 1 | 2 | 60 | - |"),
+        ("jobs.txt", "run.seed=1", "| 1 | ann | 0 | 1 | 4 | 3600 | - |"),
+    ] {
+        let told = succeed(folder.path(), &["trace", "inspect", file, "--set", set]);
+        let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.lines().map(plain).any(|line| line == row), "{row} in\n{told}");
+    }
+    let refused = |file: &str, set: &str| {
+        let output = meed(folder.path(), &["trace", "inspect", file, "--set", set]);
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = refused("jobs.txt", "trace.queues=qos");
+    assert!(told.contains("tenant: there is no column \"QOS\"; known are JobID, User"), "{told}");
+    let told = refused("history", "trace.shape=gang");
+    assert!(told.contains("`shape` means nothing for a trace of this format"), "{told}");
+}

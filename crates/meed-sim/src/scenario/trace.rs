@@ -1,6 +1,5 @@
 //! The trace of a scenario: its file, its format, and what its reader assumes.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -20,7 +19,7 @@ use meed_workload::swf::{
 };
 use meed_workload::swim::{SwimAssumptions, SwimSource, TenantSplit};
 use meed_workload::table::{
-    TableAmounts, TableAssumptions, TableDots, TableSizes, TableSource, separator_named,
+    TableAmounts, TableAssumptions, TableDots, TableMap, TableSizes, TableSource, separator_named,
 };
 use meed_workload::yarn::{YarnAssumptions, YarnQueues, YarnShape, YarnSource};
 use meed_workload::{JobSource, OnBadLine, Origin, TraceError};
@@ -113,6 +112,7 @@ impl TracePlan {
             | TraceFormat::JsonLines
             | TraceFormat::Sacct
             | TraceFormat::Pbs
+            | TraceFormat::Condor
             | TraceFormat::Openb
             | TraceFormat::Alibaba2018 => Reader::Table(Box::new(table(raw, format)?)),
         };
@@ -213,14 +213,12 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
     let amounts =
         [("per-task", Some(TableAmounts::PerTask)), ("per-job", Some(TableAmounts::PerJob))];
     let dots = [("flat", TableDots::Flat), ("path", TableDots::Path)];
-    let mut map = raw.map.clone().unwrap_or_default();
-    if let Some(says) = says(format) {
-        says.fill(raw, &mut map)?;
-    }
+    let usual = says(format).map(|says| says.usual(raw)).transpose()?;
     Ok(TableAssumptions {
         form,
         known,
-        map,
+        map: raw.map.clone().unwrap_or_default(),
+        usual: usual.unwrap_or_default(),
         separator,
         header: raw.header,
         time_zone: raw.time_zone.clone(),
@@ -234,8 +232,8 @@ pub(super) fn table(raw: &raw::Trace, format: TraceFormat) -> Result<TableAssump
 struct Says {
     /// Tenants by the name of the choice; the first is the usual one.
     queues: &'static [(&'static str, &'static str)],
-    /// Nodes of a job: so many tasks are its gang.
-    nodes: &'static str,
+    /// Nodes of a job: so many tasks are its gang. `None`: a job has one, and no `shape`.
+    nodes: Option<&'static str>,
 }
 
 const SACCT: Says = Says {
@@ -247,7 +245,7 @@ const SACCT: Says = Says {
         ("qos", "QOS"),
         ("single", "=all"),
     ],
-    nodes: "AllocTRES[node]|AllocNodes|NNodes",
+    nodes: Some("AllocTRES[node]|AllocNodes|NNodes"),
 };
 
 const PBS: Says = Says {
@@ -261,28 +259,39 @@ const PBS: Says = Says {
         ("queue", "queue"),
         ("single", "=all"),
     ],
-    nodes: "Resource_List.nodect|hosts",
+    nodes: Some("Resource_List.nodect|hosts"),
+};
+
+const CONDOR: Says = Says {
+    queues: &[
+        ("owner", "Owner|User"),
+        ("accounting-group", "AcctGroup|AccountingGroup"),
+        ("accounting-group-owner", "AcctGroup/Owner"),
+        ("single", "=all"),
+    ],
+    nodes: None,
 };
 
 fn says(format: TraceFormat) -> Option<&'static Says> {
     match format {
         TraceFormat::Sacct => Some(&SACCT),
         TraceFormat::Pbs => Some(&PBS),
+        TraceFormat::Condor => Some(&CONDOR),
         _ => None,
     }
 }
 
 impl Says {
-    /// What the mapping says itself holds.
-    fn fill(&self, raw: &raw::Trace, map: &mut BTreeMap<String, String>) -> Result<(), String> {
-        let gang = [("count", self.nodes), ("gang", "=true")];
-        let shapes = [("rigid", &[][..]), ("gang", &gang[..])];
+    fn usual(&self, raw: &raw::Trace) -> Result<TableMap, String> {
         let tenant = one_of("queues", &raw.queues, self.queues, self.queues[0].1)?;
-        let shape = one_of("shape", &raw.shape, &shapes, &[][..])?;
-        for (key, text) in [("tenant", tenant)].iter().chain(shape) {
-            map.entry((*key).to_owned()).or_insert_with(|| (*text).to_owned());
+        let mut all = vec![("tenant", tenant)];
+        // Of another format `shape` is told to mean nothing.
+        if let Some(nodes) = self.nodes {
+            let gang = [("count", nodes), ("gang", "=true")];
+            let shapes = [("rigid", &[][..]), ("gang", &gang[..])];
+            all.extend(one_of("shape", &raw.shape, &shapes, &[][..])?);
         }
-        Ok(())
+        Ok(all.into_iter().map(|(key, text)| (key.to_owned(), text.to_owned())).collect())
     }
 }
 
@@ -315,10 +324,10 @@ pub(super) fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
 /// Each key of a format, whether it is given, and the formats that it means something for.
 fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] {
     use TraceFormat::{
-        Alibaba2018, Csv, Google, JsonLines, Kubernetes, Mwf, Openb, Pbs, Philly, Sacct, Swf, Swim,
-        Tsv, Yarn,
+        Alibaba2018, Condor, Csv, Google, JsonLines, Kubernetes, Mwf, Openb, Pbs, Philly, Sacct,
+        Swf, Swim, Tsv, Yarn,
     };
-    const TABLES: &[TraceFormat] = &[Csv, Tsv, JsonLines, Sacct, Pbs, Openb, Alibaba2018];
+    const TABLES: &[TraceFormat] = &[Csv, Tsv, JsonLines, Sacct, Pbs, Condor, Openb, Alibaba2018];
     [
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018]),
@@ -327,7 +336,7 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] 
         ("sizes", raw.sizes.is_some(), TABLES),
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
-        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn, Sacct, Pbs, Kubernetes]),
+        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn, Sacct, Pbs, Condor, Kubernetes]),
         ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs]),
         ("processors", raw.processors.is_some(), &[Swf]),
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),

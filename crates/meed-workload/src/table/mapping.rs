@@ -283,29 +283,32 @@ impl Maker<'_> {
         known: &[&str],
         units: Units,
     ) -> Result<Option<(Source, Why, Option<String>)>, String> {
-        let given = self.options.map.get(key);
-        let (source, why, unit) = match given {
-            Some(text) if text == "-" => return Ok(None),
-            Some(text) => {
+        let options = self.options;
+        let said = (options.map.get(key), options.usual.get(key), self.preset);
+        let (source, why, unit) = match said {
+            (Some(text), ..) if text == "-" => return Ok(None),
+            (Some(text), ..) => {
                 let wrong = |why: String| format!("map.{key}: {why}");
                 let source = Source::read(text, self.names).map_err(wrong)?;
                 source.check(key, self.names).map_err(wrong)?;
                 (source, Why::Given, None)
             }
-            None => match self.preset {
-                Some(preset) => {
-                    let text = of_preset(preset, key);
-                    let source = text.and_then(|text| Source::read(text, self.names).ok());
-                    let Some(source) = source else { return Ok(None) };
-                    (source, Why::Known, None)
-                }
-                None => {
-                    let taken: Vec<usize> = self.used.iter().copied().collect();
-                    let found = guess::column(self.names, known, units, &taken);
-                    let Some((column, unit)) = found else { return Ok(None) };
-                    (Source::column(column, self.names), Why::Guessed, unit)
-                }
-            },
+            (None, Some(text), _) => {
+                let source = Source::read(text, self.names);
+                (source.map_err(|why| format!("{key}: {why}"))?, Why::Known, None)
+            }
+            (None, None, Some(preset)) => {
+                let text = of_preset(preset, key);
+                let source = text.and_then(|text| Source::read(text, self.names).ok());
+                let Some(source) = source else { return Ok(None) };
+                (source, Why::Known, None)
+            }
+            (None, None, None) => {
+                let taken: Vec<usize> = self.used.iter().copied().collect();
+                let found = guess::column(self.names, known, units, &taken);
+                let Some((column, unit)) = found else { return Ok(None) };
+                (Source::column(column, self.names), Why::Guessed, unit)
+            }
         };
         self.used.extend(source.columns());
         Ok(Some((source, why, unit)))

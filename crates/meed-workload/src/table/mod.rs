@@ -75,6 +75,8 @@ pub enum KnownTable {
     Slurm,
     /// Accounting logs of PBS; of the form [`TableForm::Accounting`].
     Pbs,
+    /// `condor_history -jsonl`; of the form [`TableForm::JsonLines`].
+    Condor,
     /// Pods of Alibaba's GPU cluster of 2023.
     Openb,
     /// batch_task of Alibaba's trace of 2018.
@@ -116,8 +118,12 @@ pub struct TableAssumptions {
     pub form: TableForm,
     /// Whether its columns are known.
     pub known: Option<KnownTable>,
-    /// What is where, by key; `-` says that there is none.
+    /// What is where, by key; `-` says that there is none. Every column that it names must be
+    /// there.
     pub map: TableMap,
+    /// The same for keys that `map` leaves out, before what is known of the table: of alternatives
+    /// those that are there.
+    pub usual: TableMap,
     /// The byte between values; when not given the one that the first line has most often.
     pub separator: Option<u8>,
     /// Whether the first line names the columns.
@@ -137,6 +143,7 @@ impl TableAssumptions {
         self.known.map(|known| match known {
             KnownTable::Slurm => &presets::SLURM,
             KnownTable::Pbs => &presets::PBS,
+            KnownTable::Condor => &presets::CONDOR,
             KnownTable::Openb => &presets::OPENB,
             KnownTable::Alibaba2018 => &presets::ALIBABA_2018,
         })
@@ -279,6 +286,11 @@ pub(crate) fn is_likely(line: &[u8]) -> Option<TableForm> {
 pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
     if accounting::is_line(line) {
         return Some(KnownTable::Pbs);
+    }
+    if line.starts_with(b"{") {
+        let has = |name: &[u8]| line.windows(name.len()).any(|here| here == name);
+        let is_condor = has(b"\"ClusterId\"") && has(b"\"QDate\"");
+        return is_condor.then_some(KnownTable::Condor);
     }
     let separator = separator_of(line)?;
     let fields: Vec<&[u8]> =

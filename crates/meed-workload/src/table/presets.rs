@@ -53,6 +53,9 @@ impl Drop {
     }
 }
 
+const NEVER_STARTED: &str = "jobs that never started";
+const NOT_ENDED: &str = "jobs that have not ended";
+
 /// `sacct --parsable2`.
 pub(super) const SLURM: Preset = Preset {
     title: "Slurm",
@@ -86,11 +89,11 @@ pub(super) const SLURM: Preset = Preset {
                 "PD",
                 "CG",
             ]),
-            why: "jobs that have not ended",
+            why: NOT_ENDED,
         },
         // Older ones write a start for jobs that were cancelled before it.
-        Drop { column: "AllocTRES", when: When::Is(""), why: "jobs that never started" },
-        Drop { column: "AllocCPUS", when: When::Is("0"), why: "jobs that never started" },
+        Drop { column: "AllocTRES", when: When::Is(""), why: NEVER_STARTED },
+        Drop { column: "AllocCPUS", when: When::Is("0"), why: NEVER_STARTED },
     ],
     words: &["run times are those under the scheduler of then, as is who waited for whom"],
 };
@@ -114,14 +117,51 @@ pub(super) const PBS: Preset = Preset {
     ],
     binary: true,
     per_job: true,
-    drops: &[Drop {
-        column: "record.type",
-        when: When::IsNot(ENDED),
-        why: "records of other kinds than ends of jobs",
-    }],
+    drops: &[
+        Drop {
+            column: "record.type",
+            when: When::IsNot(ENDED),
+            why: "records of other kinds than ends of jobs",
+        },
+        Drop { column: "start", when: When::Is("0"), why: NEVER_STARTED },
+    ],
     words: &[
         "run times are those under the scheduler of then, as is who waited for whom",
         "a job that was run again counts from its first submission, with its last run",
+    ],
+};
+
+const NO_SLOT: &str = "jobs of the scheduler and local universes (DAGMan), which hold no slot";
+
+/// `condor_history -jsonl` of HTCondor.
+pub(super) const CONDOR: Preset = Preset {
+    title: "HTCondor",
+    columns: None,
+    map: &[
+        ("submit", "QDate:s"),
+        ("duration", "RemoteWallClockTime:s"),
+        ("tenant", "Owner|User"),
+        ("name", "ClusterId/ProcId"),
+        ("cpu", "CpusProvisioned|RequestCpus"),
+        ("memory", "MemoryProvisioned:MiB|RequestMemory:MiB"),
+        ("gpu", "GPUsProvisioned|RequestGPUs|RequestGpus"),
+    ],
+    binary: true,
+    per_job: true,
+    drops: &[
+        Drop { column: "JobUniverse", when: When::Is("7"), why: NO_SLOT },
+        Drop { column: "JobUniverse", when: When::Is("12"), why: NO_SLOT },
+        Drop { column: "JobStatus", when: When::Is("1"), why: NOT_ENDED },
+        Drop { column: "JobStatus", when: When::Is("2"), why: NOT_ENDED },
+        Drop { column: "JobStatus", when: When::Is("5"), why: NOT_ENDED },
+        Drop { column: "JobStatus", when: When::Is("6"), why: NOT_ENDED },
+        Drop { column: "JobStatus", when: When::Is("7"), why: NOT_ENDED },
+        Drop { column: "RemoteWallClockTime", when: When::Is("0.0"), why: NEVER_STARTED },
+        Drop { column: "RemoteWallClockTime", when: When::Is("0"), why: NEVER_STARTED },
+    ],
+    words: &[
+        "run times are those under the scheduler of then, as is who waited for whom",
+        "a job that was evicted runs as long as all of its runs together",
     ],
 };
 

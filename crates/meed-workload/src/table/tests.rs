@@ -494,6 +494,7 @@ Resource_List.mem=64gb Resource_List.ncpus=16 Resource_List.ngpus=4 Resource_Lis
 Resource_List.place=scatter Resource_List.select=2:ncpus=8:ngpus=2:mem=32gb \
 Resource_List.walltime=24:00:00 session=1 end=1118092100 Exit_status=271 \
 resources_used.ncpus=16 resources_used.walltime=01:00:00 run_count=2
+06/06/2005 16:00:01;E;8.pbs;user=bob ctime=1118087901 start=0 end=1118088501 Exit_status=-1
 06/06/2005 16:00:01;E;10.pbs;user=bob ctime=1118087901 exec_host=g1/x start=1118088500 \
 end=1118088501
 ";
@@ -509,7 +510,7 @@ fn jobs_of_pbs_are_read() {
     let words = source.assumptions().join("\n");
     assert_eq!(
         source.bad_lines()[0].to_string(),
-        "jobs.csv:8: exec_host: \"g1/x\" is not \
+        "jobs.csv:9: exec_host: \"g1/x\" is not \
         HOST/SLOT, HOST/FROM-TO or HOST/TASK*N"
     );
     let expected = [
@@ -517,7 +518,7 @@ fn jobs_of_pbs_are_read() {
         "407.ign1 ann 15 1x 4000/2048/0 71 limit 1000",
     ];
     assert_eq!(rows(&mut source), expected);
-    assert_eq!(source.counts(), SourceCounts { lines: 8, jobs: 2, bad: 1, ignored: 5 });
+    assert_eq!(source.counts(), SourceCounts { lines: 9, jobs: 2, bad: 1, ignored: 6 });
     let told = "PBS: 5 rows left out: records of other kinds than ends of jobs";
     assert!(words.contains(told), "{words}");
     // A task for each node, and tenants by account.
@@ -540,5 +541,38 @@ fn what_is_no_accounting_log_is_refused() {
     ] {
         let told = open_as(text, &pbs(&[]), OnBadLine::Skip).err().unwrap().to_string();
         assert!(told.contains(expected), "{text}: {told}");
+    }
+}
+
+/// As `condor_history -jsonl` writes it, newest first; each object on a line of its own.
+const CONDOR: [&str; 5] = [
+    r#"{"ClusterId":12,"ProcId":1,"Owner":"bob","User":"bob@pool","QDate":1700000100,
+       "JobStatus":4,"JobUniverse":5,"JobCurrentStartDate":1700003000,
+       "CompletionDate":1700006600,"RemoteWallClockTime":4000.0,"RequestCpus":4,
+       "RequestMemory":"\/Expr(ifThenElse(MemoryUsage =!= undefined,MemoryUsage,1))\/",
+       "CpusProvisioned":4,"MemoryProvisioned":8192,"GPUsProvisioned":1,"AcctGroup":"chem"}"#,
+    r#"{"ClusterId":11,"ProcId":0,"Owner":"ann","QDate":1700000000,"JobStatus":3,
+       "JobUniverse":5,"CompletionDate":0,"EnteredCurrentStatus":1700000600,
+       "RemoteWallClockTime":500.0,"RequestCpus":1,"RequestMemory":2048}"#,
+    r#"{"ClusterId":10,"ProcId":0,"Owner":"ann","QDate":1700000000,"JobStatus":3,
+       "JobUniverse":5,"RemoteWallClockTime":0.0,"RequestCpus":1,"RequestMemory":2048}"#,
+    r#"{"ClusterId":9,"ProcId":0,"Owner":"ann","QDate":1699999000,"JobStatus":4,
+       "JobUniverse":7,"RemoteWallClockTime":9000.0,"RequestCpus":1,"RequestMemory":1}"#,
+    r#"{"ClusterId":8,"ProcId":0,"Owner":"ann","QDate":1699999000,"JobStatus":2,
+       "JobUniverse":5,"RemoteWallClockTime":90.0,"RequestCpus":1,"RequestMemory":1}"#,
+];
+
+#[test]
+fn jobs_of_condor_are_read() {
+    let known = Some(KnownTable::Condor);
+    let condor = TableAssumptions { form: TableForm::JsonLines, known, ..options(&[]) };
+    let text = CONDOR.map(|object| object.replace('\n', " ")).join("\n");
+    let mut source = open_as(&text, &condor, OnBadLine::Stop).unwrap();
+    let words = source.assumptions().join("\n");
+    let expected = ["11/0 ann 0 1x 1000/2048/0 500", "12/1 bob 100 1x 4000/8192/1000 4000"];
+    assert_eq!(rows(&mut source), expected);
+    assert_eq!(source.counts(), SourceCounts { lines: 5, jobs: 2, bad: 0, ignored: 3 });
+    for told in ["hold no slot (the first is line 4)", "have not ended (the first is line 5)"] {
+        assert!(words.contains(told), "{words}");
     }
 }
