@@ -28,12 +28,14 @@ fn options(choice: u8) -> TableAssumptions {
         3 => Some(KnownTable::Alibaba2018),
         5 => Some(KnownTable::Pbs),
         6 => Some(KnownTable::Condor),
+        7 => Some(KnownTable::Lsf),
         _ => None,
     };
     let often = choice & 64 == 0;
     TableAssumptions {
         form: match (choice & 1, known) {
             (_, Some(KnownTable::Pbs)) => TableForm::Accounting,
+            (_, Some(KnownTable::Lsf)) => TableForm::Lsf,
             (_, Some(KnownTable::Condor)) => TableForm::JsonLines,
             (0, _) => TableForm::Separated,
             _ => TableForm::JsonLines,

@@ -119,8 +119,8 @@ fn policy_keys() -> String {
 pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
     /// (Google), .csv (Philly), a YARN ResourceManager's list of applications (JSON), .jsonl,
-    /// sacct --parsable2, accounting logs of PBS, condor_history -jsonl, any table with one job a
-    /// row (--map); compressed or not.
+    /// sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, any table with
+    /// one job a row (--map); compressed or not.
     pub(crate) scenario: PathBuf,
     #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
     pub(crate) policy: Vec<String>,

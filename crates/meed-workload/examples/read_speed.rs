@@ -52,6 +52,7 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
         | TraceFormat::Pbs
+        | TraceFormat::Lsf
         | TraceFormat::Condor
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018 => {

@@ -38,6 +38,8 @@ pub enum TraceFormat {
     Sacct,
     /// Accounting logs of PBS Professional, OpenPBS and Torque, [`crate::table`].
     Pbs,
+    /// `lsb.acct` of LSF, [`crate::table`].
+    Lsf,
     /// `condor_history -jsonl` of HTCondor, [`crate::table`].
     Condor,
     /// Pods of Alibaba's GPU cluster of 2023, [`crate::table`].
@@ -47,7 +49,7 @@ pub enum TraceFormat {
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 16] = [
+const NAMES: [(&str, TraceFormat); 17] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
@@ -61,6 +63,7 @@ const NAMES: [(&str, TraceFormat); 16] = [
     ("jsonl", TraceFormat::JsonLines),
     ("sacct", TraceFormat::Sacct),
     ("pbs", TraceFormat::Pbs),
+    ("lsf", TraceFormat::Lsf),
     ("condor", TraceFormat::Condor),
     ("openb", TraceFormat::Openb),
     ("alibaba-2018", TraceFormat::Alibaba2018),
@@ -105,8 +108,8 @@ impl TraceFormat {
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
     ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, accounting \
-    logs of PBS, condor_history -jsonl, Alibaba's openb and batch_task, and Meed's own (.jsonl), \
-    compressed or not. Any table with one job a row (CSV, TSV, JSON lines) is read with \
+    logs of PBS and LSF, condor_history -jsonl, Alibaba's openb and batch_task, and Meed's own \
+    (.jsonl), compressed or not. Any table with one job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
@@ -151,6 +154,7 @@ impl TraceFormat {
             TraceFormat::JsonLines => (TableForm::JsonLines, None),
             TraceFormat::Sacct => (TableForm::Separated, Some(KnownTable::Slurm)),
             TraceFormat::Pbs => (TableForm::Accounting, Some(KnownTable::Pbs)),
+            TraceFormat::Lsf => (TableForm::Lsf, Some(KnownTable::Lsf)),
             TraceFormat::Condor => (TableForm::JsonLines, Some(KnownTable::Condor)),
             TraceFormat::Openb => (TableForm::Separated, Some(KnownTable::Openb)),
             TraceFormat::Alibaba2018 => (TableForm::Separated, Some(KnownTable::Alibaba2018)),
@@ -280,6 +284,7 @@ mod tests {
                 Some(TraceFormat::Openb),
             ),
             ("{\"ClusterId\":7,\"QDate\":1,\"Owner\":\"a\"}\n", Some(TraceFormat::Condor)),
+            ("\"JOB_FINISH\" \"10.1\" 1527327585 7610 1000\n", Some(TraceFormat::Lsf)),
             ("06/06/2005 14:04:35;Q;409.ign1;queue=batch\n", Some(TraceFormat::Pbs)),
             ("name,colour,size\n", None),
             ("{\"t\":0.0,\"run\":{}}\n", None),

@@ -144,7 +144,15 @@ fn queues_and_shape_choose_columns_that_are_there() {
     let condor = "{\"ClusterId\":1,\"ProcId\":0,\"Owner\":\"ann\",\"AcctGroup\":\"phys\",\
         \"QDate\":1767600000,\"RemoteWallClockTime\":60.0,\"RequestCpus\":2}\n";
     let sacct = "JobID|User|Submit|Elapsed|AllocCPUS\n1|ann|2026-01-05T08:00:00|01:00:00|4\n";
-    for (name, text) in [("20260105", pbs), ("history", condor), ("jobs.txt", sacct)] {
+    let lsf = format!(
+        "\"JOB_FINISH\" \"10.1\" 1767600060 5 0 0 2 1767600000 0 0 1767600000 \"ann\" \"q\" {} 0 2 \
+         \"2*n1\" \"2*n2\" 64 1.0 \"\" \"\" {} \"\" \"phys\" 0 4 \"\" \"\" 0 1024 0\n",
+        "\"\" ".repeat(9),
+        "-1 ".repeat(19),
+    );
+    let files =
+        [("20260105", pbs), ("history", condor), ("jobs.txt", sacct), ("lsb.acct", &lsf[..])];
+    for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a writable folder");
     }
     for (file, set, row) in [
@@ -152,6 +160,8 @@ fn queues_and_shape_choose_columns_that_are_there() {
         ("20260105", "trace.shape=gang", "| 1.s | ann | 0 | 2 | 2 | 3600 | - |"),
         ("20260105", "trace.queues=group-user", "| 1.s | phys.ann | 0 | 1 | 4 | 3600 | - |"),
         ("history", "trace.queues=accounting-group", "| 1/0 | phys | 0 | 1 | 2 | 60 | - |"),
+        ("lsb.acct", "trace.queues=project", "| 5/0 | phys | 0 | 1 | 4 | 1048576 | 60 | - |"),
+        ("lsb.acct", "trace.shape=gang", "| 5/0 | ann | 0 | 2 | 2 | 524288 | 60 | - |"),
         ("jobs.txt", "run.seed=1", "| 1 | ann | 0 | 1 | 4 | 3600 | - |"),
     ] {
         let told = succeed(folder.path(), &["trace", "inspect", file, "--set", set]);

@@ -304,6 +304,7 @@ fn cluster_for(
         | TraceFormat::JsonLines
         | TraceFormat::Sacct
         | TraceFormat::Pbs
+        | TraceFormat::Lsf
         | TraceFormat::Condor
         | TraceFormat::Openb
         | TraceFormat::Alibaba2018 => cluster_for_table(path, format, &told),

@@ -112,6 +112,7 @@ impl TracePlan {
             | TraceFormat::JsonLines
             | TraceFormat::Sacct
             | TraceFormat::Pbs
+            | TraceFormat::Lsf
             | TraceFormat::Condor
             | TraceFormat::Openb
             | TraceFormat::Alibaba2018 => Reader::Table(Box::new(table(raw, format)?)),
@@ -262,6 +263,17 @@ const PBS: Says = Says {
     nodes: Some("Resource_List.nodect|hosts"),
 };
 
+const LSF: Says = Says {
+    queues: &[
+        ("user", "userName"),
+        ("project", "projectName"),
+        ("project-user", "projectName/userName"),
+        ("queue", "queue"),
+        ("single", "=all"),
+    ],
+    nodes: Some("hosts"),
+};
+
 const CONDOR: Says = Says {
     queues: &[
         ("owner", "Owner|User"),
@@ -276,6 +288,7 @@ fn says(format: TraceFormat) -> Option<&'static Says> {
     match format {
         TraceFormat::Sacct => Some(&SACCT),
         TraceFormat::Pbs => Some(&PBS),
+        TraceFormat::Lsf => Some(&LSF),
         TraceFormat::Condor => Some(&CONDOR),
         _ => None,
     }
@@ -324,10 +337,11 @@ pub(super) fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
 /// Each key of a format, whether it is given, and the formats that it means something for.
 fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] {
     use TraceFormat::{
-        Alibaba2018, Condor, Csv, Google, JsonLines, Kubernetes, Mwf, Openb, Pbs, Philly, Sacct,
-        Swf, Swim, Tsv, Yarn,
+        Alibaba2018, Condor, Csv, Google, JsonLines, Kubernetes, Lsf, Mwf, Openb, Pbs, Philly,
+        Sacct, Swf, Swim, Tsv, Yarn,
     };
-    const TABLES: &[TraceFormat] = &[Csv, Tsv, JsonLines, Sacct, Pbs, Condor, Openb, Alibaba2018];
+    const TABLES: &[TraceFormat] =
+        &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018];
     [
         ("map", raw.map.is_some(), TABLES),
         ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018]),
@@ -336,8 +350,12 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] 
         ("sizes", raw.sizes.is_some(), TABLES),
         ("amounts", raw.amounts.is_some(), TABLES),
         ("dots", raw.dots.is_some(), TABLES),
-        ("queues", raw.queues.is_some(), &[Swf, Mwf, Google, Yarn, Sacct, Pbs, Condor, Kubernetes]),
-        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs]),
+        (
+            "queues",
+            raw.queues.is_some(),
+            &[Swf, Mwf, Google, Yarn, Sacct, Pbs, Lsf, Condor, Kubernetes],
+        ),
+        ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs, Lsf]),
         ("processors", raw.processors.is_some(), &[Swf]),
         ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),

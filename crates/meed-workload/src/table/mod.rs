@@ -23,6 +23,7 @@ mod accounting;
 mod amounts;
 mod expression;
 mod guess;
+mod lsf;
 mod mapping;
 mod named;
 mod nodes;
@@ -66,6 +67,8 @@ pub enum TableForm {
     JsonLines,
     /// Lines of an accounting log of PBS: `DATE;TYPE;JOB;KEY=VALUE ...`.
     Accounting,
+    /// Lines of an accounting log of LSF: fields between blanks.
+    Lsf,
 }
 
 /// Tables whose columns are known.
@@ -75,6 +78,8 @@ pub enum KnownTable {
     Slurm,
     /// Accounting logs of PBS; of the form [`TableForm::Accounting`].
     Pbs,
+    /// `lsb.acct` of LSF; of the form [`TableForm::Lsf`].
+    Lsf,
     /// `condor_history -jsonl`; of the form [`TableForm::JsonLines`].
     Condor,
     /// Pods of Alibaba's GPU cluster of 2023.
@@ -143,6 +148,7 @@ impl TableAssumptions {
         self.known.map(|known| match known {
             KnownTable::Slurm => &presets::SLURM,
             KnownTable::Pbs => &presets::PBS,
+            KnownTable::Lsf => &presets::LSF,
             KnownTable::Condor => &presets::CONDOR,
             KnownTable::Openb => &presets::OPENB,
             KnownTable::Alibaba2018 => &presets::ALIBABA_2018,
@@ -287,6 +293,9 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
     if accounting::is_line(line) {
         return Some(KnownTable::Pbs);
     }
+    if lsf::is_line(line) {
+        return Some(KnownTable::Lsf);
+    }
     if line.starts_with(b"{") {
         let has = |name: &[u8]| line.windows(name.len()).any(|here| here == name);
         let is_condor = has(b"\"ClusterId\"") && has(b"\"QDate\"");
@@ -358,6 +367,7 @@ impl Table {
         let mut table = match options.form {
             TableForm::JsonLines => Table::named(origin, LineForm::Json)?,
             TableForm::Accounting => Table::named(origin, LineForm::Accounting)?,
+            TableForm::Lsf => Table::named(origin, LineForm::Lsf)?,
             TableForm::Separated => Table::separated(origin, options)?,
         };
         let mut record = Record::default();
@@ -377,12 +387,17 @@ impl Table {
             Some((line, Err(why))) if table.names.is_empty() => {
                 Err(header(origin.name(), *line, why.to_string()))
             }
-            Some((line, _)) if options.known == Some(KnownTable::Pbs) && !table.tells_ends() => {
-                let why = "no record says how a job has ended (type E)";
+            Some((line, _)) if table.is_log() && !table.tells_ends() => {
+                let why = "no record says how a job has ended (type E of PBS, JOB_FINISH of LSF)";
                 Err(header(origin.name(), *line, why.to_owned()))
             }
             _ => Ok(table),
         }
+    }
+
+    /// Whether it is an accounting log of a batch system.
+    fn is_log(&self) -> bool {
+        self.names.iter().any(|name| name == "record.type")
     }
 
     /// Whether an accounting log has a record that says more than what kind it is of.

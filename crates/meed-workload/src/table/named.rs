@@ -1,5 +1,5 @@
 //! Records that name their values: an object of JSON on each line, or a line of an accounting log
-//! ([`super::accounting`]).
+//! ([`super::accounting`], [`super::lsf`]).
 //!
 //! Columns of JSON are the names of the values in it; those of an object inside are joined to its
 //! name by a dot (`resources.cpu`), an array is its text. The columns are the names of all rows, of
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use meed_files::lines::Lines;
 use serde_json::value::RawValue;
 
-use super::accounting;
 use super::record::Record;
 use super::separated::MOST_COLUMNS;
+use super::{accounting, lsf};
 use crate::TraceError;
 use crate::error::BadRow;
 
@@ -25,6 +25,7 @@ const MOST_LEVELS: usize = 8;
 pub(super) enum LineForm {
     Json,
     Accounting,
+    Lsf,
 }
 
 /// See the module.
@@ -107,8 +108,12 @@ impl NamedLines {
             if line.is_empty() {
                 continue;
             }
-            if self.form == LineForm::Accounting {
-                return Ok(Some(accounting::put(&mut self.columns, record, line)));
+            match self.form {
+                LineForm::Json => {}
+                LineForm::Accounting => {
+                    return Ok(Some(accounting::put(&mut self.columns, record, line)));
+                }
+                LineForm::Lsf => return Ok(Some(lsf::put(&mut self.columns, record, line))),
             }
             let object: Result<Object<'_>, _> = serde_json::from_slice(line);
             return Ok(Some(match object {

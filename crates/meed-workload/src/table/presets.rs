@@ -133,6 +133,36 @@ pub(super) const PBS: Preset = Preset {
 
 const NO_SLOT: &str = "jobs of the scheduler and local universes (DAGMan), which hold no slot";
 
+/// Accounting logs of LSF.
+pub(super) const LSF: Preset = Preset {
+    title: "LSF",
+    columns: None,
+    map: &[
+        ("submit", "submitTime:s"),
+        ("start", "startTime:s"),
+        ("end", "eventTime:s"),
+        ("tenant", "userName"),
+        ("name", "jobId/idx"),
+        ("nodes", "hosts"),
+        ("cpu", "slots|numProcessors"),
+        ("memory", "maxRMem:KiB"),
+    ],
+    binary: true,
+    per_job: true,
+    drops: &[
+        Drop {
+            column: "record.type",
+            when: When::IsNot(super::lsf::ENDED),
+            why: "records of other kinds than ends of jobs",
+        },
+        Drop { column: "startTime", when: When::Is("0"), why: NEVER_STARTED },
+    ],
+    words: &[
+        "run times are those under the scheduler of then, as is who waited for whom",
+        "memory is the most that a job used: the log does not say what it asked for",
+    ],
+};
+
 /// `condor_history -jsonl` of HTCondor.
 pub(super) const CONDOR: Preset = Preset {
     title: "HTCondor",

@@ -576,3 +576,43 @@ fn jobs_of_condor_are_read() {
         assert!(words.contains(told), "{words}");
     }
 }
+
+/// As LSF writes it, up to the fields that all versions have, each on a line of its own; the first
+/// of a job that was killed before it started.
+const LSF: [&str; 5] = [
+    r#""JOB_FINISH" "10.1" 1700000600 7 1000 33554438 4 1700000000 0 0 0 "ann" "normal" "" ""
+       "" "h" "w" "" "" "" "j" 0 0 32 0.0 "" "sleep" -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+       -1 -1 -1 -1 -1 "" "p1" 130 4 "" "" 0 -1 -1 "" """#,
+    r#""JOB_FINISH" "9.11" 1700004600 8 1001 33554438 32 1700000100 0 0 1700001000 "bob" "big"
+       "select[type == ""any""]" "" "" "h" "w" "" "" "" "j" 2 "n1" "n2" 2 "16*n1" "16*n2" 64
+       60.0 "my ""job"" " "run a b" 1.0 2.0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+       "" "p2" 0 32 "" "" 3 2097152 0 "" "" 0"#,
+    r#""JOB_RESIZE" "10.1" 1700004000 9 0 1000"#,
+    r#""JOB_FINISH" "5.1" 1700002000 9 1001 33554438 1 1700000200 0 0 1700001900 "bob" "big" ""
+       "" "" "h" "w" "" "" "" "j" 0 1 "n1" 64 3.3 "" "x" 277.2 17.2 0 0 -1 0 0 927804 87722 0 0
+       0 -1 0 0 0 0 0 -1 "" "default" 0 1 "" "" 0 1024 0"#,
+    r#""JOB_FINISH" "10.1" 1700004600 10 1001 33554438 1 1700000100"#,
+];
+
+#[test]
+fn jobs_of_lsf_are_read() {
+    let known = Some(KnownTable::Lsf);
+    let lsf = TableAssumptions { form: TableForm::Lsf, known, ..options(&[]) };
+    let text = LSF.map(|record| record.replace('\n', " ")).join("\n");
+    let mut source = open_as(&text, &lsf, OnBadLine::Skip).unwrap();
+    let expected = ["8/3 bob 0 1x 32000/2048/0 3600", "9/0 bob 100 1x 1000/1/0 100"];
+    assert_eq!(rows(&mut source), expected);
+    assert_eq!(source.counts(), SourceCounts { lines: 5, jobs: 2, bad: 1, ignored: 2 });
+    assert_eq!(
+        source.bad_lines()[0].to_string(),
+        "jobs.csv:5: it ends before `beginTime`; wanted is a whole record"
+    );
+    let words = source.assumptions().join("\n");
+    assert!(words.contains("jobs that never started (the first is line 1)"), "{words}");
+    // One task for each host, and tenants by project.
+    let usual = [("tenant", "projectName"), ("count", "hosts"), ("gang", "=true")];
+    let lsf = TableAssumptions { form: TableForm::Lsf, known, ..options(&usual) };
+    let mut source = open_as(&text, &lsf, OnBadLine::Skip).unwrap();
+    let expected = ["8/3 p2 0 2x 16000/1024/0 3600 gang 2", "9/0 default 100 1x 1000/1/0 100"];
+    assert_eq!(rows(&mut source), expected);
+}
