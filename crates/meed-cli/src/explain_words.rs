@@ -88,7 +88,7 @@ impl Words<'_> {
                 length(told.at_s - since)
             )),
             Some(since) => self.line(&format!(
-                "{} wait; it was last served, or began to wait, {} ago.",
+                "{} wait. {} have passed since its last start, or since it began to wait.",
                 tasks(told.waiting_tasks),
                 length(told.at_s - since)
             )),
@@ -362,7 +362,7 @@ impl Words<'_> {
             level.order
         ));
         let mut rows: Vec<[String; 4]> =
-            vec![["queue", "key", "against its own", ""].map(str::to_owned)];
+            vec![["queue", "key", "difference", "can it start now?"].map(str::to_owned)];
         // One behind those that are listed is the last.
         let place = level.place.unwrap_or(usize::MAX);
         let place = if place == usize::MAX { place } else { place.min(level.children.len() - 1) };
@@ -386,7 +386,7 @@ impl Words<'_> {
                 Some(by) => key(by),
                 None => "another tier".to_owned(),
             };
-            let parked = if child.parked { "nothing of it fits now" } else { "" };
+            let parked = if child.parked { "no, nothing of it fits" } else { "yes" };
             let mark = if index == place { "> " } else { "" };
             rows.push([
                 format!("{mark}{}", child.queue),

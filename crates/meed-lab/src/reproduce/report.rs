@@ -132,8 +132,8 @@ fn lead(done: &[Done], context: &Context) -> Vec<String> {
     vec![
         format!(
             "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} \
-             differ; {} are of what no \
-             paper prints, {} need a trace that is not there.",
+             differ; {} measure things that \
+             the papers do not report, {} were skipped because a trace file is missing.",
             done.iter().map(|(_, outcome)| outcome.checks.len()).sum::<usize>(),
             done.len(),
             count(Verdict::Same),

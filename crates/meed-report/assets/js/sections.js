@@ -96,7 +96,7 @@ Meed.sections = (() => {
       })));
       parts.push(add({
         id: "rho", title: "Fairness degree ρ over time",
-        explain: "ρ (Eq. 3) is what a tenant used so far, over what its own share could have served of its demand. Above 1 it gained from sharing, below 1 it lost. " + who + side + " Extremes at the start may be cut off.",
+        explain: "ρ (TSC'18 Eq. 3) compares what a tenant has received so far with what a private cluster of the size of its share would have given it. Above 1 it gained from sharing, below 1 it lost. " + who + side + " The first minutes are not shown in full: ratios are unstable while little has run.",
       }, timechart({
         title: "Fairness degree", format: format.ratio, baseline: 1,
         clip: () => settled((run) => [...picker.picked().filter((t) => run.track[t]).map((t) => run.track[t].rho),
@@ -258,7 +258,7 @@ Meed.sections = (() => {
   function tenants() {
     tenantTable = Meed.tables.tenants(data.few ? null : { picked: picker.picked, toggle: picker.toggle });
     const groups = Meed.tables.groups();
-    return [h("p", { class: "explain" }, "Sort by a heading. Balance is lent less borrowed; charged is what the policy's ledger holds against the tenant at the end (use after memory, discount and newcomers' terms); waits run from when a task could have started to when it did."),
+    return [h("p", { class: "explain" }, "Sort by a heading. Balance is lent less borrowed. Charged is the usage that the policy counts for this tenant at the end, after old usage has faded. A wait runs from when a task could have started to when it did."),
       tenantTable.element, groups ? h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Parent queues" }, groups) : null];
   }
 
