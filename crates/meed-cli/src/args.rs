@@ -40,6 +40,10 @@ pub(crate) enum Command {
     /// results depend on them.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::sweep::EXAMPLES))]
     Sweep(crate::sweep::SweepArgs),
+    /// Takes a log, and names the half-life or round that serves your aims best, as the setting of
+    /// Meed and of other schedulers.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::advise::EXAMPLES))]
+    Advise(crate::advise::AdviseArgs),
     /// Runs a recorded workload again: under other policies, on another cluster, beside the run as
     /// it was.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::replay::EXAMPLES))]

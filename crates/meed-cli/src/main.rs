@@ -1,5 +1,6 @@
 //! The `meed` program: a thin shell around the crates that do the work.
 
+mod advise;
 mod allocate;
 mod args;
 mod audit;
@@ -55,6 +56,7 @@ fn refuse_large_files_by_an_error() {
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Simulate(args) => simulate::run(&args),
+        Command::Advise(args) => advise::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Explain(args) => explain::run(&args),

@@ -151,7 +151,7 @@ fn write(
 const THREADS_PER_CORE: usize = 4;
 
 /// How many of the threads `asked` for are of use; 0 is one per core.
-fn threads(asked: usize, points: usize, quiet: bool) -> usize {
+pub(crate) fn threads(asked: usize, points: usize, quiet: bool) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let useful = (cores * THREADS_PER_CORE).min(points.max(1));
     if asked <= useful {

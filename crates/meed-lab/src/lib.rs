@@ -2,6 +2,7 @@
 //!
 //! | module | question |
 //! |---|---|
+//! | [`advise`] | Which memory serves my aims, on my log? |
 //! | [`audit`] | Which properties of the papers' Table 2 hold, under which policy? |
 //! | [`reproduce`] | Do the papers' tables and figures come out? |
 //! | [`sweep`] | How do the results depend on a setting? |
@@ -10,6 +11,7 @@
 //! run them on all cores, reads the records, and says what they show, as typed results that the
 //! report renders and scripts read.
 
+pub mod advise;
 pub mod audit;
 pub mod reproduce;
 pub mod sweep;

@@ -28,6 +28,11 @@ impl Load {
         (1..=Load::MAX_THOUSANDTHS).contains(&thousandths).then_some(Load(thousandths))
     }
 
+    /// In thousandths.
+    pub fn thousandths(self) -> u32 {
+        self.0
+    }
+
     /// When a job comes that was to come at `time`.
     pub fn submit(self, time: Time) -> Time {
         let micros = u128::from(time.as_micros()) * 1000 / u128::from(self.0);

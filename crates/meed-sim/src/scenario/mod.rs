@@ -619,6 +619,11 @@ impl Scenario {
         self.queue_names().filter(|name| !parents.contains(*name)).count()
     }
 
+    /// How fast jobs come, against how the workload has it (`run.load`).
+    pub fn load_factor(&self) -> Load {
+        self.load
+    }
+
     /// Capacity of all nodes at the start.
     pub fn capacity(&self) -> Resources {
         let mut total = Resources::zero(self.kinds.len());
