@@ -22,6 +22,8 @@ mod sweep;
 mod trace;
 mod watch;
 mod weights;
+#[cfg(target_os = "linux")]
+mod yarn;
 
 use std::process::ExitCode;
 
