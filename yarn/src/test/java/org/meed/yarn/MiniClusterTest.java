@@ -50,7 +50,7 @@ public class MiniClusterTest {
     wrongValues(mini);
   }
 
-  /** yarn-site.xml is edited and queues are refreshed: what is wrong is refused, and all goes on. */
+  /** yarn-site.xml is edited, queues are refreshed: what is wrong is refused, and all goes on. */
   private static void wrongValues(Mini mini) throws Exception {
     Path site = Path.of(MiniClusterTest.class.getResource("/yarn-site.xml").toURI());
     String right = Files.readString(site);
