@@ -23,6 +23,8 @@ mod sweep;
 mod trace;
 mod watch;
 mod weights;
+#[cfg(target_os = "linux")]
+mod yarn;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,8 @@
 //! says what it leaves out, and that is no failure.
 
 mod daemons;
+mod site;
+mod witness;
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,6 +16,9 @@ use crate::tools::{built_for, cargo, root, runs, succeed, succeed_quietly};
 /// Tests without a cluster, and those with one: a minute each.
 const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest";
 const STORIES: &str = "MiniClusterTest";
+
+/// Besides the version that it is tested with, it compiles against this one.
+const NEWEST: &str = "3.5.0";
 
 /// Which native library.
 enum Built {
@@ -34,7 +39,8 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
     match args.next().as_deref() {
         None | Some("test") => {
             library(&Built::Tested)?;
-            maven(&["test", &format!("-Dtest={UNITS},{STORIES}")])
+            maven(&["test", &format!("-Dtest={UNITS},{STORIES}")])?;
+            compile(NEWEST)
         }
         Some("units") => {
             library(&Built::Tested)?;
@@ -48,7 +54,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
         Some("daemons") => daemons::run(&jar(&Built::Tested)?),
         Some("compile") => {
             let version = args.next().ok_or("which version of Hadoop? as in: compile 3.5.0")?;
-            maven(&["compile", &format!("-Dhadoop.version={version}")])
+            compile(&version)
         }
         Some(other) => Err(format!(
             "yarn knows test, units, jar, bench, daemons and compile \
@@ -92,6 +98,17 @@ fn jar(built: &Built) -> Result<PathBuf, String> {
     maven(&["package", "-DskipTests"])?;
     let jar = root().join("yarn/target/meed-yarn-0.1.0.jar");
     jar.canonicalize().map_err(|why| format!("{}: {why}", jar.display()))
+}
+
+/// Compiles against another version of Hadoop, into a folder of its own.
+fn compile(version: &str) -> Result<(), String> {
+    maven(&[
+        "compile",
+        &format!("-Dhadoop.version={version}"),
+        &format!("-Dmeed.build.dir=target/hadoop-{version}"),
+    ])?;
+    crate::say(&format!("the plug-in compiles against Hadoop {version}"));
+    Ok(())
 }
 
 fn maven(arguments: &[&str]) -> Result<(), String> {

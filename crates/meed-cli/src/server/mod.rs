@@ -56,16 +56,17 @@ pub(crate) enum ServerCommand {
     #[command(after_help = format!("Examples:\n  meed wait 17 && echo done\n\n{EXIT_CODES}"))]
     Wait(ManyArgs),
     /// Shows how the queues stand: share, held, used, balance, and who is served next.
-    #[command(after_help = format!("Examples:\n  meed queues\n  meed queues --json\n\n\
-        {EXIT_CODES}"))]
-    Queues(AskArgs),
+    #[command(after_help = format!("Examples:\n  meed queues\n  meed queues --json\n  meed queues \
+        --yarn http://rm:8088\n\n{EXIT_CODES}"))]
+    Queues(queues::QueuesArgs),
     /// Shows the machine, its queues and all jobs again and again, as a view that fills the
     /// terminal; q leaves it.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", top::EXAMPLES))]
     Top(top::TopArgs),
-    /// Says why a job waits.
-    #[command(after_help = format!("Examples:\n  meed why 17\n\n{EXIT_CODES}"))]
-    Why(JobArgs),
+    /// Says why a job waits, or an application of a YARN cluster.
+    #[command(after_help = format!("Examples:\n  meed why 17\n  meed why --yarn http://rm:8088 \
+        application_1760000000000_0001\n\n{EXIT_CODES}"))]
+    Why(queues::WhyArgs),
     /// Has the server read its configuration again.
     #[command(after_help = format!("Examples:\n  meed reload\n\n{EXIT_CODES}"))]
     Reload(AskArgs),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use clap::Args;
 use meed_server::protocol::Request;
 use serde_json::Value;
 
@@ -9,10 +10,31 @@ use super::table::columns;
 use super::{AskArgs, JobArgs, print_json, query};
 use crate::exit::Failure;
 use crate::output::print;
+use crate::yarn::{self, YarnArgs};
 
-pub(crate) fn list(args: &AskArgs) -> Result<(), Failure> {
-    let answer = args.connect()?.ask(&Request::Queues {})?;
-    if args.json {
+#[derive(Args)]
+pub(crate) struct QueuesArgs {
+    #[command(flatten)]
+    ask: AskArgs,
+    #[command(flatten)]
+    cluster: YarnArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct WhyArgs {
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    cluster: YarnArgs,
+}
+
+pub(crate) fn list(args: &QueuesArgs) -> Result<(), Failure> {
+    let QueuesArgs { ask, cluster } = args;
+    if let Some(url) = &cluster.yarn {
+        return yarn::queues(url, ask.json);
+    }
+    let answer = ask.connect()?.ask(&Request::Queues {})?;
+    if ask.json {
         return print_json(&answer);
     }
     let queues = in_turn(&answer);
@@ -54,7 +76,11 @@ pub(super) fn row(queue: &Value) -> Vec<String> {
     ]
 }
 
-pub(crate) fn why(args: &JobArgs) -> Result<(), Failure> {
+pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
+    let WhyArgs { job: args, cluster } = args;
+    if let Some(url) = &cluster.yarn {
+        return yarn::why(url, &args.job, args.ask.json);
+    }
     let answer = args.ask.connect()?.ask(&Request::Why(query(&args.job)))?;
     if args.ask.json {
         return print_json(&answer);

@@ -139,7 +139,7 @@ fn demand_follows_and_an_application_ends() {
     let waiting = |world: &mut World| -> u64 {
         let Ok(PluginAnswer::Text(text)) = world.core.answer(explain(None)) else { panic!("text") };
         let rows: serde_json::Value = serde_json::from_str(&text).unwrap();
-        rows[0]["waiting"].as_u64().unwrap()
+        rows["queues"][0]["waiting_tasks"].as_u64().unwrap()
     };
     world.tick(T0 + 1000, |tick| tick.pending = vec![ask(5)]);
     assert_eq!(waiting(&mut world), 5);
@@ -152,6 +152,8 @@ fn demand_follows_and_an_application_ends() {
         panic!("text")
     };
     assert!(text.contains("\"queue\":\"root.a\""), "{text}");
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((told["waiting"].as_u64(), told["running"].as_u64()), (Some(2), Some(1)), "{text}");
     let rows = world.tick(T0 + 3000, |tick| {
         tick.events = vec![end("c", T0 + 2500)];
         tick.gone = vec!["app".to_owned()];
@@ -240,4 +242,57 @@ fn a_jar_of_another_version_is_refused() {
 fn the_first_question_opens() {
     let tick = PluginRequest::Tick(Tick::default());
     assert!(matches!(Core::open(tick), Err(CoreError::Refused(_))));
+}
+
+#[test]
+fn people_are_told_the_order_of_all_leaves_and_of_an_application() {
+    let queues = ["root.p", "root.p.a", "root.p.b", "root.c"];
+    let mut world = World::of(None, 1, &[("quantum", "1s")], &queues);
+    world.tick(T0, |tick| tick.nodes = Some(vec![node("n1:1", 8192, 8)]));
+    let ask = |app: &str, queue: &str| Pending {
+        app: app.to_owned(),
+        queue: queue.to_owned(),
+        asks: vec![(1024, 1, 3)],
+    };
+    world.tick(T0 + 60_000, |tick| {
+        tick.events = vec![
+            start("c1", "app1", "root.p.a", 1024, T0 + 1000),
+            start("c2", "app2", "root.p.b", 512, T0 + 1000),
+            start("c3", "app3", "root.c", 256, T0 + 1000),
+            start("c4", "app4", "root.p.a", 128, T0 + 1000),
+        ];
+        tick.pending = vec![
+            ask("app1", "root.p.a"),
+            ask("app2", "root.p.b"),
+            ask("app3", "root.c"),
+            ask("app4", "root.p.a"),
+        ];
+    });
+    let told = |world: &mut World, app: Option<&str>| -> serde_json::Value {
+        let Ok(PluginAnswer::Text(text)) = world.core.answer(explain(app)) else { panic!("text") };
+        serde_json::from_str(&text).unwrap()
+    };
+    let all = told(&mut world, None);
+    assert_eq!(all["at_ms"], T0 + 60_000);
+    let place = |queue: &str| {
+        let rows = all["queues"].as_array().unwrap();
+        rows.iter().find(|row| row["queue"] == queue).map(|row| row["next"].clone())
+    };
+    assert_eq!(place("root.c"), Some(0.into()), "{all}");
+    assert_eq!(place("root.p.b"), Some(1.into()), "{all}");
+    assert_eq!(place("root.p.a"), Some(2.into()), "{all}");
+    assert_eq!(place("root.p"), None, "{all}");
+    // What waits is told a microsecond after what ended before.
+    let mib_s = 59.0 * f64::from(1 << 20);
+    let used: f64 = all["queues"][0]["usage"].as_f64().unwrap() / mib_s;
+    assert!((used - 1152.0).abs() < 1e-3, "{all}");
+
+    let why = told(&mut world, Some("app1"));
+    assert_eq!(why["before"], serde_json::json!(["root.c", "root.p.b"]), "{why}");
+    assert_eq!(why["levels"][0]["among"], "root");
+    assert_eq!(why["levels"][1]["among"], "root.p");
+    assert_eq!(why["levels"][1]["children"][1]["queue"], "root.p.a");
+    assert_eq!(why["leaf"]["first"][0]["job"], "app4", "{why}");
+    assert!(why.get("obstacles").is_none(), "YARN places: {why}");
+    assert!(matches!(world.core.answer(explain(Some("app9"))), Err(CoreError::Refused(_))));
 }

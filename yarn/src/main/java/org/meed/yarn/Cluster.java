@@ -69,7 +69,7 @@ final class Cluster {
       for (CSQueue queue : capacity.getCapacitySchedulerQueueManager().getQueues().values()) {
         if (queue.getChildQueues() == null || queue.getChildQueues().isEmpty()) {
           held.put(queue.getQueuePath(), memory(queue.getQueueResourceUsage().getAllUsed())
-              - memory(queue.getQueueResourceUsage().getReserved()));
+              - memory(queue.getQueueResourceUsage().getAllReserved()));
         }
       }
     }

@@ -77,6 +77,11 @@ final class Json {
     text.append('"');
   }
 
+  @Override
+  public String toString() {
+    return text.toString();
+  }
+
   byte[] bytes() {
     return text.toString().getBytes(StandardCharsets.UTF_8);
   }

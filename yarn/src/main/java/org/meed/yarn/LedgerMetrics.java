@@ -59,6 +59,10 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
     refusals.incrementAndGet();
   }
 
+  long refusals() {
+    return refusals.get();
+  }
+
   void differed() {
     differences.incrementAndGet();
   }

@@ -68,7 +68,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private Clock virtual;
   private volatile Settings settings;
 
-  private Ledger ledger;
+  private volatile Ledger ledger;
   private volatile boolean over;
   private volatile boolean mayHaveChanged;
   private volatile boolean panics;
@@ -79,6 +79,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private int differing;
   private int ticks;
   private LedgerMetrics metrics;
+  private StandingBean people;
 
   private final Object events = new Object();
   private List<Happened> happened = new ArrayList<>();
@@ -160,6 +161,11 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     return over;
   }
 
+  /** How often settings were refused since the ledger was opened. */
+  long refusals() {
+    return metrics.refusals();
+  }
+
   /** For tests: the library panics at the next tick. */
   void panic() {
     panics = true;
@@ -167,6 +173,31 @@ public class LedgerMonitor implements SchedulingEditPolicy {
 
   private long now() {
     return virtual != null ? virtual.getTime() : System.currentTimeMillis();
+  }
+
+  /**
+   * How queues stand, or why an application waits: JSON, as of the last tick. On the web server's
+   * threads.
+   */
+  String explain(String app) {
+    Ledger asked = ledger;
+    Snapshot last = snapshot();
+    if (asked == null || last == null) {
+      return failed("long-term fairness is not on here: the ResourceManager's log says why");
+    }
+    Json question = new Json().object().key("explain").object().key("now").value(last.now);
+    if (app != null) {
+      question.key("app").value(app);
+    }
+    try {
+      return asked.ask(question.endObject().endObject());
+    } catch (LedgerException e) {
+      return failed(e.getMessage());
+    }
+  }
+
+  private static String failed(String why) {
+    return new Json().object().key("error").value(why).endObject().toString();
   }
 
   // ---- Events: on the scheduler's threads, under its locks.
@@ -271,6 +302,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       metrics.close();
       metrics = null;
     }
+    if (people != null) {
+      people.close();
+      people = null;
+    }
     RMApplicationHistoryWriter writer = rm == null ? null : rm.getRMApplicationHistoryWriter();
     if (writer instanceof ContainerEvents && ((ContainerEvents) writer).monitor() == this) {
       rm.setRMApplicationHistoryWriter(((ContainerEvents) writer).next());
@@ -295,6 +330,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       listen();
     }
     metrics = new LedgerMetrics(this);
+    people = new StandingBean(this);
     Policy.activate(this);
   }
 

@@ -36,11 +36,8 @@ public class LongTermFairPolicy extends SchedulingPolicy {
   @Override
   public void initialize(FSContext context) {
     stock().initialize(context);
-    LedgerMonitor monitor = Policy.active();
-    if (monitor != null) {
-      // Called again for each queue whenever the allocation file is read.
-      monitor.configurationMayHaveChanged();
-    }
+    // Called again for each queue whenever the allocation file is read.
+    Policy.configurationMayHaveChanged();
   }
 
   @Override
@@ -59,9 +56,8 @@ public class LongTermFairPolicy extends SchedulingPolicy {
     if (snapshot == null) {
       return stock().getComparator();
     }
-    Policy.orders.increment();
     LedgerMonitor monitor = Policy.active();
-    return new Order(snapshot, monitor == null ? null : monitor.starved(snapshot));
+    return Policy.order(snapshot, monitor == null ? null : monitor.starved(snapshot));
   }
 
   @Override

@@ -1,10 +1,10 @@
 package org.meed.yarn;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceUsage;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CSQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.policy.PriorityUtilizationQueueOrderingPolicy;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.policy.QueueOrderingPolicy;
@@ -26,6 +26,8 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
   public void setQueues(List<CSQueue> given) {
     queues = given;
     stock.setQueues(given);
+    // Called whenever the queues are configured.
+    Policy.configurationMayHaveChanged();
   }
 
   @Override
@@ -35,17 +37,23 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
       return stock.getAssignmentIterator(partition);
     }
     Policy.orders.increment();
-    // The list and what queues hold may change meanwhile: keys are frozen, then sorted.
-    List<Standing> standings = new ArrayList<>();
-    for (CSQueue queue : new ArrayList<>(queues)) {
-      standings.add(new Standing(queue, snapshot));
-    }
+    // The list and what queues hold may change meanwhile: keys are frozen, then ordered.
     Row like = snapshot.anyRow();
-    standings.forEach(standing -> standing.ensureRow(snapshot, like));
-    standings.sort(ORDER);
-    List<CSQueue> order = new ArrayList<>();
-    standings.forEach(standing -> order.add(standing.queue));
-    return order.iterator();
+    Turns<CSQueue> turns = new Turns<>(false);
+    for (CSQueue queue : new ArrayList<>(queues)) {
+      String name = queue.getQueuePath();
+      Row row = snapshot.row(name);
+      if (row == null && like != null) {
+        row = snapshot.newcomer(name, like, Math.round(queue.getCapacity() * 100_000.0));
+      }
+      // What is reserved runs nowhere: the ledger does not count it.
+      ResourceUsage usage = queue.getQueueResourceUsage();
+      Resource held = usage.getAllUsed();
+      Resource reserved = usage.getAllReserved();
+      turns.add(queue, name, row, held.getMemorySize() - reserved.getMemorySize(),
+          held.getVirtualCores() - reserved.getVirtualCores());
+    }
+    return turns;
   }
 
   /** Children inherit this name, and find the class by it. */
@@ -53,41 +61,4 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
   public String getConfigName() {
     return LongTermQueueOrderingPolicy.class.getName();
   }
-
-  /** A queue and its key, frozen. */
-  private static final class Standing {
-    final CSQueue queue;
-    final String name;
-    final long memory;
-    final long cores;
-    Row row;
-
-    Standing(CSQueue queue, Snapshot snapshot) {
-      this.queue = queue;
-      name = queue.getQueuePath();
-      Resource held = queue.getQueueResourceUsage().getAllUsed();
-      memory = held.getMemorySize();
-      cores = held.getVirtualCores();
-      row = snapshot.row(name);
-    }
-
-    void ensureRow(Snapshot snapshot, Row like) {
-      if (row == null && like != null) {
-        row = snapshot.newcomer(name, like, Math.round(queue.getCapacity() * 100_000.0));
-      }
-    }
-  }
-
-  private static final Comparator<Standing> ORDER = (a, b) -> {
-    if (a.row == null || b.row == null || a.row.dominant != b.row.dominant) {
-      int held = Long.compare(a.memory, b.memory);
-      return held != 0 ? held : a.name.compareTo(b.name);
-    }
-    Policy.comparisons.increment();
-    int key = Row.compare(a.row, a.memory, a.cores, b.row, b.memory, b.cores);
-    if (key == 0) {
-      key = Integer.compare(a.row.number, b.row.number);
-    }
-    return key != 0 ? key : a.name.compareTo(b.name);
-  };
 }

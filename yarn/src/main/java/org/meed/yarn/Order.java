@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.yarn.api.records.Resource;
@@ -14,8 +15,13 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.Schedulable;
 /**
  * Whose turn it is: the smallest key first, over one snapshot and what is held at this instant.
  *
- * <p>In order: who is starved (the guard's word), who is below its minimum share, the key, who was
- * declared first, the name. A total order: two are never equal, for a set would drop one of them.
+ * <p>In order: who is starved (the guard's word), who is below its minimum share, who asks for
+ * anything at all, the key, who was declared first, the name. A total order: two are never equal,
+ * for a set would drop one of them.
+ *
+ * <p>Each child is looked at once, when it is first compared, so that it does not move while a set
+ * is made of it; a set asks of one new child again and again, so the last one is kept at hand. One
+ * order is used by one thread.
  *
  * <p>It runs under the scheduler's lock, where a throw would end the ResourceManager: nothing here
  * throws, locks, or calls the native library.
@@ -25,6 +31,9 @@ final class Order implements Comparator<Schedulable> {
   private final Row newest;
   /** Ranks of queues with a starved leaf below; null where there is no guard. */
   private final Map<String, Integer> starved;
+  private final Map<Schedulable, Standing> standings = new IdentityHashMap<>();
+  private Standing last;
+  private long pairs;
 
   Order(Snapshot snapshot, Map<String, Integer> starved) {
     this.snapshot = snapshot;
@@ -32,47 +41,75 @@ final class Order implements Comparator<Schedulable> {
     this.newest = snapshot.anyRow();
   }
 
-  @Override
-  public int compare(Schedulable a, Schedulable b) {
-    if (a == b) {
-      return 0;
+  /** A child as it was when it was looked at. */
+  private static final class Standing {
+    final Schedulable of;
+    final String name;
+    final int rank;
+    /** What it is to have at least, as far as it wants that. */
+    final long minimum;
+    final boolean isBelow;
+    final boolean isIdle;
+    final Key key;
+
+    Standing(Schedulable of, int rank, Row row) {
+      this.of = of;
+      this.rank = rank;
+      name = of.getName();
+      Resource held = of.getResourceUsage();
+      Resource least = of.getMinShare();
+      Resource wanted = of.getDemand();
+      minimum = least == null ? 0 : Math.min(least.getMemorySize(), wanted.getMemorySize());
+      isBelow = held.getMemorySize() < minimum;
+      isIdle = wanted.getMemorySize() == 0 && wanted.getVirtualCores() == 0;
+      key = new Key(row, held.getMemorySize(), held.getVirtualCores());
     }
-    Policy.comparisons.increment();
-    String nameA = a.getName();
-    String nameB = b.getName();
-    if (starved != null) {
-      int first = Integer.compare(rank(nameA), rank(nameB));
-      if (first != 0) {
-        return first;
-      }
-    }
-    Resource heldA = a.getResourceUsage();
-    Resource heldB = b.getResourceUsage();
-    long memoryA = heldA.getMemorySize();
-    long memoryB = heldB.getMemorySize();
-    int below = belowMinimum(a.getMinShare(), memoryA, b.getMinShare(), memoryB);
-    if (below != 0) {
-      return below;
-    }
-    Row rowA = row(a, nameA);
-    Row rowB = row(b, nameB);
-    if (rowA == null || rowB == null || rowA.dominant != rowB.dominant) {
-      // Nothing is known of them: by what they hold.
-      return last(Long.compare(memoryA, memoryB), nameA, nameB);
-    }
-    int key = Row.compare(
-        rowA, memoryA, heldA.getVirtualCores(), rowB, memoryB, heldB.getVirtualCores());
-    if (key == 0) {
-      key = Integer.compare(rowA.number, rowB.number);
-    }
-    if (key == 0) {
-      key = Long.compare(a.getStartTime(), b.getStartTime());
-    }
-    return last(key, nameA, nameB);
   }
 
-  private static int last(int known, String nameA, String nameB) {
-    return known != 0 ? known : nameA.compareTo(nameB);
+  @Override
+  public int compare(Schedulable one, Schedulable other) {
+    if (one == other) {
+      return 0;
+    }
+    pairs++;
+    Standing a = last;
+    if (a == null || a.of != one) {
+      a = standing(one);
+      last = a;
+    }
+    Standing b = standing(other);
+    if (a.rank != b.rank) {
+      return a.rank < b.rank ? -1 : 1;
+    }
+    if (a.isBelow || b.isBelow) {
+      int below = below(a, b);
+      if (below != 0) {
+        return below;
+      }
+    }
+    if (a.isIdle != b.isIdle) {
+      return a.isIdle ? 1 : -1;
+    }
+    int known = Key.compare(a.key, b.key);
+    if (known == 0) {
+      known = Long.compare(one.getStartTime(), other.getStartTime());
+    }
+    return known != 0 ? known : a.name.compareTo(b.name);
+  }
+
+  private Standing standing(Schedulable of) {
+    Standing known = standings.get(of);
+    if (known == null) {
+      String name = of.getName();
+      known = new Standing(of, starved == null ? 0 : rank(name), row(of, name));
+      standings.put(of, known);
+    }
+    return known;
+  }
+
+  /** How many pairs were compared. */
+  long pairs() {
+    return pairs;
   }
 
   private int rank(String name) {
@@ -80,16 +117,12 @@ final class Order implements Comparator<Schedulable> {
     return rank == null ? Integer.MAX_VALUE : rank;
   }
 
-  /** Who holds less of its minimum comes first; zero where neither is below. */
-  private static int belowMinimum(Resource minA, long heldA, Resource minB, long heldB) {
-    long a = minA == null ? 0 : minA.getMemorySize();
-    long b = minB == null ? 0 : minB.getMemorySize();
-    boolean needsA = heldA < a;
-    boolean needsB = heldB < b;
-    if (needsA && needsB) {
-      return Wide.compareProducts(heldA, b, heldB, a);
+  /** Who holds less of its minimum comes first; one of them is below. */
+  private static int below(Standing a, Standing b) {
+    if (a.isBelow && b.isBelow) {
+      return Wide.compareProducts(a.key.memory, b.minimum, b.key.memory, a.minimum);
     }
-    return needsA ? -1 : needsB ? 1 : 0;
+    return a.isBelow ? -1 : 1;
   }
 
   /** Of one that came since the tick: nothing is charged but what it holds. */
@@ -130,27 +163,21 @@ final class Order implements Comparator<Schedulable> {
     if (snapshot.tWait < 0) {
       return null;
     }
-    class Standing {
+    class Leaf {
       Snapshot.Guarded guarded;
-      long memory;
-      long cores;
+      Key key;
     }
-    List<Standing> demanding = new ArrayList<>();
+    List<Leaf> demanding = new ArrayList<>();
     leaves.forEach((name, memory, cores) -> {
       Snapshot.Guarded guarded = snapshot.guarded.get(name);
       if (guarded != null) {
-        Standing standing = new Standing();
-        standing.guarded = guarded;
-        standing.memory = memory;
-        standing.cores = cores;
-        demanding.add(standing);
+        Leaf leaf = new Leaf();
+        leaf.guarded = guarded;
+        leaf.key = new Key(guarded.row, memory, cores);
+        demanding.add(leaf);
       }
     });
-    Collections.sort(demanding, (a, b) -> {
-      int key = Row.compare(
-          a.guarded.row, a.memory, a.cores, b.guarded.row, b.memory, b.cores);
-      return key != 0 ? key : Integer.compare(a.guarded.row.number, b.guarded.row.number);
-    });
+    Collections.sort(demanding, (a, b) -> Key.compare(a.key, b.key));
     Map<String, Integer> ranks = new HashMap<>();
     for (int rank = 0; rank < demanding.size(); rank++) {
       Snapshot.Guarded guarded = demanding.get(rank).guarded;

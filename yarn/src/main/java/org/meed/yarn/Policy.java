@@ -1,5 +1,7 @@
 package org.meed.yarn;
 
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +19,8 @@ final class Policy {
   /** How many pairs were compared, and how often an order was asked for. */
   static final LongAdder comparisons = new LongAdder();
   static final LongAdder orders = new LongAdder();
+  /** Orders count their own pairs, which are added up when the next one is made. */
+  private static final AtomicReference<Order> lastOrder = new AtomicReference<>();
 
   /** Rows older than this are not believed any more. */
   static final long STALE_NANOS = 60_000_000_000L;
@@ -25,6 +29,17 @@ final class Policy {
   private static volatile boolean saidStale;
 
   private Policy() {}
+
+  /** An order over these rows, counted. */
+  static Order order(Snapshot snapshot, Map<String, Integer> starved) {
+    orders.increment();
+    Order order = new Order(snapshot, starved);
+    Order before = lastOrder.getAndSet(order);
+    if (before != null) {
+      comparisons.add(before.pairs());
+    }
+    return order;
+  }
 
   static void activate(LedgerMonitor monitor) {
     active = monitor;
@@ -38,6 +53,14 @@ final class Policy {
 
   static LedgerMonitor active() {
     return active;
+  }
+
+  /** An administrator has asked for queues to be configured again. */
+  static void configurationMayHaveChanged() {
+    LedgerMonitor monitor = active;
+    if (monitor != null) {
+      monitor.configurationMayHaveChanged();
+    }
   }
 
   /** Rows to order by; null where stock fair is to decide. */

@@ -17,8 +17,6 @@ import java.nio.ByteBuffer;
 final class Row {
   private static final byte SCALAR = 1;
   private static final long THOUSANDTHS = 1000;
-  /** Two floats that differ by more than this part of their sum are in the right order. */
-  private static final double CERTAIN = 0x1p-40;
 
   final boolean dominant;
   final long weight;
@@ -127,7 +125,7 @@ final class Row {
   }
 
   /** The amount (of a scalar, or of memory or cores) when so much is held. */
-  private Wide amount(int kind, long memory, long cores) {
+  Wide amount(int kind, long memory, long cores) {
     long since = dominant
         ? (kind == 0 ? (memory - heldMemory) * units[0] : (cores - heldCores) * units[1])
         : (memory - heldMemory) * units[0] + (cores - heldCores) * units[1];
@@ -144,39 +142,23 @@ final class Row {
     return below * THOUSANDTHS + (amount - below) * discount;
   }
 
-  /** Compares by keys alone, where so much is held; siblings are of one form. */
-  static int compare(Row a, long aMemory, long aCores, Row b, long bMemory, long bCores) {
-    if (!a.dominant && !b.dominant) {
-      return Wide.compareRatios(
-          a.amount(0, aMemory, aCores), a.weight, b.amount(0, bMemory, bCores), b.weight);
+  /** The key as a float, of these amounts ({@link #amount}). */
+  double approximate(Wide memory, Wide cores) {
+    if (!dominant) {
+      return memory.approximate() / weight;
     }
-    double x = a.approximate(aMemory, aCores);
-    double y = b.approximate(bMemory, bCores);
-    if (Math.abs(x - y) > (x + y) * CERTAIN) {
-      return x < y ? -1 : 1;
-    }
-    BigInteger[] left = a.exact(aMemory, aCores);
-    BigInteger[] right = b.exact(bMemory, bCores);
-    return left[0].multiply(right[1]).compareTo(right[0].multiply(left[1]));
-  }
-
-  private double approximate(long memory, long cores) {
-    double most = 0;
-    for (int kind = 0; kind < 2; kind++) {
-      if (capacity[kind] > 0) {
-        most = Math.max(most, amount(kind, memory, cores).approximate() / capacity[kind]);
-      }
-    }
-    return (most + pseudo.approximate() / Math.max(1, parts)) / weight;
+    double ofMemory = capacity[0] > 0 ? memory.approximate() / capacity[0] : 0;
+    double ofCores = capacity[1] > 0 ? cores.approximate() / capacity[1] : 0;
+    return (Math.max(ofMemory, ofCores) + pseudo.approximate() / Math.max(1, parts)) / weight;
   }
 
   /** The largest share per weight, as a fraction. */
-  private BigInteger[] exact(long memory, long cores) {
+  BigInteger[] exact(Wide memory, Wide cores) {
     BigInteger most = BigInteger.ZERO;
     BigInteger of = BigInteger.ONE;
     for (int kind = 0; kind < 2; kind++) {
       if (capacity[kind] > 0) {
-        BigInteger amount = amount(kind, memory, cores).big();
+        BigInteger amount = (kind == 0 ? memory : cores).big();
         BigInteger whole = BigInteger.valueOf(capacity[kind]);
         if (amount.multiply(of).compareTo(most.multiply(whole)) > 0) {
           most = amount;

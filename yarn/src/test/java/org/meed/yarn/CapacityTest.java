@@ -35,7 +35,8 @@ public class CapacityTest {
     }
   }
 
-  private static YarnConfiguration configured(boolean ours) {
+  /** Orders of the root's children, and of the applications of each leaf; null: the default. */
+  private static YarnConfiguration configured(String ofQueues, String ofApplications) {
     YarnConfiguration conf = new YarnConfiguration();
     conf.setClass(YarnConfiguration.RM_SCHEDULER, CapacityScheduler.class, ResourceScheduler.class);
     conf.setBoolean("yarn.resourcemanager.scheduler.monitor.enable", false);
@@ -46,9 +47,12 @@ public class CapacityTest {
       conf.set(prefix + "root." + queue + ".capacity", "50");
       conf.set(prefix + "root." + queue + ".maximum-capacity", "100");
       conf.set(prefix + "root." + queue + ".user-limit-factor", "100");
+      if (ofApplications != null) {
+        conf.set(prefix + "root." + queue + ".ordering-policy", ofApplications);
+      }
     }
-    if (ours) {
-      conf.set(prefix + "root.ordering-policy", LongTermQueueOrderingPolicy.class.getName());
+    if (ofQueues != null) {
+      conf.set(prefix + "root.ordering-policy", ofQueues);
     }
     conf.set("meed.yarn.policy.quantum", "1s");
     return conf;
@@ -71,22 +75,27 @@ public class CapacityTest {
     return got;
   }
 
-  /** A holds all for some seconds, then gives all back while both ask for more. */
-  private int[] lend(boolean ours) throws Exception {
-    YarnConfiguration conf = configured(ours);
+  private LedgerMonitor ledger(YarnConfiguration conf) {
+    LedgerMonitor ledger = new LedgerMonitor();
+    ledger.init(conf, master.getRMContext(), master.getResourceScheduler());
+    ledger.editSchedule();
+    assertFalse(ledger.isOver());
+    return ledger;
+  }
+
+  /**
+   * The first holds all for some seconds, then gives all back while both ask for more. They are in
+   * these queues.
+   */
+  private int[] lend(YarnConfiguration conf, boolean ours, String ofFirst, String ofSecond)
+      throws Exception {
     master = new MockRM(conf);
     LogManager.getRootLogger().setLevel(Level.ERROR);
     master.start();
-    LedgerMonitor ledger = null;
     MockNM node = master.registerNode("127.0.0.1:1234", 10 * 1024, 100);
-    MockAM a = application(master, node, "a");
-    MockAM b = application(master, node, "b");
-    if (ours) {
-      ledger = new LedgerMonitor();
-      ledger.init(conf, master.getRMContext(), master.getResourceScheduler());
-      ledger.editSchedule();
-      assertFalse(ledger.isOver());
-    }
+    MockAM a = application(master, node, ofFirst);
+    MockAM b = application(master, node, ofSecond);
+    LedgerMonitor ledger = ours ? ledger(conf) : null;
     a.allocate("*", 1024, 8, new ArrayList<>());
     List<Container> held = take(a, node, 10);
     assertEquals(8, held.size());
@@ -95,7 +104,8 @@ public class CapacityTest {
       ledger.editSchedule();
       Thread.sleep(50);
       ledger.editSchedule();
-      assertEquals(9 * 1024, Policy.snapshot().row("root.a").heldMemory);
+      long masters = ofFirst.equals(ofSecond) ? 2 : 1;
+      assertEquals((8 + masters) * 1024, Policy.snapshot().row("root." + ofFirst).heldMemory);
     }
     List<ContainerId> back = new ArrayList<>();
     held.forEach(container -> back.add(container.getId()));
@@ -112,13 +122,54 @@ public class CapacityTest {
       b.allocate(new ArrayList<>(), new ArrayList<>()).getAllocatedContainers().size()};
   }
 
+  private static final String QUEUES = LongTermQueueOrderingPolicy.class.getName();
+  private static final String APPS = LongTermAppOrderingPolicy.class.getName();
+
   @Test
   public void itsOwnOrderSplits() throws Exception {
-    assertArrayEquals(new int[] {4, 4}, lend(false));
+    assertArrayEquals(new int[] {4, 4}, lend(configured(null, null), false, "a", "b"));
   }
 
   @Test
   public void theLenderComesFirst() throws Exception {
-    assertArrayEquals(new int[] {0, 8}, lend(true));
+    assertArrayEquals(new int[] {0, 8}, lend(configured(QUEUES, null), true, "a", "b"));
+  }
+
+  @Test
+  public void withinALeafTheFirstComesFirst() throws Exception {
+    assertArrayEquals(new int[] {8, 0}, lend(configured(null, null), false, "a", "a"));
+  }
+
+  @Test
+  public void withinALeafTheSchedulersOwnFairOrderSplits() throws Exception {
+    assertArrayEquals(new int[] {4, 4}, lend(configured(null, "fair"), false, "a", "a"));
+  }
+
+  @Test
+  public void withinALeafWhoWaitedComesFirst() throws Exception {
+    assertArrayEquals(new int[] {0, 8}, lend(configured(QUEUES, APPS), true, "a", "a"));
+  }
+
+  /** Without a ledger it is the default, and applications are not lost. */
+  @Test
+  public void withoutALedgerALeafIsFirstInFirstOut() throws Exception {
+    assertArrayEquals(new int[] {8, 0}, lend(configured(QUEUES, APPS), false, "a", "a"));
+  }
+
+  @Test
+  public void aRefreshWithAWrongValueIsRefusedAndTheOldOnesStay() throws Exception {
+    YarnConfiguration conf = configured(QUEUES, APPS);
+    master = new MockRM(conf);
+    LogManager.getRootLogger().setLevel(Level.OFF);
+    master.start();
+    LedgerMonitor ledger = ledger(conf);
+    ledger.editSchedule();
+    long before = ledger.refusals();
+    conf.set("meed.yarn.policy.discount", "7");
+    CapacityScheduler scheduler = (CapacityScheduler) master.getResourceScheduler();
+    scheduler.reinitialize(conf, master.getRMContext());
+    ledger.editSchedule();
+    assertFalse(ledger.isOver());
+    assertEquals(before + 1, ledger.refusals());
   }
 }

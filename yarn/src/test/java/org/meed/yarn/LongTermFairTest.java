@@ -5,8 +5,10 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import javax.management.ObjectName;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.exceptions.YarnRuntimeException;
 import org.junit.Test;
@@ -209,10 +211,84 @@ public class LongTermFairTest extends VirtualCluster {
     assertEquals(before, used("root.a"));
     assertEquals(0, used("root.c"));
     assertEquals(2000, ledger.snapshot().row("root.a").weight);
-    // A value that is refused changes nothing, and says so.
-    conf.set("meed.yarn.policy.discount", "7");
+  }
+
+  /**
+   * Each value that is wrong is refused at a refresh as at the start, and the old ones stay: one
+   * for each key of long-term fairness, and for each of the plug-in's own.
+   */
+  @Test
+  public void whatIsWrongIsRefusedAtARefreshAndTheOldOnesStay() throws Exception {
+    lend(OURS);
+    tick();
+    long before = used("root.a");
+    long refused = ledger.refusals();
+    String[][] wrong = {{"policy.memory", "long"}, {"policy.round", "-1h"},
+        {"policy.half-life", "soon"}, {"policy.discount", "7"}, {"policy.quantum", "often"},
+        {"policy.quantum-initial", "x"}, {"policy.quantum-interval", "0s"},
+        {"policy.newcomer", "late"}, {"policy.t-wait", "-5s"}, {"policy.resource", "disks"},
+        {"policy.prices", "{disks=1}"}, {"policy.order", "fair"}, {"policy.placement", "best-fit"},
+        {"queue.root.a.policy.discount", "x"}, {"interval-ms", "1"}, {"keep-days", "0"},
+        {"exact-events", "maybe"}, {"ledgerdir", "/tmp"},
+        // Right by itself, but not while the ledger is kept.
+        {"policy.half-life", "7d"}};
+    for (String[] key : wrong) {
+      String right = conf.get("meed.yarn." + key[0]);
+      conf.set("meed.yarn." + key[0], key[1]);
+      scheduler.reinitialize(conf, resourceManager.getRMContext());
+      tick();
+      assertEquals(key[0], ++refused, ledger.refusals());
+      assertEquals(key[0], before, used("root.a"));
+      if (right == null) {
+        conf.unset("meed.yarn." + key[0]);
+      } else {
+        conf.set("meed.yarn." + key[0], right);
+      }
+    }
     scheduler.reinitialize(conf, resourceManager.getRMContext());
     tick();
-    assertEquals(before, used("root.a"));
+    assertEquals("what is right again is taken", refused, ledger.refusals());
+  }
+
+  /** Each key of long-term fairness in scenarios has one here. */
+  @Test
+  public void everyKeyIsTaken() throws Exception {
+    for (String[] key : new String[][] {{"memory", "forever"}, {"round", "24h"},
+        {"half-life", "7d"}, {"discount", "0.5"}, {"quantum", "30s"},
+        {"quantum-initial", "20s"}, {"quantum-interval", "10min"}, {"newcomer", "early-bird"},
+        {"t-wait", "5min"}, {"resource", "cpu"}, {"prices", "{memory=1,cpu=0.25}"},
+        {"order", "long-term-drf"}}) {
+      keys.clear();
+      keys.put("meed.yarn.policy.quantum", "adaptive");
+      keys.put("meed.yarn.policy." + key[0], key[1]);
+      up(OURS, queue("a"));
+      tick();
+      down();
+      ledger = null;
+    }
+  }
+
+  @Test
+  public void peopleAreToldWhoseTurnItIsAndWhy() throws Exception {
+    up(OURS, queue("a") + queue("b"));
+    addNode(8192, 64);
+    ApplicationAttemptId a = createSchedulingRequest(1024, "root.a", "u", 16);
+    scheduler.update();
+    beat(8);
+    pass(10);
+    ApplicationAttemptId b = createSchedulingRequest(1024, "root.b", "u", 16);
+    scheduler.update();
+    pass(1);
+    String queues = told("Queues");
+    assertTrue(queues, queues.contains("\"queue\":\"root.b\"") && queues.contains("\"next\":0"));
+    String why = told("Why." + a.getApplicationId());
+    assertTrue(why, why.contains("\"place\":1") && why.contains("\"among\":\"root\""));
+    why = told("Why." + b.getApplicationId());
+    assertTrue(why, why.contains("\"place\":0"));
+    why = told("Why.application_1_0099");
+    assertTrue(why, why.contains("\"error\":\"application application_1_0099 is not known"));
+    String nobody = ManagementFactory.getPlatformMBeanServer().getMBeanInfo(
+        new ObjectName(StandingBean.NAME)).getAttributes()[0].getName();
+    assertEquals("who reads all beans waits for nothing", "Protocol", nobody);
   }
 }

@@ -47,6 +47,26 @@ public class MiniClusterTest {
     assertEquals(LongTermFairPolicy.NAME, mini.policyOf("root.c"));
     Mini.await("the new queue has a row", 20, () -> Mini.rows().row("root.c") != null);
     assertTrue(Mini.rows().row("root.a").charged().approximate() > 0);
+    wrongValues(mini);
+  }
+
+  /** yarn-site.xml is edited, queues are refreshed: what is wrong is refused, and all goes on. */
+  private static void wrongValues(Mini mini) throws Exception {
+    Path site = Path.of(MiniClusterTest.class.getResource("/yarn-site.xml").toURI());
+    String right = Files.readString(site);
+    LedgerMonitor monitor = Policy.active();
+    long refused = monitor.refusals();
+    try {
+      Files.writeString(site, right.replace("</configuration>", "<property>"
+          + "<name>meed.yarn.policy.discount</name><value>7</value></property></configuration>"));
+      mini.refresh();
+      Mini.await("it is refused", 20, () -> monitor.refusals() > refused);
+    } finally {
+      Files.writeString(site, right);
+    }
+    long at = Mini.rows().now;
+    Mini.await("the old ones stay", 20, () -> Mini.rows().now > at + 1000);
+    assertTrue(Policy.active() == monitor && !monitor.isOver());
   }
 
   /** Two masters in one process: the ledger goes from one to the other, and on. */

@@ -121,10 +121,13 @@ public class OrderTableTest {
   static final class Child implements Schedulable {
     private final String name;
     private final Resource held;
+    private final Resource wanted;
 
     Child(String name, long memory, long cores) {
       this.name = name;
       held = Resource.newInstance(memory, (int) cores);
+      // The engine's order is one of queues that ask for something.
+      wanted = Resource.newInstance(memory + 1, (int) cores + 1);
     }
 
     @Override
@@ -134,7 +137,7 @@ public class OrderTableTest {
 
     @Override
     public Resource getDemand() {
-      return held;
+      return wanted;
     }
 
     @Override

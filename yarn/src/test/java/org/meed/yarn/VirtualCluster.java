@@ -6,12 +6,14 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import javax.management.ObjectName;
 import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
 import org.apache.hadoop.yarn.api.records.ContainerId;
 import org.apache.hadoop.yarn.server.resourcemanager.MockRM;
@@ -122,6 +124,12 @@ public abstract class VirtualCluster extends FairSchedulerTestBase {
     }
     scheduler.allocate(app, Collections.emptyList(), null, all, null, null,
         new ContainerUpdates());
+  }
+
+  /** What people are told: {@code Queues}, or {@code Why.APPLICATION}. */
+  static String told(String what) throws Exception {
+    return (String) ManagementFactory.getPlatformMBeanServer().getAttribute(
+        new ObjectName(StandingBean.NAME), what);
   }
 
   /** Mebibytes x milliseconds in the ledger. */

@@ -1,0 +1,60 @@
+package org.meed.yarn;
+
+import java.math.BigInteger;
+
+/**
+ * The key of one queue or application, frozen: a row, and what is held at one instant. An order is
+ * made over keys that do not move while it is made.
+ *
+ * <p>Two keys are compared by their floats where these are far enough apart, else exactly. Nothing
+ * here throws. Cost: an order of n things makes n keys and compares n log n times.
+ */
+final class Key {
+  /** Two floats that differ by more than this part of their sum are in the right order. */
+  private static final double CERTAIN = 0x1p-40;
+
+  /** Null: nothing is known, what is held decides. */
+  final Row row;
+  final long memory;
+  final long cores;
+  private final Wide first;
+  private final Wide second;
+  private final double ratio;
+
+  Key(Row row, long memory, long cores) {
+    this.row = row;
+    this.memory = memory;
+    this.cores = cores;
+    first = row == null ? Wide.ZERO : row.amount(0, memory, cores);
+    second = row == null || !row.dominant ? Wide.ZERO : row.amount(1, memory, cores);
+    ratio = row == null ? memory : row.approximate(first, second);
+  }
+
+  /** The smaller one is served first; of equal ones the one that was declared first. */
+  static int compare(Key a, Key b) {
+    int form = Integer.compare(form(a.row), form(b.row));
+    if (form != 0) {
+      // Of a row of another form only its kind is known, until the next tick.
+      return form;
+    }
+    if (Math.abs(a.ratio - b.ratio) > (a.ratio + b.ratio) * CERTAIN) {
+      return a.ratio < b.ratio ? -1 : 1;
+    }
+    if (a.row == null) {
+      return Long.compare(a.memory, b.memory);
+    }
+    int exact = a.row.dominant ? compareShares(a, b)
+        : Wide.compareRatios(a.first, a.row.weight, b.first, b.row.weight);
+    return exact != 0 ? exact : Integer.compare(a.row.number, b.row.number);
+  }
+
+  private static int form(Row row) {
+    return row == null ? 0 : row.dominant ? 2 : 1;
+  }
+
+  private static int compareShares(Key a, Key b) {
+    BigInteger[] left = a.row.exact(a.first, a.second);
+    BigInteger[] right = b.row.exact(b.first, b.second);
+    return left[0].multiply(right[1]).compareTo(right[0].multiply(left[1]));
+  }
+}
