@@ -32,6 +32,8 @@ Chores of the project.
   cluster, failovers; needs Maven and a JDK
   cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
   beside stock fair; real daemons and kill -9
+  cargo xtask yarn experiment [--scale N]      the papers' workloads on a real ResourceManager, \
+  stock fair against ours, beside the simulator
   cargo xtask yarn compile VERSION             against another version of Hadoop
   cargo xtask browser                          the dashboard in headless Chromium, and requests \
   made up for the HTTP interface; needs Node, npm, Chromium and Python

@@ -182,6 +182,7 @@ impl Workload {
             failures: Failures::default(),
             max_attempts: 0,
             checkpoint: None,
+            delays: Default::default(),
             strict: true,
             series_points: 0,
             keep_jobs: false,

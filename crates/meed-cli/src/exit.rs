@@ -104,6 +104,7 @@ impl From<RunError> for Failure {
             RunError::Log(_) => Failure::File(error.to_string()),
             RunError::Config(_)
             | RunError::Classes(_)
+            | RunError::Delays { .. }
             | RunError::Refused { .. }
             | RunError::Played { .. } => Failure::Input(error.to_string()),
             RunError::Change { .. } | RunError::Stopped { .. } => Failure::Run(error.to_string()),

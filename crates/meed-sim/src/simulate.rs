@@ -185,6 +185,7 @@ pub(crate) fn setup_of<'a>(
     source: Box<dyn JobSource + Send>,
 ) -> WorldSetup<'a> {
     let (per_million, max_attempts) = scenario.failures();
+    let delays = plan.delays(scenario.delays());
     let (source, changes): (Box<dyn JobSource>, _) = match plan.slots {
         None => (source, scenario.changes()),
         Some(slots) => (slots.source(source), slots.changes(scenario.changes())),
@@ -199,6 +200,7 @@ pub(crate) fn setup_of<'a>(
         failures: Failures { seed, per_million },
         max_attempts,
         checkpoint: scenario.checkpoint(),
+        delays,
         strict: false,
         series_points: 0,
         keep_jobs: false,

@@ -13,7 +13,7 @@
 use meed::{Config, MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Scalar, Unit};
 use meed_workload::{BadLine, Job, JobSource, SourceCounts, TraceError};
 
-use crate::world::{Change, TimedChange};
+use crate::world::{Change, Delays, TimedChange};
 
 /// What the kind is called.
 const NAME: &str = "slot";
@@ -124,6 +124,12 @@ impl Slots {
         let one =
             |timed: TimedChange| TimedChange { at: timed.at, change: self.change(timed.change) };
         changes.into_iter().map(one).collect()
+    }
+
+    /// The same of what masters hold.
+    pub(crate) fn delays(&self, delays: Delays) -> Delays {
+        let master = delays.master.map(|demand| self.with(&demand, self.of_task(&demand)));
+        Delays { master, ..delays }
     }
 
     fn change(&self, change: Change) -> Change {

@@ -4,6 +4,7 @@
 //! says what it leaves out, and that is no failure.
 
 mod daemons;
+mod experiment;
 mod site;
 mod witness;
 
@@ -52,12 +53,13 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
             maven(&["test", "-Dtest=CostBench"])
         }
         Some("daemons") => daemons::run(&jar(&Built::Tested)?),
+        Some("experiment") => experiment::run(args),
         Some("compile") => {
             let version = args.next().ok_or("which version of Hadoop? as in: compile 3.5.0")?;
             compile(&version)
         }
         Some(other) => Err(format!(
-            "yarn knows test, units, jar, bench, daemons and compile \
+            "yarn knows test, units, jar, bench, daemons, experiment and compile \
              VERSION, not \"{other}\""
         )),
     }

@@ -202,6 +202,16 @@ fn the_same_bytes_again() {
 }
 
 #[test]
+fn the_same_bytes_again_where_grants_are_late() {
+    let late = "[run]\nheartbeat = 0.7\nmaster_start = 2\nmaster = { cpu = 0.1 }\n";
+    let text = EVERYTHING.replace("[run]\n", late);
+    assert_ne!(text, EVERYTHING);
+    let folder = folder();
+    fs::write(folder.path().join("late.toml"), text).expect("a writable folder");
+    same_bytes(folder.path(), "late.toml", &["fair", "long-term", "static"]);
+}
+
+#[test]
 fn a_real_trace_again() {
     let Some(traces) = std::env::var_os("MEED_TRACES") else { return };
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(traces).join("swf");

@@ -276,6 +276,7 @@ impl Draft {
             failures: Failures::default(),
             max_attempts: 4,
             checkpoint: None,
+            delays: Default::default(),
             strict: false,
             series_points: 0,
             keep_jobs: false,

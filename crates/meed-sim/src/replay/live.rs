@@ -142,6 +142,11 @@ pub(super) fn replay(
             of the whole cluster";
         return Err(recording.scenario.error(what).into());
     }
+    if !others.scenario.delays().is_off() {
+        let what = "heartbeat and master_start mean nothing for a live world's record: what was \
+            late there is in its records";
+        return Err(recording.scenario.error(what).into());
+    }
     let (recorded, difference) = recording.live_again(points, watch)?;
     if let (Some(out), true) = (&mut log, others.plans.is_empty()) {
         recording.copy_to(&mut **out)?;

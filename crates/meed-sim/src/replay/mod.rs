@@ -202,6 +202,7 @@ impl Recording {
             failures: Failures { seed: scenario.seed, per_million },
             max_attempts,
             checkpoint: scenario.checkpoint(),
+            delays: scenario.delays(),
             strict: false,
             series_points,
             keep_jobs: false,

@@ -6,6 +6,7 @@
 
 mod changes;
 pub(crate) mod cluster;
+mod delays;
 mod generators;
 mod jobs;
 mod machines;
@@ -43,7 +44,7 @@ use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::slots::Slots;
-use crate::world::{NewPlacement, StopAt, TimedChange};
+use crate::world::{Delays, NewPlacement, StopAt, TimedChange};
 use jobs::InlineJobs;
 use raw::RawScenario;
 use toml::Spanned;
@@ -80,6 +81,7 @@ pub struct Scenario {
     fail_per_million: u32,
     max_attempts: u16,
     checkpoint: Option<Span>,
+    delays: Delays,
     /// What a scenario of the MapReduce world has instead of nodes and jobs.
     mapreduce: Option<Box<mapreduce::MapReducePlan>>,
 }
@@ -105,6 +107,13 @@ pub(crate) struct Plan {
     pub(crate) placement_name: String,
     /// Of the MapReduce world: which maps a slot may run.
     pub(crate) rule: Option<&'static Rule>,
+}
+
+impl Plan {
+    /// What delays grants, in the resources of the run.
+    pub(crate) fn delays(&self, delays: Delays) -> Delays {
+        self.slots.map_or(delays, |slots| slots.delays(delays))
+    }
 }
 
 /// Attempts of a task before its job fails, as Hadoop has it.
@@ -250,6 +259,7 @@ impl Scenario {
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(DEFAULT_ATTEMPTS),
             checkpoint: checkpoint_of(&raw.run, &place)?,
+            delays: delays::read(&raw.run, &kinds, &place)?,
             mapreduce: None,
             nodes,
             kinds,
@@ -650,6 +660,10 @@ impl Scenario {
 
     pub(crate) fn checkpoint(&self) -> Option<Span> {
         self.checkpoint
+    }
+
+    pub(crate) fn delays(&self) -> Delays {
+        self.delays
     }
 }
 

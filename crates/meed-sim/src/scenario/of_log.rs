@@ -19,6 +19,7 @@ use serde::Deserialize;
 use toml_edit::DocumentMut;
 
 use super::cluster;
+use super::delays;
 use super::jobs::InlineJobs;
 use super::machines;
 use super::queues;
@@ -68,6 +69,7 @@ impl Scenario {
             slots_per_server: plan.slots.map(|slots| slots.per_largest()),
             max_attempts,
             checkpoint: self.checkpoint,
+            detail: delays::told(&plan.delays(self.delays), &plan.config.kinds),
             fail_rate: (fails > 0).then(|| Number::Fraction(f64::from(fails) / 1e6)),
             until: (self.stop != StopAt::END).then_some(self.stop.at),
             base: Some(keys_line(&self.base)),
@@ -145,6 +147,7 @@ impl Scenario {
             },
             max_attempts: header.max_attempts,
             checkpoint: header.checkpoint,
+            delays: delays::of_detail(&header.detail, &kinds).map_err(fail)?,
             mapreduce: None,
             kinds,
         })
@@ -290,6 +293,7 @@ impl Scenario {
             fail_per_million,
             max_attempts: raw.run.max_attempts.unwrap_or(super::DEFAULT_ATTEMPTS),
             checkpoint: super::checkpoint_of(&raw.run, &place)?,
+            delays: delays::read(&raw.run, &kinds, &place)?,
             mapreduce: None,
             kinds,
             text: text.clone(),

@@ -375,6 +375,9 @@ pub(super) struct Run {
     pub(super) fail_rate: Option<Spanned<f64>>,
     pub(super) max_attempts: Option<u16>,
     pub(super) checkpoint: Option<Spanned<Quantity>>,
+    pub(super) heartbeat: Option<Spanned<Quantity>>,
+    pub(super) master_start: Option<Spanned<Quantity>>,
+    pub(super) master: Option<Spanned<AmountsByName>>,
     pub(super) most_jobs: Option<u64>,
     #[serde(default)]
     pub(super) enforce_limit: bool,

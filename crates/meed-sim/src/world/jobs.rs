@@ -31,7 +31,7 @@ pub(super) struct Staged {
 impl PlannedTasks {
     fn new(groups: Vec<JobGroup>, first_stage: usize) -> PlannedTasks {
         match groups.as_slice() {
-            [JobGroup { count, duration: Durations::Same(span), .. }] => {
+            [JobGroup { count, duration: Durations::Same(span), .. }] if first_stage > 0 => {
                 PlannedTasks::Alike(*count, *span)
             }
             _ => {
@@ -61,6 +61,14 @@ impl PlannedTasks {
             }
         };
         first + count.saturating_sub(tasks.try_into().unwrap_or(u32::MAX))
+    }
+
+    /// Whether stages are to come.
+    pub(super) fn has_more(&self) -> bool {
+        match self {
+            PlannedTasks::Alike(..) => false,
+            PlannedTasks::Staged(staged) => staged.told < staged.groups.len(),
+        }
     }
 
     /// How long task number `task` (over all groups), which is in `group`, runs.
@@ -93,7 +101,7 @@ impl Planned {
         NewJob {
             key: number.into(),
             name,
-            detail: Planned { chain: job.chain, tasks, luck, saved: None },
+            detail: Planned { chain: job.chain, tasks, luck, saved: None, late: None },
         }
     }
 
@@ -184,10 +192,15 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             Ok(fitted) => fitted,
             Err(refused) => return self.refuse(number, refused.0, cause, refused.1),
         };
-        if let Err(why) = self.check_later_stages(at, leaf, &job) {
+        self.delays.check_job(&job)?;
+        let (job, submitted) = self.delays.with_master(job, submitted);
+        let (first_stage, open) = match self.delays.comes_empty() {
+            true => (0, true),
+            false => stage_from(&job.groups, 0),
+        };
+        if let Err(why) = self.check_later_stages(at, leaf, &job.groups[first_stage..]) {
             return self.refuse(number, submitted.unwrap_or(job), cause, why);
         }
-        let (first_stage, open) = stage_from(&job.groups, 0);
         let groups = told(&job.groups[..first_stage]);
         let spec = JobSpec {
             queue: leaf,
@@ -203,8 +216,9 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             planned.tell(arrival, cause, submitted.as_ref(), kinds);
         };
         match self.desk.driver_mut(at).job_arrived(self.now, spec, new, tell) {
-            Ok(_) => {
+            Ok(id) => {
                 self.notes.begin(self.now, (leaf, number), &groups);
+                self.comes_late(at, id);
                 Ok(())
             }
             Err(Failed::Rejected(why)) => {
@@ -228,12 +242,16 @@ impl<'a, D: Desk<'a>> World<'a, D> {
 
     /// A stage that could never run refuses the job when it arrives, not when its first stages have
     /// run.
-    fn check_later_stages(&self, at: D::At, leaf: QueueId, job: &Job) -> Result<(), Rejected> {
-        let (first_stage, more) = stage_from(&job.groups, 0);
-        if !more {
+    fn check_later_stages(
+        &self,
+        at: D::At,
+        leaf: QueueId,
+        later: &[JobGroup],
+    ) -> Result<(), Rejected> {
+        if later.is_empty() {
             return Ok(());
         }
-        self.desk.driver(at).engine().check_tasks(leaf, &told(&job.groups[first_stage..]))
+        self.desk.driver(at).engine().check_tasks(leaf, &told(later))
     }
 
     pub(super) fn begin_stage(&mut self, at: D::At, id: JobId) -> Result<(), RunError> {
@@ -246,6 +264,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         match driver.tasks_added(now, id, &groups, open, Planned::tell_stage) {
             Ok(()) => {
                 self.notes.begin(now, leaf_and_number, &groups);
+                self.begun_late(at, id, groups.iter().map(|group| u64::from(group.count)).sum());
                 Ok(())
             }
             // The cluster has changed since the job came, and its queue's maximum may have: the job

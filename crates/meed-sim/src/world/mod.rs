@@ -11,6 +11,7 @@
 
 mod arrivals;
 mod changes;
+mod delays;
 mod desk;
 mod ends;
 mod failures;
@@ -25,6 +26,7 @@ mod stops;
 mod wheel;
 
 pub use changes::{Change, TimedChange};
+pub use delays::Delays;
 pub(crate) use desk::Desk;
 pub use failures::Failures;
 pub use notes::Looks;
@@ -78,6 +80,8 @@ pub(crate) struct Planned {
     /// How much of its stopped tasks' work need not be done again; most jobs have none.
     #[expect(clippy::box_collection, reason = "a word in each row, and few rows have any")]
     saved: Option<Box<BTreeMap<u32, Span>>>,
+    /// Where grants are late.
+    late: Option<Box<delays::Late>>,
 }
 
 impl Planned {
@@ -146,6 +150,12 @@ pub enum RunError {
         /// The engine's words.
         why: meed::Rejected,
     },
+    /// What delays grants cannot be beside what else is asked for.
+    #[error("{what}")]
+    Delays {
+        /// What cannot be.
+        what: String,
+    },
     /// A log that is played back contradicts itself.
     #[error("{file}:{line}: {what}")]
     Played {
@@ -201,6 +211,12 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     log: SharedLog<'a>,
     notes: Notes,
     stops: Stops,
+    delays: Delays,
+    /// Stages that wait for a heartbeat, in order of time and of being told.
+    later: BTreeMap<(Time, u64), (D::At, JobId)>,
+    laters: u64,
+    beats: delays::Beats<D::At>,
+    partitioned: bool,
     /// Decisions that were taken elsewhere, instead of the engine's own.
     script: Option<Script<'a>>,
     /// What starts at this instant.
@@ -275,6 +291,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         if let Some(change) = &self.next_change {
             next = earlier(next, Some(change.at));
         }
+        next = earlier(next, self.next_later());
+        next = earlier(next, self.next_beat());
         match &mut self.script {
             Some(script) => next = earlier(next, script.next_time()?),
             // By time alone something is decided only while something runs.
@@ -294,16 +312,21 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         while self.next_change.as_ref().is_some_and(|change| change.at == self.now) {
             let change = std::mem::replace(&mut self.next_change, self.changes.next());
             if let Some(change) = change {
+                self.stirs();
+                self.beats.forget_nodes();
                 self.change(change)?;
             }
         }
+        self.take_later();
         if !self.next_stages.is_empty() {
+            self.stirs();
             for (at, job) in std::mem::take(&mut self.next_stages) {
                 self.begin_stage(at, job)?;
             }
         }
         while self.arrivals.next_time() == Some(self.now) {
             let (job, cause) = self.arrivals.pop()?;
+            self.stirs();
             self.arrive(job, cause)?;
         }
         self.decide()
@@ -334,6 +357,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
 
     fn end_task(&mut self, task: Running<D::At>) -> Result<(), RunError> {
         let Running { at, allocation, ending } = task;
+        self.stirs();
         self.notes.end(self.now, allocation, matches!(ending, Ending::Stopped));
         let driver = self.desk.driver_mut(at);
         let ended = match ending {
@@ -342,8 +366,13 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             Ending::Stopped => return self.task_stopped(at, allocation),
         };
         let ended = ended.map_err(|why| RunError::of(self.now, why))?;
-        if ended.state == JobState::Drained {
-            self.next_stages.push((at, ended.task.job));
+        let drained = ended.state == JobState::Drained;
+        if self.delays.is_off() {
+            if drained {
+                self.next_stages.push((at, ended.task.job));
+            }
+        } else if matches!(ending, Ending::Done) && ended.gone.is_none() {
+            self.ended_late(at, ended.task.job, ended.task.task, drained);
         }
         match ended.gone {
             Some(job) => self.job_gone(at, job, ended.state == JobState::Done),
@@ -364,8 +393,12 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     }
 
     fn decide(&mut self) -> Result<(), RunError> {
+        self.know_nodes();
         if self.script.is_some() {
             return self.do_as_told();
+        }
+        if !self.beats.is_off() {
+            return self.offer_late();
         }
         let mut starts = std::mem::take(&mut self.starts);
         let decided = match self.desk.next_look() == Some(self.now) {
@@ -386,6 +419,10 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     fn start_task(&mut self, at: D::At, start: Start) -> Result<(), RunError> {
         let driver = self.desk.driver(at);
         self.notes.start(driver, &start);
+        if !self.delays.is_off() {
+            self.start_late(at, &start);
+            return Ok(());
+        }
         let (luck, duration) = self.still_to_run(at, start.job, (start.group, start.task));
         let attempt = self.failures.run(luck, start.task, start.failures, duration);
         let ending = if attempt.fails { Ending::Fails } else { Ending::Done };

@@ -9,7 +9,7 @@ use super::desk::{Desk, OneDriver};
 use super::notes::{Looks, Notes};
 use super::partition::Partition;
 use super::stops::Stops;
-use super::{Failures, RunError, TimedChange, World};
+use super::{Delays, Failures, RunError, TimedChange, World};
 use crate::log::{Log, SharedLog};
 use crate::slots::Slots;
 
@@ -50,6 +50,8 @@ pub struct WorldSetup<'a> {
     pub max_attempts: u16,
     /// How often tasks save what they have done, for when they are stopped for others.
     pub checkpoint: Option<Span>,
+    /// What delays grants.
+    pub delays: Delays,
     /// Whether a refused job stops the run.
     pub strict: bool,
     /// Samples to be taken over the run; 0 for none.
@@ -66,6 +68,7 @@ pub struct WorldSetup<'a> {
 impl<'a> World<'a, OneDriver<'a>> {
     /// One driver over the whole cluster.
     pub(crate) fn whole(mut setup: WorldSetup<'a>) -> Result<World<'a, OneDriver<'a>>, RunError> {
+        setup.delays.check(&setup.config)?;
         let (config, log) = (setup.config.clone(), setup.shared_log());
         let place = (setup.placement)(config.kinds.len(), setup.failures.seed);
         let driver = Driver::new(config, place, SharedLog::clone(&log))?.remembering_all_queues();
@@ -78,6 +81,7 @@ impl<'a> World<'a, Partition<'a>> {
     pub(crate) fn partitioned(
         mut setup: WorldSetup<'a>,
     ) -> Result<World<'a, Partition<'a>>, RunError> {
+        setup.delays.check(&setup.config)?;
         let (config, log, seed) = (setup.config.clone(), setup.shared_log(), setup.failures.seed);
         let desk = Partition::new(config, setup.placement, seed, &log)?;
         Ok(World::of(desk, log, setup))
@@ -98,6 +102,7 @@ impl<'a> WorldSetup<'a> {
             failures: Failures::default(),
             max_attempts: 0,
             checkpoint: None,
+            delays: Delays::default(),
             strict: false,
             series_points: 0,
             keep_jobs: false,
@@ -141,6 +146,11 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             max_attempts: setup.max_attempts,
             stops: Stops::with_checkpoint(setup.checkpoint),
             stop: setup.stop,
+            delays: setup.delays,
+            later: Default::default(),
+            laters: 0,
+            beats: super::delays::Beats::new(&setup.delays),
+            partitioned: setup.partitioned,
             strict: setup.strict,
             sampler,
             log,

@@ -6,6 +6,7 @@
 
 mod backfill;
 mod charts;
+mod delays;
 mod dominant;
 #[path = "../../../meed-driver/tests/suite/happens.rs"]
 mod happens;

@@ -72,6 +72,7 @@ pub(super) fn parse(
         fail_per_million: 0,
         max_attempts: DEFAULT_ATTEMPTS,
         checkpoint: None,
+        delays: Default::default(),
         mapreduce: Some(Box::new(plan)),
         kinds,
         text: String::new(),
@@ -120,6 +121,12 @@ fn refuse_other_world(raw: &RawMapReduce, place: &Place<'_>) -> Result<(), Scena
         return Err(
             place.whole("checkpoint means nothing beside [mapreduce]: nobody is stopped there")
         );
+    }
+    if raw.run.heartbeat.is_some() || raw.run.master_start.is_some() || raw.run.master.is_some() {
+        return Err(place.whole(
+            "heartbeat, master_start and master of [run] mean nothing beside [mapreduce], which \
+             has heartbeats of its own",
+        ));
     }
     if raw.run.max_attempts.is_some() {
         return Err(

@@ -102,6 +102,25 @@ pub(in crate::reproduce::items) fn check_all<const N: usize>(
     check_groups(claims, &SCALES, runs)
 }
 
+/// How runs whose grants were late are called.
+const LATE: Groups<f64> = Groups {
+    name: |_| "late grants".to_owned(),
+    short: |_| "late".to_owned(),
+    caption: "Late grants.",
+};
+
+/// Checks of all claims over runs whose grants were late.
+pub(in crate::reproduce::items) fn check_late<const N: usize>(
+    claims: &[Claim; N],
+    runs: &[(f64, [Option<f64>; N])],
+) -> Vec<Check> {
+    let (mut checks, _) = check_groups(claims, &LATE, runs);
+    for check in &mut checks {
+        check.what += " (late grants)";
+    }
+    checks
+}
+
 /// Checks and charts of all claims; `runs` has a value for each claim, beside the run's group.
 pub(in crate::reproduce::items) fn check_groups<G: Copy + PartialEq, const N: usize>(
     claims: &[Claim; N],

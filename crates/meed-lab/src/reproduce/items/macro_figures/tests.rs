@@ -54,17 +54,17 @@ fn check(id: &str, verdicts: &str) {
 
 #[test]
 fn tsc_fig6() {
-    check("tsc-fig6", "DAAADD");
+    check("tsc-fig6", "DAAADDADD");
 }
 
 #[test]
 fn tsc_fig7() {
-    check("tsc-fig7", "DAADAADA");
+    check("tsc-fig7", "DAADAADADAADAADA---");
 }
 
 #[test]
 fn tsc_fig8() {
-    check("tsc-fig8", "DDDDAADDDAAADDDD");
+    check("tsc-fig8", "DDDDAADDDAAADDDDDDDDAADDDAAAADDA");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn tsc_fig10() {
 
 #[test]
 fn tsc_fig11() {
-    check("tsc-fig11", "AAADAD");
+    check("tsc-fig11", "AAADADAAAAAA");
 }
 
 #[test]

@@ -8,8 +8,8 @@
 
 use meed_sim::record::Comparison;
 
-use super::claim::{Claim, check_all};
-use super::experiment::{CONTAINER, Experiment, SCALES, TPC_H, TSC, assumptions};
+use super::claim::{Claim, check_all, check_late};
+use super::experiment::{CONTAINER, Experiment, HADOOP, SCALES, TPC_H, TSC, assumptions};
 use super::reading::{Reading, chart};
 use super::tsc_fig10::{GROUPS, OTHERS_S, TPC_H_TASK_S, starved_until};
 use crate::reproduce::{Context, ItemOutcome, ReproduceError};
@@ -88,6 +88,10 @@ pub(in super::super) fn tsc_fig11(context: &Context) -> Result<ItemOutcome, Repr
     let (more, more_spreads) = check_all(&LAW, &of_law);
     checks.extend(more);
     spreads.extend(more_spreads);
+    let late = EXPERIMENT.sweep_late(context, HADOOP, read)?;
+    checks.extend(check_late(&RUNNING, &late));
+    let late: Vec<_> = late.iter().map(over_law).collect();
+    checks.extend(check_late(&LAW, &late));
 
     let typical = EXPERIMENT.typical(context)?;
     let line = |(i, name): (usize, &str)| {

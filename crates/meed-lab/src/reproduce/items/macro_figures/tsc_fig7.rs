@@ -2,12 +2,13 @@
 
 use meed_sim::record::{Comparison, RunRecord};
 
-use super::claim::{Claim, check_all};
+use super::claim::{Claim, check_all, check_late, five};
 use super::experiment::{
-    Experiment, FACEBOOK, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
+    Experiment, FACEBOOK, HADOOP, Late, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC,
+    assumptions,
 };
 use super::reading::{Reading, chart};
-use crate::reproduce::{Context, ItemOutcome, ReproduceError};
+use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
 const EXPERIMENT: Experiment = Experiment {
     cluster: TSC,
@@ -22,15 +23,21 @@ const EXPERIMENT: Experiment = Experiment {
 /// Sharing loss smaller than this is none: a hundredth of one workload's due.
 const NO_LOSS: f64 = -0.01;
 
-const NO_LATENCY: &str = "likely because nothing delays a grant here: under our fair policy a \
-    workload gets its share as soon as tasks end, within seconds, and more \
-    whenever others leave some, so none loses for long. YARN grants containers with heartbeats, \
-    after an application \
-    master has started, so chains of short stages (Hive) and applications (Spark) wait anew each \
-    time; the fair scheduler \
-    never makes up for it, long-term fairness does. We model no such latency";
+/// Delays beyond Hadoop's: Spark's own heartbeat of 5 s with slow masters, and what no cluster has.
+const DELAYS: [Late; 3] = [
+    Late { heartbeat_s: 5, master_s: 20 },
+    Late { heartbeat_s: 20, master_s: 60 },
+    Late { heartbeat_s: 60, master_s: 60 },
+];
 
-const AS_ABOVE: &str = "as for the mean Omega under fair: containers are granted at once";
+const NO_LOSS_HERE: &str = "not because YARN grants late: on a real ResourceManager with this \
+    workload stock fair sharing loses no more (docs/yarn-experiment.md), nor do the rows with late \
+    grants. Under fair sharing a workload has its share as soon as tasks of others end, and more \
+    whenever others leave some. A loss that lasts needs TPC-H or Spark and one of the others \
+    asking for more than their shares at once; ours do so in a seventh of the run. What the \
+    paper's workloads asked for after its first 260 s is not printed";
+
+const AS_ABOVE: &str = "as for the mean Omega under fair";
 
 const CLAIMS: [Claim; 8] = [
     Claim {
@@ -40,7 +47,7 @@ const CLAIMS: [Claim; 8] = [
         unit: "Omega",
         reference: Some((-0.5, -0.5)),
         agrees: (-0.75, -0.25),
-        otherwise: NO_LATENCY,
+        otherwise: NO_LOSS_HERE,
     },
     Claim {
         chart: "Sharing loss",
@@ -109,7 +116,10 @@ const CLAIMS: [Claim; 8] = [
 
 pub(in super::super) fn tsc_fig7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, _| read(run))?;
-    let (checks, spreads) = check_all(&CLAIMS, &runs);
+    let (mut checks, spreads) = check_all(&CLAIMS, &runs);
+    let late = EXPERIMENT.sweep_late(context, HADOOP, |run, _| read(run))?;
+    checks.extend(check_late(&CLAIMS, &late));
+    checks.extend(which_delay(context)?);
     let typical = EXPERIMENT.typical(context)?;
     let end = |i: usize| typical.runs[i].end_s;
     let mut blocks = Vec::new();
@@ -141,10 +151,36 @@ pub(in super::super) fn tsc_fig7(context: &Context) -> Result<ItemOutcome, Repro
     Ok(ItemOutcome { checks, assumptions: assumptions(context, TSC), blocks })
 }
 
+/// Sharing loss under fair with ever longer delays.
+fn which_delay(context: &Context) -> Result<Vec<Check>, ReproduceError> {
+    let experiment = Experiment { policies: &["fair"], ..EXPERIMENT };
+    let of_delay = |late: Late| -> Result<Check, ReproduceError> {
+        let omega = |run: &Comparison, _: f64| mean(&run.runs[0].series.omega);
+        let runs = experiment.sweep_late(context, late, omega)?;
+        let values: Vec<f64> = runs.into_iter().filter_map(|(_, omega)| omega).collect();
+        let Late { heartbeat_s, master_s } = late;
+        let measured = match five(&values) {
+            Some(five) => {
+                let runs = values.len();
+                Measured::Spread(Spread { five, runs, agreeing: runs, unit: "Omega".to_owned() })
+            }
+            None => Measured::Words("seen in no run".to_owned()),
+        };
+        let what = format!(
+            "Omega under fair, mean until all has ended, heartbeats of {heartbeat_s} s and masters \
+             that take {master_s} s"
+        );
+        Ok(Check::beyond(what, measured, "how long a delay would have to be"))
+    };
+    DELAYS.into_iter().map(of_delay).collect()
+}
+
+fn mean(omega: &[f64]) -> Option<f64> {
+    (!omega.is_empty()).then(|| omega.iter().sum::<f64>() / omega.len() as f64)
+}
+
 fn read(comparison: &Comparison) -> [Option<f64>; 8] {
     let [alone, fair, long_term] = [0, 1, 2].map(|i| &comparison.runs[i]);
-    let mean =
-        |omega: &[f64]| (!omega.is_empty()).then(|| omega.iter().sum::<f64>() / omega.len() as f64);
     let gone =
         |run: &RunRecord| Reading::of(run).last(|i| run.series.omega[i] < NO_LOSS).unwrap_or(0.0);
     let rho = |run: &RunRecord, queues: &[usize], pick: fn(f64, f64) -> f64| {

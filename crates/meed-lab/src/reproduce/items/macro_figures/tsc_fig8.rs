@@ -6,9 +6,10 @@
 use meed_report::page::{Block, Cell, Table};
 use meed_sim::record::Comparison;
 
-use super::claim::{Claim, check_all};
+use super::claim::{Claim, check_all, check_late};
 use super::experiment::{
-    Experiment, FACEBOOK, NAMES, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC, assumptions,
+    Experiment, FACEBOOK, HADOOP, NAMES, PURDUE, SCALES, SIDE_BY_SIDE, SPARK, TPC_H, TSC,
+    assumptions,
 };
 use super::reading::Reading;
 use crate::reproduce::{Context, ItemOutcome, ReproduceError};
@@ -133,7 +134,9 @@ const CLAIMS: [Claim; 16] = [
 
 pub(in super::super) fn tsc_fig8(context: &Context) -> Result<ItemOutcome, ReproduceError> {
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, _| read(run))?;
-    let (checks, spreads) = check_all(&CLAIMS, &runs);
+    let (mut checks, spreads) = check_all(&CLAIMS, &runs);
+    let late = EXPERIMENT.sweep_late(context, HADOOP, |run, _| read(run))?;
+    checks.extend(check_late(&CLAIMS, &late));
     let typical = EXPERIMENT.typical(context)?;
     let row = |queue: usize| {
         let number = |value: Option<f64>| value.map_or(Cell::Empty, Cell::Number);
