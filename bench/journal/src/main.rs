@@ -7,7 +7,10 @@
 //! Writes to a folder of its own in FOLDER (default: the current one; a file system in memory shows
 //! what the programs cost without the disk). In each round each contender commits some groups,
 //! round by round in turn, so that all see the same moods of the disk. Printed is the median time
-//! of one commit, records a second at that time, and ratios to it.
+//! of one commit, records a second at that time, and ratios to it. Then many committers at once
+//! (`committers`), and how fast all is read again.
+
+mod committers;
 
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -33,6 +36,12 @@ trait Contender {
 }
 
 struct Bare(File, Vec<u8>);
+
+impl Bare {
+    fn new(path: &Path) -> Done<Self> {
+        Ok(Self(OpenOptions::new().append(true).create(true).open(path)?, Vec::new()))
+    }
+}
 
 impl Contender for Bare {
     fn commit(&mut self, records: &[&[u8]]) -> Done<()> {
@@ -64,7 +73,8 @@ impl Sqlite {
         let connection = Connection::open(folder.join("journal.sqlite"))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", synchronous)?;
-        connection.execute("CREATE TABLE journal (seq INTEGER PRIMARY KEY, record BLOB)", [])?;
+        let table = "CREATE TABLE IF NOT EXISTS journal (seq INTEGER PRIMARY KEY, record BLOB)";
+        connection.execute(table, [])?;
         Ok(Self(connection))
     }
 }
@@ -107,16 +117,12 @@ fn files(folder: &Path, options: FileStoreOptions) -> Done<Box<dyn Contender>> {
 }
 
 fn contenders(folder: &Path) -> Done<Vec<(&'static str, Box<dyn Contender>)>> {
-    let bare = OpenOptions::new().append(true).create(true).open(folder.join("bare"))?;
     let default = FileStoreOptions::default();
     Ok(vec![
-        ("bare append + fdatasync", Box::new(Bare(bare, Vec::new()))),
+        ("bare append + fdatasync", Box::new(Bare::new(&folder.join("bare"))?)),
         ("segments", files(&folder.join("segments"), default.clone())?),
         ("segments, no room ahead", files(&folder.join("no-room"), default.room_bytes(1))?),
-        (
-            "redb",
-            Box::new(Ours(Box::new(DatabaseStore::open_folder(folder.join("redb"))?))),
-        ),
+        ("redb", Box::new(Ours(Box::new(DatabaseStore::open_folder(folder.join("redb"))?)))),
         ("SQLite WAL, FULL", Box::new(Sqlite::new(&folder.join("full"), "FULL")?)),
         ("SQLite WAL, NORMAL (no sync)", Box::new(Sqlite::new(&folder.join("normal"), "NORMAL")?)),
     ])
@@ -184,8 +190,12 @@ fn recover(folder: &Path) -> Done<()> {
         if compress {
             let clock = Instant::now();
             let done = store.retain(&Default::default(), UnixMillis::new(2))?;
-            println!("compressing {} segments: {:.2} \
-                s", done.compressed, clock.elapsed().as_secs_f64());
+            println!(
+                "compressing {} segments: {:.2} \
+                s",
+                done.compressed,
+                clock.elapsed().as_secs_f64()
+            );
         }
         drop(store);
         let mut bytes = 0;
@@ -244,6 +254,7 @@ fn main() -> Done<()> {
     let done = GROUPS
         .iter()
         .try_for_each(|group| compare(&folder.join(group.to_string()), *group, limit))
+        .and_then(|()| committers::compare(&folder.join("committers"), limit * 2))
         .and_then(|()| recover(&folder.join("recovery")));
     fs::remove_dir_all(&folder)?;
     done

@@ -89,6 +89,7 @@ pub mod counters;
 mod driver;
 pub mod explain;
 mod header;
+mod index;
 mod journal;
 pub mod live;
 pub mod metrics;

@@ -34,9 +34,6 @@ pub struct LiveJob<J> {
     pub(crate) unstarted: u64,
     /// Tasks that have started and wait or run again. Boxed away: most jobs have none.
     pub(crate) again: Option<Box<Again>>,
-    /// Its running tasks by number, where keys are kept. Boxed away: few worlds keep them.
-    #[expect(clippy::box_collection, reason = "a word in each row, and few worlds keep any")]
-    pub(crate) running: Option<Box<BTreeMap<u32, AllocationId>>>,
     /// What the world knows besides.
     pub detail: J,
 }
@@ -73,23 +70,6 @@ impl<J> LiveJob<J> {
     /// What people call it.
     pub fn name(&self) -> &JobKey {
         self.name.as_ref().unwrap_or(&self.key)
-    }
-
-    /// Keys are kept, and this task of it runs.
-    pub(crate) fn keep_running(&mut self, task: u32, id: AllocationId) {
-        self.running.get_or_insert_default().insert(task, id);
-    }
-
-    /// Keys are kept, and this task of it runs no more.
-    pub(crate) fn forget_running(&mut self, task: u32) {
-        if let Some(running) = &mut self.running {
-            running.remove(&task);
-        }
-    }
-
-    /// The task of that number, where it runs and keys are kept.
-    pub(crate) fn running_task(&self, task: u32) -> Option<AllocationId> {
-        self.running.as_ref()?.get(&task).copied()
     }
 
     /// A field of each line of its row, to have them at hand.

@@ -2,7 +2,8 @@
 //!
 //! One line names the version, JSON follows. The engine's own state ([`meed::State`]) is in it;
 //! beside it stands what only the driver knows: names, since when who waits, what was counted.
-//! Handles are not kept: rows stand in the order of the engine's slots, which keep theirs.
+//! Handles are not kept: rows stand in the order of the engine's slots, which keep theirs. A live
+//! job is a row of values without their names, as there are many.
 //!
 //! Invariant: what is read goes on as what was written would have. Cost: O(queues + nodes + jobs +
 //! running tasks), once to write and once to read.
@@ -11,7 +12,7 @@ use meed::place::Placement;
 use meed::{Engine, MAX_KINDS, QueueId, State, Time};
 use meed_journal::{JobKey, Name};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::by_queue::ByQueue;
 use crate::capacity::CapacityTime;
@@ -47,19 +48,27 @@ struct Whole<J> {
     touched: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+/// Written as a row of its values, as the engine's are ([`State`]); read with their names too.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobRow<J> {
     key: JobKey,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     name: Option<JobKey>,
     queue: u32,
     submit: Time,
     ready: Time,
     unstarted: u64,
-    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    #[serde(default = "Option::default")]
     again: Option<Box<Again>>,
     detail: J,
+}
+
+impl<J: Serialize> Serialize for JobRow<J> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let JobRow { key, name, queue, submit, ready, unstarted, again, detail } = self;
+        (key, name, queue, submit, ready, unstarted, again, detail).serialize(to)
+    }
 }
 
 impl<J: Clone + Serialize, K: Journal> Driver<J, K> {
@@ -134,9 +143,7 @@ impl<J: DeserializeOwned, K: Journal> Driver<J, K> {
         for (id, row) in driver.engine.job_ids().zip(whole.jobs) {
             let JobRow { key, name, queue, submit, ready, unstarted, again, detail } = row;
             let queue = queues[queue as usize];
-            let running = Default::default();
-            let live =
-                LiveJob { id, key, name, queue, submit, ready, unstarted, again, running, detail };
+            let live = LiveJob { id, key, name, queue, submit, ready, unstarted, again, detail };
             driver.jobs.put(id.slot(), live);
         }
         let nodes: Vec<_> = driver.engine.node_ids().collect();

@@ -8,7 +8,7 @@
 
 use meed::{MICROS_PER_S, Time};
 
-use crate::{Fact, JobKey, Outcome, Started, TaskFact};
+use crate::{Fact, JobKey, KeyForm, LevelChoice, Outcome, StartReason, Started, TaskFact};
 
 /// Above, a time stands as text; below the other, with an exponent.
 const PLAIN: std::ops::Range<u64> = 10..1 << 51;
@@ -90,9 +90,56 @@ impl Out<'_> {
             self.time(since)?;
         }
         if let Some(reason) = &start.reason {
-            self.raw(",\"reason\":");
-            serde_json::to_writer(&mut *self.0, reason).ok()?;
+            self.raw(",\"reason\":{\"levels\":[");
+            self.reason(reason)?;
+            self.raw("}");
         }
+        Some(())
+    }
+
+    fn reason(&mut self, reason: &StartReason) -> Option<()> {
+        for (number, level) in reason.levels.iter().enumerate() {
+            self.raw(if number > 0 { ",{\"chosen\":" } else { "{\"chosen\":" });
+            self.level(level)?;
+            self.raw("}");
+        }
+        self.raw("]");
+        if let Some(starved_for) = reason.starved_for {
+            self.raw(",\"starved_for_s\":");
+            self.micros(starved_for.as_micros())?;
+        }
+        if let Some(reserved_for) = reason.reserved_for {
+            self.raw(",\"reserved_for_s\":");
+            self.micros(reserved_for.as_micros())?;
+        }
+        if let Some(gang) = reason.gang {
+            self.raw(",\"gang\":");
+            self.number(u64::from(gang));
+        }
+        self.raw(",\"place\":");
+        self.text(&reason.place)
+    }
+
+    fn level(&mut self, level: &LevelChoice) -> Option<()> {
+        self.text(&level.chosen)?;
+        self.raw(",\"key\":");
+        self.key(level.key)?;
+        if let Some(runner_up) = &level.runner_up {
+            self.raw(",\"runner_up\":");
+            self.text(runner_up)?;
+        }
+        if let Some(key) = level.runner_up_key {
+            self.raw(",\"runner_up_key\":");
+            self.key(key)?;
+        }
+        Some(())
+    }
+
+    fn key(&mut self, key: KeyForm) -> Option<()> {
+        self.raw("{\"value\":");
+        // The shortest digits that are read as the same double are the serializer's business.
+        serde_json::to_writer(&mut *self.0, &key.value).ok()?;
+        self.raw(if key.below_min { ",\"below_min\":true}" } else { "}" });
         Some(())
     }
 
@@ -156,7 +203,10 @@ impl Out<'_> {
     /// Seconds, as the shortest number that is read as the same double: below 2^51 that has no more
     /// than six places, for doubles are closer together than microseconds there.
     fn time(&mut self, time: Time) -> Option<()> {
-        let micros = time.as_micros();
+        self.micros(time.as_micros())
+    }
+
+    fn micros(&mut self, micros: u64) -> Option<()> {
         if micros != 0 && !PLAIN.contains(&micros) {
             return None;
         }

@@ -10,6 +10,8 @@
 //! CRC-32, `head` that of the block's line up to there (so that a wrong length is never believed).
 //! The line is read only as it would be written: each field has one spelling.
 
+use memchr::memchr2;
+
 use crate::error::StoreError;
 use crate::store::{Seq, UnixMillis};
 
@@ -133,6 +135,12 @@ pub(crate) struct Group {
 /// Room for the head of a file and the line of a block.
 const ROOM: usize = 2 * MAX_HEADER;
 
+impl Default for Group {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Group {
     pub(crate) fn new() -> Self {
         Self { buffer: vec![0; ROOM], records: 0 }
@@ -149,10 +157,8 @@ impl Group {
         for (index, record) in records.iter().enumerate() {
             let why = if record.is_empty() {
                 "is empty"
-            } else if record.contains(&b'\n') {
-                "has a line feed"
-            } else if record.contains(&0) {
-                "has a NUL byte"
+            } else if let Some(at) = memchr2(b'\n', 0, record) {
+                if record[at] == 0 { "has a NUL byte" } else { "has a line feed" }
             } else if record.starts_with(BLOCK) {
                 "begins like a line of the store itself, {\"block\":"
             } else if all > MAX_BYTES {

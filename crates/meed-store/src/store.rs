@@ -161,6 +161,17 @@ pub trait Store: fmt::Debug {
     /// until it is opened again.
     fn commit(&mut self, now: UnixMillis) -> Result<Seq, StoreError>;
 
+    /// Begins to make the open group durable, and gives the number of the last durable record: of
+    /// the group that was begun before, for which it waits. While the disk works the caller goes
+    /// on; what it appends is of the next group. [`commit`](Self::commit) waits for both. A store
+    /// that cannot work beside its caller does it at once.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), for the group before as well.
+    fn begin_commit(&mut self, now: UnixMillis) -> Result<Seq, StoreError> {
+        self.commit(now)
+    }
+
     /// The oldest record that is kept; the one after [`durable`](Self::durable) when there is
     /// none.
     fn first(&self) -> Seq;

@@ -205,7 +205,7 @@ pub struct QueueState {
 
 /// Since when a queue or a job counts among its siblings, and what its ledgers say.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct StandingState {
     /// Since when it counts.
@@ -227,7 +227,7 @@ pub struct StandingState {
 /// A leaf's fairness integrals, as offsets of lines: the value at t is offset + slope x t. Slopes
 /// follow from what runs and waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct MeterState {
     /// Usage of each kind.
@@ -425,7 +425,7 @@ pub struct HoldState {
 
 /// A job.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LiveJobState {
     /// Its leaf.
@@ -439,6 +439,7 @@ pub struct LiveJobState {
     /// How often a task may fail; 0 for no limit.
     pub max_attempts: u16,
     /// Its tasks, numbered over all groups in order.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "rows::few"))]
     pub groups: Vec<GroupState>,
     /// Its position among the jobs of its leaf.
     pub standing: StandingState,
@@ -448,7 +449,7 @@ pub struct LiveJobState {
 
 /// Equal tasks of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct GroupState {
     /// A row of [`State::shapes`].
@@ -469,7 +470,7 @@ pub struct GroupState {
 
 /// What a job's tasks have taught about their time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct JobQuantumState {
     /// The quantum its tasks are charged now.
@@ -484,7 +485,7 @@ pub struct JobQuantumState {
 
 /// A running task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RunningState {
     /// The slot of its job.
@@ -566,10 +567,13 @@ pub enum StateError {
 }
 
 impl StateError {
-    pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>) -> StateError {
-        StateError::Wrong { place: place.into(), problem: problem.into() }
+    pub(crate) fn new(place: impl ToString, problem: impl Into<String>) -> StateError {
+        StateError::Wrong { place: place.to_string(), problem: problem.into() }
     }
 }
+
+/// Where something stands, put into words only where it is wrong: states have a million rows.
+pub(crate) type Place<'a> = std::fmt::Arguments<'a>;
 
 /// Fails with what is wrong at a place, unless it holds.
 macro_rules! ensure {
@@ -583,6 +587,66 @@ pub(crate) use ensure;
 
 /// Largest integral of an amount over time, and largest charge: so sums of all queues fit 128 bits.
 pub(crate) const MAX_INTEGRAL: u128 = 1 << 107;
+
+/// What there are most of (jobs and tasks, standings, integrals) is written as a row of its values,
+/// without their names, which were more than half of a state. It is read with names too, as it was
+/// written at first. So a new field of these comes last and has `default`.
+#[cfg(feature = "serde")]
+mod rows {
+    use super::*;
+    use serde::de::{SeqAccess, Visitor};
+    use serde::ser::SerializeTuple;
+    use serde::{Deserializer, Serialize, Serializer};
+    use std::fmt;
+
+    macro_rules! row {
+        ($of:ident { $($field:ident),+ $(,)? }) => {
+            impl Serialize for $of {
+                fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                    let $of { $($field),+ } = self;
+                    let mut row = to.serialize_tuple([$(stringify!($field)),+].len())?;
+                    $(row.serialize_element($field)?;)+
+                    row.end()
+                }
+            }
+        };
+    }
+    row!(StandingState { since, straddles, known, ledgers, pseudo });
+    row!(MeterState {
+        usage,
+        entitled,
+        borrowed,
+        lent,
+        lent_fraction,
+        settled,
+        dominant,
+        held_idle
+    });
+    row!(LiveJobState { queue, weight, arrival, open, max_attempts, groups, standing, quantum });
+    row!(GroupState { shape, count, next, skipped, retries, gang });
+    row!(JobQuantumState { quantum, ended_micros, ended, dirty });
+    row!(RunningState { job, group, task, failures, node, started, quantum });
+
+    /// A list that mostly has one element: room for no more than it has.
+    pub(super) fn few<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<GroupState>, D::Error> {
+        struct Few;
+        impl<'de> Visitor<'de> for Few {
+            type Value = Vec<GroupState>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("groups of tasks")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Self::Value, A::Error> {
+                let mut groups = Vec::new();
+                while let Some(group) = all.next_element()? {
+                    groups.reserve_exact(groups.len().max(1));
+                    groups.push(group);
+                }
+                Ok(groups)
+            }
+        }
+        from.deserialize_seq(Few)
+    }
+}
 
 /// Times and spans as whole microseconds.
 #[cfg(feature = "serde")]

@@ -42,9 +42,7 @@ impl<J, K: Journal> Driver<J, K> {
         }
         let unstarted = tasks_of(spec.groups);
         let (queue, submit, ready, again) = (spec.queue, now, now, None);
-        let running = Default::default();
-        let live =
-            LiveJob { id, key, name, queue, submit, ready, unstarted, again, running, detail };
+        let live = LiveJob { id, key, name, queue, submit, ready, unstarted, again, detail };
         self.jobs.put(id.slot(), live);
         self.tell(now, |told| {
             let live = told.jobs.get(id.slot()).expect("it has just come");
@@ -149,7 +147,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// The live job of that key, where keys are kept ([`Driver::find_by_key`]).
     pub fn job_of(&self, key: &JobKey) -> Option<JobId> {
-        self.index.as_ref()?.job(key)
+        self.index.as_ref()?.job(key, &self.jobs)
     }
 
     /// All live jobs, in no order that means anything.
@@ -171,7 +169,7 @@ impl<J, K: Journal> Driver<J, K> {
         let live = self.jobs.take(id.slot()).expect("a job ends once");
         self.tally.job_ended(live.queue, now - live.submit, outcome == Outcome::Done);
         if let Some(index) = &mut self.index {
-            index.drop_job(&live.key);
+            index.drop_job(&live.key, id);
         }
         let key = &live.key;
         self.tell(now, |_| Fact::JobEnd(JobEnd { job: key.clone(), outcome, detail: None }))?;

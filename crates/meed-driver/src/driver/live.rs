@@ -111,8 +111,9 @@ impl<J, K: Journal> Driver<J, K> {
         let queue = live.queue;
         self.tally.task_started(queue, since.saturating_since(ready));
         self.tasks.put(id.slot(), Task { allocation: id, job, task, attempt, node });
-        if self.index.is_some() {
-            self.live_mut(job).keep_running(task, id);
+        if let Some(index) = &mut self.index {
+            let live = self.jobs.get(job.slot()).expect("a task of it has just started");
+            index.add_task(&live.key, task, id);
         }
         self.tell(now, |told| {
             Fact::Start(Started {

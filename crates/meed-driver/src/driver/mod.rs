@@ -31,8 +31,9 @@ use crate::books::Books;
 use crate::by_queue::ByQueue;
 use crate::capacity::CapacityTime;
 use crate::explain::{self, QueueStatus, Standing, Subject};
+use crate::index::Index;
 use crate::journal::{Failed, Journal, Off};
-use crate::names::{Index, Names};
+use crate::names::Names;
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::{QueueTally, Tally, Totals};
 pub use jobs::CancelledJob;
@@ -144,11 +145,12 @@ impl<J, K: Journal> Driver<J, K> {
     /// Keeps live jobs and running tasks findable by their keys from now on ([`Driver::job_of`],
     /// [`Driver::task_of`]): for worlds that hear of tasks by name, and to play records.
     pub fn find_by_key(mut self) -> Driver<J, K> {
-        let mut index = Index::default();
+        let (jobs, tasks) = (self.engine.live_jobs(), self.engine.running_tasks());
+        let mut index = Index::with_room_for(jobs, tasks);
         self.jobs.iter().for_each(|live| index.add_job(&live.key, live.id));
         for row in self.tasks.iter() {
-            let live = self.jobs.get_mut(row.job.slot()).expect("a running task has a job");
-            live.keep_running(row.task, row.allocation);
+            let live = self.jobs.get(row.job.slot()).expect("a running task has a job");
+            index.add_task(&live.key, row.task, row.allocation);
         }
         self.index = Some(index);
         self

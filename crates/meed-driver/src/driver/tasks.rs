@@ -6,6 +6,7 @@ use meed_journal::{StartReason, Started, TaskFact};
 use smallvec::SmallVec;
 
 use super::{Driver, Telling};
+use crate::index::Index;
 use crate::journal::{Failed, Journal};
 use crate::rows::{LiveJob, Rows, Task};
 use crate::tally::Tally;
@@ -106,14 +107,15 @@ impl<J, K: Journal> Driver<J, K> {
 
     /// The running task of that job and number, where keys are kept ([`Driver::find_by_key`]).
     pub fn task_of(&self, job: &JobKey, task: u32) -> Option<AllocationId> {
-        self.job(self.job_of(job)?)?.running_task(task)
+        self.index.as_ref()?.task((job, task), &self.jobs, &self.tasks)
     }
 
     #[inline]
     pub(super) fn take_task(&mut self, id: AllocationId) -> Task {
         let task = self.tasks.take(id.slot()).expect("a running task has a row");
-        if self.index.is_some() {
-            self.live_mut(task.job).forget_running(task.task);
+        if let Some(index) = &mut self.index {
+            let live = self.jobs.get(task.job.slot()).expect("its job lives until this is told");
+            index.drop_task(&live.key, task.task, id);
         }
         task
     }
@@ -147,7 +149,7 @@ impl<J, K: Journal> Driver<J, K> {
         let now = engine.now();
         // With a journal come reasons; without, a start need not wait for its record.
         engine.decide(*tells && self.reasons, |start| {
-            started(now, &start, jobs, tasks, tally, index.is_some());
+            started(now, &start, jobs, tasks, tally, index);
             match *tells {
                 true => starts.push(start),
                 false => on(start),
@@ -234,7 +236,7 @@ impl<J, K: Journal> Driver<J, K> {
 
     fn starts_one(&mut self, start: Start) -> Result<Start, Failed> {
         let Driver { engine, jobs, tasks, tally, index, .. } = self;
-        started(engine.now(), &start, jobs, tasks, tally, index.is_some());
+        started(engine.now(), &start, jobs, tasks, tally, index);
         if self.tells {
             self.tell_start(&start)?;
             self.journal.commit()?;
@@ -264,14 +266,14 @@ fn started<J>(
     jobs: &mut Rows<LiveJob<J>>,
     tasks: &mut Rows<Task>,
     tally: &mut Tally,
-    by_key: bool,
+    index: &mut Option<Index>,
 ) {
     let live = jobs.get_mut(start.job.slot()).expect("a job that the engine knows has a row");
     let (since, attempt) = live.starts(start.task);
     tally.task_started(live.queue, now - since);
     let Start { allocation, job, task, node, .. } = *start;
-    if by_key {
-        live.keep_running(task, allocation);
+    if let Some(index) = index {
+        index.add_task(&live.key, task, allocation);
     }
     tasks.put(allocation.slot(), Task { allocation, job, task, attempt, node });
 }

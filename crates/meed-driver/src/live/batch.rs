@@ -169,7 +169,7 @@ impl<'l, J> Batch<'l, J> {
     pub fn start_again(&mut self, task: &TaskKey) -> Result<(), Failed> {
         let id = self.known_task(task)?;
         let super::RunningTask { task, node } = self.live.running_task(id);
-        self.live.actions.push(Action::Start { task, node });
+        self.live.waits(Action::Start { task, node });
         Ok(())
     }
 

@@ -78,6 +78,14 @@ impl Book {
         Ok(durable)
     }
 
+    /// Begins to make all durable; what is durable now.
+    pub(super) fn begin_commit(&mut self, wall: UnixMillis) -> Result<Seq, StoreError> {
+        let durable = self.store.begin_commit(wall)?;
+        // As one commit, which it will be when the world hears of it.
+        self.counters.committed();
+        Ok(durable)
+    }
+
     pub(super) fn counters(&mut self) -> &mut Counters {
         &mut self.counters
     }

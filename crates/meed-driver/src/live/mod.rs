@@ -6,9 +6,10 @@
 //! | [`Live::open`] | makes a journal, or goes on where one ends: the last snapshot, then the records behind it |
 //! | [`Live::at`] | tells what happened at one instant; then it is decided, once |
 //! | [`Live::commit`] | makes all of it durable in one write and one sync, and hands out what is to be carried out |
+//! | [`Live::begin_commit`] | the same beside the world, which goes on meanwhile: it hands out what the call before began |
 //! | [`Live::tidy`] | leaves a snapshot where one is due, and forgets what may be forgotten |
 //!
-//! [`Action`]s come from `commit` alone, after the sync: no world can carry out earlier what its
+//! [`Action`]s come from commits alone, after the sync: no world can carry out earlier what its
 //! journal may lose. One call of `at` is one instant, its records stand together, and instants
 //! rise: so the journal says when it was decided, and whoever plays it decides the same.
 //!
@@ -21,7 +22,7 @@ mod book;
 mod elsewhere;
 mod open;
 
-use meed::{Engine, QueueId, Rejected, Span, Time};
+use meed::{AllocationId, Engine, QueueId, Rejected, Span, Time};
 use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
@@ -98,8 +99,11 @@ impl Default for SnapshotRule {
 pub struct Live<J> {
     driver: Driver<J, Book>,
     take: Take<J>,
-    /// What waits to be durable.
-    actions: Vec<Action>,
+    /// What waits to be durable, each with the last record when it was decided: none later has
+    /// anything to do with it.
+    actions: Vec<(Seq, Action)>,
+    /// Empty between decisions; its room is kept.
+    starts: Vec<AllocationId>,
     /// Instants are later than this one.
     last: Time,
     rule: SnapshotRule,
@@ -145,16 +149,18 @@ impl<J> Live<J> {
 
     fn decide(&mut self, now: Time) -> Result<(), Failed> {
         self.driver.journal_mut().counters().decided();
-        let mut starts = Vec::new();
-        self.driver.decide_at(now, |start| starts.push(start.allocation))?;
-        for allocation in starts {
+        let mut starts = std::mem::take(&mut self.starts);
+        let decided = self.driver.decide_at(now, |start| starts.push(start.allocation));
+        for allocation in starts.drain(..) {
             let RunningTask { task, node } = self.running_task(allocation);
-            self.actions.push(Action::Start { task, node });
+            self.waits(Action::Start { task, node });
         }
+        self.starts = starts;
+        decided?;
         for stop in self.driver.take_stops() {
             let RunningTask { task, node } = self.running_task(stop.allocation);
             let winner = self.driver.job(stop.winner.job).expect("it waits").key().clone();
-            self.actions.push(Action::Reclaim { task, node, grace: stop.grace, winner });
+            self.waits(Action::Reclaim { task, node, grace: stop.grace, winner });
         }
         Ok(())
     }
@@ -192,7 +198,28 @@ impl<J> Live<J> {
         self.ensure_sound()?;
         let committed = self.driver.journal_mut().commit_all(wall).map_err(io_error);
         self.note_failure(committed)?;
-        Ok(std::mem::take(&mut self.actions))
+        Ok(self.actions.drain(..).map(|(_, action)| action).collect())
+    }
+
+    /// Begins to make all that was told and decided durable, and hands out what has become so: all
+    /// that the call before began, for which it waits. While the disk works the world tells and
+    /// decides more. [`Live::commit`] waits for all and hands out the rest. With a store that
+    /// cannot work beside its caller ([`Store::begin_commit`]) this is `commit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Live::commit`], for what was begun before as well.
+    pub fn begin_commit(&mut self, wall: UnixMillis) -> Result<Vec<Action>, Failed> {
+        self.ensure_sound()?;
+        let begun = self.driver.journal_mut().begin_commit(wall).map_err(io_error);
+        let durable = self.note_failure(begun)?;
+        let count = self.actions.partition_point(|(last, _)| *last <= durable);
+        Ok(self.actions.drain(..count).map(|(_, action)| action).collect())
+    }
+
+    /// It is handed out when all records until now are durable.
+    fn waits(&mut self, action: Action) {
+        self.actions.push((self.driver.journal().appended(), action));
     }
 
     /// Leaves a snapshot where one is due by the rule, then forgets what `keep` allows: for a quiet
@@ -239,7 +266,7 @@ impl<J> Live<J> {
         self.driver.engine().running_ids().map(|id| self.running_task(id))
     }
 
-    fn running_task(&self, id: meed::AllocationId) -> RunningTask {
+    fn running_task(&self, id: AllocationId) -> RunningTask {
         let row = *self.driver.running(id).expect("a running task has a row");
         self.named(&row)
     }
@@ -253,14 +280,14 @@ impl<J> Live<J> {
     /// A task is to be stopped. Where its start was not handed out yet, it never starts.
     fn stops(&mut self, task: TaskKey, node: Name) {
         if let Some((task, node)) = self.forget_start(task, node) {
-            self.actions.push(Action::Stop { task, node });
+            self.waits(Action::Stop { task, node });
         }
     }
 
     /// Takes back a start that was not handed out yet; gives the task back where there is none.
     fn forget_start(&mut self, task: TaskKey, node: Name) -> Option<(TaskKey, Name)> {
         let start = Action::Start { task, node };
-        let waits = self.actions.iter().position(|action| *action == start);
+        let waits = self.actions.iter().position(|(_, action)| *action == start);
         let Action::Start { task, node } = start else { unreachable!("made above") };
         match waits {
             Some(place) => {

@@ -130,6 +130,7 @@ impl<J: Clone + Serialize + DeserializeOwned> Live<J> {
             driver: driver.with_journal(Book::new(store, seq)),
             take: opening.take,
             actions: Vec::new(),
+            starts: Vec::new(),
             last,
             rule: opening.rule,
             failed: None,

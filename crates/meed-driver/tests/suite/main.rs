@@ -2,6 +2,7 @@
 //! `MEED_CRASH_SECONDS` makes the random tests longer (`cargo xtask crash`).
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod ahead;
 mod damage;
 mod golden;
 mod happens;

@@ -211,7 +211,7 @@ impl Store for DatabaseStore {
         let records = self.group.records();
         if records > 0 {
             let first = self.durable.next();
-            let mut group = std::mem::replace(&mut self.group, Group::new());
+            let mut group = std::mem::take(&mut self.group);
             let block = group.seal(first, now, &[], |_| 0);
             self.write(|transaction| {
                 transaction.open_table(BLOCKS)?.insert(first.get(), block.bytes)?;

@@ -17,15 +17,21 @@
 //! it. Later groups then overwrite them: the length does not change, and a sync need not write the
 //! file system's own journal. A reader of JSON lines passes over empty lines.
 //!
+//! **Beside the caller** ([`Store::begin_commit`]) a group is written and synced by a thread of its
+//! own (`beside`). There is one such group at most, and whatever else writes waits for it first, so
+//! the invariants above hold as without it.
+//!
 //! **After a failed sync** the system may hold in memory what it could not write, and show it to
 //! readers. So opening writes the last block once more and syncs, before anybody builds on it.
 
+mod beside;
 mod names;
 mod open;
 mod retain;
 mod snapshots;
 mod zst;
 
+use std::io;
 use std::sync::Arc;
 
 use crate::block::Group;
@@ -33,6 +39,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, Mode, read_all};
 use crate::error::StoreError;
 use crate::segment::{Segment, Tail, head_line};
 use crate::store::{Retained, Retention, Seq, Snapshot, Store, UnixMillis, Visit};
+use beside::Begun;
 
 /// Kind of this store in `store.json`.
 pub(crate) const KIND: &str = "segments";
@@ -80,6 +87,10 @@ pub struct FileStore {
     segments: Vec<Piece>,
     live: Option<Live>,
     group: Group,
+    /// The group before, while it is on its way to the disk.
+    begun: Option<Begun>,
+    /// Its room, once it is there.
+    spare: Option<Group>,
     durable: Seq,
     /// Numbers of the snapshots, in order.
     snapshots: Vec<Seq>,
@@ -99,7 +110,7 @@ struct Piece {
 /// The segment that is written to.
 #[derive(Debug)]
 struct Live {
-    file: Box<dyn DiskFile>,
+    file: Arc<dyn DiskFile>,
     name: String,
     /// Where the next block goes.
     end: u64,
@@ -145,13 +156,10 @@ impl FileStore {
             return self.begin_segment(first, now);
         }
         let live = self.live.as_mut().expect("there is one, or it was begun above");
-        let (end, length, room) = (live.end, live.length, self.options.room_bytes);
-        let block = self.group.seal(first, now, &[], |bytes| room_ahead(end, length, bytes, room));
-        let place = || self.disk.place(&live.name);
-        live.file.write_at(end, block.bytes).map_err(|e| StoreError::io("write", place())(e))?;
-        live.file.sync().map_err(|e| StoreError::io("sync", place())(e))?;
-        live.end += block.length as u64;
-        live.length = length.max(end + block.bytes.len() as u64);
+        let block = NextBlock { first, now, room: self.options.room_bytes, ..live.next_block() };
+        let written = block.write(&*live.file, &mut self.group);
+        (live.end, live.length) = written
+            .map_err(|(doing, why)| StoreError::io(doing, self.disk.place(&live.name))(why))?;
         Ok(())
     }
 
@@ -164,7 +172,7 @@ impl FileStore {
         let block = self.group.seal(first, now, &head, |bytes| room_ahead(0, 0, bytes, room));
         let (end, length) = (block.length as u64, block.bytes.len() as u64);
         let write = || {
-            let file = self.disk.open(&name, Mode::New)?;
+            let file: Arc<dyn DiskFile> = self.disk.open(&name, Mode::New)?.into();
             file.write_at(0, block.bytes)?;
             file.sync()?;
             self.disk.sync_folder()?;
@@ -226,6 +234,38 @@ impl FileStore {
     }
 }
 
+impl Live {
+    fn next_block(&self) -> NextBlock {
+        let (first, now) = (Seq::ZERO, UnixMillis::new(0));
+        NextBlock { first, now, end: self.end, length: self.length, room: 0 }
+    }
+}
+
+/// Where the next block of the live segment goes, and what its line says.
+struct NextBlock {
+    first: Seq,
+    now: UnixMillis,
+    end: u64,
+    length: u64,
+    room: u64,
+}
+
+impl NextBlock {
+    /// Writes and syncs it: where the block after it goes, and the length of the file. On failure
+    /// what was being done.
+    fn write(
+        &self,
+        file: &dyn DiskFile,
+        group: &mut Group,
+    ) -> Result<(u64, u64), (&'static str, io::Error)> {
+        let &NextBlock { first, now, end, length, room } = self;
+        let block = group.seal(first, now, &[], |bytes| room_ahead(end, length, bytes, room));
+        file.write_at(end, block.bytes).map_err(|why| ("write", why))?;
+        file.sync().map_err(|why| ("sync", why))?;
+        Ok((end + block.length as u64, length.max(end + block.bytes.len() as u64)))
+    }
+}
+
 impl Piece {
     fn name(self) -> String {
         if self.compressed { names::compressed(self.first) } else { names::plain(self.first) }
@@ -245,17 +285,26 @@ impl Store for FileStore {
     fn append(&mut self, records: &[&[u8]]) -> Result<Seq, StoreError> {
         self.check_writable()?;
         self.group.push(records)?;
-        Ok(self.durable.plus(self.group.records()))
+        let begun = self.begun.as_ref().map_or(0, Begun::records);
+        Ok(self.durable.plus(begun + self.group.records()))
     }
 
     fn commit(&mut self, now: UnixMillis) -> Result<Seq, StoreError> {
-        self.check_writable()?;
+        self.wait_for_begun()?;
         let records = self.group.records();
         if records > 0 {
             let written = self.write_group(now);
             self.poisoning(written)?;
             self.durable = self.durable.plus(records);
             self.group.clear();
+        }
+        Ok(self.durable)
+    }
+
+    fn begin_commit(&mut self, now: UnixMillis) -> Result<Seq, StoreError> {
+        self.wait_for_begun()?;
+        if self.group.records() > 0 {
+            self.begin(now)?;
         }
         Ok(self.durable)
     }
@@ -287,7 +336,7 @@ impl Store for FileStore {
     }
 
     fn snapshot(&mut self, seq: Seq, bytes: &[u8]) -> Result<(), StoreError> {
-        self.check_writable()?;
+        self.wait_for_begun()?;
         let written = self.write_snapshot(seq, bytes);
         match written {
             Err(StoreError::Ahead { .. }) => written,
@@ -300,7 +349,7 @@ impl Store for FileStore {
     }
 
     fn retain(&mut self, rule: &Retention, now: UnixMillis) -> Result<Retained, StoreError> {
-        self.check_writable()?;
+        self.wait_for_begun()?;
         let done = self.tidy(rule, now);
         self.poisoning(done)
     }

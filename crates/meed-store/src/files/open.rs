@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::block::Group;
-use crate::disk::{Disk, Mode, UNFINISHED, read_all};
+use crate::disk::{Disk, DiskFile, Mode, UNFINISHED, read_all};
 use crate::error::StoreError;
 use crate::identity;
 use crate::segment::{Segment, Tail};
@@ -28,6 +28,8 @@ impl FileStore {
             segments: Vec::new(),
             live: None,
             group: Group::new(),
+            begun: None,
+            spare: None,
             durable: Seq::ZERO,
             snapshots: Vec::new(),
             poison: None,
@@ -147,7 +149,7 @@ impl FileStore {
         last: (usize, &[u8]),
     ) -> std::io::Result<Live> {
         let (offset, block) = (last.0 as u64, last.1);
-        let file = self.disk.open(&name, Mode::Existing)?;
+        let file: Arc<dyn DiskFile> = self.disk.open(&name, Mode::Existing)?.into();
         let end = offset + block.len() as u64;
         file.write_at(offset, block)?;
         if length as u64 > end {

@@ -2,6 +2,7 @@
 //! that are not. `MEED_CRASH_SECONDS` makes the random tests longer (`cargo xtask crash`).
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod beside;
 mod damage;
 mod faults;
 mod folder;

@@ -16,7 +16,7 @@ use crate::decision::{Reason, Start};
 use crate::error::Rejected;
 use crate::gang::{Gang, Turn};
 use crate::spec::{NodeRow, TaskGroup};
-use crate::state::{GangState, State, StateError, ensure};
+use crate::state::{GangState, Place, State, StateError, ensure};
 
 impl Engine {
     /// Starts the gang of the group, or marks its shape blocked when it fits nowhere; the first of
@@ -120,7 +120,7 @@ impl Engine {
         &mut self,
         slot: u32,
         state: &GangState,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let at = |field: &str| format!("{place}.gang.{field}");
         let group = self.work.group(slot);
@@ -134,7 +134,7 @@ impl Engine {
         let known = state.within.is_none_or(|rules| self.room.knows_rules(rules));
         ensure!(known, at("within"), "there are no such rules");
         let id = self.work.group(slot).job;
-        let turn = self.room.restore_group(state.turn, id, &at("turn"))?;
+        let turn = self.room.restore_group(state.turn, id, format_args!("{place}.gang.turn"))?;
         self.work.restore_gang(slot, state, turn);
         let right = self.room.is_turn(turn, shape, self.turn_now(slot), state.within);
         ensure!(right, at("turn"), "not what its tasks wait for");

@@ -21,7 +21,7 @@ use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::QueueRow;
-use crate::state::{GuardState, OrderState, StateError, ensure};
+use crate::state::{GuardState, OrderState, Place, StateError, ensure};
 use crate::time::{Span, Time};
 
 #[derive(Clone)]
@@ -244,11 +244,11 @@ impl Guard {
         let kinds = tree[QueueRow::ROOT].share().kinds();
         let order = OrderState { policy: root.clone(), pool: state.pool.clone() };
         let mut guard = Guard::new(t_wait, root);
-        guard.domain = Domain::from_state(&order, now, kinds, "guard")?;
+        guard.domain = Domain::from_state(&order, now, kinds, format_args!("guard"))?;
         guard.standings.clear();
         for ((queue, row), of) in tree.iter().zip(&state.standings) {
-            let place = format!("guard.standings[{}]", queue.index());
-            let mut standing = Standing::from_state(of, &guard.domain, now, kinds, &place)?;
+            let place = format_args!("guard.standings[{}]", queue.index());
+            let mut standing = Standing::from_state(of, &guard.domain, now, kinds, place)?;
             let share = standing.restore_share(&guard.domain, row.share());
             guard.standings.push(standing);
             if queue != QueueRow::ROOT {
@@ -267,7 +267,7 @@ impl Guard {
         &mut self,
         used: &Used<'_>,
         started: (Time, Span),
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let rate = self.domain.rate(used.demand, used.node_weight);
         let standing = &mut self.standings[used.queue.index()];

@@ -237,24 +237,24 @@ impl Engine {
         let mut asked = vec![0u128; self.tree.len() * kinds];
         let mut arrivals: Vec<u64> = Vec::new();
         for (slot, job) in &state.jobs.live {
-            let place = format!("jobs[{slot}]");
+            let place = format_args!("jobs[{slot}]");
             let queue = QueueRow(job.queue);
             let leaf = self.tree.get(queue).is_some_and(|row| row.is_leaf() && !row.is_removed());
             ensure!(leaf, format!("{place}.queue"), "there is no such leaf");
             let row = Job::new(queue, job.open, job.max_attempts);
             let id = self.work.restore_job(*slot, row);
-            let id = id.ok_or_else(|| StateError::new(place.as_str(), "its slot is taken"))?;
+            let id = id.ok_or_else(|| StateError::new(place, "its slot is taken"))?;
             self.tree.add_job(queue);
-            self.books.restore_job(self.now, id, job, &place)?;
+            self.books.restore_job(self.now, id, job, place)?;
             arrivals.push(job.arrival);
             let mut waiting = 0;
             for (number, group) in job.groups.iter().enumerate() {
-                let place = format!("{place}.groups[{number}]");
-                let shape = self.room.restore_group(group.shape, id, &place)?;
-                let slot = self.work.restore_group(id, shape, group, &place)?;
+                let place = format_args!("{place}.groups[{number}]");
+                let shape = self.room.restore_group(group.shape, id, place)?;
+                let slot = self.work.restore_group(id, shape, group, place)?;
                 let tasks = self.work.group(slot).waiting();
                 if let Some(gang) = &group.gang {
-                    self.restore_gang(slot, gang, &place)?;
+                    self.restore_gang(slot, gang, place)?;
                 }
                 self.room.add_waiting(self.work.group(slot).turn(), tasks);
                 let demand = self.room.demand(shape).as_slice();
@@ -279,15 +279,15 @@ impl Engine {
     fn restore_running(&mut self, state: &State) -> Result<(), StateError> {
         let mut tasks: Vec<(u32, u32)> = Vec::new();
         for (slot, running) in &state.running.live {
-            let place = format!("running[{slot}]");
+            let place = format_args!("running[{slot}]");
             let task = self.work.restore_running(*slot, running, self.now)?;
             tasks.push((task.group, task.task));
-            self.room.restore_running(&task, &place)?;
+            self.room.restore_running(&task, place)?;
             let started = (task.started, task.quantum);
             let used: Used<'_> = used(&self.room, &task);
-            self.books.restore_running(&self.tree, &used, started, &place)?;
+            self.books.restore_running(&self.tree, &used, started, place)?;
             if let Some(guard) = &mut self.guard {
-                guard.restore_running(&used, started, &place)?;
+                guard.restore_running(&used, started, place)?;
             }
             if let Some(servers) = &mut self.servers {
                 servers.hold(&self.tree, task.queue, task.node, used.demand);
@@ -307,7 +307,7 @@ impl Engine {
     /// The heaps, made anew from what waits.
     fn restore_ready(&mut self, state: &State) -> Result<(), StateError> {
         for (index, queue) in state.queues.iter().enumerate() {
-            let place = format!("queues[{index}]");
+            let place = format_args!("queues[{index}]");
             let known = queue.waits_since <= self.now;
             ensure!(known, format!("{place}.waits_since"), "after the present");
             let before = queue.waited_before;
@@ -326,7 +326,7 @@ impl Engine {
                 let blank = Resources::zero(self.kinds.len());
                 shapes.push((shape, if known.kinds() == 0 { blank } else { known }));
             }
-            self.ready.restore_queue(queue.waits_since, &shapes, &place)?;
+            self.ready.restore_queue(queue.waits_since, &shapes, place)?;
         }
         for id in self.work.job_ids().collect::<Vec<_>>() {
             self.restore_listed(id)?;

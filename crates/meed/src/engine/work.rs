@@ -11,7 +11,8 @@ use super::room::{RulesId, ShapeId};
 use crate::node_rows::Moves;
 use crate::slab::Slab;
 use crate::spec::{AllocationId, AllocationMark, JobId, JobTag, NodeRow, QueueRow};
-use crate::state::{GangState, GroupState, RunningState, SlotsState, State, StateError, ensure};
+use crate::state::{GangState, GroupState, Place, RunningState};
+use crate::state::{SlotsState, State, StateError, ensure};
 use crate::time::{Span, Time};
 
 /// A job that is alive.
@@ -595,7 +596,7 @@ impl Work {
         id: JobId,
         shape: ShapeId,
         state: &GroupState,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<u32, StateError> {
         let at = |field: &str| format!("{place}.{field}");
         let tasks = self.jobs[id].tasks;
@@ -677,16 +678,16 @@ impl Work {
 /// Every slot is free or has something in it.
 fn check_slots<T>(of: &str, slots: &SlotsState<T>) -> Result<(), StateError> {
     let mut used = vec![false; slots.generations.len()];
-    let mut mark = |slot: u32, place: String| {
+    let mut mark = |slot: u32, place: Place<'_>| {
         let taken = used.get_mut(slot as usize).map(|used| std::mem::replace(used, true));
         ensure!(taken == Some(false), place, "slot {slot} is not there, or taken twice");
         Ok(())
     };
     for &slot in &slots.free {
-        mark(slot, format!("{of}.free"))?;
+        mark(slot, format_args!("{of}.free"))?;
     }
     for (place, (slot, _)) in slots.live.iter().enumerate() {
-        mark(*slot, format!("{of}.live[{place}]"))?;
+        mark(*slot, format_args!("{of}.live[{place}]"))?;
     }
     let sorted = slots.live.is_sorted_by_key(|(slot, _)| *slot);
     ensure!(sorted, format!("{of}.live"), "not in order of slot");

@@ -16,7 +16,7 @@
 
 use super::line::Line;
 use crate::resources::{MAX_KINDS, Resources};
-use crate::state::StateError;
+use crate::state::{Place, StateError};
 use crate::time::Time;
 
 /// How many parts the pool has: two to the 48.
@@ -103,11 +103,11 @@ impl DominantMeter {
         &mut self,
         (used, entitled): (i128, i128),
         now: Time,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
-        self.used = Line::restored(used, self.used.slope(), now, || place.to_owned())?;
+        self.used = Line::restored(used, self.used.slope(), now, || place.to_string())?;
         let slope = self.entitled.slope();
-        self.entitled = Line::restored(entitled, slope, now, || place.to_owned())?;
+        self.entitled = Line::restored(entitled, slope, now, || place.to_string())?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::lending::{LeafLending, Lending};
 use super::line::Line;
 use super::{LeafMeter, Meter, dominant, lending};
 use crate::resources::Resources;
-use crate::state::{MAX_INTEGRAL, MeterState, StateError, ensure};
+use crate::state::{MAX_INTEGRAL, MeterState, Place, StateError, ensure};
 use crate::time::Time;
 
 /// What a leaf holds, holds and waits for, and is entitled to now.
@@ -74,7 +74,7 @@ impl Meter {
         state: &MeterState,
         now: Time,
         leaf: &Leaf<'_>,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let at = |field: &str| format!("{place}.{field}");
         ensure!(state.usage.len() == self.kinds, at("usage"), "not one for each resource kind");
@@ -105,11 +105,11 @@ impl Meter {
                 meter.set_part(leaf.part);
                 meter.hold(Time::ZERO, &self.whole, leaf.held.as_slice().iter().copied());
                 meter.demand(Time::ZERO, &self.whole, leaf.demand);
-                meter.restore(state.dominant, now, &at("dominant"))?;
+                meter.restore(state.dominant, now, format_args!("{place}.dominant"))?;
             }
             None => ensure!(state.dominant == (0, 0), at("dominant"), "there is only one kind"),
         }
-        self.restore_idle(index, &state.held_idle, now, &at("held_idle"))
+        self.restore_idle(index, &state.held_idle, now, format_args!("{place}.held_idle"))
     }
 
     /// What is held idle now was told before.
@@ -118,7 +118,7 @@ impl Meter {
         leaf: usize,
         offsets: &[i128],
         now: Time,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let given = offsets.len();
         match self.idle.get_mut(&leaf) {
@@ -129,7 +129,7 @@ impl Meter {
         ensure!(given == self.kinds, place, "not one for each resource kind");
         let lines = self.idle.get_mut(&leaf).expect("it is there now");
         for (line, &offset) in lines.iter_mut().zip(offsets) {
-            *line = Line::restored(offset, line.slope, now, || place.to_owned())?;
+            *line = Line::restored(offset, line.slope, now, || place.to_string())?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! assumed end has passed has outrun its quantum, all others are prepaid.
 
 use super::{Charge, Ledger, Rules};
-use crate::state::{StateError, ensure};
+use crate::state::{Place, StateError, ensure};
 use crate::time::Time;
 
 /// Largest charge: real use stays below 2^126, and a newcomer's term may come to it.
@@ -21,7 +21,11 @@ impl Ledger {
 
     /// Without the tasks that run: [`Ledger::restore_task`] for each and then
     /// [`Ledger::restored`] come next.
-    pub(crate) fn from_state(past: Charge, now: Time, place: &str) -> Result<Ledger, StateError> {
+    pub(crate) fn from_state(
+        past: Charge,
+        now: Time,
+        place: Place<'_>,
+    ) -> Result<Ledger, StateError> {
         ensure!(past <= MAX_CHARGE, place, "more than 2^127 is charged");
         Ok(Ledger { past, at: now, ..Ledger::default() })
     }

@@ -4,7 +4,7 @@ use super::dominant::Vector;
 use super::{Domain, Pool, Rate, Standing};
 use crate::ledger::Ledger;
 use crate::resources::{MAX_AMOUNT, Resources};
-use crate::state::{OrderState, StandingState, StateError, ensure};
+use crate::state::{OrderState, Place, StandingState, StateError, ensure};
 use crate::time::{Span, Time};
 
 impl Domain {
@@ -21,7 +21,7 @@ impl Domain {
         state: &OrderState,
         now: Time,
         kinds: usize,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<Domain, StateError> {
         if let Some(problem) = state.policy.problem(kinds) {
             return Err(StateError::new(format!("{place}.policy"), problem));
@@ -75,7 +75,7 @@ impl Standing {
         domain: &Domain,
         now: Time,
         kinds: usize,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<Standing, StateError> {
         let at = |field: &str| format!("{place}.{field}");
         ensure!(state.since.is_none_or(|since| since <= now), at("since"), "after the present");
@@ -89,11 +89,10 @@ impl Standing {
         );
         let topped_up = usage && domain.is_dominant();
         ensure!(state.pseudo == 0 || topped_up, at("pseudo"), "its order tops nobody up so");
-        let ledgers = state
-            .ledgers
-            .iter()
-            .enumerate()
-            .map(|(i, &past)| Ledger::from_state(past, now, &format!("{place}.ledgers[{i}]")));
+        let ledgers =
+            state.ledgers.iter().enumerate().map(|(i, &past)| {
+                Ledger::from_state(past, now, format_args!("{place}.ledgers[{i}]"))
+            });
         let mut ledgers: Vec<Ledger> = ledgers.collect::<Result<_, _>>()?;
         let mut standing = Standing {
             since: state.since,

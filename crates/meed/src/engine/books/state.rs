@@ -10,8 +10,8 @@ use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::{ResourceKinds, Resources};
 use crate::spec::{JobId, MAX_WEIGHT, QueueRow};
 use crate::state::{
-    JobQuantumState, LiveJobState, MeterState, OrderState, QuantaState, StandingState, State,
-    StateError, ensure,
+    JobQuantumState, LiveJobState, MeterState, OrderState, Place, QuantaState, StandingState,
+    State, StateError, ensure,
 };
 use crate::time::{Span, Time};
 
@@ -80,14 +80,14 @@ impl Books {
         books.arrivals = state.arrivals;
         ensure!(state.arrivals <= MAX_COUNT, "arrivals", "more than 2^53");
         for (index, order) in state.orders.iter().enumerate() {
-            let domain = Domain::from_state(order, now, kinds, &format!("orders[{index}]"))?;
+            let domain = Domain::from_state(order, now, kinds, format_args!("orders[{index}]"))?;
             books.push_domain(domain);
         }
         for ((queue, row), of) in tree.iter().zip(&state.queues) {
-            let place = format!("queues[{}].standing", queue.index());
+            let place = format_args!("queues[{}].standing", queue.index());
             let ordered_by = row.parent().map_or(of.order, |above| books.order_of(above));
             let domain = &books.domains[ordered_by];
-            let mut standing = Standing::from_state(&of.standing, domain, now, kinds, &place)?;
+            let mut standing = Standing::from_state(&of.standing, domain, now, kinds, place)?;
             let share = match row.parent() {
                 Some(_) => standing.restore_share(domain, row.share()),
                 None => 0,
@@ -113,16 +113,15 @@ impl Books {
         now: Time,
         id: JobId,
         state: &LiveJobState,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let at = |field: &str| format!("{place}.{field}");
         ensure!((1..=MAX_WEIGHT).contains(&state.weight), at("weight"), "out of range");
         ensure!(state.arrival < self.arrivals, at("arrival"), "it has not arrived yet");
         ensure!(state.quantum.ended <= MAX_COUNT, at("quantum.ended"), "more than 2^53");
         let queue = QueueRow(state.queue);
-        let standing = at("standing");
-        let domain = self.domain(queue);
-        let standing = Standing::from_state(&state.standing, domain, now, self.kinds, &standing)?;
+        let (domain, place) = (self.domain(queue), format_args!("{place}.standing"));
+        let standing = Standing::from_state(&state.standing, domain, now, self.kinds, place)?;
         if id.slot() >= self.jobs.len() {
             self.jobs.resize_with(id.slot() + 1, || None);
         }
@@ -159,7 +158,7 @@ impl Books {
         tree: &Tree,
         used: &Used<'_>,
         started: (Time, Span),
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let domain = &self.domains[self.accounts[used.queue.index()].domain];
         let rate = domain.rate(used.demand, used.node_weight);
@@ -230,8 +229,8 @@ impl Books {
             let measured = self.meter.kind();
             let (share, part) = if leaf { (row.share().get(measured), row.part()) } else { (0, 0) };
             let leaf = Leaf { held, demand: asked, share, part };
-            let place = format!("queues[{}].meter", queue.index());
-            self.meter.restore(&of.meter, now, &leaf, &place)?;
+            let place = format_args!("queues[{}].meter", queue.index());
+            self.meter.restore(&of.meter, now, &leaf, place)?;
         }
         self.meter.check_restored(now)?;
         self.restore_quanta(state, tree)

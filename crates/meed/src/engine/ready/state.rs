@@ -6,7 +6,7 @@ use crate::engine::room::ShapeId;
 use crate::order::heap::Heap;
 use crate::resources::Resources;
 use crate::spec::QueueRow;
-use crate::state::{StateError, ensure};
+use crate::state::{Place, StateError, ensure};
 use crate::time::Time;
 
 impl Ready {
@@ -30,7 +30,7 @@ impl Ready {
         &mut self,
         waits_since: Time,
         shapes: &[(ShapeId, Resources)],
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         self.add_queue();
         let row = self.rows.last_mut().expect("it has just been added");

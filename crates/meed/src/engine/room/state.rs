@@ -13,7 +13,7 @@ use crate::place::Placement;
 use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
 use crate::spec::{JobId, NodeRow, NodeSpec};
-use crate::state::{NodeState, ShapeState, State, StateError, TurnState, ensure};
+use crate::state::{NodeState, Place, ShapeState, State, StateError, TurnState, ensure};
 use crate::time::Span;
 
 /// What of a state is the room's.
@@ -214,7 +214,7 @@ impl Room {
         &mut self,
         number: u32,
         job: JobId,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<ShapeId, StateError> {
         let at = || format!("{place}.shape");
         let shape = self.shapes.id(number).map(|id| &self.shapes[id]);
@@ -229,7 +229,7 @@ impl Room {
     pub(in crate::engine) fn restore_running(
         &mut self,
         task: &Running,
-        place: &str,
+        place: Place<'_>,
     ) -> Result<(), StateError> {
         let at = || format!("{place}.node");
         let node = task.node;
