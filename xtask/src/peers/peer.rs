@@ -5,6 +5,9 @@ use std::process::{Child, Command, Stdio};
 
 use super::fetch::{Programs, from_crates, from_debian, version};
 
+/// A program and its arguments.
+type Words = Vec<String>;
+
 /// See the module.
 pub(super) struct Kind {
     pub(super) name: &'static str,
@@ -12,7 +15,7 @@ pub(super) struct Kind {
     pub(super) find: fn(cache: &Path, meed: &Path) -> Result<Programs, String>,
     /// Its daemons, in the order in which they are started: program and arguments, from the folder
     /// that is its own.
-    pub(super) daemons: fn(&Programs, &Path) -> Result<Vec<Vec<String>>, String>,
+    pub(super) daemons: fn(&Programs, &Path) -> Result<Vec<Words>, String>,
     /// What its programs are told by their environment.
     pub(super) environment: fn(&Path) -> Vec<(&'static str, String)>,
     /// Says that it is there.

@@ -42,7 +42,7 @@ fn end(engine: &mut Engine, now: u64, tasks: &[AllocationId]) {
 /// Queue `a` uses 30 slot-seconds, `b` 10.
 fn used(root: &Policy) -> (Engine, [QueueId; 2]) {
     let mut engine = engine(&slots_config(1, root, &["a", "b"]));
-    let ids = ["a", "b"].map(|name| engine.find_queue(name).unwrap());
+    let ids = ["a", "b"].map(|name| engine.find_queue(name).expect("declared"));
     for (queue, from, until) in [("a", 0, 30), ("b", 30, 40)] {
         arrives(&mut engine, from * S, queue, 1, slots(1));
         let tasks = decide(&mut engine);
