@@ -7,6 +7,7 @@ mod fuzz;
 mod kubernetes;
 mod licences;
 mod pairs;
+mod peers;
 mod scaling;
 mod tools;
 mod yarn;
@@ -28,6 +29,8 @@ Chores of the project.
   holds TEXT) at n, 2n, 4n; needs valgrind
   cargo xtask pairs OLD NEW [ROUNDS]           two builds of meed beside each other, workload by \
   workload (default 5 rounds)
+  cargo xtask peers [--quick]                  the server beside task-spooler, pueue and Slurm, \
+  which it brings into a cache; needs root, Debian and cargo
   cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
   cluster, failovers; needs Maven and a JDK
   cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Some("yarn") => yarn::run(args),
         Some("kubernetes") => kubernetes::run(args),
         Some("pairs") => pairs::run(args),
+        Some("peers") => peers::run(args),
         Some("scaling") => scaling::run(args),
         Some("help" | "--help" | "-h") => {
             say(HELP);

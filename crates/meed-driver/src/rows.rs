@@ -120,8 +120,13 @@ impl<J> LiveJob<J> {
     }
 
     /// How many starts of a task that waits came before.
-    pub(crate) fn starts_before(&self, task: u32) -> u32 {
+    pub fn starts_before(&self, task: u32) -> u32 {
         self.again.as_ref().and_then(|again| again.attempts.get(&task)).copied().unwrap_or(0)
+    }
+
+    /// Whether some task of it has started that was to be started again.
+    pub fn has_started_again(&self) -> bool {
+        self.again.is_some()
     }
 
     /// A task that waits is wanted no more.

@@ -4,7 +4,7 @@ use meed::{Labels, QueueChange, ResourceKinds, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::exact::is_usual;
-use crate::{Amounts, Detail, Name, exact};
+use crate::{Amounts, Detail, Keys, Name, exact};
 
 /// A node of which nothing more is to be told.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -127,6 +127,27 @@ impl QueueChanged {
 pub struct QueueMark {
     /// The queue.
     pub name: Name,
+}
+
+/// Queues order what is below them otherwise from now on.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct PoliciesChanged {
+    /// The root's policy in full, where it changes. Queues that ordered as the root did follow it,
+    /// unless they are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<Keys>,
+    /// Queues with another policy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueuePolicy>,
+}
+
+/// The policy of a queue.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct QueuePolicy {
+    /// The queue.
+    pub name: Name,
+    /// Its policy in full.
+    pub policy: Keys,
 }
 
 /// The journal is opened again, by a program that goes on with it.

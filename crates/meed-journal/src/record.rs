@@ -152,6 +152,8 @@ facts! {
     QueueChanged(Box<QueueChanged>) = "queue_changed",
     /// A queue is removed.
     QueueRemoved(QueueMark) = "queue_removed",
+    /// Policies change.
+    PoliciesChanged(Box<PoliciesChanged>) = "policies_changed",
     /// Decisions were asked for at an instant of which nothing else tells.
     Decide(Decide) = "decide",
     /// Something of the world's own.

@@ -3,6 +3,7 @@
 //! At one instant a world tells all ends first, then arrivals and changes, then asks for decisions.
 
 use crate::constraints::Labels;
+use crate::policy::Policy;
 use crate::resources::Resources;
 use crate::spec::{
     AllocationId, JobId, JobSpec, NodeId, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup,
@@ -38,6 +39,10 @@ pub enum Event<'a> {
     QueueChanged(QueueId, QueueChange),
     /// A queue takes no new jobs; it disappears, share and all, when its last job has ended.
     QueueRemoved(QueueId),
+    /// These queues, the root among them if it is named, order what is below them otherwise from
+    /// now on. What ran and waited does so on; ledgers are kept where they mean the same under
+    /// both policies, and begin anew where not.
+    PoliciesChanged(&'a [(QueueId, Policy)]),
     /// A job arrives. Effect: [`Effect::Job`].
     JobArrived(JobSpec<'a>),
     /// An open job gets more tasks; `open` says whether still more may come.

@@ -116,6 +116,12 @@ impl Server {
         });
     }
 
+    /// Starts it with another configuration, and waits until it answers.
+    pub(crate) fn run_with(&mut self, config: &str) {
+        self.config = Some(config.to_owned());
+        self.run();
+    }
+
     /// `kill -9`.
     pub(crate) fn kill(&mut self) {
         let mut child = self.child.take().unwrap();

@@ -242,3 +242,32 @@ fn a_full_disk_stops_the_server_and_loses_nothing() {
     assert_eq!(fs::read_to_string(&begun).unwrap().trim(), known[0], "begun once");
     server.stop();
 }
+
+/// Folders of attempts that are over stay for a moment. Should the server die then, the next one
+/// must not take them for the task's last word.
+#[test]
+fn what_a_crash_leaves_of_an_earlier_attempt_says_nothing_of_the_task() {
+    let mut server = Server::start(None);
+    let go = server.path("go");
+    let script = format!(
+        "test $MEED_ATTEMPT = 1 && exit 0; while ! test -e {}; do sleep 0.02; done; exit 1",
+        go.display()
+    );
+    let job = server.submit(&["--retries", "1", "--", "sh", "-c", &script]);
+    let run = server.state().join("run").join(format!("{job}-0-0"));
+    until("it has begun", || run.join("began.json").exists().then_some(()));
+    let kept = server.path("kept");
+    let copied = std::process::Command::new("cp").arg("-r").arg(&run).arg(&kept).status();
+    assert!(copied.unwrap().success());
+    fs::write(&go, "").unwrap();
+    server.ok(&["wait", &job]);
+    let before = server.json(&["show", &job])["task"]["0"].clone();
+    assert_eq!((&before["attempt"], &before["ended"]["how"]["exit"]), (&1.into(), &0.into()));
+    server.kill();
+    // It may be there still.
+    let _ = fs::remove_dir_all(&run);
+    fs::rename(&kept, &run).unwrap();
+    server.run();
+    assert_eq!(server.json(&["show", &job])["task"]["0"], before);
+    until("it is cleared away", || (!run.exists()).then_some(()));
+}

@@ -196,3 +196,33 @@ fn nothing_to_hold_is_said_and_a_held_job_can_be_cancelled() {
     assert_eq!(server.json(&["show", &job])["state"], "cancelled");
     server.stop();
 }
+
+/// An attempt that was lost is in no book, and is counted all the same.
+#[test]
+fn attempts_are_counted_on_after_a_loss_and_a_hold() {
+    let server = Server::start(Some(
+        "[server]\naffinity = false\n[cluster]\nresources = [\"cpu\"]\n\
+         node = [{ capacity = { cpu = 1 } }]\n",
+    ));
+    let job = server.submit(&[
+        "--",
+        "sh",
+        "-c",
+        "echo $MEED_ATTEMPT; test $MEED_ATTEMPT != 0 || sleep 600",
+    ]);
+    until("it runs", || (server.json(&["show", &job])["state"] == "running").then_some(()));
+    // With less room it is lost, and waits.
+    let config = "[server]\naffinity = false\n[cluster]\nresources = [\"cpu\"]\n\
+                  node = [{ capacity = { cpu = 0.5 } }]\n";
+    fs::write(server.path("meed.toml"), config).unwrap();
+    server.ok(&["reload"]);
+    until("it waits", || (server.json(&["show", &job])["state"] == "waiting").then_some(()));
+    server.ok(&["hold", &job]);
+    server.ok(&["release", &job]);
+    let config = config.replace("cpu = 0.5", "cpu = 1");
+    fs::write(server.path("meed.toml"), config).unwrap();
+    server.ok(&["reload"]);
+    server.ok(&["wait", &job]);
+    let told = server.ok(&["logs", &job]);
+    assert!(told.ends_with("1\n") && !told.ends_with("0\n"), "{told:?}");
+}

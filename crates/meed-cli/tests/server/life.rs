@@ -199,11 +199,18 @@ fn hold_release_reload_and_what_is_shown() {
     fs::write(server.path("meed.toml"), more.replace("weight = 3", "weight = -3")).unwrap();
     let (code, why) = server.refused(&["reload"]);
     assert!(code == Some(3) && why.contains("meed.toml:"), "{why}");
-    // A policy cannot change: it says what to do, and nothing of the file is taken.
-    let other = format!("policy = \"fair\"\n{}", more.replace("weight = 3", "weight = 9"));
+    // What contradicts itself is refused, and nothing of the file is taken.
+    let other = format!(
+        "policy = \"long-term,half_life=400d\"\n{}",
+        more.replace("weight = 3", "weight = 9")
+    );
     fs::write(server.path("meed.toml"), other).unwrap();
     let (code, why) = server.refused(&["reload"]);
-    assert!(code == Some(3) && why.contains("write the old one again"), "{why}");
+    assert!(code == Some(3) && why.contains("half"), "{why}");
+    let gpu = more.replace("resources = [\"cpu\"]", "resources = [\"cpu\", \"gpu\"]");
+    fs::write(server.path("meed.toml"), gpu).unwrap();
+    let (code, why) = server.refused(&["reload"]);
+    assert!(code == Some(3) && why.contains("begin with a new one"), "{why}");
     assert_eq!(server.json(&["queues"])["queues"][1]["weight"], 3.0);
     server.ok(&["cancel", &first]);
     assert!(server.ok(&["jobs", "--ended"]).contains("cancelled"));

@@ -176,6 +176,7 @@ impl<J, K: Journal> Driver<J, K> {
                 self.queue_changed(at, self.known_queue(&queue.name)?, change)
             }
             Fact::QueueRemoved(queue) => self.queue_removed(at, self.known_queue(&queue.name)?),
+            Fact::PoliciesChanged(told) => self.play_policies(at, told),
             Fact::Decide(_) => Ok(self.engine.advance(at)?),
             follows if FOLLOWS.contains(&follows.kind()) => Ok(()),
             other => {

@@ -2,7 +2,9 @@
 
 use meed::{Effect, Event, Policy, QueueChange, QueueId, QueueSpec, ResourceKinds, Time};
 use meed_config::policy::PolicySpec;
-use meed_journal::{Amounts, Fact, Keys, QueueChanged, QueueEntry, QueueMark};
+use meed_journal::{
+    Amounts, Fact, Keys, PoliciesChanged, QueueChanged, QueueEntry, QueueMark, QueuePolicy,
+};
 use serde::Deserialize;
 
 use super::Driver;
@@ -84,6 +86,61 @@ impl<J, K: Journal> Driver<J, K> {
             let changed = QueueChanged::of(told.queue(queue), &change, told.engine.kinds());
             Fact::QueueChanged(Box::new(changed))
         })
+    }
+
+    /// Queues order otherwise from now on: the root by `root`, where that is given, with all queues
+    /// that ordered as it did; `others` by their own. What ledgers hold is kept where it means the
+    /// same ([`Event::PoliciesChanged`]). Whether that changes anything.
+    pub fn policies_changed(
+        &mut self,
+        now: Time,
+        root: Option<Policy>,
+        others: Vec<(QueueId, Policy)>,
+    ) -> Result<bool, Failed> {
+        let before = self.engine.policy(QueueId::ROOT).clone();
+        let root = root.filter(|root| *root != before);
+        let is_there = |queue: &QueueId| !self.engine.is_removed(*queue);
+        let follow = |queue: &QueueId| *self.engine.policy(*queue) == before;
+        let mut changes: Vec<(QueueId, Policy)> = Vec::new();
+        if let Some(root) = &root {
+            let followers = self.engine.queue_ids().filter(is_there).filter(follow);
+            changes.extend(followers.map(|queue| (queue, root.clone())));
+        }
+        let after = |queue: QueueId| match &root {
+            Some(root) if follow(&queue) => root,
+            _ => self.engine.policy(queue),
+        };
+        let others: Vec<_> = others.into_iter().filter(|(id, own)| after(*id) != own).collect();
+        changes.extend(others.iter().cloned());
+        if changes.is_empty() {
+            return Ok(false);
+        }
+        self.apply(now, Event::PoliciesChanged(&changes))?;
+        self.tell(now, |told| {
+            let kinds = told.engine.kinds().clone();
+            let own = |(queue, policy): &(QueueId, Policy)| QueuePolicy {
+                name: told.queue(*queue),
+                policy: keys_of(policy, &kinds),
+            };
+            let queues = others.iter().map(own).collect();
+            let root = root.as_ref().map(|root| keys_of(root, &kinds));
+            Fact::PoliciesChanged(Box::new(PoliciesChanged { root, queues }))
+        })?;
+        Ok(true)
+    }
+
+    /// What a record says that policies become.
+    pub(super) fn play_policies(&mut self, at: Time, told: &PoliciesChanged) -> Result<(), Failed> {
+        let kinds = self.engine.kinds();
+        let read = |keys: &Keys, queue: &str| {
+            let wrong = |why| Failed::Record(format!("policy of queue `{queue}`: {why}"));
+            policy_of(keys, kinds).map_err(wrong)
+        };
+        let root = told.root.as_ref().map(|keys| read(keys, "root")).transpose()?;
+        let own =
+            |row: &QueuePolicy| Ok((self.known_queue(&row.name)?, read(&row.policy, &row.name)?));
+        let others = told.queues.iter().map(own).collect::<Result<Vec<_>, Failed>>()?;
+        self.policies_changed(at, root, others).map(|_| ())
     }
 
     /// A queue takes no more jobs and goes when its last has ended.

@@ -1,8 +1,8 @@
 //! What a world tells of one instant, by names: it holds no handles, which a crash would take.
 
 use meed::{
-    Infeasible, JobSpec, JobState, Labels, NodeSpec, QueueChange, QueueSpec, Rejected, Resources,
-    Time,
+    Infeasible, JobSpec, JobState, Labels, NodeSpec, Policy, QueueChange, QueueSpec, Rejected,
+    Resources, Time,
 };
 use meed_journal::{Arrival, ClockStep, Fact, Group, JobKey, Keys, Name, Note, TaskKey};
 
@@ -239,6 +239,19 @@ impl<'l, J> Batch<'l, J> {
     pub fn queue_changed(&mut self, queue: &str, change: QueueChange) -> Result<(), Failed> {
         let id = self.live.driver.known_queue(queue)?;
         self.verb(|driver, now| driver.queue_changed(now, id, change))
+    }
+
+    /// Queues order otherwise from now on ([`Driver::policies_changed`]): the root, where that is
+    /// given, with all that ordered as it did; `others` by their own. Whether that changes anything.
+    pub fn policies_changed(
+        &mut self,
+        root: Option<Policy>,
+        others: &[(&str, Policy)],
+    ) -> Result<bool, Failed> {
+        let driver = &self.live.driver;
+        let known = |(name, own): &(&str, Policy)| Ok((driver.known_queue(name)?, own.clone()));
+        let others = others.iter().map(known).collect::<Result<Vec<_>, Failed>>()?;
+        self.verb(|driver, now| driver.policies_changed(now, root, others))
     }
 
     /// A queue takes no more jobs and goes when its last has ended.

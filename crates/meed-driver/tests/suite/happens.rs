@@ -139,9 +139,20 @@ impl Step<'_, '_, '_> {
                 let weight = Some(500 + self.die(25, 8) * 500);
                 self.batch.queue_changed("b.c", QueueChange { weight, ..Default::default() })
             }
+            // The story of the snapshot of version 1, which is that of an even seed, knows none.
+            3 if self.seed % 2 == 1 => self.policies(),
             _ => Ok(()),
         };
         may_be_refused(done).expect("nothing breaks here");
+    }
+
+    /// The root, or a queue, orders otherwise.
+    fn policies(&mut self) -> Result<(), Failed> {
+        let [root, own] = [26, 27].map(|what| config(self.die(what, 12)).root);
+        let root = (self.die(28, 3) > 0).then_some(root);
+        let others = [("b", own)];
+        let others = if self.die(29, 2) == 0 { &others[..] } else { &[] };
+        self.batch.policies_changed(root, others).map(drop)
     }
 
     /// Jobs come, grow, change and go.

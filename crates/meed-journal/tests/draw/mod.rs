@@ -255,6 +255,11 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
         queue().prop_map(|queue| Fact::QueueAdded(Box::new(queue))),
         changed.prop_map(|change| Fact::QueueChanged(Box::new(change))),
         name().prop_map(|name| Fact::QueueRemoved(QueueMark { name })),
+        (of(keys()), prop::collection::vec((name(), keys()), 0..3)).prop_map(|(root, queues)| {
+            let policy = |(name, policy)| QueuePolicy { name, policy };
+            let queues = queues.into_iter().map(policy).collect();
+            Fact::PoliciesChanged(Box::new(PoliciesChanged { root, queues }))
+        }),
     ]
     .boxed()
 }

@@ -6,8 +6,9 @@
 //! could. Cost: one look at each process of the machine for each round.
 
 use std::fs;
+use std::os::fd::AsFd;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::Ticket;
 
@@ -20,8 +21,7 @@ pub fn kill_leftovers(cookie: &str) -> usize {
     let wanted = format!("{}={cookie}", Ticket::COOKIE);
     let mut killed = 0;
     for _ in 0..ROUNDS {
-        let found = processes().filter(|&pid| began_with(pid, wanted.as_bytes()));
-        let hit = found.filter(|&pid| kill_process(pid, Signal::KILL).is_ok()).count();
+        let hit = processes().filter(|&pid| kill_if(pid, wanted.as_bytes())).count();
         if hit == 0 {
             break;
         }
@@ -38,6 +38,16 @@ fn processes() -> impl Iterator<Item = Pid> {
         let number = entry.file_name().to_str()?.parse().ok()?;
         Pid::from_raw(number).filter(|&pid| pid != own)
     })
+}
+
+/// Kills the process if it began so. It is taken hold of first: should it die meanwhile, no other
+/// of the same number is meant.
+fn kill_if(pid: Pid, wanted: &[u8]) -> bool {
+    if !began_with(pid, wanted) {
+        return false;
+    }
+    let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
+    began_with(pid, wanted) && pidfd_send_signal(handle.as_fd(), Signal::KILL).is_ok()
 }
 
 /// A process that has died and waits for its parent has no environment.

@@ -13,6 +13,7 @@
 
 mod claim;
 mod connection;
+mod handed;
 mod notify;
 
 use std::io;
@@ -140,6 +141,7 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     let config = options.config.as_deref().map(std::path::absolute).transpose();
     let config = config.map_err(named(Path::new("the configuration")))?;
     let settings = Settings::read(config.as_deref(), &machine, alone)?;
+    let handed = handed::socket()?;
     let _lock = lock(&state)?;
     let (sender, receiver) = sync_channel(QUEUE);
     let of_watch = sender.clone();
@@ -148,7 +150,10 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     let places = Places { state: state.clone() };
     let mut world = World::open(places, settings, machine, gone)?;
     remark(&mut world, say);
-    let listener = listen(&socket)?;
+    let (listener, is_ours) = match handed {
+        Some(listener) => (listener, false),
+        None => (listen(&socket)?, true),
+    };
     let limits = Arc::new(Limits::default());
     start("accept", {
         let sender = sender.clone();
@@ -163,7 +168,8 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     }
     signals(sender).map_err(named(&socket))?;
     let notify = Notify::from_environment();
-    say(&format!("serves at {}, state in {}", socket.display(), state.display()));
+    let at = if is_ours { socket.display().to_string() } else { "a socket handed over".to_owned() };
+    say(&format!("serves at {at}, state in {}", state.display()));
     if alone.is_some() {
         say("runs without root: it serves its own user only");
     }
@@ -171,7 +177,9 @@ pub fn serve(options: &Options, say: &dyn Fn(&str)) -> Result<(), ServeError> {
     notify.ready();
     let done = run(&mut world, &receiver, &notify, say);
     notify.stopping();
-    let _ = std::fs::remove_file(&socket);
+    if is_ours {
+        let _ = std::fs::remove_file(&socket);
+    }
     done?;
     world.close()?;
     say("stopped; tasks run on");

@@ -286,9 +286,10 @@ pub fn user_queue(name: &str, policy: &meed::Policy) -> QueueSpec {
     QueueSpec { name, weight: 1000, min: None, max: None, policy: policy.clone() }
 }
 
-/// A user's name as that of a queue: a point would say that it lies below another.
+/// A user's name as that of a queue: a point would say that it lies below another. No tool gives
+/// users names with a plus, so two users never have one queue.
 pub fn queue_name(user: &str) -> String {
-    user.replace('.', "_")
+    user.replace('.', "+")
 }
 
 fn check_default(default: &AmountsByName, config: &Config) -> Result<(), String> {

@@ -59,7 +59,10 @@ impl World {
 
     fn has_begun(&self, row: &JobRow) -> Result<bool, WorldError> {
         let runs = self.running.get(&row.id).is_some_and(|tasks| !tasks.is_empty());
-        Ok(runs || !row.parts.is_empty() || !self.books.tasks(row.id, 0, 1)?.is_empty())
+        // Starts that came to no end are in no book.
+        let was_lost = || self.live.job(&row.key()).is_some_and(|job| job.has_started_again());
+        let has_ended = || Ok::<_, WorldError>(!self.books.tasks(row.id, 0, 1)?.is_empty());
+        Ok(runs || !row.parts.is_empty() || was_lost() || has_ended()?)
     }
 
     /// Tasks that neither run nor are over.
@@ -85,9 +88,11 @@ impl World {
             if part != row.holds || task < row.told_here() {
                 verbs.push(Verb::Withdraw(row.key_of(part), task));
             }
-            // Attempts are counted on.
-            if let Some(before) = self.books.task(row.id, number)? {
-                begun.insert(number, before.attempt + 1);
+            // Attempts are counted on, those too that were lost.
+            let here = self.live.job(&row.key_of(part)).map_or(0, |job| job.starts_before(task));
+            if here > 0 {
+                let before = row.attempts_before.get(&number).copied().unwrap_or(0);
+                begun.insert(number, before + here);
             }
         }
         if let Some(kept) = self.row_mut(row.id) {

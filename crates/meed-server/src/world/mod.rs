@@ -191,6 +191,8 @@ pub struct World {
     is_dirty: bool,
     /// Folders of tasks whose ends are in the books, once these are durable.
     over: Vec<TaskFolder>,
+    /// The queues as they were read, once the journal has what differs.
+    queues_read: Option<Option<String>>,
     /// Who waits for the end of a job.
     waiters: BTreeMap<u64, Vec<(LocalUser, Reply)>>,
     /// Jobs that have ended in this turn.
@@ -261,6 +263,10 @@ impl World {
             let took = meed::Span::from_micros(boot_us().saturating_sub(begins));
             self.live.counters().commit_took(took.unwrap_or_default());
             self.meta.cursor = self.live.store().durable().get();
+            // Not before: a crash between would leave queues that nobody tells the journal of.
+            if let Some(queues) = self.queues_read.take() {
+                self.meta.queues = queues;
+            }
             self.write(false)?;
             verbs = self.act(actions)?;
         }

@@ -87,6 +87,7 @@ impl World {
             changed: BTreeSet::new(),
             is_dirty: true,
             over: Vec::new(),
+            queues_read: None,
             waiters: BTreeMap::new(),
             ended: Vec::new(),
             refused: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! Settings that are taken while the server runs, or differ from those that it ran with before.
 
-use meed::{QueueChange, QueueId, QueueSpec};
+use meed::place::Unasked;
+use meed::{Engine, QueueChange, QueueId, QueueSpec};
 use meed_journal::Keys;
 
 use super::World;
@@ -38,15 +39,17 @@ impl World {
                  a new one",
             );
         }
-        if settings.config.root != *engine.policy(QueueId::ROOT) {
+        if settings.config.measured != engine.measured() {
             return refuse(
-                "the policy is another than the one that the state folder began with, and it \
-                 cannot change while that is used: write the old one again, or stop the server and \
-                 start it with another --state, where all queues begin anew; `meed replay \
-                 STATE/journal -p POLICY` tells what another policy would have done",
+                "fairness is measured in another resource than the state folder began with: write \
+                 the old one again, or begin with a new state folder",
             );
         }
-        let mut verbs = Vec::new();
+        // All that contradicts itself is found before any of it is taken.
+        if let Err(why) = Engine::new(settings.config.clone(), Box::new(Unasked)) {
+            return refuse(&why.to_string());
+        }
+        let mut verbs = self.policy_changes(&settings);
         let node = engine.node_ids().rev().find(|&id| engine.is_up(id));
         if let Some((spec, _)) = node.map(|id| engine.node(id)) {
             let name = spec.name.clone();
@@ -80,7 +83,7 @@ impl World {
                 }
             }
         }
-        self.meta.queues = known;
+        self.queues_read = Some(known);
         if settings.http != self.settings.http {
             self.remarks.push("[http] has changed; it is read when the server starts".to_owned());
         }
@@ -92,6 +95,27 @@ impl World {
         self.settings = settings;
         self.watched.rules_changed();
         Ok(verbs)
+    }
+
+    /// Policies that are others than those that the journal knows.
+    fn policy_changes(&self, settings: &Settings) -> Vec<Verb> {
+        let (engine, config) = (self.live.engine(), &settings.config);
+        let before = engine.policy(QueueId::ROOT);
+        let root = (config.root != *before).then(|| Box::new(config.root.clone()));
+        let mut others = Vec::new();
+        for spec in config.queues.iter().filter(|_| !settings.queue_per_user()) {
+            let known = engine.find_queue(&spec.name).filter(|&id| !engine.is_removed(id));
+            let Some(own) = known.map(|id| engine.policy(id)) else { continue };
+            // Who ordered as the root did follows it.
+            let follows = root.is_some() && own == before;
+            if spec.policy != *if follows { &config.root } else { own } {
+                others.push((spec.name.clone(), spec.policy.clone()));
+            }
+        }
+        match root.is_some() || !others.is_empty() {
+            true => vec![Verb::Policies(root, others)],
+            false => Vec::new(),
+        }
     }
 }
 

@@ -23,25 +23,34 @@ impl World {
 
     /// What became of a task, as its folder tells.
     pub(super) fn look_at(&mut self, task: &TaskKey) -> Result<Vec<Verb>, WorldError> {
-        let Some(run) = self.runs.get(task) else { return Ok(Vec::new()) };
+        loop {
+            if let Some(verbs) = self.look_once(task)? {
+                return Ok(verbs);
+            }
+            // A supervisor that was killed is not gone as long as a child that it was just
+            // starting has its claim.
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    /// `None`: it is changing.
+    fn look_once(&mut self, task: &TaskKey) -> Result<Option<Vec<Verb>>, WorldError> {
+        let Some(run) = self.runs.get(task) else { return Ok(Some(Vec::new())) };
         let (folder, stops) = (run.folder.clone(), run.stops);
         let shown = folder.path().display().to_string();
         match folder.look().map_err(WorldError::system(shown.clone()))? {
-            FolderState::Ended(ended) => self.has_ended(task, ended),
+            FolderState::Ended(ended) => self.has_ended(task, ended).map(Some),
+            // It is another one than the one that has gone: that one came too late.
             FolderState::Runs(supervisor) => {
-                // It is another one than the one that has gone: that one came too late.
-                if !self.watch_process(task, supervisor) {
-                    return self.look_at(task);
-                }
-                Ok(Vec::new())
+                Ok(self.watch_process(task, supervisor).then(Vec::new))
             }
             FolderState::Orphaned => {
                 self.kill_orphans(task);
                 match stops {
-                    true => self.has_ended(task, killed()?),
+                    true => self.has_ended(task, killed()?).map(Some),
                     false => {
                         let why = "its supervisor is gone".to_owned();
-                        Ok(self.let_go(task, Verb::Lost(task.clone(), why)))
+                        Ok(Some(self.let_go(task, Verb::Lost(task.clone(), why))))
                     }
                 }
             }
@@ -51,18 +60,23 @@ impl World {
                     _ => Err(error),
                 });
                 if !forbidden.map_err(WorldError::system(shown))? {
-                    return self.look_at(task);
+                    return Ok(None);
                 }
-                let why = "its supervisor ended before it began".to_owned();
-                match (stops, self.deaths(task)? < MOST_DEATHS) {
-                    (true, _) => {
-                        self.free(task);
-                        Ok(Vec::new())
-                    }
-                    (false, true) => Ok(self.let_go(task, Verb::Undone(task.clone(), why))),
-                    (false, false) => self.has_ended(task, never(why)?),
-                }
+                self.never_began(task, stops).map(Some)
             }
+        }
+    }
+
+    /// It is seen to that the attempt never begins.
+    fn never_began(&mut self, task: &TaskKey, stops: bool) -> Result<Vec<Verb>, WorldError> {
+        let why = "its supervisor ended before it began".to_owned();
+        match (stops, self.deaths(task)? < MOST_DEATHS) {
+            (true, _) => {
+                self.free(task);
+                Ok(Vec::new())
+            }
+            (false, true) => Ok(self.let_go(task, Verb::Undone(task.clone(), why))),
+            (false, false) => self.has_ended(task, never(why)?),
         }
     }
 
@@ -116,12 +130,26 @@ impl World {
             }
             _ => ended,
         };
+        if stops && self.is_past(id, task)? {
+            return Ok(Vec::new());
+        }
         let is_last = self.count(id, task, Some(ended), stops)?;
         Ok(match (stops, is_last) {
             (true, _) => Vec::new(),
             (false, true) => vec![Verb::End(task.clone())],
             (false, false) => vec![Verb::Fail(task.clone())],
         })
+    }
+
+    /// Whether the books know more of the task than this attempt tells: it is what a crash left of
+    /// one that is over, and that was counted, or was lost and waits or runs again.
+    fn is_past(&self, id: u64, task: &TaskKey) -> Result<bool, WorldError> {
+        if self.live.job(&task.job).is_some() {
+            return Ok(true);
+        }
+        let (number, attempt) = (self.number(task)?, self.attempt(task)?);
+        let known = self.books.task(id, number)?;
+        Ok(known.is_some_and(|row| row.ended.is_some() && row.attempt >= attempt))
     }
 
     /// Takes the end of an attempt into the books: whether nothing is tried again.

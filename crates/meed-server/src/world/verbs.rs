@@ -1,6 +1,6 @@
 //! What the driver is told, and what follows from it for the books.
 
-use meed::{JobState, QueueChange, QueueSpec, Resources, Time};
+use meed::{JobState, Policy, QueueChange, QueueSpec, Resources, Time};
 use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{Arrival, Group, JobKey, Keys, TaskKey};
@@ -15,6 +15,8 @@ pub(super) enum Verb {
     Queue(Box<QueueSpec>, Keys),
     QueueChanged(String, QueueChange),
     QueueRemoved(String),
+    /// The root orders so, and these queues so.
+    Policies(Option<Box<Policy>>, Vec<(String, Policy)>),
     Capacity(String, Resources),
     Cordon(String),
     Uncordon(String),
@@ -51,6 +53,11 @@ impl Verb {
             Verb::Queue(spec, own) => batch.queue_added((**spec).clone(), own.clone())?,
             Verb::QueueChanged(queue, change) => batch.queue_changed(queue, change.clone())?,
             Verb::QueueRemoved(queue) => batch.queue_removed(queue)?,
+            Verb::Policies(root, others) => {
+                let others: Vec<(&str, Policy)> =
+                    others.iter().map(|(name, own)| (name.as_str(), own.clone())).collect();
+                batch.policies_changed(root.as_deref().cloned(), &others)?;
+            }
             Verb::Capacity(node, capacity) => batch.node_changed(node, *capacity)?,
             Verb::Cordon(node) => batch.node_cordoned(node, Some("the server comes back"))?,
             Verb::Uncordon(node) => batch.node_uncordoned(node, None)?,

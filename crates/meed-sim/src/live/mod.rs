@@ -221,6 +221,8 @@ impl World<'_> {
                 let form = self.under_this_policy(form).map_err(|why| self.played(line, why))?;
                 self.happens(line, number, &Fact::QueueAdded(Box::new(form)))
             }
+            // Another policy holds all the time.
+            Fact::PoliciesChanged(_) if !self.as_recorded => self.advance(self.now),
             Fact::Refuse(ref refusal) if self.mode == Mode::Otherwise => {
                 self.arrives(line, number, &refusal.arrival)
             }

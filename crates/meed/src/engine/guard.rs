@@ -229,6 +229,29 @@ impl Guard {
         GuardState { pool: self.domain.state().pool, standings: standings.collect() }
     }
 
+    /// What its books are by the root's new order, without what runs.
+    pub(super) fn taken_over(&self, now: Time, root: &Domain, kinds: usize) -> GuardState {
+        let rows = self.standings.iter().zip(&self.terms);
+        let taken = |(row, terms): (&Standing, &Terms)| {
+            row.taken_over(now, (&self.domain, terms.share), root, kinds)
+        };
+        GuardState { pool: root.state().pool, standings: rows.map(taken).collect() }
+    }
+
+    /// The books of a guard that comes, with nothing in them.
+    pub(super) fn begun(root: &Domain, queues: usize, kinds: usize) -> GuardState {
+        let nothing = Standing::default();
+        let row = nothing.taken_over(Time::ZERO, (root, 0), root, kinds);
+        GuardState { pool: root.state().pool, standings: vec![row; queues] }
+    }
+
+    /// Running tasks are charged ahead from now on.
+    pub(super) fn prepay(&mut self) {
+        for (standing, terms) in self.standings.iter_mut().zip(&self.terms) {
+            standing.prepay(&self.domain, terms.share);
+        }
+    }
+
     /// The guard of a root's policy, where it has one; tasks and [`Guard::restored`] come next.
     pub(super) fn from_state(
         state: Option<&GuardState>,

@@ -32,6 +32,7 @@ mod offer;
 mod parts;
 mod per_server;
 mod played;
+mod policies;
 mod queues;
 mod ready;
 mod rescale;
@@ -209,6 +210,7 @@ impl Engine {
             Event::QueueAdded(spec) => self.queue_added(spec).map(Effect::Queue),
             Event::QueueChanged(queue, change) => self.queue_changed(queue, change),
             Event::QueueRemoved(queue) => self.queue_removed(queue),
+            Event::PoliciesChanged(changes) => self.policies_changed(changes),
         };
         self.forget_queues();
         effect

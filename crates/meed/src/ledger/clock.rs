@@ -109,8 +109,22 @@ impl Clock {
         Clock { landmark, ..self }
     }
 
+    /// What was charged by the clock `from`, so that it counts at `now`, compared with what is used
+    /// then, as much as it does there. Rounded down, by a 2^24th part at most.
+    pub(crate) fn take_over(&self, charge: u128, now: Time, from: &Clock) -> u128 {
+        if self.half_life == from.half_life && self.landmark == from.landmark {
+            return charge;
+        }
+        // Both lie between 1 and 2^8, for landmarks are up to date.
+        let ratio = self.inflation(now) / from.inflation(now);
+        let parts = (ratio * (1u64 << 32) as f64) as u64;
+        let (high, low) = (charge >> 32, charge & u128::from(u32::MAX));
+        let low = (low * u128::from(parts)) >> 32;
+        high.saturating_mul(u128::from(parts)).saturating_add(low)
+    }
+
     /// What one unit charged at `now` counts for, in units of one charged at the landmark: for
-    /// reports.
+    /// reports, and to take a charge over to another clock.
     pub(crate) fn inflation(&self, now: Time) -> f64 {
         match self.half_life {
             None => 1.0,

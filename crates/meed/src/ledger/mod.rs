@@ -214,6 +214,28 @@ impl Ledger {
         sum
     }
 
+    /// What was used up to `now`: the charge without what is charged ahead.
+    pub(crate) fn used(&self, now: Time, rules: Rules<'_>) -> Charge {
+        let mut settled = self.clone();
+        settled.settle(now, rules);
+        match rules.discounted() {
+            true => settled.past,
+            // Rounding of memory time can leave a unit too little.
+            false => settled.past.saturating_sub(settled.prepaid_from(now, rules)),
+        }
+    }
+
+    /// Charges ahead what running tasks are assumed to use: nothing of it is charged yet.
+    pub(crate) fn prepay(&mut self, rules: Rules<'_>) {
+        if !rules.discounted() {
+            self.past += self.prepaid_from(self.at, rules);
+        }
+    }
+
+    fn prepaid_from(&self, now: Time, rules: Rules<'_>) -> Charge {
+        self.prepaid.iter().map(|(end, rate)| prepayment(now, rate, end, rules)).sum()
+    }
+
     /// What is held by tasks within their quantum, as of the last call.
     pub(crate) fn within(&self) -> u64 {
         self.held - self.over

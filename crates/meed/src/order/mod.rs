@@ -20,6 +20,7 @@
 //! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm
 //! in [`Standing::key`]. The compiler and `policy`'s test name what was forgotten.
 
+mod carry;
 mod dominant;
 mod fair;
 mod fifo;

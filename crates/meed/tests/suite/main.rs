@@ -16,6 +16,7 @@ mod memory;
 mod node_weights;
 mod offers;
 mod papers;
+mod policies;
 mod quantum;
 mod reclaim;
 mod refusals;

@@ -11,6 +11,7 @@ mod accounts;
 mod ahead;
 mod chores;
 mod idle;
+mod policies;
 mod read;
 mod state;
 

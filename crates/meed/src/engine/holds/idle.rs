@@ -91,6 +91,14 @@ impl Engine {
         self.settle_idle(node, Vec::new());
     }
 
+    /// Nothing is held idle anywhere, until it is decided again.
+    pub(in crate::engine) fn forget_all_idle(&mut self) {
+        let nodes = self.holds.iter().flat_map(|holds| holds.idle.keys().copied());
+        for node in nodes.collect::<Vec<_>>() {
+            self.settle_idle(node, Vec::new());
+        }
+    }
+
     /// A job goes: nothing is held idle for it from now on.
     pub(in crate::engine) fn forget_idle_of(&mut self, job: JobId) {
         let Some(holds) = &self.holds else { return };
