@@ -25,7 +25,8 @@ fn options(choice: u8) -> TableAssumptions {
     let known = match choice >> 1 & 7 {
         1 => Some(KnownTable::Slurm),
         2 => Some(KnownTable::Openb),
-        3 => Some(KnownTable::Alibaba2018),
+        3 if choice & 64 == 0 => Some(KnownTable::Alibaba2018),
+        3 => Some(KnownTable::AzureVms),
         5 => Some(KnownTable::Pbs),
         6 => Some(KnownTable::Condor),
         7 => Some(KnownTable::Lsf),

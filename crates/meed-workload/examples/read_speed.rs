@@ -11,6 +11,7 @@ use meed::{ResourceKinds, Unit};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::format::TraceFormat;
 use meed_workload::google::GoogleSource;
+use meed_workload::jhist::HistorySource;
 use meed_workload::kubernetes::KubernetesSource;
 use meed_workload::mwf::MwfSource;
 use meed_workload::philly::PhillySource;
@@ -36,6 +37,9 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         TraceFormat::Yarn => {
             Box::new(YarnSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
+        TraceFormat::Jhist => {
+            Box::new(HistorySource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
+        }
         TraceFormat::Kubernetes => {
             Box::new(KubernetesSource::open(&origin, kinds, &Default::default(), OnBadLine::Skip)?)
         }
@@ -55,7 +59,8 @@ fn read(path: &Path, kinds: &ResourceKinds) -> Result<(u64, u64), TraceError> {
         | TraceFormat::Lsf
         | TraceFormat::Condor
         | TraceFormat::Openb
-        | TraceFormat::Alibaba2018 => {
+        | TraceFormat::Alibaba2018
+        | TraceFormat::AzureVms => {
             let (form, known) = TraceFormat::of_file(path)?.table().unwrap_or_default();
             let options = TableAssumptions { form, known, ..TableAssumptions::default() };
             Box::new(TableSource::open(&origin, kinds, &options, OnBadLine::Skip)?)

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::jhist::is_first_line;
 use crate::philly::rows::NAMES as COLUMNS;
 use crate::table::{KnownTable, TableForm, is_likely, known_of};
 use crate::{Origin, TraceError};
@@ -24,6 +25,8 @@ pub enum TraceFormat {
     Philly,
     /// Applications of a YARN ResourceManager, [`crate::yarn`].
     Yarn,
+    /// Hadoop's job histories, [`crate::jhist`].
+    Jhist,
     /// Pods or Workloads of Kubernetes, [`crate::kubernetes`].
     Kubernetes,
     /// Meed's own, [`crate::canonical`].
@@ -46,16 +49,19 @@ pub enum TraceFormat {
     Openb,
     /// batch_task of Alibaba's trace of 2018, [`crate::table`].
     Alibaba2018,
+    /// vmtable of Azure's traces of virtual machines, [`crate::table`].
+    AzureVms,
 }
 
 /// Every format by the name that scenarios give it.
-const NAMES: [(&str, TraceFormat); 17] = [
+const NAMES: [(&str, TraceFormat); 19] = [
     ("swf", TraceFormat::Swf),
     ("mwf", TraceFormat::Mwf),
     ("google", TraceFormat::Google),
     ("swim", TraceFormat::Swim),
     ("philly", TraceFormat::Philly),
     ("yarn", TraceFormat::Yarn),
+    ("jhist", TraceFormat::Jhist),
     ("kubernetes", TraceFormat::Kubernetes),
     ("meed", TraceFormat::Canonical),
     ("csv", TraceFormat::Csv),
@@ -67,6 +73,7 @@ const NAMES: [(&str, TraceFormat); 17] = [
     ("condor", TraceFormat::Condor),
     ("openb", TraceFormat::Openb),
     ("alibaba-2018", TraceFormat::Alibaba2018),
+    ("azure-vms", TraceFormat::AzureVms),
 ];
 
 impl TraceFormat {
@@ -95,6 +102,7 @@ impl TraceFormat {
         match name.rsplit_once('.').map(|(_, ending)| ending) {
             Some("swf") => Ok(TraceFormat::Swf),
             Some("mwf") => Ok(TraceFormat::Mwf),
+            Some("jhist") => Ok(TraceFormat::Jhist),
             Some("csv") if is_google(path, "task_events") => Ok(TraceFormat::Google),
             Some("tsv" | "swim") => Ok(TraceFormat::Swim),
             Some("csv") => Ok(TraceFormat::Philly),
@@ -107,9 +115,10 @@ impl TraceFormat {
 /// What is said of a file that is none of the known formats.
 pub const UNKNOWN: &str = "neither its name nor its content tells the format of the trace. Known \
     are SWF (.swf), MWF (.mwf), SWIM (.tsv), Google's task_events*.csv, Philly (.csv), a YARN \
-    ResourceManager's applications, lists of kubectl get -o json, sacct --parsable2, accounting \
-    logs of PBS and LSF, condor_history -jsonl, Alibaba's openb and batch_task, and Meed's own \
-    (.jsonl), compressed or not. Any table with one job a row (CSV, TSV, JSON lines) is read with \
+    ResourceManager's applications, Hadoop's job histories (.jhist), lists of kubectl get -o json, \
+    sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, Alibaba's openb and \
+    batch_task, Azure's vmtable, and Meed's own (.jsonl), compressed or not. Any table with one \
+    job a row (CSV, TSV, JSON lines) is read with \
     --format csv --map tenant=COLUMN,submit=COLUMN,duration=COLUMN";
 
 /// Plain bytes at the beginning of a file that are looked at to tell its format.
@@ -158,6 +167,7 @@ impl TraceFormat {
             TraceFormat::Condor => (TableForm::JsonLines, Some(KnownTable::Condor)),
             TraceFormat::Openb => (TableForm::Separated, Some(KnownTable::Openb)),
             TraceFormat::Alibaba2018 => (TableForm::Separated, Some(KnownTable::Alibaba2018)),
+            TraceFormat::AzureVms => (TableForm::Separated, Some(KnownTable::AzureVms)),
             _ => return None,
         })
     }
@@ -187,6 +197,7 @@ impl TraceFormat {
                     .or_else(|| format_of(known_of(line)?))
                     .or_else(table)
             }
+            _ if is_first_line(line) => Some(TraceFormat::Jhist),
             _ if is_xml_of_yarn(line) => Some(TraceFormat::Yarn),
             _ if commas().count() == 13 && commas().next().is_some_and(is_number) => {
                 Some(TraceFormat::Google)
@@ -271,6 +282,8 @@ mod tests {
             ("{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}", None),
             ("\u{feff}\n <?xml version=\"1.0\"?><apps>", Some(TraceFormat::Yarn)),
             ("<apps><app><id>application_1_0001</id>", Some(TraceFormat::Yarn)),
+            ("Avro-Binary\n{\"type\":\"record\"}\n", Some(TraceFormat::Jhist)),
+            ("Avro-Json\r\n{}\n", Some(TraceFormat::Jhist)),
             ("<html><body>", None),
             ("user,submit_time,duration,gpus\nann,0,1,1\n", Some(TraceFormat::Csv)),
             ("Account;Start Time;End Time;CPUs\n", Some(TraceFormat::Csv)),
@@ -278,6 +291,7 @@ mod tests {
             ("{\"user\":\"a\",\"submit\":0,\"duration\":1}\n", Some(TraceFormat::JsonLines)),
             ("JobID|User|Submit|Elapsed|State\n", Some(TraceFormat::Sacct)),
             ("task1,2,j_1,1,Terminated,87076,87083,100.0,0.39\n", Some(TraceFormat::Alibaba2018)),
+            ("a/b,s,d,0,300,99.3,3.4,10.1,Interactive,>24,>64\n", Some(TraceFormat::AzureVms)),
             (
                 "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
                  creation_time,deletion_time,scheduled_time\n",
@@ -313,6 +327,7 @@ mod tests {
             ("task_events_p00-13.csv.zst", Some(TraceFormat::Google)),
             ("d/task_events/part-00000-of-00500.csv.gz", Some(TraceFormat::Google)),
             ("task_events/d/part-00000-of-00500.csv.gz", Some(TraceFormat::Philly)),
+            ("job_1_0001-1-ann-q-2-1-1-SUCCEEDED-root.a-3.jhist", Some(TraceFormat::Jhist)),
             ("task_events.txt", None),
             ("swf", None),
             ("", None),

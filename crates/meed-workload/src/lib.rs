@@ -6,7 +6,7 @@
 //!
 //! Which module do you want?
 //! - a trace file: [`swf`], [`mwf`], [`swim`], [`google`], [`philly`], [`yarn`],
-//!   [`kubernetes`], [`table`] (also Slurm's and Alibaba's), [`canonical`];
+//!   [`jhist`], [`kubernetes`], [`table`] (also Slurm's and Alibaba's), [`canonical`];
 //!   [`format`](mod@format) tells them apart
 //! - a synthetic workload: [`generate`]; the LTYARN papers': [`macro_workload`]; jobs in memory:
 //!   [`inline`]; several sources at once: [`merge`]
@@ -17,8 +17,8 @@
 //! Invariants: a source hands out jobs in order of submission, each of which passes [`Job::check`];
 //! equal input and settings give equal jobs on every machine (integers and software floating point
 //! only, no clock, no unseeded randomness); memory does not grow with the length of a trace (but
-//! for [`philly`], [`yarn`], [`kubernetes`] and [`table`], which are sorted, and [`google`], where
-//! a job is known only when its tasks have ended).
+//! for [`philly`], [`yarn`], [`jhist`], [`kubernetes`] and [`table`], which are sorted, and
+//! [`google`], where a job is known only when its tasks have ended).
 
 pub mod canonical;
 pub mod changed;
@@ -30,6 +30,7 @@ pub mod generate;
 pub mod google;
 pub mod inline;
 pub mod inspect;
+pub mod jhist;
 mod job;
 pub mod kubernetes;
 pub mod limits;

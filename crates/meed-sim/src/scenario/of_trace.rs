@@ -10,6 +10,7 @@ use meed_config::quantity::{AmountsByName, Quantity};
 use meed_workload::canonical::CanonicalSource;
 use meed_workload::changed::Changed;
 use meed_workload::format::{TraceFormat, UNKNOWN};
+use meed_workload::jhist::HistorySource;
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource, kubernetes_kinds};
 use meed_workload::limits::AtLimit;
 use meed_workload::mwf::MwfSource;
@@ -298,6 +299,7 @@ fn cluster_for(
             Ok((Cluster::of_one(name, gpus), Some(note)))
         }
         TraceFormat::Yarn => Ok(cluster_for_yarn(path, &told, how)?),
+        TraceFormat::Jhist => cluster_for_history(path, &told),
         TraceFormat::Kubernetes => Ok(cluster_for_kubernetes(path)?),
         TraceFormat::Csv
         | TraceFormat::Tsv
@@ -307,7 +309,8 @@ fn cluster_for(
         | TraceFormat::Lsf
         | TraceFormat::Condor
         | TraceFormat::Openb
-        | TraceFormat::Alibaba2018 => cluster_for_table(path, format, &told),
+        | TraceFormat::Alibaba2018
+        | TraceFormat::AzureVms => cluster_for_table(path, format, &told),
         TraceFormat::Canonical => {
             let source = CanonicalSource::open(&Origin::path(path), None, OnBadLine::Skip)?;
             let kinds = source.kinds().clone();
@@ -409,6 +412,17 @@ fn cluster_for_yarn(
     );
     let amounts = [(cpu, whole(size.vcores)), (memory_name, Quantity::Text(memory))];
     Ok((Cluster::pool(amounts.into()), Some(note)))
+}
+
+/// The same for what the tasks of job histories held.
+fn cluster_for_history(path: &Path, told: &Told) -> Result<(Cluster, Option<String>), LoadError> {
+    let cpu = told.name(&told.trace.processor_resource, "cpu").to_owned();
+    let memory = told.name(&told.trace.memory_resource, "memory").to_owned();
+    let kinds = told.kinds(vec![(cpu, Unit::Milli), (memory, Unit::Bytes)])?;
+    let assumptions = told.assumed(|raw| trace::history(raw, &kinds))?;
+    let origin = Origin::path(path);
+    let source = HistorySource::open(&origin, &kinds, &assumptions, OnBadLine::Skip)?;
+    Ok(told.busy_pool(&kinds, source, "a job history has no cluster")?)
 }
 
 /// One pool of the resources that a table has columns for, that its jobs would keep busy.

@@ -310,6 +310,7 @@ pub(super) struct Trace {
     pub(super) properties: Option<String>,
     // Google
     pub(super) episode: Option<String>,
+    pub(super) reduces: Option<String>,
     pub(super) unfinished: Option<String>,
     pub(super) keep_earlier: Option<bool>,
     pub(super) missing_demand: Option<AmountsByName>,

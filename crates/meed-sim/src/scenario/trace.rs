@@ -10,6 +10,9 @@ use meed_workload::format::TraceFormat;
 use meed_workload::google::{
     GoogleAssumptions, GoogleEpisode, GoogleQueues, GoogleSource, GoogleTrace, GoogleUnfinished,
 };
+use meed_workload::jhist::{
+    HistoryAssumptions, HistoryEpisode, HistoryQueues, HistoryReduces, HistorySource,
+};
 use meed_workload::kubernetes::{KubernetesQueues, KubernetesSource};
 use meed_workload::limits::TimeLimits;
 use meed_workload::mwf::{MwfAssumptions, MwfProperties, MwfQueues, MwfSource};
@@ -43,6 +46,7 @@ enum Reader {
     Swim(Box<SwimAssumptions>),
     Philly(PhillyAssumptions),
     Yarn(YarnAssumptions),
+    History(HistoryAssumptions),
     Kubernetes(KubernetesQueues),
     Canonical,
     Table(Box<TableAssumptions>),
@@ -105,6 +109,7 @@ impl TracePlan {
             TraceFormat::Swim => Reader::Swim(Box::new(swim(raw, kinds)?)),
             TraceFormat::Philly => Reader::Philly(philly(raw)?),
             TraceFormat::Yarn => Reader::Yarn(yarn(raw)?),
+            TraceFormat::Jhist => Reader::History(history(raw, kinds)?),
             TraceFormat::Kubernetes => Reader::Kubernetes(kubernetes(raw)?),
             TraceFormat::Canonical => Reader::Canonical,
             TraceFormat::Csv
@@ -115,7 +120,8 @@ impl TracePlan {
             | TraceFormat::Lsf
             | TraceFormat::Condor
             | TraceFormat::Openb
-            | TraceFormat::Alibaba2018 => Reader::Table(Box::new(table(raw, format)?)),
+            | TraceFormat::Alibaba2018
+            | TraceFormat::AzureVms => Reader::Table(Box::new(table(raw, format)?)),
         };
         let foreign =
             keys(raw).into_iter().find(|(_, given, formats)| *given && !formats.contains(&format));
@@ -167,6 +173,9 @@ impl TracePlan {
             }
             (Reader::Yarn(assumptions), _) => {
                 Box::new(YarnSource::open(&origin, kinds, assumptions, on_bad_line)?)
+            }
+            (Reader::History(assumptions), _) => {
+                Box::new(HistorySource::open(&origin, kinds, assumptions, on_bad_line)?)
             }
             (Reader::Kubernetes(queues), _) => {
                 Box::new(KubernetesSource::open(&origin, kinds, queues, on_bad_line)?)
@@ -334,17 +343,45 @@ pub(super) fn yarn(raw: &raw::Trace) -> Result<YarnAssumptions, String> {
     })
 }
 
+/// The keys of Hadoop's job histories.
+pub(super) fn history(
+    raw: &raw::Trace,
+    kinds: &ResourceKinds,
+) -> Result<HistoryAssumptions, String> {
+    let default = HistoryAssumptions::default();
+    let queues = [
+        ("queue", HistoryQueues::Queue),
+        ("user", HistoryQueues::User),
+        ("single", HistoryQueues::Single("all".to_owned())),
+    ];
+    let episodes = [("total", HistoryEpisode::Total), ("finished", HistoryEpisode::Finished)];
+    let reduces =
+        [("after-maps", HistoryReduces::AfterMaps), ("with-maps", HistoryReduces::WithMaps)];
+    let demand = |value: &Option<raw::AmountsByName>| {
+        value.as_ref().map(|raw| amounts(raw, kinds)).transpose()
+    };
+    Ok(HistoryAssumptions {
+        queues: one_of("queues", &raw.queues, &queues, default.queues)?,
+        episode: one_of("episode", &raw.episode, &episodes, default.episode)?,
+        reduces: one_of("reduces", &raw.reduces, &reduces, default.reduces)?,
+        map_demand: demand(&raw.map_demand)?,
+        reduce_demand: demand(&raw.reduce_demand)?,
+        processor_kind: raw.processor_resource.clone(),
+        memory_kind: raw.memory_resource.clone(),
+    })
+}
+
 /// Each key of a format, whether it is given, and the formats that it means something for.
-fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] {
+fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 39] {
     use TraceFormat::{
-        Alibaba2018, Condor, Csv, Google, JsonLines, Kubernetes, Lsf, Mwf, Openb, Pbs, Philly,
-        Sacct, Swf, Swim, Tsv, Yarn,
+        Alibaba2018, AzureVms, Condor, Csv, Google, Jhist, JsonLines, Kubernetes, Lsf, Mwf, Openb,
+        Pbs, Philly, Sacct, Swf, Swim, Tsv, Yarn,
     };
     const TABLES: &[TraceFormat] =
-        &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018];
+        &[Csv, Tsv, JsonLines, Sacct, Pbs, Lsf, Condor, Openb, Alibaba2018, AzureVms];
     [
         ("map", raw.map.is_some(), TABLES),
-        ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018]),
+        ("separator", raw.separator.is_some(), &[Csv, Tsv, Sacct, Openb, Alibaba2018, AzureVms]),
         ("header", raw.header.is_some(), &[Csv, Tsv]),
         ("time_zone", raw.time_zone.is_some(), TABLES),
         ("sizes", raw.sizes.is_some(), TABLES),
@@ -353,18 +390,19 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] 
         (
             "queues",
             raw.queues.is_some(),
-            &[Swf, Mwf, Google, Yarn, Sacct, Pbs, Lsf, Condor, Kubernetes],
+            &[Swf, Mwf, Google, Yarn, Jhist, Sacct, Pbs, Lsf, Condor, Kubernetes],
         ),
         ("shape", raw.shape.is_some(), &[Swf, Philly, Yarn, Sacct, Pbs, Lsf]),
         ("processors", raw.processors.is_some(), &[Swf]),
-        ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn]),
+        ("processor_resource", raw.processor_resource.is_some(), &[Swf, Mwf, Yarn, Jhist]),
         ("memory", raw.memory.is_some(), &[Swf, Mwf]),
-        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf, Yarn]),
+        ("memory_resource", raw.memory_resource.is_some(), &[Swf, Mwf, Yarn, Jhist]),
         ("limits", raw.limits.is_some(), &[Swf, Mwf]),
         ("min_duration", raw.min_duration.is_some(), &[Swf]),
         ("keep_cancelled", raw.keep_cancelled.is_some(), &[Swf]),
         ("properties", raw.properties.is_some(), &[Mwf]),
-        ("episode", raw.episode.is_some(), &[Google]),
+        ("episode", raw.episode.is_some(), &[Google, Jhist]),
+        ("reduces", raw.reduces.is_some(), &[Jhist]),
         ("unfinished", raw.unfinished.is_some(), &[Google]),
         ("keep_earlier", raw.keep_earlier.is_some(), &[Google]),
         ("missing_demand", raw.missing_demand.is_some(), &[Google]),
@@ -383,8 +421,8 @@ fn keys(raw: &raw::Trace) -> [(&'static str, bool, &'static [TraceFormat]); 38] 
         ("task_base", raw.task_base.is_some(), &[Swim]),
         ("map_bytes_per_s", raw.map_bytes_per_s.is_some(), &[Swim]),
         ("reduce_bytes_per_s", raw.reduce_bytes_per_s.is_some(), &[Swim]),
-        ("map_demand", raw.map_demand.is_some(), &[Swim]),
-        ("reduce_demand", raw.reduce_demand.is_some(), &[Swim]),
+        ("map_demand", raw.map_demand.is_some(), &[Swim, Jhist]),
+        ("reduce_demand", raw.reduce_demand.is_some(), &[Swim, Jhist]),
     ]
 }
 

@@ -74,6 +74,8 @@ pub(super) struct Mapping {
     pub(super) drops: Vec<(&'static Drop, usize)>,
     pub(super) binary: bool,
     pub(super) per_job: bool,
+    /// `>24` is 24.
+    pub(super) over: bool,
     pub(super) dots: TableDots,
     /// What messages call the table.
     pub(super) title: &'static str,
@@ -240,6 +242,7 @@ impl Maker<'_> {
             drops,
             binary,
             per_job,
+            over: preset.is_some_and(|preset| preset.over),
             dots,
             title,
             words,

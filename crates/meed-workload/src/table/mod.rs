@@ -86,6 +86,8 @@ pub enum KnownTable {
     Openb,
     /// batch_task of Alibaba's trace of 2018.
     Alibaba2018,
+    /// vmtable of Azure's traces of virtual machines.
+    AzureVms,
 }
 
 /// What `K`, `M`, `G` behind a size are.
@@ -152,6 +154,7 @@ impl TableAssumptions {
             KnownTable::Condor => &presets::CONDOR,
             KnownTable::Openb => &presets::OPENB,
             KnownTable::Alibaba2018 => &presets::ALIBABA_2018,
+            KnownTable::AzureVms => &presets::AZURE_VMS,
         })
     }
 }
@@ -310,6 +313,10 @@ pub(crate) fn known_of(line: &[u8]) -> Option<KnownTable> {
     }
     if ["cpu_milli", "memory_mib", "gpu_milli", "qos", "creation_time"].into_iter().all(has) {
         return Some(KnownTable::Openb);
+    }
+    let columns = presets::AZURE_VMS.columns?;
+    if Preset::is_azure_vm(&fields) || columns.iter().all(|name| has(name)) {
+        return Some(KnownTable::AzureVms);
     }
     let columns = presets::ALIBABA_2018.columns?;
     let status =

@@ -15,6 +15,8 @@ pub(super) struct Preset {
     pub(super) binary: bool,
     /// Amounts are those of all tasks together.
     pub(super) per_job: bool,
+    /// Amounts may be `>24`, in a table of ranges: this counts as 24.
+    pub(super) over: bool,
     /// Rows that are left out.
     pub(super) drops: &'static [Drop],
     /// What is assumed, in words.
@@ -75,6 +77,7 @@ pub(super) const SLURM: Preset = Preset {
     ],
     binary: true,
     per_job: true,
+    over: false,
     drops: &[
         Drop { column: "JobID", when: When::Holds(b'.'), why: "steps of jobs" },
         Drop { column: "JobIDRaw", when: When::Holds(b'.'), why: "steps of jobs" },
@@ -117,6 +120,7 @@ pub(super) const PBS: Preset = Preset {
     ],
     binary: true,
     per_job: true,
+    over: false,
     drops: &[
         Drop {
             column: "record.type",
@@ -149,6 +153,7 @@ pub(super) const LSF: Preset = Preset {
     ],
     binary: true,
     per_job: true,
+    over: false,
     drops: &[
         Drop {
             column: "record.type",
@@ -178,6 +183,7 @@ pub(super) const CONDOR: Preset = Preset {
     ],
     binary: true,
     per_job: true,
+    over: false,
     drops: &[
         Drop { column: "JobUniverse", when: When::Is("7"), why: NO_SLOT },
         Drop { column: "JobUniverse", when: When::Is("12"), why: NO_SLOT },
@@ -211,6 +217,7 @@ pub(super) const OPENB: Preset = Preset {
     ],
     binary: true,
     per_job: false,
+    over: false,
     drops: &[],
     words: &[
         "the file names no users; quality-of-service classes stand in for tenants, so no \
@@ -246,6 +253,7 @@ pub(super) const ALIBABA_2018: Preset = Preset {
     ],
     binary: true,
     per_job: false,
+    over: false,
     drops: &[Drop {
         column: "status",
         when: When::Begins(&["Running", "Ready", "Waiting", "Interrupted"]),
@@ -260,3 +268,55 @@ pub(super) const ALIBABA_2018: Preset = Preset {
          100GiB; all instances of a task run as long as the task",
     ],
 };
+
+/// vmtable of Azure's traces of virtual machines (V1 of 2017, V2 of 2019), which has no line with
+/// names. V2 has ranges of sizes.
+pub(super) const AZURE_VMS: Preset = Preset {
+    title: "Azure VMs",
+    columns: Some(&[
+        "vmid",
+        "subscriptionid",
+        "deploymentid",
+        "vmcreated",
+        "vmdeleted",
+        "maxcpu",
+        "avgcpu",
+        "p95maxcpu",
+        "vmcategory",
+        "vmcorecount",
+        "vmmemory",
+    ]),
+    map: &[
+        ("submit", "vmcreated"),
+        ("start", "vmcreated"),
+        ("end", "vmdeleted"),
+        ("tenant", "subscriptionid"),
+        ("name", "vmid"),
+        ("cpu", "vmcorecount"),
+        ("memory", "vmmemory:GiB"),
+    ],
+    binary: true,
+    per_job: false,
+    over: true,
+    drops: &[],
+    words: &[
+        "a virtual machine is a task, submitted when it was created; one that is there when the \
+         trace ends is deleted then",
+        "sizes of the second version are ranges: `>24` cores counts as 24; how much of a machine \
+         was used (maxcpu, avgcpu, p95maxcpu), its category and its deployment are passed over",
+    ],
+};
+
+impl Preset {
+    /// Whether a line without names, of these values, is one of an [`AZURE_VMS`] table.
+    pub(super) fn is_azure_vm(fields: &[&[u8]]) -> bool {
+        const CATEGORIES: [&str; 3] = ["Delay-insensitive", "Interactive", "Unknown"];
+        let is_number = |field: &&[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+        fields.len() == 11
+            && fields[3..5].iter().all(is_number)
+            && CATEGORIES.iter().any(|category| {
+                let field = fields[8].trim_ascii();
+                field.strip_prefix(b"\"").unwrap_or(field).starts_with(category.as_bytes())
+            })
+    }
+}

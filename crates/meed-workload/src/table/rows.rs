@@ -169,7 +169,11 @@ impl<'a> Rows<'a> {
         let unit = held.units.get(found.place).copied();
         let unit = unit.unwrap_or_else(|| AmountUnit::usual(self.units[held.kind]));
         let fail = |why, text: &[u8]| unread("amount", why, &held.source, text);
-        let (amount, per) = amounts::amount(found.text, unit, self.mapping.binary)
+        let text = match found.text {
+            [b'>', text @ ..] if self.mapping.over => text.trim_ascii(),
+            text => text,
+        };
+        let (amount, per) = amounts::amount(text, unit, self.mapping.binary)
             .map_err(|why| fail(why, found.text))?;
         let Some(factor) = found.factor else { return Ok((amount, per)) };
         let times = match is_missing(factor) {

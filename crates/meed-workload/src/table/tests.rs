@@ -423,6 +423,35 @@ fn tasks_of_alibaba_2018_are_read() {
     assert_eq!(read(text, &known), expected);
 }
 
+#[test]
+fn virtual_machines_of_azure_are_read() {
+    let text = "v/1=,sub+a,dep1,0,2591700,99.36,3.42,10.19,Delay-insensitive,4,32\n\
+                v/2=,sub+b,dep2,300,900,9.3,3.4,10.1,Interactive,>24,>64\n\
+                v/3=,sub+a,dep1,300,300,0,0,0,Unknown,1,1.75\n\
+                v/4=,sub+a,dep1,300,600,0,0,0,Unknown,1x,2\n";
+    let known = TableAssumptions { known: Some(KnownTable::AzureVms), ..options(&[]) };
+    let expected = [
+        "v/1= sub+a 0 1x 4000/32768/0 2591700",
+        "v/2= sub+b 300 1x 24000/65536/0 600",
+        "v/3= sub+a 300 1x 1000/1792/0 0",
+    ];
+    let skipping = |text: &str, options: &TableAssumptions| {
+        rows(&mut open_as(text, options, OnBadLine::Skip).unwrap())
+    };
+    assert_eq!(skipping(text, &known), expected);
+    let words = words(text, &known);
+    assert!(words.contains("`>24` cores counts as 24"), "{words}");
+    assert!(words.contains("1 row wrong"), "{words}");
+    // With a line that names them, in whatever order.
+    let named = "vmid,subscriptionid,deploymentid,vmcreated,vmdeleted,maxcpu,avgcpu,p95maxcpu,\
+                 vmcategory,vmcorecount,vmmemory\n";
+    let format = crate::format::TraceFormat::of_content(named.as_bytes());
+    assert_eq!(format, Some(crate::format::TraceFormat::AzureVms));
+    // Elsewhere `>24` is no number.
+    let csv = "user,submit,duration,cpu\nann,0,5,4\nann,0,5,4\nann,0,5,>24\n";
+    assert_eq!(skipping(csv, &options(&[])).len(), 2);
+}
+
 /// Bytes that break tables, or mean something in them.
 const ODD: &[u8] = b"\"\\,;|\t\n\r0-9:.eEzKMGni[]{}=#/*\xff\0 ";
 

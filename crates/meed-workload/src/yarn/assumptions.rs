@@ -45,31 +45,22 @@ pub struct YarnAssumptions {
 }
 
 /// Where vcores and memory stand among the resources of the cluster.
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     count: usize,
     vcores: Option<usize>,
     memory: Option<usize>,
 }
 
 impl Kinds {
-    /// Vcores and bytes of memory as the cluster counts them. All of a wide application at once
-    /// may be beyond the largest amount, and is the largest then: no node can hold either.
-    pub(super) fn demand(&self, [vcores, memory]: [u64; 2]) -> Resources {
-        let mut demand = Resources::zero(self.count);
-        let amounts = [(self.vcores, vcores.saturating_mul(1000)), (self.memory, memory)];
-        for (kind, amount) in amounts {
-            if let Some(kind) = kind {
-                demand.as_mut_slice()[kind] = amount.min(MAX_AMOUNT);
-            }
-        }
-        demand
-    }
-}
-
-impl YarnAssumptions {
-    pub(super) fn resolve(&self, kinds: &ResourceKinds) -> Result<Kinds, TraceError> {
+    /// Those that `reader`'s settings name, or the first of their kind.
+    pub(crate) fn resolve(
+        kinds: &ResourceKinds,
+        processor: Option<&str>,
+        memory: Option<&str>,
+        reader: &str,
+    ) -> Result<Kinds, TraceError> {
         let pick = |named: Option<&str>, key: &str, unit: Unit, wanted: &str| {
-            let setting = format!("the YARN reader's {key}");
+            let setting = format!("{reader} {key}");
             let found = pick_kind(kinds, named, &setting, |kind| kinds.unit(kind) == unit)?;
             match found {
                 Some(kind) if kinds.unit(kind) != unit => {
@@ -79,11 +70,34 @@ impl YarnAssumptions {
                 found => Ok(found),
             }
         };
-        let processor = self.processor_kind.as_deref();
         let vcores = pick(processor, "processor_resource", Unit::Milli, "pieces")?;
-        let memory = self.memory_kind.as_deref();
         let memory = pick(memory, "memory_resource", Unit::Bytes, "bytes")?;
         Ok(Kinds { count: kinds.len(), vcores, memory })
+    }
+
+    /// Thousandths of vcores, and bytes of memory, as the cluster counts them. All of a wide
+    /// application at once may be beyond the largest amount, and is the largest then: no node can
+    /// hold either.
+    pub(crate) fn demand(&self, [vcores, memory]: [u64; 2]) -> Resources {
+        let mut demand = Resources::zero(self.count);
+        for (kind, amount) in [(self.vcores, vcores), (self.memory, memory)] {
+            if let Some(kind) = kind {
+                demand.as_mut_slice()[kind] = amount.min(MAX_AMOUNT);
+            }
+        }
+        demand
+    }
+
+    /// What vcores and memory are called.
+    pub(crate) fn names<'a>(&self, kinds: &'a ResourceKinds) -> [&'a str; 2] {
+        [self.vcores, self.memory].map(|kind| kind.map_or("not counted", |kind| kinds.name(kind)))
+    }
+}
+
+impl YarnAssumptions {
+    pub(super) fn resolve(&self, kinds: &ResourceKinds) -> Result<Kinds, TraceError> {
+        let (processor, memory) = (self.processor_kind.as_deref(), self.memory_kind.as_deref());
+        Kinds::resolve(kinds, processor, memory, "the YARN reader's")
     }
 
     /// The choices in words; `first_ms` is the first submission, in milliseconds since 1970.
@@ -102,7 +116,7 @@ impl YarnAssumptions {
             YarnShape::Split => "one task for each vcore of it, startable one by one",
             YarnShape::Rigid => "one task that holds all of it at once",
         };
-        let name = |kind: Option<usize>| kind.map_or("not counted", |kind| kinds.name(kind));
+        let [vcores, memory] = resolved.names(kinds);
         vec![
             format!("YARN: {queue}"),
             format!(
@@ -111,9 +125,7 @@ impl YarnAssumptions {
                  list, and its master is one of its vcores"
             ),
             format!(
-                "YARN: vcores are {}; memory, spread evenly over the vcores, is {}",
-                name(resolved.vcores),
-                name(resolved.memory)
+                "YARN: vcores are {vcores}; memory, spread evenly over the vcores, is {memory}"
             ),
             "YARN: applications that have not ended, or have used nothing, are left out; run \
              times and widths are those of the scheduler of then"

@@ -22,6 +22,7 @@ mod assumptions;
 
 use meed::{ResourceKinds, Time};
 
+pub(crate) use assumptions::Kinds;
 pub use assumptions::{YarnAssumptions, YarnQueues, YarnShape};
 
 use crate::whole::Whole;
@@ -29,7 +30,6 @@ use crate::{
     BadLine, Durations, Job, JobGroup, JobLabel, JobSource, OnBadLine, SourceCounts, TraceError,
 };
 use apps::App;
-use assumptions::Kinds;
 use meed_files::open::Origin;
 
 /// Jobs of a file of YARN applications.
@@ -111,7 +111,7 @@ impl YarnSource {
         let group = JobGroup {
             stage: 0,
             count,
-            demand: self.kinds.demand(each),
+            demand: self.kinds.demand([each[0].saturating_mul(1000), each[1]]),
             duration: Durations::Same(crate::fields::span(app.micros())),
             constraints: None,
             limit: None,
