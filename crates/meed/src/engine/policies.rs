@@ -111,7 +111,7 @@ impl Engine {
         let (now, kinds) = (self.now, self.kinds.len());
         let orders = std::mem::take(&mut state.orders);
         let domain = |(index, order): (usize, &OrderState)| {
-            Domain::from_state(order, now, kinds, &format!("orders[{index}]"))
+            Domain::from_state(order, now, kinds, format_args!("orders[{index}]"))
         };
         let domains: Vec<Domain> =
             orders.iter().enumerate().map(domain).collect::<Result<_, _>>()?;
