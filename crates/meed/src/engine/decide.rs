@@ -218,6 +218,10 @@ impl Engine {
     /// The best waiting group of the leaf among those whose shape is not known to be blocked and
     /// that stay within the maximum shares.
     pub(super) fn choose_group(&mut self, leaf: QueueRow) -> Candidate {
+        // A placement that draws draws for each shape that is looked at: in their order.
+        if self.ready.is_wide(leaf) && !self.room.draws() {
+            return self.choose_of_many(leaf);
+        }
         let mut best: Option<(Key, u32)> = None;
         let mut node = None;
         // With many shapes, those that fit nowhere are found on the way: one walk for each would be
@@ -274,7 +278,13 @@ impl Engine {
     /// What a leaf that leaves the walk waits for.
     pub(super) fn note_parked(&mut self, leaf: QueueRow) {
         let mut least: Option<Resources> = None;
-        for i in 0..self.ready.buckets(leaf).len() {
+        let mut each = 0..self.ready.buckets(leaf).len();
+        if !self.tree.has_maximums()
+            && let Some(known) = self.ready.least_in(leaf)
+        {
+            (least, each) = (Some(Resources::new(&known.as_slice()[..self.kinds.len()])), 0..0);
+        }
+        for i in each {
             let bucket = &self.ready.buckets(leaf)[i];
             if bucket.is_empty() {
                 continue;

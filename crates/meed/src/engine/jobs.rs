@@ -203,7 +203,8 @@ impl Engine {
         if !self.ready.is_listed(slot) {
             let key = self.group_key(slot);
             let shape = self.work.group(slot).turn();
-            if self.ready.list(leaf, slot, shape, self.room.demand(shape), key) {
+            let (room, demand) = (&self.room, self.room.demand(shape));
+            if self.ready.list(leaf, slot, shape, demand, key, |shape| room.asks(shape)) {
                 self.note_waiting(leaf, shape, true);
             }
         }

@@ -27,6 +27,7 @@ mod guard;
 mod holds;
 mod jobs;
 mod live;
+mod many;
 mod nodes;
 mod offer;
 mod parts;

@@ -10,7 +10,7 @@ use super::Engine;
 use super::books::Books;
 use super::decide::capped_by;
 use super::holds::Holds;
-use super::ready::{AT_ONCE, Bucket, Ready, bound};
+use super::ready::{AT_ONCE, Bucket, Ready, Wide, bound};
 use super::room::Room;
 use super::tree::Tree;
 use crate::order::key::Key;
@@ -171,16 +171,51 @@ impl Parts<'_> {
 
     /// Whether something of `leaf` fits on one of `nodes`, and may start.
     fn starts_on(&self, leaf: QueueRow, nodes: &[NodeRow]) -> Helped {
+        if let Some(wide) = self.ready.wide(leaf) {
+            return self.one_of_many_starts_on(leaf, wide, nodes);
+        }
         let mut helped = Helped::Not;
         for bucket in self.ready.buckets(leaf).iter().filter(|bucket| !bucket.is_empty()) {
-            if !nodes.iter().any(|&node| self.room.fits(bucket.shape(), bucket.demand(), node)) {
-                continue;
+            match self.bucket_starts_on(leaf, bucket, nodes) {
+                Helped::Starts => return Helped::Starts,
+                Helped::Capped => helped = Helped::Capped,
+                Helped::Not => {}
             }
-            if self.capped_by(leaf, bucket).is_none() {
-                return Helped::Starts;
-            }
-            helped = Helped::Capped;
         }
         helped
+    }
+
+    fn bucket_starts_on(&self, leaf: QueueRow, bucket: &Bucket, nodes: &[NodeRow]) -> Helped {
+        if !nodes.iter().any(|&node| self.room.fits(bucket.shape(), bucket.demand(), node)) {
+            return Helped::Not;
+        }
+        match self.capped_by(leaf, bucket) {
+            None => Helped::Starts,
+            Some(_) => Helped::Capped,
+        }
+    }
+
+    /// The same of a leaf with many shapes: only those are looked at that may fit by what they ask
+    /// for.
+    fn one_of_many_starts_on(&self, leaf: QueueRow, wide: &Wide, nodes: &[NodeRow]) -> Helped {
+        let rooms = self.room.offers_of(nodes);
+        let mut capped = false;
+        for tree in [&wide.open, &wide.shut] {
+            let found = tree.first_helped(&rooms, None, |at| {
+                let bucket = &self.ready.buckets(leaf)[at.index()];
+                match self.bucket_starts_on(leaf, bucket, nodes) {
+                    Helped::Starts => {
+                        return self.ready.first_group(leaf, at.index()).map(|it| it.0);
+                    }
+                    Helped::Capped => capped = true,
+                    Helped::Not => {}
+                }
+                None
+            });
+            if found.is_some() {
+                return Helped::Starts;
+            }
+        }
+        if capped { Helped::Capped } else { Helped::Not }
     }
 }

@@ -62,6 +62,11 @@ pub trait Placement: Send {
     /// another.
     fn set_pool(&mut self, _pool: &Resources) {}
 
+    /// Whether it draws: then how often it is asked, and in what order, decides too.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// What its next draws depend on, for placements that draw.
     fn random_state(&self) -> u64 {
         0

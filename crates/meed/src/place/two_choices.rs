@@ -88,6 +88,10 @@ impl Placement for TwoChoices {
         self.pool = *pool;
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn random_state(&self) -> u64 {
         self.state
     }

@@ -310,22 +310,30 @@ impl Engine {
     /// A task of this shape starts on the node, and takes its room.
     #[inline]
     pub(super) fn note_start_on(&mut self, node: NodeRow, shape: ShapeId) {
+        if self.holds.is_none() {
+            return;
+        }
         self.touch_node(node, false);
-        if self.holds.as_ref().is_some_and(|holds| holds.kept.contains_key(&node)) {
-            let (now, need) = (self.now, self.need(shape));
-            let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(&node));
-            kept.expect("it is there").starts(now, &need);
+        let (now, need) = (self.now, self.need(shape));
+        let holds = self.holds.as_mut().expect("it makes reservations");
+        holds.outlook.starts(now, node, &need);
+        if let Some(kept) = holds.kept.get_mut(&node) {
+            kept.starts(now, &need);
         }
     }
 
     /// A task of this shape, which began at `started`, has given back its room on the node.
     #[inline]
     pub(super) fn note_end_on(&mut self, node: NodeRow, shape: ShapeId, started: Time) {
+        if self.holds.is_none() {
+            return;
+        }
         self.touch_node(node, true);
-        if self.holds.as_ref().is_some_and(|holds| holds.kept.contains_key(&node)) {
-            let (now, need) = (self.now, self.need(shape));
-            let kept = self.holds.as_mut().and_then(|holds| holds.kept.get_mut(&node));
-            kept.expect("it is there").ends(now, started, &need);
+        let (now, need) = (self.now, self.need(shape));
+        let holds = self.holds.as_mut().expect("it makes reservations");
+        holds.outlook.ends(node, &need);
+        if let Some(kept) = holds.kept.get_mut(&node) {
+            kept.ends(now, started, &need);
         }
     }
 
@@ -363,6 +371,7 @@ impl Engine {
     pub(super) fn upset_node(&mut self, node: NodeRow, freed: bool) {
         self.touch_node(node, freed);
         if let Some(holds) = &mut self.holds {
+            holds.outlook.upset(node);
             holds.kept.remove(&node);
             holds.pushed.insert(node);
         }

@@ -10,13 +10,19 @@
 //! most of min(s a, b) as well, for seven s: whoever has less than that of both lacks of one. So a
 //! subtree is passed over without a look at its nodes, and the best is that of a scan.
 //!
+//! A start or an end is told: ever(node) follows from what is free and from a sum that is kept, of
+//! what tasks hold there whose end is known, and first(node) only falls by a start. After an end it
+//! may be too early, until a search would take the node for it, or time reaches it: then the tasks
+//! there are read anew.
+//!
 //! Invariant: what the tree says is never worse than what is true, for nodes that were not touched
-//! since it was brought up to date. Cost: O(tasks on the node + log nodes) for each that was
-//! touched since the last search; a search looks at few nodes but for those as good as the best. A
-//! change of the pool is a look at all.
+//! since it was brought up to date. Cost: O(log nodes) for each that was touched since the last
+//! search, and O(tasks on the node) where they are read anew, once for each end at most; a search
+//! looks at few nodes but for those as good as the best. A change of the pool is a look at all.
 
 use super::kept::expected_end;
 use super::plan::PARTS;
+use super::profile::Need;
 use crate::engine::Engine;
 use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::NodeRow;
@@ -42,8 +48,14 @@ pub(super) struct Outlook {
     most: Vec<u64>,
     /// What all nodes had when it was made.
     total: Resources,
+    /// What tasks hold on each node whose end is known, kind by kind.
+    known: Vec<u64>,
+    /// Whether `first` may be too early.
+    early: Vec<bool>,
     /// Nodes that were touched since.
     touched: Vec<NodeRow>,
+    /// Those of which it is not known what happened.
+    upset: Vec<NodeRow>,
 }
 
 /// s a, rounded up.
@@ -52,17 +64,58 @@ fn along(direction: u32, amount: u64) -> u64 {
 }
 
 impl Outlook {
-    /// Something happened on the node.
+    /// What is free on the node has changed.
     #[inline]
     pub(super) fn touch(&mut self, node: NodeRow) {
         if self.touched.len() >= self.leaves {
             // All are looked at next time.
             self.leaves = 0;
             self.touched.clear();
+            self.upset.clear();
         }
         if self.leaves > 0 {
             self.touched.push(node);
         }
+    }
+
+    /// What runs there may be other than was told.
+    pub(super) fn upset(&mut self, node: NodeRow) {
+        if self.leaves > 0 {
+            self.upset.push(node);
+        }
+    }
+
+    /// A task starts on the node, which is touched.
+    #[inline]
+    pub(super) fn starts(&mut self, now: Time, node: NodeRow, need: &Need) {
+        if need.limit.is_none() || node.index() >= self.leaves {
+            return;
+        }
+        let sums = self.known[node.index() * self.kinds..].iter_mut();
+        sums.zip(need.demand.as_slice()).for_each(|(sum, of)| *sum = sum.wrapping_add(*of));
+        if let Some(end) = expected_end(now, need.limit, now) {
+            let first = &mut self.first[self.leaves + node.index()];
+            *first = end.min(*first);
+        }
+    }
+
+    /// A task has ended on the node, which is touched.
+    #[inline]
+    pub(super) fn ends(&mut self, node: NodeRow, need: &Need) {
+        if need.limit.is_none() || node.index() >= self.leaves {
+            return;
+        }
+        let sums = self.known[node.index() * self.kinds..].iter_mut();
+        sums.zip(need.demand.as_slice()).for_each(|(sum, of)| *sum = sum.wrapping_sub(*of));
+        self.early[node.index()] = true;
+    }
+
+    /// Whether it is known that nothing is expected to end on the node.
+    pub(super) fn expects_no_end(&self, node: NodeRow) -> bool {
+        let known = self.known.get(node.index() * self.kinds..);
+        let sums = known.and_then(|known| known.get(..self.kinds));
+        let told = self.leaves > 0 && self.upset.is_empty();
+        told && sums.is_some_and(|sums| sums.iter().all(|sum| *sum == 0))
     }
 
     /// Rows of nodes have moved.
@@ -76,6 +129,8 @@ impl Outlook {
         if self.leaves == 0 || nodes > self.leaves || self.total != *engine.room.total() {
             return self.make(engine, nodes);
         }
+        let upset = std::mem::take(&mut self.upset);
+        upset.into_iter().for_each(|node| self.read(engine, node));
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         touched.dedup();
@@ -87,7 +142,7 @@ impl Outlook {
             while vertex < self.leaves {
                 vertex = 2 * vertex + usize::from(self.first[2 * vertex] > engine.now);
             }
-            self.set(engine, self.node(vertex));
+            self.read_and_set(engine, self.node(vertex));
         }
     }
 
@@ -98,8 +153,12 @@ impl Outlook {
         self.first = vec![Time::MAX; 2 * self.leaves];
         self.most = vec![0; 2 * self.leaves * self.columns];
         self.total = *engine.room.total();
+        self.known = vec![0; self.leaves * self.kinds];
+        self.early = vec![false; self.leaves];
         self.touched.clear();
+        self.upset.clear();
         for row in (0..nodes as u32).map(NodeRow) {
+            self.read(engine, row);
             self.set_leaf(engine, row);
         }
         for vertex in (1..self.leaves).rev() {
@@ -119,21 +178,40 @@ impl Outlook {
         }
     }
 
-    fn set_leaf(&mut self, engine: &Engine, node: NodeRow) {
-        let (mut first, mut ever) = (Time::MAX, engine.room.balance(node));
+    fn read_and_set(&mut self, engine: &Engine, node: NodeRow) {
+        self.read(engine, node);
+        self.set(engine, node);
+    }
+
+    /// Reads what runs on the node.
+    fn read(&mut self, engine: &Engine, node: NodeRow) {
+        let at = node.index();
+        let sums = &mut self.known[at * self.kinds..][..self.kinds];
+        sums.fill(0);
+        let mut first = Time::MAX;
         for task in engine.work.on_node(node) {
-            let end = expected_end(task.started, engine.room.limit(task.shape), engine.now);
-            let Some(end) = end else { continue };
-            first = first.min(end);
+            let limit = engine.room.limit(task.shape);
+            if limit.is_none() {
+                continue;
+            }
+            let end = expected_end(task.started, limit, engine.now);
+            first = first.min(end.unwrap_or(Time::MAX));
             let demand = engine.room.demand(task.shape).as_slice();
-            ever.iter_mut().zip(demand).for_each(|(ever, &amount)| *ever += i128::from(amount));
+            sums.iter_mut().zip(demand).for_each(|(sum, of)| *sum = sum.wrapping_add(*of));
         }
+        self.first[self.leaves + at] = first;
+        self.early[at] = false;
+    }
+
+    fn set_leaf(&mut self, engine: &Engine, node: NodeRow) {
+        let free = engine.room.balance(node);
+        let known = &self.known[node.index() * self.kinds..];
         let row = self.columns_of(|kind, total| {
-            let ever = u64::try_from(ever[kind].max(0)).unwrap_or(u64::MAX);
+            let ever = free[kind] + i128::from(known[kind]);
+            let ever = u64::try_from(ever.max(0)).unwrap_or(u64::MAX);
             parts(ever).div_ceil(u128::from(total))
         });
         let leaf = self.leaves + node.index();
-        self.first[leaf] = first;
         self.most[leaf * self.columns..][..self.columns].copy_from_slice(&row[..self.columns]);
     }
 
@@ -180,10 +258,11 @@ impl Outlook {
     /// Asks `look` for nodes that may fit at a known time. It is told a node, the soonest instant
     /// for it and whether that is a node or the first of several, and says whether it may be so.
     pub(super) fn search_known(
-        &self,
+        &mut self,
+        engine: &Engine,
         demand: &Resources,
         mut may_be: impl FnMut(Time, NodeRow) -> bool,
-        mut look: impl FnMut(NodeRow),
+        mut look: impl FnMut(NodeRow, bool),
     ) {
         let needs = self.columns_of(|kind, total| parts(demand.get(kind)) / u128::from(total));
         let mut vertices = vec![1];
@@ -194,7 +273,14 @@ impl Outlook {
                 continue;
             }
             if vertex >= self.leaves {
-                look(self.node(vertex));
+                let node = self.node(vertex);
+                if self.early[node.index()] {
+                    // It is seen anew.
+                    self.read_and_set(engine, node);
+                    vertices.push(vertex);
+                } else {
+                    look(node, false);
+                }
                 continue;
             }
             // The one with the earlier instant is looked at first.
@@ -209,7 +295,7 @@ impl Outlook {
         &self,
         demand: &Resources,
         mut may_be: impl FnMut(u128, NodeRow) -> bool,
-        mut look: impl FnMut(NodeRow),
+        mut look: impl FnMut(NodeRow, bool),
     ) {
         let part = |kind: usize, total: u64| parts(demand.get(kind)) / u128::from(total);
         let needs = self.columns_of(part);
@@ -219,7 +305,8 @@ impl Outlook {
                 continue;
             }
             if vertex >= self.leaves {
-                look(self.node(vertex));
+                let node = self.node(vertex);
+                look(node, self.expects_no_end(node));
                 continue;
             }
             let child = |vertex: usize| (self.missing(vertex, &needs), vertex);

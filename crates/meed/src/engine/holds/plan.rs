@@ -92,6 +92,15 @@ impl Engine {
         }
     }
 
+    /// The same on a node without holds, where nothing is expected to end.
+    fn rank_as_it_is(&self, node: NodeRow, need: &Need) -> Rank {
+        let free = self.room.balance(node);
+        match need.fits(&free) {
+            true => (false, self.now, 0),
+            false => self.rank_missing(&lacks(&need.demand, &free)),
+        }
+    }
+
     /// The same on a node without holds, where room only comes: by its tasks alone.
     fn rank_of_tasks(&self, node: NodeRow, need: &Need) -> Rank {
         let mut free = self.room.balance(node);
@@ -539,11 +548,20 @@ impl<'a> Plan<'a> {
         Some(((!unknown).then_some(at), smallvec![(node.or(own)?, 1)]))
     }
 
-    /// Whether a node is better than the best is seen by its profile.
-    fn look(&mut self, shape: ShapeId, need: &Need, node: NodeRow, best: &Cell<Best>) {
-        if self.engine.room.could_start(shape, node) {
-            let engine = self.engine;
-            offer(best, engine.rank(&self.at(node).profile, need), node);
+    /// Whether a node is better than the best is seen by its profile; where nothing is held on it,
+    /// by what runs there.
+    fn look(&self, shape: ShapeId, need: &Need, node: NodeRow, best: &Cell<Best>) {
+        let engine = self.engine;
+        if node.index() >= engine.room.nodes() {
+            return;
+        }
+        let rank = match self.kept.get(&node) {
+            Some(kept) => engine.rank(&kept.profile, need),
+            None if self.outlook.expects_no_end(node) => engine.rank_as_it_is(node, need),
+            None => engine.rank_of_tasks(node, need),
+        };
+        if is_better(best, rank, node) && engine.room.could_start(shape, node) {
+            best.set(Some((rank, Some(node))));
         }
     }
 
@@ -557,24 +575,31 @@ impl<'a> Plan<'a> {
         for node in aside {
             self.look(shape, need, node, best);
         }
+        // It is read while it answers.
+        let mut outlook = std::mem::take(&mut self.outlook);
         let (engine, known) = (self.engine, &self.kept);
-        let look = |node: NodeRow| {
-            if !known.contains_key(&node) && engine.room.could_start(shape, node) {
-                offer(best, engine.rank_of_tasks(node, need), node);
+        let look = |node: NodeRow, no_end: bool| {
+            // The tree has places for more nodes than there are.
+            if known.contains_key(&node) || node.index() >= engine.room.nodes() {
+                return;
+            }
+            let rank = match no_end {
+                true => engine.rank_as_it_is(node, need),
+                false => engine.rank_of_tasks(node, need),
+            };
+            if is_better(best, rank, node) && engine.room.could_start(shape, node) {
+                best.set(Some((rank, Some(node))));
             }
         };
-        let may_be = |rank, node| best.get().is_none_or(|best| (rank, Some(node)) < best);
+        let may_be = |rank, node| is_better(best, rank, node);
         let known_at = |at, node| may_be((false, at, 0), node);
-        self.outlook.search_known(&need.demand, known_at, look);
+        outlook.search_known(engine, &need.demand, known_at, look);
         let missing = |missing, node| may_be((true, Time::MAX, missing), node);
-        self.outlook.search_missing(&need.demand, missing, look);
+        outlook.search_missing(&need.demand, missing, look);
+        self.outlook = outlook;
     }
 }
 
-/// The better of two places is the best.
-fn offer(best: &Cell<Best>, rank: Rank, node: NodeRow) {
-    let place = (rank, Some(node));
-    if best.get().is_none_or(|best| place < best) {
-        best.set(Some(place));
-    }
+fn is_better(best: &Cell<Best>, rank: Rank, node: NodeRow) -> bool {
+    best.get().is_none_or(|best| (rank, Some(node)) < best)
 }

@@ -46,6 +46,11 @@ impl LeastTree {
         &self.row(place)[1..]
     }
 
+    /// The least amounts of all.
+    pub(super) fn least_of_all(&self) -> &[u64] {
+        &self.vertex(1)[1..]
+    }
+
     /// Puts a row at a place of a new tree, to be followed by [`LeastTree::pull_all`].
     pub(super) fn put(&mut self, place: usize, row: &[u64]) {
         self.vertex_mut(self.places + place).copy_from_slice(row);

@@ -10,8 +10,10 @@
 mod least_tree;
 mod parked;
 mod state;
+mod wide;
 
 pub(super) use parked::{AT_ONCE, bound};
+pub(super) use wide::{Place, Wide};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +84,8 @@ pub(super) struct Ready {
     capped: BTreeMap<QueueRow, BTreeSet<QueueRow>>,
     /// Leaves to be put back into the walk: a maximum share has room.
     woken: Vec<QueueRow>,
+    /// What is known of leaves in which many shapes wait.
+    wide: BTreeMap<QueueRow, Box<Wide>>,
 }
 
 impl Ready {
@@ -95,6 +99,7 @@ impl Ready {
             parked: Parked::new(kinds),
             capped: BTreeMap::new(),
             woken: Vec::new(),
+            wide: BTreeMap::new(),
         }
     }
 
@@ -301,7 +306,7 @@ impl Ready {
     }
 
     /// Puts a waiting group that is not listed into its leaf's bucket; whether it is the first
-    /// there.
+    /// there. `asks`: what tasks of a shape ask for.
     pub(super) fn list(
         &mut self,
         leaf: QueueRow,
@@ -309,12 +314,14 @@ impl Ready {
         shape: ShapeId,
         demand: &Resources,
         key: Key,
+        asks: impl Fn(ShapeId) -> Resources,
     ) -> bool {
         if slot as usize >= self.group_places.len() {
             self.group_places.resize(slot as usize + 1, ABSENT);
         }
+        let found = self.bucket_of(leaf, shape);
         let buckets = &mut self.rows[leaf.index()].buckets;
-        let bucket = match buckets.iter().position(|bucket| bucket.shape == shape) {
+        let bucket = match found {
             Some(found) => found,
             None => {
                 buckets.push(Bucket { shape, demand: *demand, groups: Heap::default() });
@@ -325,6 +332,9 @@ impl Ready {
         buckets[bucket].demand = *demand;
         let first = buckets[bucket].groups.is_empty();
         buckets[bucket].groups.push(key, slot, &mut self.group_places);
+        if self.is_wide(leaf) {
+            self.note_listed(leaf, bucket, first, asks);
+        }
         first
     }
 
@@ -332,24 +342,27 @@ impl Ready {
     /// buckets go when there are many.
     pub(super) fn unlist(&mut self, leaf: QueueRow, slot: u32, shape: ShapeId) -> bool {
         const KEPT: usize = 4;
+        let found = self.bucket_of(leaf, shape).expect("a waiting group is listed");
+        let was_wide = self.is_wide(leaf);
         let buckets = &mut self.rows[leaf.index()].buckets;
-        let found = buckets
-            .iter()
-            .position(|bucket| bucket.shape == shape)
-            .expect("a waiting group is listed");
         buckets[found].groups.remove(slot, &mut self.group_places);
         let last = buckets[found].groups.is_empty();
-        if last && buckets.len() > KEPT {
+        let gone = last && buckets.len() > KEPT;
+        if gone {
             buckets.swap_remove(found);
+        }
+        if was_wide {
+            self.note_unlisted(leaf, found, shape, gone);
         }
         last
     }
 
     /// Stores a new key of a listed group.
     pub(super) fn update_group(&mut self, leaf: QueueRow, slot: u32, shape: ShapeId, key: Key) {
-        let buckets = &mut self.rows[leaf.index()].buckets;
-        if let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.shape == shape) {
-            bucket.groups.update(key, slot, &mut self.group_places);
+        let Some(bucket) = self.bucket_of(leaf, shape) else { return };
+        self.update_in(leaf, bucket, slot, key);
+        if self.is_wide(leaf) {
+            self.note_rekeyed(leaf, bucket);
         }
     }
 

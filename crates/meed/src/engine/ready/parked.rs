@@ -25,7 +25,7 @@ use crate::spec::QueueRow;
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Parked {
+pub(in crate::engine) struct Parked {
     kinds: usize,
     tree: LeastTree,
     /// For each leaf its place in the tree.
@@ -189,15 +189,20 @@ impl Parked {
         (self.came, self.hand) = (0, 0);
     }
 
+    /// The least of each kind that one of them waits for.
+    pub(super) fn least(&self) -> Option<&[u64]> {
+        (!self.is_empty()).then(|| self.tree.least_of_all())
+    }
+
     /// Whether no leaf waits for room.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::engine) fn is_empty(&self) -> bool {
         self.parked == 0
     }
 
     /// Of the leaves that one of `rooms` helps the one with the smallest key, below `below`.
     /// `key_of` tells the key of one whose least amounts fit, if something of it does start there.
-    pub(super) fn first_helped(
+    pub(in crate::engine) fn first_helped(
         &self,
         rooms: &[Resources],
         below: Option<Key>,

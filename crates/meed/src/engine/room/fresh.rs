@@ -40,7 +40,7 @@ impl Room {
     /// Whether a task whose shape is blocked fits on `node`.
     #[inline]
     fn helps_blocked(&self, node: NodeRow) -> bool {
-        self.shapes.any_blocked_fits(&self.most_open(node), |shape| self.lets_in(shape, node))
+        self.shapes.any_blocked_fits(&self.offers(node), |shape| self.lets_in(shape, node))
     }
 
     /// Whether tasks of this shape may be on `node`, where there is room enough for one.
@@ -95,6 +95,21 @@ impl Room {
             || self.fits_fresh(shape, demand)
     }
 
+    /// Whether a shape is known to fit nowhere, but perhaps on fresh nodes.
+    pub(in crate::engine) fn is_blocked(&self, shape: ShapeId) -> bool {
+        self.shapes.is_blocked(shape)
+    }
+
+    /// How many shapes were ever opened.
+    pub(in crate::engine) fn opened(&self) -> u64 {
+        self.shapes.opened()
+    }
+
+    /// Those after the first `told`; `None`: too many to be told.
+    pub(in crate::engine) fn opened_since(&self, told: u64) -> Option<&[ShapeId]> {
+        self.shapes.opened_since(told)
+    }
+
     #[inline]
     fn fits_fresh(&self, shape: ShapeId, demand: &Resources) -> bool {
         self.fresh.iter().any(|&node| self.fits(shape, demand, node))
@@ -102,8 +117,9 @@ impl Room {
 
     /// Blocked shapes that fit on `node` are blocked no more.
     pub(in crate::engine) fn open_shapes(&mut self, node: NodeRow) {
+        let offers = self.offers(node);
         let mut shapes = std::mem::take(&mut self.shapes);
-        shapes.unblock(&self.most_open(node), |shape| self.lets_in(shape, node));
+        shapes.unblock(&offers, |shape| self.lets_in(shape, node));
         self.shapes = shapes;
     }
 

@@ -6,6 +6,7 @@
 //!
 //! Invariant: the placement and the shapes hear of every change of what is free on a node.
 
+mod asks;
 mod demand_list;
 mod fresh;
 mod gangs;
@@ -14,6 +15,7 @@ mod rules;
 mod shapes;
 mod state;
 
+pub(super) use asks::Offers;
 pub(super) use openings::Openings;
 pub(super) use rules::RulesId;
 pub(super) use shapes::ShapeId;
@@ -82,6 +84,7 @@ impl Room {
     /// From the start on, tasks are told apart by how long they may run.
     pub(super) fn tell_limits(&mut self) {
         self.tells_limits = true;
+        self.shapes.tell_limits();
     }
 
     /// A node, with what it is and whether it is up.
@@ -510,6 +513,11 @@ impl Room {
         if full && (self.openings.is_empty() || self.find_opening(shape, false).is_none()) {
             self.shapes.block(shape);
         }
+    }
+
+    /// Whether the placement draws.
+    pub(super) fn draws(&self) -> bool {
+        self.place.draws()
     }
 
     /// Why the placement picks as it does.

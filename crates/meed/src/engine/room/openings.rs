@@ -35,18 +35,6 @@ impl Room {
         self.tell_free(node);
     }
 
-    /// What somebody may take of `node` at most: of one with holds, who takes it shortest.
-    #[inline]
-    pub(super) fn most_open(&self, node: NodeRow) -> Resources {
-        let mut free = self.cluster.free(node);
-        if !self.openings.is_empty()
-            && let Some((_, most)) = self.openings.get(&node).and_then(|all| all.first())
-        {
-            free.lower(most);
-        }
-        free
-    }
-
     /// What may be taken of a node with holds.
     pub(in crate::engine) fn openings(&self, node: NodeRow) -> &[(Time, Resources)] {
         self.openings.get(&node).map_or(&[], Vec::as_slice)

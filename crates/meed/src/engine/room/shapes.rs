@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 
+use super::asks::asked;
 use super::demand_list::DemandList;
 use super::rules::RulesId;
 use crate::gang::Turn;
@@ -69,7 +70,15 @@ pub(super) struct Shapes {
     /// Shapes that have waiting tasks and are not blocked.
     startable: usize,
     last: Option<ShapeId>,
+    /// Whether how long tasks may run is one kind more (`asks`).
+    tells_limits: bool,
+    /// Those that were blocked and are no more, the latest last; and how many came before these.
+    opened: Vec<ShapeId>,
+    opened_before: u64,
 }
+
+/// So many that were opened are told one by one.
+const OPENED: usize = 1 << 12;
 
 impl Shapes {
     /// Whether tasks of this demand without constraints are known, and possible.
@@ -147,9 +156,41 @@ impl Shapes {
         }
         // Nobody tells it of room from now on.
         match std::mem::take(&mut shape.blocked) {
-            true => self.unlist_blocked(id),
+            true => {
+                self.unlist_blocked(id);
+                self.note_opened(id);
+            }
             false => self.startable -= 1,
         }
+    }
+
+    /// From the start on, tasks are told apart by how long they may run.
+    pub(super) fn tell_limits(&mut self) {
+        self.tells_limits = true;
+    }
+
+    fn note_opened(&mut self, id: ShapeId) {
+        if self.opened.len() >= OPENED {
+            self.opened_before += self.opened.len() as u64;
+            self.opened.clear();
+        }
+        self.opened.push(id);
+    }
+
+    /// How many shapes were ever opened.
+    pub(super) fn opened(&self) -> u64 {
+        self.opened_before + self.opened.len() as u64
+    }
+
+    /// Those that were opened after the first `told`; `None`: too many to be told.
+    pub(super) fn opened_since(&self, told: u64) -> Option<&[ShapeId]> {
+        let from = told.checked_sub(self.opened_before)?;
+        self.opened.get(from as usize..)
+    }
+
+    fn asks(&self, id: ShapeId) -> Resources {
+        let shape = &self[id];
+        asked(&shape.demand, shape.key.limit, self.tells_limits)
     }
 
     /// Whether a task waits whose shape is not blocked.
@@ -172,35 +213,47 @@ impl Shapes {
         if shape.waiting > 0 && !shape.blocked {
             shape.blocked = true;
             self.startable -= 1;
-            self.blocked.insert(&shape.demand, id.0);
+            let asks = asked(&shape.demand, shape.key.limit, self.tells_limits);
+            self.blocked.insert(&asks, id.0);
         }
     }
 
     fn unlist_blocked(&mut self, id: ShapeId) {
-        self.blocked.remove(&self.shapes[id.0 as usize].demand, id.0);
+        let asks = self.asks(id);
+        self.blocked.remove(&asks, id.0);
     }
 
-    /// Whether a task waits whose shape is blocked, would fit into `free` and is allowed there.
+    /// Whether a task waits whose shape is blocked, would fit into one of `offers` and is allowed
+    /// there.
+    #[inline]
     pub(super) fn any_blocked_fits(
         &self,
-        free: &Resources,
+        offers: &[Resources],
         allowed: impl Fn(&Shape) -> bool,
     ) -> bool {
-        self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)]))
+        let fits = |free| self.blocked.any_fitting(free, |id| allowed(&self[ShapeId(id)]));
+        offers.iter().any(fits)
     }
 
-    /// A node has `free`: the shapes of waiting tasks that fit and are allowed there are blocked no
-    /// more.
-    pub(super) fn unblock(&mut self, free: &Resources, allowed: impl Fn(&Shape) -> bool) {
+    /// A node has `offers`: the shapes of waiting tasks that fit and are allowed there are blocked
+    /// no more.
+    pub(super) fn unblock(&mut self, offers: &[Resources], allowed: impl Fn(&Shape) -> bool) {
         let mut fitting = Vec::new();
-        self.blocked.any_fitting(free, |id| {
-            fitting.extend(allowed(&self[ShapeId(id)]).then_some(ShapeId(id)));
-            false
-        });
+        for free in offers {
+            self.blocked.any_fitting(free, |id| {
+                fitting.extend(allowed(&self[ShapeId(id)]).then_some(ShapeId(id)));
+                false
+            });
+        }
+        if offers.len() > 1 {
+            fitting.sort_unstable();
+            fitting.dedup();
+        }
         for id in fitting {
             self.unlist_blocked(id);
             self.get_mut(id).blocked = false;
             self.startable += 1;
+            self.note_opened(id);
         }
     }
 

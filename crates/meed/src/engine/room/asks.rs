@@ -1,0 +1,89 @@
+//! What tasks ask of a node and what it has for them, as amounts that are compared kind by kind.
+//!
+//! Where room is held for somebody, how long a task may run decides as well as what it asks for
+//! (`openings`). So time is one kind more there, the last:
+//!
+//! > asks(shape)  = (demand, limit)
+//! >
+//! > offers(node) = (room_i, until_i - now) for each opening i
+//!
+//! A task whose shape fits into none of a node's offers fits nowhere on it. Where tasks have as many
+//! kinds as there can be, time is left out: then the offers say less.
+
+use smallvec::SmallVec;
+
+use super::{Room, ShapeId};
+use crate::resources::{MAX_KINDS, Resources};
+use crate::spec::NodeRow;
+use crate::time::{Span, Time};
+
+/// What a node has, by how long it is taken.
+pub(in crate::engine) type Offers = SmallVec<[Resources; 1]>;
+
+/// Of whoever may run as long as he likes. More than that is nobody's.
+const FOREVER: u64 = u64::MAX - 1;
+
+/// Openings that are told apart: the others are one.
+const MANY: usize = 8;
+
+/// Amounts, and for how long.
+fn lasting(amounts: &Resources, micros: u64) -> Resources {
+    let kinds = amounts.kinds();
+    if kinds == MAX_KINDS {
+        return *amounts;
+    }
+    let mut all = [micros; MAX_KINDS];
+    all[..kinds].copy_from_slice(amounts.as_slice());
+    Resources::new(&all[..=kinds])
+}
+
+/// What tasks of this demand ask for.
+pub(super) fn asked(demand: &Resources, limit: Option<Span>, tells_limits: bool) -> Resources {
+    match tells_limits {
+        true => lasting(demand, limit.map_or(FOREVER, |limit| limit.as_micros().min(FOREVER))),
+        false => *demand,
+    }
+}
+
+impl Room {
+    /// See the module.
+    pub(in crate::engine) fn asks(&self, shape: ShapeId) -> Resources {
+        let row = &self.shapes[shape];
+        asked(&row.demand, row.key.limit, self.tells_limits)
+    }
+
+    /// The amounts of `room`, for ever.
+    pub(in crate::engine) fn for_ever(&self, room: &Resources) -> Resources {
+        asked(room, None, self.tells_limits)
+    }
+
+    /// See the module.
+    pub(super) fn offers(&self, node: NodeRow) -> Offers {
+        let mut offers = Offers::new();
+        self.add_offers(node, &mut offers);
+        offers
+    }
+
+    /// The same of several nodes.
+    pub(in crate::engine) fn offers_of(&self, nodes: &[NodeRow]) -> Offers {
+        let mut offers = Offers::new();
+        nodes.iter().for_each(|&node| self.add_offers(node, &mut offers));
+        offers
+    }
+
+    fn add_offers(&self, node: NodeRow, offers: &mut Offers) {
+        let free = self.cluster.free(node);
+        let openings = if self.openings.is_empty() { None } else { self.openings.get(&node) };
+        let Some(openings) = openings else { return offers.push(self.for_ever(&free)) };
+        for (number, (until, room)) in openings.iter().enumerate().take(MANY) {
+            let mut room = *room;
+            room.lower(&free);
+            let all_others = number + 1 == MANY;
+            let micros = match *until == Time::MAX || all_others {
+                true => FOREVER,
+                false => until.saturating_since(self.now).as_micros(),
+            };
+            offers.push(lasting(&room, micros));
+        }
+    }
+}
