@@ -8,6 +8,7 @@ use meed_sim::log::Log;
 use meed_sim::mapreduce;
 use meed_sim::scenario::Scenario;
 use meed_workload::OnBadLine;
+use serde_json::json;
 
 use crate::exit::Failure;
 
@@ -37,22 +38,24 @@ impl BenchRequest {
         shrink: u32,
     ) -> Result<mapreduce::MapReduceSetup, Failure> {
         let node = |cores: u32| {
-            format!(
-                "[[mapreduce.node]]\nname = \"c{cores}\"\ncount = {}\ncores = \
-                 {cores}\ndisk_bytes_per_s = \"60MB\"\n\
-                 network_bytes_per_s = \"100MB\"\n",
-                self.nodes
-            )
+            json!({
+                "name": format!("c{cores}"),
+                "count": self.nodes,
+                "cores": cores,
+                "disk_bytes_per_s": "60MB",
+                "network_bytes_per_s": "100MB",
+            })
         };
-        let text = format!(
-            "[mapreduce]\n{}{}{}[[mapreduce.request]]\nqueue = \"a\"\ninput = \
-             \"{}GB\"\n[[queue]]\nname = \"a\"\n",
-            node(2),
-            node(4),
-            node(8),
-            self.input_gb / shrink
-        );
-        let scenario = Scenario::parse("bench", &text, Path::new(""), &[], OnBadLine::Stop)?;
+        let nodes = [2, 4, 8].map(node);
+        let input = format!("{}GB", self.input_gb / shrink);
+        let data = json!({
+            "mapreduce": {
+                "node": nodes,
+                "request": [{ "queue": "a", "input": input }],
+            },
+            "queue": [{ "name": "a" }],
+        });
+        let scenario = Scenario::of_data("bench", &data, Path::new(""), OnBadLine::Stop)?;
         Ok(scenario.mapreduce_setup(policy, 1)?.expect("the text is of that world"))
     }
 

@@ -11,6 +11,7 @@ mod generators;
 mod jobs;
 mod machines;
 mod mapreduce;
+mod of_data;
 pub(crate) mod of_log;
 mod of_trace;
 mod policy;

@@ -82,7 +82,7 @@ impl Scenario {
 }
 
 /// A line of the text that is made is none of the trace, and nobody can look it up.
-fn without_line(error: LoadError) -> LoadError {
+pub(super) fn without_line(error: LoadError) -> LoadError {
     match error {
         LoadError::Scenario(error) => ScenarioError { line: None, ..error }.into(),
         other => other,

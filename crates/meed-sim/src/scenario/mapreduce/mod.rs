@@ -42,6 +42,17 @@ pub(super) fn parse(
 ) -> Result<Scenario, ScenarioError> {
     let place = Place { file, text: &text };
     let raw: RawMapReduce = toml::from_str(&text).map_err(|error| place.toml(&error))?;
+    of_raw(file, raw, text, added)
+}
+
+/// What `raw` says, which `text` says as well; `added` are queues that only changes name.
+pub(super) fn of_raw(
+    file: &str,
+    raw: RawMapReduce,
+    text: String,
+    added: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
+    let place = Place { file, text: &text };
     refuse_other_world(&raw, &place)?;
     let names = ["map", "reduce"].map(|name| (name.to_owned(), Unit::Milli));
     let kinds = ResourceKinds::new(names.to_vec()).expect("two different names");

@@ -8,7 +8,6 @@
 //! two parts, whole tasks and the placement; pools with tasks a tenth as large show how they share
 //! it.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use meed_level::{AllocationPolicy, Problem, Server, User, allocate};
@@ -19,6 +18,7 @@ use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use meed_workload::generate::Stream;
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
@@ -154,10 +154,10 @@ impl Family {
         let level = optimum.level.unwrap_or(f64::NAN);
         let tasks: Vec<f64> = optimum.users.iter().map(|user| user.tasks).collect();
         let (_, best) = shares(&problem, &tasks);
-        let text = text(&problem);
+        let scenario = full(&problem)?;
         let mut reached = [Reached { share: 0.0, used: 0.0 }; 5];
         for (reached, placement) in reached.iter_mut().zip(PLACEMENTS) {
-            let tasks = filled(&text, placement, seed, &problem)?;
+            let tasks = filled(&scenario, placement, seed, &problem)?;
             let (least, used) = shares(&problem, &tasks);
             *reached = Reached { share: 100.0 * least / level, used: 100.0 * used / best };
         }
@@ -224,42 +224,43 @@ fn shares(problem: &Problem, tasks: &[f64]) -> (f64, f64) {
 }
 
 /// The pool as a scenario in which everybody has more tasks than fit.
-fn text(problem: &Problem) -> String {
-    let mut text =
-        "[cluster]\nresources = [\"cpu\", { name = \"memory\", unit = \"milli\" }]\n".to_owned();
-    let mut put = |line: std::fmt::Arguments<'_>| text.write_fmt(line).expect("a string takes all");
-    for server in &problem.servers {
-        let (count, cpu, memory) = (server.count, server.capacity[0], server.capacity[1]);
-        put(format_args!(
-            "[[cluster.node]]\ncount = {count}\ncapacity = {{ cpu = {cpu}, memory = {memory} }}\n"
-        ));
-    }
+fn full(problem: &Problem) -> Result<Scenario, ReproduceError> {
+    let amounts = |of: &[f64]| json!({ "cpu": of[0], "memory": of[1] });
+    let node = |server: &Server| json!({ "count": server.count as u64, "capacity": amounts(&server.capacity) });
     let totals = problem.totals();
-    for user in &problem.users {
-        let (name, cpu, memory) = (&user.name, user.demand[0], user.demand[1]);
-        let tasks = (totals[0] / cpu).min(totals[1] / memory).ceil() + 1.0;
-        put(format_args!(
-            "[[queue]]\nname = \"{name}\"\n[[job]]\nqueue = \"{name}\"\ntasks = {tasks}\nduration \
-             = \"1h\"\n\
-             demand = {{ cpu = {cpu}, memory = {memory} }}\n"
-        ));
-    }
-    put(format_args!("[run]\nuntil = \"1s\"\n"));
-    text
+    let job = |user: &User| {
+        let tasks = (totals[0] / user.demand[0]).min(totals[1] / user.demand[1]).ceil() + 1.0;
+        json!({
+            "queue": user.name,
+            "tasks": tasks as u64,
+            "duration": "1h",
+            "demand": amounts(&user.demand),
+        })
+    };
+    let queue = |user: &User| json!({ "name": user.name });
+    let data = json!({
+        "cluster": {
+            "resources": ["cpu", { "name": "memory", "unit": "milli" }],
+            "node": problem.servers.iter().map(node).collect::<Vec<_>>(),
+        },
+        "queue": problem.users.iter().map(queue).collect::<Vec<_>>(),
+        "job": problem.users.iter().map(job).collect::<Vec<_>>(),
+        "run": { "until": "1s" },
+    });
+    Ok(Scenario::of_data("an empty pool", &data, Path::new(""), OnBadLine::Stop)?)
 }
 
 /// How many tasks of each user a placement fits in.
 fn filled(
-    text: &str,
+    scenario: &Scenario,
     placement: &str,
     seed: u64,
     problem: &Problem,
 ) -> Result<Vec<f64>, ReproduceError> {
-    let scenario = Scenario::parse("an empty pool", text, Path::new(""), &[], OnBadLine::Stop)?;
     let policies = vec![format!("drf,placement={placement}")];
     let options =
         SimulateOptions { policies, seed: Some(seed), strict: true, ..SimulateOptions::default() };
-    let run: RunRecord = simulate(&scenario, &options, None, &mut Unwatched)?.runs.remove(0);
+    let run: RunRecord = simulate(scenario, &options, None, &mut Unwatched)?.runs.remove(0);
     let tasks = |(queue, user): (&meed_sim::record::QueueRecord, &User)| {
         (queue.usage["cpu"] / run.end_s / user.demand[0]).round()
     };

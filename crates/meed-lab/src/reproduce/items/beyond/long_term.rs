@@ -12,6 +12,7 @@ use meed_sim::record::{QueueRecord, RunRecord};
 use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
+use serde_json::json;
 
 use super::super::drfh::trace::{BEST_FIT, Google, LONG_TERM, NEEDED};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError};
@@ -91,14 +92,15 @@ pub(in super::super) fn wagap(context: &Context) -> Result<ItemOutcome, Reproduc
 }
 
 fn wagap_runs(trace: &Path, machines: &Path, load: f64) -> Result<Vec<RunRecord>, ReproduceError> {
-    let quoted = |path: &Path| serde_json::Value::from(path.to_string_lossy());
-    let text = format!(
-        "[cluster]\nresources = [\"cpu\", \"memory\"]\nmachines = {{ file = {} }}\n\
-         [trace]\nfile = {}\nformat = \"mwf\"\n[run]\nload = {load:?}\n",
-        quoted(machines),
-        quoted(trace)
-    );
-    let scenario = Scenario::parse("wagap-2013", &text, Path::new(""), &[], OnBadLine::Skip)?;
+    let data = json!({
+        "cluster": {
+            "resources": ["cpu", "memory"],
+            "machines": { "file": machines.to_string_lossy() },
+        },
+        "trace": { "file": trace.to_string_lossy(), "format": "mwf" },
+        "run": { "load": load },
+    });
+    let scenario = Scenario::of_data("wagap-2013", &data, Path::new(""), OnBadLine::Skip)?;
     let options = SimulateOptions {
         policies: WAGAP.map(|(words, _)| words.to_owned()).to_vec(),
         series_points: SAMPLES,

@@ -8,7 +8,6 @@
 //! 0.50) that fit the first four, [`POOL`] is the likeliest draw on which best fit gives the fifth.
 //! So only what happens with three users is not put in. Other draws are measured beside it.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use meed_level::examples::cpu_and_memory;
@@ -19,6 +18,7 @@ use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use super::claim::Claim;
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
@@ -95,8 +95,8 @@ pub(in super::super) fn figure_5(context: &Context) -> Result<ItemOutcome, Repro
         over_seeds(context, |seed| run_of(&servers(), totals(), seed).map(|(seen, _)| seen))?;
     let of = |read: fn(&Seen) -> f64| on_pool.iter().map(read).collect::<Vec<f64>>();
     let drawn = over_seeds(context, |seed| {
-        let text = format!("machines = {{ mix = \"google\", count = 100, seed = {seed} }}\n");
-        run_of(&text, drawn_totals(&text)?, seed).map(|(seen, _)| seen)
+        let drawn = json!({ "machines": { "mix": "google", "count": 100, "seed": seed } });
+        run_of(&drawn, drawn_totals(&drawn)?, seed).map(|(seen, _)| seen)
     })?;
     let mut checks = vec![
         ALONE.over(of(|seen| seen.shares[0][0])),
@@ -155,15 +155,10 @@ fn over_seeds<T: Send>(
     context.seeds().collect::<Vec<u64>>().into_par_iter().map(run).collect()
 }
 
-/// The pool in a scenario's `[cluster]`: each server a node, largest classes first.
-fn servers() -> String {
-    let mut text = String::new();
-    for (count, cpu, memory) in POOL {
-        let capacity = format!("capacity = {{ cpu = {cpu}, memory = {memory} }}");
-        writeln!(text, "[[cluster.node]]\ncount = {count}\n{capacity}")
-            .expect("a string takes all");
-    }
-    text
+/// The pool as a scenario's `[cluster]` has it: each server a node, largest classes first.
+fn servers() -> Value {
+    let node = |(count, cpu, memory)| json!({ "count": count as u64, "capacity": { "cpu": cpu, "memory": memory } });
+    json!({ "node": POOL.map(node) })
 }
 
 /// CPUs and memory of [`POOL`].
@@ -172,31 +167,41 @@ fn totals() -> [f64; 2] {
     [sum(|(count, cpu, _)| count * cpu), sum(|(count, _, memory)| count * memory)]
 }
 
-fn drawn_totals(cluster: &str) -> Result<[f64; 2], ReproduceError> {
-    let scenario = Scenario::parse("Fig. 5", &text(cluster), Path::new(""), &[], OnBadLine::Stop)?;
+fn drawn_totals(servers: &Value) -> Result<[f64; 2], ReproduceError> {
+    let scenario = scenario(servers)?;
     Ok([0, 1].map(|kind| scenario.capacity().get(kind) as f64 / 1e3))
 }
 
-fn text(cluster: &str) -> String {
-    let mut text = format!(
-        "[cluster]\nresources = [\"cpu\", {{ name = \"memory\", unit = \"milli\" }}]\n{cluster}"
-    );
-    for (user, (cpu, memory)) in TASKS.into_iter().enumerate() {
-        let (name, at, tasks) = (user + 1, JOINS[user], COUNTS[user]);
-        write!(
-            text,
-            "[[queue]]\nname = \"user-{name}\"\n[[generator]]\nqueue = \"user-{name}\"\narrivals = \
-             {{ at = [{at}] }}\n\
-             jobs = 1\ntasks = {tasks}\nduration = {{ uniform = [5, 15] }}\ndemand = {{ cpu = \
-             {cpu}, memory = {memory} }}\n"
-        )
-        .expect("a string takes all");
-    }
-    text
+/// Three users on `servers`.
+fn scenario(servers: &Value) -> Result<Scenario, ReproduceError> {
+    let mut cluster = servers.clone();
+    cluster["resources"] = json!(["cpu", { "name": "memory", "unit": "milli" }]);
+    let name = |user: usize| format!("user-{}", user + 1);
+    let generator = |(user, (cpu, memory))| {
+        json!({
+            "queue": name(user),
+            "arrivals": { "at": [JOINS[user]] },
+            "jobs": 1,
+            "tasks": COUNTS[user],
+            "duration": { "uniform": [5.0, 15.0] },
+            "demand": { "cpu": cpu, "memory": memory },
+        })
+    };
+    let queues = [0, 1, 2].map(|user| json!({ "name": name(user) }));
+    let data = json!({
+        "cluster": cluster,
+        "queue": queues,
+        "generator": TASKS.into_iter().enumerate().map(generator).collect::<Vec<_>>(),
+    });
+    Ok(Scenario::of_data("Fig. 5", &data, Path::new(""), OnBadLine::Stop)?)
 }
 
-fn run_of(cluster: &str, totals: [f64; 2], seed: u64) -> Result<(Seen, RunRecord), ReproduceError> {
-    let scenario = Scenario::parse("Fig. 5", &text(cluster), Path::new(""), &[], OnBadLine::Stop)?;
+fn run_of(
+    servers: &Value,
+    totals: [f64; 2],
+    seed: u64,
+) -> Result<(Seen, RunRecord), ReproduceError> {
+    let scenario = scenario(servers)?;
     let options = SimulateOptions {
         policies: vec!["drfh".to_owned()],
         seed: Some(seed),

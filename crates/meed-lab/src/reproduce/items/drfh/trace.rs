@@ -7,7 +7,6 @@
 //! known to be.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +18,7 @@ use meed_sim::{Unwatched, run_one};
 use meed_workload::google::{GoogleAssumptions, GoogleSource, GoogleTrace, GoogleUnfinished};
 use meed_workload::{JobSource, OnBadLine, Origin};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use crate::reproduce::{Context, ReproduceError};
 
@@ -107,15 +107,14 @@ impl Google {
             OnBadLine::Skip,
         )?);
         let mut source = GoogleSource::new(Arc::clone(&trace));
-        let text = text(source.queues(), seed);
+        let data = data(source.queues(), seed);
         let mut submitted = vec![0; source.queues().len()];
         while let Some(job) = source.next_job()? {
             submitted[job.queue as usize] +=
                 job.groups.iter().map(|group| u64::from(group.count)).sum::<u64>();
         }
         let end = trace.end().min(Time::from_micros(24 * 3_600_000_000).unwrap_or(Time::MAX));
-        let scenario =
-            Scenario::parse("Google's trace", &text, Path::new(""), &[], OnBadLine::Skip)?;
+        let scenario = Scenario::of_data("Google's trace", &data, Path::new(""), OnBadLine::Skip)?;
         Ok(Google { trace, scenario, end, seed, submitted, runs: Mutex::default() })
     }
 
@@ -220,19 +219,16 @@ fn find(folder: &Path) -> Option<PathBuf> {
     in_folder(folder.join("google2011")).or_else(|| in_folder(folder.to_owned()))
 }
 
-fn text(queues: &[String], seed: u64) -> String {
-    let mut text = format!(
-        "[cluster]\nresources = [\"cpu\", {{ name = \"memory\", unit = \"milli\" }}]\n\
-         machines = {{ mix = \"google\", count = {SERVERS}, seed = {seed} }}\n"
-    );
-    for queue in queues {
-        // What JSON quotes TOML reads.
-        let name = serde_json::Value::from(queue.as_str());
-        writeln!(text, "[[queue]]\nname = {name}").expect("a string takes all");
-    }
+fn data(queues: &[String], seed: u64) -> Value {
+    let name = queues.first().map_or("", String::as_str);
     // A scenario has jobs; ours come from the trace instead.
-    let name = serde_json::Value::from(queues.first().map_or("", String::as_str));
-    write!(text, "[[job]]\nqueue = {name}\nduration = 1\ndemand = {{ cpu = 1, memory = 1 }}\n")
-        .expect("a string takes all");
-    text
+    let job = json!({ "queue": name, "duration": 1, "demand": { "cpu": 1, "memory": 1 } });
+    json!({
+        "cluster": {
+            "resources": ["cpu", { "name": "memory", "unit": "milli" }],
+            "machines": { "mix": "google", "count": SERVERS, "seed": seed },
+        },
+        "queue": queues.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
+        "job": [job],
+    })
 }

@@ -16,7 +16,7 @@ fn world(label: &'static str, nodes: [(u32, Nodes); 3]) -> World {
         .filter(|(count, _)| *count > 0)
         .map(|(count, nodes)| Nodes { count, ..nodes });
     let mut world = World::new(label, nodes.collect());
-    world.workload = world.workload.replace("count = 10", "count = 5");
+    world.requests[0]["count"] = 5.into();
     world
 }
 

@@ -2,6 +2,7 @@
 
 use meed_report::page::{Block, Cell, Line, LineChart, Table};
 use meed_sim::mapreduce::KINDS;
+use serde_json::json;
 
 use super::worlds::{Choice, DJASL, HADOOP, Nodes, World, assumptions, sweep};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict};
@@ -15,11 +16,10 @@ const SORTS: [&str; 2] = ["terasort", "radix-sort"];
 
 /// One job of a type alone on the 99 equal nodes.
 fn alone(kind: &'static str, gigabytes: u32) -> World {
-    let workload = format!(
-        "[[mapreduce.job]]\nqueue = \"all\"\nkind = \"{kind}\"\ninput = \
-         \"{gigabytes}GB\"\n[[queue]]\nname = \"all\"\n"
-    );
-    World { workload, ..World::new(kind, vec![Nodes::third(1); 3]) }
+    let input = format!("{gigabytes}GB");
+    let job = json!({ "queue": "all", "kind": kind, "input": input });
+    let nodes = vec![Nodes::third(1); 3];
+    World { jobs: vec![job], requests: Vec::new(), ..World::new(kind, nodes) }
 }
 
 /// Times in seconds: a row for each type and seed, those of a type together.

@@ -2,10 +2,11 @@
 
 use meed_report::page::{Block, Line, LineChart, Mark};
 use meed_sim::mapreduce::MapReduceRecord;
+use serde_json::json;
 
 use super::beyond::assumptions;
 use super::worlds::{
-    Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, NETWORK_MB_S, Nodes, Run, World, sweep,
+    Choice, DELAY, DJASL, DMR, HADOOP, JAS, JASL, NETWORK_MB_S, Nodes, Run, World, megabytes, sweep,
 };
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
 
@@ -27,12 +28,12 @@ const NOTICED: f64 = 0.75;
 fn world() -> World {
     let mut world =
         World::new("slow-down", vec![Nodes { count: 66, ..Nodes::third(4) }, Nodes::third(4)]);
-    let change = format!(
-        "[[mapreduce.node.change]]\nat = {AT_S:?}\nspeed = 0.25\ndisk_bytes_per_s = \"15MB\"\n\
-         network_bytes_per_s = \"{}MB\"\n",
-        NETWORK_MB_S / 4.0
-    );
-    world.workload = change + &world.workload;
+    world.change = Some(json!({
+        "at": AT_S,
+        "speed": 0.25,
+        "disk_bytes_per_s": "15MB",
+        "network_bytes_per_s": megabytes(NETWORK_MB_S / 4.0),
+    }));
     world
 }
 

@@ -5,6 +5,7 @@
 //! stays affordable.
 
 use meed_report::page::{Block, Cell, HeatMap, Table};
+use serde_json::Value;
 
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::{BY_ENVIRONMENT, CHOICES, CLAIMS, Seen, read};
@@ -35,54 +36,44 @@ const VARIANTS: [Variant; 16] = [
         name: "disks a tenth as fast (shared)",
         change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.1),
     },
-    Variant { name: "no seek penalty", change: |world| set(world, "mapreduce.seek_penalty=0") },
-    Variant { name: "seek penalty 0.3", change: |world| set(world, "mapreduce.seek_penalty=0.3") },
+    Variant { name: "no seek penalty", change: |world| set(world, "seek_penalty", 0) },
+    Variant { name: "seek penalty 0.3", change: |world| set(world, "seek_penalty", 0.3) },
     Variant {
         name: "networks a tenth as fast",
         change: |world| each(world, |nodes| nodes.network_mb_s *= 0.1),
     },
-    Variant { name: "one replica", change: |world| set(world, "mapreduce.replicas=1") },
+    Variant { name: "one replica", change: |world| set(world, "replicas", 1) },
     Variant {
         name: "DIOR 60 MB/s (one stream)",
-        change: |world| set(world, "mapreduce.average_disk_bytes_per_s=\"60MB\""),
+        change: |world| set(world, "average_disk_bytes_per_s", "60MB"),
     },
     Variant {
         name: "DIOR 20 MB/s",
-        change: |world| set(world, "mapreduce.average_disk_bytes_per_s=\"20MB\""),
+        change: |world| set(world, "average_disk_bytes_per_s", "20MB"),
     },
-    Variant { name: "100 GB a request", change: |world| input(world, "\"12.5GB\"") },
-    Variant { name: "100 GB a job", change: |world| input(world, "\"100GB\"") },
-    Variant {
-        name: "requests 5 min apart",
-        change: |world| replace(world, "count = 3", "count = 3\nevery = \"5min\""),
-    },
-    Variant {
-        name: "learned anew in each request",
-        change: |world| replace(world, "count = 3", "count = 1"),
-    },
+    Variant { name: "100 GB a request", change: |world| request(world, "input", "12.5GB") },
+    Variant { name: "100 GB a job", change: |world| request(world, "input", "100GB") },
+    Variant { name: "requests 5 min apart", change: |world| request(world, "every", "5min") },
+    Variant { name: "learned anew in each request", change: |world| request(world, "count", 1) },
 ];
 
 fn each(world: &mut World, change: fn(&mut super::worlds::Nodes)) {
     world.nodes.iter_mut().for_each(change);
 }
 
-fn set(world: &mut World, key: &str) {
-    world.sets.push(key.to_owned());
+fn set(world: &mut World, key: &'static str, value: impl Into<Value>) {
+    world.keys.push((key, value.into()));
 }
 
-fn replace(world: &mut World, this: &str, by: &str) {
-    world.workload = world.workload.replace(this, by);
-}
-
-fn input(world: &mut World, size: &str) {
-    replace(world, "[\"5GB\", \"100GB\"]", size);
+fn request(world: &mut World, key: &str, value: impl Into<Value>) {
+    world.requests[0][key] = value.into();
 }
 
 /// The environments with three requests and the variant's change.
 fn worlds(variant: &Variant) -> Vec<World> {
     let mut worlds = environments();
     for world in &mut worlds {
-        replace(world, "count = 10", "count = 3");
+        request(world, "count", 3);
         (variant.change)(world);
     }
     worlds

@@ -1,9 +1,8 @@
 //! Many tenants under an order policy and a rule of placement: fair over time, and balanced in
 //! space?
 
-use std::fmt::Write as _;
-
 use meed_report::page::{Block, HeatMap};
+use serde_json::json;
 
 use super::beyond::assumptions;
 use super::worlds::{Choice, Nodes, Run, World, choice, sweep};
@@ -46,7 +45,7 @@ const READINGS: [(&str, &str); 6] = [
 /// 24 tenants: three for each job type, each of which submits jobs one after the other, with
 /// pauses; two of each three large ones now and then, one small ones often.
 fn world() -> World {
-    let mut workload = String::new();
+    let (mut requests, mut queues) = (Vec::new(), Vec::new());
     let kinds = [
         "pi",
         "wordcount",
@@ -63,18 +62,14 @@ fn world() -> World {
             1 => (["10GB", "40GB"], 6, "2min"),
             _ => (["40GB", "100GB"], 3, "5min"),
         };
-        write!(
-            workload,
-            "[[queue]]\nname = \"{kind}-{size}\"\n[[mapreduce.request]]\nname = \"{kind}-{size}\"\n\
-             queue = \"{kind}-{size}\"\nkinds = [\"{kind}\"]\ninput = {input:?}\ncount = \
-             {count}\npause = \"{pause}\"\n\
-             at = {at}\n",
-            size = ["small", "medium", "large"][number % 3],
-            at = 10 * number,
-        )
-        .expect("a string takes all that is written");
+        let name = format!("{kind}-{}", ["small", "medium", "large"][number % 3]);
+        requests.push(json!({
+            "name": name, "queue": name, "kinds": [kind], "input": input, "count": count,
+            "pause": pause, "at": 10 * number,
+        }));
+        queues.push(name);
     }
-    World { workload, ..World::new("tenants", [2, 4, 8].map(Nodes::third).to_vec()) }
+    World { requests, queues, ..World::new("tenants", [2, 4, 8].map(Nodes::third).to_vec()) }
 }
 
 fn read(run: &Run) -> [f64; READINGS.len()] {

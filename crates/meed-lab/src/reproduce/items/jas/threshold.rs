@@ -1,6 +1,7 @@
 //! Fig. 10: after how many overloaded heartbeats DJASL sets its slots anew.
 
 use meed_report::page::{Block, Line, LineChart};
+use serde_json::{Value, json};
 
 use super::super::macro_figures::claim::{Claim, check_groups};
 use super::rules::BY_ENVIRONMENT;
@@ -12,11 +13,10 @@ const THRESHOLDS: [u32; 5] = [100, 200, 300, 400, 500];
 const MOST_SEEDS: u64 = 10;
 
 /// Five requests, each of five WordCount and five TeraSort in random order; sizes as elsewhere.
-const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \
-    \"100GB\"]\ncount = 5\nkinds = [\
-    \"wordcount\", \"wordcount\", \"wordcount\", \"wordcount\", \"wordcount\", \
-    \"terasort\", \"terasort\", \"terasort\", \"terasort\", \"terasort\"]\n[[queue]]\nname = \
-    \"all\"\n";
+fn five_requests() -> Value {
+    let kinds = [["wordcount"; 5], ["terasort"; 5]].concat();
+    json!({ "queue": "all", "input": ["5GB", "100GB"], "count": 5, "kinds": kinds })
+}
 
 const CLAIMS: [Claim; 2] = [
     Claim {
@@ -43,8 +43,8 @@ const CLAIMS: [Claim; 2] = [
 
 fn world(environment: &World, threshold: u32) -> World {
     World {
-        sets: vec![format!("mapreduce.threshold={threshold}")],
-        workload: REQUESTS.to_owned(),
+        keys: vec![("threshold", threshold.into())],
+        requests: vec![five_requests()],
         ..environment.clone()
     }
 }

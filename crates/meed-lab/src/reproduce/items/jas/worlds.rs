@@ -1,11 +1,9 @@
 //! The paper's environments as scenarios of the MapReduce world, and how they are run: over seeds,
 //! rules and all cores.
 //!
-//! Scenarios are made as text, read as any user's file would be (docs/mapreduce.md). What the paper
-//! does not give is an assumption and stands in [`DISK_MB_S`] to [`REQUESTS`]; `study` varies each
+//! Scenarios are data in the shape of a user's file (docs/mapreduce.md). What the paper does not give is an assumption and stands in [`DISK_MB_S`] to [`requests`]; `study` varies each
 //! of them.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use meed_sim::classes::{Locality, RULES, Rule};
@@ -16,6 +14,7 @@ use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateError, Unwatched, mapreduce};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use crate::reproduce::{Context, ReproduceError};
 
@@ -29,8 +28,9 @@ pub(super) const NETWORK_MB_S: f64 = 125.0;
 pub(super) const AVERAGE_DISK_MB_S: f64 = 35.0;
 /// Ten requests of all eight types in random order, 5 to 100 GB each (Sec. 4.1), one after the
 /// other.
-pub(super) const REQUESTS: &str = "[[mapreduce.request]]\nqueue = \"all\"\ninput = [\"5GB\", \
-    \"100GB\"]\ncount = 10\n[[queue]]\nname = \"all\"\n";
+pub(super) fn requests() -> Value {
+    json!({ "queue": "all", "input": ["5GB", "100GB"], "count": 10 })
+}
 
 /// Nodes of one sort.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,10 +56,16 @@ pub(super) struct World {
     /// What groups of runs are called: "Environment 2".
     pub(super) label: &'static str,
     pub(super) nodes: Vec<Nodes>,
-    /// Keys of the scenario that are set otherwise: `mapreduce.threshold=100`.
-    pub(super) sets: Vec<String>,
-    /// Tables of requests, queues and later changes, as TOML.
-    pub(super) workload: String,
+    /// Keys of `[mapreduce]` that are not as usual.
+    pub(super) keys: Vec<(&'static str, Value)>,
+    /// What happens to the last of `nodes` later: `[[mapreduce.node.change]]`.
+    pub(super) change: Option<Value>,
+    /// `[[mapreduce.job]]`.
+    pub(super) jobs: Vec<Value>,
+    /// `[[mapreduce.request]]`.
+    pub(super) requests: Vec<Value>,
+    /// Their names.
+    pub(super) queues: Vec<String>,
 }
 
 /// Tables 5 to 7. Environments 3 and 4 are Environment 1 with more memory in the workers, and with
@@ -136,28 +142,52 @@ pub(super) const JAS_NEAR: Choice = Choice {
 
 impl World {
     pub(super) fn new(label: &'static str, nodes: Vec<Nodes>) -> World {
-        World { label, nodes, sets: Vec::new(), workload: REQUESTS.to_owned() }
+        World {
+            label,
+            nodes,
+            keys: Vec::new(),
+            change: None,
+            jobs: Vec::new(),
+            requests: vec![requests()],
+            queues: vec!["all".to_owned()],
+        }
     }
 
-    /// The scenario as a user would write it.
-    pub(super) fn text(&self) -> String {
-        let mut text =
-            format!("[mapreduce]\naverage_disk_bytes_per_s = \"{AVERAGE_DISK_MB_S}MB\"\n");
-        for (number, nodes) in self.nodes.iter().enumerate() {
-            let Nodes { count, cores, speed, disk_mb_s, network_mb_s } = nodes;
-            write!(
-                text,
-                "[[mapreduce.node]]\nname = \"sort{number}\"\ncount = {count}\ncores = \
-                 {cores}\nspeed = {speed:?}\n\
-                 disk_bytes_per_s = \"{disk_mb_s}MB\"\nnetwork_bytes_per_s = \"{network_mb_s}MB\"\n"
-            )
-            .expect("a string takes all that is written");
+    /// The scenario in the shape of a user's file.
+    fn data(&self) -> Value {
+        let name = |number: usize| format!("sort{number}");
+        let node = |(number, nodes): (usize, &Nodes)| {
+            json!({
+                "name": name(number),
+                "count": nodes.count,
+                "cores": nodes.cores,
+                "speed": nodes.speed,
+                "disk_bytes_per_s": megabytes(nodes.disk_mb_s),
+                "network_bytes_per_s": megabytes(nodes.network_mb_s),
+            })
+        };
+        let mut nodes: Vec<Value> = self.nodes.iter().enumerate().map(node).collect();
+        if let (Some(change), Some(last)) = (&self.change, nodes.last_mut()) {
+            last["change"] = json!([change]);
         }
-        text + &self.workload
+        let mut mapreduce = json!({
+            "average_disk_bytes_per_s": megabytes(AVERAGE_DISK_MB_S),
+            "node": nodes,
+            "job": self.jobs,
+            "request": self.requests,
+        });
+        for (key, value) in &self.keys {
+            mapreduce[*key] = value.clone();
+        }
+        let queue = |name: &String| json!({ "name": name });
+        json!({
+            "mapreduce": mapreduce,
+            "queue": self.queues.iter().map(queue).collect::<Vec<_>>(),
+        })
     }
 
     fn scenario(&self) -> Result<Scenario, ReproduceError> {
-        Ok(Scenario::parse(self.label, &self.text(), Path::new(""), &self.sets, OnBadLine::Stop)?)
+        Ok(Scenario::of_data(self.label, &self.data(), Path::new(""), OnBadLine::Stop)?)
     }
 
     /// One run; `points` samples over time.
@@ -179,6 +209,11 @@ impl World {
             .map_err(SimulateError::from)?;
         Ok(Run { record })
     }
+}
+
+/// An amount as scenarios write it: `35MB`.
+pub(super) fn megabytes(amount: f64) -> String {
+    format!("{amount}MB")
 }
 
 /// What came of a run.

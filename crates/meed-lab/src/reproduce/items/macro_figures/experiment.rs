@@ -1,11 +1,11 @@
 //! The papers' experiments as scenarios, and how they are run: over seeds, task times and all
 //! cores.
 //!
-//! Scenarios are made as text, read as any user's file would be. Random numbers come from the seed
+//! Scenarios are data in the shape of a user's file. Random numbers come from the seed
 //! alone, results are collected in order: the same context gives the same outcome, on however many
 //! cores.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use meed_sim::record::Comparison;
@@ -13,6 +13,7 @@ use meed_sim::scenario::Scenario;
 use meed_sim::{SimulateOptions, Unwatched, simulate};
 use meed_workload::OnBadLine;
 use rayon::prelude::*;
+use serde_json::{Map, Value, json};
 
 use crate::reproduce::{Context, ReproduceError};
 
@@ -112,53 +113,47 @@ impl Experiment {
         late: Option<Late>,
     ) -> Result<Scenario, ReproduceError> {
         let submissions = submissions(context);
-        let text = self.text(scale, submissions.as_deref(), late);
-        Ok(Scenario::parse("the papers' workloads", &text, Path::new(""), &[], OnBadLine::Stop)?)
+        let data = self.data(scale, submissions.as_deref(), late);
+        Ok(Scenario::of_data("the papers' workloads", &data, Path::new(""), OnBadLine::Stop)?)
     }
 
-    fn text(&self, scale: f64, submissions: Option<&Path>, late: Option<Late>) -> String {
+    /// In the shape of a scenario file.
+    fn data(&self, scale: f64, submissions: Option<&Path>, late: Option<Late>) -> Value {
         let Cluster { nodes, node_gib, cores } = self.cluster;
-        let mut text = format!(
-            "[cluster]\nresources = [\"memory\", \"cpu\"]\n[[cluster.node]]\ncount = {nodes}\n\
-             capacity = {{ memory = \"{node_gib}GiB\", cpu = {cores} }}\n"
-        );
-        let mut parents: Vec<&str> = self.groups.iter().flatten().copied().collect();
-        parents.sort_unstable();
-        parents.dedup();
-        let mut put = |line: std::fmt::Arguments<'_>| {
-            text.write_fmt(line).expect("a string takes all that is written");
-        };
-        for parent in parents {
-            put(format_args!("[[queue]]\nname = \"{parent}\"\n"));
-        }
-        for (i, name) in WORKLOADS.into_iter().enumerate() {
-            let queue = self.queue(i);
-            let (start, factor) = (self.starts[i], self.factors[i] * scale);
-            // Jobs of a queue share it equally, as in the Hadoop Fair Scheduler, under every policy
-            // of the root.
-            put(format_args!("[[queue]]\nname = \"{queue}\"\norder = \"fair\"\n"));
-            put(format_args!(
-                "[[workload]]\nname = \"{name}\"\nqueue = \"{queue}\"\nstart = {start}\n\
-                 task_time_scale = {factor:?}\ndemand = {{ memory = \"2GiB\", cpu = 1 }}\n"
-            ));
+        let capacity = json!({ "memory": format!("{node_gib}GiB"), "cpu": cores });
+        let parents: BTreeSet<&str> = self.groups.iter().flatten().copied().collect();
+        let parents = parents.into_iter().map(|name| json!({ "name": name }));
+        // Jobs of a queue share it equally, as in the Hadoop Fair Scheduler, under every policy of
+        // the root.
+        let leaves = (0..NAMES.len()).map(|i| json!({ "name": self.queue(i), "order": "fair" }));
+        let workload = |(i, name)| {
+            let mut workload = json!({
+                "name": name,
+                "queue": self.queue(i),
+                "start": self.starts[i],
+                "task_time_scale": self.factors[i] * scale,
+                "demand": { "memory": "2GiB", "cpu": 1 },
+            });
             if let Some(file) = submissions.filter(|_| i == FACEBOOK) {
-                // What JSON quotes TOML reads.
-                put(format_args!(
-                    "submissions = {}\n",
-                    serde_json::Value::from(file.to_string_lossy())
-                ));
+                workload["submissions"] = file.to_string_lossy().into();
             }
-        }
-        if self.until_s.is_some() || late.is_some() {
-            put(format_args!("[run]\n"));
-        }
-        if let Some(until) = self.until_s {
-            put(format_args!("until = {until}\n"));
-        }
+            workload
+        };
+        let mut run = Map::new();
+        run.extend(self.until_s.map(|until| ("until".to_owned(), until.into())));
         if let Some(Late { heartbeat_s, master_s }) = late {
-            put(format_args!("heartbeat = {heartbeat_s}\nmaster_start = {master_s}\n"));
+            run.insert("heartbeat".to_owned(), heartbeat_s.into());
+            run.insert("master_start".to_owned(), master_s.into());
         }
-        text
+        json!({
+            "cluster": {
+                "resources": ["memory", "cpu"],
+                "node": [{ "count": nodes, "capacity": capacity }],
+            },
+            "queue": parents.chain(leaves).collect::<Vec<_>>(),
+            "workload": WORKLOADS.into_iter().enumerate().map(workload).collect::<Vec<_>>(),
+            "run": run,
+        })
     }
 
     fn queue(&self, i: usize) -> String {
