@@ -34,9 +34,7 @@
 //! // A cluster of two cores, and two queues that share it fairly.
 //! let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)])?;
 //! let fair = Policy::new(Measure::Allocation);
-//! let queue = |name: &str| QueueSpec {
-//!     name: name.to_owned(), weight: 1000, min: None, max: None, policy: fair.clone(),
-//! };
+//! let queue = |name: &str| QueueSpec::new(name, fair.clone());
 //! let config = Config {
 //!     measured: 0,
 //!     root: fair.clone(),
@@ -51,7 +49,7 @@
 //! let groups = [TaskGroup::new(3, Resources::new(&[1000]))];
 //! for (number, name) in ["physics", "biology"].iter().enumerate() {
 //!     let queue = driver.queue_named(name).expect("it was declared");
-//!     let spec = JobSpec { queue, weight: 1000, groups: &groups, open: false, max_attempts: 0 };
+//!     let spec = JobSpec::new(queue, &groups);
 //!     let lasts = Span::from_secs(1).expect("in range");
 //!     let new = || NewJob { key: (number as u64).into(), name: None, detail: lasts };
 //!     driver.job_arrived(Time::ZERO, spec, new, |_, _, _| {})?;

@@ -9,39 +9,35 @@
 //!
 //! ```
 //! use meed::{Config, Engine, Event, JobSpec, NodeSpec, Policy, QueueSpec, ResourceKinds};
-//! use meed::{Effect, MICROS_PER_S, Resources, TaskGroup, Time, Unit, place::FirstFit};
-//!
+//! use meed::{Resources, TaskGroup, Time, Unit, place::FirstFit};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let kinds = ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?;
-//! let long_term = Policy::preset("long-term").ok_or("a preset")?;
-//! let queue = |name: &str| QueueSpec {
-//!     name: name.to_owned(), weight: 1000, min: None, max: None, policy: long_term.clone(),
-//! };
+//!
+//! let root = Policy::preset("long-term").ok_or("no such preset")?;
 //! let config = Config {
-//!     kinds, measured: 0, root: long_term.clone(),
-//!     queues: vec![queue("ads"), queue("search")],
+//!     kinds: ResourceKinds::new(vec![("slot".to_owned(), Unit::Milli)])?,
+//!     measured: 0,
+//!     queues: ["ads", "search"].map(|name| QueueSpec::new(name, root.clone())).to_vec(),
 //!     nodes: vec![NodeSpec::new("server", Resources::new(&[2000]))],
+//!     root,
 //! };
 //! let mut engine = Engine::new(config, Box::new(FirstFit::new(1)))?;
-//! let (ads, search) = (engine.find_queue("ads"), engine.find_queue("search"));
+//! let [ads, search] = ["ads", "search"].map(|name| engine.find_queue(name).expect("declared"));
 //!
 //! // At 0 s `ads` sends four tasks of one slot each; two of them start.
 //! let tasks = [TaskGroup::new(4, Resources::new(&[1000]))];
-//! let job = |queue| JobSpec { queue, weight: 1000, groups: &tasks, open: false, max_attempts: 1 };
-//! engine.apply(Time::ZERO, Event::JobArrived(job(ads.ok_or("ads")?)))?;
+//! engine.apply(Time::ZERO, Event::JobArrived(JobSpec::new(ads, &tasks)))?;
 //! let mut running = Vec::new();
 //! engine.decide(false, |start| running.push(start));
 //! assert_eq!(running.len(), 2);
 //!
 //! // At 100 s both end, and `search` has come: it has used nothing, so both slots are its.
-//! let now = Time::from_micros(100 * MICROS_PER_S).ok_or("in range")?;
+//! let now = Time::from_secs(100).expect("in range");
 //! for ended in running.drain(..) {
-//!     let effect = engine.apply(now, Event::TaskEnded(ended.allocation))?;
-//!     assert!(matches!(effect, Effect::Ended { .. }));
+//!     engine.apply(now, Event::TaskEnded(ended.allocation))?;
 //! }
-//! engine.apply(now, Event::JobArrived(job(search.ok_or("search")?)))?;
+//! engine.apply(now, Event::JobArrived(JobSpec::new(search, &tasks)))?;
 //! engine.decide(false, |start| running.push(start));
-//! assert!(running.iter().all(|start| Some(start.queue) == search) && running.len() == 2);
+//! assert!(running.len() == 2 && running.iter().all(|start| start.queue == search));
 //! # Ok(())
 //! # }
 //! ```

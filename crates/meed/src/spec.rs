@@ -121,6 +121,13 @@ pub struct QueueSpec {
     pub policy: Policy,
 }
 
+impl QueueSpec {
+    /// A queue of weight 1 without bounds.
+    pub fn new(name: impl Into<String>, policy: Policy) -> QueueSpec {
+        QueueSpec { name: name.into(), weight: 1000, min: None, max: None, policy }
+    }
+}
+
 /// What the engine starts from.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -184,6 +191,13 @@ pub struct JobSpec<'a> {
     pub open: bool,
     /// How often a task may fail before the whole job fails; 0 for no limit.
     pub max_attempts: u16,
+}
+
+impl<'a> JobSpec<'a> {
+    /// A job of weight 1 with these tasks and no more, which fails with the first that fails.
+    pub fn new(queue: QueueId, groups: &'a [TaskGroup]) -> JobSpec<'a> {
+        JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 1 }
+    }
 }
 
 /// What is to change about a queue; `None` leaves it as it is.
