@@ -3,6 +3,10 @@
 //!
 //! `cargo run --release -p meed-driver --example recovery_speed [FOLDER]`
 //!
+//! The journal is compared with two worlds that have none: one that says which task has ended by
+//! the key that it got with the start, as a live world must, and one that keeps the engine's
+//! handles, as only a simulator can.
+//!
 //! Figures are medians of many short rounds, ratios those of neighbours. Beside the time by the
 //! clock stands that of the processor, where the system tells it: it leaves out the disk.
 //!
@@ -28,7 +32,7 @@ use meed::{Time, Unit};
 use meed_driver::explain::Subject;
 use meed_driver::live::{Action, Live, Opening, SnapshotRule};
 use meed_driver::{Driver, NewJob, Off, Taken};
-use meed_journal::{Amounts, Arrival, Group, Header, Opened, TaskKey};
+use meed_journal::{Amounts, Arrival, Group, Header, Name, Opened, TaskKey};
 use meed_store::{FileStore, FileStoreOptions, Store, UnixMillis};
 
 const QUEUES: u64 = 10_000;
@@ -180,6 +184,61 @@ impl Bare {
     }
 }
 
+/// Without a journal, but by keys: what a live world does in any case. Starts are handed out for a
+/// batch at a time, as by a commit.
+struct Keyed {
+    driver: Driver<(), Off>,
+    running: VecDeque<TaskKey>,
+    nodes: Vec<Name>,
+}
+
+impl Keyed {
+    fn filled() -> Keyed {
+        let Bare { driver, running } = Bare::filled();
+        let driver = driver.find_by_key();
+        let nodes = (0..NODES).map(|node| format!("n{node}").as_str().into()).collect();
+        let mut keyed = Keyed { driver, running: VecDeque::new(), nodes };
+        let starts = running.into_iter().map(|task| keyed.start(task)).collect();
+        take(&mut keyed.running, starts);
+        keyed
+    }
+
+    fn start(&self, task: AllocationId) -> Action {
+        let row = self.driver.running(task).unwrap();
+        let job = self.driver.job(row.job).unwrap().key().clone();
+        let task = TaskKey { job, task: row.task, attempt: row.attempt };
+        Action::Start { task, node: self.nodes[row.node.index()].clone() }
+    }
+
+    /// That attempt, not another one of the task.
+    fn known(&self, task: &TaskKey) -> AllocationId {
+        let found = self.driver.task_of(&task.job, task.task);
+        let is_it =
+            |&id: &_| self.driver.running(id).is_some_and(|row| row.attempt == task.attempt);
+        found.filter(is_it).unwrap()
+    }
+
+    /// The same.
+    fn round(&mut self) -> [Duration; 3] {
+        let now = self.driver.engine().now().as_micros();
+        let mut waiting = Vec::new();
+        let [took, processor] = timed_twice(|| {
+            for decision in 1..=DECISIONS {
+                let task = self.running.pop_front().unwrap();
+                let task = self.known(&task);
+                self.driver.task_ended(at(now + decision * 20), task).unwrap();
+                let mut started = None;
+                self.driver.decide(|start| started = Some(start.allocation)).unwrap();
+                waiting.extend(started.map(|task| self.start(task)));
+                if decision % BATCH == 0 {
+                    take(&mut self.running, std::mem::take(&mut waiting));
+                }
+            }
+        });
+        [took, processor, Duration::ZERO]
+    }
+}
+
 /// With a journal.
 struct Kept {
     live: Live<()>,
@@ -240,40 +299,50 @@ fn median(all: impl Iterator<Item = f64>) -> f64 {
 fn main() {
     let made = tempfile::tempdir().unwrap();
     let base = std::env::args().nth(1).map_or_else(|| made.path().to_owned(), Into::into);
-    let mut off = Bare::filled();
+    let mut bare = Bare::filled();
+    let mut keyed = Keyed::filled();
     let ways = [(true, true), (true, false), (false, true), (false, false)];
     let folders = ways.map(|(reasons, beside)| base.join(format!("{reasons}-{beside}")));
     let mut on = [0, 1, 2, 3].map(|at| Kept::filled(&folders[at], ways[at].0, ways[at].1));
     let before =
         [0, 1, 2, 3].map(|at| (on[at].live.store().durable().get(), bytes_in(&folders[at])));
-    let round = |_| (off.round(), [0, 1, 2, 3].map(|at| on[at].round()));
+    let round = |_| ([bare.round(), keyed.round()], [0, 1, 2, 3].map(|at| on[at].round()));
     let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
-    let bare = |what: usize| median(rounds.iter().map(|(off, _)| micros(off[what])));
-    println!("an end and a decision, journal off: {:.2} us, processor {:.2} us", bare(0), bare(1));
+    for (way, name) in ["handles", "keys"].into_iter().enumerate() {
+        let of = |what: usize| median(rounds.iter().map(|(off, _)| micros(off[way][what])));
+        println!(
+            "an end and a decision, journal off, by {name}: {:.2} us, processor {:.2} us",
+            of(0),
+            of(1)
+        );
+    }
     for (at, (kept, folder)) in on.iter().zip(&folders).enumerate() {
         let records = kept.live.store().durable().get() - before[at].0;
         let bytes = bytes_in(folder).saturating_sub(before[at].1);
         let took = |what: usize| median(rounds.iter().map(|(_, on)| micros(on[at][what])));
-        let ratio = |what: usize| {
-            let times = |(off, on): &([Duration; 3], [[Duration; 3]; 4])| {
-                on[at][what].as_secs_f64() / off[what].as_secs_f64()
+        let ratio = |way: usize, what: usize| {
+            let times = |(off, on): &([[Duration; 3]; 2], [[Duration; 3]; 4])| {
+                on[at][what].as_secs_f64() / off[way][what].as_secs_f64()
             };
             median(rounds.iter().map(times))
         };
         println!(
-            "journal on, reasons {}, {BATCH} in a commit {}: {:.2} us, {:.2} times; processor \
-             {:.2} us, {:.2} times; {:.2} us in commits; {records} records of about {} bytes",
+            "journal on, reasons {}, {BATCH} in a commit {}: {:.2} us, {:.2} times keys ({:.2} \
+             handles); processor {:.2} us, {:.2} times keys ({:.2}); {:.2} us in commits; \
+             {records} records of about {} bytes",
             ways[at].0,
             if ways[at].1 { "beside" } else { "that is waited for" },
             took(0),
-            ratio(0),
+            ratio(1, 0),
+            ratio(0, 0),
             took(1),
-            ratio(1),
+            ratio(1, 1),
+            ratio(0, 1),
             took(2),
             bytes / records
         );
     }
-    drop(off);
+    drop((bare, keyed));
     let [.., kept] = on;
     recovery(kept.live, &folders[3]);
 }
