@@ -268,6 +268,7 @@ impl Workload {
                     ),
                     constraints: None,
                     limit: None,
+                    checkpoint: None,
                     gang: None,
                 }],
             });

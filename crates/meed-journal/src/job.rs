@@ -111,6 +111,14 @@ pub struct Group {
     /// The longest that each may run, above zero; `None`: as its job's arrival says.
     #[serde(default, rename = "limit_s", with = "exact", skip_serializing_if = "Option::is_none")]
     pub limit: Option<Span>,
+    /// How often each saves what it has done, above zero; `None`: as the run's header says.
+    #[serde(
+        default,
+        rename = "checkpoint_s",
+        with = "exact",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub checkpoint: Option<Span>,
     /// How many of them start together or not at all; `None`: each as it fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gang: Option<GangForm>,

@@ -82,6 +82,9 @@ pub struct JobGroup {
     /// The longest that each may run, as whoever submits them says: above zero, and as wrong as
     /// people are. `None`: nobody says.
     pub limit: Option<Span>,
+    /// How often each saves what it has done, above zero: one that is stopped goes on from there.
+    /// `None`: as the run says.
+    pub checkpoint: Option<Span>,
     /// Whether they start together or not at all; `None`: each as it fits.
     pub gang: Option<Box<Gang>>,
 }
@@ -118,6 +121,9 @@ impl JobGroup {
         }
         if self.limit == Some(Span::ZERO) {
             return Err("a time limit of 0; a limit is above zero".to_owned());
+        }
+        if self.checkpoint == Some(Span::ZERO) {
+            return Err("a checkpoint every 0 s; the time between two is above zero".to_owned());
         }
         if let Some(gang) = &self.gang
             && !(1..=self.count).contains(&gang.least)

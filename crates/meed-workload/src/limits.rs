@@ -110,6 +110,7 @@ mod tests {
                 duration,
                 constraints: None,
                 limit,
+                checkpoint: None,
                 gang: None,
             }],
         }

@@ -170,6 +170,7 @@ mod tests {
                 duration,
                 constraints: None,
                 limit: None,
+                checkpoint: None,
                 gang: None,
             }],
         }
@@ -183,6 +184,7 @@ mod tests {
         let stage = StageSpec {
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: None,
             tasks: Dist::Constant(1.0),
             duration_s: Dist::Constant(1.0),

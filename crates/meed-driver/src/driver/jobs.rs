@@ -193,6 +193,7 @@ fn groups_of(groups: &[TaskGroup], kinds: &ResourceKinds) -> Vec<Group> {
             .as_deref()
             .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
         limit: group.limit,
+        checkpoint: None,
         gang: GangForm::of(group.gang.as_deref()),
         same: group.gang.as_ref().and_then(|gang| gang.same.clone()),
     };

@@ -73,14 +73,14 @@ prop_compose! {
         durations in prop::collection::vec(span(), 0..4),
         zone in of(words()),
         distinct_nodes in any::<bool>(),
-        limit in of(span()),
+        (limit, checkpoint) in (of(span()), of(span())),
         (least, same) in (of(2i64..9), of(words())),
     ) -> Group {
         let require = zone.map(|zone| ("zone".to_owned(), vec![zone])).into_iter().collect();
         let form = ConstraintsForm { require, forbid: Default::default(), distinct_nodes };
         let gang = least.map(GangForm::Least);
         let constraints = (form != ConstraintsForm::default()).then(|| Box::new(form));
-        Group { stage, tasks, demand, durations, constraints, limit, gang, same }
+        Group { stage, tasks, demand, durations, constraints, limit, checkpoint, gang, same }
     }
 }
 

@@ -302,6 +302,7 @@ impl Draft {
                 duration: Durations::Same(minute(job.length) - Time::ZERO),
                 constraints: None,
                 limit: job.limit.map(|limit| minute(limit) - Time::ZERO),
+                checkpoint: None,
                 gang: None,
             }],
         };

@@ -93,6 +93,7 @@ impl Begun {
                 durations: Vec::new(),
                 constraints: None,
                 limit: None,
+                checkpoint: None,
                 gang: None,
                 same: None,
             };

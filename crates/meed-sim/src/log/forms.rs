@@ -65,6 +65,7 @@ pub(crate) fn groups(groups: &[JobGroup], kinds: &ResourceKinds) -> Vec<Group> {
             .as_deref()
             .map(|constraints| Box::new(ConstraintsForm::of(constraints))),
         limit: group.limit,
+        checkpoint: group.checkpoint,
         gang: GangForm::of(group.gang.as_deref()),
         same: group.gang.as_ref().and_then(|gang| gang.same.clone()),
     };
@@ -126,6 +127,7 @@ fn group_of(group: &Group, limit: Option<Span>, kinds: &ResourceKinds) -> Result
         duration,
         constraints: group.constraints.as_ref().map(|form| form.read()).transpose()?.flatten(),
         limit: group.limit.or(limit),
+        checkpoint: group.checkpoint,
         gang: GangForm::read(group.gang, group.same.as_deref(), group.tasks)?,
     })
 }

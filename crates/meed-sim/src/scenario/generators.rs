@@ -93,6 +93,7 @@ fn stages(raw: &raw::Generator, kinds: &ResourceKinds) -> Result<Vec<StageSpec>,
             demand: demand(needs, kinds)?,
             constraints: super::jobs::constraints(terms.constraints)?,
             limit: super::jobs::limit(terms.limit)?,
+            checkpoint: super::jobs::checkpoint(terms.checkpoint)?,
             gang: gang(terms)?,
         })
     };

@@ -129,8 +129,8 @@ fn read_job(
             raw.group.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(in_words)?
         }
         _ => {
-            let what = "give tasks, demand, duration, gang, same, limit and constraints, or \
-                        [[job.group]] tables with them, not a mixture";
+            let what = "give tasks, demand, duration, gang, same, limit, checkpoint and \
+                        constraints, or [[job.group]] tables with them, not a mixture";
             return Err(in_words(what.to_owned()));
         }
     };
@@ -167,13 +167,15 @@ fn group(
         }
     };
     let demand = demand(needs, kinds)?;
-    Ok(JobGroup { stage, count, demand, duration, constraints: None, limit: None, gang: None })
+    let (constraints, limit, checkpoint, gang) = (None, None, None, None);
+    Ok(JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang })
 }
 
 fn with_terms(group: JobGroup, terms: raw::Terms<'_>) -> Result<JobGroup, String> {
     Ok(JobGroup {
         constraints: constraints(terms.constraints)?,
         limit: limit(terms.limit)?,
+        checkpoint: checkpoint(terms.checkpoint)?,
         gang: GangForm::read(terms.gang, terms.same, group.count)?,
         ..group
     })
@@ -181,10 +183,18 @@ fn with_terms(group: JobGroup, terms: raw::Terms<'_>) -> Result<JobGroup, String
 
 /// The longest that a task may run.
 pub(super) fn limit(raw: Option<&Quantity>) -> Result<Option<Span>, String> {
-    let limit = raw.map(|raw| span("limit", raw)).transpose()?;
-    match limit {
-        Some(Span::ZERO) => Err("limit must be above zero".to_owned()),
-        limit => Ok(limit),
+    above_zero("limit", raw)
+}
+
+/// How often a task saves what it has done.
+pub(super) fn checkpoint(raw: Option<&Quantity>) -> Result<Option<Span>, String> {
+    above_zero("checkpoint", raw)
+}
+
+fn above_zero(key: &str, raw: Option<&Quantity>) -> Result<Option<Span>, String> {
+    match raw.map(|raw| span(key, raw)).transpose()? {
+        Some(Span::ZERO) => Err(format!("{key} must be above zero")),
+        span => Ok(span),
     }
 }
 

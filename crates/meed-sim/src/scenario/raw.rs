@@ -123,6 +123,7 @@ pub(super) struct Job {
     pub(super) duration: Option<DurationValue>,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) checkpoint: Option<Quantity>,
     pub(super) gang: Option<GangForm>,
     pub(super) same: Option<String>,
     #[serde(default)]
@@ -141,6 +142,7 @@ pub(super) struct Group {
     pub(super) duration: DurationValue,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) checkpoint: Option<Quantity>,
     pub(super) gang: Option<GangForm>,
     pub(super) same: Option<String>,
 }
@@ -150,6 +152,7 @@ pub(super) struct Group {
 pub(super) struct Terms<'a> {
     pub(super) constraints: Option<&'a ConstraintsForm>,
     pub(super) limit: Option<&'a Quantity>,
+    pub(super) checkpoint: Option<&'a Quantity>,
     pub(super) gang: Option<GangForm>,
     pub(super) same: Option<&'a str>,
 }
@@ -157,7 +160,7 @@ pub(super) struct Terms<'a> {
 impl Terms<'_> {
     /// Whether nothing is said.
     pub(super) fn is_empty(&self) -> bool {
-        let none = self.constraints.is_none() && self.limit.is_none();
+        let none = self.constraints.is_none() && self.limit.is_none() && self.checkpoint.is_none();
         none && self.gang.is_none() && self.same.is_none()
     }
 }
@@ -166,8 +169,13 @@ macro_rules! has_terms {
     ($($form:ty),*) => {$(
         impl $form {
             pub(super) fn terms(&self) -> Terms<'_> {
-                let (constraints, limit) = (self.constraints.as_ref(), self.limit.as_ref());
-                Terms { constraints, limit, gang: self.gang, same: self.same.as_deref() }
+                Terms {
+                    constraints: self.constraints.as_ref(),
+                    limit: self.limit.as_ref(),
+                    checkpoint: self.checkpoint.as_ref(),
+                    gang: self.gang,
+                    same: self.same.as_deref(),
+                }
             }
         }
     )*};
@@ -204,6 +212,7 @@ pub(super) struct Generator {
     pub(super) demand: Option<AmountsByName>,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) checkpoint: Option<Quantity>,
     pub(super) gang: Option<GangForm>,
     pub(super) same: Option<String>,
     #[serde(default)]
@@ -220,6 +229,7 @@ pub(super) struct Stage {
     pub(super) demand: AmountsByName,
     pub(super) constraints: Option<ConstraintsForm>,
     pub(super) limit: Option<Quantity>,
+    pub(super) checkpoint: Option<Quantity>,
     pub(super) gang: Option<GangForm>,
     pub(super) same: Option<String>,
 }

@@ -96,7 +96,9 @@ impl Delays {
         // How long it runs is known when the rest has ended.
         let duration = Durations::Same(Span::ZERO);
         let (constraints, limit, gang) = (None, None, None);
-        let master = JobGroup { stage: 0, count: 1, demand, duration, constraints, limit, gang };
+        let (stage, count, checkpoint) = (0, 1, None);
+        let master =
+            JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang };
         job.groups.insert(0, master);
         (job, Some(submitted))
     }

@@ -31,7 +31,9 @@ pub(super) struct Staged {
 impl PlannedTasks {
     fn new(groups: Vec<JobGroup>, first_stage: usize) -> PlannedTasks {
         match groups.as_slice() {
-            [JobGroup { count, duration: Durations::Same(span), .. }] if first_stage > 0 => {
+            [JobGroup { count, duration: Durations::Same(span), checkpoint: None, .. }]
+                if first_stage > 0 =>
+            {
                 PlannedTasks::Alike(*count, *span)
             }
             _ => {
@@ -84,6 +86,15 @@ impl PlannedTasks {
     }
 }
 
+impl PlannedTasks {
+    /// How often task number `task` saves what it has done, where the task itself says so.
+    pub(super) fn checkpoint(&self, task: u32) -> Option<Span> {
+        let PlannedTasks::Staged(staged) = self else { return None };
+        let group = staged.first_tasks.partition_point(|first| *first <= task) - 1;
+        staged.groups[group].checkpoint
+    }
+}
+
 impl Staged {
     /// The next stage: its groups, and whether more follow. It has begun.
     fn begin_next(&mut self) -> (SmallVec<[meed::TaskGroup; 2]>, bool) {
@@ -120,7 +131,7 @@ impl Planned {
             }
             PlannedTasks::Staged(staged) => {
                 let (now, later) = staged.groups.split_at(staged.told);
-                tell_durations(&mut arrival.groups, now);
+                tell_plans(&mut arrival.groups, now);
                 arrival.later = forms::groups(later, kinds);
             }
         }
@@ -135,15 +146,17 @@ impl Planned {
         if let PlannedTasks::Staged(staged) = &self.tasks {
             let groups = &staged.groups[staged.told - added.groups.len()..staged.told];
             added.stage = groups[0].stage;
-            tell_durations(&mut added.groups, groups);
+            tell_plans(&mut added.groups, groups);
         }
         added.open = false;
     }
 }
 
-fn tell_durations(told: &mut [Group], groups: &[JobGroup]) {
+/// What the engine was not told of these groups.
+fn tell_plans(told: &mut [Group], groups: &[JobGroup]) {
     for (told, planned) in told.iter_mut().zip(groups) {
         told.durations = forms::durations(&planned.duration);
+        told.checkpoint = planned.checkpoint;
     }
 }
 

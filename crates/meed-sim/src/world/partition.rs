@@ -311,6 +311,8 @@ fn fit_to_share(mut job: Job, share: &Resources) -> Option<Job> {
         // Whoever knows how long a task takes knows how long it takes there.
         // A limit beyond all times is none.
         group.limit = group.limit.and_then(stretch);
+        // What it does between two of them takes longer there, too.
+        group.checkpoint = group.checkpoint.and_then(stretch).filter(|every| *every > Span::ZERO);
         group.duration = match &group.duration {
             Durations::Same(span) => Durations::Same(stretch(*span)?),
             Durations::Each(spans) => {
@@ -337,6 +339,7 @@ mod tests {
             duration: Durations::Same(seconds(7)),
             constraints: None,
             limit: Some(seconds(10)),
+            checkpoint: None,
             gang: None,
         };
         let job = Job {
@@ -365,6 +368,7 @@ mod tests {
             duration: Durations::Same(Span::ZERO),
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: gang(3),
         };
         // Without labels there is no rack.

@@ -19,7 +19,7 @@ use super::{Ending, RunError, Running, World};
 /// What was stopped, by queue of the tree.
 #[derive(Default)]
 pub(crate) struct Stops {
-    /// How often tasks save what they have done.
+    /// How often tasks that do not say it themselves save what they have done.
     checkpoint: Option<Span>,
     by_queue: BTreeMap<usize, Stopped>,
 }
@@ -46,9 +46,9 @@ impl Stops {
         Stops { checkpoint, ..Stops::default() }
     }
 
-    /// How much of `done` is saved, in microseconds.
-    fn saved(&self, done: u64) -> u64 {
-        let every = self.checkpoint.map_or(0, Span::as_micros);
+    /// How much of `done` is saved, in microseconds; `own`: how often the task itself saves.
+    fn saved(&self, done: u64, own: Option<Span>) -> u64 {
+        let every = own.or(self.checkpoint).map_or(0, Span::as_micros);
         done.checked_div(every).map_or(0, |times| times * every)
     }
 
@@ -99,7 +99,8 @@ impl<'a, D: Desk<'a>> World<'a, D> {
         let live = driver.job_mut(task.job).expect("its job waits for it");
         let queue = live.queue();
         let before = live.detail.saved(task.task).as_micros();
-        let saved = self.stops.saved(before + ran).max(before);
+        let own = live.detail.tasks.checkpoint(task.task);
+        let saved = self.stops.saved(before + ran, own).max(before);
         live.detail.save(task.task, span(saved));
         let lost = before + ran - saved;
         let queue = self.desk.in_tree(at, queue).index();

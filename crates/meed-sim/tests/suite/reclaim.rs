@@ -87,14 +87,22 @@ fn lost_work_is_what_has_to_be_done_again() {
     assert_eq!(stopped(&[], RULES), json!([lost(19860.0), none]));
     // The last checkpoint was at 5 h 30 min.
     assert_eq!(stopped(&["run.checkpoint=30min"], RULES), json!([lost(60.0), none]));
+    // A job's own are its tasks' alone, and come before the run's.
+    let own = |every: &str| format!("job.0.checkpoint={every}");
+    assert_eq!(stopped(&[&own("30min")], RULES), json!([lost(60.0), none]));
+    let both = [&*own("1h"), "run.checkpoint=30min"];
+    assert_eq!(stopped(&both, RULES), json!([lost(1860.0), none]));
+    assert_eq!(stopped(&["job.1.checkpoint=30min"], RULES), json!([lost(19860.0), none]));
     assert_eq!(stopped(&[], "long-term,when_blocked=reserve"), json!([null, null]));
     let end = |sets: &[&str]| {
         let log = log(RULES, sets);
         let is_last = |line: &&&Value| line["end"]["task"] == 15;
         of(&log, "end").iter().find(is_last).unwrap()["t"].as_f64().unwrap()
     };
-    let saved = end(&[]) - end(&["run.checkpoint=30min"]);
-    assert_eq!(saved, 5.5 * 3600.0, "what was saved is not done again");
+    for checkpoint in ["run.checkpoint=30min", "job.0.checkpoint=30min"] {
+        let saved = end(&[]) - end(&[checkpoint]);
+        assert_eq!(saved, 5.5 * 3600.0, "{checkpoint}: what was saved is not done again");
+    }
 }
 
 #[test]
@@ -126,6 +134,7 @@ fn roles_do_not_turn_to_and_fro() {
 fn what_cannot_be_meant_is_said() {
     for (set, message) in [
         ("run.checkpoint=0", "checkpoint must be above zero"),
+        ("job.0.checkpoint=0", "checkpoint must be above zero"),
         ("run.checkpoint=soon", "checkpoint: \"soon\" is not a duration"),
         ("policy.reclaim_after=0", "reclaim_after must be above zero"),
         ("policy.reclaim_grace=1h", "no task is stopped for another here"),

@@ -51,6 +51,8 @@ pub(super) struct GroupLine<'a> {
     pub(super) duration_s: &'a RawValue,
     #[serde(borrow, default)]
     pub(super) limit_s: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) checkpoint_s: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) gang: Option<GangForm>,
     #[serde(borrow, default)]

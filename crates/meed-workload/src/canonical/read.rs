@@ -245,10 +245,12 @@ impl Context<'_> {
         let constraints =
             constraints.transpose().map_err(|why| BadRow::field("constraints", why))?.flatten();
         let limit = group.limit_s.map(|raw| seconds("limit_s", raw.get())).transpose()?.map(span);
+        let checkpoint = group.checkpoint_s.map(|raw| seconds("checkpoint_s", raw.get()));
+        let checkpoint = checkpoint.transpose()?.map(span);
         let (stage, count) = (group.stage, group.count);
         let gang = GangForm::read(group.gang, group.same.as_deref(), count)
             .map_err(|why| BadRow::field("gang", why))?;
-        Ok(JobGroup { stage, count, demand, duration, constraints, limit, gang })
+        Ok(JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang })
     }
 
     fn demand(

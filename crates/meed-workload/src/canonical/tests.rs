@@ -36,6 +36,7 @@ fn a_job_is_read_exactly() {
         duration,
         constraints: None,
         limit: None,
+        checkpoint: None,
         gang: None,
     };
     let micros = |micros| Span::from_micros(micros).unwrap();
@@ -157,6 +158,10 @@ fn wrong_lines_say_what_is_wrong() {
         ),
         (task(slot, "1,\"limit_s\":0"), "a time limit of 0; a limit is above zero"),
         (
+            task(slot, "1,\"checkpoint_s\":0"),
+            "a checkpoint every 0 s; the time between two is above zero",
+        ),
+        (
             task(slot, r#"1,"limit_s":"1h""#),
             "limit_s: \"\\\"1h\\\"\" is not a number; wanted is seconds, 0 or more, up to 285 \
              years",
@@ -241,6 +246,7 @@ fn what_cannot_be_written_is_refused() {
         duration: Durations::Same(Span::ZERO),
         constraints: None,
         limit: None,
+        checkpoint: None,
         gang: None,
     };
     let job = Job {
@@ -286,10 +292,12 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
         (Just(0), 1..=MAX_AMOUNT),
         (1..5000u64, 0..5000u64)
     ];
-    let limit = prop::option::of(any_span().prop_filter("above zero", |span| *span > Span::ZERO));
+    let above_zero =
+        || prop::option::of(any_span().prop_filter("above zero", |span| *span > Span::ZERO));
+    let limits = (above_zero(), above_zero());
     let gang = (0..5u32, prop::option::of(any::<String>()));
-    let all = (amounts, prop_oneof![same, each], limit, gang);
-    all.prop_map(|(amounts, (count, duration), limit, (least, same))| {
+    let all = (amounts, prop_oneof![same, each], limits, gang);
+    all.prop_map(|(amounts, (count, duration), (limit, checkpoint), (least, same))| {
         // A gang of one that may be anywhere is none.
         let same = same.filter(|label| !label.is_empty());
         let gang = meed::Gang { least: least.clamp(1, count), same };
@@ -300,6 +308,7 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
             duration,
             constraints: None,
             limit,
+            checkpoint,
             gang: (gang.least > 1 || gang.same.is_some()).then(|| Box::new(gang)),
         }
     })

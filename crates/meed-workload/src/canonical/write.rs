@@ -158,6 +158,10 @@ fn compose_group(line: &mut String, group: &JobGroup, kinds: &ResourceKinds) -> 
         line.push_str(",\"limit_s\":");
         write_scaled(line, limit.as_micros(), MICROS_PER_S)?;
     }
+    if let Some(checkpoint) = group.checkpoint {
+        line.push_str(",\"checkpoint_s\":");
+        write_scaled(line, checkpoint.as_micros(), MICROS_PER_S)?;
+    }
     if let Some(gang) = &group.gang {
         write!(line, ",\"gang\":{}", gang.least)?;
         if let Some(same) = &gang.same {

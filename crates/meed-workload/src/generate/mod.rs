@@ -131,6 +131,7 @@ impl Generator {
                     duration,
                     constraints: spec.constraints.clone(),
                     limit: spec.limit,
+                    checkpoint: spec.checkpoint,
                     gang: spec.gang.as_ref().map(|gang| Box::new(gang.of(count))),
                 }
             })

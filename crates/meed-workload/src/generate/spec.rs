@@ -90,6 +90,8 @@ pub struct StageSpec {
     pub constraints: Option<Box<Constraints>>,
     /// The longest that each may run, above zero; drawn run times may be longer.
     pub limit: Option<Span>,
+    /// How often each saves what it has done, above zero; `None`: as the run says.
+    pub checkpoint: Option<Span>,
     /// Whether they start together or not at all.
     pub gang: Option<GangSpec>,
 }

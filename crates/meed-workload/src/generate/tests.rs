@@ -18,6 +18,7 @@ fn spec(arrivals: Arrivals) -> GeneratorSpec {
         stages: vec![StageSpec {
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: None,
             tasks: Dist::Uniform { low: 1.0, high: 9.0 },
             duration_s: Dist::Exponential { mean: 10.0 },

@@ -256,6 +256,7 @@ impl GoogleTrace {
             constraints: different
                 .then(|| Box::new(Constraints { distinct_nodes: true, ..Constraints::default() })),
             limit: None,
+            checkpoint: None,
             gang: None,
         };
         let job = Job {

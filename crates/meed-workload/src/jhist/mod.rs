@@ -193,6 +193,7 @@ fn group(tasks: &Tasks, demand: Resources, stage: u16) -> JobGroup {
         duration,
         constraints: None,
         limit: None,
+        checkpoint: None,
         gang: None,
     }
 }

@@ -120,6 +120,7 @@ fn job(row: Row) -> Job {
         duration: Durations::Same(duration),
         constraints: None,
         limit,
+        checkpoint: None,
         gang: Gang::all(count).filter(|_| row.gang),
     };
     Job {

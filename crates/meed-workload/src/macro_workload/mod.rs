@@ -208,6 +208,7 @@ fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<JobGroup
             duration,
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: None,
         }
     };

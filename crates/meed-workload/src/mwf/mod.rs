@@ -121,6 +121,7 @@ impl MwfSource {
                 duration: Durations::Same(row.duration),
                 constraints: (!constraints.is_open()).then(|| Box::new(constraints)),
                 limit: row.limit,
+                checkpoint: None,
                 gang: None,
             }
         };

@@ -21,13 +21,14 @@ pub enum PhillyAlign {
 /// How a job's GPUs become tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PhillyShape {
-    /// One task that holds all GPUs at once: distributed training starts with all its workers, as
-    /// it was.
-    #[default]
+    /// One task that holds all GPUs at once, on one node: in a cluster of one pool the same as a
+    /// gang, and cheaper.
     Rigid,
     /// One task per GPU, each as long as the job: the scheduler may start them one by one.
     Split,
-    /// One task per GPU, all of which start together, on whichever nodes.
+    /// One task per GPU, all of which start together, on whichever nodes: distributed training
+    /// starts with all its workers, as it was.
+    #[default]
     Gang,
 }
 

@@ -107,8 +107,9 @@ impl PhillySource {
         let demand = rows::demand(each, self.gpu, self.kinds);
         let duration = Durations::Same(row.duration);
         let gang = Gang::all(count).filter(|_| self.shape == PhillyShape::Gang);
+        let (stage, constraints, limit, checkpoint) = (0, None, None, None);
         let group =
-            JobGroup { stage: 0, count, demand, duration, constraints: None, limit: None, gang };
+            JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang };
         Job {
             label: JobLabel::Number(row.line),
             queue: row.queue,

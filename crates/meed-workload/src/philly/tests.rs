@@ -36,7 +36,9 @@ fn virtual_clusters_are_laid_over_each_other() {
     let row = |name: &str, at: f64, gpus: u64| (name.to_owned(), at, 1, gpus);
     let offset = [("b".to_owned(), Span::from_secs(1).unwrap())];
     let check = |align, offsets: PhillyOffsets, expected: Vec<_>| {
-        let assumptions = PhillyAssumptions { align, offsets, ..PhillyAssumptions::default() };
+        let shape = PhillyShape::Rigid;
+        let assumptions =
+            PhillyAssumptions { align, offsets, shape, ..PhillyAssumptions::default() };
         let mut source = open(TWO, &assumptions, OnBadLine::Stop).unwrap();
         assert_eq!(source.queues(), ["b", "a"]);
         assert_eq!(jobs(&mut source), expected);
@@ -64,13 +66,21 @@ fn a_job_is_one_task_or_one_for_each_gpu_and_its_line_is_its_name() {
     assert_eq!(source.size(), PhillySize { mean_gpus: 16, widest: 8 });
     assert_eq!(source.next_job().unwrap().unwrap().label, JobLabel::Number(2));
     assert_eq!(jobs(&mut source)[0], ("a".to_owned(), 0.0, 2, 1));
+    // Unless it is said, all tasks of a job start together.
+    let mut source = open(TWO, &PhillyAssumptions::default(), OnBadLine::Stop).unwrap();
+    let gangs = std::iter::from_fn(|| source.next_job().unwrap()).map(|job| {
+        let group = &job.groups[0];
+        (group.count, group.gang.as_ref().map(|gang| gang.least))
+    });
+    let all = |count| (count, Some(count));
+    assert_eq!(gangs.collect::<Vec<_>>(), [(1, None), all(2), all(4), (1, None), all(8)]);
 }
 
 #[test]
 fn columns_are_found_by_their_names() {
     let text = "user,gpus,duration_s,arrival_s , vc\r\nx,2,5,1,v\r\n\r\n";
     let mut source = open(text, &PhillyAssumptions::default(), OnBadLine::Stop).unwrap();
-    assert_eq!(jobs(&mut source), [("v".to_owned(), 1.0, 1, 2)]);
+    assert_eq!(jobs(&mut source), [("v".to_owned(), 1.0, 2, 1)]);
 }
 
 #[test]
@@ -88,7 +98,7 @@ fn wrong_lines_are_skipped_counted_and_named() {
         (
             "v,1,1.5,1",
             "p.csv:3: column 3 (gpus): \"1.5\" is not a whole number; wanted is a whole number \
-             from 0 to 4294967295",
+             from 0 to 16777216",
         ),
         (
             "v,1,1,soon",

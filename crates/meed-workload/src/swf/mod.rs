@@ -145,6 +145,7 @@ fn job(row: Row, queue: u32) -> Job {
         duration: Durations::Same(row.duration),
         constraints: None,
         limit: row.limit,
+        checkpoint: None,
         gang: row.gang,
     };
     Job {

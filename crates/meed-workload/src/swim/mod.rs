@@ -174,6 +174,7 @@ fn shape(
             duration,
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: None,
         });
     }

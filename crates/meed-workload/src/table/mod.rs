@@ -253,6 +253,7 @@ impl TableSource {
             duration: Durations::Same(span(row.duration)),
             constraints: None,
             limit: (row.limit > 0).then(|| span(row.limit)),
+            checkpoint: None,
             gang,
         };
         Job {

@@ -115,6 +115,7 @@ impl YarnSource {
             duration: Durations::Same(crate::fields::span(app.micros())),
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: None,
         };
         Job {

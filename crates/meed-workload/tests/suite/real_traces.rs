@@ -117,7 +117,11 @@ fn philly_jobs_are_read_whole_and_laid_over_each_other() {
     let origin = Origin::path(folder.join("philly/philly_via_gavel_vc_jobs.csv.xz"));
     let kinds = ResourceKinds::new(vec![("gpu".into(), Unit::Milli)]).unwrap();
     for align in [PhillyAlign::Start, PhillyAlign::End] {
-        for (shape, tasks) in [(PhillyShape::Rigid, 15_264), (PhillyShape::Split, 42_192)] {
+        for (shape, tasks) in [
+            (PhillyShape::Gang, 42_192),
+            (PhillyShape::Rigid, 15_264),
+            (PhillyShape::Split, 42_192),
+        ] {
             let assumptions = PhillyAssumptions { align, shape, ..PhillyAssumptions::default() };
             let open =
                 || PhillySource::open(&origin, &kinds, &assumptions, OnBadLine::Stop).unwrap();

@@ -19,6 +19,7 @@ fn generator(queue: &str, arrivals: Arrivals) -> GeneratorSpec {
     let stage = |per, mean| StageSpec {
         constraints: None,
         limit: None,
+        checkpoint: None,
         gang: None,
         tasks: Dist::Uniform { low: 1.0, high: 20.0 },
         duration_s: Dist::LogNormal { median: mean, sigma: 1.0 },
@@ -104,6 +105,7 @@ fn a_summary_adds_up() {
             duration,
             constraints: None,
             limit: None,
+            checkpoint: None,
             gang: None,
         }],
     };

@@ -140,6 +140,7 @@ fn jobs(case: &PoolCase, deviating: bool) -> Vec<Job> {
                 duration: Durations::Same(Span::from_secs(3600).unwrap_or(Span::MAX)),
                 constraints: None,
                 limit: None,
+                checkpoint: None,
                 gang: None,
             }],
         })
