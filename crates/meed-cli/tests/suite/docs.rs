@@ -143,6 +143,28 @@ fn whole_scenarios_in_the_pages_run() {
     assert!(ran >= 2, "only {ran} whole scenarios were found");
 }
 
+/// README's first scenario, and the two lines of figures below it.
+#[test]
+fn the_first_scenario_brings_what_the_readme_says() {
+    let page = read("README.md");
+    let output = simulate(blocks(&page, "toml")[0], &["--json", "-"]);
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for queue in ["search", "ads"] {
+        let start = format!("| `{queue}`, who ");
+        let line = page.lines().find(|line| line.starts_with(&start)).unwrap();
+        let said: Vec<&str> = line.trim_matches('|').split('|').skip(1).map(str::trim).collect();
+        let runs = result["runs"].as_array().unwrap().iter();
+        let found: Vec<String> = runs
+            .map(|run| {
+                let queues = run["queues"].as_array().unwrap();
+                let ours = queues.iter().find(|found| found["queue"] == queue).unwrap();
+                format!("{:.1} h", ours["mean_job_s"].as_f64().unwrap() / 3600.0)
+            })
+            .collect();
+        assert_eq!(said, found, "{queue}");
+    }
+}
+
 /// Commands in `console` blocks print what stands below them.
 #[test]
 fn quoted_output_is_what_the_program_prints() {
