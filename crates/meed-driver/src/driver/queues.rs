@@ -1,6 +1,6 @@
 //! Queues come, change and go.
 
-use meed::{Effect, Event, Policy, QueueChange, QueueId, QueueSpec, ResourceKinds, Time};
+use meed::{Effect, Event, Policy, QueueChange, QueueId, QueueSpec, Rejected, ResourceKinds, Time};
 use meed_config::policy::PolicySpec;
 use meed_journal::{
     Amounts, Fact, Keys, PoliciesChanged, QueueChanged, QueueEntry, QueueMark, QueuePolicy,
@@ -97,21 +97,7 @@ impl<J, K: Journal> Driver<J, K> {
         root: Option<Policy>,
         others: Vec<(QueueId, Policy)>,
     ) -> Result<bool, Failed> {
-        let before = self.engine.policy(QueueId::ROOT).clone();
-        let root = root.filter(|root| *root != before);
-        let is_there = |queue: &QueueId| !self.engine.is_removed(*queue);
-        let follow = |queue: &QueueId| *self.engine.policy(*queue) == before;
-        let mut changes: Vec<(QueueId, Policy)> = Vec::new();
-        if let Some(root) = &root {
-            let followers = self.engine.queue_ids().filter(is_there).filter(follow);
-            changes.extend(followers.map(|queue| (queue, root.clone())));
-        }
-        let after = |queue: QueueId| match &root {
-            Some(root) if follow(&queue) => root,
-            _ => self.engine.policy(queue),
-        };
-        let others: Vec<_> = others.into_iter().filter(|(id, own)| after(*id) != own).collect();
-        changes.extend(others.iter().cloned());
+        let Change { root, others, changes } = self.policy_change(root, others);
         if changes.is_empty() {
             return Ok(false);
         }
@@ -127,6 +113,47 @@ impl<J, K: Journal> Driver<J, K> {
             Fact::PoliciesChanged(Box::new(PoliciesChanged { root, queues }))
         })?;
         Ok(true)
+    }
+
+    /// Whether [`Driver::policies_changed`] would be taken now, without changing anything.
+    pub fn check_policies(
+        &self,
+        root: Option<Policy>,
+        others: Vec<(QueueId, Policy)>,
+    ) -> Result<(), Rejected> {
+        let change = self.policy_change(root, others);
+        match change.changes.is_empty() {
+            true => Ok(()),
+            false => self.engine.check_policies(&change.changes),
+        }
+    }
+
+    /// The same by handles.
+    pub(crate) fn known_policies(
+        &self,
+        named: &[(&str, Policy)],
+    ) -> Result<Vec<(QueueId, Policy)>, Failed> {
+        let known = |(name, own): &(&str, Policy)| Ok((self.known_queue(name)?, own.clone()));
+        named.iter().map(known).collect()
+    }
+
+    fn policy_change(&self, root: Option<Policy>, others: Vec<(QueueId, Policy)>) -> Change {
+        let before = self.engine.policy(QueueId::ROOT).clone();
+        let root = root.filter(|root| *root != before);
+        let is_there = |queue: &QueueId| !self.engine.is_removed(*queue);
+        let follow = |queue: &QueueId| *self.engine.policy(*queue) == before;
+        let mut changes: Vec<(QueueId, Policy)> = Vec::new();
+        if let Some(root) = &root {
+            let followers = self.engine.queue_ids().filter(is_there).filter(follow);
+            changes.extend(followers.map(|queue| (queue, root.clone())));
+        }
+        let after = |queue: QueueId| match &root {
+            Some(root) if follow(&queue) => root,
+            _ => self.engine.policy(queue),
+        };
+        let others: Vec<_> = others.into_iter().filter(|(id, own)| after(*id) != own).collect();
+        changes.extend(others.iter().cloned());
+        Change { root, others, changes }
     }
 
     /// What a record says that policies become.
@@ -148,6 +175,13 @@ impl<J, K: Journal> Driver<J, K> {
         self.apply(now, Event::QueueRemoved(queue))?;
         self.tell(now, |told| Fact::QueueRemoved(QueueMark { name: told.queue(queue) }))
     }
+}
+
+/// A change of policies: what is told, and what it means for each queue.
+struct Change {
+    root: Option<Policy>,
+    others: Vec<(QueueId, Policy)>,
+    changes: Vec<(QueueId, Policy)>,
 }
 
 /// A policy in full, as records hold it.

@@ -248,9 +248,7 @@ impl<'l, J> Batch<'l, J> {
         root: Option<Policy>,
         others: &[(&str, Policy)],
     ) -> Result<bool, Failed> {
-        let driver = &self.live.driver;
-        let known = |(name, own): &(&str, Policy)| Ok((driver.known_queue(name)?, own.clone()));
-        let others = others.iter().map(known).collect::<Result<Vec<_>, Failed>>()?;
+        let others = self.live.driver.known_policies(others)?;
         self.verb(|driver, now| driver.policies_changed(now, root, others))
     }
 

@@ -22,7 +22,7 @@ mod book;
 mod elsewhere;
 mod open;
 
-use meed::{AllocationId, Engine, QueueId, Rejected, Span, Time};
+use meed::{AllocationId, Engine, Policy, QueueId, Rejected, Span, Time};
 use meed_journal::{JobKey, Name, TaskKey};
 use meed_store::{Retention, Seq, Store, StoreError, UnixMillis};
 use serde::Serialize;
@@ -186,6 +186,21 @@ impl<J> Live<J> {
             false => self.last.saturating_add(microsecond),
         };
         clock.max(first).max(self.driver.engine().now())
+    }
+
+    /// Whether [`Batch::policies_changed`] would be taken now, without telling it: a world that takes
+    /// settings as a whole, or not at all, asks first.
+    ///
+    /// # Errors
+    ///
+    /// Why it would not.
+    pub fn check_policies(
+        &self,
+        root: Option<Policy>,
+        others: &[(&str, Policy)],
+    ) -> Result<(), Failed> {
+        let others = self.driver.known_policies(others)?;
+        Ok(self.driver.check_policies(root, others)?)
     }
 
     /// Makes all that was told and decided durable, in one write and one sync, and hands out what

@@ -3,11 +3,17 @@
 //! The candidates within all bounds compete; that with the smallest mean of the aimed figure is the
 //! best. A replicate is one load and one seed. A candidate is *worse* than the best where its
 //! figure is larger at every replicate; else it is as good, within chance. Where the best is not
-//! smaller than the baseline at every replicate nothing is gained for sure, and the baseline, which
-//! is simpler, is chosen.
+//! smaller than the baseline at every replicate the gain may be chance, and the baseline, which is
+//! simpler, is chosen. Fewer than [`LEAST`] replicates tell nothing apart.
+//!
+//! This is a screen, not a test with a known error: the loads are of the same jobs, and the best is
+//! the least of a dozen.
 
 use super::aims::{Aims, FIGURES, Figure};
 use crate::sweep::Results;
+
+/// So many replicates are needed to call a difference more than chance.
+pub const LEAST: usize = 3;
 
 /// A figure of one candidate over all replicates.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,8 +48,10 @@ pub struct Candidate {
 pub struct Advice {
     /// The baseline first, then the others as they were named.
     pub candidates: Vec<Candidate>,
-    /// Index of the chosen one; 0, the baseline, where nothing is gained for sure.
+    /// Index of the chosen one; 0, the baseline, where a gain may be chance.
     pub chosen: usize,
+    /// Names of bounded figures that exist at no replicate of the baseline: nothing is beyond them.
+    pub unchecked: Vec<&'static str>,
     /// How many loads and seeds each was run at.
     pub replicates: usize,
     /// Lines and jobs that were left out, at most at one point: of the trace, refused, unfinished.
@@ -87,10 +95,17 @@ pub fn weigh(aims: &Aims, candidates: &[String], results: &Results) -> Advice {
     }
     let replicates = base.iter().map(Vec::len).max().unwrap_or(0);
     let incidents = ["skipped_lines", "refused", "unfinished"].map(|column| most(results, column));
-    Advice { candidates: weighed, chosen, replicates, incidents }
+    let is_missing = |name: &&str| {
+        let at = FIGURES.iter().position(|row| row.name == *name);
+        at.and_then(|at| base.get(at)).is_none_or(Vec::is_empty)
+    };
+    let bounded = aims.bounds.iter().map(|bound| bound.figure.name);
+    let unchecked = bounded.filter(is_missing).collect();
+    Advice { candidates: weighed, chosen, unchecked, replicates, incidents }
 }
 
-/// The candidate within its bounds whose aimed figure is the smallest, if that is a gain for sure;
+/// The candidate within its bounds whose aimed figure is the smallest, if that is a gain at every
+/// replicate;
 /// the first of equals. Else the baseline.
 fn best(weighed: &[Candidate], aim: usize) -> usize {
     let mean = |at: usize| weighed[at].figures[aim].as_ref().map(|figure| figure.mean);
@@ -137,7 +152,7 @@ fn exceeds(own: &[f64], base: &[f64], ratio: u32) -> bool {
 
 /// Replicate by replicate, where both have all.
 fn smaller_everywhere(a: &[f64], b: &[f64]) -> bool {
-    !a.is_empty() && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a < b)
+    a.len() >= LEAST && a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a < b)
 }
 
 fn most(results: &Results, column: &str) -> u64 {

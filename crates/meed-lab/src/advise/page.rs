@@ -5,7 +5,7 @@ use meed_report::page::{Badge, Block, Cell, Page, Section, SpreadChart, SpreadRo
 use serde_json::{Value, json};
 
 use super::aims::{FIGURES, Figure};
-use super::choice::{Advice, Candidate, Measured};
+use super::choice::{Advice, Candidate, LEAST, Measured};
 use super::memory::Remembers;
 use super::settings::SCHEDULERS;
 use super::{BASELINE, Question};
@@ -72,6 +72,7 @@ pub fn to_json(question: &Question, advice: &Advice) -> String {
         "aim": aims.aim.name,
         "at_most": bounds,
         "replicates": advice.replicates,
+        "unchecked": advice.unchecked,
         "chosen": advice.candidates[advice.chosen].policy,
         "candidates": advice.candidates.iter().map(candidate).collect::<Vec<_>>(),
         "settings": settings,
@@ -168,7 +169,12 @@ impl View<'_> {
             aims.aim.title,
             if seeds > 1 { format!(" and {seeds} seeds") } else { String::new() }
         );
-        vec![self.verdict(), asked]
+        let missing = &self.advice.unchecked;
+        let unchecked = (!missing.is_empty()).then(|| {
+            let names = missing.join(", ");
+            format!("No bound was looked at on {names}: the log has no such figure.")
+        });
+        [self.verdict(), asked].into_iter().chain(unchecked).collect()
     }
 
     fn verdict(&self) -> String {
@@ -178,6 +184,10 @@ impl View<'_> {
             let nobody = base.is_some_and(|base| base.mean == 0.0);
             let why = match nobody {
                 true => format!("the {} is 0 already", aim.title),
+                false if self.advice.replicates < LEAST => format!(
+                    "nothing can be told apart from chance by fewer than {LEAST} runs; more --loads \
+                     or --seeds can"
+                ),
                 false => format!(
                     "no candidate within the bounds has a smaller {} at each of {} runs",
                     aim.title, self.advice.replicates

@@ -223,6 +223,6 @@ fn pbs(memory: Remembers) -> Setting {
         }
         Remembers::Nothing => none("leave fair_share off"),
         Remembers::Round(_) => none("it has no rounds"),
-        Remembers::Forever => every("24:00:00".to_owned(), "1").but("not tried"),
+        Remembers::Forever => none("its factor lies below 1, so it always forgets"),
     }
 }

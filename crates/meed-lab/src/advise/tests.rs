@@ -69,6 +69,17 @@ fn what_is_not_smaller_at_every_load_is_chance() {
 }
 
 #[test]
+fn too_few_runs_tell_nothing_apart() {
+    let aims = Aims::read(None, &[]).unwrap();
+    let best = ("best", [[4.0, 100.0, 50.0], [5.0, 110.0, 52.0], [6.0, 120.0, 54.0]]);
+    let (candidates, mut results) = results(&[FAIR, best]);
+    results.rows.truncate(results.rows.len() / 3 * 2);
+    let some = weigh(&aims, &candidates, &results);
+    assert!(some.replicates < 3 && some.chosen == 0, "{some:?}");
+    assert!(some.candidates.iter().all(|one| !one.gains && one.as_good), "{some:?}");
+}
+
+#[test]
 fn nobody_waits_so_nothing_is_gained() {
     let aims = Aims::read(None, &[]).unwrap();
     let idle = [[0.0, 0.0, 50.0]; 3];

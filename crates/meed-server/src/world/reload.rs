@@ -49,7 +49,16 @@ impl World {
         if let Err(why) = Engine::new(settings.config.clone(), Box::new(Unasked)) {
             return refuse(&why.to_string());
         }
-        let mut verbs = self.policy_changes(&settings);
+        let change = self.policy_changes(&settings);
+        if let Some(Verb::Policies(root, others)) = &change {
+            let others: Vec<_> =
+                others.iter().map(|(name, own)| (name.as_str(), own.clone())).collect();
+            let checked = self.live.check_policies(root.as_deref().cloned(), &others);
+            if let Err(why) = checked {
+                return refuse(&why.to_string());
+            }
+        }
+        let mut verbs = Vec::from_iter(change);
         let node = engine.node_ids().rev().find(|&id| engine.is_up(id));
         if let Some((spec, _)) = node.map(|id| engine.node(id)) {
             let name = spec.name.clone();
@@ -98,7 +107,7 @@ impl World {
     }
 
     /// Policies that are others than those that the journal knows.
-    fn policy_changes(&self, settings: &Settings) -> Vec<Verb> {
+    fn policy_changes(&self, settings: &Settings) -> Option<Verb> {
         let (engine, config) = (self.live.engine(), &settings.config);
         let before = engine.policy(QueueId::ROOT);
         let root = (config.root != *before).then(|| Box::new(config.root.clone()));
@@ -112,10 +121,18 @@ impl World {
                 others.push((spec.name.clone(), spec.policy.clone()));
             }
         }
-        match root.is_some() || !others.is_empty() {
-            true => vec![Verb::Policies(root, others)],
-            false => Vec::new(),
+        if config.root.per_server || settings.queue_per_user() {
+            return (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others));
         }
+        // Queues that are about to go cannot be left deciding per server below a root that does not.
+        for id in engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id)) {
+            let (name, own) = (engine.queue(id).name, engine.policy(id));
+            let goes = config.queues.iter().all(|queue| queue.name != name);
+            if goes && own.per_server && own != before {
+                others.push((name.to_owned(), config.root.clone()));
+            }
+        }
+        (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others))
     }
 }
 

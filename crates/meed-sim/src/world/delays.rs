@@ -148,15 +148,18 @@ impl<At> Beats<At> {
     /// When heartbeat number `beat` is.
     fn time(&self, beat: u64) -> Option<Time> {
         let every = u128::from(self.every?.as_micros());
-        Some(at((u128::from(beat) * every).div_ceil(self.many.into())))
+        let micros = (u128::from(beat) * every).div_ceil(self.many.into());
+        // None are beyond the end of time.
+        u64::try_from(micros).ok().and_then(Time::from_micros)
     }
 
-    /// The first heartbeat at `when` or later.
+    /// The first heartbeat at `when` or later: the least b with ceil(b * every / many) >= when. Of
+    /// several in one microsecond it is the first.
     fn first(&self, when: Time) -> u64 {
         let every = self.every.map_or(1, Span::as_micros);
-        let beats = u128::from(when.as_micros()) * u128::from(self.many) / u128::from(every);
-        let beats = u64::try_from(beats).unwrap_or(u64::MAX / 2);
-        beats + u64::from(self.time(beats).is_some_and(|time| time < when))
+        let Some(before) = when.as_micros().checked_sub(1) else { return 0 };
+        let beats = u128::from(before) * u128::from(self.many) / u128::from(every) + 1;
+        u64::try_from(beats).unwrap_or(u64::MAX / 2)
     }
 
     /// The next heartbeat at which a node may be given something.

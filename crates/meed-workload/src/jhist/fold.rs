@@ -156,9 +156,11 @@ impl Fold {
             HistoryReduces::AfterMaps => runs.maps_end(),
             HistoryReduces::WithMaps => 0,
         };
-        let held: u64 = runs.tasks(true, 0)?.iter().sum();
+        // Each is a time that can be told; so many of them need not add up to one.
+        let total = |millis: &[u64]| millis.iter().map(|millis| u128::from(*millis)).sum::<u128>();
+        let held = total(&runs.tasks(true, 0)?);
         let mut reduces = runs.tasks(true, from)?;
-        let early_ms = held.saturating_sub(reduces.iter().sum());
+        let early_ms = u64::try_from(held.saturating_sub(total(&reduces))).unwrap_or(u64::MAX);
         if from > 0 {
             // Stopped before the maps had ended: it has done nothing that counts.
             reduces.retain(|millis| *millis > 0);
@@ -231,7 +233,9 @@ impl Runs<'_> {
             }
             let ran = self.end_of(attempt).saturating_sub(attempt.start.max(from));
             match millis.last_mut().filter(|_| last == Some(*task)) {
-                Some(sum) if self.episode == HistoryEpisode::Total => *sum += ran,
+                Some(sum) if self.episode == HistoryEpisode::Total => {
+                    *sum = sum.saturating_add(ran)
+                }
                 // Of two that ended well the later one counts.
                 Some(only) => *only = ran,
                 None => millis.push(ran),

@@ -10,8 +10,12 @@
 //! that forgets nothing, and there is no third way to come by a heap. Cost: O(queues + nodes + jobs
 //! + running tasks), once for each change.
 //!
-//! One thing it cannot know: how long tasks run at most that came under an order without
-//! reservations. For reservations they have no limit.
+//! Two things it cannot know. How long tasks run at most that came under an order without
+//! reservations: for reservations they have no limit. And since when a ledger that begins anew has
+//! charged a task: where a start from before the change is undone after it, or its task turns out to
+//! run on a node of another weight, all since its start is taken back, as far as there is so much.
+
+use std::collections::BTreeSet;
 
 use super::Engine;
 use super::guard::Guard;
@@ -22,7 +26,8 @@ use crate::place::Unasked;
 use crate::policy::{Blocked, Policy, Quantum};
 use crate::spec::{JobId, QueueId, QueueRow};
 use crate::state::{
-    HoldsState, JobQuantumState, OrderState, QuantaState, QueueQuantumState, State, StateError,
+    HoldsState, JobQuantumState, OrderState, QuantaState, QueueQuantumState, QueueState, State,
+    StateError,
 };
 use crate::time::{Span, Time};
 
@@ -42,10 +47,15 @@ impl Engine {
         let policies = self.policies_after(changes)?;
         self.share_out_if_due();
         // What is held idle is measured up to now; no time passes until it is held anew.
-        self.forget_all_idle();
-        let (state, moved) = self.under(&policies).map_err(refused)?;
-        // A dry run, so that nothing is lost where it fails.
-        Engine::from_state(&state, Box::new(Unasked)).map_err(refused)?;
+        let idle = self.forget_all_idle();
+        let (state, moved) = match self.tried_under(&policies) {
+            Ok(tried) => tried,
+            Err(why) => {
+                // At the same instant, so nothing has changed.
+                self.hold_all_idle(idle);
+                return Err(refused(why));
+            }
+        };
         let mut place = self.room.replace_placement(Box::new(Unasked));
         place.clear();
         *self = Engine::from_state(&state, place).map_err(refused)?;
@@ -54,6 +64,20 @@ impl Engine {
             guard.prepay();
         }
         Ok(Effect::None)
+    }
+
+    /// Whether the change would be taken ([`Event::PoliciesChanged`](crate::Event)), without making
+    /// it.
+    pub fn check_policies(&self, changes: &[(QueueId, Policy)]) -> Result<(), Rejected> {
+        let mut copy = Engine::from_state(&self.state(), Box::new(Unasked)).map_err(refused)?;
+        copy.policies_changed(changes).map(drop)
+    }
+
+    /// The same after a dry run, so that nothing is lost where it fails.
+    fn tried_under(&self, policies: &[Policy]) -> Result<(State, Moved), StateError> {
+        let (state, moved) = self.under(policies)?;
+        Engine::from_state(&state, Box::new(Unasked))?;
+        Ok((state, moved))
     }
 
     /// The policy of every row, the root's first; refuses what cannot be.
@@ -68,9 +92,15 @@ impl Engine {
         let alone = "per-server-drf is how each server decides, from the root down: make it the \
                      order of all, or take drf here";
         let per_server = policies[0].per_server;
+        let (root, others) = policies.split_first_mut().expect("there is a root");
+        for ((row, _), policy) in self.tree.iter().skip(1).zip(others) {
+            // Whoever comes back under that name says anew how it orders.
+            if policy.per_server && !per_server && self.tree[row].is_removed() {
+                *policy = root.clone();
+            }
+        }
         for ((row, _), policy) in self.tree.iter().zip(&policies) {
-            let alone = (policy.per_server && !per_server && !self.tree[row].is_removed())
-                .then(|| alone.to_owned());
+            let alone = (policy.per_server && !per_server).then(|| alone.to_owned());
             if let Some(problem) = policy.problem(self.kinds.len()).or(alone) {
                 let queue = if row == QueueRow::ROOT { "root" } else { self.tree[row].name() };
                 return Err(ConfigError::Policy { queue: queue.to_owned(), problem }.into());
@@ -92,6 +122,7 @@ impl Engine {
         }
         let moved = self.take_over(&mut state)?;
         self.take_over_root(&mut state, &policies[0]);
+        self.list_all(&mut state);
         self.take_over_quanta(&mut state, policies);
         for queue in &mut state.queues {
             (queue.parked, queue.least) = (false, None);
@@ -161,6 +192,23 @@ impl Engine {
             state.queues.iter_mut().for_each(|queue| queue.waited_before = None);
         }
         state.turn = None;
+    }
+
+    /// Nothing is held, so all that waits is listed: also groups for which all was held, whose leaf
+    /// may have done without their buckets meanwhile.
+    fn list_all(&self, state: &mut State) {
+        let listed = |queue: &QueueState| queue.buckets.iter().copied().collect();
+        let mut listed: Vec<BTreeSet<u32>> = state.queues.iter().map(listed).collect();
+        for id in self.work.job_ids() {
+            let job = self.work.job(id).expect("it is one of the live ones");
+            let leaf = job.queue.index();
+            for group in job.groups().iter().map(|&slot| self.work.group(slot)) {
+                let shape = group.turn().number();
+                if group.waiting() > 0 && listed[leaf].insert(shape) {
+                    state.queues[leaf].buckets.push(shape);
+                }
+            }
+        }
     }
 
     /// Quanta are learned on where some order learns them, and from their beginning where none did.

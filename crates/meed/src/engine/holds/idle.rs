@@ -15,6 +15,8 @@
 //! It is as of the last decision. Cost: O(1) where nothing is held idle, or for one hold; of
 //! several each is taken anew, O(steps), until nothing is left to take.
 
+use std::collections::BTreeMap;
+
 use super::{Hold, Holds};
 use crate::engine::Engine;
 use crate::engine::books::Used;
@@ -27,6 +29,9 @@ pub(super) struct Idle {
     pub(super) job: JobId,
     pub(super) amounts: Resources,
 }
+
+/// All that is held idle at an instant.
+pub(in crate::engine) struct AllIdle(BTreeMap<NodeRow, Vec<Idle>>);
 
 impl Engine {
     /// What is held idle on a node with holds, in their order; `lasting`: what is left of it.
@@ -91,11 +96,19 @@ impl Engine {
         self.settle_idle(node, Vec::new());
     }
 
-    /// Nothing is held idle anywhere, until it is decided again.
-    pub(in crate::engine) fn forget_all_idle(&mut self) {
-        let nodes = self.holds.iter().flat_map(|holds| holds.idle.keys().copied());
-        for node in nodes.collect::<Vec<_>>() {
+    /// Nothing is held idle anywhere, until it is decided again; what was.
+    pub(in crate::engine) fn forget_all_idle(&mut self) -> AllIdle {
+        let all = self.holds.as_ref().map(|holds| holds.idle.clone()).unwrap_or_default();
+        for &node in all.keys() {
             self.settle_idle(node, Vec::new());
+        }
+        AllIdle(all)
+    }
+
+    /// What was forgotten at this instant is held idle as if it had not been.
+    pub(in crate::engine) fn hold_all_idle(&mut self, all: AllIdle) {
+        for (node, idle) in all.0 {
+            self.settle_idle(node, idle);
         }
     }
 
