@@ -242,7 +242,8 @@ impl<'l, J> Batch<'l, J> {
     }
 
     /// Queues order otherwise from now on ([`Driver::policies_changed`]): the root, where that is
-    /// given, with all that ordered as it did; `others` by their own. Whether that changes anything.
+    /// given, with all that ordered as it did; `others` by their own. Whether that changes
+    /// anything.
     pub fn policies_changed(
         &mut self,
         root: Option<Policy>,

@@ -52,7 +52,7 @@ pub const FIGURES: [Figure; 6] = [
 
 /// A bound: the figure may be at most so many times what it is under the baseline.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound {
+pub struct AtMost {
     /// Which figure.
     pub figure: &'static Figure,
     /// In thousandths.
@@ -65,7 +65,7 @@ pub struct Aims {
     /// As small as can be.
     pub aim: &'static Figure,
     /// What must hold.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<AtMost>,
 }
 
 /// The bounds when none are given: those who pay for a memory are the heavy, and the mean.
@@ -78,7 +78,7 @@ impl Aims {
         let aim = figure(aim.unwrap_or("light")).map_err(|why| format!("--aim: {why}"))?;
         let mut bounds = Vec::new();
         for (name, ratio) in DEFAULT_BOUNDS {
-            bounds.push(Bound { figure: figure(name)?, ratio });
+            bounds.push(AtMost { figure: figure(name)?, ratio });
         }
         for text in at_most {
             let fail = |why: String| format!("--at-most {text}: {why}");
@@ -89,7 +89,7 @@ impl Aims {
             bounds.retain(|bound| bound.figure.name != figure.name);
             if value.trim() != "none" {
                 let ratio = thousandths(value.trim()).map_err(fail)?;
-                bounds.push(Bound { figure, ratio });
+                bounds.push(AtMost { figure, ratio });
             }
         }
         bounds.retain(|bound| bound.figure.name != aim.name);

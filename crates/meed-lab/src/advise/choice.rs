@@ -17,7 +17,7 @@ pub const LEAST: usize = 3;
 
 /// A figure of one candidate over all replicates.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Measured {
+pub struct Observed {
     /// Mean over the replicates.
     pub mean: f64,
     /// The smallest.
@@ -34,7 +34,7 @@ pub struct Candidate {
     /// The policy's words.
     pub policy: String,
     /// For each of [`FIGURES`]; nothing where it exists at no replicate.
-    pub figures: Vec<Option<Measured>>,
+    pub figures: Vec<Option<Observed>>,
     /// Names of the figures beyond their bounds.
     pub beyond: Vec<&'static str>,
     /// Whether it is as good as the chosen one within chance.
@@ -127,10 +127,10 @@ pub(super) fn replicates(results: &Results, policy: &str, column: &str) -> Vec<f
     rows.filter_map(|row| row.cells.get(at)?.parse().ok()).collect()
 }
 
-fn measured(own: &[f64], base: &[f64]) -> Option<Measured> {
+fn measured(own: &[f64], base: &[f64]) -> Option<Observed> {
     let mean = mean(own)?;
     let base = self::mean(base).filter(|base| *base > 0.0);
-    Some(Measured {
+    Some(Observed {
         mean,
         least: own.iter().copied().fold(f64::INFINITY, f64::min),
         most: own.iter().copied().fold(f64::NEG_INFINITY, f64::max),

@@ -5,7 +5,7 @@ use meed_report::page::{Badge, Block, Cell, Page, Section, SpreadChart, SpreadRo
 use serde_json::{Value, json};
 
 use super::aims::{FIGURES, Figure};
-use super::choice::{Advice, Candidate, LEAST, Measured};
+use super::choice::{Advice, Candidate, LEAST, Observed};
 use super::memory::Remembers;
 use super::settings::SCHEDULERS;
 use super::{BASELINE, Question};
@@ -33,7 +33,7 @@ pub fn page(
 /// The answer as JSON (docs/advise.md).
 pub fn to_json(question: &Question, advice: &Advice) -> String {
     let view = View { question, advice };
-    let figure = |figure: &Option<Measured>| match figure {
+    let figure = |figure: &Option<Observed>| match figure {
         Some(of) => json!({
             "mean": of.mean, "least": of.least, "most": of.most, "ratio": of.ratio,
         }),
@@ -92,7 +92,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(figure: &Figure, baseline: Option<&Measured>) -> Scale {
+    fn of(figure: &Figure, baseline: Option<&Observed>) -> Scale {
         let size = baseline.map_or(0.0, |of| of.mean);
         let (divisor, unit) = match (figure.is_time, size) {
             (false, _) => (1.0, ""),
@@ -134,7 +134,7 @@ impl View<'_> {
         Remembers::of(&self.chosen().policy, kinds)
     }
 
-    fn figure<'a>(&self, of: &'a Candidate, figure: &Figure) -> Option<&'a Measured> {
+    fn figure<'a>(&self, of: &'a Candidate, figure: &Figure) -> Option<&'a Observed> {
         let at = FIGURES.iter().position(|row| row.name == figure.name)?;
         of.figures.get(at)?.as_ref()
     }
@@ -185,8 +185,8 @@ impl View<'_> {
             let why = match nobody {
                 true => format!("the {} is 0 already", aim.title),
                 false if self.advice.replicates < LEAST => format!(
-                    "nothing can be told apart from chance by fewer than {LEAST} runs; more --loads \
-                     or --seeds can"
+                    "nothing can be told apart from chance by fewer than {LEAST} runs; more \
+                     --loads or --seeds can"
                 ),
                 false => format!(
                     "no candidate within the bounds has a smaller {} at each of {} runs",

@@ -1,5 +1,5 @@
-//! The socket that the service manager hands over (sd_listen_fds): it is there before the server is,
-//! and stays while that is started again, so clients wait instead of being refused.
+//! The socket that the service manager hands over (sd_listen_fds): it is there before the server
+//! is, and stays while that is started again, so clients wait instead of being refused.
 //!
 //! The manager leaves it as file 3 and says so by `LISTEN_PID` and `LISTEN_FDS`. It is taken by a
 //! handle of this very process, and file 3 is closed: what this process starts must not have it.

@@ -1,11 +1,11 @@
 //! A scenario from data: what a program has made, not what somebody has typed.
 //!
-//! The data have the shape of a scenario file (docs/scenario.md) and are read into the same forms by
-//! the same rules. No text lies between: nothing is quoted, printed and parsed again. A text is
+//! The data have the shape of a scenario file (docs/scenario.md) and are read into the same forms
+//! by the same rules. No text lies between: nothing is quoted, printed and parsed again. A text is
 //! written beside, for logs keep it and `--set` changes it; but it is not read here.
 //!
-//! Forms note where in a file a value stands ([`toml::Spanned`]); data stand nowhere, so [`Placeless`]
-//! gives each the empty place, and errors name the key and the value but no line.
+//! Forms note where in a file a value stands ([`toml::Spanned`]); data stand nowhere, so
+//! [`Placeless`] gives each the empty place, and errors name the key and the value but no line.
 
 use std::path::Path;
 

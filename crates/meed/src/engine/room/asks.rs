@@ -7,8 +7,8 @@
 //! >
 //! > offers(node) = (room_i, until_i - now) for each opening i
 //!
-//! A task whose shape fits into none of a node's offers fits nowhere on it. Where tasks have as many
-//! kinds as there can be, time is left out: then the offers say less.
+//! A task whose shape fits into none of a node's offers fits nowhere on it. Where tasks have as
+//! many kinds as there can be, time is left out: then the offers say less.
 
 use smallvec::SmallVec;
 

@@ -226,7 +226,10 @@ fn shares(problem: &Problem, tasks: &[f64]) -> (f64, f64) {
 /// The pool as a scenario in which everybody has more tasks than fit.
 fn full(problem: &Problem) -> Result<Scenario, ReproduceError> {
     let amounts = |of: &[f64]| json!({ "cpu": of[0], "memory": of[1] });
-    let node = |server: &Server| json!({ "count": server.count as u64, "capacity": amounts(&server.capacity) });
+    let node = |server: &Server| {
+        let capacity = amounts(&server.capacity);
+        json!({ "count": server.count as u64, "capacity": capacity })
+    };
     let totals = problem.totals();
     let job = |user: &User| {
         let tasks = (totals[0] / user.demand[0]).min(totals[1] / user.demand[1]).ceil() + 1.0;

@@ -157,7 +157,10 @@ fn over_seeds<T: Send>(
 
 /// The pool as a scenario's `[cluster]` has it: each server a node, largest classes first.
 fn servers() -> Value {
-    let node = |(count, cpu, memory)| json!({ "count": count as u64, "capacity": { "cpu": cpu, "memory": memory } });
+    let node = |(count, cpu, memory)| {
+        let capacity = json!({ "cpu": cpu, "memory": memory });
+        json!({ "count": count as u64, "capacity": capacity })
+    };
     json!({ "node": POOL.map(node) })
 }
 

@@ -1,8 +1,8 @@
 //! The paper's environments as scenarios of the MapReduce world, and how they are run: over seeds,
 //! rules and all cores.
 //!
-//! Scenarios are data in the shape of a user's file (docs/mapreduce.md). What the paper does not give is an assumption and stands in [`DISK_MB_S`] to [`requests`]; `study` varies each
-//! of them.
+//! Scenarios are data in the shape of a user's file (docs/mapreduce.md). What the paper does not
+//! give is an assumption and stands in [`DISK_MB_S`] to [`requests`]; `study` varies each of them.
 
 use std::path::Path;
 
