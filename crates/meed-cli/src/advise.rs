@@ -23,8 +23,9 @@ Examples:
   meed advise cluster.toml -p long-term,half_life=7d -p long-term,round=7d --seeds 5 --json
 
 Figures (--aim, --at-most): light, mean wait of the lighter half of tenants; heavy, of the \
-heaviest tenth; mean, mean job time; longest, longest wait at the 90th percentile of tenants; wide, mean \
-wait of the widest tenth of jobs; below, tenants with rho below 1. See docs/advise.md.";
+heaviest tenth; mean, mean job time; longest, longest wait at the 90th percentile of tenants; \
+wide, mean wait of the widest tenth of jobs; below, tenants with rho below 1. See \
+docs/advise.md.";
 
 #[derive(Args)]
 pub(crate) struct AdviseArgs {
