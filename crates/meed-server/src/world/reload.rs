@@ -100,6 +100,10 @@ impl World {
             let remark = "control_groups has changed; it is read when the server starts";
             self.remarks.push(remark.to_owned());
         }
+        if settings.placement.name != self.settings.placement.name {
+            let remark = "placement has changed; it is taken when the server starts";
+            self.remarks.push(remark.to_owned());
+        }
         self.remarks.extend(settings.remarks.iter().cloned());
         self.settings = settings;
         self.watched.rules_changed();
