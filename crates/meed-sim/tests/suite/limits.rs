@@ -101,7 +101,8 @@ fn a_limit_that_is_none_is_said() {
     for (set, message) in [
         ("job.0.limit=0", "job 0: limit must be above zero"),
         ("job.0.limit=soon", "job 0: limit: \"soon\" is not a duration"),
-        ("job.1.limit=1", "give tasks, demand, duration, gang, same, limit and constraints, or"),
+        ("job.1.limit=1", "gang, same, limit, checkpoint and constraints, or [[job.group]]"),
+        ("job.1.checkpoint=1", "gang, same, limit, checkpoint and constraints, or [[job.group]]"),
         ("job.1.group.1.limit=0", "job 1: limit must be above zero"),
         ("generator.0.limit=0", "generator `b-0`: limit must be above zero"),
     ] {
