@@ -18,14 +18,28 @@ pub(super) struct Sizes {
     pub(super) waiting: usize,
     /// Longest time of one row; what is not done by then is said.
     pub(super) most_s: u64,
+    /// The same for the submission of what is to wait.
+    pub(super) most_waiting_s: u64,
 }
 
 impl Sizes {
-    pub(super) const FULL: Sizes =
-        Sizes { submissions: 1000, runs: 10_000, starts: 200, waiting: 100_000, most_s: 240 };
+    pub(super) const FULL: Sizes = Sizes {
+        submissions: 1000,
+        runs: 10_000,
+        starts: 100,
+        waiting: 100_000,
+        most_s: 90,
+        most_waiting_s: 240,
+    };
     /// To see that it runs.
-    pub(super) const QUICK: Sizes =
-        Sizes { submissions: 50, runs: 100, starts: 10, waiting: 300, most_s: 30 };
+    pub(super) const QUICK: Sizes = Sizes {
+        submissions: 50,
+        runs: 100,
+        starts: 10,
+        waiting: 300,
+        most_s: 30,
+        most_waiting_s: 30,
+    };
 }
 
 /// Clients at once.
@@ -239,7 +253,7 @@ fn runs(kind: &Kind, programs: &Programs, sizes: &Sizes, request: bool) -> Resul
 
 fn waits(kind: &Kind, programs: &Programs, sizes: &Sizes) -> Result<Waits, String> {
     let peer = busy(kind, programs)?;
-    let (jobs, _) = fill(&peer, sizes.waiting, CLIENTS, sizes.most_s)?;
+    let (jobs, _) = fill(&peer, sizes.waiting, CLIENTS, sizes.most_waiting_s)?;
     std::thread::sleep(Duration::from_secs(2));
     let processes = peer.processes();
     let bytes = processes.iter().map(|number| proportional(*number)).sum();

@@ -20,6 +20,8 @@ mod measure;
 mod peer;
 mod table;
 
+pub(crate) use fetch::from_debian;
+
 use std::path::PathBuf;
 
 use found::Found;
@@ -39,7 +41,10 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
             "--cache" => cache = PathBuf::from(value()?),
             "--only" => only = Some(value()?),
             "--quick" => sizes = Sizes::QUICK,
-            "--most" => sizes.most_s = u64::from(crate::seconds(Some(value()?))?),
+            "--most" => {
+                sizes.most_s = u64::from(crate::seconds(Some(value()?))?);
+                sizes.most_waiting_s = sizes.most_s;
+            }
             _ => return Err(USAGE.to_owned()),
         }
     }

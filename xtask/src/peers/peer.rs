@@ -62,7 +62,7 @@ pub(super) const KINDS: &[Kind] = &[
         request: Some(|tasks| words(&["meed", "submit", "--tasks", &tasks.to_string(), "--"])),
         by_shell: false,
         wait: |job| words(&["meed", "wait", job]),
-        list: &["meed", "jobs"],
+        list: &["meed", "jobs", "--limit", "1000000"],
     },
     Kind {
         name: "task-spooler",
