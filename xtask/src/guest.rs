@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::peers::from_debian;
-use crate::tools::{built_for, cargo, runs, succeed};
+use crate::tools::{built_for, runs};
 
 /// The groups of tests that run there.
 const TESTS: &[&str] = &["groups::", "clock::"];
@@ -32,8 +32,15 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// The last line of the first process; the tests' exit code follows.
 const ENDED: &str = "THE GUEST HAS ENDED WITH ";
 
-pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
-    let mut tests: Vec<String> = args.collect();
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let (mut tests, mut built) = (Vec::new(), None);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            // The tests of the server as they were built already.
+            "--tests" => built = Some(args.next().ok_or("--tests needs the program")?.into()),
+            _ => tests.push(arg),
+        }
+    }
     if tests.is_empty() {
         tests = TESTS.iter().map(|&name| name.to_owned()).collect();
     }
@@ -53,10 +60,10 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
             return Ok(());
         }
     };
-    let mut build = cargo();
-    build.args(["build", "--locked", "--package", "meed-cli"]);
-    succeed(&mut build, "cargo build")?;
-    let test = built_for("server", "server", "")?;
+    let test: PathBuf = match built {
+        Some(test) => test,
+        None => built_for("server", "server", "")?,
+    };
     let archive = cache.join("archive");
     fs::write(&archive, archive_of(&test, &tests)?)
         .map_err(|why| format!("{}: {why}", archive.display()))?;
@@ -77,11 +84,9 @@ fn machine(kernel: &Path, archive: &Path) -> Command {
     command.args(["-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"]);
     command.args(["-m", "3072", "-smp", "2", "-kernel"]).arg(kernel).arg("-initrd").arg(archive);
     command.args(["-append", "console=ttyS0 quiet panic=-1"]);
-    // Without the host's help it takes some ten times as long.
-    match Path::new("/dev/kvm").exists() {
-        true => command.args(["-accel", "kvm", "-accel", "tcg", "-cpu", "max"]),
-        false => command.args(["-accel", "tcg"]),
-    };
+    // Without the host's help, which is not to be relied on: on machines that are virtual
+    // themselves it may be there and fail.
+    command.args(["-accel", "tcg,thread=multi", "-cpu", "max"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command
 }

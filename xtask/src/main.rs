@@ -32,7 +32,7 @@ Chores of the project.
   workload (default 5 rounds)
   cargo xtask peers [--quick]                  the server beside task-spooler, pueue and Slurm, \
   which it brings into a cache; needs root, Debian and cargo
-  cargo xtask guest [TEST...]                  tests of the server in a virtual machine: memory \
+  cargo xtask guest [--tests PROGRAM] [TEST...] tests of the server in a virtual machine: memory \
   bounded by control groups, a clock that steps; needs QEMU and Debian's packages
   cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
   cluster, failovers; needs Maven and a JDK

@@ -21,6 +21,7 @@ mod many;
 mod policies;
 mod reclaim;
 mod scripts;
+mod storm;
 mod top;
 mod tutorial;
 mod users;
