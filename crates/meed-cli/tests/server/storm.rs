@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::bench::{Server, say, signal, until};
 use crate::crash::{journal, key};
 
-const CONFIG: &str = "[server]\naffinity = false\ngrace = \"200ms\"\n\
+const CONFIG: &str = "policy = \"long-term\"\n[server]\naffinity = false\ngrace = \"200ms\"\n\
     members = { a = [\"root\"], b = [\"root\"] }\n[cluster]\nresources = [\"cpu\", \"gpu\"]\n\
     node = [{ capacity = { cpu = 8, gpu = 3 } }]\n\
     [[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\nweight = 2\n";
