@@ -63,14 +63,18 @@ fn row<T>(what: &str, done: Result<T, String>) -> Option<T> {
 
 pub(super) fn all(kind: &Kind, programs: &Programs, sizes: &Sizes) -> Result<Found, String> {
     let mut found = Found::default();
+    let jobs = kind.room.unwrap_or(usize::MAX).min(sizes.submissions);
     {
         let peer = Running::start(kind, programs)?;
         found.starts_ms = row("submit to start", starts(&peer, sizes)).unwrap_or_default();
     }
     {
         let peer = busy(kind, programs)?;
-        found.single = row("one by one", single(&peer, sizes.submissions, 1, sizes.most_s));
-        found.at_once = row("at once", single(&peer, sizes.submissions, CLIENTS, sizes.most_s));
+        found.single = row("one by one", single(&peer, jobs, 1, sizes.most_s));
+    }
+    {
+        let peer = busy(kind, programs)?;
+        found.at_once = row("at once", single(&peer, jobs, CLIENTS, sizes.most_s));
     }
     if kind.request.is_some() {
         let peer = busy(kind, programs)?;

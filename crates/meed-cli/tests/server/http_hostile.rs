@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bench::{text, until};
 use crate::http::{TASK, token};

@@ -265,7 +265,10 @@ fn its_journal_is_replayed_and_explained_while_it_serves() {
     for policy in ["fair", "long-term,half_life=7d", "recorded"] {
         assert!(replayed.contains(policy), "{policy}: {replayed}");
     }
-    assert_eq!(server.ok(&["replay", state, "-p", "fair", "-p", "long-term,half_life=7d"]), replayed);
+    assert_eq!(
+        server.ok(&["replay", state, "-p", "fair", "-p", "long-term,half_life=7d"]),
+        replayed
+    );
     let told = server.ok(&["explain", state, "--job", "second"]);
     assert!(told.contains("second"), "{told}");
     assert_eq!(server.ok(&["explain", journal, "--job", "second"]), told);

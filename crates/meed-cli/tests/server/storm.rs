@@ -85,7 +85,8 @@ fn hundreds_of_tasks_outlive_a_storm() {
         ended_so(&server, job, *how, *tasks);
     }
     until("nothing is left running", || server.processes().is_empty().then_some(()));
-    assert!(!server.path("shared").exists(), "GPUs were shared");
+    let shared = fs::read_to_string(server.path("shared")).unwrap_or_default();
+    assert_eq!(shared, "", "GPUs were shared");
     let begun = fs::read_to_string(server.path("begun")).unwrap();
     let lines: BTreeSet<&str> = begun.lines().collect();
     assert_eq!(lines.len(), begun.lines().count(), "an attempt has begun twice");
@@ -139,4 +140,36 @@ fn books_are_the_journals(server: &mut Server) {
     assert!(running.is_empty(), "{running:?} without an end");
     let folder = server.state().join("journal");
     server.ok(&["replay", folder.to_str().unwrap(), "--verify"]);
+}
+
+/// The folder of a task that is over stays for a moment. A server that comes back meanwhile must
+/// not give its numbers away once more: another has them by then.
+#[test]
+fn numbers_of_what_is_over_belong_to_whoever_has_them_now() {
+    let mut server = Server::start(Some(CONFIG));
+    let gpu = ["-q", "a", "--gpu", "1", "--", "sh", "-c"];
+    let submit = |server: &Server, script: &str| server.submit(&[&gpu[..], &[script]].concat());
+    let go = server.path("go");
+    let wait = format!("while ! test -e {}; do sleep 0.02; done", go.display());
+    let over = submit(&server, &wait);
+    let run = server.state().join("run").join(format!("{over}-0-0"));
+    until("it has begun", || run.join("began.json").exists().then_some(()));
+    let kept = server.path("kept");
+    let copied = std::process::Command::new("cp").arg("-r").arg(&run).arg(&kept).status();
+    assert!(copied.unwrap().success());
+    fs::write(&go, "").unwrap();
+    server.ok(&["wait", &over]);
+    let index = |server: &Server, job: &str| -> u64 {
+        until("it runs", || server.json(&["show", job])["task"]["0"]["gpus"][0].as_u64())
+    };
+    let holds = submit(&server, "sleep 1000");
+    assert_eq!(index(&server, &holds), 0, "what was free is taken again");
+    server.kill();
+    let _ = fs::remove_dir_all(&run);
+    fs::rename(&kept, &run).unwrap();
+    server.run();
+    until("the folder is cleared away", || (!run.exists()).then_some(()));
+    let next = submit(&server, "sleep 1000");
+    assert_ne!(index(&server, &next), 0, "it is another's");
+    server.ok(&["cancel", &holds, &next]);
 }

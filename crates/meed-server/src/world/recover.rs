@@ -280,8 +280,11 @@ impl World {
     /// The run of a task that an earlier server began.
     fn adopt_run(&mut self, task: &TaskKey, stops: bool) -> TaskFolder {
         let folder = self.places.run(task);
-        let held =
-            folder.ticket().map(|ticket| Held { processors: ticket.processors, gpus: ticket.gpus });
+        // What is over holds nothing, though its folder may be there still: others may have its
+        // numbers by now, and must not lose them when it is cleared away.
+        let holds = !stops || matches!(folder.look(), Ok(FolderState::Runs(_)));
+        let held = folder.ticket().ok().filter(|_| holds);
+        let held = held.map(|ticket| Held { processors: ticket.processors, gpus: ticket.gpus });
         let held = held.unwrap_or_default();
         self.devices.mark(&held);
         let run = Run { folder: folder.clone(), held, watched: None, stops, gives_back: None };
