@@ -4,6 +4,7 @@ mod browser;
 mod ci;
 mod crash;
 mod fuzz;
+mod guest;
 mod kubernetes;
 mod licences;
 mod pairs;
@@ -31,6 +32,8 @@ Chores of the project.
   workload (default 5 rounds)
   cargo xtask peers [--quick]                  the server beside task-spooler, pueue and Slurm, \
   which it brings into a cache; needs root, Debian and cargo
+  cargo xtask guest [--tests PROGRAM] [TEST...] tests of the server in a virtual machine: memory \
+  bounded by control groups, a clock that steps; needs QEMU and Debian's packages
   cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
   cluster, failovers; needs Maven and a JDK
   cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Some("licences") => licences::run(),
         Some("yarn") => yarn::run(args),
         Some("kubernetes") => kubernetes::run(args),
+        Some("guest") => guest::run(args),
         Some("pairs") => pairs::run(args),
         Some("peers") => peers::run(args),
         Some("scaling") => scaling::run(args),

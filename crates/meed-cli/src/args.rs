@@ -84,10 +84,12 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     Server(crate::server::ServerCommand),
-    /// Prints a script that completes `meed`'s commands in your shell.
-    #[command(after_help = "Examples:\n  meed completions bash > \
-            ~/.local/share/bash-completion/completions/meed\n  \
-                            meed completions zsh > ~/.zfunc/_meed")]
+    /// Prints a script that completes `meed`'s commands in your shell, and the names of a server's
+    /// jobs and queues.
+    #[command(after_help = "Examples:\n  source <(meed completions bash)       # in ~/.bashrc\n  \
+                            source <(meed completions zsh)        # in ~/.zshrc, behind \
+                            compinit\n  meed completions fish | source        # in \
+                            ~/.config/fish/config.fish")]
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,

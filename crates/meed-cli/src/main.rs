@@ -37,6 +37,10 @@ fn main() -> ExitCode {
     if let Some(code) = server::hidden() {
         return code;
     }
+    #[cfg(target_os = "linux")]
+    if std::env::var_os(server::complete::VARIABLE).is_some() {
+        complete().complete();
+    }
     refuse_large_files_by_an_error();
     match Cli::try_parse().map_err(|error| exit::of_command_line(&error)).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,10 +74,35 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Kubernetes { arguments } => kubernetes::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Server(command) => server::run(command),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "meed", &mut script);
-            output::print_data(&String::from_utf8_lossy(&script))
-        }
+        Command::Completions { shell } => completions(shell),
     }
+}
+
+/// Answers shells that ask what may come next.
+#[cfg(target_os = "linux")]
+fn complete() -> clap_complete::CompleteEnv<'static, fn() -> clap::Command> {
+    let cli: fn() -> clap::Command = Cli::command;
+    clap_complete::CompleteEnv::with_factory(cli).var(server::complete::VARIABLE)
+}
+
+/// A script by which the shell asks this program, so that it knows the server's jobs and queues.
+#[cfg(target_os = "linux")]
+fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    let variable = server::complete::VARIABLE;
+    let shells = clap_complete::env::Shells::builtins();
+    if let Some(known) = shells.completer(&shell.to_string()) {
+        known
+            .write_registration(variable, "meed", "meed", "meed", &mut script)
+            .map_err(|why| Failure::Run(format!("no script for {shell}: {why}")))?;
+    }
+    output::print_data(&String::from_utf8_lossy(&script))
+}
+
+/// A script that knows the commands and options.
+#[cfg(not(target_os = "linux"))]
+fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "meed", &mut script);
+    output::print_data(&String::from_utf8_lossy(&script))
 }

@@ -3,11 +3,12 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::protocol::{Answer, AnswerBody, NotDone, Request, SCHEMA};
+use crate::protocol::{NotDone, Request, SCHEMA, Told};
 use crate::service::{SYSTEM_SOCKET, usual_socket, usual_state};
 
 /// The variable that names the socket.
@@ -63,12 +64,27 @@ impl Client {
         Err(failed.unwrap_or(AskError::Gone))
     }
 
+    /// From now on no answer is waited for longer than that.
+    pub fn set_patience(&mut self, patience: Duration) {
+        // Where it cannot be set it is waited for as before.
+        let _ = self.stream.get_ref().set_read_timeout(Some(patience));
+    }
+
     /// Asks, and waits for the answer.
     ///
     /// # Errors
     ///
     /// The server refuses, or goes away.
     pub fn ask(&mut self, request: &Request) -> Result<Value, AskError> {
+        self.ask_for(request)
+    }
+
+    /// The same, as what it is to be.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::ask`].
+    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, AskError> {
         let wrong = |why: serde_json::Error| AskError::Answer(why.to_string());
         let mut line = serde_json::to_vec(request).map_err(wrong)?;
         line.push(b'\n');
@@ -79,25 +95,16 @@ impl Client {
             Ok(0) | Err(_) => return Err(AskError::Gone),
             Ok(_) => {}
         }
-        let answer: Answer = serde_json::from_slice(&answer).map_err(wrong)?;
-        if answer.schema != SCHEMA {
-            let (theirs, ours) = (answer.schema, SCHEMA);
+        let told: Told<T> = serde_json::from_slice(&answer).map_err(wrong)?;
+        if told.schema != SCHEMA {
+            let (theirs, ours) = (told.schema, SCHEMA);
             return Err(AskError::Answer(format!("it is of schema {theirs}, not {ours}")));
         }
-        match answer.what {
-            AnswerBody::Ok(value) if written.is_ok() => Ok(value),
-            AnswerBody::Ok(_) => Err(AskError::Gone),
-            AnswerBody::Error(refusal) => Err(AskError::Refused(refusal)),
+        match (told.ok, told.error) {
+            (_, Some(refusal)) => Err(AskError::Refused(refusal)),
+            (Some(value), None) if written.is_ok() => Ok(value),
+            (Some(_), None) => Err(AskError::Gone),
+            (None, None) => Err(AskError::Answer("it says neither what nor why not".to_owned())),
         }
-    }
-
-    /// The same, as what it is to be.
-    ///
-    /// # Errors
-    ///
-    /// As [`Client::ask`].
-    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, AskError> {
-        let answer = self.ask(request)?;
-        serde_json::from_value(answer).map_err(|why| AskError::Answer(why.to_string()))
     }
 }

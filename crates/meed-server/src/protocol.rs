@@ -253,6 +253,9 @@ pub struct Answer {
 pub enum AnswerBody {
     /// What was asked for.
     Ok(Value),
+    /// The same, written already: long lists are written once.
+    #[serde(skip)]
+    Text(String),
     /// Why not.
     Error(NotDone),
 }
@@ -304,6 +307,52 @@ impl Answer {
         };
         Answer { schema: SCHEMA, what }
     }
+
+    /// What was asked for, written at once.
+    pub fn written(done: &impl Serialize) -> Answer {
+        let what = match serde_json::to_string(done) {
+            Ok(text) => AnswerBody::Text(text),
+            Err(why) => AnswerBody::Error(NotDone::new(RefusalKind::Failed, why.to_string())),
+        };
+        Answer { schema: SCHEMA, what }
+    }
+
+    /// As it goes over the socket.
+    pub fn line(&self) -> Vec<u8> {
+        let mut line = match &self.what {
+            AnswerBody::Text(text) => {
+                format!("{{\"schema\":{},\"ok\":{text}}}", self.schema).into()
+            }
+            _ => serde_json::to_vec(self).expect("memory takes all, and keys are text"),
+        };
+        line.push(b'\n');
+        line
+    }
+
+    /// What was asked for, as a value.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn value(self) -> Result<Value, NotDone> {
+        let failed = |why: serde_json::Error| NotDone::new(RefusalKind::Failed, why.to_string());
+        match self.what {
+            AnswerBody::Ok(value) => Ok(value),
+            AnswerBody::Text(text) => serde_json::from_str(&text).map_err(failed),
+            AnswerBody::Error(refusal) => Err(refusal),
+        }
+    }
+}
+
+/// An answer as a client reads it.
+#[derive(Deserialize)]
+pub(crate) struct Told<T> {
+    /// Its version.
+    pub(crate) schema: u32,
+    /// What was asked for.
+    pub(crate) ok: Option<T>,
+    /// Why not.
+    pub(crate) error: Option<NotDone>,
 }
 
 /// A job that was taken.

@@ -1,7 +1,11 @@
 //! Users of the system, by the number that the socket tells.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use nix::unistd::{Gid, Group, Uid, getgrouplist};
 
+use crate::clock::boot_us;
 use crate::run::Account;
 use crate::settings::Role;
 
@@ -19,6 +23,10 @@ impl Default for WayIn {
         WayIn { role: Role::Admin, reads_only: false }
     }
 }
+
+/// Users that were looked up just now, and when.
+static KNOWN: Mutex<BTreeMap<(u32, u32), (u64, LocalUser)>> = Mutex::new(BTreeMap::new());
+const FRESH_US: u64 = 1_000_000;
 
 /// A user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,8 +49,24 @@ pub struct LocalUser {
 }
 
 impl LocalUser {
-    /// The user of that number. `gid`: the group that the peer has, for who has no account.
+    /// The user of that number, as the system knew them a second ago at most: each look reads some
+    /// files, or asks a name service. `gid`: the group that the peer has, for who has no account.
     pub fn of(uid: u32, gid: u32) -> LocalUser {
+        let now = boot_us();
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, (seen, _)| now.saturating_sub(*seen) < FRESH_US);
+        if let Some((_, user)) = known.get(&(uid, gid)) {
+            return user.clone();
+        }
+        drop(known);
+        // Others need not wait for a slow name service.
+        let user = LocalUser::look_up(uid, gid);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert((uid, gid), (now, user.clone()));
+        user
+    }
+
+    fn look_up(uid: u32, gid: u32) -> LocalUser {
         let found = nix::unistd::User::from_uid(Uid::from_raw(uid)).ok().flatten();
         let Some(found) = found else {
             return LocalUser {

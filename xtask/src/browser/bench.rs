@@ -81,10 +81,9 @@ impl Bench {
     pub(crate) fn load(&self) -> Result<(), String> {
         let long = "for i in $(seq 600); do echo line $i; sleep 1; done";
         for (queue, count) in [("vision", 3), ("robots", 2), ("night.shift", 3)] {
-            for _ in 0..count {
-                self.meed(&[
-                    "submit", "--queue", queue, "--name", "training", "--", "sh", "-c", long,
-                ])?;
+            for number in 0..count {
+                let name = format!("training {queue} {number}");
+                self.meed(&["submit", "--queue", queue, "--name", &name, "--", "sh", "-c", long])?;
             }
         }
         let odd = "evil\u{202e}name <b>x</b><img src=x onerror=alert(1)>";

@@ -37,7 +37,7 @@ pub(super) fn from_crates(cache: &Path, package: &str) -> Result<PathBuf, String
 }
 
 /// Debian's packages with what they need and this machine lacks, unpacked and not installed.
-pub(super) fn from_debian(cache: &Path, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+pub(crate) fn from_debian(cache: &Path, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
     let folder = cache.join(name);
     if folder.join("complete").exists() {
         return Ok(folder);

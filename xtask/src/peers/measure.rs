@@ -18,14 +18,28 @@ pub(super) struct Sizes {
     pub(super) waiting: usize,
     /// Longest time of one row; what is not done by then is said.
     pub(super) most_s: u64,
+    /// The same for the submission of what is to wait.
+    pub(super) most_waiting_s: u64,
 }
 
 impl Sizes {
-    pub(super) const FULL: Sizes =
-        Sizes { submissions: 1000, runs: 10_000, starts: 200, waiting: 100_000, most_s: 240 };
+    pub(super) const FULL: Sizes = Sizes {
+        submissions: 1000,
+        runs: 10_000,
+        starts: 100,
+        waiting: 100_000,
+        most_s: 150,
+        most_waiting_s: 240,
+    };
     /// To see that it runs.
-    pub(super) const QUICK: Sizes =
-        Sizes { submissions: 50, runs: 100, starts: 10, waiting: 300, most_s: 30 };
+    pub(super) const QUICK: Sizes = Sizes {
+        submissions: 50,
+        runs: 100,
+        starts: 10,
+        waiting: 300,
+        most_s: 30,
+        most_waiting_s: 30,
+    };
 }
 
 /// Clients at once.
@@ -49,14 +63,18 @@ fn row<T>(what: &str, done: Result<T, String>) -> Option<T> {
 
 pub(super) fn all(kind: &Kind, programs: &Programs, sizes: &Sizes) -> Result<Found, String> {
     let mut found = Found::default();
+    let jobs = kind.room.unwrap_or(usize::MAX).min(sizes.submissions);
     {
         let peer = Running::start(kind, programs)?;
-        found.starts_ms = row("submit to start", starts(&peer, sizes.starts)).unwrap_or_default();
+        found.starts_ms = row("submit to start", starts(&peer, sizes)).unwrap_or_default();
     }
     {
         let peer = busy(kind, programs)?;
-        found.single = row("one by one", single(&peer, sizes.submissions, 1, sizes.most_s));
-        found.at_once = row("at once", single(&peer, sizes.submissions, CLIENTS, sizes.most_s));
+        found.single = row("one by one", single(&peer, jobs, 1, sizes.most_s));
+    }
+    {
+        let peer = busy(kind, programs)?;
+        found.at_once = row("at once", single(&peer, jobs, CLIENTS, sizes.most_s));
     }
     if kind.request.is_some() {
         let peer = busy(kind, programs)?;
@@ -84,9 +102,12 @@ fn busy<'k>(kind: &'k Kind, programs: &'k Programs) -> Result<Running<'k>, Strin
 }
 
 /// Milliseconds from before the client is started to the first thing that the job does.
-fn starts(peer: &Running<'_>, times: usize) -> Result<Vec<f64>, String> {
-    let mut all = Vec::new();
-    for number in 0..times + 3 {
+fn starts(peer: &Running<'_>, sizes: &Sizes) -> Result<Vec<f64>, String> {
+    let (mut all, start) = (Vec::new(), clock());
+    for number in 0..sizes.starts + 3 {
+        if start.elapsed().as_secs() > sizes.most_s {
+            break;
+        }
         let file = peer.folder.join(format!("began-{number}"));
         let script = peer.folder.join(format!("job-{number}"));
         let text = format!("#!/bin/sh\ndate +%s%N > {0}.new\nmv {0}.new {0}\n", file.display());
@@ -239,7 +260,7 @@ fn runs(kind: &Kind, programs: &Programs, sizes: &Sizes, request: bool) -> Resul
 
 fn waits(kind: &Kind, programs: &Programs, sizes: &Sizes) -> Result<Waits, String> {
     let peer = busy(kind, programs)?;
-    let (jobs, _) = fill(&peer, sizes.waiting, CLIENTS, sizes.most_s)?;
+    let (jobs, _) = fill(&peer, sizes.waiting, CLIENTS, sizes.most_waiting_s)?;
     std::thread::sleep(Duration::from_secs(2));
     let processes = peer.processes();
     let bytes = processes.iter().map(|number| proportional(*number)).sum();

@@ -11,7 +11,7 @@
 //! | submissions a second | one job each, one client after the other; then eight clients at once. Nothing of it runs: both processors are taken |
 //! | in one request | a job of many tasks, where the peer has such |
 //! | run `true` | from the first submission to the end of the last, two at a time: as single jobs, and as one request |
-//! | submit to start | on an idle machine, from before the client is started to the first thing that the job does |
+//! | submit to start | on an idle machine, from before the client is started to the first thing that the job does: as many as there is time for, at most 100 |
 //! | waiting jobs | what all of a peer's processes hold in memory (each shared page in parts), and how long its list takes |
 
 mod fetch;
@@ -19,6 +19,8 @@ mod found;
 mod measure;
 mod peer;
 mod table;
+
+pub(crate) use fetch::from_debian;
 
 use std::path::PathBuf;
 
@@ -39,7 +41,10 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
             "--cache" => cache = PathBuf::from(value()?),
             "--only" => only = Some(value()?),
             "--quick" => sizes = Sizes::QUICK,
-            "--most" => sizes.most_s = u64::from(crate::seconds(Some(value()?))?),
+            "--most" => {
+                sizes.most_s = u64::from(crate::seconds(Some(value()?))?);
+                sizes.most_waiting_s = sizes.most_s;
+            }
             _ => return Err(USAGE.to_owned()),
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Kind {
     pub(super) request: Option<fn(usize) -> Vec<String>>,
     /// Whether the job is one word for a shell.
     pub(super) by_shell: bool,
+    /// More jobs than that have no room at once.
+    pub(super) room: Option<usize>,
     /// Ends when the job of this number, the last one, is over.
     pub(super) wait: fn(&str) -> Vec<String>,
     /// Lists all that waits.
@@ -60,9 +62,10 @@ pub(super) const KINDS: &[Kind] = &[
         hello: &["meed", "queues"],
         submit: &["meed", "submit", "--"],
         request: Some(|tasks| words(&["meed", "submit", "--tasks", &tasks.to_string(), "--"])),
+        room: None,
         by_shell: false,
         wait: |job| words(&["meed", "wait", job]),
-        list: &["meed", "jobs"],
+        list: &["meed", "jobs", "--limit", "1000000"],
     },
     Kind {
         name: "task-spooler",
@@ -85,6 +88,7 @@ pub(super) const KINDS: &[Kind] = &[
         hello: &["tsp", "-S", "2"],
         submit: &["tsp", "-n"],
         request: None,
+        room: Some(900),
         by_shell: false,
         wait: |job| words(&["tsp", "-w", job]),
         list: &["tsp", "-l"],
@@ -106,6 +110,7 @@ pub(super) const KINDS: &[Kind] = &[
         hello: &["pueue", "parallel", "2"],
         submit: &["pueue", "add", "--print-task-id", "--"],
         request: None,
+        room: None,
         by_shell: true,
         wait: |job| words(&["pueue", "wait", "--quiet", job]),
         list: &["pueue", "status"],
@@ -130,6 +135,7 @@ pub(super) const KINDS: &[Kind] = &[
             let array = format!("--array=0-{}", tasks - 1);
             words(&["sbatch", "--parsable", "--output=/dev/null", &array, "--wrap"])
         }),
+        room: None,
         by_shell: true,
         wait: |job| {
             // Slurm has no command for it.

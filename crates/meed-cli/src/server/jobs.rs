@@ -19,7 +19,7 @@ pub(crate) struct JobsArgs {
     #[arg(long, short)]
     ended: bool,
     /// Only jobs of this queue.
-    #[arg(long, short, value_name = "QUEUE")]
+    #[arg(long, short, value_name = "QUEUE", add = super::complete::queues())]
     queue: Option<String>,
     /// At most so many.
     #[arg(long, short = 'n', value_name = "N", default_value_t = 1000)]

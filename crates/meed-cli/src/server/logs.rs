@@ -1,19 +1,25 @@
 //! `meed logs`. The files belong to the job's user, so this reads them itself, by this user's
-//! rights: the server reads nobody's files.
+//! rights: the server reads nobody's files. With `--json` each line is an object, as soon as it is
+//! whole; what is behind the last line feed is one when its task has ended.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
 use clap::Args;
 use meed_server::protocol::{JobQuery, Request, Shown, TaskView};
+use meed_server::text::Bytes;
+use serde::Serialize;
 
-use super::{AskArgs, query};
+use super::{AskArgs, print_json, query};
 use crate::exit::Failure;
 
 #[derive(Args)]
 pub(crate) struct LogsArgs {
     /// The job: its number, or its name (your newest of that name).
+    #[arg(add = super::complete::all_jobs())]
     job: String,
     /// Only the task with this index. Default: all tasks, in order.
     #[arg(long, value_name = "INDEX")]
@@ -47,10 +53,11 @@ pub(crate) fn run(args: &LogsArgs) -> Result<(), Failure> {
             continue;
         }
         for (number, task) in &tasks {
-            if shown.job.tasks > 1 && args.task.is_none() {
+            let as_lines = args.ask.json.then(|| Lines::of(shown.job.id, task.index));
+            if as_lines.is_none() && shown.job.tasks > 1 && args.task.is_none() {
                 write(format!("==> task {} <==\n", task.index).as_bytes())?;
             }
-            print_file(task, || {
+            print_file(task, as_lines, || {
                 let now = ask(*number)?;
                 let runs = now.task.get(number).is_some_and(|task| task.running);
                 Ok(args.follow && (runs || !is_over(&now, *number)))
@@ -68,8 +75,50 @@ fn is_over(shown: &Shown, number: u32) -> bool {
     shown.job.state.is_over() || ended
 }
 
+/// Output as JSON, line by line.
+struct Lines {
+    job: u64,
+    task: u64,
+    /// Of the line that is not whole yet.
+    begun: Vec<u8>,
+}
+
+/// A line of output. What is no text is a list of bytes.
+#[derive(Serialize)]
+struct Line {
+    job: u64,
+    task: u64,
+    line: Bytes,
+}
+
+impl Lines {
+    fn of(job: u64, task: u64) -> Lines {
+        Lines { job, task, begun: Vec::new() }
+    }
+
+    fn print(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.begun.extend_from_slice(piece);
+            if self.begun.pop_if(|byte| *byte == b'\n').is_some() {
+                self.end_line()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        let line = OsString::from_vec(std::mem::take(&mut self.begun)).into();
+        print_json(&Line { job: self.job, task: self.task, line })
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        if self.begun.is_empty() { Ok(()) } else { self.end_line() }
+    }
+}
+
 fn print_file(
     task: &TaskView,
+    mut as_lines: Option<Lines>,
     mut goes_on: impl FnMut() -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let mut file = None;
@@ -90,13 +139,16 @@ fn print_file(
             loop {
                 match file.read(&mut bytes) {
                     Ok(0) => break,
-                    Ok(count) => write(&bytes[..count])?,
+                    Ok(count) => match &mut as_lines {
+                        Some(lines) => lines.print(&bytes[..count])?,
+                        None => write(&bytes[..count])?,
+                    },
                     Err(error) => return Err(Failure::File(format!("{}: {error}", task.log))),
                 }
             }
         }
         if !again {
-            return Ok(());
+            return as_lines.as_mut().map_or(Ok(()), Lines::end);
         }
         std::thread::sleep(LOOK);
     }

@@ -1,5 +1,6 @@
 //! Commands of a server on this machine (docs/server.md). Thin: they ask, and show the answer.
 
+pub(crate) mod complete;
 mod get;
 mod jobs;
 mod logs;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use meed_server::client::{AskError, Client};
-use meed_server::protocol::{JobQuery, RefusalKind, Request};
+use meed_server::protocol::{JobQuery, RefusalKind, Request, SCHEMA};
 use meed_server::supervise;
 use serde::Serialize;
 
@@ -109,6 +110,7 @@ pub(crate) struct AskArgs {
 #[derive(Args)]
 pub(crate) struct JobArgs {
     /// The job: its number, or its name (your newest of that name).
+    #[arg(add = complete::all_jobs())]
     job: String,
     #[command(flatten)]
     ask: AskArgs,
@@ -117,7 +119,7 @@ pub(crate) struct JobArgs {
 #[derive(Args)]
 pub(crate) struct ManyArgs {
     /// The jobs: their numbers, or their names (your newest of that name).
-    #[arg(required = true)]
+    #[arg(required = true, add = complete::open_jobs())]
     jobs: Vec<String>,
     #[command(flatten)]
     ask: AskArgs,
@@ -176,8 +178,17 @@ fn query(job: &str) -> JobQuery {
     JobQuery { job: job.to_owned(), from: 0 }
 }
 
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value).expect("answers have no keys that JSON has not");
+/// An answer with the version of its form.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema: u32,
+    #[serde(flatten)]
+    answer: &'a T,
+}
+
+fn print_json(answer: &impl Serialize) -> Result<(), Failure> {
+    let answer = Versioned { schema: SCHEMA, answer };
+    let text = serde_json::to_string(&answer).expect("answers are objects, and keys are text");
     print_data(&(text + "\n"))
 }
 

@@ -24,7 +24,7 @@ Examples:
 #[derive(Args)]
 pub(crate) struct SubmitArgs {
     /// The queue. Default: yours.
-    #[arg(long, short, value_name = "QUEUE")]
+    #[arg(long, short, value_name = "QUEUE", add = super::complete::queues())]
     queue: Option<String>,
     /// Processors of each task, as in 4 or 0.5. Default: the server's, usually 1.
     #[arg(long, short, value_name = "N")]
@@ -55,12 +55,13 @@ pub(crate) struct SubmitArgs {
     #[arg(long)]
     gang: bool,
     /// Starts when this job has ended well; fails when it fails. May be given several times.
-    #[arg(long, value_name = "JOB")]
+    #[arg(long, value_name = "JOB", add = super::complete::all_jobs())]
     after: Vec<String>,
     /// Starts when this job has ended, however. May be given several times.
-    #[arg(long, value_name = "JOB")]
+    #[arg(long, value_name = "JOB", add = super::complete::all_jobs())]
     after_any: Vec<String>,
-    /// What people call it. Default: the command's name.
+    /// What people call it: none of your other jobs that have not ended. Default: the command's
+    /// name.
     #[arg(long, short, value_name = "NAME")]
     name: Option<String>,
     /// How often a task that fails is tried again.

@@ -2,7 +2,8 @@
 //!
 //! A view is made whole from two answers of the server ([`Seen`]), as lines that fit the terminal
 //! ([`frame`]); nothing of the last one is kept but where the list of jobs begins. A server that
-//! goes away is waited for. Into a pipe, and with `--once`, one view is printed.
+//! goes away is waited for. Into a pipe, and with `--once`, one view is printed. With `--json` it is
+//! a document; with `--every` as well one after the other, a line each, as long as somebody reads.
 
 mod screen;
 
@@ -15,24 +16,28 @@ use meed_config::units::parse_span;
 use meed_server::client::{AskError, Client};
 use meed_server::clock::wall_us;
 use meed_server::protocol::{JobStanding, JobView, Jobs, JobsQuery, Request};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::SocketArgs;
 use super::queues::{HEADS, in_turn, row};
 use super::table::{ago, columns_in};
+use super::{SocketArgs, print_json};
 use crate::exit::Failure;
 use crate::output::{print, table_options};
 
-pub(crate) const EXAMPLES: &str = "Examples:\n  meed top\n  meed top --every 5s\n  meed top --once";
+pub(crate) const EXAMPLES: &str = "Examples:\n  meed top\n  meed top --every 5s\n  meed top --once\n  \
+                                       meed top --json --every 10s";
 
 #[derive(Args)]
 pub(crate) struct TopArgs {
-    /// How often the server is asked, from 0.1s to 1h.
-    #[arg(long, value_name = "TIME", default_value = "1s")]
-    every: String,
+    /// How often the server is asked, from 0.1s to 1h. Default: 1s.
+    #[arg(long, value_name = "TIME")]
+    every: Option<String>,
     /// Prints one view and ends.
     #[arg(long)]
     once: bool,
+    /// Prints one view as JSON (docs/server.md); with --every one after the other, a line each.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     server: SocketArgs,
 }
@@ -43,16 +48,32 @@ const MOST_LETTERS: usize = 24;
 const MOST_JOBS: usize = 1000;
 
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
-    let every = every(&args.every)?;
+    let every = every(args.every.as_deref().unwrap_or("1s"))?;
     // Where there is no server from the beginning that is said, and nothing is taken over.
     let mut client = args.server.connect()?;
     let seen = Seen::ask(&mut client)?;
+    if args.json {
+        let once = args.once || args.every.is_none();
+        return stream(&mut client, seen, every, once);
+    }
     if args.once || !std::io::stdout().is_terminal() {
         let lines = frame(&seen, table_options().width, usize::MAX, 0);
         return print(&(lines.join("\n") + "\n"));
     }
     screen::run(client, seen, &args.server, every)
         .map_err(|why| Failure::Run(format!("the terminal cannot be used: {why}")))
+}
+
+/// Views as lines of JSON. A server that goes away ends it: who reads them decides what then.
+fn stream(client: &mut Client, mut seen: Seen, every: Duration, once: bool) -> Result<(), Failure> {
+    loop {
+        print_json(&seen.document())?;
+        if once {
+            return Ok(());
+        }
+        std::thread::sleep(every);
+        seen = Seen::ask(client)?;
+    }
 }
 
 fn every(text: &str) -> Result<Duration, Failure> {
@@ -82,6 +103,14 @@ impl Seen {
         let Jobs { mut jobs, more } = client.ask_for(&Request::Jobs(query))?;
         jobs.sort_by_key(|job| (standing(job.state), job.id));
         Ok(Seen { at_us: wall_us(), queues, jobs, more: more.is_some() })
+    }
+
+    /// The answers of `meed queues` and `meed jobs --all`, of one instant.
+    fn document(&self) -> Value {
+        let Seen { at_us, queues, jobs, more } = self;
+        let (queues, resources) = (&queues["queues"], &queues["resources"]);
+        json!({ "at_us": at_us, "resources": resources, "queues": queues, "jobs": jobs,
+            "more": more })
     }
 }
 

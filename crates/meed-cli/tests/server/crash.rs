@@ -14,7 +14,7 @@ const MANY: &str = "[server]\naffinity = false\nmembers = { a = [\"root\"], b = 
     [[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\nweight = 2\n";
 
 /// Records of the journal, as they stand in its plain segments.
-fn journal(server: &Server) -> Vec<Value> {
+pub(crate) fn journal(server: &Server) -> Vec<Value> {
     let mut names: Vec<_> = fs::read_dir(server.state().join("journal"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -27,7 +27,7 @@ fn journal(server: &Server) -> Vec<Value> {
 }
 
 /// Job, task and attempt.
-fn key(fact: &Value) -> (String, u64, u64) {
+pub(crate) fn key(fact: &Value) -> (String, u64, u64) {
     let number = |name: &str| fact[name].as_u64().unwrap_or(0);
     (fact["job"].to_string(), number("task"), number("attempt"))
 }
@@ -270,4 +270,33 @@ fn what_a_crash_leaves_of_an_earlier_attempt_says_nothing_of_the_task() {
     server.run();
     assert_eq!(server.json(&["show", &job])["task"]["0"], before);
     until("it is cleared away", || (!run.exists()).then_some(()));
+}
+
+/// Books and journal are written at a time, and a crash may come when only the journal is durable:
+/// nobody was told of the job then. It never runs, and its number is not given again.
+#[test]
+fn a_job_that_only_the_journal_knows_was_never_taken() {
+    let mut server = Server::start(Some(MANY));
+    let (books, before) = (server.state().join("jobs/jobs.redb"), server.path("before"));
+    let first = server.submit(&["-q", "a", "--cpu", "6", "--", "sleep", "1000"]);
+    until("it runs", || (server.supervisors().len() == 1).then_some(()));
+    server.kill();
+    fs::copy(&books, &before).unwrap();
+    server.run();
+    let ran = server.path("ran");
+    let lost = ["-q", "a", "--name", "lost", "--", "touch", ran.to_str().unwrap()];
+    let lost = server.submit(&lost);
+    server.kill();
+    fs::copy(&before, &books).unwrap();
+    server.run();
+    assert_eq!(server.refused(&["show", &lost]).0, Some(2), "there is no such job");
+    assert_eq!(server.json(&["jobs"])["jobs"].as_array().unwrap().len(), 1);
+    let next = server.submit(&["-q", "a", "--name", "lost", "--", "true"]);
+    assert_ne!(next, lost, "a number is given once");
+    server.ok(&["cancel", &first]);
+    server.ok(&["wait", &next]);
+    assert!(!ran.exists(), "what nobody was told of does not run");
+    let folder = server.state().join("journal");
+    assert_eq!(server.stop(), Some(0));
+    server.ok(&["replay", folder.to_str().unwrap(), "--verify"]);
 }

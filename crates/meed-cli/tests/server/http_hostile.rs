@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bench::{text, until};
 use crate::http::{TASK, token};
@@ -260,10 +260,39 @@ fn ten_thousand_jobs_are_listed_page_by_page() {
     }
     assert!(seen.is_sorted_by(|a, b| a > b), "the newest first, none twice");
     assert_eq!((seen.len(), seen.first(), seen.last()), (10_000, Some(&10_000), Some(&1)));
+    // The same as a stream.
+    let lines = |path: &str| -> Vec<Value> {
+        let accept = "Accept: application/x-ndjson";
+        let got = web.send("GET", path, &[&crate::web::bearer(&token), accept], "");
+        assert_eq!(got.header("content-type"), Some("application/x-ndjson"), "{}", got.head);
+        // Parts of HTTP/1.1 have lines of their own, with their lengths.
+        let text: String = parts(&got.body).concat();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = lines("/v1/jobs?state=held");
+    let (end, jobs) = all.split_last().unwrap();
+    assert_eq!(*end, json!({"schema": 1, "end": true}));
+    let ids: Vec<u64> = jobs.iter().map(|line| line["job"]["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids, seen);
+    assert!(jobs.iter().all(|line| line["schema"] == 1));
+    assert_eq!(lines("/v1/jobs?user=nobody-of-that-name").len(), 1, "the end alone");
+    assert_eq!(lines("/v1/jobs?cursor=4").len(), 4);
     let few = web.get(&token, "/v1/jobs?limit=3&user=nobody-of-that-name").json();
     assert_eq!((&few["jobs"], &few["next"]), (&json!([]), &json!(null)));
     let open = web.get(&token, "/v1/cluster").json();
     assert_eq!(open["open_jobs"], 10_000);
+}
+
+/// The parts of a body whose length was not known when it began.
+fn parts(body: &str) -> Vec<&str> {
+    let (mut rest, mut parts) = (body, Vec::new());
+    while let Some((length, more)) = rest.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        let Some(part) = more.get(..length).filter(|part| !part.is_empty()) else { break };
+        parts.push(part);
+        rest = more[length..].strip_prefix("\r\n").unwrap_or_default();
+    }
+    parts
 }
 
 type Labels = BTreeMap<String, String>;

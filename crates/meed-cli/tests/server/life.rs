@@ -215,3 +215,63 @@ fn hold_release_reload_and_what_is_shown() {
     server.ok(&["cancel", &first]);
     assert!(server.ok(&["jobs", "--ended"]).contains("cancelled"));
 }
+
+#[test]
+fn processors_are_a_tasks_own_and_its_address_space_is_bounded_on_request_only() {
+    let server = Server::start(None);
+    let both = server.path("both");
+    fs::create_dir(&both).unwrap();
+    let all = std::thread::available_parallelism().unwrap().get().min(2);
+    // They run at the same time: each waits for the other.
+    let script = format!(
+        "grep Cpus_allowed_list /proc/self/status; touch {0}/$MEED_TASK; \
+         while test $(ls {0} | wc -l) -lt {all}; do sleep 0.02; done",
+        both.display()
+    );
+    let job = server.submit(&["--tasks", &all.to_string(), "--", "sh", "-c", &script]);
+    server.ok(&["wait", &job]);
+    let own: std::collections::BTreeSet<u32> = (0..all)
+        .map(|task| {
+            let told = server.ok(&["logs", &job, "--task", &task.to_string()]);
+            told.trim().rsplit(['\t', ' ']).next().unwrap().parse().unwrap()
+        })
+        .collect();
+    assert_eq!(own.len(), all, "each has one, and none has another's: {own:?}");
+    for (bound, wanted) in [(None, "unlimited\n"), (Some("--bound-address-space"), "65536\n")] {
+        let mut args = vec!["--memory", "64MiB"];
+        args.extend(bound);
+        let job = server.submit(&[&args[..], &["--", "sh", "-c", "ulimit -v"]].concat());
+        server.ok(&["wait", &job]);
+        assert_eq!(server.ok(&["logs", &job]), wanted, "{bound:?}");
+    }
+}
+
+#[test]
+fn its_journal_is_replayed_and_explained_while_it_serves() {
+    let server = Server::start(Some(
+        "[server]\naffinity = false\n[cluster]\nresources = [\"cpu\"]\n\
+         node = [{ capacity = { cpu = 1 } }]\n",
+    ));
+    let first = server.submit(&["--", "sleep", "60"]);
+    until("it runs", || (server.json(&["show", &first])["state"] == "running").then_some(()));
+    let second = server.submit(&["--name", "second", "--", "true"]);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    server.submit(&["--hold", "--", "true"]);
+    // The state folder, or the journal in it.
+    let state = server.state().to_str().unwrap();
+    let journal = format!("{state}/journal");
+    let journal = journal.as_str();
+    let replayed = server.ok(&["replay", journal, "-p", "fair", "-p", "long-term,half_life=7d"]);
+    for policy in ["fair", "long-term,half_life=7d", "recorded"] {
+        assert!(replayed.contains(policy), "{policy}: {replayed}");
+    }
+    assert_eq!(
+        server.ok(&["replay", state, "-p", "fair", "-p", "long-term,half_life=7d"]),
+        replayed
+    );
+    let told = server.ok(&["explain", state, "--job", "second"]);
+    assert!(told.contains("second"), "{told}");
+    assert_eq!(server.ok(&["explain", journal, "--job", "second"]), told);
+    assert_eq!(server.json(&["show", &second])["state"], "waiting", "it serves");
+    server.ok(&["cancel", &first, &second]);
+}

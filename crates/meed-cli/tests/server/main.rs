@@ -8,6 +8,7 @@
 mod bench;
 
 mod bad_input;
+mod clock;
 mod crash;
 mod groups;
 mod handed;
@@ -19,6 +20,8 @@ mod life;
 mod many;
 mod policies;
 mod reclaim;
+mod scripts;
+mod storm;
 mod top;
 mod tutorial;
 mod users;

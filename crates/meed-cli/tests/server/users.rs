@@ -58,7 +58,19 @@ fn each_has_their_own_and_nothing_of_the_other() {
     // Bob sees that there is a job, and no more.
     let jobs = ok(&server, BOB, &["jobs", "--all", "--ended", "--json"]);
     assert!(jobs.contains(&format!("uid-{ANN}")) && !jobs.contains("hers"), "{jobs}");
-    let long = ok(&server, ANN, &["submit", "--", "sleep", "60"]);
+    let long = ok(&server, ANN, &["submit", "--name", "long", "--", "sleep", "60"]);
+    // Names are each user's own.
+    assert_eq!(code(&server, ANN, &["submit", "--name", "long", "--", "true"]), Some(3));
+    let his = ok(&server, BOB, &["submit", "--name", "long", "--hold", "--", "true"]);
+    assert_eq!(
+        ok(&server, BOB, &["cancel", "long", "--json"])
+            .split("\"id\":")
+            .nth(1)
+            .unwrap()
+            .split(',')
+            .next(),
+        Some(his.as_str())
+    );
     for command in ["show", "why", "cancel", "hold", "release", "logs"] {
         assert_eq!(code(&server, BOB, &[command, &long]), Some(7), "{command}");
     }

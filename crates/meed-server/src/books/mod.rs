@@ -44,8 +44,8 @@ const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// What queues held, by their names.
 pub(crate) type Means = BTreeMap<String, f64>;
 
-/// Memory for pages.
-const CACHE_BYTES: usize = 64 << 20;
+/// Memory for pages. The system keeps the file's in its own, as far as there is room.
+const CACHE_BYTES: usize = 8 << 20;
 
 /// Why the books cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,8 @@ pub enum BooksError {
     Row(String),
     /// It is of another version.
     #[error(
-        "the database of jobs has version {0}; this program reads {version}",
+        "jobs.redb: the database of jobs has version {0}, and this program reads {version}: it is \
+         of a newer meed; serve it with that one, or name another folder with --state",
         version = Meta::VERSION
     )]
     Version(u32),

@@ -23,6 +23,9 @@ pub struct JobRow {
     pub queue: String,
     /// What people call it.
     pub name: String,
+    /// Its user has given that name; else the command has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_named: bool,
     /// When it was submitted, by the wall clock.
     pub submitted_us: u64,
     /// How far it is.

@@ -26,13 +26,13 @@ use crate::feed::{Feed, FeedEvent, Read};
 use crate::protocol::{RefusalKind, Request, SCHEMA};
 
 /// A reader takes what is there within this time.
-const READER_TIME: Duration = Duration::from_secs(10);
+pub(super) const READER_TIME: Duration = Duration::from_secs(10);
 /// How long a stream is.
 const STREAM_TIME: Duration = Duration::from_secs(15 * 60);
 /// A line is sent at least so often, so that both ends know of each other.
 const BEAT: Duration = Duration::from_secs(15);
 /// Parts that wait for the reader, and most events of one.
-const PARTS: usize = 4;
+pub(super) const PARTS: usize = 4;
 const EVENTS: usize = 256;
 /// Streams at once, of one user and of all.
 const MOST_OF_ONE: u64 = 32;
@@ -50,10 +50,7 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let me = gate.ask(caller.user.clone(), Request::Me {}).await?;
-    let place = Place::take(gate, caller.guest.uid).ok_or_else(|| {
-        let why = "too many streams of events; close some";
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, RefusalKind::Limit, why)
-    })?;
+    let place = Place::take(gate, caller.guest.uid)?;
     let sees_all = me["role"] != "tenant";
     let last = headers.get("last-event-id").and_then(|last| last.to_str().ok());
     let (from, first) = begin(&place.0.feed, last);
@@ -66,19 +63,24 @@ pub(crate) async fn events(
 }
 
 /// A stream's place, and whose it is; it is given back with it.
-struct Place(Arc<Gate>, u32);
+pub(super) struct Place(Arc<Gate>, u32);
 
 impl Place {
-    fn take(gate: Arc<Gate>, uid: u32) -> Option<Place> {
+    pub(super) fn take(gate: Arc<Gate>, uid: u32) -> Result<Place, Problem> {
         let mut streams = gate.counts.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let all: u64 = streams.values().sum();
         let own = streams.get(&uid).copied().unwrap_or(0);
         if all >= MOST || own >= MOST_OF_ONE {
-            return None;
+            let why = "too many streams of events or lists; close some";
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, RefusalKind::Limit, why));
         }
         streams.insert(uid, own + 1);
         drop(streams);
-        Some(Place(gate, uid))
+        Ok(Place(gate, uid))
+    }
+
+    pub(super) fn gate(&self) -> &Arc<Gate> {
+        &self.0
     }
 }
 
@@ -196,7 +198,7 @@ impl Reader {
 }
 
 /// A body of parts that come one after the other.
-struct Parts(mpsc::Receiver<Bytes>);
+pub(super) struct Parts(pub(super) mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Parts {
     type Data = Bytes;

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::problem::Problem;
 use crate::access::{Doors, Guest};
 use crate::feed::Feed;
-use crate::protocol::{AnswerBody, Request};
+use crate::protocol::Request;
 use crate::service::Message;
 use crate::user::LocalUser;
 use crate::world::{Ask, TurnEvent};
@@ -69,10 +69,7 @@ impl Gate {
             TrySendError::Disconnected(_) => Problem::busy("the server stops"),
         })?;
         let answer = answer.await.map_err(|_| Problem::busy("the server stops"))?;
-        match answer.what {
-            AnswerBody::Ok(value) => Ok(value),
-            AnswerBody::Error(refusal) => Err(refusal.into()),
-        }
+        answer.value().map_err(Problem::from)
     }
 
     /// The same, as what it is to be.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::gate::{Caller, Gate};
+use super::listing::{JobLine, LINES, stream};
 use super::log::{LogRange, read_log};
 use super::problem::{Problem, Versioned, answer};
 use super::read::{Asked, Named, json};
@@ -52,13 +53,16 @@ pub(crate) struct JobPage {
     next: Option<u64>,
 }
 
-/// Lists jobs, the newest first.
+/// Lists jobs, the newest first: a page, or with `Accept: application/x-ndjson` all of them, a line
+/// each.
 #[utoipa::path(get, path = "/v1/jobs", tag = "jobs", params(ListQuery),
-    responses((status = 200, body = Versioned<JobPage>),
+    responses((status = 200, content((Versioned<JobPage> = "application/json"),
+            (JobLine = "application/x-ndjson"))),
         (status = "4XX", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn list(
     State(gate): State<Arc<Gate>>,
     caller: Caller,
+    headers: HeaderMap,
     Asked(query): Asked<ListQuery>,
 ) -> Result<Response, Problem> {
     if query.limit.is_some_and(|limit| limit == 0 || limit > 1000) {
@@ -76,6 +80,10 @@ pub(crate) async fn list(
         below: query.cursor,
         limit: Some(query.limit.unwrap_or(100)),
     };
+    let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    if accepted.is_some_and(|accepted| accepted.contains(LINES)) {
+        return stream(gate, caller, query).await;
+    }
     let page: Jobs = gate.ask_for(caller.user, Request::Jobs(query)).await?;
     let page = JobPage { jobs: page.jobs, next: page.more };
     Ok(answer(StatusCode::OK, super::value(page)))

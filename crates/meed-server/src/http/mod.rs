@@ -9,6 +9,7 @@ mod events;
 mod gate;
 mod guard;
 mod jobs;
+mod listing;
 mod log;
 mod metrics;
 mod openapi;

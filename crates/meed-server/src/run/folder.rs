@@ -114,7 +114,8 @@ impl TaskFolder {
     ///
     /// The system's; files that are none.
     pub fn look(&self) -> io::Result<FolderState> {
-        // In this order: a supervisor leaves its result before it lets go of its claim.
+        // In this order: a supervisor leaves its result before it lets go of its claim, and it is
+        // durable only then.
         let claim = match File::open(self.path.join("claim")) {
             Ok(mut file) => {
                 let mut number = String::new();
@@ -127,14 +128,16 @@ impl TaskFolder {
         let is_held = claim
             .as_ref()
             .is_some_and(|(claim, _)| flock(claim, FlockOperation::NonBlockingLockShared).is_err());
+        if let (Some((_, supervisor)), true) = (&claim, is_held) {
+            return Ok(FolderState::Runs(*supervisor));
+        }
         if let Some(ended) = self.ended()? {
             return Ok(FolderState::Ended(ended));
         }
-        match (claim, is_held) {
-            (Some((_, supervisor)), true) => Ok(FolderState::Runs(supervisor)),
-            (Some(_), false) => Ok(FolderState::Orphaned),
-            (None, _) if self.path.join("ticket.json").exists() => Ok(FolderState::Waits),
-            (None, _) => Ok(FolderState::Nothing),
+        match claim {
+            Some(_) => Ok(FolderState::Orphaned),
+            None if self.path.join("ticket.json").exists() => Ok(FolderState::Waits),
+            None => Ok(FolderState::Nothing),
         }
     }
 
@@ -230,19 +233,18 @@ impl TaskFolder {
         serde_json::from_slice(&text).map_err(wrong)
     }
 
-    /// Under its name it is whole.
+    /// Under its name it is whole, and durable when this comes back: where file systems have a
+    /// journal, the sync of the file takes its new name along, and that of the folder finds nothing
+    /// more to write.
     fn write(&self, name: &str, value: &impl Serialize, durably: bool) -> io::Result<()> {
         let beside = self.path.join(format!("{name}.{}", std::process::id()));
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         let text = serde_json::to_vec(value).map_err(io::Error::other)?;
         file.write_all(&text)?;
-        if durably {
-            file.sync_all()?;
-        }
-        drop(file);
         fs::rename(&beside, self.path.join(name))?;
         if durably {
+            file.sync_all()?;
             File::open(&self.path)?.sync_all()?;
         }
         Ok(())

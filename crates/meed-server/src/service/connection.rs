@@ -97,14 +97,8 @@ pub(super) fn accept(listener: &UnixListener, sender: &SyncSender<Message>, limi
             }
         };
         let _ = stream.set_nonblocking(true);
-        let _ = (&stream).write_all(&line(&Answer::of(Err::<(), _>(refusal))));
+        let _ = (&stream).write_all(&Answer::of(Err::<(), _>(refusal)).line());
     }
-}
-
-fn line(answer: &Answer) -> Vec<u8> {
-    let mut line = serde_json::to_vec(answer).expect("memory takes all, and keys are text");
-    line.push(b'\n');
-    line
 }
 
 struct Connection {
@@ -125,11 +119,11 @@ impl Connection {
                     None => return Ok(()),
                 },
                 Err(refusal) => {
-                    (&self.stream).write_all(&line(&Answer::of(Err::<(), _>(refusal))))?;
+                    (&self.stream).write_all(&Answer::of(Err::<(), _>(refusal)).line())?;
                     return Ok(());
                 }
             };
-            (&self.stream).write_all(&line(&answer))?;
+            (&self.stream).write_all(&answer.line())?;
         }
         Ok(())
     }

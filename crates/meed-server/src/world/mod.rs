@@ -6,14 +6,16 @@
 //!
 //! | step | what | durable |
 //! |---|---|---|
-//! | 1 | requests are checked; what the journal cannot tell goes into the books | with one sync |
+//! | 1 | requests are checked; what the journal cannot tell is noted for the books | |
 //! | 2 | the driver is told, and decides | |
-//! | 3 | the journal is committed | with one sync |
+//! | 3 | books and journal are written, each by a thread | with one sync each, at a time |
 //! | 4 | what followed goes into the books | with the next sync |
 //! | 5 | supervisors are started and stopped, users get their answers | |
 //!
 //! So nothing is answered or begun that a crash could take back. Between any two steps the process
-//! may die; `recover` says what is found then.
+//! may die, and of the two writes of step 3 either may be the only one; `recover` says what is found
+//! then: a job that only the journal knows was never acknowledged, and goes. Where more than
+//! submissions has come (a hold, a cancel), the books are written before the driver is told.
 //!
 //! It decides nothing itself and keeps no copy of what the engine knows: a row of a job holds what
 //! was submitted and what became of it, a run holds a process.
@@ -39,7 +41,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use meed_driver::Failed;
-use meed_driver::live::{Live, OpenError};
+use meed_driver::live::{Action, Live, OpenError};
 use meed_journal::TaskKey;
 use meed_store::{Retention, UnixMillis};
 
@@ -50,6 +52,7 @@ use crate::group::Groups;
 use crate::protocol::{Answer, Request};
 use crate::run::{StopOrder, SupervisorWatch, TaskFolder, Watched as Supervisor};
 use crate::settings::{Settings, ThisMachine};
+use crate::spec::Submission;
 use crate::user::LocalUser;
 use devices::{Devices, Held};
 use history::SampleRing;
@@ -168,6 +171,8 @@ pub struct World {
     rows: BTreeMap<u64, JobRow>,
     /// How many of them each user has.
     rows_of: BTreeMap<u32, usize>,
+    /// Those whose user has given them a name: no two have the same.
+    named: BTreeMap<(u32, String), u64>,
     /// Who waits for a job.
     dependents: BTreeMap<u64, BTreeSet<u64>>,
     runs: BTreeMap<TaskKey, Run>,
@@ -185,8 +190,12 @@ pub struct World {
     has_room: bool,
     /// Rows to be written.
     writes: Writes,
+    /// What was submitted in this turn, and is not in the books yet.
+    fresh: BTreeMap<u64, Submission>,
     /// Jobs whose rows are to be written.
     changed: BTreeSet<u64>,
+    /// Whether these must be durable before the driver is told of anything.
+    precede: bool,
     /// Whether something was written that is not durable yet.
     is_dirty: bool,
     /// Folders of tasks whose ends are in the books, once these are durable.
@@ -227,8 +236,11 @@ impl World {
         for Ask { user, request, reply } in asks {
             planned.push((self.plan(&user, request, &mut verbs)?, user, reply));
         }
-        // What the journal cannot tell; what follows from it is written behind it.
-        self.write(true)?;
+        // What the journal cannot tell, as it is now; what follows from it is written behind it.
+        if std::mem::take(&mut self.precede) {
+            self.write(true)?;
+        }
+        let first = self.take_writes();
         for event in others {
             match event {
                 TurnEvent::Gone(token) => verbs.extend(self.gone(token)?),
@@ -241,7 +253,7 @@ impl World {
         if self.is_to_look() {
             verbs.push(Verb::Look);
         }
-        self.carry_on(verbs)?;
+        self.carry_on(first, verbs)?;
         for (planned, user, reply) in planned {
             match planned {
                 Planned::Wait(job) => self.wait(job, user, reply)?,
@@ -252,14 +264,22 @@ impl World {
         self.turn_over(began_us)
     }
 
-    /// Tells, commits and carries out until nothing follows.
-    fn carry_on(&mut self, mut verbs: Vec<Verb>) -> Result<(), WorldError> {
+    /// Tells, commits and carries out until nothing follows. `rows` become durable with the first
+    /// commit.
+    fn carry_on(
+        &mut self,
+        mut rows: Option<Writes>,
+        mut verbs: Vec<Verb>,
+    ) -> Result<(), WorldError> {
         let mut first = true;
         while !verbs.is_empty() || std::mem::take(&mut first) {
             let now = self.live.instant(self.meta.clock.now());
             self.tell(now, verbs)?;
             let begins = boot_us();
-            let actions = self.live.commit(wall_millis())?;
+            let actions = match rows.take() {
+                Some(rows) => self.commit_with(&rows)?,
+                None => self.live.commit(wall_millis())?,
+            };
             let took = meed::Span::from_micros(boot_us().saturating_sub(begins));
             self.live.counters().commit_took(took.unwrap_or_default());
             self.meta.cursor = self.live.store().durable().get();
@@ -267,30 +287,64 @@ impl World {
             if let Some(queues) = self.queues_read.take() {
                 self.meta.queues = queues;
             }
-            self.write(false)?;
+            // Rows of open jobs say what the journal says, and are looked at here: they can wait for
+            // the next that must be written.
+            if !self.writes.is_empty() || !self.ended.is_empty() {
+                self.write(false)?;
+            }
             verbs = self.act(actions)?;
         }
         Ok(())
     }
 
-    /// Writes what has changed. `durably`: only if there is something that must be.
-    fn write(&mut self, durably: bool) -> Result<(), WorldError> {
+    /// Books and journal become durable at a time: a disk makes less of two syncs than of one after
+    /// the other.
+    fn commit_with(&mut self, rows: &Writes) -> Result<Vec<Action>, WorldError> {
+        let World { books, live, .. } = self;
+        let (written, actions) = std::thread::scope(|scope| {
+            let written = scope.spawn(|| books.write(rows, true));
+            let actions = live.commit(wall_millis());
+            (written.join(), actions)
+        });
+        written.map_err(|_| {
+            let error = std::io::Error::other("the thread that wrote them has panicked");
+            WorldError::System { what: "the database of jobs".to_owned(), error }
+        })??;
+        self.is_dirty = false;
+        self.fresh.clear();
+        Ok(actions?)
+    }
+
+    /// What is to be written, as it is now.
+    fn take_writes(&mut self) -> Option<Writes> {
         for id in std::mem::take(&mut self.changed) {
             if let Some(row) = self.rows.get(&id) {
                 self.writes.job(row);
             }
         }
         if self.writes.is_empty() {
-            return Ok(());
+            return None;
         }
         self.writes.meta(&self.meta);
-        self.books.write(&std::mem::take(&mut self.writes), durably)?;
-        self.is_dirty = !durably;
+        Some(std::mem::take(&mut self.writes))
+    }
+
+    /// Writes what has changed. `durably`: only if there is something that must be.
+    fn write(&mut self, durably: bool) -> Result<(), WorldError> {
+        if let Some(writes) = self.take_writes() {
+            self.books.write(&writes, durably)?;
+            self.is_dirty = !durably;
+            self.fresh.clear();
+        }
         let over = self.ended.iter().filter(|id| self.rows.get(id).is_some_and(JobRow::is_over));
         let over: Vec<u64> = over.copied().collect();
         for row in over.iter().filter_map(|id| self.rows.remove(id)) {
             if let Some(count) = self.rows_of.get_mut(&row.uid) {
                 *count -= 1;
+            }
+            let name = (row.uid, row.name);
+            if row.is_named && self.named.get(&name) == Some(&row.id) {
+                self.named.remove(&name);
             }
         }
         Ok(())
@@ -299,6 +353,9 @@ impl World {
     /// A job that has not ended is known from now on.
     fn know(&mut self, row: JobRow) {
         *self.rows_of.entry(row.uid).or_default() += 1;
+        if row.is_named {
+            self.named.insert((row.uid, row.name.clone()), row.id);
+        }
         self.rows.insert(row.id, row);
     }
 
@@ -310,10 +367,10 @@ impl World {
     /// As [`World::turn`].
     pub fn tidy(&mut self) -> Result<(), WorldError> {
         self.sample();
-        if self.is_dirty || !self.over.is_empty() || !self.writes.is_empty() {
+        let is_due = self.is_dirty || !self.over.is_empty() || !self.writes.is_empty();
+        if is_due || !self.changed.is_empty() {
             self.writes.meta(&self.meta);
-            self.books.write(&std::mem::take(&mut self.writes), true)?;
-            self.is_dirty = false;
+            self.write(true)?;
             for folder in std::mem::take(&mut self.over) {
                 let group = self.groups.of(folder.path());
                 let removed = group.map_or(Ok(()), |group| group.remove());

@@ -73,6 +73,7 @@ impl World {
             places,
             rows: BTreeMap::new(),
             rows_of: BTreeMap::new(),
+            named: BTreeMap::new(),
             dependents: BTreeMap::new(),
             runs: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -84,7 +85,9 @@ impl World {
             deferred: VecDeque::new(),
             has_room: false,
             writes: Default::default(),
+            fresh: BTreeMap::new(),
             changed: BTreeSet::new(),
+            precede: false,
             is_dirty: true,
             over: Vec::new(),
             queues_read: None,
@@ -124,6 +127,9 @@ impl World {
         for fact in facts {
             match fact {
                 Fact::Arrive(arrival) => {
+                    // The crash may have come between the journal and the books: no number twice.
+                    let id = JobRow::id_of(&arrival.job).unwrap_or(0);
+                    self.meta.next = self.meta.next.max(id + 1);
                     let tasks = arrival.groups.iter().map(|group| group.tasks).sum();
                     self.told(&arrival.job, tasks);
                 }
@@ -166,6 +172,7 @@ impl World {
         winners: &BTreeMap<TaskKey, JobKey>,
     ) -> Result<(), WorldError> {
         let mut verbs = changes;
+        verbs.extend(self.never_acknowledged()?.into_iter().map(Verb::Cancel));
         let running: Vec<TaskKey> = self.live.running().map(|running| running.task).collect();
         let mut ended: Vec<(Time, TaskKey, TaskEnd)> = Vec::new();
         let told = self.told_before(winners);
@@ -216,10 +223,27 @@ impl World {
             self.arrive_if_ready(id, None, &mut verbs)?;
         }
         self.has_room = true;
-        self.carry_on(verbs)?;
+        self.carry_on(None, verbs)?;
         self.ended.clear();
         self.refused.clear();
         Ok(())
+    }
+
+    /// Jobs that the journal knows and the books do not: the crash came between the two, before
+    /// anybody was told that they were taken.
+    fn never_acknowledged(&self) -> Result<Vec<JobKey>, WorldError> {
+        let mut unknown = Vec::new();
+        for job in self.live.jobs() {
+            let id = JobRow::id_of(job.key());
+            let is_known = match id {
+                Some(id) => self.rows.contains_key(&id) || self.books.job(id)?.is_some(),
+                None => false,
+            };
+            if !is_known {
+                unknown.push(job.key().clone());
+            }
+        }
+        Ok(unknown)
     }
 
     /// Ends that nobody heard of, each at its time, while nothing can start: what starts later is
@@ -256,8 +280,11 @@ impl World {
     /// The run of a task that an earlier server began.
     fn adopt_run(&mut self, task: &TaskKey, stops: bool) -> TaskFolder {
         let folder = self.places.run(task);
-        let held =
-            folder.ticket().map(|ticket| Held { processors: ticket.processors, gpus: ticket.gpus });
+        // What is over holds nothing, though its folder may be there still: others may have its
+        // numbers by now, and must not lose them when it is cleared away.
+        let holds = !stops || matches!(folder.look(), Ok(FolderState::Runs(_)));
+        let held = folder.ticket().ok().filter(|_| holds);
+        let held = held.map(|ticket| Held { processors: ticket.processors, gpus: ticket.gpus });
         let held = held.unwrap_or_default();
         self.devices.mark(&held);
         let run = Run { folder: folder.clone(), held, watched: None, stops, gives_back: None };

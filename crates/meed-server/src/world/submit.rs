@@ -69,6 +69,8 @@ impl World {
                 why,
             )))));
         }
+        // Of a submission nothing is known yet: it may be written beside the journal.
+        self.precede |= request.changes() && !matches!(request, Request::Submit(_));
         let planned = match request {
             Request::Submit(spec) => self.submit(user, spec, verbs)?.map(Planned::Submitted),
             Request::Cancel(query) => self.cancel(user, &query, verbs)?.map(Planned::View),
@@ -135,6 +137,7 @@ impl World {
             let why = format!("{} has {open} jobs that have not ended; at most {most}", user.name);
             return Ok(Err(NotDone::new(RefusalKind::Limit, why)));
         }
+        checked!(self.check_name_is_free(user, &spec).map_err(wrong));
         let queue = checked!(self.queue_for(user, spec.queue.as_deref(), verbs));
         let mut after = Vec::new();
         for other in &spec.after {
@@ -151,6 +154,7 @@ impl World {
             user: user.name.clone(),
             queue,
             name: spec.shown_name(),
+            is_named: spec.name.is_some(),
             submitted_us: wall_us(),
             phase: if spec.hold { Phase::Held } else { Phase::New },
             holds: 0,
@@ -176,7 +180,30 @@ impl World {
         self.watched.touch(id);
         self.await_others(id);
         self.arrive_if_ready(id, Some(&spec), verbs)?;
+        // What it waits for may end in this turn.
+        if self.rows.get(&id).is_some_and(|row| !row.after.is_empty()) {
+            self.fresh.insert(id, spec);
+        }
         Ok(Ok(id))
+    }
+
+    /// The job of that name that has not ended, if its user has given it.
+    fn named(&self, uid: u32, name: &str) -> Option<&JobRow> {
+        let row = self.rows.get(self.named.get(&(uid, name.to_owned()))?)?;
+        (!row.is_over()).then_some(row)
+    }
+
+    /// A name says which of a user's jobs is meant. One that a command gives may say less: then it
+    /// is the newest.
+    fn check_name_is_free(&self, user: &LocalUser, spec: &Submission) -> Result<(), String> {
+        let Some(name) = &spec.name else { return Ok(()) };
+        let Some(other) = self.named(user.uid, name) else { return Ok(()) };
+        let (id, state) = (other.id, self.standing(other).word());
+        let name = meed_config::text::clean(name);
+        Err(format!(
+            "your job {id} is called `{name}` already and has not ended ({state}); give this one \
+             another --name, or wait for job {id} (`meed wait {id}`), or cancel it"
+        ))
     }
 
     /// Who waits is found by whom it waits for.
@@ -316,6 +343,9 @@ impl World {
 
     /// As the driver is told of it.
     pub(super) fn arrival(&self, id: u64) -> Result<Option<Verb>, WorldError> {
+        if let Some(spec) = self.fresh.get(&id) {
+            return Ok(self.arrival_of(id, spec));
+        }
         Ok(self.books.spec(id)?.and_then(|spec| self.arrival_of(id, &spec)))
     }
 
@@ -366,12 +396,16 @@ impl World {
         Ok(Ok(row.id))
     }
 
-    /// The job of that number, or the newest of the user's of that name.
+    /// The job of that number; or of the user's of that name, the one that was given it and has not
+    /// ended, else the newest that is called so.
     pub(super) fn find(&self, user: &LocalUser, query: &JobQuery) -> Checked<JobRow> {
         let unknown =
             || NotDone::new(RefusalKind::Unknown, format!("there is no job `{}`", query.job));
         if let Ok(id) = query.job.parse() {
             return Ok(self.row_of(id)?.ok_or_else(unknown));
+        }
+        if let Some(row) = self.named(user.uid, &query.job) {
+            return Ok(Ok(row.clone()));
         }
         let is_it = |row: &JobRow| row.uid == user.uid && row.name == query.job;
         if let Some(row) = self.rows.values().rev().find(|row| is_it(row)) {

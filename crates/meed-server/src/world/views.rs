@@ -107,7 +107,7 @@ impl World {
         request: Request,
     ) -> Result<Answer, WorldError> {
         match request {
-            Request::Jobs(query) => Ok(Answer::of(Ok(self.jobs(user, &query)?))),
+            Request::Jobs(query) => Ok(Answer::written(&self.jobs(user, &query)?)),
             Request::Show(query) => Ok(Answer::of(self.show(user, &query)?)),
             Request::Queues {} => Ok(Answer::of(self.queues(user))),
             Request::Why(query) => Ok(Answer::of(self.why(user, &query)?)),
@@ -153,7 +153,7 @@ impl World {
         self.running.get(&row.id).map_or(0, |tasks| tasks.len() as u32)
     }
 
-    fn standing(&self, row: &JobRow) -> JobStanding {
+    pub(super) fn standing(&self, row: &JobRow) -> JobStanding {
         state(row, self.running_tasks(row))
     }
 

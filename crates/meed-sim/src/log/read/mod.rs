@@ -61,8 +61,11 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Looks through the log at `path` for its runs.
+    /// Looks through the log at `path` for its runs: a file, the folder of a live world's journal,
+    /// or the state folder in which that is called `journal`.
     pub fn open(path: &Path) -> Result<LogFile, LogError> {
+        let inner = path.join("journal");
+        let path = if inner.is_dir() { &inner } else { path };
         match path.is_dir() {
             true => LogFile::of_parts(folder::segments(path)?, path.display().to_string().into()),
             false => LogFile::of(Origin::path(path)),
