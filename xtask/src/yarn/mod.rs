@@ -15,7 +15,7 @@ use std::process::Command;
 use crate::tools::{built_for, cargo, root, runs, succeed, succeed_quietly};
 
 /// Tests without a cluster, and those with one: a minute each.
-const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest";
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest";
 const STORIES: &str = "MiniClusterTest";
 
 /// Besides the version that it is tested with, it compiles against this one.
