@@ -279,6 +279,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     try {
       long started = System.nanoTime();
       if (ledger == null) {
+        // The first tick may come before the scheduler has read its queues.
+        if (cluster.queues().isEmpty()) {
+          return;
+        }
         open();
       }
       if (panics) {
