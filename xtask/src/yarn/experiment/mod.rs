@@ -8,6 +8,7 @@
 //!    formulas for both.
 //! 4. The tree of Fig. 9, under the naive walk and under guards, until 1,800 s ([`tree`]).
 
+mod figures;
 mod journal;
 mod plan;
 mod table;
@@ -44,6 +45,9 @@ pub(super) const RUNS: [Run; 6] = [
     Run { name: ONE_QUEUE, settings: &["flat=true"], as_policy: "fair" },
 ];
 const ONE_QUEUE: &str = "one-queue";
+
+/// Of a run, for JSON: every two seconds or so.
+const SAMPLES: &str = "4000";
 
 const FLAGS: [&str; 3] =
     ["-Xmx1g", "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED"];
@@ -162,7 +166,7 @@ fn side_by_side(options: &Options, folder: &Path, class_path: &str) -> Result<St
         let log = folder.join(format!("{}.jsonl", run.name));
         write(&log, &heard.log(&plan::header_of(&read(&simulated)?, run)?)?)?;
         let mut replay = options.meed();
-        replay.arg("replay").arg(&log).args(["--quiet", "--json"]);
+        replay.arg("replay").arg(&log).args(["--quiet", "--series", SAMPLES, "--json"]);
         succeed(replay.arg(folder.join(format!("{}.json", run.name))), "meed replay")?;
     }
     table::of(folder)
@@ -200,7 +204,10 @@ fn in_a_tree(
     let until = format!("until={}", tree::UNTIL_S);
     let run = |wait: Option<&str>| -> Result<Moves, String> {
         let events = folder.join(format!("{name}-{}.events", wait.unwrap_or("naive")));
-        crate::say(&format!("{name}: {}", wait.map_or("naive".into(), |it| format!("t_wait {it}"))));
+        crate::say(&format!(
+            "{name}: {}",
+            wait.map_or("naive".into(), |it| format!("t_wait {it}"))
+        ));
         let t_wait = wait.map(|wait| format!("t-wait={wait}"));
         let settings: Vec<&str> = [OURS, &until].into_iter().chain(t_wait.as_deref()).collect();
         if !options.measure {
@@ -232,7 +239,12 @@ fn simulate(
     for policy in policies {
         simulate.args(["--policy", policy]);
     }
-    simulate.arg("--log").arg(&log).arg("--json").arg(folder.join(format!("{name}.json")));
+    simulate
+        .args(["--series", SAMPLES])
+        .arg("--log")
+        .arg(&log)
+        .arg("--json")
+        .arg(folder.join(format!("{name}.json")));
     succeed(&mut simulate, "meed simulate")?;
     Ok(log)
 }

@@ -109,7 +109,8 @@ impl Moves {
         let mut leaves: BTreeMap<String, String> = BTreeMap::new();
         let mut moves = Vec::new();
         for line in text.lines() {
-            let line: Value = serde_json::from_str(line).map_err(|why| format!("the log: {why}"))?;
+            let line: Value =
+                serde_json::from_str(line).map_err(|why| format!("the log: {why}"))?;
             runs += usize::from(line.get("run").is_some());
             if runs != number + 1 {
                 continue;
@@ -161,7 +162,8 @@ pub(super) fn table(figure: &Figure, columns: &[Column]) -> String {
     let mut text = format!("| Fig. {} | paper | {} |\n", figure.name, names.join(" | "));
     text += &format!("|---|---|{}\n", "---|".repeat(names.len()));
     let mut row = |what: &str, paper: &str, show: &dyn Fn(&Column) -> Option<f64>| {
-        let cell = |column| show(column).map_or("until the end".to_owned(), |it| format!("{it:.2}"));
+        let cell =
+            |column| show(column).map_or("until the end".to_owned(), |it| format!("{it:.2}"));
         let cells: Vec<String> = columns.iter().map(cell).collect();
         text += &format!("| {what} | {paper} | {} |\n", cells.join(" | "));
     };
@@ -184,7 +186,8 @@ pub(super) fn table(figure: &Figure, columns: &[Column]) -> String {
             let what = format!("mean running tasks of TPC-H with t_wait = {wait} s{with}");
             row(&what, figure.printed[i], &|column| {
                 let to = ends(column);
-                (to > from).then(|| column.guarded[i].held(STARVED, masters, from, to) / (to - from))
+                (to > from)
+                    .then(|| column.guarded[i].held(STARVED, masters, from, to) / (to - from))
             });
         }
     }
