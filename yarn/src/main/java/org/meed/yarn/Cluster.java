@@ -112,8 +112,8 @@ final class Cluster {
   }
 
   /**
-   * Of a leaf for which the ledger and the scheduler do not say the same memory, what they say; null
-   * where there is none. {@code made} has rows of the queues of the last look.
+   * Of a leaf for which the ledger and the scheduler do not say the same memory, what they say;
+   * null where there is none. {@code made} has rows of the queues of the last look.
    */
   String differs(Snapshot made) {
     for (int place = 0; place < leaves.length; place++) {

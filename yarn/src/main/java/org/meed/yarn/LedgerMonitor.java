@@ -557,7 +557,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   }
 
   private void writeApplications(Json json) {
-    Map<ApplicationId, ? extends SchedulerApplication<?>> all = scheduler.getSchedulerApplications();
+    Map<ApplicationId, ? extends SchedulerApplication<?>> all =
+        scheduler.getSchedulerApplications();
     Map<ApplicationId, Asked> changed = new TreeMap<>();
     for (Map.Entry<ApplicationId, ? extends SchedulerApplication<?>> entry : all.entrySet()) {
       SchedulerApplicationAttempt attempt = entry.getValue().getCurrentAppAttempt();
@@ -575,7 +576,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     }
     json.key("pending").array();
     changed.forEach((app, now) -> {
-      json.object().key("app").value(app.toString()).key("queue").value(Cluster.fullName(now.queue));
+      json.object().key("app").value(app.toString()).key("queue")
+          .value(Cluster.fullName(now.queue));
       json.key("asks").array();
       for (long[] ask : now.bySize()) {
         json.array().value(ask[0]).value(ask[1]).value(Math.min(ask[2], 1_000_000)).endArray();
