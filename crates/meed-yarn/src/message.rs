@@ -13,6 +13,8 @@ pub enum PluginRequest {
     Open(Open),
     /// What happened since the last tick.
     Tick(Tick),
+    /// All rows as of the last tick: what the answers to ticks must add up to.
+    Rows {},
     /// Checks settings; says nothing, or what is wrong.
     Check(PluginSettings),
     /// Whose turn it is, and why, for people.
@@ -74,6 +76,9 @@ pub struct Queue {
 pub struct Tick {
     /// Until when: all events up to here are told.
     pub now: u64,
+    /// All rows are to be told, whatever was told before.
+    #[serde(default)]
+    pub whole: bool,
     /// The queues, where they have changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<PluginSettings>,

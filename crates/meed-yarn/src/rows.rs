@@ -1,14 +1,18 @@
-//! Rows as bytes, big-endian, as `java.nio.ByteBuffer` reads them. `Rows.java` is the other side.
+//! Rows as bytes, big-endian, as `java.nio.ByteBuffer` reads them. `Snapshot.java` is the other
+//! side.
 //!
-//! > answer = now, late, missed, remarks, queues, applications, t_wait, leaves under guard
+//! > answer = now, late, missed, remarks, whole, queues, applications, t_wait, leaves under guard
 //!
 //! | part | bytes |
 //! |---|---|
 //! | now, late, missed | 8 each |
 //! | remarks | count 4, then each: length 4, UTF-8 |
-//! | queues | count 4, then a row each, in the order in which they were declared |
+//! | whole | 1 where all rows are told, so that what was told before is void; else 0 |
+//! | queues | how many there are 4; how many are told 4, then each: its place 4 in the order in which they were declared, a row |
+//! | what a start is charged, of rows that stand otherwise | count 4, then each: place 4, `ahead` 8 |
+//! | applications that are no more | count 4, then each: length 4, UTF-8 |
 //! | applications | count 4, then each: length 4, UTF-8, a row |
-//! | t_wait in microseconds, or -1 | 8; where there is one: for each queue how long it has waited, 8, and a row |
+//! | t_wait in microseconds, or -1 | 8; where there is one: count 4, then each: place 4, since when its leaf has waited, in microseconds since 1970, 8, a row |
 //!
 //! A row is one zero byte where there is nothing to compare, else:
 //!
@@ -83,8 +87,16 @@ impl Writer {
         }
     }
 
-    pub(crate) fn waited(&mut self, waited: Span) {
-        self.long(waited.as_micros());
+    pub(crate) fn waits_since(&mut self, micros: u64) {
+        self.long(micros);
+    }
+
+    pub(crate) fn ahead(&mut self, ahead: u64) {
+        self.long(ahead);
+    }
+
+    pub(crate) fn flag(&mut self, set: bool) {
+        self.bytes.push(u8::from(set));
     }
 
     /// A row of a child of a queue with this policy, in a cluster of this capacity.

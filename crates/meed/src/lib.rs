@@ -73,7 +73,7 @@ pub mod time;
 pub use constraints::{Constraints, Labels};
 pub use decision::{Choice, KeyValue, Reason, Start};
 pub use engine::{
-    ChildView, Engine, FirstChildren, GroupView, GuardView, KeyParts, NodeRoom, QueueView,
+    ChildView, Engine, FirstChildren, GroupView, GuardView, KeyPace, KeyParts, NodeRoom, QueueView,
     ReservationView, RunningView,
 };
 pub use error::{ConfigError, Rejected};

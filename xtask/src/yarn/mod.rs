@@ -15,7 +15,7 @@ use std::process::Command;
 use crate::tools::{built_for, cargo, root, runs, succeed, succeed_quietly};
 
 /// Tests without a cluster, and those with one: a minute each.
-const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest";
+const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest";
 const STORIES: &str = "MiniClusterTest";
 
 /// Besides the version that it is tested with, it compiles against this one.
@@ -82,8 +82,7 @@ fn library(built: &Built) -> Result<(), String> {
             let mut build = cargo();
             build.args(["build", "--quiet", "--locked", "-p", "meed-yarn", "--profile", "yarn"]);
             succeed(&mut build, "the native library")?;
-            let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-            target.unwrap_or_else(|| root().join("target")).join("yarn/libmeed_yarn.so")
+            target_folder().join("yarn/libmeed_yarn.so")
         }
     };
     let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
@@ -94,9 +93,61 @@ fn library(built: &Built) -> Result<(), String> {
     Ok(())
 }
 
-/// The jar, with the native library of this machine.
+/// Linux on aarch64, beside the machine's own platform: what Rust and Java call it, and the linker
+/// (Debian's gcc-aarch64-linux-gnu).
+const OTHER: (&str, &str, &str) =
+    ("aarch64-unknown-linux-gnu", "linux-aarch64", "aarch64-linux-gnu-gcc");
+
+/// The native library for [`OTHER`], where the target and a linker are here.
+fn other_library() -> Result<(), String> {
+    let (target, platform, linker) = OTHER;
+    let to = root().join("target/yarn").join(platform);
+    // One of an earlier build would go into the jar.
+    let _ = fs::remove_dir_all(&to);
+    let missing = match (has_target(target), runs(linker, "--version")) {
+        (false, _) => format!("the target (rustup target add {target})"),
+        (true, false) => format!("a linker ({linker}; Debian's gcc-aarch64-linux-gnu)"),
+        (true, true) => {
+            let linker_of = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER";
+            let mut build = cargo();
+            build.args(["build", "--quiet", "--locked", "-p", "meed-yarn", "--profile", "yarn"]);
+            build.args(["--target", target]).env(linker_of, linker);
+            succeed(&mut build, "the native library for Linux on aarch64")?;
+            let built = target_folder().join(target).join("yarn/libmeed_yarn.so");
+            let named = |why: std::io::Error| format!("{}: {why}", to.display());
+            fs::create_dir_all(&to).map_err(named)?;
+            fs::copy(built, to.join("libmeed_yarn.so")).map_err(named)?;
+            return Ok(());
+        }
+    };
+    crate::say(&format!(
+        "LEFT OUT of the jar: the native library for Linux on aarch64, for there is no {missing}; \
+         on such a machine the plug-in leaves ordering to stock fair sharing"
+    ));
+    Ok(())
+}
+
+/// Whether Rust's standard library for that target is here.
+fn has_target(target: &str) -> bool {
+    let asked =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
+    asked.is_ok_and(|told| {
+        let folder = PathBuf::from(String::from_utf8_lossy(&told.stdout).trim());
+        fs::read_dir(folder).is_ok_and(|files| files.count() > 0)
+    })
+}
+
+fn target_folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| root().join("target"))
+}
+
+/// The jar, with the native library of this machine; shipped, with that for aarch64 too.
 fn jar(built: &Built) -> Result<PathBuf, String> {
     library(built)?;
+    if matches!(built, Built::Shipped) && std::env::consts::ARCH != "aarch64" {
+        other_library()?;
+    }
     maven(&["package", "-DskipTests"])?;
     let jar = root().join("yarn/target/meed-yarn-0.1.0.jar");
     jar.canonicalize().map_err(|why| format!("{}: {why}", jar.display()))

@@ -1,6 +1,6 @@
 //! Worlds where another scheduler decides: time passes without decisions, and keys are read.
 
-use meed::{KeyParts, QueueId, Rejected, Time};
+use meed::{KeyPace, KeyParts, QueueId, Rejected, Time};
 use meed_journal::{Decide, Fact, JobKey};
 
 use super::{Batch, Live};
@@ -41,6 +41,15 @@ impl<J> Live<J> {
     /// What the guard compares of a leaf ([`meed::Engine::guard_parts`]).
     pub fn guard_parts(&mut self, leaf: QueueId) -> Option<KeyParts> {
         self.driver.engine.guard_parts(leaf)
+    }
+}
+
+/// Of whom keys need not be read again: see [`meed::KeyPace`].
+impl<J> Live<J> {
+    /// How the key of a live job moves ([`meed::Engine::job_key_pace`]).
+    pub fn job_key_pace(&self, job: &JobKey) -> Option<KeyPace> {
+        let id = self.driver.job_of(job)?;
+        self.driver.engine.job_key_pace(id)
     }
 }
 

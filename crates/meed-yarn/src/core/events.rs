@@ -65,6 +65,7 @@ impl Names {
             return Ok(());
         };
         let (app, node) = (started.app.clone(), started.node.clone());
+        self.touch(&app);
         if let Some(row) = self.apps.get_mut(&app) {
             row.held = [row.held[0] + size.0, row.held[1] + size.1];
         }
@@ -77,6 +78,7 @@ impl Names {
     /// nobody looked.
     pub(super) fn ended(&mut self, batch: &mut Batch<'_, ()>, id: &str) -> Result<(), Failed> {
         let Some(runs) = self.containers.remove(id) else { return Ok(()) };
+        self.touch(&runs.app);
         if let Some(row) = self.apps.get_mut(&runs.app) {
             row.held = [row.held[0] - runs.memory, row.held[1] - runs.cores];
         }
@@ -152,6 +154,7 @@ impl Names {
         }
         let row = App { job: Some(key.clone()), queue: queue.to_owned(), ..App::default() };
         self.apps.insert(app.to_owned(), row);
+        self.touch(app);
         Ok(Some(key))
     }
 
@@ -186,6 +189,7 @@ impl Names {
         if self.note(&format!("application {app}"), told)?.is_none() {
             return Ok(None);
         }
+        self.touch(app);
         if let Some(app) = self.apps.get_mut(app) {
             app.tasks += count;
         }

@@ -5,11 +5,12 @@ mod explain;
 mod open;
 mod pending;
 mod queues;
+mod told;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use meed::{QueueId, ResourceKinds, Resources, Span, Time};
+use meed::{KeyPace, QueueId, ResourceKinds, Span, Time};
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live, OpenError};
 use meed_journal::{JobKey, TaskKey};
@@ -17,8 +18,8 @@ use meed_store::{Retention, UnixMillis};
 
 use crate::epochs;
 use crate::message::{LedgerOpened, PluginRequest, Tick};
-use crate::rows;
 use crate::settings;
+use told::{Told, Touched};
 
 /// A mebibyte in the engine's units, and a virtual core.
 pub(crate) const UNITS: [u64; 2] = [1 << 20, 1000];
@@ -71,6 +72,8 @@ struct App {
     waiting: BTreeMap<(u64, u64), Vec<std::ops::Range<u32>>>,
     /// What its containers hold: mebibytes, cores.
     held: [u64; 2],
+    /// How its key moved when its row was told; `None`: it is to be told.
+    told: Option<KeyPace>,
 }
 
 /// What could not be taken as it was told, since the last tick.
@@ -95,6 +98,7 @@ struct Names {
     apps: BTreeMap<String, App>,
     containers: BTreeMap<String, Runs>,
     oddities: Oddities,
+    touched: Touched,
 }
 
 /// See the module.
@@ -107,7 +111,10 @@ pub struct Core {
     keep: Retention,
     /// In the order in which rows are told.
     queues: Vec<QueueId>,
+    told: Told,
     fenced: Option<String>,
+    /// Of the last tick.
+    last_ms: u64,
 }
 
 impl Core {
@@ -129,6 +136,7 @@ impl Core {
                 Err(CoreError::Refused("this ledger is open already".to_owned()))
             }
             PluginRequest::Tick(tick) => self.tick(tick).map(PluginAnswer::Rows),
+            PluginRequest::Rows {} => Ok(PluginAnswer::Rows(self.all_rows())),
             PluginRequest::Check(given) => match settings::check(&given) {
                 Ok(checked) => {
                     self.ensure_unchanged(&checked).map(|()| PluginAnswer::Text(String::new()))
@@ -174,51 +182,11 @@ impl Core {
         self.live.tidy(&self.keep, wall).map_err(over)?;
         let now = self.names.time(tick.now).max(self.live.engine().now());
         self.live.advance(now).map_err(|why| CoreError::Over(why.to_string()))?;
-        let oddities = std::mem::take(&mut self.names.oddities);
-        let mut out =
-            rows::Writer::new(&self.names.kinds, self.names.epoch_us / 1000, self.names.through);
-        out.head(tick.now, [oddities.late, oddities.missed], &oddities.refused);
-        self.write_rows(&mut out);
-        Ok(out.done())
-    }
-
-    fn write_rows(&mut self, out: &mut rows::Writer) {
-        out.count(self.queues.len());
-        for &queue in &self.queues {
-            let parts = self.live.key_parts(queue);
-            let engine = self.live.engine();
-            let above = engine.queue(queue).parent.unwrap_or(queue);
-            out.row(parts, engine.policy(above), engine.capacity(), *engine.queue(queue).held);
+        if tick.whole {
+            self.told = Told::default();
         }
-        out.count(self.names.apps.len());
-        for (name, app) in &self.names.apps {
-            let parts = app.job.as_ref().and_then(|job| self.live.job_key_parts(job));
-            let engine = self.live.engine();
-            let leaf = engine.find_queue(&app.queue).unwrap_or(QueueId::ROOT);
-            let [memory, cores] = app.held;
-            let held = Resources::new(&[memory * UNITS[0], cores * UNITS[1]]);
-            out.name(name);
-            out.row(parts, engine.policy(leaf), engine.capacity(), held);
-        }
-        let t_wait = self.live.engine().t_wait();
-        out.t_wait(t_wait);
-        if t_wait.is_none() {
-            return;
-        }
-        let now = self.live.engine().now();
-        for place in 0..self.queues.len() {
-            let queue = self.queues[place];
-            let parts = self.live.guard_parts(queue);
-            let engine = self.live.engine();
-            let view = engine.queue(queue);
-            out.waited(now.saturating_since(engine.waits_since(queue)));
-            out.row(
-                parts.filter(|_| view.is_leaf),
-                engine.policy(QueueId::ROOT),
-                engine.capacity(),
-                *view.held,
-            );
-        }
+        self.last_ms = tick.now;
+        Ok(self.changed_rows())
     }
 
     /// Tells what happened at one instant: all that is told in one call has one time, and what the

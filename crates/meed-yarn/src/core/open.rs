@@ -15,7 +15,7 @@ use meed_driver::{Taken, header_of};
 use meed_journal::{Header, Opened as OpenedFact};
 use meed_store::{FileStore, FileStoreOptions, Retention, Store, UnixMillis};
 
-use super::{App, Core, CoreError, Names, Oddities, over, over_open};
+use super::{App, Core, CoreError, Names, Oddities, Told, Touched, over, over_open};
 use crate::epochs;
 use crate::message::{LedgerOpened, Open};
 use crate::settings::{self, CheckedSettings, kinds};
@@ -62,6 +62,7 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
         apps: BTreeMap::new(),
         containers: BTreeMap::new(),
         oddities: Oddities::default(),
+        touched: Touched::default(),
     };
     let mut core = Core {
         live,
@@ -70,7 +71,9 @@ pub(super) fn open(open: Open) -> Result<(Core, LedgerOpened), CoreError> {
         epoch: open.epoch,
         keep: Retention { max_age, ..Retention::default() },
         queues: Vec::new(),
+        told: Told::default(),
         fenced: None,
+        last_ms: open.now,
     };
     if !begins {
         core.end_what_ran()?;

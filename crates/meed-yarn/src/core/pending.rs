@@ -93,6 +93,7 @@ impl Names {
             }
             return Ok(());
         }
+        self.touch(app);
         let Some(row) = self.apps.get_mut(app) else { return Ok(()) };
         let less: Vec<u32> = (wanted..waits).map_while(|_| row.pop_last(size)).collect();
         let Some(job) = row.job.clone() else { return Ok(()) };
@@ -115,7 +116,7 @@ impl Names {
                 self.ended(batch, &id)?;
             }
             self.close(batch, app)?;
-            self.apps.remove(app);
+            self.forget(app);
         }
         Ok(())
     }
@@ -129,6 +130,7 @@ impl Names {
         for size in sizes {
             self.bring_to(batch, app, size, 0)?;
         }
+        self.touch(app);
         let Some(row) = self.apps.get_mut(app) else { return Ok(()) };
         let (Some(job), last) = (row.job.take(), row.tasks) else { return Ok(()) };
         // An open job ends with its last task: one that is added closed, and withdrawn at once.

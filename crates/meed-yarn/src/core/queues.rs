@@ -11,7 +11,7 @@ use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::Keys;
 
-use super::{Core, CoreError, Names, UNITS};
+use super::{Core, CoreError, Names, Told, UNITS};
 use crate::message::{Node, PluginSettings};
 use crate::settings::{self, Checked, CheckedSettings};
 
@@ -63,6 +63,7 @@ impl Core {
         // One that was refused has the root's place: its row says nothing.
         let found = |queue: &Checked| engine.find_queue(&queue.name).unwrap_or(meed::QueueId::ROOT);
         self.queues = checked.queues.iter().map(found).collect();
+        self.told = Told::default();
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The native library, asked as Java asks it. One program: quick to link.
 
+mod changed;
 mod ledger;
 mod manager;
 mod table;

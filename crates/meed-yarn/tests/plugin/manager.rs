@@ -1,5 +1,6 @@
 //! A ResourceManager's side of the conversation, in Rust.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use meed_yarn::message::{
@@ -13,6 +14,8 @@ pub(crate) const MIB: u64 = 1 << 20;
 
 pub(crate) struct World {
     pub(crate) core: Core,
+    /// What ticks have told so far.
+    rows: Rows,
 }
 
 pub(crate) fn settings(keys: &[(&str, &str)], queues: &[&str]) -> PluginSettings {
@@ -57,20 +60,30 @@ impl World {
         let protocol = meed_yarn::PROTOCOL;
         let open = Open { protocol, folder, epoch, now, settings, by: "test".to_owned() };
         let (core, opened) = Core::open(PluginRequest::Open(open)).expect("it opens");
-        (World { core }, opened)
+        (World { core, rows: Rows::default() }, opened)
     }
 
+    /// A tick: all rows as of now, which are those of the tick before with what the answer tells in
+    /// their place. Each time they are held against all rows, asked for at once.
     pub(crate) fn tick(&mut self, now: u64, fill: impl FnOnce(&mut Tick)) -> Rows {
         let mut tick = Tick { now, ..Tick::default() };
         fill(&mut tick);
-        match self.core.answer(PluginRequest::Tick(tick)).expect("it ticks") {
-            PluginAnswer::Rows(bytes) => {
-                let rows = Rows::read(&bytes);
-                assert_eq!(rows.remarks, Vec::<String>::new(), "nothing is refused");
-                rows
-            }
-            PluginAnswer::Text(text) => panic!("rows, not {text}"),
-        }
+        let told = rows_of(self.core.answer(PluginRequest::Tick(tick)));
+        let after = Rows::read(&told, &self.rows);
+        assert_eq!(after.remarks, Vec::<String>::new(), "nothing is refused");
+        let all = Rows::read(&rows_of(self.core.answer(PluginRequest::Rows {})), &Rows::default());
+        assert_eq!(after.queues, all.queues, "queues of the tick at {now}");
+        assert_eq!(after.apps, all.apps, "applications of the tick at {now}");
+        assert_eq!((after.t_wait, &after.guard), (all.t_wait, &all.guard), "tick at {now}");
+        self.rows = after.clone();
+        after
+    }
+}
+
+pub(crate) fn rows_of(answer: Result<PluginAnswer, meed_yarn::CoreError>) -> Vec<u8> {
+    match answer.expect("it ticks") {
+        PluginAnswer::Rows(bytes) => bytes,
+        PluginAnswer::Text(text) => panic!("rows, not {text}"),
     }
 }
 
@@ -93,8 +106,7 @@ pub(crate) fn end(id: &str, at: u64) -> ContainerEvent {
 }
 
 /// A row, read as Java reads it.
-#[derive(Clone, Debug)]
-#[expect(dead_code, reason = "fields are there so that the whole form is read")]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Row {
     pub(crate) form: u8,
     pub(crate) weight: u64,
@@ -109,17 +121,20 @@ pub(crate) struct Row {
     pub(crate) rest: [u64; 6],
 }
 
-#[derive(Debug)]
-#[expect(dead_code, reason = "fields are there so that the whole form is read")]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Rows {
     pub(crate) now: u64,
     pub(crate) late: u64,
     pub(crate) missed: u64,
     pub(crate) remarks: Vec<String>,
+    /// Whether the answer told all, and how many rows it told.
+    pub(crate) whole: bool,
+    pub(crate) told: usize,
     pub(crate) queues: Vec<Option<Row>>,
-    pub(crate) apps: Vec<(String, Option<Row>)>,
+    pub(crate) apps: BTreeMap<String, Option<Row>>,
     pub(crate) t_wait: i64,
-    pub(crate) guard: Vec<(u64, Option<Row>)>,
+    /// Since when each leaf waits, and what the guard compares.
+    pub(crate) guard: BTreeMap<usize, (u64, Row)>,
 }
 
 struct Reader<'b>(&'b [u8]);
@@ -173,18 +188,42 @@ impl Reader<'_> {
 }
 
 impl Rows {
-    pub(crate) fn read(bytes: &[u8]) -> Rows {
+    /// What is known after an answer, and what was known before it.
+    pub(crate) fn read(bytes: &[u8], before: &Rows) -> Rows {
         let mut from = Reader(bytes);
         let [now, late, missed] = from.longs();
         let remarks = (0..from.count()).map(|_| from.name()).collect();
-        let queues: Vec<_> = (0..from.count()).map(|_| from.row()).collect();
-        let apps = (0..from.count()).map(|_| (from.name(), from.row())).collect();
-        let t_wait = from.long() as i64;
-        let guard = match t_wait {
-            -1 => Vec::new(),
-            _ => queues.iter().map(|_| (from.long(), from.row())).collect(),
-        };
+        let whole = from.take() == [1];
+        let count = from.count();
+        let mut rows = if whole { Rows::default() } else { before.clone() };
+        rows.queues.resize(count, None);
+        (rows.now, rows.late, rows.missed, rows.remarks) = (now, late, missed, remarks);
+        (rows.whole, rows.told) = (whole, from.count());
+        for _ in 0..rows.told {
+            let place = from.count();
+            rows.queues[place] = from.row();
+        }
+        for _ in 0..from.count() {
+            let (place, ahead) = (from.count(), from.long());
+            rows.queues[place].as_mut().expect("a row stands").ahead = ahead;
+        }
+        for _ in 0..from.count() {
+            rows.apps.remove(&from.name());
+        }
+        for _ in 0..from.count() {
+            rows.told += 1;
+            rows.apps.insert(from.name(), from.row());
+        }
+        rows.t_wait = from.long() as i64;
+        let guarded = if rows.t_wait == -1 { 0 } else { from.count() };
+        for _ in 0..guarded {
+            let (place, since) = (from.count(), from.long());
+            match from.row() {
+                Some(row) => drop(rows.guard.insert(place, (since, row))),
+                None => drop(rows.guard.remove(&place)),
+            }
+        }
         assert!(from.0.is_empty(), "{} bytes too many", from.0.len());
-        Rows { now, late, missed, remarks, queues, apps, t_wait, guard }
+        rows
     }
 }

@@ -136,10 +136,7 @@ impl Case {
 }
 
 fn rows(core: &mut Core, tick: Tick) -> Vec<u8> {
-    match core.answer(PluginRequest::Tick(tick)).expect("it ticks") {
-        PluginAnswer::Rows(rows) => rows,
-        PluginAnswer::Text(text) => panic!("rows, not {text}"),
-    }
+    rows_of(core.answer(PluginRequest::Tick(tick)))
 }
 
 /// The place of each queue in the order of the engine.
@@ -160,10 +157,12 @@ fn order(case: &mut Case) -> Vec<usize> {
 fn case(seed: u64) -> String {
     let mut case = Case::new(seed);
     case.history();
-    let now = Rows::read(&rows(&mut case.world.core, Tick::default())).now.max(T0);
+    let last = rows(&mut case.world.core, Tick { whole: true, ..Tick::default() });
+    let now = Rows::read(&last, &Rows::default()).now.max(T0);
     let at = T0 + 10_000_000 + now - T0;
     // The tick that Java sees, and what happens a moment after.
-    let bytes = rows(&mut case.world.core, Tick { now: at, ..Tick::default() });
+    let tick = Tick { now: at, whole: true, ..Tick::default() };
+    let bytes = rows(&mut case.world.core, tick);
     let mut text = String::new();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let _ = writeln!(text, "case {seed} {hex}");

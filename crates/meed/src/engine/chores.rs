@@ -37,6 +37,8 @@ impl Engine {
             self.straddle_idle(&changed);
         }
         changed.extend(self.books.move_landmarks(self.now));
+        // The guard's clock is that of the root's policy, which is among the domains.
+        self.sweeps += u64::from(!changed.is_empty());
         if let Some(guard) = &mut self.guard {
             let running = self.work.all_running();
             guard.chores(

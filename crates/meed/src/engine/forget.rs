@@ -40,7 +40,9 @@ impl Engine {
         let kinds = self.kinds.len();
         let mut place = self.room.replace_placement(Box::new(FirstFit::new(kinds)));
         place.clear();
+        let sweeps = self.sweeps + 1;
         *self = Engine::from_state(&state, place).expect("an engine reads its own state");
+        self.sweeps = sweeps;
     }
 
     /// By row: whether it stays when `most` of `gone` are remembered.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::books::Used;
 use super::tree::Tree;
-use super::{Engine, KeyParts, NO_PLACE};
+use super::{Engine, KeyPace, KeyParts, NO_PLACE};
 use crate::order::heap::Heap;
 use crate::order::key::Key;
 use crate::order::{Domain, Minimum, Pool, Standing, Terms};
@@ -221,6 +221,12 @@ impl Guard {
     pub(super) fn parts(&mut self, now: Time, leaf: QueueRow, quantum: Span) -> KeyParts {
         let (standing, terms) = (&mut self.standings[leaf.index()], &self.terms[leaf.index()]);
         standing.parts(now, &self.domain, terms, quantum)
+    }
+
+    /// How those move by themselves; see `parts`.
+    pub(super) fn pace(&self, now: Time, leaf: QueueRow, quantum: Span) -> KeyPace {
+        let runs = self.standings[leaf.index()].holds_anything();
+        self.domain.rule.pace(now, runs, quantum)
     }
 
     pub(super) fn state(&self, now: Time) -> GuardState {

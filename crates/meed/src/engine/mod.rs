@@ -51,7 +51,7 @@ use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
 pub use holds::ReservationView;
-pub use parts::KeyParts;
+pub use parts::{KeyPace, KeyParts};
 pub use view::QueueView;
 
 use crate::decision::Start;
@@ -111,6 +111,8 @@ pub struct Engine {
     shares_due: bool,
     /// What they will make of tree and books, for who looks meanwhile.
     seen: OnceCell<Box<Seen>>,
+    /// See [`Engine::sweeps`].
+    sweeps: u64,
 }
 
 impl Engine {
@@ -154,6 +156,7 @@ impl Engine {
             untold: VecDeque::new(),
             shares_due: false,
             seen: OnceCell::new(),
+            sweeps: 0,
             kinds,
         };
         if engine.holds.is_some() {

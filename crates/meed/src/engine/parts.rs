@@ -5,6 +5,11 @@
 //! Such a world asks now and then, and counts itself what starts in between: each unit that starts
 //! is charged the quantum at once, as the engine charges it. Nothing here decides; nothing is
 //! rounded. Cost: O(kinds) for each child.
+//!
+//! Who asks again and again need not ask of all. Charges are kept in memory time (`ledger::clock`),
+//! in which what is past fades for nobody, so the parts of a child of which nothing runs stay the
+//! same until it is told something. What may change without a word, [`KeyPace`] and
+//! [`Engine::sweeps`] tell, for less than the parts cost.
 
 use super::Engine;
 use crate::ledger::Charge;
@@ -43,6 +48,18 @@ pub struct KeyParts {
     pub within: [u64; MAX_KINDS],
 }
 
+/// How the parts of a child may move by themselves. Where nothing runs, nothing was told of the
+/// child, and both this and [`Engine::sweeps`] are as they were, its [`KeyParts`] are as they were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KeyPace {
+    /// Whether something of it runs, so that time is charged.
+    pub runs: bool,
+    /// As in [`KeyParts`].
+    pub quantum: Span,
+    /// As in [`KeyParts`]: with a half-life it rises with time, for all children alike.
+    pub ahead: u64,
+}
+
 impl Engine {
     /// What the key of `queue` among its siblings is made of; `None` for the root.
     ///
@@ -64,6 +81,31 @@ impl Engine {
         let leaf = self.row(leaf);
         let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
         Some(self.guard.as_mut()?.parts(self.now, leaf, quantum))
+    }
+
+    /// How often all keys may have changed at once: a round has begun, a landmark of the half-life
+    /// has moved, shares were given out (weights, queues, nodes). It counts from when the engine
+    /// was made or restored.
+    pub fn sweeps(&self) -> u64 {
+        self.sweeps
+    }
+
+    /// How the parts of `queue` may move; see [`Engine::key_parts`].
+    pub fn key_pace(&self, queue: QueueId) -> KeyPace {
+        self.books.pace(self.now, self.row(queue))
+    }
+
+    /// How the parts of a job may move; `None` where it is no more.
+    pub fn job_key_pace(&self, job: JobId) -> Option<KeyPace> {
+        self.work.job(job)?;
+        Some(self.books.pace_of_job(self.now, job))
+    }
+
+    /// How what the guard compares of a leaf may move; `None` where there is no guard.
+    pub fn guard_pace(&self, leaf: QueueId) -> Option<KeyPace> {
+        let leaf = self.row(leaf);
+        let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
+        Some(self.guard.as_ref()?.pace(self.now, leaf, quantum))
     }
 
     /// How long a leaf waits until the guard serves it, where there is one.

@@ -79,6 +79,7 @@ impl Engine {
     /// heaps in order anew: keys may have fallen. O(queues).
     pub(super) fn share_out(&mut self) {
         self.shares_due = false;
+        self.sweeps += 1;
         self.seen.take();
         let total = *self.room.total();
         self.tree.share_out(&total);

@@ -190,6 +190,7 @@ impl Engine {
             untold: VecDeque::new(),
             shares_due: false,
             seen: OnceCell::new(),
+            sweeps: 0,
             kinds,
             tree,
             work,

@@ -1,7 +1,7 @@
 //! What a child's key is made of: see `engine::parts`.
 
-use super::{Domain, Standing, Terms};
-use crate::engine::KeyParts;
+use super::{Domain, Rule, Standing, Terms};
+use crate::engine::{KeyPace, KeyParts};
 use crate::ledger::Ledger;
 use crate::policy::Measure;
 use crate::resources::MAX_KINDS;
@@ -30,17 +30,18 @@ impl Standing {
             shares: [u64::MAX; MAX_KINDS],
             within: [0; MAX_KINDS],
         };
+        KeyPace { quantum: parts.quantum, ahead: parts.ahead, .. } = rule.pace(now, false, quantum);
         match rule.measure {
             Measure::Arrival => {}
             Measure::Allocation => self.parts_held(domain, &mut parts),
-            Measure::Usage => {
-                let end = rule.assumed_end(now, quantum);
-                parts.quantum = end - now;
-                parts.ahead = rule.clock.between(now, end);
-                self.parts_used(now, domain, terms, &mut parts);
-            }
+            Measure::Usage => self.parts_used(now, domain, terms, &mut parts),
         }
         parts
+    }
+
+    /// Whether anything of it runs, as far as the domain counts it.
+    pub(crate) fn holds_anything(&self) -> bool {
+        self.held > 0 || self.held_of_kinds().is_some_and(|held| !held.is_zero())
     }
 
     fn parts_held(&self, domain: &Domain, parts: &mut KeyParts) {
@@ -69,5 +70,17 @@ impl Standing {
             });
             parts.pseudo = vector.pseudo;
         }
+    }
+}
+
+impl Rule {
+    /// How the parts of a child with that quantum move.
+    #[inline]
+    pub(crate) fn pace(&self, now: Time, runs: bool, quantum: Span) -> KeyPace {
+        if !self.keeps_usage() {
+            return KeyPace { runs, ..KeyPace::default() };
+        }
+        let end = self.assumed_end(now, quantum);
+        KeyPace { runs, quantum: end - now, ahead: self.clock.between(now, end) }
     }
 }

@@ -86,6 +86,13 @@ pub(super) fn read(text: &str, scale: f64) -> Result<Heard, String> {
     Ok(Heard { lines: reader.lines, remark })
 }
 
+/// How late the process was, as it said at the end.
+pub(super) fn lateness(text: &str) -> String {
+    let last = text.lines().rev().find_map(|line| line.split_once("\tlateness\t"));
+    let told = last.map_or(String::new(), |(_, words)| words.replace('\t', ", "));
+    format!("late by (mean, 99 %, most, in ms of ours): {told}")
+}
+
 fn number(words: &[&str], place: usize) -> Result<u64, String> {
     let word = words.get(place).ok_or("it has too few words")?;
     word.parse().map_err(|_| format!("\"{word}\" is no number"))

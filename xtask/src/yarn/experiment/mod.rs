@@ -6,16 +6,20 @@
 //!    and ends is heard ([`journal`]).
 //! 3. That becomes a log, times multiplied again, and `meed replay` measures it: one set of
 //!    formulas for both.
+//! 4. The tree of Fig. 9, under the naive walk and under guards, until 1,800 s ([`tree`]).
 
+mod figures;
 mod journal;
 mod plan;
 mod table;
+mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::tools::{cargo, root, succeed};
+use tree::{Column, FIGURES, Figure, Moves};
 
 /// A run on the ResourceManager.
 pub(super) struct Run {
@@ -27,18 +31,23 @@ pub(super) struct Run {
     pub(super) as_policy: &'static str,
 }
 
-/// Every queue may hold its share at most: what static partitioning is in YARN. All in one queue:
-/// fairness among applications instead of workloads.
-pub(super) const RUNS: [Run; 4] = [
+const OURS: &str = "policy=org.meed.yarn.LongTermFairPolicy";
+
+/// Every queue may hold its share at most: what static partitioning is in YARN. What is run again
+/// shows how far a run is chance. All in one queue (only where it is asked for): fairness among
+/// applications instead of workloads.
+pub(super) const RUNS: [Run; 6] = [
     Run { name: "static", settings: &["partitioned=true"], as_policy: "fair" },
     Run { name: "fair", settings: &[], as_policy: "fair" },
-    Run {
-        name: "long-term",
-        settings: &["policy=org.meed.yarn.LongTermFairPolicy"],
-        as_policy: "long-term",
-    },
-    Run { name: "one-queue", settings: &["flat=true"], as_policy: "fair" },
+    Run { name: "long-term", settings: &[OURS], as_policy: "long-term" },
+    Run { name: "fair-again", settings: &[], as_policy: "fair" },
+    Run { name: "long-term-again", settings: &[OURS], as_policy: "long-term" },
+    Run { name: ONE_QUEUE, settings: &["flat=true"], as_policy: "fair" },
 ];
+const ONE_QUEUE: &str = "one-queue";
+
+/// Of a run, for JSON: every two seconds or so.
+const SAMPLES: &str = "4000";
 
 const FLAGS: [&str; 3] =
     ["-Xmx1g", "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED"];
@@ -57,7 +66,7 @@ struct Options {
 impl Options {
     fn read(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         let (program, only, more) = (None, Vec::new(), Vec::new());
-        let mut options = Options { scale: 20.0, seed: 1, program, only, measure: false, more };
+        let mut options = Options { scale: 40.0, seed: 1, program, only, measure: false, more };
         while let Some(word) = args.next() {
             let mut value = || args.next().ok_or(format!("{word} wants a value"));
             let number = |text: String| {
@@ -80,17 +89,22 @@ impl Options {
                 }
             }
         }
-        let known = |name: &String| RUNS.iter().any(|run| run.name == name);
-        match options.only.iter().find(|name| !known(name)) {
-            Some(unknown) => Err(format!(
-                "there is no run \"{unknown}\", only static, fair, long-term and one-queue"
-            )),
+        let figures = FIGURES.iter().map(figure_name);
+        let known: Vec<String> =
+            RUNS.iter().map(|run| run.name.to_owned()).chain(figures).collect();
+        match options.only.iter().find(|name| !known.contains(name)) {
+            Some(unknown) => {
+                Err(format!("there is no run \"{unknown}\", only {}", known.join(", ")))
+            }
             None => Ok(options),
         }
     }
 
-    fn wants(&self, run: &Run) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == run.name)
+    fn wants(&self, name: &str) -> bool {
+        match self.only.is_empty() {
+            true => name != ONE_QUEUE,
+            false => self.only.iter().any(|only| only == name),
+        }
     }
 
     /// The program of this checkout, or the one that was named.
@@ -115,43 +129,122 @@ pub(super) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let folder = root().join("target/yarn/experiment");
     fs::create_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     let folder = folder.canonicalize().map_err(|why| why.to_string())?;
-    let simulated = simulate(&options, &folder)?;
+    let class_path = if options.measure { String::new() } else { class_path(&folder)? };
+    let mut text = String::new();
+    if RUNS.iter().any(|run| options.wants(run.name)) {
+        text += &side_by_side(&options, &folder, &class_path)?;
+    }
+    for figure in FIGURES.iter().filter(|figure| options.wants(&figure_name(figure))) {
+        text += &format!("\n{}", in_a_tree(&options, &folder, &class_path, figure)?);
+    }
+    write(&folder.join("table.md"), &text)?;
+    crate::say(&text);
+    Ok(())
+}
+
+fn figure_name(figure: &Figure) -> String {
+    format!("fig{}", figure.name)
+}
+
+/// Fig. 6 to 8: all workloads below the root.
+fn side_by_side(options: &Options, folder: &Path, class_path: &str) -> Result<String, String> {
+    let scenario = plan::scenario(std::env::var_os("MEED_TRACES").as_deref());
+    let policies = ["static", "fair", "long-term"].map(str::to_owned);
+    let simulated = simulate(options, folder, ("simulated", &scenario), &policies)?;
     let jobs = folder.join("jobs.tsv");
     write(&jobs, &plan::of_log(&read(&simulated)?)?)?;
-    let class_path = if options.measure { String::new() } else { class_path(&folder)? };
-    for run in RUNS.iter().filter(|run| options.wants(run)) {
+    for run in RUNS.iter().filter(|run| options.wants(run.name)) {
         let events = folder.join(format!("{}.events", run.name));
         crate::say(&format!("{}: all workloads on a ResourceManager", run.name));
         match options.measure {
             true if !events.is_file() => continue,
             true => {}
-            false => java(&options, run, &class_path, (&jobs, &events))?,
+            false => java(options, run.settings, class_path, (&jobs, &events))?,
         }
         let heard = journal::read(&read(&events)?, options.scale)?;
         crate::say(&heard.remark());
         let log = folder.join(format!("{}.jsonl", run.name));
         write(&log, &heard.log(&plan::header_of(&read(&simulated)?, run)?)?)?;
         let mut replay = options.meed();
-        replay.arg("replay").arg(&log).args(["--quiet", "--json"]);
+        replay.arg("replay").arg(&log).args(["--quiet", "--series", SAMPLES, "--json"]);
         succeed(replay.arg(folder.join(format!("{}.json", run.name))), "meed replay")?;
     }
-    let text = table::of(&folder)?;
-    write(&folder.join("table.md"), &text)?;
-    crate::say(&text);
-    Ok(())
+    table::of(folder)
 }
 
-/// Runs the scenario of the macro-workloads; where its log is.
-fn simulate(options: &Options, folder: &Path) -> Result<PathBuf, String> {
-    let scenario = folder.join("macro.toml");
-    write(&scenario, &plan::scenario(std::env::var_os("MEED_TRACES").as_deref()))?;
-    let log = folder.join("simulated.jsonl");
+/// Fig. 10 and 11: the tree of Fig. 9.
+fn in_a_tree(
+    options: &Options,
+    folder: &Path,
+    class_path: &str,
+    figure: &Figure,
+) -> Result<String, String> {
+    let name = figure_name(figure);
+    let traces = std::env::var_os("MEED_TRACES");
+    let guard = |wait: &&str| format!("long-term,t_wait={wait}s");
+    let policies: Vec<String> =
+        ["long-term".to_owned()].into_iter().chain(figure.waits.iter().map(guard)).collect();
+    let mut columns = Vec::new();
+    let mut jobs = None;
+    for late in [false, true] {
+        let scenario = plan::scenario_of(figure, traces.as_deref(), late);
+        let called = format!("{name}{}", if late { "-late" } else { "" });
+        let log = read(&simulate(options, folder, (&called, &scenario), &policies)?)?;
+        let of = |number| Moves::of_log(&log, number);
+        let guarded = [of(1)?, of(2)?, of(3)?];
+        let name = if late { "simulator, late grants" } else { "simulator" }.to_owned();
+        columns.push(Column { name, naive: of(0)?, guarded });
+        if !late {
+            let file = folder.join(format!("{called}.tsv"));
+            write(&file, &plan::of_log(&log)?)?;
+            jobs = Some(file);
+        }
+    }
+    let jobs = jobs.ok_or("there is no plan")?;
+    let until = format!("until={}", tree::UNTIL_S);
+    let run = |wait: Option<&str>| -> Result<Moves, String> {
+        let events = folder.join(format!("{name}-{}.events", wait.unwrap_or("naive")));
+        crate::say(&format!(
+            "{name}: {}",
+            wait.map_or("naive".into(), |it| format!("t_wait {it}"))
+        ));
+        let t_wait = wait.map(|wait| format!("t-wait={wait}"));
+        let settings: Vec<&str> = [OURS, &until].into_iter().chain(t_wait.as_deref()).collect();
+        if !options.measure {
+            java(options, &settings, class_path, (&jobs, &events))?;
+        }
+        let text = read(&events)?;
+        crate::say(&journal::lateness(&text));
+        Moves::of_events(&text, options.scale)
+    };
+    let naive = run(None)?;
+    let [first, second, third] = figure.waits;
+    let guarded = [run(Some(first))?, run(Some(second))?, run(Some(third))?];
+    columns.push(Column { name: "YARN".to_owned(), naive, guarded });
+    Ok(tree::table(figure, &columns))
+}
+
+/// Runs a scenario under these policies; where its log is.
+fn simulate(
+    options: &Options,
+    folder: &Path,
+    (name, text): (&str, &str),
+    policies: &[String],
+) -> Result<PathBuf, String> {
+    let scenario = folder.join(format!("{name}.toml"));
+    write(&scenario, text)?;
+    let log = folder.join(format!("{name}.jsonl"));
     let mut simulate = options.meed();
     simulate.arg("simulate").arg(&scenario).args(["--quiet", "--seed", &options.seed.to_string()]);
-    for policy in ["static", "fair", "long-term"] {
+    for policy in policies {
         simulate.args(["--policy", policy]);
     }
-    simulate.arg("--log").arg(&log).arg("--json").arg(folder.join("simulated.json"));
+    simulate
+        .args(["--series", SAMPLES])
+        .arg("--log")
+        .arg(&log)
+        .arg("--json")
+        .arg(folder.join(format!("{name}.json")));
     succeed(&mut simulate, "meed simulate")?;
     Ok(log)
 }
@@ -172,7 +265,7 @@ fn class_path(folder: &Path) -> Result<String, String> {
 
 fn java(
     options: &Options,
-    run: &Run,
+    settings: &[&str],
     class_path: &str,
     (jobs, events): (&Path, &Path),
 ) -> Result<(), String> {
@@ -182,7 +275,7 @@ fn java(
     let mut java = Command::new("java");
     java.args(FLAGS).args(["-cp", class_path, "org.meed.yarn.experiment.Experiment"]);
     java.arg(jobs).arg(events).arg(format!("scale={}", options.scale));
-    java.args(run.settings).args(&options.more);
+    java.args(settings).args(&options.more);
     java.stdin(Stdio::null()).stdout(file).stderr(errors);
     succeed(&mut java, "the experiment")
         .map_err(|why| format!("{why}; what it said is in {}", log.display()))

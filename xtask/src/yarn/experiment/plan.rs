@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Run;
+use super::tree::{self, Figure};
 
 /// The papers' workloads: queue, name, and when each begins (TSC'18 Fig. 6a).
 const WORKLOADS: [(&str, &str, u32); 4] = [
@@ -19,39 +20,67 @@ const WORKLOADS: [(&str, &str, u32); 4] = [
 /// Hive runs each pair of map and reduce stages as an application of its own.
 const HIVE: &str = "TPC-H";
 
+const CLUSTER: &str = "[cluster]\nresources = [\"memory\", \"cpu\"]\n[[cluster.node]]\ncount = 59\n\
+                       capacity = { memory = \"4GiB\", cpu = 2 }\n";
+
 /// The scenario of `meed reproduce tsc-fig7`, with the SWIM sample's submissions where it is.
 pub(super) fn scenario(traces: Option<&OsStr>) -> String {
-    let mut text = "[cluster]\nresources = [\"memory\", \"cpu\"]\n[[cluster.node]]\ncount = 59\n\
-                    capacity = { memory = \"4GiB\", cpu = 2 }\n"
-        .to_owned();
-    let sample =
-        traces.map(|folder| Path::new(folder).join("swim/FB-2009_samples_24_times_1hr_1.tsv.xz"));
+    let mut text = CLUSTER.to_owned();
     for (queue, name, start) in WORKLOADS {
-        text += &format!(
-            "[[queue]]\nname = \"{queue}\"\norder = \"fair\"\n[[workload]]\nname = \"{name}\"\n\
-             queue = \"{queue}\"\nstart = {start}\ndemand = {{ memory = \"2GiB\", cpu = 1 }}\n"
-        );
-        if let Some(file) = sample.as_ref().filter(|file| name == "facebook" && file.is_file()) {
-            // What JSON quotes TOML reads.
-            text += &format!("submissions = {}\n", Value::from(file.to_string_lossy()));
-        }
+        workload(&mut text, traces, (queue, name), f64::from(start), 1.0);
     }
     text
+}
+
+/// That of `tsc-fig10` and `tsc-fig11`; with `late`, nodes and masters are heard each second, and a
+/// master takes 4 s to start.
+pub(super) fn scenario_of(figure: &Figure, traces: Option<&OsStr>, late: bool) -> String {
+    let mut text = CLUSTER.to_owned();
+    text += "[[queue]]\nname = \"Group1\"\n[[queue]]\nname = \"Group2\"\n";
+    for (i, (_, name, _)) in WORKLOADS.into_iter().enumerate() {
+        let start = if name == "facebook" { 0.0 } else { tree::OTHERS_S };
+        workload(&mut text, traces, (tree::LEAVES[i], name), start, figure.factors[i]);
+    }
+    if late {
+        text += &format!(
+            "[run]\nheartbeat = \"1s\"\nmaster_start = \"4s\"\nuntil = {:?}\n",
+            tree::UNTIL_S
+        );
+    }
+    text
+}
+
+fn workload(
+    text: &mut String,
+    traces: Option<&OsStr>,
+    (queue, name): (&str, &str),
+    start: f64,
+    factor: f64,
+) {
+    *text += &format!(
+        "[[queue]]\nname = \"{queue}\"\norder = \"fair\"\n[[workload]]\nname = \"{name}\"\n\
+         queue = \"{queue}\"\nstart = {start:?}\ntask_time_scale = {factor:?}\n\
+         demand = {{ memory = \"2GiB\", cpu = 1 }}\n"
+    );
+    let sample =
+        traces.map(|folder| Path::new(folder).join("swim/FB-2009_samples_24_times_1hr_1.tsv.xz"));
+    if let Some(file) = sample.filter(|file| name == "facebook" && file.is_file()) {
+        // What JSON quotes TOML reads.
+        *text += &format!("submissions = {}\n", Value::from(file.to_string_lossy()));
+    }
 }
 
 fn lines(log: &str) -> impl Iterator<Item = Result<Value, String>> + '_ {
     log.lines().map(|line| serde_json::from_str(line).map_err(|why| format!("the log: {why}")))
 }
 
-/// The jobs of the run under `fair`; a job is the same under all policies.
+/// The jobs of the first run; a job is the same under all policies.
 pub(super) fn of_log(log: &str) -> Result<String, String> {
-    let (mut text, mut fair) = (String::new(), false);
+    let (mut text, mut runs) = (String::new(), 0);
     for line in lines(log) {
         let line = line?;
-        if let Some(run) = line.get("run") {
-            fair = run["policy"] == "fair";
-        }
-        let Some(job) = line.get("arrive").filter(|_| fair) else { continue };
+        runs += u32::from(line.get("run").is_some());
+        let Some(job) = line.get("arrive").filter(|_| runs == 1) else { continue };
         let submit = job.get("pause_s").unwrap_or(&line["t"]);
         let chain = job["chain"].as_i64().unwrap_or(-1);
         let queue = job["queue"].as_str().unwrap_or_default();
@@ -65,12 +94,12 @@ pub(super) fn of_log(log: &str) -> Result<String, String> {
             let tasks = stage["tasks"].as_u64().unwrap_or(0) as usize;
             let times: Vec<String> =
                 times.iter().cycle().take(tasks).map(Value::to_string).collect();
-            let application = if queue == HIVE { number / 2 } else { 0 };
+            let application = if queue.ends_with(HIVE) { number / 2 } else { 0 };
             put(format_args!("stage\t{application}\t{}\n", times.join(",")));
         }
     }
     match text.is_empty() {
-        true => Err("the simulator's log has no run under fair".to_owned()),
+        true => Err("the simulator's log has no jobs".to_owned()),
         false => Ok(text),
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::RUNS;
+use super::figures::{self, World};
 
 /// Sharing loss smaller than this is none, as in `meed reproduce tsc-fig7`.
 const NO_LOSS: f64 = -0.01;
@@ -37,7 +38,20 @@ pub(super) fn of(folder: &Path) -> Result<String, String> {
         let name = format!("YARN, {}", run.name);
         columns.extend(runs.into_iter().next().map(|run| Column { name, run }));
     }
-    Ok(render(&columns, simulated))
+    let run =
+        |name: &str| columns.iter().find(|column| column.name == name).map(|column| &column.run);
+    let world = |name, alone: &str, fair: &str, long_term: &str| World {
+        name,
+        alone: run(alone),
+        fair: run(fair),
+        long_term: run(long_term),
+    };
+    let worlds = [
+        world("simulator", "simulator, static", "simulator, fair", "simulator, long-term"),
+        world("YARN", "YARN, static", "YARN, fair", "YARN, long-term"),
+        world("YARN, again", "YARN, static", "YARN, fair-again", "YARN, long-term-again"),
+    ];
+    Ok(format!("{}\n{}", render(&columns, simulated), figures::table(&worlds)))
 }
 
 fn render(columns: &[Column], simulated: usize) -> String {
@@ -82,11 +96,11 @@ fn short(value: f64) -> String {
     }
 }
 
-fn numbers(values: &Value) -> Vec<f64> {
+pub(super) fn numbers(values: &Value) -> Vec<f64> {
     values.as_array().into_iter().flatten().map(|value| value.as_f64().unwrap_or(0.0)).collect()
 }
 
-fn mean(values: &Value) -> Option<f64> {
+pub(super) fn mean(values: &Value) -> Option<f64> {
     let values = numbers(values);
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -100,7 +114,7 @@ fn least(run: &Value, from: f64) -> Option<f64> {
     omega(run).filter(|(t, _)| *t >= from).map(|(_, omega)| omega).reduce(f64::min)
 }
 
-fn last_loss(run: &Value) -> Option<f64> {
+pub(super) fn last_loss(run: &Value) -> Option<f64> {
     let lost = omega(run).filter(|(_, omega)| *omega < NO_LOSS).map(|(t, _)| t);
     Some(lost.last().unwrap_or(0.0))
 }

@@ -1,6 +1,6 @@
 //! What the books tell those who look: copies and sums, nothing that changes anything.
 
-use super::super::KeyParts;
+use super::super::{KeyPace, KeyParts};
 use super::Books;
 use crate::fairness::{Integrals, Lending};
 use crate::ledger::{CHARGE_ONE, Charge};
@@ -52,6 +52,21 @@ impl Books {
         let domain = &self.domains[self.accounts[account.queue.index()].domain];
         let (terms, quantum) = (account.terms(0), account.quantum.quantum);
         account.standing.parts(now, domain, &terms, quantum)
+    }
+}
+
+/// How those move by themselves; see `engine::parts`.
+impl Books {
+    pub(in crate::engine) fn pace(&self, now: Time, queue: QueueRow) -> KeyPace {
+        let account = &self.accounts[queue.index()];
+        let quantum = self.quantum(queue).unwrap_or(Span::ZERO);
+        self.domains[account.ordered_by].rule.pace(now, !account.held.is_zero(), quantum)
+    }
+
+    pub(in crate::engine) fn pace_of_job(&self, now: Time, job: JobId) -> KeyPace {
+        let account = self.jobs[job.slot()].as_ref().expect("the job is alive");
+        let domain = &self.domains[self.accounts[account.queue.index()].domain];
+        domain.rule.pace(now, account.standing.holds_anything(), account.quantum.quantum)
     }
 }
 

@@ -11,69 +11,128 @@ import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AbstractYarnScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Queue;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceUsage;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerNode;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CSQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
-import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.PendingAsk;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FSLeafQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FSQueue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
-import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
 
 /** What is to be seen of a scheduler, Fair or Capacity; nothing is locked for longer than a copy. */
 final class Cluster {
   private final AbstractYarnScheduler<?, ?> scheduler;
+  /** All queues of the last look, in the scheduler's own order, and their weights. */
+  private Queue[] seen = new Queue[0];
+  private double[] weights = new double[0];
+  /** The same without the root, in order; and, in the same places, those that are leaves. */
+  private List<Settings.Queue> listed = new ArrayList<>();
+  private Queue[] leaves = new Queue[0];
 
   Cluster(AbstractYarnScheduler<?, ?> scheduler) {
     this.scheduler = scheduler;
   }
 
-  /** All queues but the root, parents before their children, siblings by name. */
+  /**
+   * All queues but the root, parents before their children, siblings by name: the same list as last
+   * time where no queue and no weight has changed. Cost: a look at each queue; only where something
+   * has changed they are listed and put in order.
+   */
   List<Settings.Queue> queues() {
-    List<Settings.Queue> queues = new ArrayList<>();
-    if (scheduler instanceof FairScheduler) {
-      for (FSQueue queue : ((FairScheduler) scheduler).getQueueManager().getQueues()) {
-        if (queue.getParent() != null) {
-          queues.add(new Settings.Queue(queue.getName(), queue.getWeight()));
-        }
+    Iterable<? extends Queue> all = scheduler instanceof FairScheduler
+        ? ((FairScheduler) scheduler).getQueueManager().getQueues()
+        : ((CapacityScheduler) scheduler).getCapacitySchedulerQueueManager().getQueues().values();
+    int count = 0;
+    for (Queue queue : all) {
+      if (count == seen.length || seen[count] != queue || weights[count] != weightOf(queue)) {
+        list(all);
+        return listed;
       }
-    } else if (scheduler instanceof CapacityScheduler) {
-      CapacityScheduler capacity = (CapacityScheduler) scheduler;
-      for (CSQueue queue : capacity.getCapacitySchedulerQueueManager().getQueues().values()) {
-        if (queue.getParent() != null) {
-          // What the queue is entitled to of its parent's: in weight mode and in percent alike.
-          double weight = queue.getCapacity() * 100.0;
-          queues.add(new Settings.Queue(queue.getQueuePath(), weight));
-        }
-      }
+      count++;
     }
-    queues.sort(Comparator.comparing((Settings.Queue queue) -> depth(queue.name))
-        .thenComparing(queue -> queue.name));
-    return queues;
+    if (count != seen.length) {
+      list(all);
+    }
+    return listed;
   }
 
-  private static long depth(String name) {
-    return name.chars().filter(c -> c == '.').count();
-  }
-
-  /** What each leaf holds, by its full name: mebibytes. */
-  Map<String, Long> heldByLeaves() {
-    Map<String, Long> held = new TreeMap<>();
-    if (scheduler instanceof FairScheduler) {
-      for (FSQueue queue : ((FairScheduler) scheduler).getQueueManager().getLeafQueues()) {
-        held.put(queue.getName(), memory(queue.getResourceUsage()));
-      }
-    } else if (scheduler instanceof CapacityScheduler) {
-      CapacityScheduler capacity = (CapacityScheduler) scheduler;
-      for (CSQueue queue : capacity.getCapacitySchedulerQueueManager().getQueues().values()) {
-        if (queue.getChildQueues() == null || queue.getChildQueues().isEmpty()) {
-          held.put(queue.getQueuePath(), memory(queue.getQueueResourceUsage().getAllUsed())
-              - memory(queue.getQueueResourceUsage().getAllReserved()));
-        }
+  private void list(Iterable<? extends Queue> all) {
+    List<Listed> listing = new ArrayList<>();
+    List<Queue> met = new ArrayList<>();
+    for (Queue queue : all) {
+      met.add(queue);
+      if (!isRoot(queue)) {
+        listing.add(new Listed(queue));
       }
     }
-    return held;
+    seen = met.toArray(new Queue[0]);
+    weights = met.stream().mapToDouble(Cluster::weightOf).toArray();
+    listing.sort(Comparator.comparing((Listed it) -> it.depth).thenComparing(it -> it.as.name));
+    listed = new ArrayList<>();
+    leaves = new Queue[listing.size()];
+    for (Listed it : listing) {
+      leaves[listed.size()] = isLeaf(it.queue) ? it.queue : null;
+      listed.add(it.as);
+    }
+  }
+
+  /** A queue, and how deep it lies. */
+  private static final class Listed {
+    final Queue queue;
+    final Settings.Queue as;
+    final long depth;
+
+    Listed(Queue queue) {
+      this.queue = queue;
+      as = new Settings.Queue(fullName(queue), weightOf(queue));
+      depth = as.name.chars().filter(c -> c == '.').count();
+    }
+  }
+
+  private static boolean isRoot(Queue queue) {
+    return queue instanceof FSQueue ? ((FSQueue) queue).getParent() == null
+        : ((CSQueue) queue).getParent() == null;
+  }
+
+  private static boolean isLeaf(Queue queue) {
+    if (queue instanceof FSQueue) {
+      return queue instanceof FSLeafQueue;
+    }
+    List<CSQueue> below = ((CSQueue) queue).getChildQueues();
+    return below == null || below.isEmpty();
+  }
+
+  private static double weightOf(Queue queue) {
+    // What a queue of Capacity is entitled to of its parent's: in weight mode and in percent alike.
+    return queue instanceof FSQueue ? ((FSQueue) queue).getWeight()
+        : ((CSQueue) queue).getCapacity() * 100.0;
+  }
+
+  /**
+   * Of a leaf for which the ledger and the scheduler do not say the same memory, what they say;
+   * null where there is none. {@code made} has rows of the queues of the last look.
+   */
+  String differs(Snapshot made) {
+    for (int place = 0; place < leaves.length; place++) {
+      Queue leaf = leaves[place];
+      Row row = leaf == null ? null : made.row(place);
+      if (row != null && row.heldMemory != held(leaf)) {
+        return fullName(leaf) + ": ledger " + row.heldMemory + " MB, scheduler " + held(leaf);
+      }
+    }
+    return null;
+  }
+
+  /** Mebibytes that a leaf holds. */
+  private static long held(Queue leaf) {
+    if (leaf instanceof FSQueue) {
+      return memory(((FSQueue) leaf).getResourceUsage());
+    }
+    ResourceUsage usage = ((CSQueue) leaf).getQueueResourceUsage();
+    return memory(usage.getAllUsed()) - memory(usage.getAllReserved());
   }
 
   private static long memory(Resource resource) {
@@ -119,29 +178,12 @@ final class Cluster {
 
   /** The full name of an attempt's leaf; null where it has none. */
   String queueOf(SchedulerApplicationAttempt attempt) {
-    if (attempt == null || attempt.getQueue() == null) {
-      return null;
-    }
-    if (scheduler instanceof CapacityScheduler) {
-      return ((CSQueue) attempt.getQueue()).getQueuePath();
-    }
-    return ((FSQueue) attempt.getQueue()).getName();
+    return attempt == null || attempt.getQueue() == null ? null : fullName(attempt.getQueue());
   }
 
-  /** What an attempt asks for, of each size once: (mebibytes, cores) to a number. */
-  static Map<String, long[]> asks(SchedulerApplicationAttempt attempt) {
-    Map<String, long[]> asks = new TreeMap<>();
-    for (SchedulerRequestKey key : attempt.getAppSchedulingInfo().getSchedulerKeys()) {
-      PendingAsk ask = attempt.getAppSchedulingInfo().getPendingAsk(key);
-      if (ask == null || ask.getCount() <= 0) {
-        continue;
-      }
-      long memory = ask.getPerAllocationResource().getMemorySize();
-      long cores = ask.getPerAllocationResource().getVirtualCores();
-      asks.computeIfAbsent(memory + "/" + cores, size -> new long[] {memory, cores, 0})[2]
-          += ask.getCount();
-    }
-    return asks;
+  static String fullName(Queue queue) {
+    return queue instanceof CSQueue ? ((CSQueue) queue).getQueuePath()
+        : ((FSQueue) queue).getName();
   }
 
   /** Containers that hold something. */

@@ -55,6 +55,12 @@ final class Json {
     return this;
   }
 
+  Json value(boolean flag) {
+    comma();
+    text.append(flag);
+    return this;
+  }
+
   Json value(String string) {
     comma();
     quote(string);

@@ -30,8 +30,8 @@ final class Ledger implements AutoCloseable {
     return opened;
   }
 
-  /** What happened, told; rows of now. */
-  ByteBuffer tick(Json question) throws LedgerException {
+  /** What happened, told; or {@code rows}: rows of now. */
+  ByteBuffer rows(Json question) throws LedgerException {
     return answered(Native.ask(handle, question.bytes()), ROWS);
   }
 

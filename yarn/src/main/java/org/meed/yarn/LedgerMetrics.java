@@ -21,6 +21,7 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
   private final LedgerMonitor monitor;
   private final AtomicLong ticks = new AtomicLong();
   private final AtomicLong nanos = new AtomicLong();
+  private final AtomicLong rowsTold = new AtomicLong();
   private final AtomicLong late = new AtomicLong();
   private final AtomicLong missed = new AtomicLong();
   private final AtomicLong refusals = new AtomicLong();
@@ -51,7 +52,10 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
     if (snapshot != null) {
       late.addAndGet(snapshot.late);
       missed.addAndGet(snapshot.missed);
-      announce(snapshot);
+      rowsTold.addAndGet(snapshot.told);
+      if (snapshot.whole) {
+        announce(snapshot);
+      }
     }
   }
 
@@ -73,6 +77,7 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
     counter(record, "Ticks", "Ticks of the ledger", ticks.get());
     counter(record, "TickNanos", "Time in ticks", nanos.get());
     record.addGauge(Interns.info("LastTickNanos", "Time of the last tick"), lastNanos);
+    counter(record, "RowsTold", "Rows that ticks told anew", rowsTold.get());
     counter(record, "Orders", "Orders that were asked for", Policy.orders.sum());
     counter(record, "Comparisons", "Pairs that were compared", Policy.comparisons.sum());
     counter(record, "LateEvents", "Events that were told after their time", late.get());
@@ -83,8 +88,8 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
 
   /** Queues are sources of their own: one source is one bean of JMX. */
   private void announce(Snapshot snapshot) {
-    for (String name : snapshot.rows().keySet()) {
-      if (name.startsWith("root.") && announced.add(name)) {
+    for (String name : snapshot.queues()) {
+      if (snapshot.row(name) != null && announced.add(name)) {
         DefaultMetricsSystem.instance().register(
             QUEUE + name, "Long-term fairness of a queue", new OfQueue(name));
       }

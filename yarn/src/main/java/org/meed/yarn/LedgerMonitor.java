@@ -1,11 +1,10 @@
 package org.meed.yarn;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
@@ -20,7 +19,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.monitor.SchedulingEditPolic
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainer;
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerState;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AbstractYarnScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Queue;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplication;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt;
 import org.apache.hadoop.yarn.util.Clock;
 import org.slf4j.Logger;
@@ -73,9 +74,12 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private volatile boolean mayHaveChanged;
   private volatile boolean panics;
   private List<Settings.Queue> queues = new ArrayList<>();
+  private List<String> names = new ArrayList<>();
+  /** Settings are told with the next tick, whether queues have changed or not. */
+  private boolean tellsSettings;
   private Map<String, long[]> nodes = new TreeMap<>();
-  private final Map<ApplicationId, String> asked = new HashMap<>();
-  private final Set<ApplicationId> known = new HashSet<>();
+  /** What applications asked for when that was told last: by their leaf, and by size. */
+  private final Map<ApplicationId, Asked> asked = new HashMap<>();
   private int differing;
   private int ticks;
   private LedgerMetrics metrics;
@@ -169,6 +173,12 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   /** For tests: the library panics at the next tick. */
   void panic() {
     panics = true;
+  }
+
+  /** For tests: all rows, which those of the snapshot are to be the same as. */
+  Snapshot whole() throws LedgerException {
+    Json question = new Json().object().key("rows").object().endObject().endObject();
+    return new Snapshot(ledger.rows(question), null, names);
   }
 
   private long now() {
@@ -269,6 +279,10 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     try {
       long started = System.nanoTime();
       if (ledger == null) {
+        // The first tick may come before the scheduler has read its queues.
+        if (cluster.queues().isEmpty()) {
+          return;
+        }
         open();
       }
       if (panics) {
@@ -319,7 +333,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       Policy.deactivate(before);
       before.close();
     }
-    queues = cluster.queues();
+    take(cluster.queues());
     ledger = Ledger.open(openQuestion(settings, queues, settings.folder, epoch()));
     LOG.info("Long-term fairness is on: epoch {}, ledger {}, {}", epoch(), settings.folder,
         ledger.opened());
@@ -332,6 +346,14 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     metrics = new LedgerMetrics(this);
     people = new StandingBean(this);
     Policy.activate(this);
+  }
+
+  private void take(List<Settings.Queue> configured) {
+    queues = configured;
+    names = new ArrayList<>();
+    for (Settings.Queue queue : configured) {
+      names.add(queue.name);
+    }
   }
 
   /** Hears of containers from now on; those that run already are looked at. */
@@ -383,8 +405,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       given.write(question, now);
       ledger.ask(question.endObject());
       settings = given;
-      // They are told with the next tick.
-      queues = new ArrayList<>();
+      tellsSettings = true;
     } catch (LedgerException e) {
       if (e.isOver()) {
         throw e;
@@ -413,11 +434,17 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     }
     Json json = new Json().object().key("tick").object().key("now").value(now);
     List<Settings.Queue> configured = cluster.queues();
-    if (!configured.equals(queues)) {
-      json.key("settings");
-      settings.write(json, configured);
-      queues = configured;
+    if (configured != queues) {
+      tellsSettings |= !configured.equals(queues);
+      take(configured);
     }
+    if (tellsSettings) {
+      json.key("settings");
+      settings.write(json, queues);
+      tellsSettings = false;
+    }
+    Snapshot last = snapshot;
+    json.key("whole").value(last == null || last.isLittered());
     writeNodes(json);
     writeEvents(json, told);
     if (!settings.exactEvents || ticks < LOOKING || differing > PATIENCE) {
@@ -425,12 +452,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       differing = 0;
     }
     writeApplications(json);
-    List<String> names = new ArrayList<>();
-    for (Settings.Queue queue : queues) {
-      names.add(queue.name);
-    }
-    Snapshot made = new Snapshot(ledger.tick(json.endObject().endObject()), names);
+    Snapshot made = new Snapshot(ledger.rows(json.endObject().endObject()), last, names);
     synchronized (events) {
+      made.takeOver(last);
       for (Happened event : happened) {
         if (!event.started) {
           giveBack(made, event);
@@ -451,14 +475,7 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     if (pending) {
       return;
     }
-    String first = null;
-    for (Map.Entry<String, Long> leaf : cluster.heldByLeaves().entrySet()) {
-      Row row = made.row(leaf.getKey());
-      if (row != null && row.heldMemory != leaf.getValue()) {
-        first = leaf.getKey() + ": ledger " + row.heldMemory + " MB, scheduler " + leaf.getValue();
-        break;
-      }
-    }
+    String first = cluster.differs(made);
     synchronized (events) {
       if (!happened.isEmpty()) {
         return;
@@ -540,33 +557,38 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   }
 
   private void writeApplications(Json json) {
-    Map<ApplicationId, SchedulerApplicationAttempt> all = cluster.applications();
-    json.key("pending").array();
-    for (Map.Entry<ApplicationId, SchedulerApplicationAttempt> entry : all.entrySet()) {
-      String queue = cluster.queueOf(entry.getValue());
+    Map<ApplicationId, ? extends SchedulerApplication<?>> all =
+        scheduler.getSchedulerApplications();
+    Map<ApplicationId, Asked> changed = new TreeMap<>();
+    for (Map.Entry<ApplicationId, ? extends SchedulerApplication<?>> entry : all.entrySet()) {
+      SchedulerApplicationAttempt attempt = entry.getValue().getCurrentAppAttempt();
+      Queue queue = attempt == null ? null : attempt.getQueue();
       if (queue == null) {
         continue;
       }
-      known.add(entry.getKey());
-      Map<String, long[]> asks = Cluster.asks(entry.getValue());
-      StringBuilder told = new StringBuilder(queue);
-      asks.forEach((size, ask) -> told.append(' ').append(size).append('x').append(ask[2]));
-      if (told.toString().equals(asked.put(entry.getKey(), told.toString()))) {
-        continue;
+      long[] asks = Asked.by(attempt);
+      Asked last = asked.get(entry.getKey());
+      if (last == null || last.queue != queue || !Arrays.equals(last.asks, asks)) {
+        Asked now = new Asked(queue, asks);
+        asked.put(entry.getKey(), now);
+        changed.put(entry.getKey(), now);
       }
-      json.object().key("app").value(entry.getKey().toString()).key("queue").value(queue);
+    }
+    json.key("pending").array();
+    changed.forEach((app, now) -> {
+      json.object().key("app").value(app.toString()).key("queue")
+          .value(Cluster.fullName(now.queue));
       json.key("asks").array();
-      for (long[] ask : asks.values()) {
+      for (long[] ask : now.bySize()) {
         json.array().value(ask[0]).value(ask[1]).value(Math.min(ask[2], 1_000_000)).endArray();
       }
       json.endArray().endObject();
-    }
+    });
     json.endArray().key("gone").array();
-    known.removeIf(app -> {
+    asked.keySet().removeIf(app -> {
       if (all.containsKey(app)) {
         return false;
       }
-      asked.remove(app);
       json.value(app.toString());
       return true;
     });

@@ -169,7 +169,7 @@ final class Order implements Comparator<Schedulable> {
     }
     List<Leaf> demanding = new ArrayList<>();
     leaves.forEach((name, memory, cores) -> {
-      Snapshot.Guarded guarded = snapshot.guarded.get(name);
+      Snapshot.Guarded guarded = snapshot.guarded(name);
       if (guarded != null) {
         Leaf leaf = new Leaf();
         leaf.guarded = guarded;
@@ -182,7 +182,7 @@ final class Order implements Comparator<Schedulable> {
     for (int rank = 0; rank < demanding.size(); rank++) {
       Snapshot.Guarded guarded = demanding.get(rank).guarded;
       long waited = served.since(guarded.queue, snapshot, now);
-      long before = guarded.waited + (now - snapshot.now) * 1000;
+      long before = (now - guarded.since / 1000) * 1000;
       if (Math.min(waited, before) < snapshot.tWait) {
         break;
       }

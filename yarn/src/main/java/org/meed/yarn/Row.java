@@ -2,6 +2,7 @@ package org.meed.yarn;
 
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * What the key of one queue or application is made of, at a tick; and what ended since.
@@ -34,7 +35,7 @@ final class Row {
   private final long[] within = new long[2];
   /** What ran before was charged from then on: milliseconds. */
   private final long since;
-  /** Declared as number so and so: ties go to the smaller. */
+  /** Of a queue: declared as number so and so; ties go to the smaller. Of an application: 0. */
   final int number;
 
   private volatile Wide endedMemory = Wide.ZERO;
@@ -64,6 +65,32 @@ final class Row {
     longs(in, shares);
     longs(in, within);
     since = in.getLong();
+  }
+
+  /** The same with nothing ended since, of which a start is charged so much. */
+  private Row(Row of, long ahead) {
+    dominant = of.dominant;
+    number = of.number;
+    weight = of.weight;
+    heldMemory = of.heldMemory;
+    heldCores = of.heldCores;
+    pseudo = of.pseudo;
+    parts = of.parts;
+    quantum = of.quantum;
+    this.ahead = ahead;
+    discount = of.discount;
+    since = of.since;
+    for (int kind = 0; kind < 2; kind++) {
+      amounts[kind] = of.amounts[kind];
+      capacity[kind] = of.capacity[kind];
+      units[kind] = of.units[kind];
+      shares[kind] = of.shares[kind];
+      within[kind] = of.within[kind];
+    }
+  }
+
+  Row charging(long itsAhead) {
+    return new Row(this, itsAhead);
   }
 
   /** Of one that came since the tick, below the queue of {@code above} or among its children. */
@@ -169,6 +196,17 @@ final class Row {
     BigInteger all = BigInteger.valueOf(Math.max(1, parts));
     BigInteger sum = most.multiply(all).add(pseudo.big().multiply(of));
     return new BigInteger[] {sum, of.multiply(all).multiply(BigInteger.valueOf(weight))};
+  }
+
+  /** All that a key is made of: for tests. */
+  @Override
+  public String toString() {
+    return dominant + " weight " + weight + " held " + heldMemory + " " + heldCores + " amounts "
+        + amounts[0].big() + " " + amounts[1].big() + " pseudo " + pseudo.big() + " parts " + parts
+        + " capacity " + Arrays.toString(capacity) + " quantum " + quantum + " ahead " + ahead
+        + " units " + Arrays.toString(units) + " discount " + discount + " shares "
+        + Arrays.toString(shares) + " within " + Arrays.toString(within) + " since " + since
+        + " ended " + endedMemory.big() + " " + endedCores.big() + " number " + number;
   }
 
   /** What is charged (of a scalar, or of memory), by the ledger's own word. */

@@ -3,74 +3,137 @@ package org.meed.yarn;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The answer to a tick: rows by name. Immutable but for what ended since ({@link Row#end}). */
+/**
+ * Rows by name, as of a tick: those of the tick before, but for what the answer tells anew.
+ *
+ * <p>Rows are shared between ticks, places of names too; an array of rows is each snapshot's own.
+ * So a comparator that works with the last one is not disturbed. Immutable but for what ended since
+ * ({@link Row#end}): of that the next snapshot gets rid ({@link #takeOver}). Cost of a tick: a copy
+ * of an array, and a row for each that changed.
+ */
 final class Snapshot {
   /** A leaf under the starvation guard. */
   static final class Guarded {
     final String queue;
     final Row row;
-    /** Microseconds, at the tick. */
-    final long waited;
+    /** Since when it has waited: microseconds since 1970. */
+    final long since;
 
-    Guarded(String queue, Row row, long waited) {
+    Guarded(String queue, Row row, long since) {
       this.queue = queue;
       this.row = row;
-      this.waited = waited;
+      this.since = since;
     }
   }
+
+  /** So many names of applications that are over are kept at least before they are dropped. */
+  private static final int FORGOTTEN = 1024;
 
   /** Until when events are in it: milliseconds of the ResourceManager's clock. */
   final long now;
   final long late;
   final long missed;
   final List<String> remarks = new ArrayList<>();
-  /** Queues by full name, applications by their identity. */
-  private final Map<String, Row> rows = new HashMap<>();
+  /** Whether all rows were told, so that names may be others. */
+  final boolean whole;
+  /** How many rows were told. */
+  final int told;
+  private final List<String> queues;
+  /** Places by name: of queues by their full name first, then of applications. */
+  private final Map<String, Integer> places;
+  private Row[] rows;
+  private int used;
+  private int forgotten;
+  /** By queue; empty where there is no guard. */
+  private final Guarded[] guarded;
   private final Map<String, Row> newcomers = new ConcurrentHashMap<>();
+  /** Where something ended since the tick: places of rows, and of leaves under guard. */
+  private final List<Integer> ended = new ArrayList<>();
+  private final List<Integer> endedGuarded = new ArrayList<>();
   private Row any;
   /** Microseconds; -1: there is no guard. */
   final long tWait;
-  final Map<String, Guarded> guarded = new HashMap<>();
   final long madeNanos = System.nanoTime();
 
-  Snapshot(ByteBuffer in, List<String> queues) {
+  /** The answer {@code in}, after {@code last}, or after none; queues as they were declared. */
+  Snapshot(ByteBuffer in, Snapshot last, List<String> queues) {
+    this.queues = queues;
     now = in.getLong();
     late = in.getLong();
     missed = in.getLong();
     for (int i = in.getInt(); i > 0; i--) {
       remarks.add(text(in));
     }
+    whole = in.get() != 0;
     int count = in.getInt();
-    for (int i = 0; i < count; i++) {
-      put(queues.get(i), Row.read(in, i));
+    if (count != queues.size() || last == null && !whole) {
+      throw new IllegalStateException("rows of " + count + " queues, not " + queues.size()
+          + ", or some rows before all");
+    }
+    places = whole ? new ConcurrentHashMap<>(2 * count) : last.places;
+    rows = whole ? new Row[count] : last.rows.clone();
+    used = whole ? count : last.used;
+    forgotten = whole ? 0 : last.forgotten;
+    if (whole) {
+      for (int i = 0; i < count; i++) {
+        places.put(queues.get(i), i);
+      }
+    }
+    int some = in.getInt();
+    for (int i = 0; i < some; i++) {
+      int place = in.getInt();
+      rows[place] = Row.read(in, place);
+    }
+    for (int i = in.getInt(); i > 0; i--) {
+      int place = in.getInt();
+      long ahead = in.getLong();
+      rows[place] = rows[place] == null ? null : rows[place].charging(ahead);
+    }
+    told = some + applications(in);
+    tWait = in.getLong();
+    guarded = tWait < 0 ? new Guarded[0] : guarded(in, last, count);
+    any = Arrays.stream(rows).filter(row -> row != null).findFirst().orElse(null);
+  }
+
+  private int applications(ByteBuffer in) {
+    for (int i = in.getInt(); i > 0; i--) {
+      Integer place = places.remove(text(in));
+      if (place != null) {
+        rows[place] = null;
+        forgotten++;
+      }
     }
     int apps = in.getInt();
     for (int i = 0; i < apps; i++) {
       String name = text(in);
-      put(name, Row.read(in, i));
-    }
-    tWait = in.getLong();
-    if (tWait >= 0) {
-      for (int i = 0; i < count; i++) {
-        long waited = in.getLong();
-        Row row = Row.read(in, i);
-        if (row != null) {
-          guarded.put(queues.get(i), new Guarded(queues.get(i), row, waited));
-        }
+      Integer known = places.get(name);
+      int place = known == null ? used++ : known;
+      if (place >= rows.length) {
+        rows = Arrays.copyOf(rows, place + Math.max(16, place / 8));
+      }
+      rows[place] = Row.read(in, 0);
+      if (known == null) {
+        places.put(name, place);
       }
     }
+    return apps;
   }
 
-  private void put(String name, Row row) {
-    if (row != null) {
-      rows.put(name, row);
-      any = any == null ? row : any;
+  private Guarded[] guarded(ByteBuffer in, Snapshot last, int count) {
+    Guarded[] all = whole ? new Guarded[count] : last.guarded.clone();
+    for (int i = in.getInt(); i > 0; i--) {
+      int place = in.getInt();
+      long since = in.getLong();
+      Row row = Row.read(in, place);
+      all[place] = row == null ? null : new Guarded(queues.get(place), row, since);
     }
+    return all;
   }
 
   private static String text(ByteBuffer in) {
@@ -79,9 +142,48 @@ final class Snapshot {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
+  /**
+   * Rows that are still {@code last}'s lose what ended since its tick: who publishes this one tells
+   * anew what is not in it. Under the lock under which ends are told.
+   */
+  void takeOver(Snapshot last) {
+    if (last == null || whole) {
+      return;
+    }
+    for (int place : last.ended) {
+      if (rows[place] != null && rows[place] == last.rows[place]) {
+        rows[place] = rows[place].charging(rows[place].ahead);
+      }
+    }
+    for (int place : last.endedGuarded) {
+      Guarded it = guarded[place];
+      if (it != null && it == last.guarded[place]) {
+        guarded[place] = new Guarded(it.queue, it.row.charging(it.row.ahead), it.since);
+      }
+    }
+  }
+
+  /** Whether so many names are of applications that are over that all rows are to be told anew. */
+  boolean isLittered() {
+    return forgotten > Math.max(FORGOTTEN, used - forgotten);
+  }
+
   /** The row of a queue or an application; null where it came since the tick. */
   Row row(String name) {
-    return rows.get(name);
+    Integer place = places.get(name);
+    // A name may be newer than this snapshot.
+    return place == null || place >= rows.length ? null : rows[place];
+  }
+
+  /** The row of the queue that was declared in that place. */
+  Row row(int place) {
+    return rows[place];
+  }
+
+  /** What the guard knows of a leaf; null where it is none, or came since the tick. */
+  Guarded guarded(String queue) {
+    Integer place = places.get(queue);
+    return place == null || place >= guarded.length ? null : guarded[place];
   }
 
   /** The row of one that came since the tick. */
@@ -99,21 +201,41 @@ final class Snapshot {
     return any;
   }
 
-  Map<String, Row> rows() {
-    return rows;
+  /** Queues, as they were declared. */
+  List<String> queues() {
+    return queues;
+  }
+
+  /** All names with a row; those of the guard have a mark before them. For tests. */
+  Map<String, Row> all() {
+    Map<String, Row> all = new HashMap<>();
+    places.forEach((name, place) -> {
+      if (rows[place] != null) {
+        all.put(name, rows[place]);
+      }
+    });
+    for (Guarded it : guarded) {
+      if (it != null) {
+        all.put("guard " + it.since + " " + it.queue, it.row);
+      }
+    }
+    return all;
   }
 
   /** A container has ended: its application, its leaf and all queues above give something back. */
   void end(String app, String queue, long memory, long cores, long since) {
-    end(rows.get(app), memory, cores, since);
+    end(app, memory, cores, since);
     if (queue == null) {
       return;
     }
-    Guarded guard = guarded.get(queue);
-    end(guard == null ? null : guard.row, memory, cores, since);
+    Guarded guard = guarded(queue);
+    if (guard != null) {
+      guard.row.end(memory, cores, since, now);
+      endedGuarded.add(places.get(queue));
+    }
     String at = queue;
     while (true) {
-      end(rows.get(at), memory, cores, since);
+      end(at, memory, cores, since);
       int dot = at.lastIndexOf('.');
       if (dot < 0) {
         return;
@@ -122,9 +244,11 @@ final class Snapshot {
     }
   }
 
-  private void end(Row row, long memory, long cores, long since) {
+  private void end(String name, long memory, long cores, long since) {
+    Row row = row(name);
     if (row != null) {
       row.end(memory, cores, since, now);
+      ended.add(places.get(name));
     }
   }
 }

@@ -2,8 +2,18 @@ package org.meed.yarn;
 
 import static org.junit.Assert.assertTrue;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
+import org.apache.hadoop.yarn.api.records.ApplicationAttemptId;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.server.resourcemanager.placement.ApplicationPlacementContext;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppAddedSchedulerEvent;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppAttemptAddedSchedulerEvent;
 import org.junit.Test;
 
 /**
@@ -28,6 +38,44 @@ public class CostBench extends VirtualCluster {
     }
     scheduler.update();
     tick();
+  }
+
+  /**
+   * A container in each of 100 leaves of each of so many parents: with all of them below the root
+   * the scheduler itself would take minutes to start as many.
+   */
+  private void tree(int parents) throws Exception {
+    StringBuilder queues = new StringBuilder();
+    for (int i = 0; i < parents; i++) {
+      queues.append("<queue name=\"p").append(i).append("\">");
+      for (int j = 0; j < LEAVES; j++) {
+        queues.append(queue("q" + j));
+      }
+      queues.append("</queue>");
+    }
+    ledger = null;
+    up(OURS, queues.toString());
+    addNode(1 << 30, 1 << 24);
+    for (int i = 0; i < parents * LEAVES; i++) {
+      ask("root.p" + i / LEAVES + ".q" + i % LEAVES, i);
+    }
+    scheduler.update();
+    tick();
+    beat(parents * LEAVES);
+  }
+
+  /** As {@code createSchedulingRequest}, which brings all shares up to date each time. */
+  private void ask(String queue, int number) {
+    ApplicationId app = ApplicationId.newInstance(1, number);
+    ApplicationAttemptId attempt = ApplicationAttemptId.newInstance(app, 1);
+    createMockRMApp(attempt);
+    scheduler.handle(new AppAddedSchedulerEvent(app, queue, "u",
+        new ApplicationPlacementContext(queue)));
+    scheduler.handle(new AppAttemptAddedSchedulerEvent(attempt, false));
+    List<ResourceRequest> asks = new ArrayList<>();
+    asks.add(createResourceRequest(1024, ResourceRequest.ANY, 1, 1, true));
+    scheduler.allocate(attempt, asks, null, Collections.emptyList(), null, null,
+        new ContainerUpdates());
   }
 
   /** Microseconds for an assignment, of each round; and, last, pairs compared for one. */
@@ -79,30 +127,41 @@ public class CostBench extends VirtualCluster {
     }
   }
 
-  /** A tick in which a hundredth of the queues has started something, and one in which none has. */
+  private static final int TICKS = 50;
+  private static final int LEAVES = 100;
+
+  /**
+   * A tick: nothing runs; a hundredth of the queues starts a container; it holds some; every queue
+   * holds one.
+   */
   @Test
   public void aTick() throws Exception {
     for (int count : new int[] {100, 1000, 10_000}) {
-      cluster(OURS, count, Math.max(1, count / 100));
-      double[] busy = new double[30];
-      double[] idle = new double[30];
-      for (int round = 0; round < busy.length; round++) {
-        beat(count / 100);
-        clock.tickSec(1);
-        long began = System.nanoTime();
-        tick();
-        busy[round] = (System.nanoTime() - began) / 1e6;
-        clock.tickSec(1);
-        began = System.nanoTime();
-        tick();
-        idle[round] = (System.nanoTime() - began) / 1e6;
-      }
-      Arrays.sort(busy);
-      Arrays.sort(idle);
-      System.out.printf(Locale.ROOT, "TICK %5d queues: %d starts best %.2f ms, median %.2f; none"
-          + " best %.2f ms, median %.2f%n", count, count / 100, busy[0], busy[15], idle[0],
-          idle[15]);
+      cluster(OURS, count, count / 100);
+      ticks(count, 0, "nothing runs");
+      ticks(count, count / 100, "a hundredth starts one");
+      ticks(count, 0, "a hundredth runs");
+      down();
+      tree(count / LEAVES);
+      ticks(count, 0, "all run");
       down();
     }
+  }
+
+  private void ticks(int count, int starts, String what) {
+    pass(8);
+    double[] took = new double[TICKS];
+    long told = 0;
+    for (int round = 0; round < TICKS; round++) {
+      beat(starts);
+      clock.tickSec(1);
+      long began = System.nanoTime();
+      tick();
+      took[round] = (System.nanoTime() - began) / 1e6;
+      told += ledger.snapshot().told;
+    }
+    Arrays.sort(took);
+    System.out.printf(Locale.ROOT, "TICK %5d queues, %s: best %.2f ms, median %.2f; %d rows%n",
+        count, what, took[0], took[TICKS / 2], told / TICKS);
   }
 }

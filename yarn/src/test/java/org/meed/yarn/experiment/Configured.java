@@ -3,6 +3,9 @@ package org.meed.yarn.experiment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
 
@@ -44,6 +47,10 @@ final class Configured {
     // What scenarios have where they say nothing: 10 s at first, looked at each second.
     conf.set("meed.yarn.policy.quantum-initial", settings.millis(10) + "ms");
     conf.set("meed.yarn.policy.quantum-interval", settings.millis(1) + "ms");
+    if (settings.tWaitSeconds >= 0) {
+      conf.set("meed.yarn.policy.t-wait", Math.round(settings.tWaitSeconds * 1e3 / settings.scale)
+          + "ms");
+    }
     if (!settings.ledger.isEmpty()) {
       conf.set("meed.yarn.ledger-dir", settings.ledger);
     }
@@ -61,10 +68,23 @@ final class Configured {
       most = "<maxResources>" + settings.nodes * settings.nodeMegabytes / part + " mb, "
           + settings.nodes * settings.nodeCores / part + " vcores</maxResources>";
     }
-    for (String queue : settings.flat ? java.util.List.of("all") : plan.queues) {
-      text.append("<queue name=\"" + queue + "\"><schedulingPolicy>fair</schedulingPolicy>");
-      text.append(most + "</queue>");
+    String within = "";
+    List<String> leaves = new ArrayList<>(settings.flat ? List.of("all") : plan.queues);
+    Collections.sort(leaves);
+    for (String leaf : leaves) {
+      // A leaf below a group is called by both, parted by a dot.
+      String[] names = leaf.split("\\.");
+      String group = names.length > 1 ? names[0] : "";
+      if (!group.equals(within)) {
+        text.append(within.isEmpty() ? "" : "</queue>");
+        text.append(group.isEmpty() ? "" : "<queue name=\"" + group + "\"><schedulingPolicy>"
+            + settings.policy + "</schedulingPolicy>");
+        within = group;
+      }
+      text.append("<queue name=\"" + names[names.length - 1]
+          + "\"><schedulingPolicy>fair</schedulingPolicy>" + most + "</queue>");
     }
+    text.append(within.isEmpty() ? "" : "</queue>");
     return text.append("</queue></allocations>").toString();
   }
 }

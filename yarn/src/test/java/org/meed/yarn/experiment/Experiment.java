@@ -65,9 +65,15 @@ final class Experiment implements AutoCloseable {
     every(1, 0, this::sample);
     plan.open.forEach(job -> after(job.seconds, () -> begin(job, () -> { })));
     plan.chains.values().forEach(chain -> next(chain.iterator()));
-    while (!ended.await(1, TimeUnit.SECONDS)) {
+    long until = Double.isInfinite(settings.untilSeconds) ? Long.MAX_VALUE
+        : settings.nanos(settings.untilSeconds);
+    while (!ended.await(200, TimeUnit.MILLISECONDS)) {
       if (broken.get() != null) {
         throw new IllegalStateException("the experiment broke", broken.get());
+      }
+      if (System.nanoTime() - journal.began() >= until) {
+        journal.tell("lateness", lateness);
+        return;
       }
     }
     // The last containers end at heartbeats of their nodes.

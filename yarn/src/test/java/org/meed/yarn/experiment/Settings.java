@@ -19,6 +19,10 @@ final class Settings {
   double heartbeatSeconds = 1;
   double masterSeconds = 4;
   String ledger = "";
+  /** The starvation guard of the root, in seconds; below zero: none. */
+  double tWaitSeconds = -1;
+  /** Where not all jobs are waited for: when the run ends. */
+  double untilSeconds = Double.POSITIVE_INFINITY;
 
   static Settings of(String[] arguments) {
     Settings settings = new Settings();
@@ -54,6 +58,12 @@ final class Settings {
         break;
       case "masters-share":
         mastersShare = Double.parseDouble(value);
+        break;
+      case "t-wait":
+        tWaitSeconds = Double.parseDouble(value);
+        break;
+      case "until":
+        untilSeconds = Double.parseDouble(value);
         break;
       case "ledger":
         ledger = value;

@@ -1,0 +1,56 @@
+package org.meed.yarn;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.yarn.api.records.Resource;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.Queue;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.common.PendingAsk;
+import org.apache.hadoop.yarn.server.scheduler.SchedulerRequestKey;
+
+/** What an application asks for: mostly it is looked at, and is what it was. */
+final class Asked {
+  private static final int FIELDS = 3;
+
+  final Queue queue;
+  /** Mebibytes, cores and number of each request, in the order of their keys. */
+  final long[] asks;
+
+  Asked(Queue queue, long[] asks) {
+    this.queue = queue;
+    this.asks = asks;
+  }
+
+  static long[] by(SchedulerApplicationAttempt attempt) {
+    long[] asks = new long[FIELDS];
+    int used = 0;
+    for (SchedulerRequestKey key : attempt.getAppSchedulingInfo().getSchedulerKeys()) {
+      PendingAsk ask = attempt.getAppSchedulingInfo().getPendingAsk(key);
+      if (ask == null || ask.getCount() <= 0) {
+        continue;
+      }
+      if (used == asks.length) {
+        asks = Arrays.copyOf(asks, 2 * used);
+      }
+      Resource one = ask.getPerAllocationResource();
+      asks[used++] = one.getMemorySize();
+      asks[used++] = one.getVirtualCores();
+      asks[used++] = ask.getCount();
+    }
+    return used == asks.length ? asks : Arrays.copyOf(asks, used);
+  }
+
+  /** Of each size once: mebibytes, cores, number. */
+  Collection<long[]> bySize() {
+    Map<String, long[]> sizes = new TreeMap<>();
+    for (int at = 0; at < asks.length; at += FIELDS) {
+      long memory = asks[at];
+      long cores = asks[at + 1];
+      sizes.computeIfAbsent(memory + "/" + cores, size -> new long[] {memory, cores, 0})[2]
+          += asks[at + 2];
+    }
+    return sizes.values();
+  }
+}
