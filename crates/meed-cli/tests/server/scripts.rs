@@ -55,7 +55,8 @@ fn output_is_told_line_by_line() {
         let wanted = [&first, &json!("a\tb \"c\""), &json!(""), &json!([255]), &json!("end")];
         assert_eq!(of(task), wanted, "{told:?}");
     }
-    assert!(told.iter().all(|line| line["schema"] == 1 && line["job"].to_string() == job));
+    let number: u64 = job.parse().unwrap();
+    assert!(told.iter().all(|line| line["schema"] == 1 && line["job"] == number));
     let only = lines(&server.ok(&["logs", &job, "--task", "4", "--json"]));
     assert!(only.len() == 5 && only.iter().all(|line| line["task"] == 4), "{only:?}");
     // As they come: a line that is not whole yet is waited for.
