@@ -1,7 +1,7 @@
 //! What a service manager does: it hands over a socket, and hears how the server is.
 
 use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -34,6 +34,22 @@ fn a_socket_that_is_handed_over_is_served_and_stays() {
     assert!(until("the server stops", || server.try_wait().unwrap()).success());
     assert!(path.exists(), "it is the manager's");
     drop(listener);
+}
+
+#[test]
+fn what_is_handed_over_must_be_one_socket_that_listens() {
+    let base = tempfile::tempdir().unwrap();
+    for (count, message) in [("1", "Accept=no"), ("-1", "LISTEN_FDS is -1; one socket is served")] {
+        let (connection, _other) = UnixStream::pair().unwrap();
+        let script =
+            format!("exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS={count}; exec \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, "sh", MEED, "serve", "--state"]);
+        command.arg(base.path().join("state")).stdin(OwnedFd::from(connection));
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(message), "{count}: {told}");
+    }
 }
 
 /// As `Type=notify` with a watchdog wants it: ready when it answers, alive again and again while

@@ -25,8 +25,8 @@ pub(super) fn socket() -> Result<Option<UnixListener>, ServeError> {
         return Ok(None);
     }
     let named = |error| ServeError::File { path: PathBuf::from("the socket handed over"), error };
-    if count > 1 {
-        let why = format!("{count} sockets were handed over; one is served");
+    if count != 1 {
+        let why = format!("LISTEN_FDS is {count}; one socket is served");
         return Err(named(io::Error::other(why)));
     }
     take().map(Some).map_err(named)
@@ -36,6 +36,12 @@ fn take() -> io::Result<UnixListener> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
     let taken = pidfd_getfd(own, FIRST, PidfdGetfdFlags::empty())?;
     nix::unistd::close(FIRST)?;
+    // With `Accept=yes` it is a connection, on which nobody could ever be accepted.
+    if !rustix::net::sockopt::socket_acceptconn(&taken)? {
+        return Err(io::Error::other(
+            "it does not listen: say Accept=no in the unit of the socket",
+        ));
+    }
     let listener = UnixListener::from(taken);
     listener.local_addr()?;
     listener.set_nonblocking(false)?;
