@@ -2,8 +2,9 @@
 //!
 //! A view is made whole from two answers of the server ([`Seen`]), as lines that fit the terminal
 //! ([`frame`]); nothing of the last one is kept but where the list of jobs begins. A server that
-//! goes away is waited for. Into a pipe, and with `--once`, one view is printed. With `--json` it is
-//! a document; with `--every` as well one after the other, a line each, as long as somebody reads.
+//! goes away is waited for. Into a pipe, and with `--once`, one view is printed. With `--json` it
+//! is a document; with `--every` as well one after the other, a line each, as long as somebody
+//! reads.
 
 mod screen;
 
@@ -24,8 +25,12 @@ use super::{SocketArgs, print_json};
 use crate::exit::Failure;
 use crate::output::{print, table_options};
 
-pub(crate) const EXAMPLES: &str = "Examples:\n  meed top\n  meed top --every 5s\n  meed top --once\n  \
-                                       meed top --json --every 10s";
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  meed top
+  meed top --every 5s
+  meed top --once
+  meed top --json --every 10s";
 
 #[derive(Args)]
 pub(crate) struct TopArgs {

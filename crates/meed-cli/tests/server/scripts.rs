@@ -121,7 +121,8 @@ fn offered(server: &Server, words: &[&str]) -> Vec<String> {
 #[test]
 fn a_shell_completes_commands_jobs_and_queues() {
     let config = "[server]\nmembers = { lab = [\"root\"], lake = [\"root\"], sea = [] }\n\
-                  [[queue]]\nname = \"lab\"\n[[queue]]\nname = \"lake\"\n[[queue]]\nname = \"sea\"\n";
+                  [[queue]]\nname = \"lab\"\n[[queue]]\nname = \"lake\"\n\
+                  [[queue]]\nname = \"sea\"\n";
     let mut server = Server::start(Some(config));
     let held = ["-q", "lab", "--hold", "--name"];
     server.submit(&[&held[..], &["training", "--", "true"]].concat());

@@ -13,8 +13,8 @@
 //! | 5 | supervisors are started and stopped, users get their answers | |
 //!
 //! So nothing is answered or begun that a crash could take back. Between any two steps the process
-//! may die, and of the two writes of step 3 either may be the only one; `recover` says what is found
-//! then: a job that only the journal knows was never acknowledged, and goes. Where more than
+//! may die, and of the two writes of step 3 either may be the only one; `recover` says what is
+//! found then: a job that only the journal knows was never acknowledged, and goes. Where more than
 //! submissions has come (a hold, a cancel), the books are written before the driver is told.
 //!
 //! It decides nothing itself and keeps no copy of what the engine knows: a row of a job holds what
@@ -287,8 +287,8 @@ impl World {
             if let Some(queues) = self.queues_read.take() {
                 self.meta.queues = queues;
             }
-            // Rows of open jobs say what the journal says, and are looked at here: they can wait for
-            // the next that must be written.
+            // Rows of open jobs say what the journal says, and are looked at here: they can wait
+            // for the next that must be written.
             if !self.writes.is_empty() || !self.ended.is_empty() {
                 self.write(false)?;
             }

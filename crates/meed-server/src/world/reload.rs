@@ -128,7 +128,8 @@ impl World {
         if config.root.per_server || settings.queue_per_user() {
             return (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others));
         }
-        // Queues that are about to go cannot be left deciding per server below a root that does not.
+        // Queues that are about to go cannot be left deciding per server below a root that does
+        // not.
         for id in engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id)) {
             let (name, own) = (engine.queue(id).name, engine.policy(id));
             let goes = config.queues.iter().all(|queue| queue.name != name);

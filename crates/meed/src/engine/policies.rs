@@ -12,8 +12,9 @@
 //!
 //! Two things it cannot know. How long tasks run at most that came under an order without
 //! reservations: for reservations they have no limit. And since when a ledger that begins anew has
-//! charged a task: where a start from before the change is undone after it, or its task turns out to
-//! run on a node of another weight, all since its start is taken back, as far as there is so much.
+//! charged a task: where a start from before the change is undone after it, or its task turns out
+//! to run on a node of another weight, all since its start is taken back, as far as there is so
+//! much.
 
 use std::collections::BTreeSet;
 
