@@ -170,11 +170,13 @@ pub(super) fn table(worlds: &[World<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn overloads_and_bursts_are_read_off_samples() {
-        let queue = |demand: [f64; 5], allocation: [f64; 5], usage: [f64; 5]| json!({ "demand": demand, "allocation": allocation, "usage": usage });
+        fn queue(demand: [f64; 5], allocation: [f64; 5], usage: [f64; 5]) -> Value {
+            json!({ "demand": demand, "allocation": allocation, "usage": usage })
+        }
         let held = [1.0, 1.0, 2.0, 3.0, 1.0];
         let run = json!({
             "queues": vec![json!({ "share": 1.0 }); 4],
