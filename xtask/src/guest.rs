@@ -128,7 +128,7 @@ fn archive_of(test: &Path, tests: &[String]) -> Result<Vec<u8>, String> {
     let meed = test.parent().and_then(Path::parent).ok_or("no folder of the tests")?.join("meed");
     let mut files: BTreeSet<PathBuf> = [test.to_owned(), meed].into();
     let mut archive = Archive::default();
-    for name in ["proc", "sys", "dev", "tmp", "root", "etc", "bin"] {
+    for name in ["proc", "sys", "dev", "tmp", "scratch", "root", "etc", "bin"] {
         archive.folder(Path::new("/").join(name).as_path())?;
     }
     for name in PROGRAMS {
@@ -144,11 +144,12 @@ fn archive_of(test: &Path, tests: &[String]) -> Result<Vec<u8>, String> {
     }
     archive.file(Path::new("/etc/passwd"), b"root:x:0:0:root:/root:/bin/sh\n", false)?;
     archive.file(Path::new("/etc/group"), b"root:x:0:\n", false)?;
+    // Not over /tmp, where the checkout, and so the tests themselves, may be.
     let script = format!(
-        "#!/bin/sh\nexport PATH=/bin HOME=/root MEED_GUEST=1\n\
+        "#!/bin/sh\nexport PATH=/bin HOME=/root MEED_GUEST=1 TMPDIR=/scratch\n\
          mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev\n\
-         mount -t tmpfs tmp /tmp; mount -t cgroup2 cgroup2 /sys/fs/cgroup\n\
-         cd /tmp; {} --test-threads 1 --nocapture {}\n\
+         mount -t tmpfs tmp $TMPDIR; mount -t cgroup2 cgroup2 /sys/fs/cgroup\n\
+         cd $TMPDIR; {} --test-threads 1 --nocapture {}\n\
          code=$?; echo; echo \"{ENDED}$code\"; sleep 1; echo b > /proc/sysrq-trigger; sleep 9\n",
         test.display(),
         tests.join(" ")

@@ -26,8 +26,13 @@ pub fn page(
     sections.extend(results.map(|results| view.charts(results)));
     let mut lead = view.lead();
     lead.extend(view.incidents());
-    lead.extend(notes.iter().map(|note| format!("Assumed: {note}")));
-    Page { title: format!("A setting for {}", question.grid().file.display()), lead, sections }
+    // The loads are said already, all of them.
+    let notes = notes.iter().filter(|note| !note.starts_with("load "));
+    lead.extend(notes.map(|note| format!("Assumed: {note}")));
+    // Where the log lies is nobody's business who reads the page.
+    let file = question.grid().file.as_path();
+    let name = file.file_name().map_or(file.as_os_str(), |name| name).to_string_lossy();
+    Page { title: format!("A setting for {name}"), lead, sections }
 }
 
 /// The answer as JSON (docs/advise.md).

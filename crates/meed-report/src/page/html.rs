@@ -26,6 +26,8 @@ const SCRIPT: [&str; 13] = [
 ];
 /// Characters of a name that is not broken.
 const SHORT: usize = 20;
+/// The same of one word: a policy with its keys.
+const WORD: usize = 32;
 /// Characters of a text that needs room.
 const LONG: usize = 40;
 /// Anchors that the page needs for itself.
@@ -205,11 +207,12 @@ fn cell(cell: &Cell, column: &Column, row: usize, first: bool) -> String {
     format!("<{tag}{attributes}>{content}</{tag}>")
 }
 
-/// Names of rows that are short stay on one line, and long texts have room, however wide the table
-/// is.
+/// Names of rows that are short, or one word as policies are, stay on one line, and long texts have
+/// room, however wide the table is.
 fn room(text: &str, first: bool) -> &'static str {
+    let most = if text.contains(char::is_whitespace) { SHORT } else { WORD };
     match text.chars().count() {
-        n if first && n <= SHORT => " class=\"short\"",
+        n if first && n <= most => " class=\"short\"",
         n if !first && n >= LONG => " class=\"long\"",
         _ => "",
     }
