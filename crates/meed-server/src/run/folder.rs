@@ -233,18 +233,20 @@ impl TaskFolder {
         serde_json::from_slice(&text).map_err(wrong)
     }
 
-    /// Under its name it is whole, and durable when this comes back: where file systems have a
-    /// journal, the sync of the file takes its new name along, and that of the folder finds nothing
-    /// more to write.
+    /// Under its name it is whole, also after a loss of power (so the file is synced before it gets
+    /// it), and durable when this comes back.
     fn write(&self, name: &str, value: &impl Serialize, durably: bool) -> io::Result<()> {
         let beside = self.path.join(format!("{name}.{}", std::process::id()));
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         let text = serde_json::to_vec(value).map_err(io::Error::other)?;
         file.write_all(&text)?;
-        fs::rename(&beside, self.path.join(name))?;
         if durably {
             file.sync_all()?;
+        }
+        drop(file);
+        fs::rename(&beside, self.path.join(name))?;
+        if durably {
             File::open(&self.path)?.sync_all()?;
         }
         Ok(())
