@@ -259,18 +259,11 @@ impl Workload {
                 submit,
                 weight: 1,
                 chain: None,
-                groups: vec![JobGroup {
-                    stage: 0,
-                    count: self.tasks_per_job as u32,
-                    demand: self.demand(&mut random),
-                    duration: Durations::Same(
-                        seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO),
-                    ),
-                    constraints: None,
-                    limit: None,
-                    checkpoint: None,
-                    gang: None,
-                }],
+                groups: vec![JobGroup::new(
+                    self.tasks_per_job as u32,
+                    self.demand(&mut random),
+                    Durations::Same(seconds(MEAN_TASK_S, &mut random).unwrap_or(Span::ZERO)),
+                )],
             });
         }
         let queues = (0..self.tenants).map(|tenant| format!("t{tenant}")).collect();

@@ -90,6 +90,21 @@ pub struct JobGroup {
 }
 
 impl JobGroup {
+    /// Tasks of the first stage that may run anywhere, each as it fits, of which nothing more is
+    /// said.
+    pub fn new(count: u32, demand: Resources, duration: Durations) -> JobGroup {
+        JobGroup {
+            stage: 0,
+            count,
+            demand,
+            duration,
+            constraints: None,
+            limit: None,
+            checkpoint: None,
+            gang: None,
+        }
+    }
+
     fn check(&self, kinds: usize) -> Result<(), String> {
         if self.count == 0 {
             return Err("a group of 0 tasks; a group has at least one".to_owned());

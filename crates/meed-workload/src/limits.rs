@@ -103,16 +103,7 @@ mod tests {
             submit: Time::from_secs(submit).unwrap(),
             weight: 1,
             chain: None,
-            groups: vec![JobGroup {
-                stage: 0,
-                count,
-                demand,
-                duration,
-                constraints: None,
-                limit,
-                checkpoint: None,
-                gang: None,
-            }],
+            groups: vec![JobGroup { limit, ..JobGroup::new(count, demand, duration) }],
         }
     }
 

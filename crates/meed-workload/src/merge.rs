@@ -163,16 +163,7 @@ mod tests {
             submit: Time::from_secs(submit_s).unwrap(),
             weight: 1,
             chain: None,
-            groups: vec![JobGroup {
-                stage: 0,
-                count: 1,
-                demand,
-                duration,
-                constraints: None,
-                limit: None,
-                checkpoint: None,
-                gang: None,
-            }],
+            groups: vec![JobGroup::new(1, demand, duration)],
         }
     }
 

@@ -296,14 +296,12 @@ impl Draft {
             weight: 1,
             chain: None,
             groups: vec![JobGroup {
-                stage: 0,
-                count: job.tasks,
-                demand: amounts(job.width, job.useless),
-                duration: Durations::Same(minute(job.length) - Time::ZERO),
-                constraints: None,
                 limit: job.limit.map(|limit| minute(limit) - Time::ZERO),
-                checkpoint: None,
-                gang: None,
+                ..JobGroup::new(
+                    job.tasks,
+                    amounts(job.width, job.useless),
+                    Durations::Same(minute(job.length) - Time::ZERO),
+                )
             }],
         };
         self.jobs.iter().map(job).collect()

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use meed::{Constraints, ResourceKinds, Span, Time};
 use meed_config::constraints::ConstraintsForm;
 use meed_config::gang::GangForm;
-use meed_config::units::parse_span;
 use meed_workload::inline::Inline;
 use meed_workload::stretch::Load;
 use meed_workload::{
@@ -167,8 +166,7 @@ fn group(
         }
     };
     let demand = demand(needs, kinds)?;
-    let (constraints, limit, checkpoint, gang) = (None, None, None, None);
-    Ok(JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang })
+    Ok(JobGroup { stage, ..JobGroup::new(count, demand, duration) })
 }
 
 fn with_terms(group: JobGroup, terms: raw::Terms<'_>) -> Result<JobGroup, String> {
@@ -205,7 +203,7 @@ pub(super) fn constraints(
 }
 
 pub(super) fn span(key: &str, raw: &Quantity) -> Result<Span, String> {
-    parse_span(&raw.text()).map_err(|why| format!("{key}: {why}"))
+    raw.span(key)
 }
 
 /// Inline jobs as a source.

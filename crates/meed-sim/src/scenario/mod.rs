@@ -671,11 +671,7 @@ impl Scenario {
 /// `run.checkpoint`.
 fn checkpoint_of(run: &raw::Run, place: &Place<'_>) -> Result<Option<Span>, ScenarioError> {
     let Some(given) = &run.checkpoint else { return Ok(None) };
-    let wrong = |why: String| place.error(given.span(), why);
-    match given.get_ref().span("checkpoint").map_err(wrong)? {
-        Span::ZERO => Err(wrong("checkpoint must be above zero".to_owned())),
-        every => Ok(Some(every)),
-    }
+    jobs::checkpoint(Some(given.get_ref())).map_err(|why| place.error(given.span(), why))
 }
 
 /// `[policies]`, by their names.

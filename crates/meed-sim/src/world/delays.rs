@@ -95,11 +95,7 @@ impl Delays {
         }
         // How long it runs is known when the rest has ended.
         let duration = Durations::Same(Span::ZERO);
-        let (constraints, limit, gang) = (None, None, None);
-        let (stage, count, checkpoint) = (0, 1, None);
-        let master =
-            JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang };
-        job.groups.insert(0, master);
+        job.groups.insert(0, JobGroup::new(1, demand, duration));
         (job, Some(submitted))
     }
 

@@ -333,14 +333,8 @@ mod tests {
     fn a_wide_task_takes_the_whole_share_for_longer() {
         let seconds = |s| Span::from_secs(s).expect("in range");
         let group = JobGroup {
-            stage: 0,
-            count: 1,
-            demand: Resources::new(&[300, 10]),
-            duration: Durations::Same(seconds(7)),
-            constraints: None,
             limit: Some(seconds(10)),
-            checkpoint: None,
-            gang: None,
+            ..JobGroup::new(1, Resources::new(&[300, 10]), Durations::Same(seconds(7)))
         };
         let job = Job {
             label: JobLabel::Number(1),
@@ -362,14 +356,8 @@ mod tests {
     fn a_gang_stays_one_where_the_share_holds_it() {
         let gang = |least| Some(Box::new(meed::Gang::of(least).within("rack")));
         let mut group = JobGroup {
-            stage: 0,
-            count: 5,
-            demand: Resources::new(&[300, 10]),
-            duration: Durations::Same(Span::ZERO),
-            constraints: None,
-            limit: None,
-            checkpoint: None,
             gang: gang(3),
+            ..JobGroup::new(5, Resources::new(&[300, 10]), Durations::Same(Span::ZERO))
         };
         // Without labels there is no rack.
         keep_gang_in(&mut group, &Resources::new(&[900, 30]));

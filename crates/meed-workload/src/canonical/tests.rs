@@ -31,13 +31,7 @@ fn a_job_is_read_exactly() {
     let jobs = all(open(&format!("{HEADER}\n{line}\n"), None).unwrap());
     let group = |stage, count, demand: [u64; 2], duration| JobGroup {
         stage,
-        count,
-        demand: Resources::new(&demand),
-        duration,
-        constraints: None,
-        limit: None,
-        checkpoint: None,
-        gang: None,
+        ..JobGroup::new(count, Resources::new(&demand), duration)
     };
     let micros = |micros| Span::from_micros(micros).unwrap();
     let expected = Job {
@@ -239,16 +233,7 @@ fn wrong_headers_say_what_is_wrong() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let group = JobGroup {
-        stage: 0,
-        count: 1,
-        demand: Resources::new(&[1, 0]),
-        duration: Durations::Same(Span::ZERO),
-        constraints: None,
-        limit: None,
-        checkpoint: None,
-        gang: None,
-    };
+    let group = JobGroup::new(1, Resources::new(&[1, 0]), Durations::Same(Span::ZERO));
     let job = Job {
         label: JobLabel::Number(9),
         queue: 0,
@@ -302,14 +287,10 @@ fn any_group() -> impl Strategy<Value = JobGroup> {
         let same = same.filter(|label| !label.is_empty());
         let gang = meed::Gang { least: least.clamp(1, count), same };
         JobGroup {
-            stage: 0,
-            count,
-            demand: Resources::new(&[amounts.0, amounts.1]),
-            duration,
-            constraints: None,
             limit,
             checkpoint,
             gang: (gang.least > 1 || gang.same.is_some()).then(|| Box::new(gang)),
+            ..JobGroup::new(count, Resources::new(&[amounts.0, amounts.1]), duration)
         }
     })
 }

@@ -246,18 +246,16 @@ impl GoogleTrace {
             end += 1;
         }
         let group = |((request, different), spans): ((Request, bool), Vec<u64>)| JobGroup {
-            stage: 0,
-            count: spans.len() as u32,
-            demand: self.demand(request),
-            duration: match spans.windows(2).all(|pair| pair[0] == pair[1]) {
-                true => Durations::Same(span(spans[0])),
-                false => Durations::Each(spans.into_iter().map(span).collect()),
-            },
             constraints: different
                 .then(|| Box::new(Constraints { distinct_nodes: true, ..Constraints::default() })),
-            limit: None,
-            checkpoint: None,
-            gang: None,
+            ..JobGroup::new(
+                spans.len() as u32,
+                self.demand(request),
+                match spans.windows(2).all(|pair| pair[0] == pair[1]) {
+                    true => Durations::Same(span(spans[0])),
+                    false => Durations::Each(spans.into_iter().map(span).collect()),
+                },
+            )
         };
         let job = Job {
             label: JobLabel::Number(self.jobs[batch.job as usize].id),

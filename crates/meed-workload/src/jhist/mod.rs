@@ -187,14 +187,12 @@ fn group(tasks: &Tasks, demand: Resources, stage: u16) -> JobGroup {
     };
     JobGroup {
         stage,
-        // Checked: at most half of the most tasks.
-        count: u32::try_from(tasks.millis.len()).unwrap_or(crate::MAX_TASKS),
-        demand,
-        duration,
-        constraints: None,
-        limit: None,
-        checkpoint: None,
-        gang: None,
+        ..JobGroup::new(
+            // Checked: at most half of the most tasks.
+            u32::try_from(tasks.millis.len()).unwrap_or(crate::MAX_TASKS),
+            demand,
+            duration,
+        )
     }
 }
 

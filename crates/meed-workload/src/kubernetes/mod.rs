@@ -114,14 +114,9 @@ pub fn kubernetes_kinds() -> Vec<(String, Unit)> {
 fn job(row: Row) -> Job {
     let (limit, duration) = ((row.limit > 0).then(|| span(row.limit)), span(row.duration));
     let group = |(count, demand): (u32, Resources)| JobGroup {
-        stage: 0,
-        count,
-        demand,
-        duration: Durations::Same(duration),
-        constraints: None,
         limit,
-        checkpoint: None,
         gang: Gang::all(count).filter(|_| row.gang),
+        ..JobGroup::new(count, demand, Durations::Same(duration))
     };
     Job {
         label: JobLabel::Name(row.name),

@@ -201,16 +201,7 @@ fn groups(spec: &MacroSpec, kind: &JobKind, stream: &mut Stream) -> Vec<JobGroup
             Dist::LogNormal { median: stage.mean_s * libm::exp(-sigma * sigma / 2.0), sigma };
         let mut draw = || seconds(time.draw(stream) * spec.task_time_scale);
         let duration = Durations::Each((0..stage.tasks).map(|_| draw()).collect());
-        JobGroup {
-            stage: number,
-            count: stage.tasks,
-            demand: spec.demand,
-            duration,
-            constraints: None,
-            limit: None,
-            checkpoint: None,
-            gang: None,
-        }
+        JobGroup { stage: number, ..JobGroup::new(stage.tasks, spec.demand, duration) }
     };
     (0u16..).zip(kind.stages).map(group).collect()
 }

@@ -115,14 +115,9 @@ impl MwfSource {
             }
             let constraints = Constraints { distinct_nodes: nodes > 1, ..chunk.constraints };
             JobGroup {
-                stage: 0,
-                count: chunk.nodes,
-                demand,
-                duration: Durations::Same(row.duration),
                 constraints: (!constraints.is_open()).then(|| Box::new(constraints)),
                 limit: row.limit,
-                checkpoint: None,
-                gang: None,
+                ..JobGroup::new(chunk.nodes, demand, Durations::Same(row.duration))
             }
         };
         Ok(Job {

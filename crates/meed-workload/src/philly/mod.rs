@@ -107,9 +107,7 @@ impl PhillySource {
         let demand = rows::demand(each, self.gpu, self.kinds);
         let duration = Durations::Same(row.duration);
         let gang = Gang::all(count).filter(|_| self.shape == PhillyShape::Gang);
-        let (stage, constraints, limit, checkpoint) = (0, None, None, None);
-        let group =
-            JobGroup { stage, count, demand, duration, constraints, limit, checkpoint, gang };
+        let group = JobGroup { gang, ..JobGroup::new(count, demand, duration) };
         Job {
             label: JobLabel::Number(row.line),
             queue: row.queue,

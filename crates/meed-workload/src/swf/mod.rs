@@ -139,14 +139,9 @@ impl SwfSource {
 
 fn job(row: Row, queue: u32) -> Job {
     let group = JobGroup {
-        stage: 0,
-        count: row.tasks,
-        demand: row.demand,
-        duration: Durations::Same(row.duration),
-        constraints: None,
         limit: row.limit,
-        checkpoint: None,
         gang: row.gang,
+        ..JobGroup::new(row.tasks, row.demand, Durations::Same(row.duration))
     };
     Job {
         label: JobLabel::Number(row.job),

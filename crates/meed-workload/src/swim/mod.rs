@@ -167,16 +167,7 @@ fn shape(
             )
         })?;
         let duration = Durations::Same(duration);
-        groups.push(JobGroup {
-            stage,
-            count: count as u32,
-            demand,
-            duration,
-            constraints: None,
-            limit: None,
-            checkpoint: None,
-            gang: None,
-        });
+        groups.push(JobGroup { stage, ..JobGroup::new(count as u32, demand, duration) });
     }
     let label = JobLabel::Name(row.id.into());
     Ok(Job { label, queue: 0, submit: row.submit, weight: 1, chain: None, groups })

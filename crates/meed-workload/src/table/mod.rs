@@ -247,14 +247,13 @@ impl TableSource {
     fn job(&self, row: Row) -> Job {
         let gang = (row.gang > 1).then(|| Box::new(Gang::of(row.gang)));
         let group = JobGroup {
-            stage: 0,
-            count: row.count,
-            demand: self.demands[row.demand as usize],
-            duration: Durations::Same(span(row.duration)),
-            constraints: None,
             limit: (row.limit > 0).then(|| span(row.limit)),
-            checkpoint: None,
             gang,
+            ..JobGroup::new(
+                row.count,
+                self.demands[row.demand as usize],
+                Durations::Same(span(row.duration)),
+            )
         };
         Job {
             label: row.label,

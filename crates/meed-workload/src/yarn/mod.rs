@@ -108,16 +108,11 @@ impl YarnSource {
 
     fn job(&self, app: App) -> Job {
         let (count, each) = app.tasks(self.shape);
-        let group = JobGroup {
-            stage: 0,
+        let group = JobGroup::new(
             count,
-            demand: self.kinds.demand([each[0].saturating_mul(1000), each[1]]),
-            duration: Durations::Same(crate::fields::span(app.micros())),
-            constraints: None,
-            limit: None,
-            checkpoint: None,
-            gang: None,
-        };
+            self.kinds.demand([each[0].saturating_mul(1000), each[1]]),
+            Durations::Same(crate::fields::span(app.micros())),
+        );
         Job {
             // Checked: at most the largest time.
             submit: Time::from_micros(app.submit_ms * 1000).unwrap_or(Time::MAX),

@@ -98,16 +98,7 @@ fn a_summary_adds_up() {
         submit: Time::from_secs(submit_s).unwrap(),
         weight: 1,
         chain: None,
-        groups: vec![JobGroup {
-            stage: 0,
-            count,
-            demand: Resources::new(&[500, 100]),
-            duration,
-            constraints: None,
-            limit: None,
-            checkpoint: None,
-            gang: None,
-        }],
+        groups: vec![JobGroup::new(count, Resources::new(&[500, 100]), duration)],
     };
     // Out of order on purpose: the source sorts.
     let jobs = vec![

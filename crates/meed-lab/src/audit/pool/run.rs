@@ -133,16 +133,11 @@ fn jobs(case: &PoolCase, deviating: bool) -> Vec<Job> {
             submit: Time::ZERO,
             weight: 1,
             chain: None,
-            groups: vec![JobGroup {
-                stage: 0,
-                count: u32::try_from(enough(case, demand)).unwrap_or(u32::MAX),
-                demand: milli(demand.iter().map(|&amount| u64::from(amount))),
-                duration: Durations::Same(Span::from_secs(3600).unwrap_or(Span::MAX)),
-                constraints: None,
-                limit: None,
-                checkpoint: None,
-                gang: None,
-            }],
+            groups: vec![JobGroup::new(
+                u32::try_from(enough(case, demand)).unwrap_or(u32::MAX),
+                milli(demand.iter().map(|&amount| u64::from(amount))),
+                Durations::Same(Span::from_secs(3600).unwrap_or(Span::MAX)),
+            )],
         })
     };
     case.asked(deviating).into_iter().enumerate().filter_map(job).collect()
