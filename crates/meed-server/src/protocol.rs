@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -329,15 +330,15 @@ impl Answer {
         line
     }
 
-    /// What was asked for, as a value.
+    /// What was asked for.
     ///
     /// # Errors
     ///
     /// Why not.
-    pub fn value(self) -> Result<Value, NotDone> {
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, NotDone> {
         let failed = |why: serde_json::Error| NotDone::new(RefusalKind::Failed, why.to_string());
         match self.what {
-            AnswerBody::Ok(value) => Ok(value),
+            AnswerBody::Ok(value) => serde_json::from_value(value).map_err(failed),
             AnswerBody::Text(text) => serde_json::from_str(&text).map_err(failed),
             AnswerBody::Error(refusal) => Err(refusal),
         }

@@ -99,10 +99,10 @@ impl Aims {
 
 fn figure(name: &str) -> Result<&'static Figure, String> {
     FIGURES.iter().find(|figure| figure.name == name).ok_or_else(|| {
-        let near = did_you_mean(name, FIGURES.iter().map(|figure| figure.name));
-        let near = near.map(|near| format!("{near} ")).unwrap_or_default();
-        let all: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
-        format!("unknown figure `{name}`; {near}Known are {}", all.join(", "))
+        let known = || FIGURES.iter().map(|figure| figure.name);
+        let all = || format!("known are {}", known().collect::<Vec<_>>().join(", "));
+        let hint = did_you_mean(name, known()).unwrap_or_else(all);
+        format!("unknown figure `{name}`; {hint}")
     })
 }
 

@@ -60,6 +60,15 @@ impl Counts {
 impl Gate {
     /// Asks the world.
     pub(crate) async fn ask(&self, user: LocalUser, request: Request) -> Result<Value, Problem> {
+        self.ask_for(user, request).await
+    }
+
+    /// The same, as what it is to be.
+    pub(crate) async fn ask_for<T: DeserializeOwned>(
+        &self,
+        user: LocalUser,
+        request: Request,
+    ) -> Result<T, Problem> {
         let (reply, answer) = oneshot::channel();
         // Who has gone does not hear it.
         let reply = Box::new(move |answer| drop(reply.send(answer)));
@@ -69,17 +78,7 @@ impl Gate {
             TrySendError::Disconnected(_) => Problem::busy("the server stops"),
         })?;
         let answer = answer.await.map_err(|_| Problem::busy("the server stops"))?;
-        answer.value().map_err(Problem::from)
-    }
-
-    /// The same, as what it is to be.
-    pub(crate) async fn ask_for<T: DeserializeOwned>(
-        &self,
-        user: LocalUser,
-        request: Request,
-    ) -> Result<T, Problem> {
-        let answer = self.ask(user, request).await?;
-        serde_json::from_value(answer).map_err(|why| Problem::busy(why.to_string()))
+        answer.read().map_err(Problem::from)
     }
 }
 

@@ -123,7 +123,6 @@ impl Core {
             guarded: Vec::new(),
         };
         let engine = self.live.engine();
-        let has_guard = engine.t_wait().is_some();
         for (place, &queue) in self.queues.iter().enumerate() {
             let pace = engine.key_pace(queue);
             let before = std::mem::replace(&mut self.told.paces[place], pace);
@@ -132,7 +131,7 @@ impl Core {
             } else if before.ahead != pace.ahead {
                 changes.aheads.push((place, pace.ahead));
             }
-            if let Some(pace) = engine.guard_pace(queue).filter(|_| has_guard) {
+            if let Some(pace) = engine.guard_pace(queue) {
                 let before = std::mem::replace(&mut self.told.guarded[place], pace);
                 if changed[place] || moves(before, pace) || before.ahead != pace.ahead {
                     changes.guarded.push(place);

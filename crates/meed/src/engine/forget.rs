@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 use super::Engine;
 use crate::ledger::Charge;
 use crate::order::key::cmp_ratios;
-use crate::place::FirstFit;
 use crate::rows::{keep, moved};
 use crate::spec::QueueRow;
 use crate::state::State;
@@ -37,12 +36,7 @@ impl Engine {
         let mut state = self.state();
         self.tell_forgotten(&mut state, &gone, &stay);
         move_up(&mut state, &stay);
-        let kinds = self.kinds.len();
-        let mut place = self.room.replace_placement(Box::new(FirstFit::new(kinds)));
-        place.clear();
-        let sweeps = self.sweeps + 1;
-        *self = Engine::from_state(&state, place).expect("an engine reads its own state");
-        self.sweeps = sweeps;
+        self.made_of(&state).expect("an engine reads its own state");
     }
 
     /// By row: whether it stays when `most` of `gone` are remembered.

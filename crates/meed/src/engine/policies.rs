@@ -57,11 +57,7 @@ impl Engine {
                 return Err(refused(why));
             }
         };
-        let mut place = self.room.replace_placement(Box::new(Unasked));
-        place.clear();
-        let sweeps = self.sweeps + 1;
-        *self = Engine::from_state(&state, place).map_err(refused)?;
-        self.sweeps = sweeps;
+        self.made_of(&state).map_err(refused)?;
         self.books.prepay(&moved.queues, &moved.jobs);
         if let Some(guard) = self.guard.as_mut().filter(|_| moved.guard) {
             guard.prepay();

@@ -20,7 +20,7 @@ use super::rescale::Rescaling;
 use super::room::{Room, RoomState, ShapeId};
 use super::tree::{Tree, amounts_of};
 use super::work::{Job, Work};
-use crate::place::Placement;
+use crate::place::{Placement, Unasked};
 use crate::policy::Blocked;
 use crate::resources::{ResourceKinds, Resources};
 use crate::rows::RowsState;
@@ -372,6 +372,16 @@ impl Engine {
             self.ready.park(leaf, least.as_ref(), bound);
         }
         self.leave_heaps(leaf);
+        Ok(())
+    }
+
+    /// It becomes what `state` says, with the placement that it has. All keys may be others.
+    pub(super) fn made_of(&mut self, state: &State) -> Result<(), StateError> {
+        let mut place = self.room.replace_placement(Box::new(Unasked));
+        place.clear();
+        let sweeps = self.sweeps + 1;
+        *self = Engine::from_state(state, place)?;
+        self.sweeps = sweeps;
         Ok(())
     }
 
