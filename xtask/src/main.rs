@@ -10,6 +10,7 @@ mod licences;
 mod pairs;
 mod peers;
 mod scaling;
+mod site;
 mod tools;
 mod yarn;
 
@@ -33,7 +34,7 @@ Chores of the project.
   cargo xtask peers [--quick]                  the server beside task-spooler, pueue and Slurm, \
   which it brings into a cache; needs root, Debian and cargo
   cargo xtask guest [--tests PROGRAM] [TEST...] tests of the server in a virtual machine: memory \
-  bounded by control groups, a clock that steps; needs QEMU and Debian's packages
+  bounded by control groups, a clock that steps, systemd's units; needs QEMU and Debian's packages
   cargo xtask yarn [test]                      the plug-in for Hadoop YARN: units, a mini \
   cluster, failovers; needs Maven and a JDK
   cargo xtask yarn units|jar|bench|daemons     without clusters; the jar for this platform; cost \
@@ -46,6 +47,8 @@ Chores of the project.
   cargo xtask kubernetes [TEST...]             Meed on Kubernetes against a real control plane, \
   which is built first (10 to 25 minutes, once); needs Go and openssl
   cargo xtask kubernetes build                 the control plane alone
+  cargo xtask site                             the documentation as a site with a search, in \
+  target/site; mdBook is built first, once
   cargo xtask help                             this text
 
 Targets start from fuzz/seeds and their own finds in fuzz/corpus; an input that fails is kept in \
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Some("pairs") => pairs::run(args),
         Some("peers") => peers::run(args),
         Some("scaling") => scaling::run(args),
+        Some("site") => site::run(),
         Some("help" | "--help" | "-h") => {
             say(HELP);
             Ok(())

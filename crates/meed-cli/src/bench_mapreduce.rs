@@ -54,6 +54,7 @@ impl BenchRequest {
                 "request": [{ "queue": "a", "input": input }],
             },
             "queue": [{ "name": "a" }],
+            "queues": { "order": "inherit" },
         });
         let scenario = Scenario::of_data("bench", &data, Path::new(""), OnBadLine::Stop)?;
         Ok(scenario.mapreduce_setup(policy, 1)?.expect("the text is of that world"))

@@ -4,7 +4,7 @@
 //! needs to know before the first job comes.
 
 use meed::place::PlacementPreset;
-use meed::{Config, NodeSpec};
+use meed::{Config, NodeSpec, Policy};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -80,6 +80,8 @@ pub struct FairnessForm {
 pub struct ClusterSetup {
     /// For [`meed::Engine::new`].
     pub config: Config,
+    /// The policy of a leaf that is added later and says nothing of its own.
+    pub leaf: Policy,
     /// How tasks are placed.
     pub placement: &'static PlacementPreset,
     /// What was taken for granted; worth a line to the user.
@@ -171,14 +173,16 @@ impl ClusterConfig {
         let mut remarks = Vec::new();
         let plans = queues::plans(&self.queue, &kinds)
             .map_err(|(number, what)| fail(Part::Queue(number))(what))?;
-        let plans = queues::with_parents(plans, &mut remarks);
+        let mut plans = queues::with_parents(plans, &mut remarks);
+        queues::settle_orders(&mut plans, |_| true);
         self.check_policy()?;
         let in_policy =
             |why: crate::policy::SpecError| fail(Part::Policy(why.key()))(why.to_string());
         let (root, queues) = queues::resolve(&plans, &self.policy, &kinds).map_err(in_policy)?;
+        let leaf = queues::leaf_policy(&self.policy, &kinds).map_err(in_policy)?;
         let placement = self.policy.placement().map_err(in_policy)?;
         let config = Config { kinds, measured, root, queues, nodes };
-        Ok(ClusterSetup { config, placement, remarks })
+        Ok(ClusterSetup { config, leaf, placement, remarks })
     }
 
     /// As [`ClusterConfig::resolve`]; what is wrong is said with its line in `text`, from which

@@ -22,6 +22,9 @@ pub const MAX_DEPTH: usize = 200;
 /// Remarks about parents that are not declared; further ones are counted in one.
 const MOST_REMARKS: usize = 20;
 
+/// How a leaf orders its jobs that says nothing of it.
+const ARRIVAL: &str = "fifo";
+
 /// Keys of a queue, besides its name.
 pub const KEYS: [&str; 5] = ["weight", "min", "max", "order", "policy"];
 
@@ -41,10 +44,11 @@ pub struct QueueForm<P = PolicySpec, W = String> {
     /// Maximum share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<AmountsByName>,
-    /// Short for a policy with this key alone.
+    /// Short for a policy with this key alone; [`crate::policy::INHERIT`] is the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<W>,
-    /// Its own keys; what is missing comes from the run's policy.
+    /// Its own keys; what is missing comes from the run's policy. A leaf without any serves its
+    /// jobs in order of arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<P>,
 }
@@ -219,22 +223,48 @@ pub fn add(plans: &mut Vec<QueuePlan>, names: &[String], remarks: &mut Vec<Strin
     *plans = with_parents(std::mem::take(plans), remarks);
 }
 
+/// Says how each queue orders its children, where its own keys leave it open, once all queues are
+/// known: a leaf without keys serves its jobs in order of arrival, if `by_arrival` says so of its
+/// name, so that policies differ between queues only; every other queue orders as the run does.
+pub fn settle_orders(plans: &mut [QueuePlan], by_arrival: impl Fn(&str) -> bool) {
+    let above = |plan: &QueuePlan| Some(plan.name.rsplit_once('.')?.0.to_owned());
+    let parents: BTreeSet<String> = plans.iter().filter_map(above).collect();
+    for plan in plans {
+        let is_open = plan.keys.is_empty() && !parents.contains(&plan.name);
+        plan.keys = match is_open && by_arrival(&plan.name) {
+            true => PolicySpec::order(ARRIVAL),
+            false => std::mem::take(&mut plan.keys).without_inherit(),
+        };
+    }
+}
+
+/// The policy of a leaf that says nothing of its own, in a run under `run`.
+pub fn leaf_policy(run: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, SpecError> {
+    PolicySpec::order(ARRIVAL).over(run).policy(kinds)
+}
+
 /// The policy of the run, and all queues with theirs.
 pub fn resolve(
     plans: &[QueuePlan],
     run: &PolicySpec,
     kinds: &ResourceKinds,
 ) -> Result<(Policy, Vec<QueueSpec>), SpecError> {
-    // Most queues have no keys of their own: one policy is resolved for all of them.
-    let shared = run.policy(kinds)?;
-    let spec = |plan: &QueuePlan| {
-        let policy = match plan.keys.is_empty() {
-            true => shared.clone(),
-            false => plan.keys.over(run).policy(kinds)?,
+    // Most queues have no keys of their own, or those of a leaf: one policy is resolved for all of
+    // them.
+    let (shared, arrival) = (run.policy(kinds)?, PolicySpec::order(ARRIVAL));
+    let mut leaf: Option<Policy> = None;
+    let mut spec = |plan: &QueuePlan| {
+        let policy = match &leaf {
+            _ if plan.keys.is_empty() => shared.clone(),
+            Some(leaf) if plan.keys == arrival => leaf.clone(),
+            _ => plan.keys.over(run).policy(kinds)?,
         };
+        if leaf.is_none() && plan.keys == arrival {
+            leaf = Some(policy.clone());
+        }
         Ok(plan.spec(policy))
     };
-    let queues = plans.iter().map(spec).collect::<Result<_, SpecError>>()?;
+    let queues = plans.iter().map(&mut spec).collect::<Result<_, SpecError>>()?;
     Ok((shared, queues))
 }
 

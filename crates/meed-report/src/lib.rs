@@ -14,9 +14,11 @@
 //! bytes.
 
 mod embed;
+mod gains;
 mod html;
 mod jobs;
 mod json;
+mod legend;
 mod number;
 mod overtaken;
 pub mod page;

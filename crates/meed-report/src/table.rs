@@ -4,6 +4,8 @@
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table, TableStyle};
 use meed_driver::record::{Comparison, QueueRecord, RunRecord};
 
+use crate::gains;
+use crate::legend;
 use crate::number::{Scale, count};
 use crate::overtaken::sentence;
 use crate::tenants::{by_rho, quantile, sorted};
@@ -18,8 +20,11 @@ const NAME_WIDTH: usize = 28;
 /// Longer names of policies are cut in the first column, and continued below in headings narrower
 /// than that.
 const POLICY_WIDTH: usize = 44;
-/// Width of a policy's name in a heading.
+/// Width of a policy's name in a heading; a longer key has a line of its own, up to the next width.
 const HEADING_WIDTH: usize = 14;
+const WIDEST_HEADING: usize = 24;
+/// Of more lines the last ones are left out.
+const MOST_LINES: usize = 6;
 
 /// How [`summary_table`] may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,21 +46,38 @@ impl Default for TableOptions {
 pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String {
     let runs = &comparison.runs;
     let Some(last) = runs.last() else { return "No run.\n".into() };
-    let mut out = policies(runs).render(options);
-    for line in remarks(runs).into_iter().chain(overtaken(runs)) {
-        out += &wrap(&line, options.width, "", "  ");
-    }
+    let say = |lines: &mut dyn Iterator<Item = String>| -> String {
+        lines.map(|line| wrap(&line, options.width, "", "  ")).collect()
+    };
+    let gains = say(&mut gains::sentences(runs).into_iter());
+    let gains = if gains.is_empty() { gains } else { gains + "\n" };
+    let (policies, metrics) = (policies(runs), metrics(runs));
+    let titles = policies.columns.iter().filter_map(|column| column.title.first());
+    let names = metrics.iter().map(|metric| metric.name);
+    let columns: Vec<&str> = titles.map(String::as_str).chain(names).collect();
+    let legend = say(&mut legend::lines(&columns).chain(legend::measured(last)));
+    let remarks = say(&mut remarks(runs).into_iter().chain(overtaken(runs)));
+    let policies = policies.render(options);
+    let tenants = tenants(runs, last, &metrics, options);
+    format!("{gains}{policies}{remarks}\n{tenants}\n{legend}")
+}
+
+/// All tenants, or of many the spread and those at its ends.
+fn tenants(
+    runs: &[RunRecord],
+    last: &RunRecord,
+    metrics: &[Metric],
+    options: &TableOptions,
+) -> String {
     let n = last.queues.len();
-    let metrics = metrics(runs);
     if n == 0 {
-        return out + "\nNo tenant.\n";
+        return "No tenant.\n".to_owned();
     }
-    out.push('\n');
     if n <= LISTED {
-        return out + &listing(runs, &metrics, &(0..n).collect::<Vec<_>>()).render(options);
+        return listing(runs, metrics, &(0..n).collect::<Vec<_>>()).render(options);
     }
-    out += &format!("Quantiles across {} tenants\n", count(n as u64));
-    out += &spread(runs, &metrics).render(options);
+    let mut out = format!("Quantiles across {} tenants\n", count(n as u64));
+    out += &spread(runs, metrics).render(options);
     let order = by_rho(last);
     let shown: Vec<usize> = if order.len() <= 2 * ENDS {
         order
@@ -71,7 +93,7 @@ pub fn summary_table(comparison: &Comparison, options: &TableOptions) -> String 
     let title = format!("Tenants with the lowest and the highest rho{under} ({hidden} not shown)");
     out.push('\n');
     out += &wrap(&title, options.width, "", "  ");
-    out + &listing(runs, &metrics, &shown).render(options)
+    out + &listing(runs, metrics, &shown).render(options)
 }
 
 /// One quantity of a tenant.
@@ -236,12 +258,7 @@ fn each_column(
     values: impl Fn(&RunRecord, &Metric) -> Vec<Option<f64>>,
 ) -> Vec<Column> {
     let mut columns = Vec::new();
-    let lines = runs
-        .iter()
-        .map(|r| r.policy.chars().count().div_ceil(HEADING_WIDTH))
-        .max()
-        .unwrap_or(1)
-        .min(4);
+    let lines = runs.iter().map(|run| broken(&run.policy).len()).max().unwrap_or(1);
     for metric in metrics {
         for (i, run) in runs.iter().enumerate() {
             let values = values(run, metric);
@@ -395,11 +412,28 @@ fn cut(name: &str, width: usize) -> String {
 
 /// A policy's name over so many lines of a heading, at the bottom of them.
 fn heading(policy: &str, lines: usize) -> Vec<String> {
-    let name: Vec<char> = cut(&clean(policy), HEADING_WIDTH * lines).chars().collect();
-    let mut out: Vec<String> =
-        name.chunks(HEADING_WIDTH).map(|part| part.iter().collect()).collect();
-    while out.len() < lines {
-        out.insert(0, String::new());
+    let name = broken(policy);
+    let above = lines.saturating_sub(name.len());
+    std::iter::repeat_n(String::new(), above).chain(name).collect()
+}
+
+/// A policy's name in lines of a heading: one for each key, for a key broken in the middle reads as
+/// two.
+fn broken(policy: &str) -> Vec<String> {
+    let name = clean(policy);
+    let parts: Vec<&str> = name.split_inclusive(',').collect();
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + part.chars().count() <= HEADING_WIDTH => {
+                *line += part;
+            }
+            _ => lines.push(cut(part, WIDEST_HEADING)),
+        }
     }
-    out
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES - 1);
+        lines.push("…".to_owned());
+    }
+    lines
 }

@@ -22,6 +22,7 @@ mod policies;
 mod reclaim;
 mod scripts;
 mod storm;
+mod systemd;
 mod top;
 mod tutorial;
 mod users;

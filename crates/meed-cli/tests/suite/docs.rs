@@ -143,6 +143,54 @@ fn whole_scenarios_in_the_pages_run() {
     assert!(ran >= 2, "only {ran} whole scenarios were found");
 }
 
+/// The commands of the page, one after the other, in a folder with what it has by then.
+#[test]
+fn the_first_hour_runs_as_it_stands() {
+    let page = read("docs/first-hour.md");
+    let folder = TempDir::new().unwrap();
+    let there = |name: &str| folder.path().join(name);
+    fs::copy(project().join("examples/jobs.csv"), there("jobs.csv")).unwrap();
+    fs::write(there("weights.csv"), blocks(&page, "csv")[0]).unwrap();
+    let (mut said, mut ran) = (String::new(), 0);
+    for line in blocks(&page, "sh").iter().flat_map(|block| block.lines()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[0], "meed", "{line}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meed"));
+        let output = command.args(&words[1..]).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", complaint(&output));
+        said += &String::from_utf8_lossy(&output.stdout);
+        ran += 1;
+    }
+    assert!(there("report.html").exists() && there("run.jsonl.zst").exists());
+    assert!(ran >= 5, "{ran} commands");
+    // What it quotes of the jobs, and of what is said of them.
+    let jobs = fs::read_to_string(there("jobs.csv")).unwrap();
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (jobs, said) = (plain(&jobs), plain(&said));
+    for quoted in blocks(&page, "text").into_iter().map(plain) {
+        assert!(jobs.contains(&quoted) || said.contains(&quoted), "{quoted}\n{said}");
+    }
+}
+
+/// `docs/SUMMARY.md` leads to each page once, so that the site has them all.
+#[test]
+fn the_table_of_contents_names_every_page_once() {
+    let summary = read("docs/SUMMARY.md");
+    let links = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let mut named: Vec<&str> = links.filter(|link| !link.is_empty()).collect();
+    named.sort_unstable();
+    let docs = project().join("docs");
+    let pages = files(".md").into_iter().filter_map(|path| {
+        let page = path.strip_prefix(&docs).ok()?.to_str()?.to_owned();
+        (page != "SUMMARY.md").then_some(page)
+    });
+    let above = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+    let above = above.iter().map(|page| format!("../{page}"));
+    let mut there: Vec<String> = pages.chain(above).collect();
+    there.sort_unstable();
+    assert_eq!(named, there);
+}
+
 /// README's first scenario, and the two lines of figures below it.
 #[test]
 fn the_first_scenario_brings_what_the_readme_says() {

@@ -76,6 +76,9 @@ pub struct PolicySpec {
     given: BTreeMap<usize, Given>,
 }
 
+/// As the `order` of a queue: the run's, whatever that is. Queues with children do so anyway.
+pub const INHERIT: &str = "inherit";
+
 /// The value of a key, and where it stands in its text. Two are equal that say the same.
 #[derive(Clone, Debug)]
 pub struct Given {
@@ -152,6 +155,15 @@ impl PolicySpec {
     /// These keys, and this order.
     pub(crate) fn with_order(mut self, order: Given) -> PolicySpec {
         self.given.insert(row("order").expect("a row of the table"), order);
+        self
+    }
+
+    /// These keys without the word that says that the run's order is meant ([`INHERIT`]).
+    pub(crate) fn without_inherit(mut self) -> PolicySpec {
+        let order = row("order").expect("a row of the table");
+        self.given.retain(|row, given| {
+            *row != order || !matches!(&given.value, Value::Word(word) if word == INHERIT)
+        });
         self
     }
 

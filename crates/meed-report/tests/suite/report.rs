@@ -76,6 +76,51 @@ fn many_tenants_are_summed_up_and_the_rest_is_counted() {
     assert!(!table(&four_tenants(), 120).contains("not shown"));
 }
 
+/// Mean job times in minutes under fair and long-term, and the words that stand first.
+#[test]
+fn who_gains_and_who_loses_stands_first() {
+    let none: &[(Option<f64>, Option<f64>)] = &[];
+    let rows = [
+        (none, "  "),
+        (
+            &[(Some(60.0), Some(58.0)), (Some(60.0), Some(62.0))],
+            "long-term against fair: no tenant's",
+        ),
+        (
+            &[(Some(60.0), Some(30.0)), (Some(60.0), Some(60.0)), (Some(10.0), Some(20.0))],
+            "long-term against fair: 1 of 3 tenants has a mean job time that is shorter by 5 % or \
+             more: a (60.0 to 30.0 min). It is longer for 1: c (10.0 to 20.0 min). Below their own \
+             share (rho < 1): 1, under fair none.",
+        ),
+        (
+            &[(Some(0.0), Some(9.0)), (Some(60.0), None), (None, Some(1.0))],
+            "long-term against fair: none of 1 tenant has a mean job time that is shorter by 5 % or \
+             more. It is longer for 1: a (0.00 to 9.00 min). No job of 1 more has ended. Below",
+        ),
+    ];
+    for (times, words) in rows {
+        let policies = ["fair", "long-term"];
+        let names = ["a", "b", "c"];
+        let mut c = comparison(
+            &names,
+            &[1.0; 3],
+            4,
+            if times.is_empty() { &policies[..1] } else { &policies },
+        );
+        for (r, run) in c.runs.iter_mut().enumerate() {
+            for (q, queue) in run.queues.iter_mut().enumerate() {
+                let of = |(before, now): &(Option<f64>, Option<f64>)| {
+                    if r == 0 { *before } else { *now }
+                };
+                queue.mean_job_s = times.get(q).and_then(of).map(|minutes| 60.0 * minutes);
+                queue.rho = Some(if r == 1 && q == 2 { 0.5 } else { 1.0 });
+            }
+        }
+        let text = table(&c, 1000);
+        assert!(text.starts_with(words), "{words}\n{text}");
+    }
+}
+
 #[test]
 fn colour_only_when_asked_for() {
     let plain = table(&small(), 80);

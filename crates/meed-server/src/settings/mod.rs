@@ -131,6 +131,8 @@ pub struct Settings {
     pub policy: PolicySpec,
     /// How tasks are placed.
     pub placement: &'static meed::place::PlacementPreset,
+    /// The policy of a leaf that is added later.
+    leaf: meed::Policy,
     /// Who may do what.
     pub members: Members,
     /// What a task asks for that says nothing.
@@ -235,7 +237,7 @@ impl Settings {
         let mut config = setup.config;
         if config.queues.is_empty() {
             // The engine has at least one; those of others come with their first job.
-            config.queues.push(user_queue(alone.unwrap_or("root"), &config.root));
+            config.queues.push(user_queue(alone.unwrap_or("root"), &setup.leaf));
         }
         let span = |key: &str, quantity: &Option<Quantity>| {
             let span = quantity.as_ref().map(|quantity| quantity.span(key)).transpose();
@@ -249,6 +251,7 @@ impl Settings {
             queues: queue,
             policy,
             placement: setup.placement,
+            leaf: setup.leaf,
             members,
             default_demand: server.default,
             default_time: span("default_time", &server.default_time)?,
@@ -272,6 +275,11 @@ impl Settings {
     /// The queues as they were written: two that are equal need not be told.
     pub(crate) fn known(&self) -> Option<String> {
         serde_json::to_string(&self.queues).ok()
+    }
+
+    /// The policy of a user's queue.
+    pub(crate) fn leaf(&self) -> &meed::Policy {
+        &self.leaf
     }
 
     /// The machine's node.

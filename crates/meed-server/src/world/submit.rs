@@ -315,7 +315,7 @@ impl World {
             }
             let is_told = |verb: &Verb| matches!(verb, Verb::Queue(spec, _) if spec.name == own);
             if !leaves.contains(&own.as_str()) && !verbs.iter().any(is_told) {
-                let spec = user_queue(&own, &self.settings.config.root);
+                let spec = user_queue(&own, self.settings.leaf());
                 verbs.push(Verb::Queue(Box::new(spec), Default::default()));
             }
             return Ok(own);

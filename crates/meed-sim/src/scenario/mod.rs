@@ -274,6 +274,7 @@ impl Scenario {
         scenario.place_added(&raw.queue, added);
         let (all, given) = (&mut scenario.queues, raw.queues.as_ref());
         queues::with_defaults(all, given, &raw.queue, &scenario.kinds, &place)?;
+        meed_config::queues::settle_orders(all, |_| true);
         scenario.check_names(&raw, &place)?;
         scenario.check_policies(&raw.queue, raw.cluster.node.first(), &place)?;
         scenario.text = text;

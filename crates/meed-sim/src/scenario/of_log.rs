@@ -268,6 +268,15 @@ impl Scenario {
         // The text may declare queues that only a change named, then or now.
         queues::in_order(&mut queues, names.iter().map(String::as_str));
         queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
+        // A leaf that said nothing was told how to order its jobs when it was recorded, or, in logs
+        // of version 0.1, ordered them as the run did.
+        let told: BTreeSet<&str> = header
+            .queues
+            .iter()
+            .filter(|form| !form.own.is_empty())
+            .map(|form| form.queue.as_str())
+            .collect();
+        meed_config::queues::settle_orders(&mut queues, |name| told.contains(name));
         // Recorded submissions are at the recorded load.
         let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;
         let scenario = Scenario {

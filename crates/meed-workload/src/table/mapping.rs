@@ -115,7 +115,9 @@ pub(super) fn resources(names: &[String], options: &TableAssumptions) -> Vec<(St
         }
     }
     let place = |name: &str| RESOURCES.iter().position(|(known, ..)| *known == name);
-    found.sort_by_key(|(name, _)| place(name).unwrap_or(RESOURCES.len()));
+    // The first is what fairness is measured in where nobody says: of GPUs and memory, GPUs.
+    let is_size = |unit: &Unit| *unit == Unit::Bytes;
+    found.sort_by_key(|(name, unit)| (is_size(unit), place(name).unwrap_or(RESOURCES.len())));
     found
 }
 

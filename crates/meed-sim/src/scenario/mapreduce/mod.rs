@@ -59,6 +59,7 @@ pub(super) fn of_raw(
     let mut warnings = Vec::new();
     let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
     queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
+    meed_config::queues::settle_orders(&mut queues, |_| true);
     let (stop, load, _) = super::run_options(&raw.run, &place)?;
     let plan = plan(&raw, load, &place)?;
     let scenario = Scenario {

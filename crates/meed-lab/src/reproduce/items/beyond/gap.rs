@@ -247,6 +247,7 @@ fn full(problem: &Problem) -> Result<Scenario, ReproduceError> {
             "node": problem.servers.iter().map(node).collect::<Vec<_>>(),
         },
         "queue": problem.users.iter().map(queue).collect::<Vec<_>>(),
+        "queues": { "order": "inherit" },
         "job": problem.users.iter().map(job).collect::<Vec<_>>(),
         "run": { "until": "1s" },
     });

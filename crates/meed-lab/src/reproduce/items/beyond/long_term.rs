@@ -97,6 +97,7 @@ fn wagap_runs(trace: &Path, machines: &Path, load: f64) -> Result<Vec<RunRecord>
             "resources": ["cpu", "memory"],
             "machines": { "file": machines.to_string_lossy() },
         },
+        "queues": { "order": "inherit" },
         "trace": { "file": trace.to_string_lossy(), "format": "mwf" },
         "run": { "load": load },
     });

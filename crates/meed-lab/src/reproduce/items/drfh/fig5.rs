@@ -194,6 +194,7 @@ fn scenario(servers: &Value) -> Result<Scenario, ReproduceError> {
     let data = json!({
         "cluster": cluster,
         "queue": queues,
+        "queues": { "order": "inherit" },
         "generator": TASKS.into_iter().enumerate().map(generator).collect::<Vec<_>>(),
     });
     Ok(Scenario::of_data("Fig. 5", &data, Path::new(""), OnBadLine::Stop)?)

@@ -229,6 +229,7 @@ fn data(queues: &[String], seed: u64) -> Value {
             "machines": { "mix": "google", "count": SERVERS, "seed": seed },
         },
         "queue": queues.iter().map(|name| json!({ "name": name })).collect::<Vec<_>>(),
+        "queues": { "order": "inherit" },
         "job": [job],
     })
 }

@@ -183,6 +183,7 @@ impl World {
         json!({
             "mapreduce": mapreduce,
             "queue": self.queues.iter().map(queue).collect::<Vec<_>>(),
+            "queues": { "order": "inherit" },
         })
     }
 

@@ -5,22 +5,27 @@
 //! The machine has no disk: its kernel is Debian's, as its package has it, and all else is an
 //! archive in memory, with the tests as `cargo test` builds them, the programs that they call, and
 //! these programs' libraries. Its first process is a script that mounts, runs the tests and says
-//! how they ended. What is missing here is said, and is no failure; within the machine nothing may
+//! how they ended; for the tests that want it, systemd is first (`systemd`). What is missing here is said, and is no failure; within the machine nothing may
 //! be left out.
+
+mod archive;
+mod systemd;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use archive::Archive;
+
 use crate::peers::from_debian;
 use crate::tools::{built_for, runs};
 
 /// The groups of tests that run there.
-const TESTS: &[&str] = &["groups::", "clock::"];
+const TESTS: &[&str] = &["groups::", "clock::", "systemd::"];
 /// What these, and the first process, call.
 const PROGRAMS: &[&str] = &[
     "bash", "cat", "cp", "date", "env", "head", "kill", "ls", "mkdir", "mount", "rm", "setsid",
@@ -65,9 +70,20 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
         None => built_for("server", "server", "")?,
     };
     let archive = cache.join("archive");
-    fs::write(&archive, archive_of(&test, &tests)?)
-        .map_err(|why| format!("{}: {why}", archive.display()))?;
-    watch(&mut machine(&kernel, &archive))
+    for guest in Guest::all(&tests) {
+        if guest.is_systemds
+            && let Err(why) = systemd::fetch(&cache)
+        {
+            crate::say(&format!(
+                "LEFT OUT: the units of docs/server.md, for want of systemd: {why}"
+            ));
+            continue;
+        }
+        fs::write(&archive, guest.archive(&cache, &test)?)
+            .map_err(|why| format!("{}: {why}", archive.display()))?;
+        watch(&mut machine(&kernel, &archive, guest.is_systemds))?;
+    }
+    Ok(())
 }
 
 /// Debian's kernel for virtual machines, unpacked and not installed.
@@ -79,11 +95,12 @@ fn kernel(cache: &Path) -> Result<PathBuf, String> {
     newest.ok_or_else(|| format!("{}: no kernel", folder.display()))
 }
 
-fn machine(kernel: &Path, archive: &Path) -> Command {
+fn machine(kernel: &Path, archive: &Path, is_systemds: bool) -> Command {
     let mut command = Command::new(QEMU);
     command.args(["-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"]);
     command.args(["-m", "3072", "-smp", "2", "-kernel"]).arg(kernel).arg("-initrd").arg(archive);
-    command.args(["-append", "console=ttyS0 quiet panic=-1"]);
+    let first = if is_systemds { systemd::PATH } else { "/init" };
+    command.arg("-append").arg(format!("console=ttyS0 quiet panic=-1 rdinit={first}"));
     // Without the host's help, which is not to be relied on: on machines that are virtual
     // themselves it may be there and fail.
     command.args(["-accel", "tcg,thread=multi", "-cpu", "max"]);
@@ -123,39 +140,67 @@ fn watch(machine: &mut Command) -> Result<(), String> {
     }
 }
 
-/// The archive (cpio, as the kernel unpacks it) with all that the machine has.
-fn archive_of(test: &Path, tests: &[String]) -> Result<Vec<u8>, String> {
+/// What runs in one machine, and who its first process is.
+struct Guest {
+    tests: Vec<String>,
+    is_systemds: bool,
+}
+
+impl Guest {
+    /// A machine for each first process that the tests of these names want.
+    fn all(names: &[String]) -> Vec<Guest> {
+        let (systemds, others): (Vec<_>, Vec<_>) =
+            names.iter().cloned().partition(|name| name.starts_with("systemd"));
+        let guests = [(others, false), (systemds, true)].into_iter();
+        let wanted = guests.filter(|(tests, _)| !tests.is_empty());
+        wanted.map(|(tests, is_systemds)| Guest { tests, is_systemds }).collect()
+    }
+
+    /// All that the machine has.
+    fn archive(&self, cache: &Path, test: &Path) -> Result<Vec<u8>, String> {
+        let mut archive = Archive::default();
+        add_system(&mut archive, test)?;
+        let run = format!(
+            "cd $TMPDIR; {} --test-threads 1 --nocapture {}\n\
+             code=$?; echo; echo \"{ENDED}$code\"; sleep 1; echo b > /proc/sysrq-trigger; sleep 9\n",
+            test.display(),
+            self.tests.join(" ")
+        );
+        if self.is_systemds {
+            systemd::add(&mut archive, cache, &run)?;
+        } else {
+            // Not over /tmp, where the checkout, and so the tests themselves, may be.
+            let script = format!(
+                "#!/bin/sh\nexport PATH=/bin HOME=/root MEED_GUEST=1 TMPDIR=/scratch\n\
+                 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev\n\
+                 mount -t tmpfs tmp $TMPDIR; mount -t cgroup2 cgroup2 /sys/fs/cgroup\n{run}"
+            );
+            archive.file(Path::new("/init"), script.as_bytes(), true)?;
+        }
+        Ok(archive.end())
+    }
+}
+
+/// The tests, the programs that they call, their libraries, and who is who.
+fn add_system(archive: &mut Archive, test: &Path) -> Result<(), String> {
     let meed = test.parent().and_then(Path::parent).ok_or("no folder of the tests")?.join("meed");
     let mut files: BTreeSet<PathBuf> = [test.to_owned(), meed].into();
-    let mut archive = Archive::default();
     for name in ["proc", "sys", "dev", "tmp", "scratch", "root", "etc", "bin"] {
         archive.folder(Path::new("/").join(name).as_path())?;
     }
     for name in PROGRAMS {
         let found = path_of(name).ok_or_else(|| format!("there is no {name} here"))?;
         archive.file(&Path::new("/bin").join(name), &read(&found)?, true)?;
-        files.extend(libraries(&found)?);
+        files.extend(libraries(&found, "")?);
     }
     for file in files.clone() {
-        files.extend(libraries(&file)?);
+        files.extend(libraries(&file, "")?);
     }
     for file in &files {
         archive.file(file, &read(file)?, true)?;
     }
     archive.file(Path::new("/etc/passwd"), b"root:x:0:0:root:/root:/bin/sh\n", false)?;
-    archive.file(Path::new("/etc/group"), b"root:x:0:\n", false)?;
-    // Not over /tmp, where the checkout, and so the tests themselves, may be.
-    let script = format!(
-        "#!/bin/sh\nexport PATH=/bin HOME=/root MEED_GUEST=1 TMPDIR=/scratch\n\
-         mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev\n\
-         mount -t tmpfs tmp $TMPDIR; mount -t cgroup2 cgroup2 /sys/fs/cgroup\n\
-         cd $TMPDIR; {} --test-threads 1 --nocapture {}\n\
-         code=$?; echo; echo \"{ENDED}$code\"; sleep 1; echo b > /proc/sysrq-trigger; sleep 9\n",
-        test.display(),
-        tests.join(" ")
-    );
-    archive.file(Path::new("/init"), script.as_bytes(), true)?;
-    Ok(archive.end())
+    archive.file(Path::new("/etc/group"), b"root:x:0:\n", false)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -170,60 +215,13 @@ fn path_of(program: &str) -> Option<PathBuf> {
     folders.iter().map(|folder| Path::new(folder).join(program)).find(runs)
 }
 
-/// Libraries of a program, at the places where it looks for them.
-fn libraries(program: &Path) -> Result<Vec<PathBuf>, String> {
-    let output = Command::new("ldd").arg(program).output().map_err(|why| format!("ldd: {why}"))?;
+/// Libraries of a program, at the places where it looks for them, these first.
+fn libraries(program: &Path, first: &str) -> Result<Vec<PathBuf>, String> {
+    let mut ldd = Command::new("ldd");
+    ldd.arg(program).env("LD_LIBRARY_PATH", first);
+    let output = ldd.output().map_err(|why| format!("ldd: {why}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let words = text.split_whitespace().filter(|word| word.starts_with('/'));
     let paths = words.map(|word| PathBuf::from(word.trim_end_matches(':')));
     Ok(paths.filter(|path| path.exists()).collect())
-}
-
-/// An archive of the form `newc`.
-#[derive(Default)]
-struct Archive {
-    bytes: Vec<u8>,
-    there: BTreeSet<PathBuf>,
-}
-
-impl Archive {
-    fn folder(&mut self, path: &Path) -> Result<(), String> {
-        if path.parent().is_none() || !self.there.insert(path.to_owned()) {
-            return Ok(());
-        }
-        path.parent().map_or(Ok(()), |above| self.folder(above))?;
-        self.entry(path, 0o040_755, &[])
-    }
-
-    fn file(&mut self, path: &Path, content: &[u8], runs: bool) -> Result<(), String> {
-        if !self.there.insert(path.to_owned()) {
-            return Ok(());
-        }
-        path.parent().map_or(Ok(()), |above| self.folder(above))?;
-        self.entry(path, if runs { 0o100_755 } else { 0o100_644 }, content)
-    }
-
-    fn entry(&mut self, path: &Path, mode: u32, content: &[u8]) -> Result<(), String> {
-        let name = path.to_str().ok_or("a path that is no text")?.trim_start_matches('/');
-        let (number, size, length) = (self.there.len(), content.len(), name.len() + 1);
-        let fields = [number, mode as usize, 0, 0, 1, 0, size, 0, 0, 0, 0, length, 0];
-        let mut head = "070701".to_owned();
-        fields.iter().for_each(|field| head += &format!("{field:08x}"));
-        let failed = |why: std::io::Error| why.to_string();
-        write!(self.bytes, "{head}{name}\0").map_err(failed)?;
-        self.pad();
-        self.bytes.extend_from_slice(content);
-        self.pad();
-        Ok(())
-    }
-
-    fn pad(&mut self) {
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-    }
-
-    fn end(mut self) -> Vec<u8> {
-        // It ends with an entry of this name.
-        let _ = self.entry(Path::new("TRAILER!!!"), 0, &[]);
-        self.bytes
-    }
 }

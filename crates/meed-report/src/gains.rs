@@ -1,0 +1,110 @@
+//! Who gains and who loses, in words: each policy against the one without memory, as the report's
+//! first screen says it (`assets/js/gains.js`).
+//!
+//! What a tenant feels is its mean job time. A change below [`ALIKE`] is none to act on. Tenants of
+//! whom no job has ended under one of the two are counted apart.
+
+use std::iter::once;
+
+use meed_driver::record::RunRecord;
+
+use crate::number::{Scale, count};
+use crate::words::clean;
+
+/// Changes below this part are none that a reader should act on.
+const ALIKE: f64 = 0.05;
+/// So many tenants are named at either end.
+const NAMED: usize = 3;
+
+/// A sentence for each policy that is not what the others are held against.
+pub(crate) fn sentences(runs: &[RunRecord]) -> Vec<String> {
+    let Some(base) = base(runs) else { return Vec::new() };
+    let others = runs.iter().enumerate().filter(|(i, _)| *i != base).map(|(_, run)| run);
+    others.filter_map(|run| sentence(&runs[base], run)).collect()
+}
+
+/// What people have today, where it was run: a policy without memory; else the first.
+fn base(runs: &[RunRecord]) -> Option<usize> {
+    let order = |run: &RunRecord| run.policy.split(',').next().map(str::to_owned);
+    let memoryless = |run| matches!(order(run).as_deref(), Some("fair" | "drf"));
+    (runs.len() > 1).then(|| runs.iter().position(memoryless).unwrap_or(0))
+}
+
+/// A tenant with its mean job time under both, in seconds.
+struct Change<'a> {
+    tenant: &'a str,
+    before: f64,
+    now: f64,
+}
+
+impl Change<'_> {
+    fn ratio(&self) -> f64 {
+        if self.before == self.now { 1.0 } else { self.now / self.before }
+    }
+
+    /// `nlp (31.0 to 20.6 h)`
+    fn named(&self) -> String {
+        let scale = Scale::time(once(Some(self.before.max(self.now))));
+        let [before, now] = [self.before, self.now].map(|seconds| scale.show(Some(seconds)));
+        format!("{} ({before} to {now} {})", clean(self.tenant), scale.unit)
+    }
+}
+
+fn sentence(base: &RunRecord, run: &RunRecord) -> Option<String> {
+    let pairs = || base.queues.iter().zip(&run.queues);
+    let both = pairs().filter_map(|(old, new)| {
+        let (before, now) = (old.mean_job_s?, new.mean_job_s?);
+        Some(Change { tenant: &new.queue, before, now })
+    });
+    let mut changes: Vec<Change<'_>> = both.collect();
+    changes.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+    let all = changes.len();
+    if all == 0 {
+        return None;
+    }
+    let won = changes.partition_point(|change| change.ratio() < 1.0 - ALIKE);
+    let lost = all - changes.partition_point(|change| change.ratio() <= 1.0 + ALIKE);
+    let (won, lost) = (&changes[..won], &changes[all - lost..]);
+    let (policy, beside) = (clean(&run.policy), clean(&base.policy));
+    let mut text = match (won.is_empty(), lost.is_empty()) {
+        (true, true) => {
+            format!("{policy} against {beside}: no tenant's mean job time changes by 5 % or more.")
+        }
+        _ => format!(
+            "{policy} against {beside}: {} a mean job time that is shorter by 5 % or more{} It is \
+             longer for {}{}",
+            have(won.len(), all),
+            names(won.iter()),
+            some(lost.len()),
+            names(lost.iter().rev()),
+        ),
+    };
+    let gone = pairs().filter(|(old, new)| old.mean_job_s.is_some() && new.mean_job_s.is_none());
+    let gone = gone.count();
+    if gone > 0 {
+        text += &format!(" No job of {gone} more has ended.");
+    }
+    let is_below = |rho: &f64| *rho < 1.0 - 1e-9;
+    let below =
+        |run: &RunRecord| run.queues.iter().filter_map(|it| it.rho).filter(is_below).count();
+    let (now, before) = (some(below(run)), some(below(base)));
+    text += &format!(" Below their own share (rho < 1): {now}, under {beside} {before}.");
+    Some(text)
+}
+
+/// `2 of 4 tenants have`
+fn have(found: usize, all: usize) -> String {
+    let noun = if all == 1 { "tenant" } else { "tenants" };
+    let verb = if found == 1 || all == 1 { "has" } else { "have" };
+    format!("{} of {} {noun} {verb}", some(found), count(all as u64))
+}
+
+fn some(found: usize) -> String {
+    if found == 0 { "none".to_owned() } else { count(found as u64) }
+}
+
+fn names<'a>(changes: impl ExactSizeIterator<Item = &'a Change<'a>>) -> String {
+    let more = if changes.len() > NAMED { ", ..." } else { "." };
+    let named: Vec<String> = changes.take(NAMED).map(Change::named).collect();
+    if named.is_empty() { ".".to_owned() } else { format!(": {}{more}", named.join(", ")) }
+}
