@@ -60,7 +60,7 @@ fn meed(args: &[&str]) -> String {
 fn served_queues() -> Vec<String> {
     let answer: Value = serde_json::from_str(&meed(&["queues", "--json"])).unwrap();
     let rows = answer["queues"].as_array().unwrap();
-    rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    rows.iter().map(|row| row["queue"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The process of a task that runs all the while: it, and no other that was given its number.
