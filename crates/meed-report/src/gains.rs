@@ -25,7 +25,8 @@ pub(crate) fn sentences(runs: &[RunRecord]) -> Vec<String> {
 
 /// What people have today, where it was run: a policy without memory; else the first.
 fn base(runs: &[RunRecord]) -> Option<usize> {
-    let order = |run: &RunRecord| run.policy.split(',').next().map(str::to_owned);
+    // `fair,when_blocked=wait`, `fair (recorded)`
+    let order = |run: &RunRecord| run.policy.split([',', ' ']).next().map(str::to_owned);
     let memoryless = |run| matches!(order(run).as_deref(), Some("fair" | "drf"));
     (runs.len() > 1).then(|| runs.iter().position(memoryless).unwrap_or(0))
 }

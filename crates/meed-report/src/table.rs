@@ -421,7 +421,7 @@ fn heading(policy: &str, lines: usize) -> Vec<String> {
 /// two.
 fn broken(policy: &str) -> Vec<String> {
     let name = clean(policy);
-    let parts: Vec<&str> = name.split_inclusive(',').collect();
+    let parts: Vec<&str> = name.split_inclusive([',', ' ']).collect();
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match lines.last_mut() {
@@ -431,6 +431,7 @@ fn broken(policy: &str) -> Vec<String> {
             _ => lines.push(cut(part, WIDEST_HEADING)),
         }
     }
+    lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
     if lines.len() > MOST_LINES {
         lines.truncate(MOST_LINES - 1);
         lines.push("…".to_owned());

@@ -5,8 +5,8 @@
 //! The machine has no disk: its kernel is Debian's, as its package has it, and all else is an
 //! archive in memory, with the tests as `cargo test` builds them, the programs that they call, and
 //! these programs' libraries. Its first process is a script that mounts, runs the tests and says
-//! how they ended; for the tests that want it, systemd is first (`systemd`). What is missing here is said, and is no failure; within the machine nothing may
-//! be left out.
+//! how they ended; for the tests that want it, systemd is first (`systemd`). What is missing here
+//! is said, and is no failure; within the machine nothing may be left out.
 
 mod archive;
 mod systemd;
@@ -162,7 +162,8 @@ impl Guest {
         add_system(&mut archive, test)?;
         let run = format!(
             "cd $TMPDIR; {} --test-threads 1 --nocapture {}\n\
-             code=$?; echo; echo \"{ENDED}$code\"; sleep 1; echo b > /proc/sysrq-trigger; sleep 9\n",
+             code=$?; echo; echo \"{ENDED}$code\"\n\
+             sleep 1; echo b > /proc/sysrq-trigger; sleep 9\n",
             test.display(),
             self.tests.join(" ")
         );

@@ -1,5 +1,5 @@
-//! The machine whose first process is Debian's systemd, for the units of docs/server.md: with as few
-//! units of systemd's own as there may be, no log, no devices, and one service, the tests.
+//! The machine whose first process is Debian's systemd, for the units of docs/server.md: with as
+//! few units of systemd's own as there may be, no log, no devices, and one service, the tests.
 
 use std::path::{Path, PathBuf};
 

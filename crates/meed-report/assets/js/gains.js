@@ -19,7 +19,7 @@ Meed.gains = (() => {
   ];
   const some = data.runs.length > 1 && data.tenants.length > 0;
   // What people have today, where it was run: a policy without memory.
-  const memoryless = data.runs.findIndex((run) => /^(fair|drf)\b/.test(run.policy));
+  const memoryless = data.runs.findIndex((run) => /^(fair|drf)(?![\w-])/.test(run.policy));
   let base = Math.max(0, memoryless);
   let quantity = QUANTITIES[0];
 

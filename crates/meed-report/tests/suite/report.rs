@@ -94,8 +94,8 @@ fn who_gains_and_who_loses_stands_first() {
         ),
         (
             &[(Some(0.0), Some(9.0)), (Some(60.0), None), (None, Some(1.0))],
-            "long-term against fair: none of 1 tenant has a mean job time that is shorter by 5 % or \
-             more. It is longer for 1: a (0.00 to 9.00 min). No job of 1 more has ended. Below",
+            "long-term against fair: none of 1 tenant has a mean job time that is shorter by 5 % \
+             or more. It is longer for 1: a (0.00 to 9.00 min). No job of 1 more has ended. Below",
         ),
     ];
     for (times, words) in rows {
