@@ -57,7 +57,8 @@ fn last_end(log: &[Value]) -> f64 {
 
 #[test]
 fn a_log_tells_limits_and_nothing_stops_at_them() {
-    for policy in ["fair", "static"] {
+    // Alone, `a` serves its first job first on two cores, and its second has one of them from 5 s on.
+    for (policy, end) in [("fair", 60.0), ("static", 65.0)] {
         let log = log(policy, &[]);
         let mut told = groups(&log);
         told.sort_by_key(|group| group.0.to_string());
@@ -73,7 +74,7 @@ fn a_log_tells_limits_and_nothing_stops_at_them() {
             ],
             "{policy}"
         );
-        assert_eq!(last_end(&log), 60.0, "{policy}");
+        assert_eq!(last_end(&log), end, "{policy}");
         let added = log.iter().find_map(|line| line.get("tasks_added")).unwrap();
         assert_eq!(added["groups"][0]["limit_s"], json!(12.0), "{policy}");
     }

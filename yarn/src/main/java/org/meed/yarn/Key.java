@@ -17,17 +17,44 @@ final class Key {
   final Row row;
   final long memory;
   final long cores;
+  private final Wide endedMemory;
+  private final Wide endedCores;
   private final Wide first;
   private final Wide second;
   private final double ratio;
 
-  Key(Row row, long memory, long cores) {
+  /** Of a row, or of none, when so much is held. */
+  static Key of(Row row, long memory, long cores) {
+    return row == null ? new Key(memory, cores) : row.key(memory, cores);
+  }
+
+  private Key(long memory, long cores) {
+    row = null;
+    this.memory = memory;
+    this.cores = cores;
+    endedMemory = Wide.ZERO;
+    endedCores = Wide.ZERO;
+    first = Wide.ZERO;
+    second = Wide.ZERO;
+    ratio = memory;
+  }
+
+  /** For {@link Row#key}. */
+  Key(Row row, long memory, long cores, Wide endedMemory, Wide endedCores) {
     this.row = row;
     this.memory = memory;
     this.cores = cores;
-    first = row == null ? Wide.ZERO : row.amount(0, memory, cores);
-    second = row == null || !row.dominant ? Wide.ZERO : row.amount(1, memory, cores);
-    ratio = row == null ? memory : row.approximate(first, second);
+    this.endedMemory = endedMemory;
+    this.endedCores = endedCores;
+    first = row.amount(0, memory, cores, endedMemory);
+    second = row.dominant ? row.amount(1, memory, cores, endedCores) : Wide.ZERO;
+    ratio = row.approximate(first, second);
+  }
+
+  /** Whether it was made of these. */
+  boolean isOf(long itsMemory, long itsCores, Wide itsEndedMemory, Wide itsEndedCores) {
+    return memory == itsMemory && cores == itsCores && endedMemory == itsEndedMemory
+        && endedCores == itsEndedCores;
   }
 
   /** The smaller one is served first; of equal ones the one that was declared first. */

@@ -62,7 +62,7 @@ final class Order implements Comparator<Schedulable> {
       minimum = least == null ? 0 : Math.min(least.getMemorySize(), wanted.getMemorySize());
       isBelow = held.getMemorySize() < minimum;
       isIdle = wanted.getMemorySize() == 0 && wanted.getVirtualCores() == 0;
-      key = new Key(row, held.getMemorySize(), held.getVirtualCores());
+      key = Key.of(row, held.getMemorySize(), held.getVirtualCores());
     }
   }
 
@@ -173,7 +173,7 @@ final class Order implements Comparator<Schedulable> {
       if (guarded != null) {
         Leaf leaf = new Leaf();
         leaf.guarded = guarded;
-        leaf.key = new Key(guarded.row, memory, cores);
+        leaf.key = Key.of(guarded.row, memory, cores);
         demanding.add(leaf);
       }
     });

@@ -13,7 +13,7 @@ import java.util.Arrays;
  * a start. A container that ends takes with it what it was charged ahead, not what it used: for
  * that {@link #ended} gives back what it had used of its quantum by the tick.
  *
- * <p>All but {@code ended} is immutable. Nothing here throws.
+ * <p>All but {@code ended}, and the key that is kept at hand, is immutable. Nothing here throws.
  */
 final class Row {
   private static final byte SCALAR = 1;
@@ -40,6 +40,8 @@ final class Row {
 
   private volatile Wide endedMemory = Wide.ZERO;
   private volatile Wide endedCores = Wide.ZERO;
+  /** The key that was made last. It cannot change, so threads may race for it. */
+  private Key last;
 
   /** Reads a row; null where there is nothing to compare. */
   static Row read(ByteBuffer in, int number) {
@@ -151,8 +153,22 @@ final class Row {
     }
   }
 
-  /** The amount (of a scalar, or of memory or cores) when so much is held. */
-  Wide amount(int kind, long memory, long cores) {
+  /**
+   * The key when so much is held. From one order to the next little moves: what stands as it stood
+   * has the key that it had.
+   */
+  Key key(long memory, long cores) {
+    Key known = last;
+    if (known != null && known.isOf(memory, cores, endedMemory, endedCores)) {
+      return known;
+    }
+    Key made = new Key(this, memory, cores, endedMemory, endedCores);
+    last = made;
+    return made;
+  }
+
+  /** The amount (of a scalar, or of memory or cores) when so much is held, and so much ended. */
+  Wide amount(int kind, long memory, long cores, Wide ended) {
     long since = dominant
         ? (kind == 0 ? (memory - heldMemory) * units[0] : (cores - heldCores) * units[1])
         : (memory - heldMemory) * units[0] + (cores - heldCores) * units[1];
@@ -161,7 +177,7 @@ final class Row {
       counted = counted(within[kind] + since, kind) - counted(within[kind], kind);
     }
     Wide all = amounts[kind].plus(Wide.product(counted, ahead));
-    return all.plus(kind == 0 ? endedMemory : endedCores).notBelowZero();
+    return all.plus(ended).notBelowZero();
   }
 
   private long counted(long amount, int kind) {

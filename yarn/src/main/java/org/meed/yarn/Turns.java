@@ -37,7 +37,7 @@ final class Turns<T> implements Iterator<T> {
   }
 
   void add(T whose, String name, Row row, long memory, long cores) {
-    heap.add(new Turn<>(whose, name, new Key(row, memory, cores)));
+    heap.add(new Turn<>(whose, name, Key.of(row, memory, cores)));
   }
 
   @Override

@@ -1,6 +1,8 @@
 package org.meed.yarn;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotSame;
+import static org.junit.Assert.assertSame;
 import static org.junit.Assert.assertTrue;
 
 import java.io.BufferedReader;
@@ -41,8 +43,9 @@ public class OrderTableTest {
           case "case":
             name = words[1];
             children.clear();
-            ByteBuffer answer = ByteBuffer.wrap(bytes(words[2]));
-            snapshot = new Snapshot(answer, null, names(answer.getInt(QUEUES_AT)));
+            keepKeys(snapshot(words[2]), true);
+            snapshot = snapshot(words[2]);
+            keepKeys(snapshot, false);
             break;
           case "end":
             snapshot.end(words[1], words[2], Long.parseLong(words[3]), Long.parseLong(words[4]),
@@ -69,6 +72,33 @@ public class OrderTableTest {
     List<String> ours = new ArrayList<>();
     sorted.forEach(child -> ours.add(child.getName()));
     assertEquals("case " + name, order, ours);
+  }
+
+  private static Snapshot snapshot(String hex) {
+    ByteBuffer answer = ByteBuffer.wrap(bytes(hex));
+    return new Snapshot(answer, null, names(answer.getInt(QUEUES_AT)));
+  }
+
+  /**
+   * Each row keeps a key of what was held at the tick: what is held or ends after it must not be
+   * lost.
+   */
+  private static void keepKeys(Snapshot snapshot, boolean untilOneEnds) {
+    for (int i = 0; snapshot.row("root.q" + i) != null; i++) {
+      String name = "root.q" + i;
+      Row row = snapshot.row(name);
+      Key kept = row.key(row.heldMemory, row.heldCores);
+      assertSame(kept, row.key(row.heldMemory, row.heldCores));
+      assertNotSame(kept, row.key(row.heldMemory + 1, row.heldCores));
+      assertNotSame(kept, row.key(row.heldMemory, row.heldCores + 1));
+      Key again = row.key(row.heldMemory, row.heldCores);
+      assertEquals(0, Key.compare(kept, again));
+      if (untilOneEnds) {
+        row.end(1, 1, 0, Long.MAX_VALUE / 2000);
+        boolean gaveBack = row.quantum > 0;
+        assertEquals(name, gaveBack, again != row.key(row.heldMemory, row.heldCores));
+      }
+    }
   }
 
   private static long cases(String name) {
