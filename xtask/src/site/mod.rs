@@ -58,7 +58,7 @@ pub(crate) fn run() -> Result<(), String> {
     let _ = fs::remove_file(work.join("src/docs/SUMMARY.md"));
     write(&work.join("book.toml"), BOOK)?;
     let mut build = Command::new(program);
-    build.arg("build").arg(&work).arg("--dest-dir").arg(&site).env("RUST_LOG", "warn");
+    build.arg("build").arg(&work).arg("--dest-dir").arg(&site).env("MDBOOK_LOG", "warn");
     let log = target.join("site.log");
     succeed_quietly(&mut build, "mdbook build", &log, |_| true)?;
     let said = fs::read_to_string(&log).map_err(|why| at(&log, &why))?;

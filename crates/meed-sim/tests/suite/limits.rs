@@ -57,7 +57,7 @@ fn last_end(log: &[Value]) -> f64 {
 
 #[test]
 fn a_log_tells_limits_and_nothing_stops_at_them() {
-    // Alone, `a` serves its first job first on two cores, and its second has one of them from 5 s on.
+    // Alone, `a` serves its first job first on two cores; its second has one of them from 5 s on.
     for (policy, end) in [("fair", 60.0), ("static", 65.0)] {
         let log = log(policy, &[]);
         let mut told = groups(&log);
