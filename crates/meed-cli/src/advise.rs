@@ -30,6 +30,7 @@ docs/advise.md.";
 #[derive(Args)]
 pub(crate) struct AdviseArgs {
     /// A trace, as in `meed simulate`, or a scenario.
+    #[arg(value_parser = crate::args::input)]
     pub(crate) log: PathBuf,
     /// The figure that is to be as small as can be. Default: light.
     #[arg(long, value_name = "FIGURE")]

@@ -44,6 +44,13 @@ pub(crate) enum Command {
     /// Meed and of other schedulers.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::advise::EXAMPLES))]
     Advise(crate::advise::AdviseArgs),
+    /// Says whether scenarios, traces and a server's configuration are right, without running
+    /// anything.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::check::EXAMPLES))]
+    Check(crate::check::CheckArgs),
+    /// Writes a file to begin with: a scenario, or a server's configuration.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::init::EXAMPLES))]
+    Init(crate::init::InitArgs),
     /// Runs a recorded workload again: under other policies, on another cluster, beside the run as
     /// it was.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::replay::EXAMPLES))]
@@ -105,12 +112,18 @@ Examples:
   meed simulate jobs.csv --map tenant=team,submit=created,duration=took:min,memory=mem:GiB
   meed simulate cluster.toml --policy long-term --log run.jsonl.zst";
 
+/// A file to read; `-` is standard input.
+pub(crate) fn input(text: &str) -> Result<PathBuf, std::convert::Infallible> {
+    Ok(PathBuf::from(if text == "-" { "/dev/stdin" } else { text }))
+}
+
 /// What `--policy` takes, from the tables of orders and keys.
 fn policy_help() -> String {
     let orders: Vec<&str> = [STATIC].into_iter().chain(orders()).collect();
     format!(
         "A policy to run: {} or a [policies] name of the scenario, with `,key=value` to change its \
-         keys. May be given several times. Default: static (up to 50 tenants), fair, long-term",
+         keys; with NAME= before it the name that it is called. May be given several times. \
+         Default: static (up to 50 tenants), fair, long-term",
         orders.join(", ")
     )
 }
@@ -126,7 +139,8 @@ pub(crate) struct SimulateArgs {
     /// Scenario (TOML, docs/scenario.md), or a trace: .swf, .mwf, .tsv (SWIM), task_events*.csv
     /// (Google), .csv (Philly), a YARN ResourceManager's list of applications (JSON), .jsonl,
     /// sacct --parsable2, accounting logs of PBS and LSF, condor_history -jsonl, any table with
-    /// one job a row (--map); compressed or not.
+    /// one job a row (--map); compressed or not. `-` is standard input.
+    #[arg(value_parser = input)]
     pub(crate) scenario: PathBuf,
     #[arg(long, short, value_name = "POLICY", help = policy_help(), long_help = policy_keys())]
     pub(crate) policy: Vec<String>,
@@ -208,7 +222,8 @@ pub(crate) enum TraceCommand {
                                     --set trace.unfinished=drop\n  meed trace inspect jobs.csv \
                                     --map tenant=user,submit=start_time\n\n{EXIT_CODES}"))]
     Inspect {
-        /// Trace or scenario.
+        /// Trace or scenario; `-` is standard input.
+        #[arg(value_parser = input)]
         input: PathBuf,
         #[command(flatten)]
         options: TraceOptions,
@@ -222,7 +237,8 @@ pub(crate) enum TraceCommand {
                                     convert fb.tsv.xz fb.jsonl --set \
                                     trace.tenants=4\n\n{EXIT_CODES}"))]
     Convert {
-        /// Trace to read.
+        /// Trace to read; `-` is standard input.
+        #[arg(value_parser = input)]
         input: PathBuf,
         /// File to write; compressed when its name ends in .gz, .zst or .xz.
         output: PathBuf,

@@ -27,6 +27,7 @@ Examples:
 pub(crate) struct ExplainArgs {
     /// A log of `meed simulate --log` (docs/log.md), compressed or not, or the folder of a live
     /// world's journal.
+    #[arg(value_parser = crate::args::input)]
     log_file: PathBuf,
     /// The job that waits: its label, with its queue before it where several queues have such a
     /// job.

@@ -6,13 +6,17 @@ mod args;
 mod audit;
 mod bench;
 mod bench_mapreduce;
+mod check;
 mod columns;
 mod exit;
 mod explain;
 mod explain_all;
 mod explain_words;
+mod groups;
+mod init;
 mod kubernetes;
 mod log_file;
+mod named;
 mod output;
 mod replay;
 mod reproduce;
@@ -29,7 +33,7 @@ mod yarn;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use exit::Failure;
 
 fn main() -> ExitCode {
@@ -42,10 +46,16 @@ fn main() -> ExitCode {
         complete().complete();
     }
     refuse_large_files_by_an_error();
-    match Cli::try_parse().map_err(|error| exit::of_command_line(&error)).and_then(run) {
+    match parse().map_err(|error| exit::of_command_line(&error)).and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// The command line, with help in groups.
+fn parse() -> Result<Cli, clap::Error> {
+    let matches = groups::command().try_get_matches()?;
+    Cli::from_arg_matches(&matches)
 }
 
 /// A file that grows beyond the limit of its owner (`ulimit -f`) ends the program with SIGXFSZ
@@ -63,6 +73,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Simulate(args) => simulate::run(&args),
         Command::Advise(args) => advise::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Init(args) => init::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Explain(args) => explain::run(&args),

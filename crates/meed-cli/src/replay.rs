@@ -26,6 +26,7 @@ Examples:
 pub(crate) struct ReplayArgs {
     /// A log of `meed simulate --log` (docs/log.md), compressed or not, or the folder of a live
     /// world's journal.
+    #[arg(value_parser = crate::args::input)]
     log_file: PathBuf,
     /// Which run, where the log holds several: its number from 1, or its policy.
     #[arg(long, value_name = "N|POLICY")]

@@ -11,6 +11,7 @@ use meed_workload::OnBadLine;
 use crate::args::SimulateArgs;
 use crate::exit::Failure;
 use crate::log_file::LogFile;
+use crate::named::named;
 use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
 use crate::watch::Terminal;
 
@@ -28,7 +29,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     inputs.extend(args.weights.file());
     let mut files = guard(&outputs, &inputs)?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-    let sets = args.table.with(&args.sets)?;
+    let (given, mut changes) = named(&args.policy)?;
+    changes.extend(args.table.with(&args.sets)?);
+    let sets = changes;
     let sets = args.weights.before(sets, args.quiet, |sets| {
         let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
@@ -42,14 +45,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     if !args.quiet {
         scenario.warnings.iter().for_each(|warning| remark(warning));
         let tenants = scenario.tenant_count();
-        if args.policy.is_empty() && !scenario.is_mapreduce() && tenants > MOST_SPLIT {
+        if given.is_empty() && !scenario.is_mapreduce() && tenants > MOST_SPLIT {
             remark(&format!("{tenants} tenants: static is left out; --policy static runs it"));
         }
     }
-    let policies = match args.policy.is_empty() {
-        true => scenario.default_policies(),
-        false => args.policy.clone(),
-    };
+    let policies = if given.is_empty() { scenario.default_policies() } else { given };
     let shows_series = args.json.is_some() || args.report.is_some();
     let points = series_points(scenario.queue_count());
     if shows_series && points < SERIES_POINTS && args.series.is_none() && !args.quiet {

@@ -30,7 +30,8 @@ it. Values: a list; A..B step S; A..B log N (N values in equal ratios). See docs
 
 #[derive(Args)]
 pub(crate) struct SweepArgs {
-    /// Scenario (TOML, docs/scenario.md), or a trace.
+    /// Scenario (TOML, docs/scenario.md), or a trace; `-` is standard input.
+    #[arg(value_parser = crate::args::input)]
     pub(crate) scenario: PathBuf,
     /// A setting and its values, as in half_life=1h,6h,24h. Several make all combinations; the
     /// first varies slowest.
@@ -79,7 +80,9 @@ pub(crate) struct SweepArgs {
 pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
     let mut files = outputs(args)?;
     let on_bad_line = if args.strict { OnBadLine::Stop } else { OnBadLine::Skip };
-    let sets = args.weights.before(args.sets.clone(), args.quiet, |sets| {
+    let (policies, mut changes) = crate::named::named(&args.policy)?;
+    changes.extend(args.sets.iter().cloned());
+    let sets = args.weights.before(changes, args.quiet, |sets| {
         let scenario = Scenario::load_any(&args.scenario, sets, on_bad_line)?;
         Ok(scenario.queue_names().map(str::to_owned).collect())
     })?;
@@ -87,7 +90,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<(), Failure> {
         scenario: args.scenario.clone(),
         sets,
         over: args.over.clone(),
-        policies: args.policy.clone(),
+        policies,
         seeds: args.seeds,
         first_seed: args.seed,
         strict: args.strict,

@@ -584,7 +584,7 @@ fn command_lines_that_are_wrong() {
         (&["--set", "=1"], 3, "has an empty part in its key"),
         (&["--set", "polcy.order=fair"], 3, "did you mean `policy`?"),
         (&["--set", "cluster.node.0.capacity.slot.x=1"], 3, "a value, not a table"),
-        (&["--set", "cluster.node.0.capacity.a.b=1"], 3, "s.toml:4: expected a number"),
+        (&["--set", "cluster.node.0.capacity.a.b=1"], 3, "a.b=1: expected a number"),
         (&["--set", "queue=[1]"], 3, "expected a [[queue]] table"),
         (&["--set", "cluster=3"], 3, "expected a [cluster] table"),
         (&["--set", "job.0.submit=x"], 3, "job 0: submit:"),

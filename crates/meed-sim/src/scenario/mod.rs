@@ -18,6 +18,7 @@ mod policy;
 mod possible;
 mod queues;
 mod raw;
+mod read;
 mod set;
 mod trace;
 mod workloads;
@@ -35,7 +36,6 @@ pub use meed_config::policy::{SLOTS, STATIC};
 use meed_config::quantity::amounts as amounts_of;
 use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
-use meed_files::{FileError, Origin};
 use meed_workload::changed::Changed;
 use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
 use meed_workload::limits::AtLimit;
@@ -121,52 +121,6 @@ impl Plan {
 const DEFAULT_ATTEMPTS: u16 = 4;
 
 impl Scenario {
-    /// Reads the file, compressed or not, with `--set KEY=VALUE` changes applied before anything is
-    /// checked.
-    pub fn load(
-        path: &Path,
-        sets: &[String],
-        on_bad_line: OnBadLine,
-    ) -> Result<Scenario, LoadError> {
-        let file = path.display().to_string();
-        let place = Place { file: &file, text: "" };
-        let bytes = Origin::path(path).whole().map_err(|why| match why {
-            FileError::Io { source, .. } => LoadError::from(ScenarioError {
-                unreadable: true,
-                ..place.whole(format!("cannot be read: {source}"))
-            }),
-            damaged => TraceError::from(damaged).into(),
-        })?;
-        let text = String::from_utf8(bytes).map_err(|_| place.whole("is not text in UTF-8"))?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        Scenario::parse(&file, &text, folder, sets, on_bad_line)
-    }
-
-    /// Reads `text`; messages call it `file`, traces are looked for in `folder`.
-    pub fn parse(
-        file: &str,
-        text: &str,
-        folder: &Path,
-        sets: &[String],
-        on_bad_line: OnBadLine,
-    ) -> Result<Scenario, LoadError> {
-        let set::Changed { text, added } = set::apply(file, text, sets)?;
-        let place = Place { file, text: &text };
-        if text.trim().is_empty() {
-            return Err(place
-                .whole("is empty; a scenario needs at least [cluster], a queue and jobs")
-                .into());
-        }
-        let scenario = match mapreduce::is_mapreduce(&text) {
-            true => mapreduce::parse(file, text, &added)?,
-            false => {
-                let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
-                Scenario::of_raw(file, raw, text, &added, folder, on_bad_line)?
-            }
-        };
-        Ok(scenario)
-    }
-
     /// The parts of a change, `KEY=VALUE`.
     pub fn split_change(change: &str) -> Option<(&str, &str)> {
         set::split(change)

@@ -9,7 +9,7 @@ mod queues;
 
 use toml_edit::{DocumentMut, Item, Key, Value};
 
-use super::{Place, ScenarioError};
+use super::{LoadError, Place, Scenario, ScenarioError};
 use queues::Queues;
 
 /// A text with its changes.
@@ -54,6 +54,33 @@ pub(super) fn apply(file: &str, text: &str, sets: &[String]) -> Result<Changed, 
 /// Something wrong with a change.
 pub(super) fn of_set(set: &str, what: String) -> ScenarioError {
     ScenarioError { file: format!("--set {set}"), line: None, what, unreadable: false }
+}
+
+/// What is wrong with `sets`, as an error of the change that brings it: the first of which on
+/// something is wrong, found by halving. What is wrong without any is the file's. That a trace is
+/// not there yet is no error of the scenario.
+pub(super) fn blamed(
+    error: ScenarioError,
+    sets: &[String],
+    read: &dyn Fn(&[String]) -> Result<Scenario, LoadError>,
+) -> ScenarioError {
+    let wrong = |sets: &[String]| match read(sets) {
+        Err(LoadError::Scenario(error)) => Some(error),
+        _ => None,
+    };
+    if wrong(&[]).is_some() {
+        return error;
+    }
+    // All is well with the first `good` of them, and something is wrong with the first `bad`.
+    let (mut good, mut bad, mut found) = (0, sets.len(), error);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        match wrong(&sets[..middle]) {
+            None => good = middle,
+            Some(error) => (bad, found) = (middle, error),
+        }
+    }
+    of_set(&sets[good], found.what)
 }
 
 /// At the first `=` that stands in no quoted name.
@@ -196,5 +223,34 @@ mod tests {
             let error = apply("f", text, &[set.to_owned()]).expect_err(set);
             assert!(error.to_string().contains(expected), "{set}: {error}");
         }
+    }
+
+    #[test]
+    fn what_a_change_breaks_is_said_of_the_change() {
+        let text = "[cluster]\nresources = [\"cpu\"]\nnode = [{ capacity = { cpu = 1 } }]\n\
+                    [[queue]]\nname = \"a\"\n[[job]]\nqueue = \"a\"\nduration = 1\n\
+                    demand = { cpu = 1 }\n";
+        let parse = |text: &str, sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+            let read =
+                Scenario::parse("f", text, ".".as_ref(), &sets, meed_workload::OnBadLine::Stop);
+            read.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let good = ["policy.quantum=5", "queue.a.order=fair", "run.seed=1"];
+        assert_eq!(parse(text, &good), "");
+        for (wrong, expected) in [
+            ("policy.quantm=5", "unknown field `quantm`"),
+            ("queue.0.weight=abc", "queue `a`, weight: \"abc\" is not an amount"),
+            ("cluster.node.0.capacity.gpu=1", ""),
+        ] {
+            for place in 0..=good.len() {
+                let mut sets = good.to_vec();
+                sets.insert(place, wrong);
+                let told = parse(text, &sets);
+                assert!(told.starts_with(&format!("--set {wrong}: {expected}")), "{told}");
+            }
+        }
+        let told = parse(&text.replace("cpu = 1 }\n", "gpu = 1 }\n"), &good);
+        assert!(told.starts_with("f:") && !told.contains("--set"), "{told}");
     }
 }

@@ -1,0 +1,112 @@
+//! Help of `meed`: its commands in groups, by what they are for.
+
+use clap::{Command, CommandFactory};
+
+use crate::args::Cli;
+
+/// Each command stands in one of them.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Your log, your cluster",
+        &["simulate", "advise", "explain", "replay", "sweep", "trace", "allocate", "check", "init"],
+    ),
+    (
+        "A machine that is shared",
+        &[
+            "serve",
+            "submit",
+            "jobs",
+            "show",
+            "logs",
+            "cancel",
+            "hold",
+            "release",
+            "wait",
+            "queues",
+            "why",
+            "top",
+            "reload",
+            "token",
+            "dashboard",
+            "get",
+        ],
+    ),
+    ("A cluster that is shared", &["kubernetes"]),
+    ("Evidence, and this program", &["reproduce", "audit", "bench", "completions", "help"]),
+];
+const TEMPLATE: &str =
+    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+/// Where what a command does begins.
+const INDENT: usize = 15;
+
+/// The command line.
+pub(crate) fn command() -> Command {
+    let command = Cli::command();
+    let text = grouped(&command, width());
+    command.before_help(text).help_template(TEMPLATE)
+}
+
+fn width() -> usize {
+    let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    columns.clamp(40, 100)
+}
+
+fn grouped(command: &Command, width: usize) -> String {
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        text += &format!("{group}:\n");
+        for &name in names {
+            let about = match command.find_subcommand(name) {
+                Some(found) => found.get_about().map(ToString::to_string).unwrap_or_default(),
+                None if name == "help" => "Says how a command is used".to_owned(),
+                // Not in this build.
+                None => continue,
+            };
+            text += &wrapped(&format!("  {name}"), &about, width);
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned()
+}
+
+/// What a command does, in a column of its own.
+fn wrapped(name: &str, about: &str, width: usize) -> String {
+    let mut out = format!("{name:INDENT$}");
+    let mut used = INDENT;
+    for (number, word) in about.split_whitespace().enumerate() {
+        if number > 0 && used + 1 + word.chars().count() > width {
+            out += &format!("\n{:INDENT$}", "");
+            used = INDENT;
+        } else if number > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out += word;
+        used += word.chars().count();
+    }
+    out + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_command_stands_in_one_group() {
+        let command = Cli::command();
+        let listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let unique: BTreeSet<&str> = listed.iter().copied().collect();
+        assert_eq!(unique.len(), listed.len(), "{listed:?}");
+        let there: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let missing: Vec<_> = there.difference(&unique).filter(|name| **name != "help").collect();
+        assert!(missing.is_empty(), "{missing:?} in no group");
+    }
+
+    #[test]
+    fn a_long_sentence_keeps_to_its_column() {
+        let text = wrapped("  why", "Says why a job waits", 26);
+        assert_eq!(text, "  why          Says why a\n               job waits\n");
+    }
+}
