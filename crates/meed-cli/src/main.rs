@@ -16,6 +16,7 @@ mod log_file;
 mod output;
 mod replay;
 mod reproduce;
+mod rivals;
 #[cfg(target_os = "linux")]
 mod server;
 mod simulate;
@@ -64,6 +65,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Rivals(args) => rivals::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Trace(command) => trace::run(&command),
