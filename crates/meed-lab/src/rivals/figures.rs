@@ -126,16 +126,16 @@ impl Observation {
 
 /// A figure over loads and seeds.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Spread {
+pub struct Replicates {
     /// Each, in order of loads, then seeds.
     pub each: Vec<f64>,
 }
 
-impl Spread {
+impl Replicates {
     /// Of the figure in that row; nothing where a run has none.
-    pub(super) fn of(seen: &[Observation], row: usize) -> Option<Spread> {
+    pub(super) fn of(seen: &[Observation], row: usize) -> Option<Replicates> {
         let each: Option<Vec<f64>> = seen.iter().map(|one| one.figures[row]).collect();
-        each.filter(|each| !each.is_empty()).map(|each| Spread { each })
+        each.filter(|each| !each.is_empty()).map(|each| Replicates { each })
     }
 
     /// The mean.
@@ -150,7 +150,7 @@ impl Spread {
     }
 
     /// Whether each is better than the other's at the same load and seed.
-    pub fn beats(&self, other: &Spread, figure: &RivalFigure) -> bool {
+    pub fn beats(&self, other: &Replicates, figure: &RivalFigure) -> bool {
         let better = |(a, b): (&f64, &f64)| if figure.more { a > b } else { a < b };
         self.each.iter().zip(&other.each).all(better)
     }

@@ -1,5 +1,5 @@
-//! What other schedulers would do with one's own log (`meed rivals`): their orders beside Meed's, on
-//! one workload, under one placement.
+//! What other schedulers would do with one's own log (`meed rivals`): their orders beside Meed's,
+//! on one workload, under one placement.
 //!
 //! | module | what |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | [`figures`] | what is compared |
 //! | [`page`] | the comparison for people and programs |
 //!
-//! Invariants: a run depends on the log, its changes, the order, the load and the seed alone, not on
-//! threads. All orders meet the same jobs, nodes, placement and rule for what fits nowhere; only who
-//! is served differs. Cost: orders x loads x seeds simulations, on all cores.
+//! Invariants: a run depends on the log, its changes, the order, the load and the seed alone, not
+//! on threads. All orders meet the same jobs, nodes, placement and rule for what fits nowhere; only
+//! who is served differs. Cost: orders x loads x seeds simulations, on all cores.
 
 pub mod figures;
 pub mod page;
@@ -36,7 +36,7 @@ use meed_workload::OnBadLine;
 use rayon::prelude::*;
 
 use crate::sweep::SweepError;
-use figures::{FIGURES, Observation, Spread};
+use figures::{FIGURES, Observation, Replicates};
 use table::{Chosen, RIVALS};
 use teller::Teller;
 use windows::Windows;
@@ -97,11 +97,11 @@ pub struct Contest {
 }
 
 /// What became of one contender.
-pub struct Standing {
+pub struct Fared {
     /// Which.
     pub contender: Contender,
     /// By [`FIGURES`]: over loads and seeds.
-    pub figures: Vec<Option<Spread>>,
+    pub figures: Vec<Option<Replicates>>,
     /// Mean waits of tenants in seconds at the log's first load and seed: the smallest, quartiles,
     /// the largest.
     pub waits: Option<[f64; 5]>,
@@ -153,7 +153,7 @@ impl Contest {
         &self,
         threads: usize,
         done: &(dyn Fn(usize) + Sync),
-    ) -> Result<Vec<Standing>, SweepError> {
+    ) -> Result<Vec<Fared>, SweepError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|why| SweepError::Threads { threads, why: why.to_string() })?;
         let points: Vec<(usize, usize, u64)> = (0..self.contenders.len())
@@ -170,9 +170,9 @@ impl Contest {
             each.collect::<Result<Vec<_>, _>>()
         })?;
         let replicates = self.scenarios.len() * self.seeds.len();
-        let standing = |(contender, seen): (&Contender, &[Observation])| Standing {
+        let standing = |(contender, seen): (&Contender, &[Observation])| Fared {
             contender: contender.clone(),
-            figures: (0..FIGURES.len()).map(|at| Spread::of(seen, at)).collect(),
+            figures: (0..FIGURES.len()).map(|at| Replicates::of(seen, at)).collect(),
             waits: seen.first().and_then(|first| first.waits),
         };
         Ok(self.contenders.iter().zip(observed.chunks(replicates)).map(standing).collect())

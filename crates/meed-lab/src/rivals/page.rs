@@ -6,9 +6,9 @@ use meed_report::page::{
 };
 use serde_json::{Map, Value, json};
 
-use super::figures::{FIGURES, FigureUnit, RivalFigure, Spread};
+use super::figures::{FIGURES, FigureUnit, Replicates, RivalFigure};
 use super::windows::WINDOWS;
-use super::{Contest, Standing};
+use super::{Contest, Fared};
 
 /// What the first table shows.
 const SHOWN: [&str; 9] = [
@@ -45,7 +45,7 @@ const JUDGED: [&str; 16] = [
 
 /// The page: for the terminal, or with `charts` for a report. `notes` are what the input does not
 /// hold and was assumed.
-pub fn page(contest: &Contest, all: &[Standing], charts: bool, notes: &[String]) -> Page {
+pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) -> Page {
     let name = contest.log.file_name().map_or(contest.log.as_os_str(), |name| name);
     let mut sections = vec![overview(contest, all), beaten(all)];
     if charts {
@@ -59,15 +59,15 @@ pub fn page(contest: &Contest, all: &[Standing], charts: bool, notes: &[String])
 }
 
 /// The same as JSON (docs/rivals.md).
-pub fn to_json(contest: &Contest, all: &[Standing]) -> String {
-    let figure = |spread: &Option<Spread>| match spread {
+pub fn to_json(contest: &Contest, all: &[Fared]) -> String {
+    let figure = |spread: &Option<Replicates>| match spread {
         None => Value::Null,
         Some(spread) => {
             let (least, most) = spread.range();
             json!({ "mean": spread.mean(), "least": least, "most": most })
         }
     };
-    let standing = |one: &Standing| {
+    let standing = |one: &Fared| {
         let named = FIGURES.iter().zip(&one.figures);
         let figures: Map<String, Value> =
             named.map(|(row, spread)| (row.name.to_owned(), figure(spread))).collect();
@@ -93,7 +93,7 @@ fn lead(contest: &Contest) -> String {
     let loads: Vec<String> =
         contest.loads.iter().map(|load| (f64::from(*load) / 1000.0).to_string()).collect();
     format!(
-        "{} orders, the same jobs, nodes and placement for all; {} {} of the log's own load, {} {}.",
+        "{} orders, the same jobs, nodes and placement for all; {} {} the log's own load, {} {}.",
         contest.contenders.len(),
         loads.join(", "),
         if loads.len() == 1 { "time" } else { "times" },
@@ -109,8 +109,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(figure: &RivalFigure, row: usize, all: &[Standing]) -> Scale {
-        let means = all.iter().filter_map(|one| one.figures[row].as_ref()).map(Spread::mean);
+    fn of(figure: &RivalFigure, row: usize, all: &[Fared]) -> Scale {
+        let means = all.iter().filter_map(|one| one.figures[row].as_ref()).map(Replicates::mean);
         let most = means.fold(0.0, f64::max);
         let (divisor, unit) = match figure.unit {
             FigureUnit::Part => (0.01, "%"),
@@ -130,7 +130,7 @@ impl Scale {
         }
     }
 
-    fn cell(&self, spread: &Spread) -> Cell {
+    fn cell(&self, spread: &Replicates) -> Cell {
         let number = |value: f64| value / self.divisor;
         let (least, most) = spread.range();
         match spread.each.len() {
@@ -157,13 +157,13 @@ fn rows(names: &[&str]) -> Vec<(usize, &'static RivalFigure)> {
     names.iter().filter_map(|name| RivalFigure::find(name)).collect()
 }
 
-fn overview(contest: &Contest, all: &[Standing]) -> Section {
+fn overview(contest: &Contest, all: &[Fared]) -> Section {
     let shown = rows(&SHOWN);
     let scales: Vec<Scale> =
         shown.iter().map(|(row, figure)| Scale::of(figure, *row, all)).collect();
     let mut columns = vec!["order".to_owned()];
     columns.extend(shown.iter().zip(&scales).map(|((_, figure), scale)| scale.heading(figure)));
-    let cells = |one: &Standing| {
+    let cells = |one: &Fared| {
         let mut cells = vec![Cell::Text(one.contender.words.clone())];
         cells.extend(shown.iter().zip(&scales).map(|((row, _), scale)| {
             one.figures[*row].as_ref().map_or(Cell::Empty, |spread| scale.cell(spread))
@@ -187,15 +187,15 @@ const WORDS: &str = "Service gap: of tenants that wait at each hour of a window,
                      nothing, at a grain of an hour.";
 
 /// For each figure the best of Meed's long-term orders beside the best of the others.
-fn beaten(all: &[Standing]) -> Section {
-    let is_long_term = |one: &&Standing| {
+fn beaten(all: &[Fared]) -> Section {
+    let is_long_term = |one: &&Fared| {
         one.contender.rival.is_none() && one.contender.words.starts_with("long-term")
     };
     let row = |(at, figure): (usize, &'static RivalFigure)| {
         let best = |ours: bool| {
             let of = all.iter().filter(|one| is_long_term(one) == ours);
             let of = of.filter_map(|one| Some((one, one.figures[at].as_ref()?)));
-            let order = |a: &Spread, b: &Spread| match figure.more {
+            let order = |a: &Replicates, b: &Replicates| match figure.more {
                 true => b.mean().total_cmp(&a.mean()),
                 false => a.mean().total_cmp(&b.mean()),
             };
@@ -229,14 +229,14 @@ fn beaten(all: &[Standing]) -> Section {
     section("beaten", "Where long-term fairness is beaten", vec![Block::Table(table)])
 }
 
-fn gaps(all: &[Standing]) -> Section {
+fn gaps(all: &[Fared]) -> Section {
     let map = |title: &str, prefix: &str| {
         let at = |window: &str| RivalFigure::find(&format!("{prefix}{window}")).map(|(at, _)| at);
-        let of = |one: &Standing, window: &str| {
+        let of = |one: &Fared, window: &str| {
             let spread = at(window).and_then(|at| one.figures[at].as_ref());
             spread.map(|spread| spread.mean() * 100.0)
         };
-        let row = |one: &Standing| WINDOWS.iter().map(|(window, _)| of(one, window)).collect();
+        let row = |one: &Fared| WINDOWS.iter().map(|(window, _)| of(one, window)).collect();
         Block::Heat(HeatMap {
             title: title.to_owned(),
             caption: "Part of the cluster between who was served most and least of those that \
@@ -255,8 +255,8 @@ fn gaps(all: &[Standing]) -> Section {
     section("gaps", "Service gaps by window", blocks)
 }
 
-fn waits(all: &[Standing]) -> Section {
-    let row = |one: &Standing| {
+fn waits(all: &[Fared]) -> Section {
+    let row = |one: &Fared| {
         let five = one.waits?.map(|seconds| seconds / 3600.0);
         Some(SpreadRow { label: one.contender.words.clone(), five, reference: None })
     };
@@ -269,8 +269,8 @@ fn waits(all: &[Standing]) -> Section {
     section("waits", "Who waits", vec![Block::Spreads(chart)])
 }
 
-fn who(all: &[Standing]) -> Section {
-    let row = |one: &Standing| {
+fn who(all: &[Fared]) -> Section {
+    let row = |one: &Fared| {
         let chosen = one.contender.rival.as_ref()?;
         Some(vec![
             Cell::Text(one.contender.words.clone()),

@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_between_those_who_waited_all_the_time() {
-        // In core-hours. The second is counted by its weight of 2; the third did not wait at hour 1.
+        // In core-hours. The second counts by its weight of 2; the third did not wait at hour 1.
         let all = windows(
             3,
             &[

@@ -1,8 +1,8 @@
 //! `kai`: the time-based fair share of KAI-Scheduler.
 //!
 //! > each queue first min(deserved, request); the rest in rounds in proportion to
-//! > P = max(0, W + k * (W - U)),  W = weight / weights of who wants more, U = its part of the pool's
-//! > capacity x time over the window
+//! > P = max(0, W + k * (W - U)),  W = weight / weights of who wants more, U = its part of the
+//! > pool's capacity x time over the window
 //!
 //! Shares are whole units, what rounding leaves goes to the largest rests. Who holds less than his
 //! share comes before who does not, then who holds less. Use counts for a window, and then not at

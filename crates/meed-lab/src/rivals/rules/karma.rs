@@ -2,8 +2,8 @@
 //!
 //! > g = alpha * f guaranteed, f the fair share; P = pool - sum of g shared
 //! > each quantum: c += P / n for all; what is above g costs a credit a unit, what is left below g
-//! > earns one where others take it, the poorest donor first; where not all can have what they want,
-//! > the richest borrower first
+//! > earns one where others take it, the poorest donor first; where not all can have what they
+//! > want, the richest borrower first
 //!
 //! Amounts are real numbers instead of slices, which comes to the same up to a slice. Credits may
 //! fall below zero: that is to start with so many that nobody runs out, as the paper advises; only
@@ -11,8 +11,8 @@
 //!
 //! Karma takes back from one quantum to the next what it has given. Here tasks run to their end: a
 //! quantum's grants are quotas, and credits are settled by what was really used, so that nobody
-//! pays for what others still hold. Weights are ours: a unit of a tenant of weight w costs and earns
-//! the mean weight over w.
+//! pays for what others still hold. Weights are ours: a unit of a tenant of weight w costs and
+//! earns the mean weight over w.
 //!
 //! Source: the paper, by our notes; the authors' code has no licence and was not used.
 

@@ -8,8 +8,8 @@
 //! Not here: where something ends before the next sampling its penalty goes with it; in Kueue the
 //! history it has left stays. Order by priority comes after usage and is not modelled.
 //!
-//! Source: `pkg/util/admissionfairsharing`, `pkg/cache/queue/afs`. The default half-life of Kueue is
-//! 0, which turns the feature off; 7 days stand here.
+//! Source: `pkg/util/admissionfairsharing`, `pkg/cache/queue/afs`. The default half-life of Kueue
+//! is 0, which turns the feature off; 7 days stand here.
 
 use meed::Rank;
 

@@ -6,12 +6,12 @@
 //! > stt / (compensation * ltt), and all stt follow anew
 //! > a job's priority: stt / (jobs of the user ahead of it + 1), the largest first
 //!
-//! So a user is served in proportion to stt, which falls with his usage and rises with the square of
-//! his shares. Who has no jobs counts in no sum; what he would have is told, for when he comes.
+//! So a user is served in proportion to stt, which falls with his usage and rises with the square
+//! of his shares. Who has no jobs counts in no sum; what he would have is told, for when he comes.
 //!
-//! Source: `source/libs/sched/sgeee.c` (`sge_calc_node_targets`, `sge_sort_pending_job_nodes`). Jobs
-//! ahead are counted there; here what the user holds counts, in natural units, so wide jobs count
-//! as many. In a tree each level compensates by itself.
+//! Source: `source/libs/sched/sgeee.c` (`sge_calc_node_targets`, `sge_sort_pending_job_nodes`).
+//! Jobs ahead are counted there; here what the user holds counts, in natural units, so wide jobs
+//! count as many. In a tree each level compensates by itself.
 
 use std::num::NonZeroU32;
 

@@ -381,7 +381,8 @@ proptest! {
         let b = libm::exp2(-seconds / half_life);
         let average = |i: usize, start: f64| -> f64 {
             let n = history.len();
-            let parts = (0..n).map(|k| history[k][i].0 * (1.0 - b) * libm::pow(b, (n - 1 - k) as f64));
+            let old = |k: usize| libm::pow(b, (n - 1 - k) as f64);
+            let parts = (0..n).map(|k| history[k][i].0 * (1.0 - b) * old(k));
             start * libm::pow(b, n as f64) + parts.sum::<f64>()
         };
         // The floor is left out where it would have mattered: nobody falls below a half.
@@ -500,7 +501,8 @@ proptest! {
                 both.iter().zip(&mut got).for_each(|(rule, ranks)| rule.ranks(&seen, ranks));
                 for (one, other) in got[0].iter().zip(&got[1]) {
                     let amounts = [one.amount, other.amount].map(|amount| amount as f64);
-                    prop_assert!(near(amounts[0], amounts[1], 1e-6) || amounts[0].max(amounts[1]) < 9.0,
+                    let few = amounts[0].max(amounts[1]) < 9.0;
+                    prop_assert!(few || near(amounts[0], amounts[1], 1e-6),
                         "{}: {one:?} {other:?}", rival.name);
                     prop_assert!(one.quota.abs_diff(other.quota) <= 1001, "{}", rival.name);
                     let per = [one.per, other.per].map(|per| f64::from(per.get()));
@@ -515,7 +517,8 @@ proptest! {
     fn karma_levels_what_bursty_tenants_get(seed in 0u64..1000) {
         let mut state = seed.wrapping_mul(6_364_136_223_846_793_005) | 1;
         let mut draw = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let next: u64 = state.wrapping_mul(6_364_136_223_846_793_005);
+            state = next.wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as f64 / (1u64 << 31) as f64
         };
         // Equal demand on average: one tenant's in bursts ten times as large and a tenth as often.
@@ -524,9 +527,8 @@ proptest! {
         for _ in 0..1500 {
             let demands: Vec<f64> =
                 rare.iter().map(|&n| if draw() * n < 1.0 { 12.0 * n } else { 0.0 }).collect();
-            let tenants = |amounts: &[f64]| -> Vec<Tenant> {
-                amounts.iter().map(|&amount| Tenant { guaranteed: 5.0, amount, price: 1.0 }).collect()
-            };
+            let tenant = |&amount: &f64| Tenant { guaranteed: 5.0, amount, price: 1.0 };
+            let tenants = |all: &[f64]| -> Vec<Tenant> { all.iter().map(tenant).collect() };
             let grants = grant(100.0, &credits, &tenants(&demands));
             settle(100.0, &mut credits, &tenants(&grants));
             let all: Vec<(f64, f64)> = demands.iter().map(|&demand| (1.0, demand)).collect();
@@ -538,7 +540,8 @@ proptest! {
             let most = sums.iter().copied().fold(0.0, f64::max);
             sums.iter().copied().fold(f64::INFINITY, f64::min) / most
         };
-        prop_assert!(spread(&karma) > 1.5 * spread(&plain), "{} {}", spread(&karma), spread(&plain));
+        let (karma, plain) = (spread(&karma), spread(&plain));
+        prop_assert!(karma > 1.5 * plain, "{karma} {plain}");
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! > each session: U <- U * 2^(-dt / half-life) + held * dt;  order: U, least first
 //!
-//! Differences below a resource-second do not count; among those the one that runs less comes first,
-//! and this alone moves within a session. There are no weights.
+//! Differences below a resource-second do not count; among those the one that runs less comes
+//! first, and this alone moves within a session. There are no weights.
 //!
 //! Source: issue 5160 and pull request 5161 as our notes tell them; the code is in no release that
 //! was read here. What runs is told as the amount that is held.
