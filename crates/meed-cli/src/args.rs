@@ -44,8 +44,8 @@ pub(crate) enum Command {
     /// Meed and of other schedulers.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::advise::EXAMPLES))]
     Advise(crate::advise::AdviseArgs),
-    /// Runs a log under the orders of other schedulers (Slurm, HTCondor, PBS, Kueue, KAI and others)
-    /// beside Meed's, and says who fares better under which.
+    /// Runs a log under the orders of other schedulers (Slurm, HTCondor, PBS, Kueue, KAI and
+    /// others) beside Meed's, and says who fares better under which.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::rivals::EXAMPLES))]
     Rivals(crate::rivals::RivalsArgs),
     /// Runs a recorded workload again: under other policies, on another cluster, beside the run as

@@ -24,6 +24,8 @@ enum From {
     MeanGap(usize),
     /// Largest gap of the same.
     WorstGap(usize),
+    /// How many windows of the same two tenants or more waited through.
+    Windows(usize),
     /// Longest time without service.
     Unserved,
     /// A column of a sweep.
@@ -62,7 +64,7 @@ const fn more(
 use FigureUnit::{Number, Part, Seconds};
 
 /// All of them.
-pub const FIGURES: [RivalFigure; 22] = [
+pub const FIGURES: [RivalFigure; 25] = [
     row("gap_1h", "mean service gap, 1 h", Part, From::MeanGap(0)),
     row("gap_6h", "mean service gap, 6 h", Part, From::MeanGap(1)),
     row("gap_1d", "mean service gap, 1 d", Part, From::MeanGap(2)),
@@ -73,6 +75,9 @@ pub const FIGURES: [RivalFigure; 22] = [
     row("worst_gap_1d", "worst service gap, 1 d", Part, From::WorstGap(2)),
     row("worst_gap_7d", "worst service gap, 7 d", Part, From::WorstGap(3)),
     row("worst_gap_30d", "worst service gap, 30 d", Part, From::WorstGap(4)),
+    row("windows_1d", "windows of 1 d", Number, From::Windows(2)),
+    row("windows_7d", "windows of 7 d", Number, From::Windows(3)),
+    row("windows_30d", "windows of 30 d", Number, From::Windows(4)),
     row("unserved_s", "longest wait without service", Seconds, From::Unserved),
     more("rho_min", "least rho", Number, From::Column("rho_min")),
     row("tenants_below", "tenants below their share", Number, From::Column("tenants_below")),
@@ -97,6 +102,9 @@ impl RivalFigure {
         match self.from {
             From::MeanGap(row) => windows.gap(WINDOWS[row].1).map(|gap| gap.mean),
             From::WorstGap(row) => windows.gap(WINDOWS[row].1).map(|gap| gap.worst),
+            From::Windows(row) => {
+                Some(windows.gap(WINDOWS[row].1).map_or(0.0, |gap| gap.windows as f64))
+            }
             From::Unserved => Some(windows.unserved()),
             From::Column(name) => results::figure(run, name),
             From::Used => run.utilization.get(&run.measured).copied(),
@@ -149,9 +157,12 @@ impl Replicates {
         (least, self.each.iter().copied().fold(f64::NEG_INFINITY, f64::max))
     }
 
-    /// Whether each is better than the other's at the same load and seed.
+    /// Whether each is better than the other's at the same load and seed, by more than a hundredth.
     pub fn beats(&self, other: &Replicates, figure: &RivalFigure) -> bool {
-        let better = |(a, b): (&f64, &f64)| if figure.more { a > b } else { a < b };
+        let better = |(a, b): (&f64, &f64)| {
+            let better = if figure.more { a > b } else { a < b };
+            better && (a - b).abs() > 0.01 * a.abs().max(b.abs())
+        };
         self.each.iter().zip(&other.each).all(better)
     }
 }

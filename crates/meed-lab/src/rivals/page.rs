@@ -93,12 +93,11 @@ fn lead(contest: &Contest) -> String {
     let loads: Vec<String> =
         contest.loads.iter().map(|load| (f64::from(*load) / 1000.0).to_string()).collect();
     format!(
-        "{} orders, the same jobs, nodes and placement for all; {} {} the log's own load, {} {}.",
+        "{} orders; the same jobs, nodes and placement for all. Load (the log's own is 1): {}. \
+         Seeds: {}.",
         contest.contenders.len(),
         loads.join(", "),
-        if loads.len() == 1 { "time" } else { "times" },
         contest.seeds.len(),
-        if contest.seeds.len() == 1 { "seed" } else { "seeds" },
     )
 }
 
@@ -221,7 +220,7 @@ fn beaten(all: &[Fared]) -> Section {
     let table = Table {
         caption:
             "The best of Meed's long-term orders beside the best of all others. Beaten: worse \
-                  at each load and seed."
+                  by more than a hundredth, at each load and seed."
                 .to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows(&JUDGED).into_iter().filter_map(row).collect(),

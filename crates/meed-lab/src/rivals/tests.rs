@@ -157,9 +157,9 @@ fn every_rival_serves_who_has_used_less() {
     let contest = Contest::prepare(&request(path)).unwrap();
     let standings = contest.run(2, &|_| ()).unwrap();
     assert_eq!(standings.len(), super::OWN.len() + RIVALS.len());
-    let (unserved, _) = super::figures::RivalFigure::find("mean_job_s").unwrap();
+    let (job_time, _) = super::figures::RivalFigure::find("mean_job_s").unwrap();
     for one in &standings {
-        let figure = one.figures[unserved].as_ref().expect("jobs end").mean();
+        let figure = one.figures[job_time].as_ref().expect("jobs end").mean();
         assert!(figure > 0.0, "{}", one.contender.words);
     }
     let page = page::page(&contest, &standings, true, &[]);
