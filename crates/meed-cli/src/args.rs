@@ -51,6 +51,10 @@ pub(crate) enum Command {
     /// Writes a file to begin with: a scenario, or a server's configuration.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::init::EXAMPLES))]
     Init(crate::init::InitArgs),
+    /// Runs a log under the orders of other schedulers (Slurm, HTCondor, PBS, Kueue, KAI and
+    /// others) beside Meed's, and says who fares better under which.
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::rivals::EXAMPLES))]
+    Rivals(crate::rivals::RivalsArgs),
     /// Runs a recorded workload again: under other policies, on another cluster, beside the run as
     /// it was.
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", crate::replay::EXAMPLES))]

@@ -187,6 +187,7 @@ impl Workload {
             series_points: 0,
             keep_jobs: false,
             looks: Default::default(),
+            attendant: None,
             log: meed_sim::log::Log::off(),
         };
         let started = Instant::now();

@@ -8,7 +8,10 @@ use crate::args::Cli;
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Your log, your cluster",
-        &["simulate", "advise", "explain", "replay", "sweep", "trace", "allocate", "check", "init"],
+        &[
+            "simulate", "advise", "rivals", "explain", "replay", "sweep", "trace", "allocate",
+            "check", "init",
+        ],
     ),
     (
         "A machine that is shared",

@@ -20,6 +20,7 @@ mod named;
 mod output;
 mod replay;
 mod reproduce;
+mod rivals;
 #[cfg(target_os = "linux")]
 mod server;
 mod simulate;
@@ -76,6 +77,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Check(args) => check::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Rivals(args) => rivals::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Trace(command) => trace::run(&command),

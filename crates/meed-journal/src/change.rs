@@ -1,6 +1,6 @@
 //! Changes of the cluster, the queue tree and the policies; the clock, and marks.
 
-use meed::{Labels, QueueChange, ResourceKinds, Time};
+use meed::{Labels, QueueChange, Rank, ResourceKinds, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::exact::is_usual;
@@ -89,6 +89,9 @@ pub struct QueueChanged {
         skip_serializing_if = "Option::is_none"
     )]
     pub max: Option<Option<Amounts>>,
+    /// Where it stands from now on, for a parent that is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<Rank>,
 }
 
 impl QueueChanged {
@@ -101,6 +104,7 @@ impl QueueChanged {
             weight: change.weight,
             min: change.min.as_ref().map(|bound| bound.as_ref().map(min)),
             max: change.max.as_ref().map(|bound| bound.as_ref().map(max)),
+            rank: change.rank,
         }
     }
 
@@ -118,6 +122,7 @@ impl QueueChanged {
             weight: self.weight,
             min: min.transpose().map_err(|why| format!("min: {why}"))?,
             max: max.transpose().map_err(|why| format!("max: {why}"))?,
+            rank: self.rank,
         })
     }
 }

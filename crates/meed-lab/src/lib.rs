@@ -5,6 +5,7 @@
 //! | [`advise`] | Which memory serves my aims, on my log? |
 //! | [`audit`] | Which properties of the papers' Table 2 hold, under which policy? |
 //! | [`reproduce`] | Do the papers' tables and figures come out? |
+//! | [`rivals`] | What would other schedulers do with my log? |
 //! | [`sweep`] | How do the results depend on a setting? |
 //!
 //! An experiment decides nothing and measures nothing itself: it makes scenarios, lets `meed-sim`
@@ -14,4 +15,5 @@
 pub mod advise;
 pub mod audit;
 pub mod reproduce;
+pub mod rivals;
 pub mod sweep;

@@ -205,6 +205,7 @@ pub(crate) fn setup_of<'a>(
         series_points: 0,
         keep_jobs: false,
         looks: Looks::default(),
+        attendant: None,
         log: Log::off(),
     }
 }
@@ -212,18 +213,18 @@ pub(crate) fn setup_of<'a>(
 impl Scenario {
     /// What a run under the policy `words` starts from, without samples and log: for callers of
     /// [`run_one`] that run many variants of one scenario.
-    pub fn setup(&self, words: &str, seed: u64) -> Result<WorldSetup<'static>, SimulateError> {
+    pub fn setup<'a>(&self, words: &str, seed: u64) -> Result<WorldSetup<'a>, SimulateError> {
         self.has_jobs()?;
         self.setup_with(words, seed, self.source(seed, OnBadLine::Skip)?)
     }
 
     /// The same with jobs from elsewhere: their queues are names of leaves of this scenario.
-    pub fn setup_with(
+    pub fn setup_with<'a>(
         &self,
         words: &str,
         seed: u64,
         source: Box<dyn JobSource + Send>,
-    ) -> Result<WorldSetup<'static>, SimulateError> {
+    ) -> Result<WorldSetup<'a>, SimulateError> {
         self.has_jobs()?;
         Ok(setup_of(self, self.plan(words)?, seed, source))
     }

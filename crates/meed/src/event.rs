@@ -35,7 +35,7 @@ pub enum Event<'a> {
     NodeUsedByOthers(NodeId, Resources),
     /// A queue is added below an existing one. Effect: [`Effect::Queue`].
     QueueAdded(QueueSpec),
-    /// A queue's weight or bounds change.
+    /// A queue's weight or bounds change, or where it stands among its siblings.
     QueueChanged(QueueId, QueueChange),
     /// A queue takes no new jobs; it disappears, share and all, when its last job has ended.
     QueueRemoved(QueueId),

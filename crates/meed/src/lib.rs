@@ -89,7 +89,7 @@ pub use resources::{MAX_AMOUNT, MAX_KINDS, ResourceKinds, Resources, Unit};
 pub use slab::Handle;
 pub use spec::{
     AllocationId, AllocationMark, Config, Infeasible, JobId, JobSpec, JobTag, MAX_WEIGHT, NodeId,
-    NodeRow, NodeSpec, QueueChange, QueueId, QueueSpec, TaskGroup, Weight,
+    NodeRow, NodeSpec, QueueChange, QueueId, QueueSpec, Rank, TaskGroup, Weight,
 };
 pub use state::{STATE_VERSION, State, StateError};
 pub use time::{MAX_MICROS, MICROS_PER_S, Span, Time};

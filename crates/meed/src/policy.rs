@@ -21,6 +21,9 @@ pub enum Measure {
     Allocation,
     /// What it has used so far, as its memory keeps it.
     Usage,
+    /// What somebody outside says ([`crate::Rank`]): for rules that recompute priorities now and
+    /// then, and are not this engine's own.
+    Told,
 }
 
 /// In what the keys of a measure are told to people, per weight 1.
@@ -72,6 +75,9 @@ impl Measure {
                     "t_wait",
                 ],
             },
+            Measure::Told => {
+                &MeasureInfo { unit: KeyUnit::Number, keeps_usage: false, reads: &["resource"] }
+            }
         }
     }
 }
@@ -303,6 +309,12 @@ pub const PRESETS: &[Preset] = &[
         placement: "best-fit",
         ..Preset::of(Measure::Usage)
     },
+    Preset {
+        name: "told",
+        about: "by ranks that are told from outside; by declaration until then",
+        key: "the rank that it was told",
+        ..Preset::of(Measure::Told)
+    },
 ];
 
 impl Preset {
@@ -405,7 +417,9 @@ impl Policy {
         };
         let guard = (self.t_wait.is_some() && !self.measure.info().keeps_usage)
             .then(|| "t_wait guards against starvation under long-term only".to_owned());
-        let problem = memory.or(scalar).or(discount).or(interval).or(guard);
+        let told = (self.measure == Measure::Told && self.scalar == Scalar::Dominant)
+            .then(|| "a rank that is told counts one resource or prices".to_owned());
+        let problem = memory.or(scalar).or(discount).or(interval).or(guard).or(told);
         let problem = problem.or_else(|| self.problem_per_server());
         problem.or_else(|| self.problem_without_holds()).or_else(|| self.problem_with_reclaim())
     }

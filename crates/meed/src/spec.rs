@@ -1,5 +1,7 @@
 //! What the engine is told at the start and in events: nodes, queues, jobs.
 
+use std::num::NonZeroU32;
+
 use crate::constraints::{Constraints, Labels};
 use crate::gang::Gang;
 use crate::policy::Policy;
@@ -209,4 +211,41 @@ pub struct QueueChange {
     pub min: Option<Option<Resources>>,
     /// New maximum; `Some(None)` removes it.
     pub max: Option<Option<Resources>>,
+    /// Where it stands from now on, for a parent that orders by
+    /// [`Measure::Told`](crate::Measure::Told).
+    pub rank: Option<Rank>,
+}
+
+/// Where a child stands among its siblings, told from outside
+/// ([`Measure::Told`](crate::Measure::Told)): who holds less than `quota` comes before who does
+/// not, and among those the smallest `(amount + step x held) / per` is served; ties by declaration.
+///
+/// With `step` 0 it is a plain rank, which nothing but the next word moves. With a `step` it rises
+/// by what the child starts, so that a word serves for more than one start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct Rank {
+    /// What it stands at while it holds nothing.
+    pub amount: u64,
+    /// How much each smallest unit that it holds adds.
+    pub step: u32,
+    /// What that is divided by.
+    pub per: NonZeroU32,
+    /// In smallest units; `u64::MAX` for none.
+    pub quota: u64,
+}
+
+impl Default for Rank {
+    /// What nothing was told of: first, and by declaration among its like.
+    fn default() -> Rank {
+        Rank::at(0)
+    }
+}
+
+impl Rank {
+    /// A plain rank.
+    pub const fn at(amount: u64) -> Rank {
+        Rank { amount, step: 0, per: NonZeroU32::MIN, quota: u64::MAX }
+    }
 }

@@ -21,6 +21,7 @@ use crate::constraints::{Constraints, Labels};
 use crate::error::ConfigError;
 use crate::policy::Policy;
 use crate::resources::Unit;
+use crate::spec::Rank;
 use crate::time::{Span, Time};
 
 /// The version of [`State`] that this engine writes, and the only one that it reads.
@@ -222,6 +223,9 @@ pub struct StandingState {
     /// What it was topped up with as a newcomer, in parts of the pool, where dominant shares are
     /// compared.
     pub pseudo: u128,
+    /// What was told of where it stands.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub rank: Option<Rank>,
 }
 
 /// A leaf's fairness integrals, as offsets of lines: the value at t is offset + slope x t. Slopes
@@ -611,7 +615,22 @@ mod rows {
             }
         };
     }
-    row!(StandingState { since, straddles, known, ledgers, pseudo });
+    /// Few are told where they stand: without a rank the row ends before it.
+    impl Serialize for StandingState {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let StandingState { since, straddles, known, ledgers, pseudo, rank } = self;
+            let mut row = to.serialize_tuple(5 + usize::from(rank.is_some()))?;
+            row.serialize_element(since)?;
+            row.serialize_element(straddles)?;
+            row.serialize_element(known)?;
+            row.serialize_element(ledgers)?;
+            row.serialize_element(pseudo)?;
+            if let Some(rank) = rank {
+                row.serialize_element(rank)?;
+            }
+            row.end()
+        }
+    }
     row!(MeterState {
         usage,
         entitled,

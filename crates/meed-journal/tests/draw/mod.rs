@@ -240,8 +240,10 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
             of_share,
         },
     );
-    let changed = (name(), of(0u64..9999), of(of(amounts())), of(of(amounts())))
-        .prop_map(|(name, weight, min, max)| QueueChanged { name, weight, min, max });
+    let rank = (any::<u64>(), any::<u32>(), any::<std::num::NonZeroU32>(), any::<u64>())
+        .prop_map(|(amount, step, per, quota)| meed::Rank { amount, step, per, quota });
+    let changed = (name(), of(0u64..9999), of(of(amounts())), of(of(amounts())), of(rank))
+        .prop_map(|(name, weight, min, max, rank)| QueueChanged { name, weight, min, max, rank });
     prop_oneof![
         node().prop_map(|node| Fact::NodeJoins(Box::new(node))),
         mark().prop_map(Fact::NodeLeaves),

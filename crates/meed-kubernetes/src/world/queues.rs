@@ -201,8 +201,12 @@ impl World {
             let added = self.driver.queue_added(now, spec.clone(), Default::default());
             return added.map(|_| (spec, None)).map_err(|why| why.to_string());
         };
-        let change =
-            QueueChange { weight: Some(spec.weight), min: Some(spec.min), max: Some(spec.max) };
+        let change = QueueChange {
+            weight: Some(spec.weight),
+            min: Some(spec.min),
+            max: Some(spec.max),
+            rank: None,
+        };
         self.driver.queue_changed(now, id, change).map_err(|why| why.to_string())?;
         let is_other = *self.driver.engine().policy(id) != spec.policy;
         let remark = is_other.then(|| {

@@ -153,7 +153,7 @@ fn candidates(named: &[String]) -> Result<Vec<String>, SweepError> {
 }
 
 /// `own` times `factor`, both in thousandths, as `run.load` takes it.
-fn scaled(own: Load, factor: u32) -> Result<String, SweepError> {
+pub(crate) fn scaled(own: Load, factor: u32) -> Result<String, SweepError> {
     let product = u64::from(own.thousandths()) * u64::from(factor) / 1000;
     let load = u32::try_from(product).ok().and_then(Load::from_thousandths);
     let load = load.ok_or_else(|| {

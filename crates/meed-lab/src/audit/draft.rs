@@ -281,6 +281,7 @@ impl Draft {
             series_points: 0,
             keep_jobs: false,
             looks: Default::default(),
+            attendant: None,
             log,
         })
     }

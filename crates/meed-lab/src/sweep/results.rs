@@ -123,6 +123,12 @@ pub(super) fn measure(run: &RunRecord, resources: &[String]) -> Vec<String> {
     measured.chain(used).map(cell).collect()
 }
 
+/// The column of that name, of one run.
+pub(crate) fn figure(run: &RunRecord, name: &str) -> Option<f64> {
+    let column = COLUMNS.iter().find(|column| column.name == name)?;
+    (column.of)(run).filter(|value| value.is_finite())
+}
+
 fn cell(value: Option<f64>) -> String {
     // No -0: nothing is lost or gained by it.
     value.filter(|value| value.is_finite()).map_or(String::new(), |value| (value + 0.0).to_string())

@@ -76,7 +76,7 @@ impl World {
                 false => verbs.push(Verb::Queue(Box::new(spec.clone()), own_keys(&settings, spec))),
                 true => {
                     let (weight, min, max) = (Some(spec.weight), Some(spec.min), Some(spec.max));
-                    let change = QueueChange { weight, min, max };
+                    let change = QueueChange { weight, min, max, rank: None };
                     verbs.push(Verb::QueueChanged(spec.name.clone(), change));
                 }
             }

@@ -207,6 +207,7 @@ impl Recording {
             series_points,
             keep_jobs: false,
             looks: Looks { overtaken: true, ..Looks::default() },
+            attendant: None,
             log,
         })
     }

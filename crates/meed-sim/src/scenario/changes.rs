@@ -123,6 +123,7 @@ fn change(
             weight: queue.weight.as_ref().map(weight).transpose()?,
             min: bound(&queue.min, 0)?,
             max: bound(&queue.max, meed::MAX_AMOUNT)?,
+            rank: None,
         };
         found.push(vec![Change::Queue(queue.name.clone(), change)]);
     }

@@ -10,6 +10,7 @@
 //! engine.
 
 mod arrivals;
+mod attend;
 mod changes;
 mod delays;
 mod desk;
@@ -25,6 +26,7 @@ mod setup;
 mod stops;
 mod wheel;
 
+pub use attend::Attendant;
 pub use changes::{Change, TimedChange};
 pub use delays::Delays;
 pub(crate) use desk::Desk;
@@ -208,6 +210,7 @@ pub(crate) struct World<'a, D: Desk<'a>> {
     stop: StopAt,
     strict: bool,
     sampler: Option<Sampler>,
+    attendant: Option<&'a mut dyn Attendant>,
     log: SharedLog<'a>,
     notes: Notes,
     stops: Stops,
@@ -257,6 +260,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
                 break;
             }
             self.sample_until(at);
+            self.attend(at)?;
             self.now = at;
             self.instant()?;
             if self.notes.looks()
@@ -462,6 +466,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
     fn finish(mut self) -> Result<Finished<D>, RunError> {
         let end = self.now.max(if self.stop.hold { self.stop.at } else { Time::ZERO });
         self.sample_until(end);
+        self.attend(end)?;
         if let Some(sampler) = &mut self.sampler {
             sampler.last(end, &mut self.desk);
         }

@@ -5,6 +5,7 @@ use meed_driver::{Driver, Sampler};
 use meed_workload::JobSource;
 
 use super::arrivals::Arrivals;
+use super::attend::Attendant;
 use super::desk::{Desk, OneDriver};
 use super::notes::{Looks, Notes};
 use super::partition::Partition;
@@ -61,6 +62,8 @@ pub struct WorldSetup<'a> {
     pub keep_jobs: bool,
     /// What else is noted.
     pub looks: Looks,
+    /// Who looks on, and may tell ranks; of a run that is not split among its tenants.
+    pub attendant: Option<&'a mut dyn Attendant>,
     /// Where to log.
     pub log: Log<'a>,
 }
@@ -107,6 +110,7 @@ impl<'a> WorldSetup<'a> {
             series_points: 0,
             keep_jobs: false,
             looks: Looks::default(),
+            attendant: None,
             log: Log::off(),
         }
     }
@@ -153,6 +157,7 @@ impl<'a, D: Desk<'a>> World<'a, D> {
             partitioned: setup.partitioned,
             strict: setup.strict,
             sampler,
+            attendant: setup.attendant.filter(|_| !setup.partitioned),
             log,
             notes,
             script: None,

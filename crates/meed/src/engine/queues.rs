@@ -6,7 +6,7 @@ use crate::error::{ConfigError, Rejected};
 use crate::event::Effect;
 use crate::policy::Policy;
 use crate::resources::Resources;
-use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueRow, QueueSpec, Weight};
+use crate::spec::{MAX_WEIGHT, QueueChange, QueueId, QueueRow, QueueSpec, Rank, Weight};
 
 impl Engine {
     /// The live queue called `name`.
@@ -179,6 +179,10 @@ impl Engine {
         change: QueueChange,
     ) -> Result<Effect, Rejected> {
         let id = self.live_queue(id)?;
+        if let QueueChange { weight: None, min: None, max: None, rank: Some(rank) } = change {
+            self.rank_told(id, rank);
+            return Ok(Effect::None);
+        }
         let queue = &self.tree[id];
         let min = change.min.unwrap_or(queue.min());
         let max = change.max.unwrap_or(queue.max().copied());
@@ -193,12 +197,22 @@ impl Engine {
             return Err(error.into());
         }
         self.tree.set_weight(id, weight);
+        if let Some(rank) = change.rank {
+            self.rank_told(id, rank);
+        }
         self.ready.below_maximum(id);
         self.note_filled(id);
         self.touch_all_holds();
         self.queues_changed();
         self.wake();
         Ok(Effect::None)
+    }
+
+    /// Its key may rise or fall; nobody's share changes, and nobody fits better than before.
+    fn rank_told(&mut self, id: QueueRow, rank: Rank) {
+        self.books.set_rank(id, rank);
+        self.rekey(id);
+        self.touch_all_holds();
     }
 
     pub(super) fn queue_removed(&mut self, id: QueueId) -> Result<Effect, Rejected> {

@@ -44,6 +44,8 @@ impl Standing {
             known: state.known,
             ledgers,
             pseudo: if same { carried(state.pseudo) } else { 0 },
+            // Another word may come late; until then this one holds, also where it is not read.
+            rank: state.rank,
         }
     }
 

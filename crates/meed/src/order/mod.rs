@@ -15,6 +15,8 @@
 //! alone would be served too late. [`heap::Heap::certifies`] asserts it at each look in builds with
 //! assertions. A measure that fades with time cannot be compared as it is: find what all children
 //! share of the fading and leave it out, as `ledger::clock` does.
+//! A rule for which there is no such thing is no measure: it is computed outside, and told
+//! (`told`).
 //!
 //! To add a measure: a variant of `Measure` with its row in `Measure::info` and a preset in
 //! `policy.rs`; a file here with its key; its line in this file with the units of its key; an arm
@@ -32,6 +34,7 @@ mod parts;
 pub(crate) mod rescaled;
 mod standing;
 mod state;
+mod told;
 
 use crate::ledger::{Clock, Rules};
 use crate::policy::{Measure, Memory, Newcomer, Permille, Policy, Quantum, Scalar};
@@ -139,7 +142,7 @@ impl Domain {
     /// are compared.
     pub(crate) fn unit_of_key(&self) -> f64 {
         match (self.is_dominant(), self.rule.measure) {
-            (false, _) | (_, Measure::Arrival) => 1.0,
+            (false, _) | (_, Measure::Arrival | Measure::Told) => 1.0,
             // Weights are in thousandths, and so are charges.
             (true, Measure::Allocation) => 1000.0 / self.pool.whole() as f64,
             (true, Measure::Usage) => 1.0 / (self.pool.whole() as f64 * 1e6),
@@ -155,7 +158,7 @@ impl Domain {
             scale *= self.pool.whole() as f64 / total.max(1) as f64;
         }
         match self.rule.measure {
-            Measure::Arrival => ratio,
+            Measure::Arrival | Measure::Told => ratio,
             // Weights are in thousandths: a thousand of them is a weight of 1.
             Measure::Allocation => ratio * 1000.0 / scale,
             // Charges are in thousandths of a unit x microsecond, which cancels those of the

@@ -32,7 +32,7 @@ impl Standing {
         };
         KeyPace { quantum: parts.quantum, ahead: parts.ahead, .. } = rule.pace(now, false, quantum);
         match rule.measure {
-            Measure::Arrival => {}
+            Measure::Arrival | Measure::Told => {}
             Measure::Allocation => self.parts_held(domain, &mut parts),
             Measure::Usage => self.parts_used(now, domain, terms, &mut parts),
         }

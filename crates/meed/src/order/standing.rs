@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::dominant::{Share, Vector};
 use super::key::{Key, Tier, cmp_ratios, mul_div};
-use super::{Domain, Pool, Rule, fair, fifo, long_term};
+use super::{Domain, Pool, Rule, fair, fifo, long_term, told};
 use crate::ledger::{Charge, Ledger, Step};
 use crate::policy::Measure;
 use crate::resources::Resources;
+use crate::spec::Rank;
 use crate::time::{Span, Time};
 
 /// What of a child its key depends on besides its standing.
@@ -86,6 +87,8 @@ pub(crate) struct Standing {
     /// Arrival numbers of its waiting jobs; kept for `Measure::Arrival` only.
     #[expect(clippy::box_collection, reason = "a word in each row, and few rows have any")]
     pub(crate) arrivals: Option<Box<BTreeSet<u64>>>,
+    /// What was told of it, for `Measure::Told`. Boxed: few rows have any.
+    pub(crate) rank: Option<Box<Rank>>,
 }
 
 impl Standing {
@@ -124,6 +127,7 @@ impl Standing {
             Measure::Arrival => fifo::ratio(self),
             Measure::Allocation => fair::ratio(self, terms),
             Measure::Usage => long_term::ratio(self, now, domain, terms),
+            Measure::Told => told::ratio(self),
         };
         Key::new(Tier::Ordinary, amount, weight, terms.tie)
     }
@@ -133,6 +137,10 @@ impl Standing {
         self.key_below_minimum(&domain.pool, terms).unwrap_or_else(|| match domain.rule.measure {
             Measure::Arrival => {
                 let (amount, weight) = fifo::ratio(self);
+                Key::new(tier, amount, weight, tie)
+            }
+            Measure::Told => {
+                let (amount, weight) = told::ratio(self);
                 Key::new(tier, amount, weight, tie)
             }
             Measure::Allocation => {

@@ -65,6 +65,7 @@ impl Standing {
             known: self.known,
             ledgers: scalar.chain(kinds).map(state).collect(),
             pseudo: self.vector.as_ref().map_or(0, |vector| vector.pseudo),
+            rank: self.rank.as_deref().copied(),
         }
     }
 
@@ -98,6 +99,7 @@ impl Standing {
             since: state.since,
             straddles: state.straddles,
             known: state.known,
+            rank: state.rank.map(Box::new),
             ..Standing::default()
         };
         if domain.is_dominant() {

@@ -77,6 +77,17 @@ fn charges_apart(shadow: &Shadow, since: u64) -> bool {
     since == shadow.model.now || !shadow.model.queues.iter().any(discounts)
 }
 
+/// What is told of a queue, now and then, where the root is told.
+fn rank(dice: &mut Dice, shadow: &Shadow) -> Option<Rank> {
+    let told = shadow.model.queues[0].spec.policy.measure == Measure::Told;
+    (told && dice.below(4) > 0).then(|| Rank {
+        amount: dice.pick(&[0, 1, 2, 3, 7, 5000, u64::MAX]),
+        step: dice.pick(&[0, 0, 1, 3, u32::MAX]),
+        per: dice.pick(&[1, 1, 2, 1000, 3000, u32::MAX]).try_into().expect("above zero"),
+        quota: dice.pick(&[u64::MAX, u64::MAX, 0, 1000, 3000]),
+    })
+}
+
 /// What happens in a live cluster.
 fn live_event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
     let kinds = shadow.engine.kinds().len();
@@ -124,7 +135,13 @@ fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
         6..13 => Ev::Ended(any_task(dice, shadow)?),
         13 => Ev::Failed(any_task(dice, shadow)?),
         14 => Ev::Cancelled(any_job(dice, shadow)?),
-        15 => Ev::JobChanged(any_job(dice, shadow)?, dice.weight()),
+        15 => match rank(dice, shadow) {
+            None => Ev::JobChanged(any_job(dice, shadow)?, dice.weight()),
+            rank => {
+                let change = QueueChange { rank, ..QueueChange::default() };
+                Ev::QueueChanged(any_queue(dice, shadow), change)
+            }
+        },
         16 => {
             let job = any_job(dice, shadow)?;
             Ev::Tasks { job, groups: groups(dice, kinds), open: dice.below(2) == 0 }
@@ -144,7 +161,9 @@ fn event(dice: &mut Dice, shadow: &Shadow) -> Option<Ev> {
         }
         21 | 22 => {
             let weight = dice.pick(&[None, Some(1000), Some(3000), Some(0), Some(1)]);
-            let change = QueueChange { weight, min: bound(dice, kinds), max: bound(dice, kinds) };
+            let (min, max) = (bound(dice, kinds), bound(dice, kinds));
+            let rank = rank(dice, shadow);
+            let change = QueueChange { weight, min, max, rank };
             Ev::QueueChanged(any_queue(dice, shadow), change)
         }
         23 => Ev::QueueRemoved(any_queue(dice, shadow)),

@@ -111,8 +111,8 @@ impl Flux {
             }
             3..6 => Ev::QueueRemoved(id),
             6 => {
-                let change =
-                    QueueChange { weight: Some(1 + dice.below(3000)), min: None, max: None };
+                let weight = Some(1 + dice.below(3000));
+                let change = QueueChange { weight, ..QueueChange::default() };
                 Ev::QueueChanged(id, change)
             }
             7..9 => {

@@ -25,4 +25,5 @@ mod reserved;
 mod returns;
 mod rounds;
 mod state;
+mod told;
 mod twin;

@@ -133,7 +133,7 @@ fn told_again(starts: &[Start], untold: usize) -> Vec<Start> {
 }
 
 /// Plays `steps` to two engines, of which one is taken out of its state after each.
-fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseError> {
+pub(crate) fn goes_on(config: &Config, steps: &[Step], name: &str) -> Result<(), TestCaseError> {
     let place = placement(name, config.kinds.len());
     let Ok(mut kept) = Engine::new(config.clone(), place) else { return Ok(()) };
     let place = placement(name, config.kinds.len());

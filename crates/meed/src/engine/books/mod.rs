@@ -21,7 +21,7 @@ use crate::order::{Domain, Minimum, Pool, Standing, Terms};
 use crate::policy::{Measure, Newcomer, Policy, Quantum};
 use crate::quantum::{JobQuantum, QuantumUpdater};
 use crate::resources::Resources;
-use crate::spec::{JobId, QueueRow};
+use crate::spec::{JobId, QueueRow, Rank};
 use crate::time::Time;
 
 use super::tree::Tree;
@@ -235,6 +235,11 @@ impl Books {
         account.standing.key(now, &self.domains[account.ordered_by], &account.terms)
     }
 
+    /// Where `queue` stands, told from outside.
+    pub(super) fn set_rank(&mut self, queue: QueueRow, rank: Rank) {
+        **self.accounts[queue.index()].standing.rank.get_or_insert_default() = rank;
+    }
+
     /// The key of `queue` where it holds less than its minimum, as a dominant share.
     pub(super) fn key_below_minimum(&self, queue: QueueRow) -> Option<Key> {
         let account = &self.accounts[queue.index()];
@@ -248,7 +253,7 @@ impl Books {
         let domain = &self.domains[self.accounts[account.queue.index()].domain];
         let terms = account.terms(number);
         match domain.rule.measure {
-            Measure::Arrival => account.arrival_key(&terms),
+            Measure::Arrival | Measure::Told => account.arrival_key(&terms),
             _ => account.standing.key(now, domain, &terms),
         }
     }
@@ -256,7 +261,7 @@ impl Books {
     /// Whether the jobs of `leaf` stand by their arrival alone: then keys that are stored are true.
     #[inline]
     pub(super) fn jobs_stand_by_arrival(&self, leaf: QueueRow) -> bool {
-        self.domain(leaf).rule.measure == Measure::Arrival
+        matches!(self.domain(leaf).rule.measure, Measure::Arrival | Measure::Told)
     }
 
     /// The queue on the path whose maximum share one more task of `demand` would exceed.

@@ -83,7 +83,7 @@ impl Books {
         let domain = self.domain(account.queue);
         let terms = account.terms(number);
         match domain.rule.measure {
-            Measure::Arrival => account.arrival_key(&terms),
+            Measure::Arrival | Measure::Told => account.arrival_key(&terms),
             _ => account.standing.clone().key(now, domain, &terms),
         }
     }

@@ -382,6 +382,13 @@ impl Model {
             }
             Measure::Allocation => held.over(&whole(spec.weight)),
             Measure::Usage => self.queue_charge(q, policy).over(&whole(spec.weight)),
+            Measure::Told => {
+                let Rank { amount, step, per, quota } = self.queues[q].rank;
+                let beyond = if held.order(&whole(quota)).is_lt() { 0 } else { 1u128 << 87 };
+                let held = held.times(&whole(u64::from(step)));
+                let stands = whole(amount).plus(&held).over(&whole(per.get().into()));
+                stands.plus(&Fraction::new(beyond, 1))
+            }
         };
         Ratio::ordinary(value, self.unit(policy))
     }
@@ -390,7 +397,7 @@ impl Model {
         let policy = &self.queues[self.jobs[job].queue].spec.policy;
         let weight = whole(self.jobs[job].weight);
         let value = match policy.measure {
-            Measure::Arrival => Fraction::new(job as u128, 1),
+            Measure::Arrival | Measure::Told => Fraction::new(job as u128, 1),
             Measure::Allocation => {
                 let ours = self.running().filter(|task| task.job == job);
                 self.scalar_held(ours, policy).over(&weight)

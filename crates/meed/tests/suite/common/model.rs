@@ -16,6 +16,8 @@ pub(crate) struct Queue {
     /// S from each instant on.
     pub(crate) shares: Vec<(u64, Resources)>,
     pub(crate) counts: Counts,
+    /// What was told of it.
+    pub(crate) rank: Rank,
     /// When its demand began, last.
     pub(crate) began: u64,
     pub(crate) entitled: u128,
@@ -218,6 +220,7 @@ impl Model {
             draining: false,
             shares: vec![(0, Resources::zero(kinds))],
             counts: Counts::default(),
+            rank: Rank::default(),
             began: 0,
             entitled: 0,
             dominant: (0.0, 0.0),
@@ -473,6 +476,8 @@ impl Model {
                 spec.weight = change.weight.unwrap_or(spec.weight);
                 spec.min = change.min.unwrap_or(spec.min);
                 spec.max = change.max.unwrap_or(spec.max);
+                let queue = &mut self.queues[queue.index()];
+                queue.rank = change.rank.unwrap_or(queue.rank);
             }
             (Ev::QueueRemoved(queue), _) => {
                 self.queues[queue.index()].draining = true;

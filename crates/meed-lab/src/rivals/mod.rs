@@ -1,0 +1,249 @@
+//! What other schedulers would do with one's own log (`meed rivals`): their orders beside Meed's,
+//! on one workload, under one placement.
+//!
+//! | module | what |
+//! |---|---|
+//! | `rule` | what a rival is: a ledger that ticks, and ranks |
+//! | `rules` | a file for each |
+//! | [`table`] | a row for each: cadence, parameters, source |
+//! | `teller` | a rule in a run: it looks at the engine, and tells ranks (`meed::Measure::Told`) |
+//! | [`windows`] | how service spreads over an hour to a month |
+//! | [`figures`] | what is compared |
+//! | [`page`] | the comparison for people and programs |
+//!
+//! Invariants: a run depends on the log, its changes, the order, the load and the seed alone, not
+//! on threads. All orders meet the same jobs, nodes, placement and rule for what fits nowhere; only
+//! who is served differs. Cost: orders x loads x seeds simulations, on all cores.
+
+pub mod figures;
+pub mod page;
+mod rule;
+mod rules;
+pub mod table;
+mod teller;
+#[cfg(test)]
+mod tests;
+pub mod windows;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use meed::{Engine, QueueId, Rank, Span, Time};
+use meed_sim::scenario::{STATIC, Scenario};
+use meed_sim::world::{Attendant, WorldSetup};
+use meed_sim::{SimulateError, Unwatched, run_one};
+use meed_workload::OnBadLine;
+use rayon::prelude::*;
+
+use crate::sweep::SweepError;
+use figures::{FIGURES, Observation, Replicates};
+use table::{Chosen, RIVALS};
+use teller::Teller;
+use windows::Windows;
+
+/// Meed's orders that are run when none are named, before all rivals.
+pub const OWN: [&str; 5] = [
+    "fair",
+    "long-term",
+    "long-term,half_life=1d",
+    "long-term,half_life=7d",
+    "long-term,half_life=30d",
+];
+
+/// The order of a rival in the words of a scenario.
+const TOLD: &str = "told";
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct RivalsRequest {
+    /// Trace or scenario.
+    pub log: PathBuf,
+    /// Changes of the scenario.
+    pub sets: Vec<String>,
+    /// Rivals and policies, as they are named; [`OWN`] and all rivals when there are none.
+    pub orders: Vec<String>,
+    /// In thousandths of the log's own load; the log's own when there are none.
+    pub loads: Vec<u32>,
+    /// How many seeds, at least 1.
+    pub seeds: u64,
+    /// How often all rivals tick, instead of their own cadences.
+    pub cadence: Option<Span>,
+    /// Whether a wrong line or a refused job stops all.
+    pub strict: bool,
+}
+
+/// One of those that are compared.
+#[derive(Clone)]
+pub struct Contender {
+    /// As it was named.
+    pub words: String,
+    /// Where it is another scheduler's.
+    pub rival: Option<Chosen>,
+}
+
+/// A request whose scenarios and orders were read and found right.
+pub struct Contest {
+    /// The log.
+    pub log: PathBuf,
+    /// At each load.
+    pub scenarios: Vec<Scenario>,
+    /// In thousandths of the log's own.
+    pub loads: Vec<u32>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// In the order of the page.
+    pub contenders: Vec<Contender>,
+    strict: bool,
+}
+
+/// What became of one contender.
+pub struct Fared {
+    /// Which.
+    pub contender: Contender,
+    /// By [`FIGURES`]: over loads and seeds.
+    pub figures: Vec<Option<Replicates>>,
+    /// Mean waits of tenants in seconds at the log's first load and seed: the smallest, quartiles,
+    /// the largest.
+    pub waits: Option<[f64; 5]>,
+}
+
+impl Contest {
+    /// Reads everything; nothing is run.
+    pub fn prepare(request: &RivalsRequest) -> Result<Contest, SweepError> {
+        let on_bad_line = if request.strict { OnBadLine::Stop } else { OnBadLine::Skip };
+        let load = |sets: &[String], at: String| {
+            let read = Scenario::load_any(&request.log, sets, on_bad_line);
+            read.map_err(|source| SweepError::Load { at, source: Box::new(source) })
+        };
+        let own = load(&request.sets, "the log".to_owned())?;
+        let contenders = contenders(&request.orders, request.cadence)?;
+        let loads = if request.loads.is_empty() { vec![1000] } else { request.loads.clone() };
+        let scenario = |&factor: &u32| {
+            let factor = crate::advise::scaled(own.load_factor(), factor)?;
+            let mut sets = request.sets.clone();
+            sets.push(format!("run.load={factor}"));
+            load(&sets, format!("load {factor}"))
+        };
+        let scenarios = match request.loads.is_empty() {
+            true => vec![load(&request.sets, "the log".to_owned())?],
+            false => loads.iter().map(scenario).collect::<Result<Vec<_>, _>>()?,
+        };
+        let last = request.seeds.checked_sub(1).and_then(|more| own.seed.checked_add(more));
+        let Some(last) = last else {
+            let seeds = request.seeds;
+            return Err(SweepError::Settings(format!("--seeds is {seeds}; at least 1 is needed")));
+        };
+        let seeds = (own.seed..=last).collect();
+        let (log, strict) = (request.log.clone(), request.strict);
+        let contest = Contest { log, scenarios, loads, seeds, contenders, strict };
+        for contender in &contest.contenders {
+            contest.setup(contender, 0, contest.seeds[0])?;
+        }
+        Ok(contest)
+    }
+
+    /// How many simulations there are.
+    pub fn runs(&self) -> usize {
+        self.contenders.len() * self.scenarios.len() * self.seeds.len()
+    }
+
+    /// Runs all on `threads` threads (0: one per core). `done` is told the number of finished
+    /// simulations after each.
+    pub fn run(
+        &self,
+        threads: usize,
+        done: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Fared>, SweepError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|why| SweepError::Threads { threads, why: why.to_string() })?;
+        let points: Vec<(usize, usize, u64)> = (0..self.contenders.len())
+            .flat_map(|who| (0..self.scenarios.len()).map(move |scenario| (who, scenario)))
+            .flat_map(|(who, load)| self.seeds.iter().map(move |&seed| (who, load, seed)))
+            .collect();
+        let finished = AtomicUsize::new(0);
+        let observed: Vec<Observation> = pool.install(|| {
+            let each = points.par_iter().with_max_len(1).map(|&(who, scenario, seed)| {
+                let seen = self.observe(&self.contenders[who], scenario, seed)?;
+                done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                Ok::<_, SweepError>(seen)
+            });
+            each.collect::<Result<Vec<_>, _>>()
+        })?;
+        let replicates = self.scenarios.len() * self.seeds.len();
+        let standing = |(contender, seen): (&Contender, &[Observation])| Fared {
+            contender: contender.clone(),
+            figures: (0..FIGURES.len()).map(|at| Replicates::of(seen, at)).collect(),
+            waits: seen.first().and_then(|first| first.waits),
+        };
+        Ok(self.contenders.iter().zip(observed.chunks(replicates)).map(standing).collect())
+    }
+
+    fn setup<'a>(
+        &self,
+        contender: &Contender,
+        scenario: usize,
+        seed: u64,
+    ) -> Result<WorldSetup<'a>, SweepError> {
+        let words = match &contender.rival {
+            Some(_) => TOLD,
+            None => contender.words.as_str(),
+        };
+        let setup = self.scenarios[scenario].setup(words, seed);
+        setup.map_err(|source| failed(contender, source))
+    }
+
+    fn observe(
+        &self,
+        contender: &Contender,
+        scenario: usize,
+        seed: u64,
+    ) -> Result<Observation, SweepError> {
+        let teller = contender.rival.clone().map(Teller::new);
+        let mut watcher = Watcher { teller, windows: Windows::new() };
+        let setup = WorldSetup {
+            strict: self.strict,
+            keep_jobs: true,
+            attendant: Some(&mut watcher),
+            ..self.setup(contender, scenario, seed)?
+        };
+        let run = run_one(&contender.words, setup, &mut Unwatched);
+        let run = run.map_err(|source| failed(contender, SimulateError::Run(source)))?;
+        Ok(Observation::of(&run, &watcher.windows))
+    }
+}
+
+fn failed(contender: &Contender, source: SimulateError) -> SweepError {
+    SweepError::Run { at: contender.words.clone(), source: Box::new(source) }
+}
+
+/// Those that are named, or all.
+fn contenders(named: &[String], cadence: Option<Span>) -> Result<Vec<Contender>, SweepError> {
+    let all = || OWN.into_iter().chain(RIVALS.iter().map(|rival| rival.name)).map(str::to_owned);
+    let names = if named.is_empty() { all().collect() } else { named.to_vec() };
+    let contender = |words: String| {
+        if words.split(',').next().map(str::trim) == Some(STATIC) {
+            let why = "static gives each tenant its own part, and serves nobody before another; it \
+                       is what rho compares with";
+            return Err(SweepError::Settings(format!("--policy {words}: {why}")));
+        }
+        let rival = Chosen::find(&words, cadence);
+        let rival = rival.map_err(|why| SweepError::Settings(format!("--policy {why}")))?;
+        Ok(Contender { words, rival })
+    };
+    names.into_iter().map(contender).collect()
+}
+
+/// Looks on: takes notes, and tells ranks where there is a rival.
+struct Watcher {
+    teller: Option<Teller>,
+    windows: Windows,
+}
+
+impl Attendant for Watcher {
+    fn passes(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank)) {
+        self.windows.passes(at, engine);
+        if let Some(teller) = &mut self.teller {
+            teller.passes(at, engine, say);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a rival is: a ledger rule that ticks, and ranks that follow from it.
+//!
+//! > at each tick: (what was used since the last one, what is held, what waits) -> state
+//! > after a tick: state -> a rank for each child ([`Rank`])
+//!
+//! A rule knows one parent's children, and nothing of trees, clocks or engines: [`super::teller`]
+//! makes one for each parent. Between two ticks the engine serves by the last ranks; so a rule's
+//! ledger and its dispatch stay apart, and its cadence is a number that can be changed.
+//!
+//! Numbers are floats where the source's are. They are added, multiplied and divided, and `libm`'s
+//! functions are used beside that: the same on every machine. What goes to the engine are integers.
+
+use std::num::NonZeroU32;
+
+use meed::Rank;
+
+/// One child of a parent at a tick. Amounts are in natural units (cores) of the measured resource.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Child {
+    /// 1 is usual.
+    pub(crate) weight: f64,
+    /// What it holds now.
+    pub(crate) held: f64,
+    /// What it holds and waits for.
+    pub(crate) wants: f64,
+    /// What it used since the last tick, unit-seconds.
+    pub(crate) used: f64,
+    /// Whether it takes jobs itself.
+    pub(crate) is_leaf: bool,
+}
+
+impl Child {
+    /// Whether something of it waits.
+    pub(crate) fn waits(&self) -> bool {
+        self.wants > self.held
+    }
+}
+
+/// What a rule sees at a tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'s> {
+    /// Since the last tick.
+    pub(crate) seconds: f64,
+    /// What the parent has for all of them, natural units.
+    pub(crate) capacity: f64,
+    /// Smallest units in a natural one.
+    pub(crate) unit: f64,
+    /// All children that there ever were, in order of declaration; more may follow.
+    pub(crate) children: &'s [Child],
+}
+
+impl Seen<'_> {
+    /// The sum of all weights.
+    pub(crate) fn weights(&self) -> f64 {
+        self.children.iter().map(|child| child.weight).sum()
+    }
+
+    /// An amount in smallest units, rounded up: who holds less has less than that.
+    pub(crate) fn smallest(&self, amount: f64) -> u64 {
+        libm::ceil(amount * self.unit) as u64
+    }
+
+    /// What amounts in smallest units may be multiplied by, so that ranks are fine integers: at
+    /// most `wished`, and less where the pool is so large that a rank would not fit.
+    pub(crate) fn fineness(&self, wished: f64) -> f64 {
+        let largest = (1u64 << 60) as f64;
+        wished.min(largest / (self.capacity * self.unit).max(1.0)).max(1.0)
+    }
+}
+
+/// A rule. It keeps a row for each child, and adds rows where there are more.
+pub(crate) trait Rule {
+    /// A tick.
+    fn tick(&mut self, seen: &Seen<'_>);
+
+    /// So many more ticks, at each of which all is the same. Where a rule has a closed form, it
+    /// comes to the same as [`Rule::tick`] again and again, but for the rounding.
+    fn ticks(&mut self, seen: &Seen<'_>, more: u64) {
+        for _ in 0..more {
+            self.tick(seen);
+        }
+    }
+
+    /// Where each child stands until the next tick, in order.
+    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>);
+}
+
+/// Plain ranks: the smallest value comes first, equal ones stand together.
+pub(crate) fn strict(values: &[f64], ranks: &mut Vec<Rank>) {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    ranks.clear();
+    ranks.resize(values.len(), Rank::default());
+    let mut place = 0;
+    for (i, &child) in order.iter().enumerate() {
+        if i > 0 && values[order[i - 1]] < values[child] {
+            place += 1;
+        }
+        ranks[child].amount = place;
+    }
+}
+
+/// A weight as what ranks are divided by, in thousandths.
+pub(crate) fn per(weight: f64) -> NonZeroU32 {
+    let thousandths = libm::round(weight * 1000.0).clamp(1.0, f64::from(u32::MAX)) as u32;
+    NonZeroU32::new(thousandths).unwrap_or(NonZeroU32::MIN)
+}
+
+/// Shares `capacity` in proportion to weights, nobody more than he wants: what is left goes to the
+/// others in the same way. O(n log n).
+pub(crate) fn fill(capacity: f64, all: &[(f64, f64)]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..all.len()).filter(|&i| all[i].0 > 0.0).collect();
+    // Who is satisfied at the lowest level comes first.
+    order.sort_by(|&a, &b| (all[a].1 / all[a].0).total_cmp(&(all[b].1 / all[b].0)).then(a.cmp(&b)));
+    let mut weights: f64 = order.iter().map(|&i| all[i].0).sum();
+    let (mut left, mut shares) = (capacity, vec![0.0; all.len()]);
+    for i in order {
+        let (weight, wants) = all[i];
+        let part = if weights > 0.0 { left * (weight / weights) } else { 0.0 };
+        shares[i] = part.min(wants).max(0.0);
+        left -= shares[i];
+        weights -= weight;
+    }
+    shares
+}
+
+/// The factor by which what was before still counts after `seconds`; 1 where nothing is forgotten.
+pub(crate) fn kept(half_life: f64, seconds: f64) -> f64 {
+    if half_life > 0.0 { libm::exp2(-seconds / half_life) } else { 1.0 }
+}
+
+/// `q^n`, and `1 + q + ... + q^(n-1)`.
+pub(crate) fn geometric(q: f64, n: u64) -> (f64, f64) {
+    let power = libm::pow(q, n as f64);
+    let sum = if q < 1.0 { (1.0 - power) / (1.0 - q) } else { n as f64 };
+    (power, sum)
+}

@@ -1,0 +1,24 @@
+//! The rules of other schedulers, one file each; [`super::table`] has a row for each.
+
+mod condor;
+mod fair_tree;
+mod kai;
+mod karma;
+mod kueue_afs;
+mod pbs;
+mod sdrf;
+mod sge;
+#[cfg(test)]
+mod tests;
+mod volcano;
+
+use super::rule::Child;
+pub(super) use condor::Condor;
+pub(super) use fair_tree::FairTree;
+pub(super) use kai::Kai;
+pub(super) use karma::Karma;
+pub(super) use kueue_afs::KueueAfs;
+pub(super) use pbs::Pbs;
+pub(super) use sdrf::Sdrf;
+pub(super) use sge::Sge;
+pub(super) use volcano::Volcano;

@@ -1,0 +1,231 @@
+//! Whole runs: what tellers read and say, and what comes out.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use meed::{Rank, Span};
+use meed_sim::scenario::Scenario;
+use meed_sim::world::WorldSetup;
+use meed_sim::{Unwatched, run_one};
+
+use super::rule::{Child, Rule, Seen};
+use super::table::{Chosen, RIVALS};
+use super::teller::Teller;
+use super::{Contest, RivalsRequest, Watcher, Windows, page};
+
+/// Two tenants of a group and one beside it, on ten cores: `a` uses all for an hour, then all want
+/// more than there is.
+const LENDING: &str = r#"
+[cluster]
+resources = ["cpu"]
+[[cluster.node]]
+capacity = { cpu = 10 }
+[[queue]]
+name = "g"
+[[queue]]
+name = "g.a"
+[[queue]]
+name = "g.b"
+[[queue]]
+name = "c"
+[[job]]
+queue = "g.a"
+tasks = 400
+duration = "9min"
+demand = { cpu = 1 }
+[[job]]
+queue = "g.b"
+submit = "1h"
+tasks = 200
+duration = "9min"
+demand = { cpu = 1 }
+[[job]]
+queue = "c"
+submit = "1h"
+tasks = 200
+duration = "7min"
+demand = { cpu = 1 }
+"#;
+
+fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lending.toml");
+    std::fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn request(log: PathBuf) -> RivalsRequest {
+    RivalsRequest {
+        log,
+        sets: Vec::new(),
+        orders: Vec::new(),
+        loads: Vec::new(),
+        seeds: 1,
+        cadence: None,
+        strict: false,
+    }
+}
+
+/// What a rule was shown: (seconds, capacity, children) at each tick.
+type Shown = Rc<RefCell<Vec<(f64, f64, Vec<Child>)>>>;
+
+/// Writes down what it sees, and tells nothing.
+struct Spy(Shown);
+
+impl Rule for Spy {
+    fn tick(&mut self, seen: &Seen<'_>) {
+        self.0.borrow_mut().push((seen.seconds, seen.capacity, seen.children.to_vec()));
+    }
+
+    fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
+        ranks.clear();
+        ranks.resize(seen.children.len(), Rank::default());
+    }
+}
+
+/// What the spy sees over a run with ticks of so many seconds.
+fn spied(seconds: u64) -> (Vec<(f64, f64, Vec<Child>)>, meed_sim::record::RunRecord) {
+    let (_folder, path) = file(LENDING);
+    let scenario = Scenario::load_any(&path, &[], meed_workload::OnBadLine::Stop).unwrap();
+    let shown = Shown::default();
+    let rule = {
+        let shown = Rc::clone(&shown);
+        move || Box::new(Spy(Rc::clone(&shown))) as Box<dyn Rule>
+    };
+    let teller = Some(Teller::of(Span::from_secs(seconds).unwrap(), rule));
+    let mut watcher = Watcher { teller, windows: Windows::new() };
+    let setup = scenario.setup("told", 1).unwrap();
+    let setup = WorldSetup { attendant: Some(&mut watcher), ..setup };
+    let run = run_one("spy", setup, &mut Unwatched).unwrap();
+    (shown.take(), run)
+}
+
+/// Ticks come at the cadence, and what they tell of use is what the run used, to the last tick.
+#[test]
+fn ticks_tell_all_that_is_used() {
+    for seconds in [1, 60, 100, 3600] {
+        let (shown, run) = spied(seconds);
+        // There are two families: the root's, and that of `g`.
+        let of_root = shown.iter().filter(|(_, capacity, _)| *capacity == 10.0);
+        let of_root: Vec<_> = of_root.collect();
+        assert_eq!(of_root.len() as f64, (run.end_s / seconds as f64).floor(), "{seconds} s");
+        assert_eq!(shown.len(), 2 * of_root.len());
+        let used: f64 = of_root.iter().flat_map(|(_, _, all)| all).map(|child| child.used).sum();
+        let all: f64 = run.queues.iter().map(|queue| queue.usage["cpu"]).sum();
+        assert!(used <= all && all - used <= 10.0 * seconds as f64, "{used} of {all}");
+        for (_, _, all) in &of_root {
+            assert!(
+                all.iter().map(|child| child.used).sum::<f64>() <= 10.0 * seconds as f64 + 1e-6
+            );
+            assert_eq!((all[0].is_leaf, all[1].is_leaf), (false, true));
+        }
+        // The group's share is a half of ten cores; what its two use is what it uses.
+        let of_group: Vec<_> = shown.iter().filter(|(_, capacity, _)| *capacity == 5.0).collect();
+        for (group, root) in of_group.iter().zip(&of_root) {
+            let below: f64 = group.2.iter().map(|child| child.used).sum();
+            assert!((below - root.2[0].used).abs() < 1e-6);
+            assert_eq!(group.2.iter().map(|child| child.wants).sum::<f64>(), root.2[0].wants);
+        }
+    }
+}
+
+/// Ticks of a minute between ends that are nine minutes apart: a run of them is taken at once, and
+/// tells what each would have told.
+#[test]
+fn what_is_shown_does_not_depend_on_when_it_is_read() {
+    let (minutes, _) = spied(60);
+    let (seconds, _) = spied(1);
+    let root = |shown: &[(f64, f64, Vec<Child>)]| -> Vec<Vec<Child>> {
+        let of_root = shown.iter().filter(|(_, capacity, _)| *capacity == 10.0);
+        of_root.map(|(_, _, all)| all.clone()).collect()
+    };
+    for (minute, seconds) in root(&minutes).iter().zip(root(&seconds).chunks(60)) {
+        for (child, minute) in minute.iter().enumerate() {
+            let used: f64 = seconds.iter().map(|second| second[child].used).sum();
+            assert!((used - minute.used).abs() < 1e-6, "{used} {minute:?}");
+            let last = seconds.last().unwrap()[child];
+            assert_eq!((last.held, last.wants), (minute.held, minute.wants));
+        }
+    }
+}
+
+/// Memory helps who lent: `b` and `c` come before `a` after its hour alone, under each rival.
+#[test]
+fn every_rival_serves_who_has_used_less() {
+    let (_folder, path) = file(LENDING);
+    let contest = Contest::prepare(&request(path)).unwrap();
+    let standings = contest.run(2, &|_| ()).unwrap();
+    assert_eq!(standings.len(), super::OWN.len() + RIVALS.len());
+    let (job_time, _) = super::figures::RivalFigure::find("mean_job_s").unwrap();
+    for one in &standings {
+        let figure = one.figures[job_time].as_ref().expect("jobs end").mean();
+        assert!(figure > 0.0, "{}", one.contender.words);
+    }
+    let page = page::page(&contest, &standings, true, &[]);
+    let html = meed_report::page::to_html(&page);
+    for rival in RIVALS {
+        assert!(html.contains(rival.name), "{}", rival.name);
+    }
+    // Once more, on one thread.
+    let again = contest.run(1, &|_| ()).unwrap();
+    assert_eq!(page::to_json(&contest, &again), page::to_json(&contest, &standings));
+}
+
+/// When `b` comes after `a` has had all for an hour, ranks steer: it is served first.
+#[test]
+fn ranks_steer_a_run() {
+    let (_folder, path) = file(LENDING);
+    let scenario = Scenario::load_any(&path, &[], meed_workload::OnBadLine::Stop).unwrap();
+    let job_time = |words: &str| {
+        let teller = Chosen::find(words, None).unwrap().map(Teller::new);
+        let mut watcher = Watcher { teller, windows: Windows::new() };
+        let told = if watcher.teller.is_some() { "told" } else { words };
+        let setup = scenario.setup(told, 1).unwrap();
+        let setup = WorldSetup { attendant: Some(&mut watcher), ..setup };
+        let run = run_one(words, setup, &mut Unwatched).unwrap();
+        run.queues.iter().find(|queue| queue.queue == "g.b").unwrap().mean_job_s.unwrap()
+    };
+    let fair = job_time("fair");
+    for rival in
+        ["fair-tree", "pbs", "volcano", "condor,half_life=10h", "kueue-afs", "kai", "karma", "sge"]
+    {
+        let time = job_time(rival);
+        assert!(time < fair, "{rival}: {time} s, under fair {fair} s");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let wrong = |words: &str| Chosen::find(words, None).err().expect("it is wrong");
+    assert!(wrong("fair-tree,half_live=7d").contains("did you mean `half_life`?"));
+    assert!(wrong("fair-tree,half_life=x").starts_with("fair-tree,half_life=x: half_life: "));
+    assert!(wrong("karma,alpha=2").contains("a number from 0 to 1"));
+    assert!(wrong("kai,k=-1").contains("a number of 0 or more"));
+    assert!(wrong("pbs,cadence=0s").contains("must be above zero"));
+    assert!(wrong("pbs,factor").contains("form key=value"));
+    assert!(Chosen::find("long-term", None).unwrap().is_none());
+    let (_folder, path) = file(LENDING);
+    let orders = |orders: &[&str]| {
+        let orders = orders.iter().map(|order| (*order).to_owned()).collect();
+        let request = RivalsRequest { orders, ..request(path.clone()) };
+        Contest::prepare(&request).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(orders(&["static"]).contains("gives each tenant its own part"));
+    assert!(orders(&["fair-trea"]).contains("fair-trea"));
+    let none = RivalsRequest { seeds: 0, ..request(path.clone()) };
+    assert!(Contest::prepare(&none).err().unwrap().to_string().contains("at least 1"));
+}
+
+/// A cadence that is asked for holds for all, and is what a rival's own key would set.
+#[test]
+fn cadences_are_native_unless_asked_for() {
+    let of = |words: &str, cadence: Option<u64>| {
+        let cadence = cadence.and_then(Span::from_secs);
+        Chosen::find(words, cadence).unwrap().unwrap().cadence.as_secs_f64()
+    };
+    assert_eq!(of("fair-tree", None), 300.0);
+    assert_eq!(of("volcano", None), 1.0);
+    assert_eq!(of("volcano", Some(60)), 60.0);
+    assert_eq!(of("volcano,cadence=2s", Some(60)), 2.0);
+}

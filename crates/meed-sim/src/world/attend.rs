@@ -1,0 +1,34 @@
+//! Somebody looks at a run as time passes, and may tell queues where they stand (`told`).
+//!
+//! What he says holds from the next instant at which something happens. Nothing is lost by that
+//! where orders are work conserving: between two instants nothing changes that could let a task
+//! start, whatever the ranks.
+
+use meed::{Engine, QueueChange, QueueId, Rank, Time};
+
+use super::desk::Desk;
+use super::{RunError, World};
+
+/// See the module. A run that is split among its tenants has no order among them, and is not
+/// attended.
+pub trait Attendant {
+    /// Nothing has happened since the last instant, and something will at `at`, or the run ends
+    /// there. `engine` is as it was left: its integrals can be read at any time up to `at`. `say`
+    /// tells where a queue stands.
+    fn passes(&mut self, at: Time, engine: &Engine, say: &mut dyn FnMut(QueueId, Rank));
+}
+
+impl<'a, D: Desk<'a>> World<'a, D> {
+    /// Time passes to `at`.
+    pub(super) fn attend(&mut self, at: Time) -> Result<(), RunError> {
+        let Some(attendant) = &mut self.attendant else { return Ok(()) };
+        let mut said = Vec::new();
+        attendant.passes(at, self.desk.tree(), &mut |queue, rank| said.push((queue, rank)));
+        for (queue, rank) in said {
+            let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
+            let told = self.desk.any().queue_changed(at, queue, change);
+            told.map_err(|why| RunError::of(at, why))?;
+        }
+        Ok(())
+    }
+}
