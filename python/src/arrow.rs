@@ -3,7 +3,7 @@
 //! let go when the last run that reads them has ended.
 
 use arrow_array::RecordBatch;
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
@@ -22,13 +22,13 @@ pub(crate) fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
 }
 
 #[expect(unsafe_code, reason = "the interface is a pointer in a capsule")]
-fn reader(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader> {
+fn reader(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds such a stream, says the interface, and nobody else reads
     // it while we hold Python's lock. What is moved out of it is marked as released there, so that
     // the capsule's destructor finds nothing to release.
     let reader = unsafe {
-        ArrowArrayStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>())
+        RecordBatchStreamReader::from_raw(stream.as_ptr().cast::<FFI_ArrowArrayStream>())
     };
     reader.map_err(|why| input(format!("jobs: the frame cannot be read: {why}")))
 }

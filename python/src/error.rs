@@ -1,8 +1,6 @@
 //! What goes wrong, as an exception: the program's sentence, and its exit code as `code`
 //! (docs/exit-codes.md).
 
-#![expect(missing_docs, reason = "the macro makes a type without a comment")]
-
 use meed_level::InputError;
 use meed_sim::SimulateError;
 use meed_sim::scenario::{LoadError, ScenarioError};

@@ -64,8 +64,8 @@ fn amounts<'a>(
     rows: impl Iterator<Item = Option<&'a BTreeMap<String, f64>>> + Clone,
 ) -> PyResult<()> {
     resources.iter().try_for_each(|resource| {
-        let of = |row: Option<&BTreeMap<String, f64>>| row.and_then(|row| row.get(*resource));
-        table.maybe(&format!("{name}_{resource}"), rows.clone().map(|row| of(row).copied()))
+        let values = rows.clone().map(|row| row.and_then(|row| row.get(*resource)).copied());
+        table.maybe(&format!("{name}_{resource}"), values)
     })
 }
 
@@ -222,8 +222,8 @@ impl PyResults {
         self.has_series()?;
         let table = Table::new(py);
         let runs = || self.runs().iter();
-        let names = runs()
-            .flat_map(|run| std::iter::repeat_n(run.policy.as_str(), run.series.t_s.len()));
+        let names =
+            runs().flat_map(|run| std::iter::repeat_n(run.policy.as_str(), run.series.t_s.len()));
         table.texts("policy", names)?;
         table.numbers("t_s", runs().flat_map(|run| &run.series.t_s).copied())?;
         table.numbers("psi", runs().flat_map(|run| &run.series.psi).copied())?;

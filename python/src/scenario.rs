@@ -33,14 +33,16 @@ impl PyScenario {
         strict: bool,
     ) -> PyResult<PyScenario> {
         let given = jobs.map(|jobs| jobs.given());
+        if given.is_some() && !sets.is_empty() {
+            return Err(input(
+                "sets change the text of a file; beside jobs, change a dict instead",
+            ));
+        }
         let read = || match given {
             None => Scenario::load_any(&path, &sets, on_bad_line(strict)),
             Some(jobs) => with_jobs(&path, jobs, on_bad_line(strict)),
         };
-        if sets.is_empty() || given.is_none() {
-            return py.detach(read).map(|scenario| PyScenario { scenario }).map_err(|e| of_load(&e));
-        }
-        Err(input("sets change the text of a file; beside jobs, change a dict instead"))
+        py.detach(read).map(|scenario| PyScenario { scenario }).map_err(|why| of_load(&why))
     }
 
     /// Data in the shape of a scenario file.

@@ -32,8 +32,7 @@ pub(crate) fn simulate(
     let overtaking = if overtaken { Overtaking::Told } else { Overtaking::Nothing };
     let mut watch = Watched::new(progress);
     let scenario = &scenario.scenario;
-    let ran =
-        py.detach(|| simulate_telling(scenario, &options, overtaking, None, &mut watch));
+    let ran = py.detach(|| simulate_telling(scenario, &options, overtaking, None, &mut watch));
     match ran {
         Ok(comparison) => Ok(PyResults::new(comparison, watch.skipped, keep_jobs)),
         // What stopped it says more than that it was stopped.

@@ -39,7 +39,7 @@ def test_programs_in_pages_run(page: Path, tmp_path: Path, monkeypatch: Any) -> 
 
 
 def test_the_doctest_of_the_package() -> None:
-    program = "import doctest, meed; assert doctest.testmod(meed) == (0, 5)"
+    program = "import doctest, meed; assert doctest.testmod(meed) == (0, 6)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

@@ -110,11 +110,11 @@ fn install(environment: &Path, wheel: &Path) -> Result<(), String> {
     succeed(&mut pip, "the installation of the wheel")
 }
 
-/// The package itself, and a program of a user.
+/// The package itself, and programs of a user.
 fn types(environment: &Path) -> Result<(), String> {
     let cache = root().join("target/mypy");
     let mut mypy = python(environment, &["-m", "mypy", "--strict"]);
-    mypy.arg("--cache-dir").arg(cache).args(["package/meed", "examples/first.py"]);
+    mypy.arg("--cache-dir").arg(cache).args(["package/meed", "examples/first.py", "tests/typed.py"]);
     succeed(&mut mypy, "types of the module for Python")
 }
 

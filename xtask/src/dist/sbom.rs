@@ -127,13 +127,13 @@ fn check(bill: &Value, count: usize) -> Result<(), String> {
     let refs = list("components").iter().map(|one| one["bom-ref"].to_string()).collect::<Vec<_>>();
     let known: BTreeSet<String> = refs.iter().cloned().collect();
     let own = bill["metadata"]["component"]["bom-ref"].to_string();
-    let needs = list("dependencies").into_iter().flat_map(|one| {
-        one["dependsOn"].as_array().cloned().unwrap_or_default().into_iter()
-    });
+    let needs = list("dependencies")
+        .into_iter()
+        .flat_map(|one| one["dependsOn"].as_array().cloned().unwrap_or_default().into_iter());
     let unknown = needs.map(|need| need.to_string()).find(|need| !known.contains(need));
-    let nameless = list("components").into_iter().find(|one| {
-        one["licenses"][0]["expression"].as_str().is_none_or(str::is_empty)
-    });
+    let nameless = list("components")
+        .into_iter()
+        .find(|one| one["licenses"][0]["expression"].as_str().is_none_or(str::is_empty));
     match (unknown, nameless) {
         _ if refs.len() + 1 != count || known.len() != refs.len() || known.contains(&own) => {
             Err("the SBOM does not have each package once".to_owned())

@@ -60,8 +60,9 @@ fn given_jobs_are_those_of_a_list() {
         let queues = names.iter().map(|name| json!({ "name": name, "weight": weight(name) }));
         data["queue"] = queues.collect();
         let job = |number: u64| {
+            let queue = if number.is_multiple_of(2) { "ann" } else { "bob" };
             json!({
-                "queue": ["ann", "bob"][(number % 2) as usize],
+                "queue": queue,
                 "submit": 10 * number,
                 "tasks": 2,
                 "duration": 60,
