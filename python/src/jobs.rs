@@ -245,18 +245,17 @@ impl Frame {
         kind: usize,
         demand: &Demand,
     ) -> Result<Amounts, String> {
-        let quantity = match demand {
+        let (quantity, or_column) = match demand {
             Demand::Text(name) if self.columns.contains(name) => {
                 return self.column(kinds, kind, name);
             }
-            Demand::Text(text) => Quantity::Text(text.clone()),
-            Demand::Whole(number) => Quantity::Whole(*number),
-            Demand::Fraction(number) => Quantity::Fraction(*number),
+            Demand::Text(text) => (Quantity::Text(text.clone()), "; nor is there such a column"),
+            Demand::Whole(number) => (Quantity::Whole(*number), ""),
+            Demand::Fraction(number) => (Quantity::Fraction(*number), ""),
         };
         let read = parse_amount(&quantity.text(), kinds.unit(kind));
-        let amount = read.map_err(|why| {
-            format!("demand: `{}`: {why}; nor is there such a column", kinds.name(kind))
-        })?;
+        let amount =
+            read.map_err(|why| format!("demand: `{}`: {why}{or_column}", kinds.name(kind)))?;
         Ok(Amounts { kind, name: String::new(), held: Held::Same(amount) })
     }
 

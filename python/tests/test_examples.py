@@ -45,7 +45,9 @@ def test_the_doctest_of_the_package() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [one.name for one in (PYTHON / "examples").glob("*.ipynb")])
-def test_a_notebook_runs_and_draws(name: str, tmp_path: Path) -> None:
+def test_a_notebook_runs_and_draws(name: str, tmp_path: Path, monkeypatch: Any) -> None:
+    # Pictures go into the notebook, whatever the environment says of windows.
+    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     notebook = nbformat.read(PYTHON / "examples" / name, as_version=4)
     nbclient.NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}

@@ -203,21 +203,24 @@ def test_load_changes_when_they_come() -> None:
 
 
 def test_columns_are_read_where_they_stand() -> None:
-    frame = columns()
+    # Arrow's own memory, not numpy's.
+    frame = {name: list(column) * 100 for name, column in columns().items()}
     table = arrow(frame)
-    held = pa.total_allocated_bytes()
+    size, held = table.nbytes, pa.total_allocated_bytes()
+    assert size > 1_000_000
     jobs = meed.Jobs(table)
-    assert pa.total_allocated_bytes() == held
+    # Handing it over takes Arrow some notes.
+    assert pa.total_allocated_bytes() - held < size / 100
     scenario = meed.Scenario(CLUSTER, jobs=jobs)
     before = meed.simulate(scenario, "fair").json()
     # Whoever made the columns lets them go; they stay while somebody reads them.
     del table, jobs
     gc.collect()
-    assert pa.total_allocated_bytes() == held
+    assert pa.total_allocated_bytes() >= held
     assert meed.simulate(scenario, "fair").json() == before
     del scenario
     gc.collect()
-    assert pa.total_allocated_bytes() < held
+    assert pa.total_allocated_bytes() <= held - size
 
 
 def test_an_array_may_change_afterwards() -> None:
@@ -244,7 +247,7 @@ def without(name: str) -> dict[str, Any]:
         (without("submit"), "there is no column `submit`"),
         (without("queue"), "there is no column `queue`"),
         ({**without("duration"), "durations": columns()["duration"]}, "did you mean `durations`"),
-        ({}, "no columns|there are no rows|no column `queue`"),
+        ({}, "there are no columns"),
         ({name: [] for name in columns()}, "there are no rows"),
         (with_cell("queue", 7, None), "row 7 \\(counted from 0\\): `queue` is missing"),
         (with_cell("submit", 3, float("nan")), "row 3 .*: `submit` is missing"),
@@ -275,7 +278,7 @@ def test_demands_that_mean_nothing() -> None:
         ({"gpu": 1}, "unknown resource `gpu`"),
         ({"cpu": "cores"}, "`cpu`: .*nor is there such a column"),
         ({"cpu": "queue"}, "`queue` is of type Utf8"),
-        ({"cpu": -1}, "not an amount"),
+        ({"cpu": -1}, "is negative; an amount is zero or more$"),
         ({"cpu": 0}, "holds nothing"),
     ]:
         with pytest.raises(meed.Error, match=words):

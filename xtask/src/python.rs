@@ -114,7 +114,11 @@ fn install(environment: &Path, wheel: &Path) -> Result<(), String> {
 fn types(environment: &Path) -> Result<(), String> {
     let cache = root().join("target/mypy");
     let mut mypy = python(environment, &["-m", "mypy", "--strict"]);
-    mypy.arg("--cache-dir").arg(cache).args(["package/meed", "examples/first.py", "tests/typed.py"]);
+    mypy.arg("--cache-dir").arg(cache).args([
+        "package/meed",
+        "examples/first.py",
+        "tests/typed.py",
+    ]);
     succeed(&mut mypy, "types of the module for Python")
 }
 
@@ -130,7 +134,5 @@ fn tests(environment: &Path) -> Result<(), String> {
     let pytest = ["-B", "-m", "pytest", "--quiet", "-p", "no:cacheprovider"];
     let mut pytest = python(environment, &pytest);
     pytest.env("MEED_PROGRAM", program).env("MEED_PICTURES", root().join("target/python"));
-    // Of pictures: no window.
-    pytest.env("MPLBACKEND", "agg");
     succeed(&mut pytest, "a test of the module for Python")
 }

@@ -106,6 +106,6 @@ pub(crate) fn has_target(target: &str) -> bool {
         Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     asked.is_ok_and(|told| {
         let folder = PathBuf::from(String::from_utf8_lossy(&told.stdout).trim());
-        fs::read_dir(folder).is_ok_and(|files| files.count() > 0)
+        std::fs::read_dir(folder).is_ok_and(|files| files.count() > 0)
     })
 }

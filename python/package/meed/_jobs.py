@@ -93,6 +93,8 @@ def _read(
             f"jobs: a {type(frame).__name__} has no columns; give a frame of pandas, polars or "
             "Arrow, or a dict of arrays"
         )
+    if not frame:
+        raise _native.Error("jobs: there are no columns")
     arrays = [(str(name), *_column(str(name), values)) for name, values in frame.items()]
     return _native.Jobs.of_arrays(arrays, columns, demand)
 
@@ -102,6 +104,8 @@ def _column(name: str, values: Any) -> tuple[str, object]:
     array = np.asarray(values)
     if array.ndim != 1:
         raise _native.Error(f"jobs: column {name!r} has {array.ndim} dimensions, not one")
+    if array.size == 0:
+        raise _native.Error(f"jobs: column {name!r} is empty: there are no rows")
     kind = array.dtype.kind
     if kind in _WHOLE and array.dtype != np.uint64:
         return "whole", np.ascontiguousarray(array, dtype=np.int64)

@@ -1,7 +1,6 @@
 //! The licences of what is linked: their texts, for those who get the program must get them too.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -30,12 +29,12 @@ pub(crate) fn text(target: &str) -> Result<String, String> {
         .to_owned();
     if !without.is_empty() {
         out += "\nThese name their licence, but bring no text of it:\n";
-        without.iter().for_each(|one| drop(writeln!(out, "  {one}")));
+        without.iter().for_each(|one| out += &format!("  {one}\n"));
     }
     for (text, packages) in by_text {
         out += "\n----------------------------------------------------------------\n";
-        packages.iter().for_each(|one| drop(writeln!(out, "{one}")));
-        let _ = write!(out, "\n{}\n", text.trim());
+        packages.iter().for_each(|one| out += &format!("{one}\n"));
+        out += &format!("\n{}\n", text.trim());
     }
     Ok(out)
 }
