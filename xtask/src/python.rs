@@ -98,7 +98,7 @@ fn lints(environment: &Path) -> Result<(), String> {
     of_python(fmt.args(["fmt", "--check"]));
     succeed(&mut fmt, "the format of python/")?;
     let mut clippy = cargo();
-    // Built as the wheel is, so that nothing is built twice.
+    // With the wheel's own macros and build scripts.
     of_python(clippy.args(["clippy", "--release", "--locked", "--", "-D", "warnings"]));
     succeed(&mut clippy, "lints of python/")
 }

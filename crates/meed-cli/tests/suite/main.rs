@@ -16,6 +16,7 @@ mod files;
 mod issue;
 mod jobs;
 mod live;
+mod manual;
 mod mapreduce;
 mod names;
 mod overtaken;
