@@ -1,8 +1,8 @@
 //! `cargo xtask licences`: every package that ends up in a build is permissively licensed.
 //!
 //! Reads `cargo metadata` for the workspace, the fuzz targets, the benchmark beside SQLite and the
-//! module for Python. A licence expression (SPDX) is accepted when one of its alternatives is; `A AND B` needs both, `A
-//! OR B` (or `A/B`, as older packages write) one of them.
+//! module for Python. A licence expression (SPDX) is accepted when one of its alternatives is; `A
+//! AND B` needs both, `A OR B` (or `A/B`, as older packages write) one of them.
 
 use std::path::Path;
 

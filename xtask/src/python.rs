@@ -3,8 +3,8 @@
 //!
 //! What it needs from PyPI (maturin, numpy, pandas, polars, mypy, pytest and so on:
 //! python/requirements.txt) goes into a virtual environment in the user's cache. Where Python, or
-//! one of these, is missing it says what it leaves out, and that is no failure. The wheel is left in
-//! target/python, with the notebook as it was run and its pictures.
+//! one of these, is missing it says what it leaves out, and that is no failure. The wheel is left
+//! in target/python, with the notebook as it was run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! hands over.
 //!
 //! A program that has its jobs in memory (a table of columns, for one) hands over how to open them:
-//! each run reads them from their beginning, and no text and no list of all jobs lies between. Their
-//! queues are tenants as those of a trace are: the scenario need not name them.
+//! each run reads them from their beginning, and no text and no list of all jobs lies between.
+//! Their queues are tenants as those of a trace are: the scenario need not name them.
 
 use std::path::Path;
 use std::sync::Arc;
