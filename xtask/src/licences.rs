@@ -1,8 +1,8 @@
 //! `cargo xtask licences`: every package that ends up in a build is permissively licensed.
 //!
-//! Reads `cargo metadata` for the workspace, the fuzz targets and the benchmark beside SQLite. A
-//! licence expression (SPDX) is accepted when one of its alternatives is; `A AND B` needs both, `A
-//! OR B` (or `A/B`, as older packages write) one of them.
+//! Reads `cargo metadata` for the workspace, the fuzz targets, the benchmark beside SQLite and the
+//! module for Python. A licence expression (SPDX) is accepted when one of its alternatives is; `A
+//! AND B` needs both, `A OR B` (or `A/B`, as older packages write) one of them.
 
 use std::path::Path;
 
@@ -33,10 +33,14 @@ const PERMISSIVE: &[&str] = &[
     "bzip2-1.0.6",
 ];
 
+/// The workspace, and what stands beside it.
+const MANIFESTS: [&str; 4] =
+    ["Cargo.toml", "fuzz/Cargo.toml", "bench/journal/Cargo.toml", "python/Cargo.toml"];
+
 pub(crate) fn run() -> Result<(), String> {
     let root = root();
     let (mut checked, mut refused) = (0, Vec::new());
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "bench/journal/Cargo.toml"] {
+    for manifest in MANIFESTS {
         let packages = packages(&root.join(manifest))?;
         checked += packages.len();
         refused.extend(packages.iter().filter_map(problem));

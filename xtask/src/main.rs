@@ -3,12 +3,14 @@
 mod browser;
 mod ci;
 mod crash;
+mod dist;
 mod fuzz;
 mod guest;
 mod kubernetes;
 mod licences;
 mod pairs;
 mod peers;
+mod python;
 mod scaling;
 mod site;
 mod tools;
@@ -44,6 +46,12 @@ Chores of the project.
   cargo xtask yarn compile VERSION             against another version of Hadoop
   cargo xtask browser                          the dashboard in headless Chromium, and requests \
   made up for the HTTP interface; needs Node, npm, Chromium and Python
+  cargo xtask python [wheel]                   the module for Python: wheel, lints, tests against \
+  the program, types, notebook; needs Python
+  cargo xtask dist                             what is given to others: a static program as an \
+  archive and for Debian, the wheel, an SBOM, checksums; all of it tried. Needs musl-gcc; a \
+  quarter of an hour
+  cargo xtask dist quick                       the same around the program as released, in seconds
   cargo xtask kubernetes [TEST...]             Meed on Kubernetes against a real control plane, \
   which is built first (10 to 25 minutes, once); needs Go and openssl
   cargo xtask kubernetes build                 the control plane alone
@@ -63,6 +71,8 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::run(args),
         Some("crash") => crash::run(args),
         Some("licences") => licences::run(),
+        Some("dist") => dist::run(args),
+        Some("python") => python::run(args),
         Some("yarn") => yarn::run(args),
         Some("kubernetes") => kubernetes::run(args),
         Some("guest") => guest::run(args),

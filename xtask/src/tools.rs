@@ -12,6 +12,19 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("")
 }
 
+/// A folder for what comes from elsewhere, outside the checkout.
+pub(crate) fn cache(name: &str) -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    cache.unwrap_or_else(std::env::temp_dir).join("meed").join(name)
+}
+
+/// Where cargo builds.
+pub(crate) fn target_folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| root().join("target"))
+}
+
 /// Cargo, as if nobody of its own had started it: what it tells this chore of itself would have
 /// build scripts of others run again (ring's), and all that stands on them built anew.
 pub(crate) fn cargo() -> Command {
@@ -85,4 +98,14 @@ pub(crate) fn built_for(tests: &str, target: &str, ending: &str) -> Result<PathB
     let wanted = |file: &&PathBuf| file.to_string_lossy().ends_with(ending);
     let file = files.iter().rfind(wanted).cloned();
     file.ok_or_else(|| format!("{target} cannot be built"))
+}
+
+/// Whether Rust's standard library for that target is here.
+pub(crate) fn has_target(target: &str) -> bool {
+    let asked =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
+    asked.is_ok_and(|told| {
+        let folder = PathBuf::from(String::from_utf8_lossy(&told.stdout).trim());
+        std::fs::read_dir(folder).is_ok_and(|files| files.count() > 0)
+    })
 }

@@ -105,6 +105,14 @@ pub(crate) enum Command {
         /// Which shell.
         shell: clap_complete::Shell,
     },
+    /// Writes the manual: a page for `meed`, and one for each command (`man meed-simulate`).
+    #[command(
+        after_help = format!("Examples:\n  meed man ~/.local/share/man/man1\n\n{EXIT_CODES}")
+    )]
+    Man {
+        /// Where to; made where it is not there.
+        folder: PathBuf,
+    },
 }
 
 const SIMULATE_EXAMPLES: &str = "\

@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         ],
     ),
     ("A cluster that is shared", &["kubernetes"]),
-    ("Evidence, and this program", &["reproduce", "audit", "bench", "completions", "help"]),
+    ("Evidence, and this program", &["reproduce", "audit", "bench", "completions", "man", "help"]),
 ];
 const TEMPLATE: &str =
     "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";

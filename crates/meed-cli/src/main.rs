@@ -89,7 +89,15 @@ fn run(cli: Cli) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         Command::Server(command) => server::run(command),
         Command::Completions { shell } => completions(shell),
+        Command::Man { folder } => manual(&folder),
     }
+}
+
+/// The manual, made from the same words as `--help`.
+fn manual(folder: &std::path::Path) -> Result<(), Failure> {
+    let failed = |why: std::io::Error| Failure::File(format!("{}: {why}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    clap_mangen::generate_to(Cli::command(), folder).map_err(failed)
 }
 
 /// Answers shells that ask what may come next.

@@ -7,8 +7,8 @@ use std::io::Write;
 
 use meed_driver::record::{Comparison, JobRecord};
 
-/// Shorter jobs count as long as this in [`slowdown`], in seconds: Feitelson and Rudolph, "Metrics
-/// and Benchmarking for Parallel Job Scheduling" (JSSPP 1998), Sec. 2.
+/// Shorter jobs count as long as this in [`bounded_slowdown`], in seconds: Feitelson and Rudolph,
+/// "Metrics and Benchmarking for Parallel Job Scheduling" (JSSPP 1998), Sec. 2.
 const SHORT: f64 = 10.0;
 
 const COLUMNS: [&str; 11] = [
@@ -40,7 +40,7 @@ fn cells(policy: &str, queue: &str, job: &JobRecord) -> [String; 11] {
         cell(job.ended_s),
         cell(since(job.started_s)),
         cell(since(job.ended_s)),
-        cell(slowdown(job)),
+        cell(bounded_slowdown(job)),
         job.tasks.to_string(),
         cell(Some(job.width)),
     ]
@@ -50,8 +50,9 @@ fn cell(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// Bounded slowdown: max(1, (end - submit) / max(end - start, 10 s)).
-fn slowdown(job: &JobRecord) -> Option<f64> {
+/// Bounded slowdown: max(1, (end - submit) / max(end - start, 10 s)); nothing for a job that has
+/// not ended.
+pub fn bounded_slowdown(job: &JobRecord) -> Option<f64> {
     let (started, ended) = (job.started_s?, job.ended_s?);
     Some(((ended - job.submit_s) / (ended - started).max(SHORT)).max(1.0))
 }

@@ -30,6 +30,6 @@ mod tenants;
 mod words;
 
 pub use html::to_html;
-pub use jobs::write_jobs;
+pub use jobs::{bounded_slowdown, write_jobs};
 pub use json::{to_json, write_json};
 pub use table::{TableOptions, summary_table};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::bench::Bench;
+use crate::tools::cache;
 
 /// The version that this was written for.
 const SCHEMATHESIS: &str = "schemathesis>=4.32,<5";
@@ -57,7 +58,7 @@ pub(crate) fn run(program: &Path) -> Result<(), String> {
 
 /// The program, which pip brings where it is not there; or what is missing.
 fn tool() -> Result<PathBuf, &'static str> {
-    let folder = super::cache("schemathesis");
+    let folder = cache("schemathesis");
     let tool = folder.join("bin/schemathesis");
     let is_done = |command: &mut Command| {
         let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();

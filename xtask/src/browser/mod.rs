@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::tools::{built_for, root, runs, succeed};
+use crate::tools::{built_for, cache, root, runs, succeed};
 use bench::Bench;
 
 /// The version that the check was written for.
@@ -117,13 +117,6 @@ fn found() -> Result<(PathBuf, PathBuf), &'static str> {
             "playwright-core"
         })?,
     ))
-}
-
-/// A folder for what comes from elsewhere.
-fn cache(name: &str) -> PathBuf {
-    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-    cache.unwrap_or_else(std::env::temp_dir).join("meed").join(name)
 }
 
 /// The folder of playwright-core, which npm brings where it is not there.

@@ -12,7 +12,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::tools::{built_for, cargo, root, runs, succeed, succeed_quietly};
+use crate::tools::{
+    built_for, cargo, has_target, root, runs, succeed, succeed_quietly, target_folder,
+};
 
 /// Tests without a cluster, and those with one: a minute each.
 const UNITS: &str = "LongTermFairTest,OrderTableTest,CapacityTest,RowsTest";
@@ -125,21 +127,6 @@ fn other_library() -> Result<(), String> {
          on such a machine the plug-in leaves ordering to stock fair sharing"
     ));
     Ok(())
-}
-
-/// Whether Rust's standard library for that target is here.
-fn has_target(target: &str) -> bool {
-    let asked =
-        Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
-    asked.is_ok_and(|told| {
-        let folder = PathBuf::from(String::from_utf8_lossy(&told.stdout).trim());
-        fs::read_dir(folder).is_ok_and(|files| files.count() > 0)
-    })
-}
-
-fn target_folder() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| root().join("target"))
 }
 
 /// The jar, with the native library of this machine; shipped, with that for aarch64 too.

@@ -17,6 +17,7 @@ mod files;
 mod issue;
 mod jobs;
 mod live;
+mod manual;
 mod mapreduce;
 mod names;
 mod overtaken;

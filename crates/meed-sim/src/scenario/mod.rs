@@ -8,6 +8,7 @@ mod changes;
 pub(crate) mod cluster;
 mod delays;
 mod generators;
+mod given;
 mod jobs;
 mod machines;
 mod mapreduce;
@@ -25,6 +26,7 @@ mod workloads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::classes::Rule;
 use meed::{Blocked, Config, ConfigError, NodeSpec, ResourceKinds, Resources, Span, Time};
@@ -36,16 +38,14 @@ pub use meed_config::policy::{SLOTS, STATIC};
 use meed_config::quantity::amounts as amounts_of;
 use meed_config::queues::{Names, QueuePlan};
 use meed_config::words::did_you_mean;
-use meed_workload::changed::Changed;
-use meed_workload::generate::{Arrivals, Generator, GeneratorSpec, Limit};
-use meed_workload::limits::AtLimit;
-use meed_workload::macro_workload::{MacroSource, MacroSpec};
-use meed_workload::merge::Merge;
+use meed_workload::generate::{Arrivals, GeneratorSpec, Limit};
+use meed_workload::macro_workload::MacroSpec;
 use meed_workload::stretch::Load;
 use meed_workload::{JobSource, OnBadLine, TraceError};
 
 use crate::slots::Slots;
 use crate::world::{Delays, NewPlacement, StopAt, TimedChange};
+pub use given::GivenJobs;
 use jobs::InlineJobs;
 use raw::RawScenario;
 use toml::Spanned;
@@ -70,9 +70,11 @@ pub struct Scenario {
     generators: Vec<GeneratorSpec>,
     workloads: Vec<MacroSpec>,
     trace: Option<TracePlan>,
+    /// Jobs that a program hands over, instead of a trace.
+    given: Option<Arc<dyn GivenJobs>>,
     /// Files that it reads besides its own.
     inputs: Vec<PathBuf>,
-    /// Queues of the trace, known from its first opening.
+    /// Queues of the trace or of what is given, known from the first opening.
     trace_queues: Vec<String>,
     changes: Vec<TimedChange>,
     stop: StopAt,
@@ -169,12 +171,14 @@ impl Scenario {
         queues::in_order(&mut self.queues, names);
     }
 
-    /// What `raw` says, which `text` says as well; `added` are queues that only changes name.
+    /// What `raw` says, which `text` says as well; `added` are queues that only changes name, and
+    /// `given` are jobs that no text says.
     fn of_raw(
         file: &str,
         raw: RawScenario,
         text: String,
         added: &[(String, String)],
+        given: Option<Arc<dyn GivenJobs>>,
         folder: &Path,
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
@@ -205,6 +209,7 @@ impl Scenario {
             generators: generators::read(&raw.generator, &kinds, &place)?,
             workloads: workloads::read(&raw.workload, &kinds, folder, &place)?,
             trace,
+            given,
             trace_queues: Vec::new(),
             inputs: inputs(&raw, folder),
             changes: changes::read(&raw.change, machines::changes(&machines), &kinds, &place)?,
@@ -224,6 +229,7 @@ impl Scenario {
         scenario.end_generators();
         scenario.check_possible(&raw, &place)?;
         scenario.open_trace(on_bad_line)?;
+        scenario.open_given()?;
         scenario.check_added(added)?;
         scenario.place_added(&raw.queue, added);
         let (all, given) = (&mut scenario.queues, raw.queues.as_ref());
@@ -316,7 +322,8 @@ impl Scenario {
 
     /// Whether jobs come from `[[job]]` only, if at all.
     fn is_only_inline(&self) -> bool {
-        self.generators.is_empty() && self.workloads.is_empty() && self.trace.is_none()
+        let no_source = self.trace.is_none() && self.given.is_none();
+        no_source && self.generators.is_empty() && self.workloads.is_empty()
     }
 
     /// Generators make no jobs for after the run's end: what they make has an end of its own.
@@ -487,49 +494,6 @@ impl Scenario {
         };
         let placement_name = placement_name.to_owned();
         Ok(Plan { config, partitioned: choice.partitioned, placement, placement_name, slots, rule })
-    }
-
-    /// The workload, from its beginning.
-    pub fn source(
-        &self,
-        seed: u64,
-        on_bad_line: OnBadLine,
-    ) -> Result<Box<dyn JobSource + Send>, TraceError> {
-        let mut sources: Vec<Box<dyn JobSource + Send>> = Vec::new();
-        if !self.jobs.is_empty() {
-            sources.push(Box::new(self.jobs.source(self.kinds.len())?));
-        }
-        for spec in &self.generators {
-            let generator = Generator::new(spec.clone(), self.kinds.len(), seed)?;
-            // When a chain's next job comes follows from the end of the last: there is nothing to
-            // stretch.
-            sources.push(match is_closed(spec) || self.load == Load::ONE {
-                true => Box::new(generator),
-                false => Box::new(Changed::new(generator, self.load)),
-            });
-        }
-        for spec in &self.workloads {
-            let source = MacroSource::new(spec, self.kinds.len(), seed)?;
-            sources.push(match spec.is_closed() || self.load == Load::ONE {
-                true => Box::new(source),
-                false => Box::new(Changed::new(source, self.load)),
-            });
-        }
-        if let Some(trace) = &self.trace {
-            let source = trace.open(&self.kinds, on_bad_line, Some(&self.trace_queues))?;
-            sources.push(match self.load == Load::ONE {
-                true => source,
-                false => Box::new(Changed::new(source, self.load)),
-            });
-        }
-        let source: Box<dyn JobSource + Send> = match sources.len() {
-            1 => sources.remove(0),
-            _ => Box::new(Merge::new(sources)?),
-        };
-        Ok(match self.enforce_limit {
-            true => Box::new(Changed::new(source, AtLimit)),
-            false => source,
-        })
     }
 
     /// The cluster's resource kinds.

@@ -8,6 +8,7 @@
 //! [`Placeless`] gives each the empty place, and errors name the key and the value but no line.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use meed_config::Place;
 use meed_workload::OnBadLine;
@@ -20,7 +21,7 @@ use toml::Value;
 use super::mapreduce::RawMapReduce;
 use super::of_trace::without_line;
 use super::raw::RawScenario;
-use super::{LoadError, Scenario, mapreduce};
+use super::{GivenJobs, LoadError, Scenario, mapreduce};
 
 impl Scenario {
     /// The scenario that `data` are; messages call it `name`, files are looked for in `folder`.
@@ -50,17 +51,32 @@ impl Scenario {
         folder: &Path,
         on_bad_line: OnBadLine,
     ) -> Result<Scenario, LoadError> {
+        Scenario::of_value(name, data, None, folder, on_bad_line)
+    }
+
+    /// The same, with jobs that the data do not say.
+    pub(super) fn of_value(
+        name: &str,
+        data: &impl Serialize,
+        given: Option<Arc<dyn GivenJobs>>,
+        folder: &Path,
+        on_bad_line: OnBadLine,
+    ) -> Result<Scenario, LoadError> {
         let nowhere = Place { file: name, text: "" };
         let refused = |why: String| LoadError::from(nowhere.whole(why));
         let value = Value::try_from(data).map_err(|why| refused(why.to_string()))?;
         let text = toml::to_string(&value).map_err(|why| refused(why.to_string()))?;
         let scenario = match value.get("mapreduce") {
+            Some(_) if given.is_some() => {
+                let what = "is of the MapReduce world, which is handed no jobs";
+                Err(refused(what.to_owned()))
+            }
             Some(_) => RawMapReduce::deserialize(Placeless(value))
                 .map_err(|why| refused(message(&why)))
                 .and_then(|raw| Ok(mapreduce::of_raw(name, raw, text, &[])?)),
             None => RawScenario::deserialize(Placeless(value))
                 .map_err(|why| refused(message(&why)))
-                .and_then(|raw| Scenario::of_raw(name, raw, text, &[], folder, on_bad_line)),
+                .and_then(|raw| Scenario::of_raw(name, raw, text, &[], given, folder, on_bad_line)),
         };
         scenario.map_err(without_line)
     }

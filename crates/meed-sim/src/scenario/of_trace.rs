@@ -68,7 +68,7 @@ impl Scenario {
         let mut scenario = match sets {
             [] => {
                 let raw = raw_of(cluster, trace);
-                Scenario::of_raw(&file, raw, text, &[], Path::new(""), on_bad_line)
+                Scenario::of_raw(&file, raw, text, &[], None, Path::new(""), on_bad_line)
             }
             // What is changed is the text, as of any file.
             _ => Scenario::parse(&file, &text, Path::new(""), sets, on_bad_line)

@@ -78,7 +78,7 @@ impl Scenario {
             true => mapreduce::parse(file, text, &added)?,
             false => {
                 let raw: RawScenario = toml::from_str(&text).map_err(|error| place.toml(&error))?;
-                Scenario::of_raw(file, raw, text, &added, folder, on_bad_line)?
+                Scenario::of_raw(file, raw, text, &added, None, folder, on_bad_line)?
             }
         };
         Ok(scenario)

@@ -8,6 +8,7 @@ mod backfill;
 mod charts;
 mod delays;
 mod dominant;
+mod given;
 #[path = "../../../meed-driver/tests/suite/happens.rs"]
 mod happens;
 mod limits;

@@ -75,6 +75,7 @@ pub(super) fn of_raw(
         generators: Vec::new(),
         workloads: Vec::new(),
         trace: None,
+        given: None,
         inputs: Vec::new(),
         trace_queues: Vec::new(),
         changes: Vec::new(),

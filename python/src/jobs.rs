@@ -1,0 +1,493 @@
+//! Jobs in columns: a frame of pandas, polars or Arrow, or a dict of numpy arrays.
+//!
+//! A row is a job, of equal tasks of one stage. Columns are read where they stand, each time that a
+//! run comes to a row; kept besides are the order of rows by submission (8 bytes a row) and the
+//! number of each row's queue (4 bytes). Rows that can be no job are refused with their number: to
+//! leave rows out is the frame's business, where it shows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, DurationMicrosecondArray, Float64Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
+};
+use meed::{ResourceKinds, Resources, Span, Time};
+use meed_config::quantity::Quantity;
+use meed_config::units::parse_amount;
+use meed_config::words::did_you_mean;
+use meed_sim::scenario::GivenJobs;
+use meed_workload::{
+    Durations, Job, JobGroup, JobLabel, JobSource, MAX_TASKS, SourceCounts, TraceError,
+};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::arrow::batches;
+use crate::columns::{Cells, Names, Numbered, instants, scaled, spans, whole};
+use crate::error::input;
+
+/// What messages call the rows.
+const FILE: &str = "jobs";
+/// A missing time in numpy.
+const NOT_A_TIME: i64 = i64::MIN;
+
+/// Jobs in columns.
+#[pyclass(frozen, name = "Jobs", module = "meed._native")]
+pub(crate) struct PyJobs {
+    frame: Arc<Frame>,
+}
+
+impl PyJobs {
+    pub(crate) fn given(&self) -> Arc<dyn GivenJobs> {
+        Arc::new(Given(Arc::clone(&self.frame)))
+    }
+}
+
+/// A column's name, or one amount for all rows.
+#[derive(FromPyObject)]
+enum Demand {
+    Whole(i64),
+    Fraction(f64),
+    Text(String),
+}
+
+/// A column of Python's own, by what is in it.
+type Column<'py> = (String, String, Bound<'py, PyAny>);
+
+#[pymethods]
+impl PyJobs {
+    /// From what has `__arrow_c_stream__`.
+    #[staticmethod]
+    fn of_arrow(
+        frame: &Bound<'_, PyAny>,
+        columns: BTreeMap<String, String>,
+        demand: Option<BTreeMap<String, Demand>>,
+    ) -> PyResult<PyJobs> {
+        let batches = batches(frame)?;
+        PyJobs::of_batches(frame.py(), batches, &columns, demand)
+    }
+
+    /// From columns of numbers, texts, instants and durations.
+    #[staticmethod]
+    fn of_arrays(
+        py: Python<'_>,
+        arrays: Vec<Column<'_>>,
+        columns: BTreeMap<String, String>,
+        demand: Option<BTreeMap<String, Demand>>,
+    ) -> PyResult<PyJobs> {
+        let arrays = arrays.iter().map(|(name, kind, array)| Ok((name, array_of(kind, array)?)));
+        let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
+        let batch = RecordBatch::try_from_iter(arrays)
+            .map_err(|why| input(format!("{FILE}: columns differ in length: {why}")))?;
+        PyJobs::of_batches(py, vec![batch], &columns, demand)
+    }
+
+    /// Names of tenants, in order of their first appearance.
+    #[getter]
+    fn queues(&self) -> Vec<&str> {
+        self.frame.queues.iter().map(String::as_str).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.frame.order.len()
+    }
+}
+
+impl PyJobs {
+    fn of_batches(
+        py: Python<'_>,
+        batches: Vec<RecordBatch>,
+        columns: &BTreeMap<String, String>,
+        demand: Option<BTreeMap<String, Demand>>,
+    ) -> PyResult<PyJobs> {
+        let read = || Frame::read(batches, columns, demand);
+        let frame = py.detach(read).map_err(|why| input(format!("{FILE}: {why}")))?;
+        Ok(PyJobs { frame: Arc::new(frame) })
+    }
+}
+
+/// A column of numpy's, copied: whoever has it may change it while a run reads.
+fn array_of(kind: &str, array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let whole = |array: &Bound<'_, PyAny>| -> PyResult<Vec<i64>> {
+        Ok(array.extract::<PyReadonlyArray1<'_, i64>>()?.as_array().to_vec())
+    };
+    let times = |array: &Bound<'_, PyAny>| -> PyResult<Vec<Option<i64>>> {
+        let known = |micros: i64| (micros != NOT_A_TIME).then_some(micros);
+        Ok(whole(array)?.into_iter().map(known).collect())
+    };
+    Ok(match kind {
+        "whole" => Arc::new(Int64Array::from(whole(array)?)),
+        "real" => {
+            let array = array.extract::<PyReadonlyArray1<'_, f64>>()?;
+            Arc::new(Float64Array::from(array.as_array().to_vec()))
+        }
+        "instant" => Arc::new(TimestampMicrosecondArray::from(times(array)?)),
+        "span" => Arc::new(DurationMicrosecondArray::from(times(array)?)),
+        _ => Arc::new(StringArray::from(array.extract::<Vec<Option<String>>>()?)),
+    })
+}
+
+/// Columns of one batch, ready to be read.
+struct Batch {
+    columns: BTreeMap<String, ArrayRef>,
+    queue_of: Vec<u32>,
+    submit: Cells<i128>,
+    duration: Cells<i128>,
+    tasks: Option<Cells<i128>>,
+    weight: Option<Cells<i128>>,
+    limit: Option<Cells<i128>>,
+    name: Option<Names>,
+    /// Number of its first row.
+    first: u64,
+}
+
+struct Frame {
+    batches: Vec<Batch>,
+    /// Batch and row of each job, by submission.
+    order: Vec<(u32, u32)>,
+    queues: Vec<String>,
+    /// What the clock of the run begins at, in the frame's microseconds.
+    origin: i128,
+    demand: Option<BTreeMap<String, Demand>>,
+    /// Columns that say something else than an amount.
+    taken: Vec<String>,
+    columns: Vec<String>,
+}
+
+/// What must be, and what may be, in a frame: our name, and other names that are taken for it.
+const MUST: [(&str, &[&str]); 3] =
+    [("queue", &["tenant", "user"]), ("submit", &[]), ("duration", &[])];
+const MAY: [(&str, &[&str]); 4] =
+    [("tasks", &[]), ("weight", &[]), ("limit", &[]), ("name", &["job"])];
+
+impl Frame {
+    fn read(
+        batches: Vec<RecordBatch>,
+        said: &BTreeMap<String, String>,
+        demand: Option<BTreeMap<String, Demand>>,
+    ) -> Result<Frame, String> {
+        let Some(schema) = batches.first().map(RecordBatch::schema) else {
+            return Err("there are no rows".to_owned());
+        };
+        let columns: Vec<String> =
+            schema.fields().iter().map(|field| field.name().clone()).collect();
+        let found = found(&columns, said)?;
+        let mut queues = Numbered::default();
+        let (mut read, mut order, mut are_dates) = (Vec::new(), Vec::new(), false);
+        let mut first = 0;
+        for batch in batches {
+            let rows = batch.num_rows();
+            let batch = Batch::read(&batch, &found, &mut queues, first, &mut are_dates)?;
+            for row in 0..rows {
+                let micros = (batch.submit)(row)
+                    .ok_or_else(|| batch.wrong(row, &found["submit"], "is missing"))?;
+                order.push((micros, read.len() as u32, row as u32));
+            }
+            first += rows as u64;
+            read.push(batch);
+        }
+        // Stable: rows of equal times stay in the frame's order.
+        order.sort_by_key(|(micros, _, _)| *micros);
+        let Some((earliest, _, _)) = order.first() else {
+            return Err("there are no rows".to_owned());
+        };
+        let origin = if are_dates { *earliest } else { 0 };
+        let places = order.iter().map(|(_, batch, row)| (*batch, *row)).collect();
+        let taken = found.into_values().collect();
+        let queues = queues.names;
+        Ok(Frame { batches: read, order: places, queues, origin, demand, taken, columns })
+    }
+
+    /// Where amounts of each resource stand.
+    fn amounts(&self, kinds: &ResourceKinds) -> Result<Vec<Amounts>, String> {
+        let known = || kinds.names().collect::<Vec<_>>().join(", ");
+        let mut amounts = Vec::new();
+        match &self.demand {
+            Some(demand) => {
+                for (resource, demand) in demand {
+                    let Some(kind) = kinds.find(resource) else {
+                        let near = did_you_mean(resource, kinds.names()).unwrap_or_default();
+                        let what = format!(
+                            "demand: unknown resource `{resource}`; the cluster has {}. {near}",
+                            known()
+                        );
+                        return Err(what.trim_end().to_owned());
+                    };
+                    amounts.push(self.amount(kinds, kind, demand)?);
+                }
+            }
+            None => {
+                for kind in 0..kinds.len() {
+                    let name = kinds.name(kind);
+                    if self.columns.iter().any(|column| column == name)
+                        && !self.taken.iter().any(|column| column == name)
+                    {
+                        amounts.push(self.column(kinds, kind, name)?);
+                    }
+                }
+            }
+        }
+        match amounts.is_empty() {
+            false => Ok(amounts),
+            true => Err(format!(
+                "no column is called as a resource of the cluster ({}); say what a task holds, as \
+                 in demand={{\"{}\": \"cores\"}} for a column, or 1 for all rows",
+                known(),
+                kinds.name(0)
+            )),
+        }
+    }
+
+    fn amount(
+        &self,
+        kinds: &ResourceKinds,
+        kind: usize,
+        demand: &Demand,
+    ) -> Result<Amounts, String> {
+        let (quantity, or_column) = match demand {
+            Demand::Text(name) if self.columns.contains(name) => {
+                return self.column(kinds, kind, name);
+            }
+            Demand::Text(text) => (Quantity::Text(text.clone()), "; nor is there such a column"),
+            Demand::Whole(number) => (Quantity::Whole(*number), ""),
+            Demand::Fraction(number) => (Quantity::Fraction(*number), ""),
+        };
+        let read = parse_amount(&quantity.text(), kinds.unit(kind));
+        let amount =
+            read.map_err(|why| format!("demand: `{}`: {why}{or_column}", kinds.name(kind)))?;
+        Ok(Amounts { kind, name: String::new(), held: Held::Same(amount) })
+    }
+
+    fn column(&self, kinds: &ResourceKinds, kind: usize, name: &str) -> Result<Amounts, String> {
+        let scale = kinds.unit(kind).scale();
+        let read = |batch: &Batch| {
+            let column = &batch.columns[name];
+            scaled(column, scale).ok_or_else(|| not_of(name, column, "numbers"))
+        };
+        let cells = self.batches.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        Ok(Amounts { kind, name: name.to_owned(), held: Held::Each(cells) })
+    }
+
+    fn job(&self, place: usize, amounts: &[Amounts], kinds: usize) -> Result<Job, String> {
+        let (number, row) = self.order[place];
+        let (batch, row) = (&self.batches[number as usize], row as usize);
+        let span = |what: &str, cells: &Cells<i128>| match cells(row) {
+            None => Err(format!("{what} is missing")),
+            Some(micros) => u64::try_from(micros)
+                .ok()
+                .and_then(Span::from_micros)
+                .ok_or_else(|| format!("{what} is {} s; it must be 0 to 285 years", secs(micros))),
+        };
+        let count = |what: &str, cells: &Option<Cells<i128>>, most: u32| match cells {
+            None => Ok(1),
+            Some(cells) => match cells(row) {
+                None => Err(format!("{what} is missing")),
+                Some(number) => u32::try_from(number)
+                    .ok()
+                    .filter(|number| (1..=most).contains(number))
+                    .ok_or_else(|| format!("{what} is {number}; it must be 1 to {most}")),
+            },
+        };
+        let since = (batch.submit)(row).unwrap_or_default() - self.origin;
+        let submit = span("submit", &(Box::new(move |_| Some(since)) as Cells<i128>))?;
+        let duration = Durations::Same(span("duration", &batch.duration)?);
+        let mut demand = Resources::zero(kinds);
+        for amount in amounts {
+            demand.as_mut_slice()[amount.kind] = amount.of(number as usize, row)?;
+        }
+        // Not every job need have one.
+        let limit = batch.limit.as_ref().filter(|cells| cells(row).is_some());
+        let limit = limit.map(|cells| span("limit", cells)).transpose()?;
+        let tasks = count("tasks", &batch.tasks, MAX_TASKS)?;
+        let job = Job {
+            label: batch.label(row),
+            queue: batch.queue_of[row],
+            submit: Time::ZERO.saturating_add(submit),
+            weight: count("weight", &batch.weight, 1_000_000)?,
+            chain: None,
+            groups: vec![JobGroup { limit, ..JobGroup::new(tasks, demand, duration) }],
+        };
+        job.check(self.queues.len(), kinds)?;
+        Ok(job)
+    }
+}
+
+fn secs(micros: i128) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// The column for each thing: as somebody says, or by its name.
+fn found(
+    columns: &[String],
+    said: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, String> {
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    let near = |name: &str| {
+        let near = did_you_mean(name, columns.iter().map(String::as_str));
+        near.unwrap_or_else(|| format!("there are {}", columns.join(", ")))
+    };
+    let mut found = BTreeMap::new();
+    for (number, (thing, others)) in MUST.iter().chain(&MAY).enumerate() {
+        let column = match said.get(*thing) {
+            Some(name) if has(name) => Some(name.as_str()),
+            Some(name) => {
+                return Err(format!("{thing}: there is no column `{name}`; {}", near(name)));
+            }
+            None => std::iter::once(thing).chain(others.iter()).copied().find(|name| has(name)),
+        };
+        match column {
+            Some(column) => {
+                found.insert((*thing).to_owned(), column.to_owned());
+            }
+            None if number < MUST.len() => {
+                return Err(format!(
+                    "there is no column `{thing}`; name another, as in {thing}=\"...\"; {}",
+                    near(thing)
+                ));
+            }
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
+fn not_of(name: &str, column: &ArrayRef, what: &str) -> String {
+    format!("column `{name}` is of type {}; it must hold {what}", column.data_type())
+}
+
+impl Batch {
+    fn read(
+        batch: &RecordBatch,
+        found: &BTreeMap<String, String>,
+        queues: &mut Numbered,
+        first: u64,
+        are_dates: &mut bool,
+    ) -> Result<Batch, String> {
+        let fields = batch.schema();
+        let columns: BTreeMap<String, ArrayRef> = (fields.fields().iter())
+            .zip(batch.columns())
+            .map(|(field, column)| (field.name().clone(), Arc::clone(column)))
+            .collect();
+        let column = |thing: &str| found.get(thing).map(|name| (name, &columns[name]));
+        let must = |thing: &str| column(thing).ok_or_else(|| format!("no column `{thing}`"));
+        let numbers = |thing: &str, read: fn(&ArrayRef) -> Option<Cells<i128>>, what: &str| {
+            let read = |(name, column): (&String, &ArrayRef)| {
+                read(column).ok_or_else(|| not_of(name, column, what))
+            };
+            column(thing).map(read).transpose()
+        };
+        let durations = "seconds, or durations";
+        let (name, cells) = must("submit")?;
+        let submit = instants(cells)
+            .ok_or_else(|| not_of(name, cells, "seconds, or times of a calendar"))?;
+        *are_dates |= submit.are_dates;
+        let (name, cells) = must("duration")?;
+        let duration = spans(cells).ok_or_else(|| not_of(name, cells, durations))?;
+        let names = |(name, column): (&String, &ArrayRef)| {
+            Names::of(column).ok_or_else(|| not_of(name, column, "texts or whole numbers"))
+        };
+        let queue = names(must("queue")?)?;
+        let mut read = Batch {
+            queue_of: Vec::with_capacity(batch.num_rows()),
+            submit: submit.cells,
+            duration,
+            tasks: numbers("tasks", whole, "whole numbers")?,
+            weight: numbers("weight", whole, "whole numbers")?,
+            limit: numbers("limit", spans, durations)?,
+            name: column("name").map(names).transpose()?,
+            columns: columns.clone(),
+            first,
+        };
+        for row in 0..batch.num_rows() {
+            let number = queue.look(row, |name| queues.number(name));
+            let number = number.ok_or_else(|| read.wrong(row, &found["queue"], "is missing"))?;
+            read.queue_of.push(number);
+        }
+        Ok(read)
+    }
+
+    fn wrong(&self, row: usize, column: &str, what: &str) -> String {
+        format!("row {} (counted from 0): `{column}` {what}", self.first + row as u64)
+    }
+
+    fn label(&self, row: usize) -> JobLabel {
+        let number = self.first + row as u64;
+        let Some(names) = &self.name else { return JobLabel::Number(number) };
+        if let Some(number) = names.number(row) {
+            return JobLabel::Number(number);
+        }
+        let name = names.look(row, |name| JobLabel::Name(name.into()));
+        name.unwrap_or(JobLabel::Number(number))
+    }
+}
+
+/// Amounts of one resource.
+struct Amounts {
+    kind: usize,
+    /// Of the column.
+    name: String,
+    held: Held,
+}
+
+enum Held {
+    Same(u64),
+    /// A column, batch by batch.
+    Each(Vec<Cells<i128>>),
+}
+
+impl Amounts {
+    fn of(&self, batch: usize, row: usize) -> Result<u64, String> {
+        let cells = match &self.held {
+            Held::Same(amount) => return Ok(*amount),
+            Held::Each(cells) => &cells[batch],
+        };
+        let name = &self.name;
+        let amount = cells(row).ok_or_else(|| format!("`{name}` is missing"))?;
+        u64::try_from(amount).map_err(|_| format!("`{name}` is below 0, or too large"))
+    }
+}
+
+/// The frame as a scenario takes it.
+struct Given(Arc<Frame>);
+
+impl GivenJobs for Given {
+    fn open(&self, kinds: &ResourceKinds) -> Result<Box<dyn JobSource + Send>, TraceError> {
+        let settings = |why| TraceError::Settings { what: FILE.to_owned(), why };
+        let amounts = self.0.amounts(kinds).map_err(settings)?;
+        let (frame, kinds) = (Arc::clone(&self.0), kinds.len());
+        Ok(Box::new(Rows { frame, amounts, kinds, next: 0 }))
+    }
+}
+
+/// Row after row, by submission.
+struct Rows {
+    frame: Arc<Frame>,
+    amounts: Vec<Amounts>,
+    kinds: usize,
+    next: usize,
+}
+
+impl JobSource for Rows {
+    fn queues(&self) -> &[String] {
+        &self.frame.queues
+    }
+
+    fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+        let Some((batch, row)) = self.frame.order.get(self.next).copied() else { return Ok(None) };
+        let job = self.frame.job(self.next, &self.amounts, self.kinds);
+        self.next += 1;
+        job.map(Some).map_err(|why| {
+            let row = self.frame.batches[batch as usize].first + u64::from(row);
+            TraceError::Settings { what: format!("{FILE}: row {row} (counted from 0)"), why }
+        })
+    }
+
+    fn counts(&self) -> SourceCounts {
+        SourceCounts { jobs: self.next as u64, ..SourceCounts::default() }
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Some(self.next as f64 / self.frame.order.len().max(1) as f64)
+    }
+}

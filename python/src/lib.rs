@@ -1,0 +1,39 @@
+//! Meed as a module of Python: the compiled half of the package `meed` (docs/python.md).
+//!
+//! Here are values in and out, and nothing that decides: scenarios are read by `meed-sim`, shares
+//! are computed by `meed-level`, tables are those of `meed-driver`'s records. `package/meed` is the
+//! half that people see: it gives names, defaults and types.
+//!
+//! Invariants: whatever takes long runs without Python's lock; whatever fails does so with a
+//! `meed.Error` that says what the program would have said; a panic becomes an exception.
+
+mod allocate;
+mod arrow;
+mod columns;
+mod error;
+mod jobs;
+mod results;
+mod scenario;
+mod simulate;
+mod table;
+mod value;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let error = py.get_type::<error::Error>();
+    // Of those that the other half raises: all are of input.
+    error.setattr("code", error::INPUT)?;
+    module.add("Error", error)?;
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<jobs::PyJobs>()?;
+    module.add_class::<scenario::PyScenario>()?;
+    module.add_class::<results::PyResults>()?;
+    module.add_class::<allocate::PyAllocation>()?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(allocate::allocate, module)?)?;
+    module.add_function(wrap_pyfunction!(allocate::allocate_document, module)?)?;
+    Ok(())
+}

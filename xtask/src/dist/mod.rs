@@ -1,0 +1,140 @@
+//! `cargo xtask dist`: what is given to others. One static program (musl) for Linux on x86-64, as
+//! an archive with its manual, completions and licences, and as a package for Debian; the wheel for
+//! Python; a list of what is in them (SBOM); checksums. All of it is left in target/dist-out.
+//!
+//! Each thing that is made is tried as a stranger would: in an empty folder, without an environment
+//! (`try_out.rs`). `cargo xtask dist quick` packs and tries the program as `cargo build --release`
+//! makes it, in seconds: for CI, where the whole program compiled in one piece takes too long.
+
+mod licences;
+mod newcomer;
+mod pack;
+mod sbom;
+mod try_out;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tools::{cargo, has_target, runs, succeed, target_folder};
+use pack::Parts;
+
+const TARGET: &str = "x86_64-unknown-linux-musl";
+/// The stripped program is smaller than this.
+const MOST_BYTES: u64 = 12_000_000;
+
+/// How the program is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// Static, in one piece.
+    Whole,
+    /// As it is there after `cargo build --release`.
+    Quick,
+}
+
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let build = match args.next().as_deref() {
+        None => Build::Whole,
+        Some("quick") => Build::Quick,
+        Some(other) => return Err(format!("dist knows quick, not \"{other}\"")),
+    };
+    if let Some(missing) = missing(build) {
+        return Err(missing);
+    }
+    let out = target_folder().join("dist-out");
+    // What an earlier version made would be among the checksums.
+    let _ = fs::remove_dir_all(&out);
+    fs::create_dir_all(&out).map_err(|why| format!("{}: {why}", out.display()))?;
+    let program = program(build, &out)?;
+    let target = if build == Build::Whole { TARGET } else { "x86_64-unknown-linux-gnu" };
+    let parts = Parts::make(&program, &out, target)?;
+    let archive = pack::archive(&parts, &out)?;
+    let package = pack::debian(&parts, &out, build == Build::Whole)?;
+    let bill = sbom::write(&out, target)?;
+    let mut made = vec![archive.clone(), package.clone(), bill];
+    match (build, crate::python::environment()) {
+        (Build::Quick, _) => {}
+        (Build::Whole, Ok(environment)) => {
+            let wheel = crate::python::wheel(&environment)?;
+            let name = wheel.file_name().ok_or("a wheel without a name")?;
+            let copy = out.join(name);
+            fs::copy(&wheel, &copy).map_err(|why| format!("{}: {why}", copy.display()))?;
+            try_out::wheel(&copy)?;
+            made.push(copy);
+        }
+        (Build::Whole, Err(missing)) => {
+            crate::say(&format!("LEFT OUT: the wheel, for there is no {missing} here"));
+        }
+    }
+    try_out::archive(&archive, build == Build::Whole)?;
+    try_out::package(&package)?;
+    newcomer::run(&archive)?;
+    checksums(&out, &made)?;
+    for file in &made {
+        let size = fs::metadata(file).map(|data| data.len()).unwrap_or(0);
+        crate::say(&format!("{:>9} kB  {}", size / 1000, file.display()));
+    }
+    Ok(())
+}
+
+/// What is not installed, and how to install it; Rust's target is installed here.
+fn missing(build: Build) -> Option<String> {
+    let tools = [("tar", "GNU tar"), ("dpkg-deb", "Debian's dpkg"), ("sha256sum", "coreutils")];
+    if let Some((_, name)) = tools.iter().find(|(tool, _)| !runs(tool, "--version")) {
+        return Some(format!("dist needs {name}"));
+    }
+    if build == Build::Quick {
+        return None;
+    }
+    if !runs("musl-gcc", "--version") {
+        return Some("dist needs musl-gcc; Debian's package musl-tools has it".to_owned());
+    }
+    if !has_target(TARGET) {
+        // Without rustup, or without a network, the answer below says what to do.
+        let _ = Command::new("rustup").args(["target", "add", TARGET]).status();
+    }
+    (!has_target(TARGET)).then(|| {
+        format!("dist needs Rust's standard library for {TARGET}: rustup target add {TARGET}")
+    })
+}
+
+/// The program, stripped, in `out`.
+fn program(build: Build, out: &Path) -> Result<PathBuf, String> {
+    let mut cargo = cargo();
+    cargo.args(["build", "--locked", "-p", "meed-cli"]);
+    let built = match build {
+        Build::Whole => {
+            // C of zstd, xz and ring.
+            cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
+            cargo.args(["--profile", "dist", "--target", TARGET]);
+            target_folder().join(TARGET).join("dist/meed")
+        }
+        Build::Quick => {
+            cargo.arg("--release");
+            target_folder().join("release/meed")
+        }
+    };
+    succeed(&mut cargo, "the program")?;
+    let program = out.join("meed");
+    succeed(Command::new("strip").arg("-o").arg(&program).arg(&built), "strip")?;
+    let size = fs::metadata(&program).map_err(|why| format!("{}: {why}", program.display()))?.len();
+    crate::say(&format!("the program has {:.1} MB", size as f64 / 1e6));
+    match build == Build::Whole && size > MOST_BYTES {
+        true => Err(format!("the program has {size} bytes; it is to stay below {MOST_BYTES}")),
+        false => Ok(program),
+    }
+}
+
+/// SHA256SUMS, as `sha256sum --check` reads it.
+fn checksums(out: &Path, made: &[PathBuf]) -> Result<(), String> {
+    let mut command = Command::new("sha256sum");
+    command.current_dir(out).args(made.iter().filter_map(|file| file.file_name()));
+    let sums = command.output().map_err(|why| format!("sha256sum: {why}"))?;
+    if !sums.status.success() {
+        return Err(format!("sha256sum: {}", String::from_utf8_lossy(&sums.stderr)));
+    }
+    let file = out.join("SHA256SUMS");
+    fs::write(&file, &sums.stdout).map_err(|why| format!("{}: {why}", file.display()))?;
+    let mut check = Command::new("sha256sum");
+    succeed(check.current_dir(out).args(["--check", "--quiet", "SHA256SUMS"]), "the checksums")
+}
