@@ -79,8 +79,8 @@ Meed.gains = (() => {
     const all = data.tenants.map(({ index }) => index);
     const policy = data.runs[run].policy;
     return h("li", {}, h("b", {}, policy), ` against ${name}: of ${format.count(changes.length)} tenants with jobs that ended under both ${some(won)} a ${quantity[1]} that is shorter by ${ALIKE * 100} % or more, and ${some(lost)} a longer one.`,
-      won.length ? [" Most gains ", named(won[0]), "."] : null,
-      lost.length ? [" Most loses ", named(lost[lost.length - 1]), "."] : null,
+      won.length ? [" ", named(won[0]), " gains most."] : null,
+      lost.length ? [" ", named(lost[lost.length - 1]), " loses most."] : null,
       without(`No job ended under ${policy}, but some did under ${name}`, all.filter((t) => isGone(run, t))),
       without(`Jobs ended under ${policy}, but none did under ${name}`, all.filter((t) => isNew(run, t))),
       ` Below their own share (ρ < 1): ${format.count(below(run))}; under ${name}: ${format.count(below(base))}.`);
@@ -117,7 +117,7 @@ Meed.gains = (() => {
       others().map((run) => h("td", {}, format.time(valueIn(run, t)), h("small", {}, inWords(ratio(run, t), run, t)))),
       h("td", { class: "change" }, dumbbell(t, range)));
     const caption = cut ? `The ${ENDS} tenants that gain most and the ${ENDS} that lose most under ${data.runs[others().pop()].policy}, of ${format.count(all.length)}; all are below, under Tenants.`
-      : "Most gained first.";
+      : "Who gains most stands first.";
     return h("div", { class: "table-scroll tall", tabindex: 0, role: "region", "aria-label": "Tenants against the chosen policy" },
       h("table", { class: "gains" }, h("caption", {}, caption, never ? ` No job of ${format.count(never)} more has ended under any policy.` : ""),
         h("thead", {}, h("tr", {}, head.map((text, i) => h("th", { scope: "col", class: i === head.length - 1 ? "text" : null }, text)))),
