@@ -37,6 +37,11 @@ impl LedgerClock {
         LedgerClock { origin, base, since: monotonic() }
     }
 
+    /// The same, at `last` or later.
+    pub(crate) fn not_before(self, last: Time) -> LedgerClock {
+        LedgerClock { base: self.base.max(last), ..self }
+    }
+
     /// Now.
     pub(crate) fn now(&self) -> Time {
         self.base.saturating_add(span(monotonic().saturating_duration_since(self.since)))

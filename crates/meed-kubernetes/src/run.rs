@@ -64,7 +64,7 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     settings.kinds()?;
-    settings.policy()?;
+    settings.choices()?;
     // What cannot be written is told before the lease is taken.
     let log = settings.decision_log()?;
     let mut ends = Ends::new()?;
@@ -180,10 +180,10 @@ impl Term<'_> {
                 |checkpoint| checkpoint.about.clone(),
             );
             let clock = LedgerClock::new(about.origin, Time::ZERO);
-            let root = settings.policy()?;
+            let choices = settings.choices()?;
             let world = match &checkpoint {
-                Some(checkpoint) => Some(World::restore(checkpoint, root, clock, listed)?),
-                None => World::begin(kinds, root, clock, listed)?,
+                Some(checkpoint) => Some(World::restore(checkpoint, choices, clock, listed)?),
+                None => World::begin(kinds, choices, clock, listed)?,
             };
             if let Some(world) = world {
                 break (world, about, watches);

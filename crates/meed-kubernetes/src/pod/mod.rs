@@ -6,6 +6,7 @@ pub(crate) mod near;
 pub(crate) mod refuse;
 pub(crate) mod rule;
 pub(crate) mod spread;
+pub(crate) mod volumes;
 
 use std::sync::Arc;
 
@@ -59,6 +60,12 @@ pub(crate) struct PodSeen {
     pub(crate) near: Arc<Near>,
     /// The gang that it is of; or what is wrong with its labels.
     pub(crate) gang: Option<Result<gang::GangLabel, String>>,
+    /// Of its class of priorities.
+    pub(crate) priority: i32,
+    /// The claims that it uses.
+    pub(crate) claims: Vec<String>,
+    /// Why its claims keep it from being bound by Meed: in a word, and in a sentence.
+    pub(crate) unbound: Option<(&'static str, String)>,
     /// Why it must not be bound by Meed.
     pub(crate) not_supported: Option<String>,
     pub(crate) deleting: bool,
@@ -102,6 +109,9 @@ impl PodSeen {
             rule: Rule::of(pod),
             near: Arc::new(near),
             gang: gang::of_pod(pod),
+            priority: spec.and_then(|spec| spec.priority).unwrap_or(0),
+            claims: volumes::claims_of(pod),
+            unbound: None,
             not_supported: refuse::not_supported(pod, unread),
             deleting: metadata.deletion_timestamp.is_some(),
             end: end_of(pod),
@@ -132,6 +142,9 @@ impl PodSeen {
             rule,
             near,
             gang: None,
+            priority: 0,
+            claims: Vec::new(),
+            unbound: None,
             not_supported: None,
             deleting: false,
             end: None,

@@ -1,11 +1,11 @@
 //! On which nodes a pod may run, by labels and taints: `nodeName`'s kin that are rules about one
 //! node alone.
 //!
-//! A [`Rule`] is the node selector, the required node affinity and the tolerations of a pod. Equal
-//! rules have equal texts, and the text is the rule's name in the engine: a node that the rule
-//! allows has a label of that name, so the engine keeps one bitmap of nodes for each rule, and
-//! whoever reads why a pod waits reads the rule. An unschedulable node counts as one with the taint
-//! of that name, as in kube-scheduler.
+//! A [`Rule`] is the node selector, the required node affinity and the tolerations of a pod, and
+//! from where its volumes can be used. Equal rules have equal texts, and the text is the rule's
+//! name in the engine: a node that the rule allows has a label of that name, so the engine keeps
+//! one bitmap of nodes for each rule, and whoever reads why a pod waits reads the rule. An
+//! unschedulable node counts as one with the taint of that name, as in kube-scheduler.
 //!
 //! Semantics are those of `component-helpers/scheduling/corev1`: a term without expressions matches
 //! nothing; `NotIn` and `DoesNotExist` hold where the label is missing; `Gt` and `Lt` compare
@@ -18,6 +18,8 @@ use k8s_openapi::api::core::v1::{
     Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint, Toleration,
 };
 
+use super::volumes::Place;
+
 /// The taint that stands for `spec.unschedulable`.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
@@ -28,6 +30,8 @@ pub(crate) struct Rule {
     /// Any of them must hold; `None`: no affinity is required.
     terms: Option<Vec<NodeSelectorTerm>>,
     tolerations: Vec<Toleration>,
+    /// From where its volumes can be used.
+    volumes: Vec<Place>,
 }
 
 /// What rules look at.
@@ -81,12 +85,23 @@ impl Rule {
             selector: spec.node_selector.clone().unwrap_or_default(),
             terms: required.map(|all| all.node_selector_terms.clone()),
             tolerations,
+            volumes: Vec::new(),
         }
+    }
+
+    /// The same, with volumes that are at these places.
+    pub(crate) fn at(self, places: Vec<Place>) -> Rule {
+        let mut volumes = places;
+        volumes.sort_by_cached_key(Place::text);
+        volumes.dedup();
+        Rule { volumes, ..self }
     }
 
     /// Whether a pod with this rule may be scheduled to the node.
     pub(crate) fn allows(&self, node: &NodeFacts) -> bool {
-        self.selects(node) && self.tolerates_all(node)
+        self.selects(node)
+            && self.tolerates_all(node)
+            && self.volumes.iter().all(|place| place.is_at(node))
     }
 
     /// Whether node selector and required affinity hold.
@@ -106,7 +121,7 @@ impl Rule {
     }
 }
 
-fn holds(term: &NodeSelectorTerm, node: &NodeFacts) -> bool {
+pub(super) fn holds(term: &NodeSelectorTerm, node: &NodeFacts) -> bool {
     let expressions = term.match_expressions.as_deref().unwrap_or_default();
     let fields = term.match_fields.as_deref().unwrap_or_default();
     if expressions.is_empty() && fields.is_empty() {
@@ -161,7 +176,8 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 /// The rule's name: equal for equal rules, and readable.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "schedulable{}{}", self.selector_text(), self.tolerated_text())
+        write!(f, "schedulable{}{}", self.selector_text(), self.tolerated_text())?;
+        self.volumes.iter().try_for_each(|place| write!(f, "; volume at {}", place.text()))
     }
 }
 
@@ -191,7 +207,7 @@ impl Rule {
     }
 }
 
-fn term_text(term: &NodeSelectorTerm) -> String {
+pub(super) fn term_text(term: &NodeSelectorTerm) -> String {
     let one = |rule: &NodeSelectorRequirement| {
         let mut values = rule.values.clone().unwrap_or_default();
         values.sort();

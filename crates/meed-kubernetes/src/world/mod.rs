@@ -8,7 +8,7 @@
 //! A pod is a job of one task, a gang one with a task for each pod; its key is the first pod's uid,
 //! so a pod that is made anew under its name is another job. States of a pod ([`Stand`]):
 //!
-//! > Waits -> Sent -> (Lifted ->) Bound -> gone
+//! > Waits -> Sent -> (Lifted -> (Unplaced ->)) Bound -> gone
 //!
 //! *Sent* is what kube-scheduler calls assumed: the engine holds room and charges from the decision
 //! on; the API has not confirmed it. Only the API ends it: the watch, or a read after a refusal. No
@@ -27,15 +27,18 @@ mod pods;
 mod queues;
 mod reclaim;
 mod recover;
+mod reprice;
 mod stamps;
 mod status;
 #[cfg(test)]
 mod tests;
+mod unplaced;
+mod volumes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Start, Time};
+use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Span, Start, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Journal as _, finish_of};
 use serde::{Deserialize, Serialize};
@@ -47,6 +50,7 @@ use crate::pod::gang::GangLabel;
 use crate::pod::near::Near;
 use crate::pod::rule::Rule;
 use crate::pod::{PodName, PodSeen};
+use crate::prices::Prices;
 use crate::record::{self, DecisionLog};
 pub(crate) use answers::{Answer, Found};
 use gangs::Gangs;
@@ -57,6 +61,9 @@ use nodes::NodeRow;
 use queues::QueueRow;
 pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
+use unplaced::LetGo;
+use volumes::Volumes;
+pub(crate) use volumes::claim_key;
 
 /// What is kept of a pod in the driver, and so in checkpoints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -79,6 +86,10 @@ pub(crate) struct PodJob {
     /// Terms of other pods that keep it away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) avoids: Vec<String>,
+    /// Until when its tasks are charged by another price of their node than now, in microseconds
+    /// of the ledger.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) priced: BTreeMap<u32, u64>,
 }
 
 /// What is to be written to the API.
@@ -135,6 +146,8 @@ enum Stand {
     Lifted(Placed),
     /// On its node.
     Bound(Placed),
+    /// It was let go, and nobody has placed it in time: it holds no room.
+    Unplaced { queue: String },
     /// The engine has done with it; the object is still there.
     Over,
 }
@@ -159,6 +172,10 @@ struct PodRow {
     near: Arc<Near>,
     /// The gang that it is of.
     gang: Option<GangLabel>,
+    /// Its priority; of a pod that stands in the checkpoint only none yet.
+    priority: i32,
+    /// The claims that it uses, while it is to be placed.
+    claims: Vec<String>,
     /// It had a job before: the next one needs another key.
     came: bool,
     /// Its place among all pods in the order in which they began to wait, from 1; 0: none yet. A
@@ -179,12 +196,35 @@ struct RuleRow {
     pods: usize,
 }
 
+/// What who installs Meed has chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct Choices {
+    /// The policy of the whole cluster.
+    pub(crate) root: PolicySpec,
+    /// What an hour on a node counts.
+    pub(crate) prices: Prices,
+    /// How long room is kept for a pod that was let go and is not bound.
+    pub(crate) patience: Span,
+}
+
+impl From<PolicySpec> for Choices {
+    fn from(root: PolicySpec) -> Choices {
+        let patience = Span::from_secs(60).unwrap_or(Span::MAX);
+        Choices { root, prices: Prices::default(), patience }
+    }
+}
+
 /// See the module.
 pub(crate) struct World {
     driver: Driver<PodJob, DecisionLog>,
     kinds: ResourceKinds,
     /// The policy of the whole cluster.
     root: PolicySpec,
+    prices: Prices,
+    /// How long room is kept for a pod that was let go and is not bound.
+    patience: Span,
+    /// Classes of nodes without a price, of which it was said.
+    unpriced: BTreeSet<String>,
     clock: LedgerClock,
     /// Nothing is charged from before: the last checkpoint, or the ledger's beginning.
     opened: Time,
@@ -195,7 +235,11 @@ pub(crate) struct World {
     homeless: BTreeMap<String, BTreeSet<String>>,
     refused: BTreeSet<String>,
     gangs: Gangs,
+    volumes: Volumes,
+    let_go: LetGo,
     queues: BTreeMap<String, QueueRow>,
+    /// Below a queue, those that are for priorities, by the least.
+    by_priority: BTreeMap<String, BTreeMap<i32, String>>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Who is where, as far as other pods care.
     neighbours: Neighbours,
@@ -268,11 +312,13 @@ impl World {
 
     /// What changed since the last time is settled.
     fn settle(&mut self, now: Time) -> Result<(), KubernetesError> {
+        self.settle_volumes(now)?;
         if std::mem::take(&mut self.changed) {
             self.settle_queues(now)?;
             self.look_again(now)?;
             self.namespaces_changed(now)?;
         }
+        self.give_up_unplaced(now)?;
         self.settle_strangers(now)?;
         self.settle_gangs(now)?;
         self.settle_near(now)

@@ -15,6 +15,7 @@ use super::neighbours::{avoid_label, wish_label};
 use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
+use crate::keys;
 use crate::pod::near::Near;
 use crate::pod::{PodEnd, PodName, PodSeen};
 
@@ -49,11 +50,14 @@ impl World {
         if seen.end.is_some() {
             return self.pod_gone(seen, now);
         }
+        let seen = self.with_volumes(seen);
         let uid = seen.name.uid.clone();
         let row = self.pods.entry(uid.clone()).or_insert_with(|| PodRow::new(&seen));
+        row.priority = seen.priority;
         let before = std::mem::replace(&mut row.near, Arc::clone(&seen.near));
         let mut stand = row.stand.clone();
         self.marks.seen(&uid, seen.unschedulable);
+        self.keep_claims(&seen);
         if self.keep_gang(&seen)
             && let Stand::Waits(job) = stand
         {
@@ -89,11 +93,11 @@ impl World {
             },
             (Stand::Sent(placed), None) => {
                 if !seen.held && !seen.ours {
-                    self.stands(&uid, Stand::Lifted(placed));
+                    self.is_let_go(&uid, placed, seen.started);
                 }
                 Ok(())
             }
-            (Stand::Lifted(_), None) => Ok(()),
+            (Stand::Lifted(_) | Stand::Unplaced { .. }, None) => Ok(()),
             (Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed), Some(node)) => {
                 self.confirm(placed, &node, &seen, now)
             }
@@ -107,7 +111,8 @@ impl World {
                 }
                 Ok(())
             }
-            (Stand::Outside | Stand::Refused(_) | Stand::Homeless(_), _) => self.admit(seen, now),
+            (Stand::Outside | Stand::Refused(_) | Stand::Homeless(_), _)
+            | (Stand::Unplaced { .. }, Some(_)) => self.admit(seen, now),
             (Stand::Over, node) => match node {
                 Some(node) if self.nodes.contains_key(&node) => self.admit(seen, now),
                 Some(node) => {
@@ -122,6 +127,7 @@ impl World {
 
     pub(super) fn stands(&mut self, uid: &str, stand: Stand) {
         let is_refused = matches!(stand, Stand::Refused(_));
+        self.let_go.stands(uid, Some(&stand));
         if let Some(row) = self.pods.get_mut(uid) {
             row.stand = stand;
             match is_refused {
@@ -133,7 +139,7 @@ impl World {
     }
 
     /// In its queue, and on no node: is it still what it was?
-    fn still_waits(
+    pub(super) fn still_waits(
         &mut self,
         job: JobId,
         seen: PodSeen,
@@ -146,6 +152,7 @@ impl World {
         let is_same = rule == Some(seen.rule.to_string())
             && !seen.deleting
             && (binds || seen.held)
+            && (!binds || seen.unbound.is_none())
             && (!binds || self.is_told_where(&seen, before))
             && self.amounts_of(job) == Some(seen.amounts(&self.kinds));
         if is_same {
@@ -220,7 +227,8 @@ impl World {
     fn admit_bound(&mut self, seen: PodSeen, node: &str, now: Time) -> Result<(), KubernetesError> {
         let uid = seen.name.uid.clone();
         let queue = seen.queue.as_deref();
-        let leaf = queue.and_then(|queue| self.resolve(queue, &seen.name.namespace).ok());
+        let namespace = &seen.name.namespace;
+        let leaf = queue.and_then(|queue| self.leaf_of(queue, seen.priority, namespace).ok());
         if let Some(leaf) = leaf
             && let Some(placed) = self.adopt(&seen, leaf, node, now)?
         {
@@ -307,7 +315,8 @@ impl World {
                 )),
             };
         };
-        let leaf = self.resolve(queue, &seen.name.namespace)?;
+        let leaf = self.leaf_of(queue, seen.priority, &seen.name.namespace)?;
+        let queue = &self.object_of(leaf);
         let wrong = |why: &str| Err(("WrongMode", format!("Queue `{queue}` {why}")));
         match (self.mode(queue), seen.ours) {
             (PlacedBy::Gates, true) => {
@@ -323,9 +332,10 @@ impl World {
                 Ok((seen.started.is_some() && seen.chosen.is_some()).then_some((leaf, true)))
             }
             (PlacedBy::Binds, true) if seen.held || seen.held_by_others => Ok(None),
-            (PlacedBy::Binds, true) => match (&seen.not_supported, &seen.demand) {
-                (Some(why), _) => Err(("NotSupported", why.clone())),
-                (None, Ok(demand)) if !demand.unknown.is_empty() => {
+            (PlacedBy::Binds, true) => match (&seen.not_supported, &seen.unbound, &seen.demand) {
+                (Some(why), _, _) => Err(("NotSupported", why.clone())),
+                (None, Some(refusal), _) => Err(refusal.clone()),
+                (None, None, Ok(demand)) if !demand.unknown.is_empty() => {
                     let all = demand.unknown.join(", ");
                     let why = format!(
                         "it asks for {all}, which this installation of Meed does not count \
@@ -336,24 +346,6 @@ impl World {
                 _ => Ok(Some((leaf, false))),
             },
         }
-    }
-
-    /// Our gate was taken away before this leader's time, and it is not bound yet.
-    fn admit_lifted(
-        &mut self,
-        seen: PodSeen,
-        leaf: QueueId,
-        now: Time,
-    ) -> Result<(), KubernetesError> {
-        let uid = seen.name.uid.clone();
-        let node = seen.chosen.clone().unwrap_or_default();
-        let placed = match self.nodes.contains_key(&node) {
-            true => self.adopt(&seen, leaf, &node, now)?,
-            false => None,
-        };
-        // Where its node is gone it is charged once it is bound.
-        self.stands(&uid, placed.map_or(Stand::Outside, Stand::Lifted));
-        Ok(())
     }
 
     /// The job of a pod; or why the engine does not take it.
@@ -394,12 +386,13 @@ impl World {
         let detail = PodJob {
             pod: first.name.clone(),
             more: pods[1..].iter().map(|pod| pod.name.clone()).collect(),
-            queue: first.queue.clone().unwrap_or_default(),
+            queue: self.object_of(leaf),
             binds: first.ours,
             amounts: demand.as_slice().to_vec(),
             rule: asked.rule,
             wish: asked.wish,
             avoids: asked.avoids,
+            priced: BTreeMap::new(),
         };
         let name = format!("{}/{}", first.name.namespace, first.name.name);
         let uid = &first.name.uid;
@@ -507,7 +500,7 @@ impl World {
 
     /// Since when a pod that is bound is charged: since its start, and never twice.
     fn runs_since(&self, seen: &PodSeen, now: Time) -> Time {
-        let since = seen.started.or(seen.scheduled).map_or(now, |since| self.clock.time(since));
+        let since = self.begins(seen).unwrap_or(now);
         let row = self.pods.get(&seen.name.uid);
         let charged = row.and_then(|row| row.charged_until).unwrap_or(self.opened);
         since.max(charged).min(now)
@@ -533,7 +526,11 @@ impl World {
             }
             Stand::Bound(placed) => self.end_placed(uid, placed, seen.end, now)?,
             Stand::Stranger { node, amounts } => self.stranger_goes(&node, &amounts),
-            Stand::Outside | Stand::Homeless(_) | Stand::Refused(_) | Stand::Over => {}
+            Stand::Outside
+            | Stand::Homeless(_)
+            | Stand::Refused(_)
+            | Stand::Unplaced { .. }
+            | Stand::Over => {}
         }
         self.drop_rule(uid);
         if let Some(node) = &seen.node
@@ -542,6 +539,8 @@ impl World {
             here.remove(uid);
         }
         self.drop_gang(uid);
+        self.let_go.stands(uid, None);
+        self.drop_claims(uid);
         self.refused.remove(uid);
         self.neighbours.take(uid, &self.namespaces);
         self.marks.gone(uid);
@@ -635,9 +634,13 @@ impl World {
         let rule = rule.as_ref().and_then(|text| self.rules.get(text));
         let rule = rule.map(|row| row.rule.clone()).unwrap_or_default();
         let rules = (rule, Arc::clone(near));
-        let gang = self.pods.get(uid)?.gang.clone().map(Ok);
+        let row = self.pods.get(uid)?;
+        // As it names it, not where it is by its priority.
+        let queue = near.labels.get(keys::QUEUE).cloned().unwrap_or(queue);
+        let priority = row.priority;
+        let (gang, claims) = (row.gang.clone().map(Ok), row.claims.clone());
         let seen = PodSeen::waiting(name.clone(), queue, binds, demand, rules);
-        Some((*job, PodSeen { gang, ..seen }))
+        Some((*job, PodSeen { gang, claims, priority, ..seen }))
     }
 
     /// Pods that were refused are looked at again.
@@ -700,6 +703,8 @@ impl PodRow {
             avoids: Vec::new(),
             near: Arc::default(),
             gang: None,
+            claims: Vec::new(),
+            priority: 0,
             came: false,
             place: 0,
             keyed: None,

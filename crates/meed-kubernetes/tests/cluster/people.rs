@@ -9,7 +9,7 @@ use crate::cluster::{LONG_TERM, Meed, pod};
 use crate::plane::{Plane, until, with_plane};
 
 /// What the program answers, as this user; an error in its own words.
-fn ask(plane: &Plane, who: &str, arguments: &[&str]) -> Result<String, String> {
+pub(crate) fn ask(plane: &Plane, who: &str, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meed-kubernetes"));
     command.args(arguments).env("KUBECONFIG", plane.kubeconfig(who));
     let output = command.output().expect("the program runs");
