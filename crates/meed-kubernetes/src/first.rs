@@ -82,8 +82,8 @@ impl FirstLists {
             Heard::Queue(event) => self.queues.hear(*event),
             Heard::Namespace(event) => self.namespaces.hear(*event),
             Heard::PodGroup(event) => self.pod_groups.hear(*event),
-            Heard::Volume(heard) => self.volumes.hear(*heard),
-            Heard::Answer(_) | Heard::NotEvicted(..) | Heard::Deposed(_) => {}
+            Heard::Volume(heard) => self.volumes.hear(heard),
+            Heard::Answer(_) | Heard::Looked(..) | Heard::NotEvicted(..) | Heard::Deposed(_) => {}
         }
     }
 

@@ -45,7 +45,7 @@ impl Ears {
                 }
                 Change::Listed(all) => {
                     let gone = missing(world.pod_uids(), &all);
-                    gone.iter().try_for_each(|uid| world.pod_vanished(uid, now))?;
+                    gone.iter().try_for_each(|uid| world.pod_not_listed(uid, now))?;
                 }
             },
             Heard::Queue(event) => match self.queues.step(*event, name_of) {
@@ -85,7 +85,8 @@ impl Ears {
                     }
                 }
             }
-            Heard::Volume(heard) => self.volumes.hear(world, *heard),
+            Heard::Volume(heard) => self.volumes.hear(world, heard),
+            Heard::Looked(pod, found) => world.looked(&pod, found.as_deref(), now)?,
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),

@@ -7,6 +7,8 @@
 //! | `pod` | what a pod asks for, where it may run, and what of it is not known |
 //! | `world` | the API's words to the engine's and back; pure: no clock, no network |
 //! | `watch`, `volumes`, `hear` | what is heard, in one stream |
+//! | `look` | what became of pods that a list did not show |
+//! | `wall` | what time it is |
 //! | `writer` | what is written, a bounded number at a time |
 //! | `lease` | who leads, and in which term |
 //! | `ledger`, `shards` | what outlives the process: checkpoints in ConfigMaps |
@@ -33,6 +35,7 @@ mod lease;
 mod ledger;
 mod listen;
 mod log;
+mod look;
 pub mod people;
 mod pod;
 mod prices;
@@ -43,6 +46,7 @@ mod settings;
 mod shards;
 mod statuses;
 mod volumes;
+mod wall;
 mod watch;
 mod world;
 mod writer;

@@ -15,9 +15,9 @@ use crate::world::{Listed, World, claim_key};
 /// What is heard of them.
 #[derive(Debug)]
 pub(crate) enum VolumeHeard {
-    Claim(Event<PersistentVolumeClaim>),
-    Volume(Event<PersistentVolume>),
-    Class(Event<StorageClass>),
+    Claim(Box<Event<PersistentVolumeClaim>>),
+    Volume(Box<Event<PersistentVolume>>),
+    Class(Box<Event<StorageClass>>),
 }
 
 /// Begins the watches.
@@ -29,15 +29,15 @@ pub(crate) fn watch(
 ) {
     let claims = Api::<PersistentVolumeClaim>::all(client.clone());
     set.spawn(one(claims, recent.clone(), heard.clone(), |event| {
-        Heard::Volume(Box::new(VolumeHeard::Claim(event)))
+        Heard::Volume(VolumeHeard::Claim(Box::new(event)))
     }));
     let volumes = Api::<PersistentVolume>::all(client.clone());
     set.spawn(one(volumes, recent.clone(), heard.clone(), |event| {
-        Heard::Volume(Box::new(VolumeHeard::Volume(event)))
+        Heard::Volume(VolumeHeard::Volume(Box::new(event)))
     }));
     let classes = Api::<StorageClass>::all(client.clone());
     set.spawn(one(classes, recent.clone(), heard.clone(), |event| {
-        Heard::Volume(Box::new(VolumeHeard::Class(event)))
+        Heard::Volume(VolumeHeard::Class(Box::new(event)))
     }));
 }
 
@@ -59,7 +59,7 @@ impl VolumeEars {
     /// Tells the world one thing.
     pub(crate) fn hear(&mut self, world: &mut World, heard: VolumeHeard) {
         match heard {
-            VolumeHeard::Claim(event) => match self.claims.step(event, text) {
+            VolumeHeard::Claim(event) => match self.claims.step(*event, text) {
                 Change::Nothing => {}
                 Change::Seen(claim) => world.claim_seen(&claim),
                 Change::Gone(claim) => world.claim_gone(&claim_key(&claim)),
@@ -72,7 +72,7 @@ impl VolumeEars {
                     gone.iter().for_each(|key| world.claim_gone(key));
                 }
             },
-            VolumeHeard::Volume(event) => match self.volumes.step(event, name_of) {
+            VolumeHeard::Volume(event) => match self.volumes.step(*event, name_of) {
                 Change::Nothing => {}
                 Change::Seen(volume) => world.volume_seen(&volume),
                 Change::Gone(volume) => world.volume_gone(&name_of(&volume)),
@@ -81,7 +81,7 @@ impl VolumeEars {
                     gone.iter().for_each(|name| world.volume_gone(name));
                 }
             },
-            VolumeHeard::Class(event) => match self.classes.step(event, name_of) {
+            VolumeHeard::Class(event) => match self.classes.step(*event, name_of) {
                 Change::Nothing => {}
                 Change::Seen(class) => world.class_seen(&class),
                 Change::Gone(class) => world.class_gone(&name_of(&class)),
@@ -109,9 +109,9 @@ impl FirstVolumes {
 
     pub(crate) fn hear(&mut self, heard: VolumeHeard) {
         match heard {
-            VolumeHeard::Claim(event) => self.claims.hear(event),
-            VolumeHeard::Volume(event) => self.volumes.hear(event),
-            VolumeHeard::Class(event) => self.classes.hear(event),
+            VolumeHeard::Claim(event) => self.claims.hear(*event),
+            VolumeHeard::Volume(event) => self.volumes.hear(*event),
+            VolumeHeard::Class(event) => self.classes.hear(*event),
         }
     }
 

@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use crate::crd::QueueObject;
 use crate::error::is_code;
 use crate::log;
+use crate::pod::PodName;
 use crate::volumes::{self, VolumeHeard};
 use crate::world::Answer;
 
@@ -44,9 +45,11 @@ pub(crate) enum Heard {
     Namespace(Box<Event<Namespace>>),
     PodGroup(Box<Event<DynamicObject>>),
     /// Claims, volumes, and classes of claims.
-    Volume(Box<VolumeHeard>),
+    Volume(VolumeHeard),
     /// The answer to an order.
     Answer(Answer),
+    /// What became of a pod that a list did not show; none: it is gone.
+    Looked(PodName, Option<Box<Pod>>),
     /// A pod could not be evicted yet, and why.
     NotEvicted(String, String),
     /// This process leads no more, and why.

@@ -259,7 +259,7 @@ async fn say_all(client: Client, leads: Arc<AtomicBool>, mut waiting: mpsc::Rece
             Order::Say(saying) => say(&client, saying).await,
             // What was not written is seen not to be, and asked for again.
             Order::Mark(mark) => drop(timeout(PATIENCE, write_mark(&client, &leads, mark)).await),
-            Order::Start(_) | Order::Evict(_) => continue,
+            Order::Start(_) | Order::Evict(_) | Order::Look(_) => continue,
         }
         sleep(EVENT_PAUSE).await;
     }

@@ -103,6 +103,8 @@ pub(crate) enum Order {
     Mark(Mark),
     /// A pod stops for another.
     Evict(EvictOrder),
+    /// It is to be looked what became of a pod.
+    Look(PodName),
 }
 
 /// A pod starts on a node.

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::Pod;
 use meed::{Constraints, Gang, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
 use meed_driver::{Failed, NewJob};
 use meed_journal::JobKey;
 
 use super::neighbours::{avoid_label, wish_label};
-use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
+use super::{Order, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
 use crate::keys;
@@ -548,8 +549,38 @@ impl World {
         Ok(())
     }
 
-    /// A pod is gone, and nobody saw how: a watch was cut.
-    pub(crate) fn pod_vanished(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
+    /// A list does not show a pod: a watch was cut. Where it holds room it is looked what became
+    /// of it, for it may have ended a while ago.
+    pub(crate) fn pod_not_listed(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
+        match self.pods.get(uid) {
+            Some(PodRow {
+                stand: Stand::Sent(_) | Stand::Lifted(_) | Stand::Bound(_),
+                name,
+                ..
+            }) => {
+                self.orders.push(Order::Look(name.clone()));
+                Ok(())
+            }
+            _ => self.pod_vanished(uid, now),
+        }
+    }
+
+    /// What became of a pod that a list did not show.
+    pub(crate) fn looked(
+        &mut self,
+        pod: &PodName,
+        found: Option<&Pod>,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        match found {
+            _ if !self.pods.contains_key(&pod.uid) => Ok(()),
+            Some(found) => self.pod_seen(PodSeen::of(found, &self.kinds), now),
+            None => self.pod_vanished(&pod.uid, now),
+        }
+    }
+
+    /// A pod is gone, and nobody saw how.
+    fn pod_vanished(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
         let Some(row) = self.pods.get(uid) else { return Ok(()) };
         let (queue, zero) = (String::new(), Resources::zero(self.kinds.len()));
         let demand = crate::pod::demand::Demand { amounts: zero, unknown: Vec::new() };

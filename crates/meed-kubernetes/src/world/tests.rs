@@ -141,7 +141,7 @@ impl Test {
         let orders = self.world.decide(now).unwrap();
         let start = |order| match order {
             Order::Start(start) => Some(start),
-            Order::Say(_) | Order::Mark(_) | Order::Evict(_) => None,
+            Order::Say(_) | Order::Mark(_) | Order::Evict(_) | Order::Look(_) => None,
         };
         orders.into_iter().filter_map(start).collect()
     }
@@ -150,7 +150,7 @@ impl Test {
         let now = self.later();
         let orders = self.world.decide(now).unwrap();
         let say = |order| match order {
-            Order::Start(_) | Order::Mark(_) | Order::Evict(_) => None,
+            Order::Start(_) | Order::Mark(_) | Order::Evict(_) | Order::Look(_) => None,
             Order::Say(saying) => Some(saying.reason),
         };
         orders.into_iter().filter_map(say).collect()

@@ -7,9 +7,11 @@
 
 mod chart;
 mod check;
+mod clock;
 mod cluster;
 mod faults;
 mod gangs;
+mod gone;
 mod log;
 mod marks;
 mod neighbours;
