@@ -54,6 +54,8 @@ pub(crate) struct PodSeen {
     pub(crate) held_by_others: bool,
     /// It is ours to bind.
     pub(crate) ours: bool,
+    /// It is held to the node that is chosen: by its queue's mode, which the pod does not tell.
+    pub(crate) pins: bool,
     pub(crate) demand: Result<Demand, String>,
     pub(crate) rule: Rule,
     /// What it says of other pods.
@@ -105,8 +107,12 @@ impl PodSeen {
             held: gates().any(|gate| gate.name == keys::GATE),
             held_by_others: gates().any(|gate| gate.name != keys::GATE),
             ours: scheduler == Some(keys::SCHEDULER),
+            pins: false,
             demand: demand::of_pod(pod, kinds),
-            rule: Rule::of(pod),
+            rule: match note(keys::NODE) {
+                Some(node) => Rule::of(pod).unpinned(&node),
+                None => Rule::of(pod),
+            },
             near: Arc::new(near),
             gang: gang::of_pod(pod),
             priority: spec.and_then(|spec| spec.priority).unwrap_or(0),
@@ -138,6 +144,7 @@ impl PodSeen {
             held: !binds,
             held_by_others: false,
             ours: binds,
+            pins: false,
             demand: Ok(demand),
             rule,
             near,
@@ -154,6 +161,11 @@ impl PodSeen {
             chosen: None,
             created: 0,
         }
+    }
+
+    /// Whether Meed chooses its node.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.ours || self.pins
     }
 
     /// What it takes up; nothing where that cannot be read.

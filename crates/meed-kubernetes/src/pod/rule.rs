@@ -66,6 +66,15 @@ impl NodeFacts {
     }
 }
 
+/// That a node has this name.
+fn pin(node: &str) -> NodeSelectorRequirement {
+    NodeSelectorRequirement {
+        key: "metadata.name".to_owned(),
+        operator: "In".to_owned(),
+        values: Some(vec![node.to_owned()]),
+    }
+}
+
 fn keeps_out(taint: &Taint) -> bool {
     taint.effect == "NoSchedule" || taint.effect == "NoExecute"
 }
@@ -95,6 +104,33 @@ impl Rule {
         volumes.sort_by_cached_key(Place::text);
         volumes.dedup();
         Rule { volumes, ..self }
+    }
+
+    /// The terms of the affinity that holds a pod to a node, beside its own.
+    pub(crate) fn pinned_to(&self, node: &str) -> Vec<NodeSelectorTerm> {
+        let mut terms = self.terms.clone().unwrap_or_else(|| vec![NodeSelectorTerm::default()]);
+        for term in &mut terms {
+            term.match_fields.get_or_insert_default().push(pin(node));
+        }
+        terms
+    }
+
+    /// The rule that the pod had before it was held to a node.
+    pub(crate) fn unpinned(mut self, node: &str) -> Rule {
+        let (Some(terms), pin) = (&mut self.terms, pin(node)) else { return self };
+        for fields in terms.iter_mut().filter_map(|term| term.match_fields.as_mut()) {
+            if fields.last() == Some(&pin) {
+                fields.pop();
+            }
+        }
+        let is_nothing = |term: &NodeSelectorTerm| {
+            let fields = term.match_fields.as_ref().is_none_or(Vec::is_empty);
+            fields && term.match_expressions.as_ref().is_none_or(Vec::is_empty)
+        };
+        if terms.len() == 1 && terms.iter().all(is_nothing) {
+            self.terms = None;
+        }
+        self
     }
 
     /// Whether a pod with this rule may be scheduled to the node.
@@ -309,6 +345,24 @@ mod tests {
             (json!([field("Exists", "n1")]), false),
         ] {
             assert_eq!(affinity(terms.clone()).allows(&node), expected, "{terms}");
+        }
+    }
+
+    #[test]
+    fn a_pin_is_beside_the_pods_own_terms_and_comes_off_again() {
+        let is = |value: &str| json!({ "key": "zone", "operator": "In", "values": [value] });
+        let own = json!([{ "matchExpressions": [is("a")] }, { "matchExpressions": [is("b")] }]);
+        for rule in [Rule::default(), affinity(own)] {
+            let pinned = Rule { terms: Some(rule.pinned_to("n1")), ..rule.clone() };
+            for (name, zone, expected) in
+                [("n1", "a", true), ("n2", "a", false), ("n1", "c", rule.terms.is_none())]
+            {
+                let mut node = node(json!({ "zone": zone }), json!({}));
+                node.name = name.to_owned();
+                assert_eq!(pinned.allows(&node), expected, "{pinned} at {name} in {zone}");
+            }
+            assert_ne!(pinned.clone().unpinned("n2").to_string(), rule.to_string());
+            assert_eq!(pinned.unpinned("n1").to_string(), rule.to_string());
         }
     }
 

@@ -38,6 +38,7 @@ mod volumes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::NodeSelectorTerm;
 use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Span, Start, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Journal as _, finish_of};
@@ -76,6 +77,9 @@ pub(crate) struct PodJob {
     pub(crate) queue: String,
     /// Who places it.
     pub(crate) binds: bool,
+    /// It is let go, and held to the node that was chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pins: bool,
     /// What it asks for, in the order of the cluster's kinds.
     pub(crate) amounts: Vec<u64>,
     /// The text of its rule.
@@ -108,13 +112,15 @@ pub(crate) enum Order {
 }
 
 /// A pod starts on a node.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct StartOrder {
     pub(crate) pod: PodName,
     pub(crate) queue: String,
     pub(crate) node: String,
     /// Bound by Meed, or let go for kube-scheduler.
     pub(crate) binds: bool,
+    /// Where it is let go and held to the node: the terms of its node affinity.
+    pub(crate) pin: Option<Vec<NodeSelectorTerm>>,
     /// Since when it is charged: microseconds since 1970.
     pub(crate) started: i64,
 }
@@ -366,12 +372,13 @@ impl World {
             let Some(job) = self.driver.job(start.job) else { continue };
             let detail = &job.detail;
             let (queue, binds, is_gang) = (detail.queue.clone(), detail.binds, detail.is_gang());
+            let (places, pins) = (detail.is_placed(), detail.pins);
             let Some(pod) = detail.pod_of(start.task).cloned() else { continue };
             if undone.contains(&start.job) {
                 self.take_back(start.allocation, "its gang is taken back")?;
                 continue;
             }
-            if binds && self.is_taken_back(&pod.uid, start.allocation, &node)? {
+            if places && self.is_taken_back(&pod.uid, start.allocation, &node)? {
                 if is_gang {
                     undone.insert(start.job);
                     self.take_back_gang(start.job, before)?;
@@ -380,12 +387,20 @@ impl World {
             }
             let placed = Placed { job: start.job, task: start.allocation };
             self.stands(&pod.uid, Stand::Sent(placed));
-            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, started }));
+            let pin = if pins { Some(self.pin_of(&pod.uid, &node)) } else { None };
+            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, pin, started }));
             if is_gang {
                 self.gang_begins_with(start.job);
             }
         }
         Ok(self.orders.len() > before)
+    }
+
+    /// What holds a pod to a node, beside its own affinity.
+    fn pin_of(&self, uid: &str, node: &str) -> Vec<NodeSelectorTerm> {
+        let text = self.pods.get(uid).and_then(|row| row.rule.as_ref());
+        let rule = text.and_then(|text| self.rules.get(text)).map(|row| &row.rule);
+        rule.map_or_else(|| Rule::default().pinned_to(node), |rule| rule.pinned_to(node))
     }
 
     /// From now on what happens is recorded in `log`.

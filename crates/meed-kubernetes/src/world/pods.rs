@@ -149,12 +149,14 @@ impl World {
     ) -> Result<(), KubernetesError> {
         let uid = seen.name.uid.clone();
         let rule = self.pods.get(&uid).and_then(|row| row.rule.clone());
-        let binds = self.driver.job(job).is_some_and(|job| job.detail.binds);
+        let detail = self.driver.job(job).map(|job| &job.detail);
+        let binds = detail.is_some_and(|detail| detail.binds);
+        let is_placed = detail.is_some_and(PodJob::is_placed);
         let is_same = rule == Some(seen.rule.to_string())
             && !seen.deleting
             && (binds || seen.held)
-            && (!binds || seen.unbound.is_none())
-            && (!binds || self.is_told_where(&seen, before))
+            && (!is_placed || seen.unbound.is_none())
+            && (!is_placed || self.is_told_where(&seen, before))
             && self.amounts_of(job) == Some(seen.amounts(&self.kinds));
         if is_same {
             return Ok(());
@@ -252,7 +254,11 @@ impl World {
             self.stands(&uid, Stand::Outside);
             return Ok(());
         }
-        match self.wants(&seen) {
+        let wants = self.wants(&seen);
+        let leaf = wants.as_ref().ok().and_then(|wants| wants.as_ref());
+        let mode = leaf.map(|(leaf, _)| self.mode(&self.object_of(*leaf)));
+        let seen = PodSeen { pins: mode == Some(PlacedBy::Pins), ..seen };
+        match wants {
             Ok(None) => {
                 self.stands(&uid, Stand::Outside);
                 Ok(())
@@ -320,31 +326,26 @@ impl World {
         let queue = &self.object_of(leaf);
         let wrong = |why: &str| Err(("WrongMode", format!("Queue `{queue}` {why}")));
         match (self.mode(queue), seen.ours) {
-            (PlacedBy::Gates, true) => {
-                wrong("has the mode Gates: leave schedulerName out, or use a Queue that binds")
+            (PlacedBy::Gates | PlacedBy::Pins, true) => {
+                wrong("does not bind pods: leave schedulerName out, or use a Queue that binds")
             }
             (PlacedBy::Binds, false) if seen.held => {
                 wrong("has the mode Binds: its pods say schedulerName: meed")
             }
             (PlacedBy::Binds, false) => Ok(None),
             (PlacedBy::Gates, false) if seen.held => Ok(Some((leaf, false))),
+            (PlacedBy::Pins, false) if seen.held => match unplaceable(seen) {
+                Some(refusal) => Err(refusal),
+                None => Ok(Some((leaf, false))),
+            },
             // Let go by a leader before, or never held: then it is charged once it is bound.
-            (PlacedBy::Gates, false) => {
+            (PlacedBy::Gates | PlacedBy::Pins, false) => {
                 Ok((seen.started.is_some() && seen.chosen.is_some()).then_some((leaf, true)))
             }
             (PlacedBy::Binds, true) if seen.held || seen.held_by_others => Ok(None),
-            (PlacedBy::Binds, true) => match (&seen.not_supported, &seen.unbound, &seen.demand) {
-                (Some(why), _, _) => Err(("NotSupported", why.clone())),
-                (None, Some(refusal), _) => Err(refusal.clone()),
-                (None, None, Ok(demand)) if !demand.unknown.is_empty() => {
-                    let all = demand.unknown.join(", ");
-                    let why = format!(
-                        "it asks for {all}, which this installation of Meed does not count \
-                         (--resources)"
-                    );
-                    Err(("NotSupported", why))
-                }
-                _ => Ok(Some((leaf, false))),
+            (PlacedBy::Binds, true) => match unplaceable(seen) {
+                Some(refusal) => Err(refusal),
+                None => Ok(Some((leaf, false))),
             },
         }
     }
@@ -389,6 +390,7 @@ impl World {
             more: pods[1..].iter().map(|pod| pod.name.clone()).collect(),
             queue: self.object_of(leaf),
             binds: first.ours,
+            pins: first.pins,
             amounts: demand.as_slice().to_vec(),
             rule: asked.rule,
             wish: asked.wish,
@@ -428,7 +430,7 @@ impl World {
             let asked = Asked { rule, wish, avoids };
             let name = &pod.name.name;
             match &found {
-                _ if pods.len() > 1 && pod.ours && pod.near.is_choosy() => {
+                _ if pods.len() > 1 && pod.is_placed() && pod.near.is_choosy() => {
                     let why = format!(
                         "pod {name} of its gang has host ports, or requires other pods near or \
                          away: Meed does not place such gangs; use a Queue with mode Gates"
@@ -659,7 +661,7 @@ impl World {
         let PodRow { stand: Stand::Waits(job), name, rule, near, .. } = self.pods.get(uid)? else {
             return None;
         };
-        let PodJob { queue, binds, .. } = self.driver.job(*job)?.detail.clone();
+        let PodJob { queue, binds, pins, .. } = self.driver.job(*job)?.detail.clone();
         let amounts = self.amounts_of(*job).unwrap_or_default();
         let demand = crate::pod::demand::Demand { amounts, unknown: Vec::new() };
         let rule = rule.as_ref().and_then(|text| self.rules.get(text));
@@ -671,7 +673,7 @@ impl World {
         let priority = row.priority;
         let (gang, claims) = (row.gang.clone().map(Ok), row.claims.clone());
         let seen = PodSeen::waiting(name.clone(), queue, binds, demand, rules);
-        Some((*job, PodSeen { gang, claims, priority, ..seen }))
+        Some((*job, PodSeen { gang, claims, priority, pins, ..seen }))
     }
 
     /// Pods that were refused are looked at again.
@@ -718,6 +720,22 @@ impl World {
         if let Some(row) = text.and_then(|text| self.rules.get_mut(&text)) {
             row.pods = row.pods.saturating_sub(1);
         }
+    }
+}
+
+/// Why Meed must not choose a node for a pod.
+fn unplaceable(seen: &PodSeen) -> Option<Refusal> {
+    match (&seen.not_supported, &seen.unbound, &seen.demand) {
+        (Some(why), _, _) => Some(("NotSupported", why.clone())),
+        (None, Some(refusal), _) => Some(refusal.clone()),
+        (None, None, Ok(demand)) if !demand.unknown.is_empty() => {
+            let all = demand.unknown.join(", ");
+            let why = format!(
+                "it asks for {all}, which this installation of Meed does not count (--resources)"
+            );
+            Some(("NotSupported", why))
+        }
+        _ => None,
     }
 }
 

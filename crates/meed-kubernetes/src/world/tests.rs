@@ -2,6 +2,7 @@
 
 mod gangs;
 mod marks;
+mod pins;
 mod prices;
 mod priorities;
 mod reclaim;

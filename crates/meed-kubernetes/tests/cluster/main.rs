@@ -16,6 +16,7 @@ mod log;
 mod marks;
 mod neighbours;
 mod people;
+mod pins;
 mod plane;
 mod prices;
 mod priorities;
