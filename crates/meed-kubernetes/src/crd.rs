@@ -109,8 +109,8 @@ pub enum PlacedBy {
     /// places it.
     #[default]
     Gates,
-    /// The same, and the pod is held to the node that Meed chose, by a node affinity that is written
-    /// with the gate.
+    /// The same, and the pod is held to the node that Meed chose, by a node affinity that is
+    /// written with the gate.
     Pins,
     /// Meed places it; the pod says `schedulerName: meed`.
     Binds,

@@ -1,9 +1,10 @@
 //! Reads pods that a list did not show, so that one which has ended meanwhile is charged until it
 //! ended, not until that was heard.
 //!
-//! Lists and watches leave out pods that have ended. Where a watch had to begin anew (it was cut for
-//! so long that the API server has forgotten what happened since: 410), a pod that is not in the
-//! list has ended, or is gone. What it was is asked, and until there is an answer its room is held.
+//! Lists and watches leave out pods that have ended. Where a watch had to begin anew (it was cut
+//! for so long that the API server has forgotten what happened since: 410), a pod that is not in
+//! the list has ended, or is gone. What it was is asked, and until there is an answer its room is
+//! held.
 //!
 //! Cost: one request for each such pod, [`AT_ONCE`] at a time.
 

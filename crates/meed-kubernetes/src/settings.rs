@@ -32,8 +32,8 @@ pub struct KubernetesSettings {
     /// The label of a node that names its class.
     #[arg(long, default_value = "nvidia.com/gpu.product", value_name = "LABEL")]
     pub class_label: String,
-    /// What an hour on a node of a class counts, by commas: `A100=4,Tesla-T4=0.5`; from 0.001 to 10.
-    /// Nodes of other classes, or of none, count 1.
+    /// What an hour on a node of a class counts, by commas: `A100=4,Tesla-T4=0.5`; from 0.001 to
+    /// 10. Nodes of other classes, or of none, count 1.
     #[arg(long, value_delimiter = ',', value_name = "CLASS=FACTOR")]
     pub price: Vec<String>,
     /// Seconds for which room is kept for a pod that was let go and that kube-scheduler has not

@@ -156,8 +156,10 @@ mod tests {
             json!([{ "type": "Accepted", "status": status, "reason": reason, "message": message,
                 "lastTransitionTime": "" }])
         };
+        let conditions = condition("True", "Accepted", "served");
         let well = json!({ "entitled": "4 cpu", "used": "2 cpu", "balance": "+1 cpu-hours",
-            "charged": 9000.0, "unplaced": 5, "waiting": 3, "running": 1, "conditions": condition("True", "Accepted", "served") });
+            "charged": 9000.0, "unplaced": 5, "waiting": 3, "running": 1,
+            "conditions": conditions });
         let wrong = json!({ "conditions": condition("False", "Invalid", "policy:\nwrong") });
         let all = in_order(vec![
             queue("b", None, json!({})),

@@ -154,7 +154,10 @@ mod tests {
 
     #[test]
     fn claims_of_a_pod_are_named_once() {
-        let claim = |volume: &str, claim: &str| json!({ "name": volume, "persistentVolumeClaim": { "claimName": claim } });
+        let claim = |volume: &str, claim: &str| {
+            let claim = json!({ "claimName": claim });
+            json!({ "name": volume, "persistentVolumeClaim": claim })
+        };
         let all = [
             claim("a", "two"),
             claim("b", "one"),

@@ -120,9 +120,9 @@ impl World {
             self.stands(&uid, Stand::Unplaced { queue: queue.unwrap_or_default() });
             let seconds = self.patience.as_micros() / 1_000_000;
             let note = format!(
-                "it was let go {seconds} s ago, and kube-scheduler has not placed it (its condition \
-                 PodScheduled says why): its room is given to others, and it is charged no more \
-                 until it is placed"
+                "it was let go {seconds} s ago, and kube-scheduler has not placed it (its \
+                 condition PodScheduled says why): its room is given to others, and it is charged \
+                 no more until it is placed"
             );
             self.say(&uid, NOT_PLACED, note);
         }

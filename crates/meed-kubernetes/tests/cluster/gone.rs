@@ -94,8 +94,8 @@ fn compact(plane: &Plane) {
 const UNCACHED: [(&str, &str); 1] = [("CP_APISERVER_FLAGS", "--watch-cache=false")];
 
 /// Meed is cut off from the API server for some seconds. Meanwhile a pod of it ends, one comes and
-/// ends that somebody else has placed, one comes that waits, and etcd is compacted. What happened is
-/// charged by the pods' own times, though no watch tells of it any more.
+/// ends that somebody else has placed, one comes that waits, and etcd is compacted. What happened
+/// is charged by the pods' own times, though no watch tells of it any more.
 #[test]
 fn what_a_watch_has_missed_for_good_is_charged_as_it_was() {
     with_plane_like(&UNCACHED, &["kwok"], async |plane| {
