@@ -183,3 +183,33 @@ fn a_gang_goes_on_through_a_change_of_its_nodes_class() {
     assert_eq!(test.books("binds").1, 2);
     assert_eq!(test.starts(), []);
 }
+
+/// Of a pod that was let go the start is known, whether it is bound by then or not.
+#[test]
+fn a_pod_that_was_let_go_is_charged_by_both_prices() {
+    let mut test = Test::with_classes("a", "b");
+    test.seen(&pod("u", "gates", json!({})));
+    let start = test.starts().remove(0);
+    test.answered("u", Found::Done);
+    let (since, node) = (start.started, start.node);
+    let [before, after] = if node == "n1" { [2000, 500] } else { [500, 2000] };
+    test.later();
+    test.nodes_are("b", "a");
+    let at = test.unix_now();
+    let told = |test: &mut Test, what: &str| {
+        let charged = test.books("gates").2;
+        let expected = before * (at - since) + after * (test.unix_now() - at);
+        let off = charged - expected as f64 / 1e9;
+        assert!(off.abs() < 0.002, "{what}: {charged} is charged, not {expected}");
+    };
+    told(&mut test, "let go");
+    let notes = json!({ "meed.dev/started": since.to_string(), "meed.dev/node": node,
+        "meed.dev/charged": "gates" });
+    let mut there = bound(&node);
+    lay(&mut there, json!({ "metadata": { "annotations": notes } }));
+    let there = pod("u", "gates", there);
+    test.seen(&there);
+    told(&mut test, "bound");
+    test.restart(Listed { pods: vec![there], nodes: classes("b", "a"), ..listed() });
+    told(&mut test, "of another leader");
+}
