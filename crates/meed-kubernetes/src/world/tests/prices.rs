@@ -213,3 +213,31 @@ fn a_pod_that_was_let_go_is_charged_by_both_prices() {
     test.restart(Listed { pods: vec![there], nodes: classes("b", "a"), ..listed() });
     told(&mut test, "of another leader");
 }
+
+/// Prices of resources are the policy's, and the class of a node comes on top.
+#[test]
+fn a_gpu_hour_counts_by_the_policy_and_by_the_class() {
+    let gpu = "nvidia.com/gpu";
+    let settings = Line::parse_from(["meed", "--resources", gpu]).settings;
+    let root: PolicySpec =
+        r#"long-term,quantum=0,prices={cpu=1,"nvidia.com/gpu"=8}"#.parse().unwrap();
+    let clock = LedgerClock::new(unix_micros() - HOUR, Time::ZERO);
+    let choices = Choices { root, ..choices() };
+    let world = World::begin(settings.kinds().unwrap(), choices, clock, listed());
+    let world = world.unwrap().unwrap();
+    let now = world.now();
+    let mut test = Test { world, now };
+    let has = json!({ "cpu": "8", "memory": "8Gi", "pods": "10", gpu: "4" });
+    let node = json!({ "metadata": { "name": "n3", "labels": { "class": "a" } },
+        "status": { "allocatable": has } });
+    let now = test.later();
+    test.world.node_seen(&serde_json::from_value(node).unwrap(), now).unwrap();
+    let requests = json!({ "cpu": "1", gpu: "2" });
+    let container = json!({ "name": "c", "resources": { "requests": requests } });
+    test.seen(&pod("u", "binds", json!({ "spec": { "containers": [container] } })));
+    let starts = test.starts();
+    assert_eq!(starts[0].node, "n3");
+    let charged = test.books("binds").2;
+    // In hours of what costs most: a core is an eighth of a GPU.
+    near(charged, 2000 * (1 + 2 * 8) * (test.unix_now() - starts[0].started) / 8);
+}
