@@ -21,8 +21,12 @@ struct Told {
     entitled: Option<String>,
     used: Option<String>,
     balance: Option<String>,
+    /// In seconds of what the policy counts, by the prices of nodes.
+    charged: Option<f64>,
     waiting: Option<u64>,
     running: Option<u64>,
+    /// Let go, and not placed in time.
+    unplaced: Option<u64>,
     /// Whether its pods are served; none: no leader has said so yet.
     accepted: Option<bool>,
     /// What is wrong, where something is.
@@ -56,9 +60,11 @@ fn read(queue: QueueObject, depth: usize) -> Told {
         mode: spec.mode,
         entitled: status.entitled,
         used: status.used,
+        charged: status.charged,
         balance: status.balance,
         waiting: status.waiting,
         running: status.running,
+        unplaced: status.unplaced,
         accepted: is_accepted,
         problem: problem.map(|one| shown(&format!("{}: {}", one.reason, one.message))),
         depth,
@@ -88,6 +94,12 @@ fn in_order(queues: Vec<QueueObject>) -> Vec<Told> {
     all
 }
 
+/// In hours of what the policy counts, which is not always what is held.
+fn charged(queue: &Told) -> String {
+    let hours = queue.charged.map(|seconds| (seconds / 36.0).round() / 100.0);
+    hours.map_or_else(|| "-".to_owned(), |hours| hours.to_string())
+}
+
 fn text(all: &[Told]) -> String {
     if all.is_empty() {
         return "there is no Queue in this cluster\n".to_owned();
@@ -109,13 +121,25 @@ fn text(all: &[Told]) -> String {
             some(&queue.entitled),
             some(&queue.used),
             some(&queue.balance),
+            charged(queue),
             count(queue.waiting),
             count(queue.running),
+            count(queue.unplaced),
             accepted,
         ]
     };
     let heads = [
-        "QUEUE", "WEIGHT", "MODE", "ENTITLED", "USED", "BALANCE", "WAITING", "RUNNING", "ACCEPTED",
+        "QUEUE",
+        "WEIGHT",
+        "MODE",
+        "ENTITLED",
+        "USED",
+        "BALANCE",
+        "CHARGED h",
+        "WAITING",
+        "RUNNING",
+        "UNPLACED",
+        "ACCEPTED",
     ];
     table(&heads, &all.iter().map(row).collect::<Vec<_>>())
 }
@@ -139,8 +163,10 @@ mod tests {
             json!([{ "type": "Accepted", "status": status, "reason": reason, "message": message,
                 "lastTransitionTime": "" }])
         };
+        let conditions = condition("True", "Accepted", "served");
         let well = json!({ "entitled": "4 cpu", "used": "2 cpu", "balance": "+1 cpu-hours",
-            "waiting": 3, "running": 1, "conditions": condition("True", "Accepted", "served") });
+            "charged": 9000.0, "unplaced": 5, "waiting": 3, "running": 1,
+            "conditions": conditions });
         let wrong = json!({ "conditions": condition("False", "Invalid", "policy:\nwrong") });
         let all = in_order(vec![
             queue("b", None, json!({})),
@@ -155,6 +181,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("QUEUE") && lines[0].ends_with("ACCEPTED"), "{text}");
         assert!(lines[2].starts_with("  leaf  2") && lines[2].contains("+1 cpu-hours"), "{text}");
+        assert!(lines[2].contains("2.5        3        1        5         yes"), "{text}");
         assert!(lines[4].ends_with("no; Invalid: policy: wrong"), "{text}");
         assert!(lines[1].ends_with("not yet"), "{text}");
         let json = serde_json::to_value(&all).unwrap();
