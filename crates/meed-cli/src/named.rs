@@ -1,26 +1,33 @@
 //! `--policy NAME=POLICY`: a policy under a name of the user's own, as a change of the scenario's
 //! `[policies]`.
 
-use meed_config::policy::{STATIC, Words, orders};
+use std::collections::BTreeMap;
+
+use meed_config::policy::{PolicySpec, STATIC, Words, orders};
+use serde_json::Value;
 
 use crate::exit::Failure;
 
 /// Policies by the names that they are called, and the changes that make these known.
 pub(crate) fn named(policies: &[String]) -> Result<(Vec<String>, Vec<String>), Failure> {
-    let (mut names, mut changes) = (Vec::new(), Vec::new());
+    let (mut names, mut changes) = (Vec::new(), BTreeMap::new());
     for words in policies {
-        match split(words) {
-            None => names.push(words.clone()),
-            Some((name, policy)) => {
-                changes.extend(
-                    changes_of(name, policy)
-                        .map_err(|why| Failure::Usage(format!("--policy {words}: {why}")))?,
-                );
-                names.push(name.to_owned());
+        let Some((name, policy)) = split(words) else {
+            names.push(words.clone());
+            continue;
+        };
+        let wrong = |why: String| Failure::Usage(format!("--policy {words}: {why}"));
+        let change = change_of(name, policy).map_err(wrong)?;
+        match changes.insert(name.to_owned(), change.clone()) {
+            Some(before) if before != change => {
+                return Err(wrong(format!(
+                    "`{name}` is another policy already; name it otherwise"
+                )));
             }
+            _ => names.push(name.to_owned()),
         }
     }
-    Ok((names, changes))
+    Ok((names, changes.into_values().collect()))
 }
 
 /// At an equals sign before the first comma: keys of a policy stand behind one.
@@ -29,7 +36,7 @@ fn split(words: &str) -> Option<(&str, &str)> {
     (!name.contains(',')).then_some((name.trim(), policy))
 }
 
-fn changes_of(name: &str, policy: &str) -> Result<Vec<String>, String> {
+fn change_of(name: &str, policy: &str) -> Result<String, String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     if name.is_empty() || !name.chars().all(is_plain) {
         return Err("a name has letters, digits, - and _".to_owned());
@@ -42,30 +49,21 @@ fn changes_of(name: &str, policy: &str) -> Result<Vec<String>, String> {
         let known: Vec<&str> = orders().collect();
         return Err(format!("behind the name stands an order, of {}", known.join(", ")));
     }
-    let keys: Vec<&str> = keys.names().collect();
-    let given = parts(policy).into_iter().skip(1).filter_map(|pair| pair.split_once('='));
-    let change = |(key, value): (&str, &str)| format!("policies.{name}.{}={value}", key.trim());
-    let mut changes = vec![format!("policies.{name}.order={order}")];
-    changes.extend(given.filter(|(key, _)| keys.contains(&key.trim())).map(change));
-    Ok(changes)
+    let all = keys.over(&PolicySpec::order(order));
+    let value = serde_json::to_value(&all).map_err(|why| why.to_string())?;
+    // As a whole: a policy of the same name in the file is put away.
+    Ok(format!("policies.{name}={}", in_toml(&value)))
 }
 
-/// At the commas that stand in no quotes and no braces.
-fn parts(policy: &str) -> Vec<&str> {
-    let (mut quote, mut depth) = (None, 0_i32);
-    let split = policy.split(|letter: char| {
-        match (quote, letter) {
-            (Some(open), _) if open == letter => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(letter),
-            (None, '{') => depth += 1,
-            (None, '}') => depth -= 1,
-            (None, ',') => return depth == 0,
-            _ => {}
+/// A value of JSON as one of TOML.
+fn in_toml(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let rows = table.iter().map(|(key, value)| format!("{key} = {}", in_toml(value)));
+            format!("{{ {} }}", rows.collect::<Vec<_>>().join(", "))
         }
-        false
-    });
-    split.collect()
+        plain => plain.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -74,38 +72,30 @@ mod tests {
 
     #[test]
     fn a_name_stands_before_an_equals_sign() {
-        let rows: [(&str, &str, &[&str]); 5] = [
-            ("long-term,half_life=7d", "long-term,half_life=7d", &[]),
+        let rows = [
+            ("long-term,half_life=7d", "long-term,half_life=7d", None),
             (
                 "week=long-term,half_life=7d,t_wait=1h",
                 "week",
-                &[
-                    "policies.week.order=long-term",
-                    "policies.week.half_life=7d",
-                    "policies.week.t_wait=1h",
-                ],
+                Some(r#"policies.week={ half_life = "7d", order = "long-term", t_wait = "1h" }"#),
             ),
-            ("now = fair", "now", &["policies.now.order=fair"]),
-            ("fifo", "fifo", &[]),
-            (
-                "p=fair,prices={cpu=1,memory=2e-10},t_wait=never",
-                "p",
-                &[
-                    "policies.p.order=fair",
-                    "policies.p.prices={cpu=1,memory=2e-10}",
-                    "policies.p.t_wait=never",
-                ],
-            ),
+            ("now = fair", "now", Some(r#"policies.now={ order = "fair" }"#)),
+            ("fifo", "fifo", None),
         ];
-        for (words, name, changes) in rows {
+        for (words, name, change) in rows {
             let (names, told) = named(&[words.to_owned()]).ok().expect(words);
             assert_eq!(names, [name], "{words}");
-            assert_eq!(told, changes, "{words}");
+            assert_eq!(told, change.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{words}");
         }
+        let (_, told) = named(&["p=fair,prices={cpu=1,memory=2e-10}".to_owned()]).ok().unwrap();
+        assert!(told[0].contains("prices = { cpu = 1"), "{told:?}");
         for wrong in
             ["=fair", "a b=fair", "fair=long-term", "week=week", "week=static", "w=fair,x=1"]
         {
             assert!(named(&[wrong.to_owned()]).is_err(), "{wrong}");
         }
+        let twice = ["w=long-term,half_life=1d", "w=long-term,half_life=7d"].map(str::to_owned);
+        assert!(named(&twice).is_err(), "one name for two policies");
+        assert_eq!(named(&[&twice[..1], &twice[..1]].concat()).ok().unwrap().0, ["w", "w"]);
     }
 }

@@ -80,6 +80,8 @@ pub struct FairnessForm {
 pub struct ClusterSetup {
     /// For [`meed::Engine::new`].
     pub config: Config,
+    /// What each queue has of its own under every policy, in the order of the configuration's.
+    pub keys: Vec<PolicySpec>,
     /// The policy of a leaf that is added later and says nothing of its own.
     pub leaf: Policy,
     /// How tasks are placed.
@@ -182,7 +184,8 @@ impl ClusterConfig {
         let leaf = queues::leaf_policy(&self.policy, &kinds).map_err(in_policy)?;
         let placement = self.policy.placement().map_err(in_policy)?;
         let config = Config { kinds, measured, root, queues, nodes };
-        Ok(ClusterSetup { config, leaf, placement, remarks })
+        let keys = plans.into_iter().map(|plan| plan.keys).collect();
+        Ok(ClusterSetup { config, keys, leaf, placement, remarks })
     }
 
     /// As [`ClusterConfig::resolve`]; what is wrong is said with its line in `text`, from which

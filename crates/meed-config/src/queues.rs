@@ -232,15 +232,20 @@ pub fn settle_orders(plans: &mut [QueuePlan], by_arrival: impl Fn(&str) -> bool)
     for plan in plans {
         let is_open = plan.keys.is_empty() && !parents.contains(&plan.name);
         plan.keys = match is_open && by_arrival(&plan.name) {
-            true => PolicySpec::order(ARRIVAL),
+            true => leaf_keys(),
             false => std::mem::take(&mut plan.keys).without_inherit(),
         };
     }
 }
 
-/// The policy of a leaf that says nothing of its own, in a run under `run`.
+/// The keys of a leaf that says nothing of its own.
+pub fn leaf_keys() -> PolicySpec {
+    PolicySpec::order(ARRIVAL)
+}
+
+/// Its policy, in a run under `run`.
 pub fn leaf_policy(run: &PolicySpec, kinds: &ResourceKinds) -> Result<Policy, SpecError> {
-    PolicySpec::order(ARRIVAL).over(run).policy(kinds)
+    leaf_keys().over(run).policy(kinds)
 }
 
 /// The policy of the run, and all queues with theirs.
@@ -251,7 +256,7 @@ pub fn resolve(
 ) -> Result<(Policy, Vec<QueueSpec>), SpecError> {
     // Most queues have no keys of their own, or those of a leaf: one policy is resolved for all of
     // them.
-    let (shared, arrival) = (run.policy(kinds)?, PolicySpec::order(ARRIVAL));
+    let (shared, arrival) = (run.policy(kinds)?, leaf_keys());
     let mut leaf: Option<Policy> = None;
     let mut spec = |plan: &QueuePlan| {
         let policy = match &leaf {

@@ -4,6 +4,8 @@
 //! Only what fairness is measured in is told of the nodes, and only as far as who asks may list
 //! them. Pods that have ended are left out; of the others there are at most [`MOST_PODS`].
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::ListParams;
 use kube::{Api, Client};
@@ -38,10 +40,18 @@ pub(super) async fn told(client: &Client) -> Result<String, KubernetesError> {
 }
 
 fn tell(queues: Vec<QueueObject>, pods: &[Pod], nodes: &[Node], more: bool) -> Value {
+    // What a queue holds its parent holds as well: leaves alone count.
+    let parents: BTreeSet<String> =
+        queues.iter().filter_map(|queue| queue.spec.parent.clone()).collect();
+    let is_leaf: Vec<bool> = queues
+        .iter()
+        .map(|queue| queue.metadata.name.as_ref().is_none_or(|name| !parents.contains(name)))
+        .collect();
     let queues: Vec<Value> = queues.into_iter().map(of_queue).collect();
     let measured = queues.iter().find_map(|queue| queue["measured"].as_str());
     let measured = measured.unwrap_or("cpu").to_owned();
-    let held: f64 = queues.iter().filter_map(|queue| queue["held"].as_f64()).sum();
+    let leaves = queues.iter().zip(is_leaf).filter(|(_, is_leaf)| *is_leaf);
+    let held: f64 = leaves.filter_map(|(queue, _)| queue["held"].as_f64()).sum();
     let has = nodes.iter().filter_map(|node| allocatable(node, &measured)).sum::<u64>();
     let resources = match nodes {
         [] => json!([]),
@@ -117,7 +127,9 @@ mod tests {
         )
         .unwrap();
         let pods = [pod("runs", "n1".into()), pod("waits", Value::Null)];
-        let queues = vec![queue("a", status), queue("new", json!({}))];
+        let mut below = queue("a", status.clone());
+        below.spec.parent = Some("above".to_owned());
+        let queues = vec![below, queue("new", json!({})), queue("above", status)];
         let told = tell(queues, &pods, &[node.clone(), node], true);
         assert_eq!(told["more"], true);
         let resource = json!({ "resource": "cpu", "unit": "milli", "has": 15.0, "held": 2.5 });

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | is bound to a volume that is known | the pod's rule has the volume's place |
 //! | is not there | it waits: `ClaimNotFound` |
-//! | is not bound, and its class binds at once | it waits: `ClaimNotBound` |
-//! | is not bound, and its class waits for the first pod, or is not known | refused aloud: `NotSupported`; to bind it, somebody must choose a node for it |
+//! | is not bound, and its class binds at once, or is not known yet | it waits: `ClaimNotBound` |
+//! | is not bound, and its class waits for the first pod | refused aloud: `NotSupported`; to bind it, somebody must choose a node for it |
 //! | is for one pod alone (ReadWriteOncePod) | refused aloud: who uses it is not counted |
 //! | is being deleted, or has lost its volume | it waits: `ClaimLost` |
 //!

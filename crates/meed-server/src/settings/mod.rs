@@ -19,6 +19,7 @@ use meed_config::policy::PolicySpec;
 use meed_config::quantity::{AmountsByName, Quantity};
 use meed_config::queues::QueueForm;
 use meed_config::{ClusterConfig, Place};
+use meed_journal::Keys;
 use serde::Deserialize;
 
 pub use machine::ThisMachine;
@@ -133,6 +134,8 @@ pub struct Settings {
     pub placement: &'static meed::place::PlacementPreset,
     /// The policy of a leaf that is added later.
     leaf: meed::Policy,
+    /// What each queue of the configuration has of its own.
+    keys: Vec<PolicySpec>,
     /// Who may do what.
     pub members: Members,
     /// What a task asks for that says nothing.
@@ -234,10 +237,11 @@ impl Settings {
             None => whole.resolve().map_err(|why| why.to_string())?,
         };
         remarks.extend(setup.remarks);
-        let mut config = setup.config;
+        let (mut config, mut keys) = (setup.config, setup.keys);
         if config.queues.is_empty() {
             // The engine has at least one; those of others come with their first job.
             config.queues.push(user_queue(alone.unwrap_or("root"), &setup.leaf));
+            keys.push(meed_config::queues::leaf_keys());
         }
         let span = |key: &str, quantity: &Option<Quantity>| {
             let span = quantity.as_ref().map(|quantity| quantity.span(key)).transpose();
@@ -252,6 +256,7 @@ impl Settings {
             policy,
             placement: setup.placement,
             leaf: setup.leaf,
+            keys,
             members,
             default_demand: server.default,
             default_time: span("default_time", &server.default_time)?,
@@ -275,6 +280,17 @@ impl Settings {
     /// The queues as they were written: two that are equal need not be told.
     pub(crate) fn known(&self) -> Option<String> {
         serde_json::to_string(&self.queues).ok()
+    }
+
+    /// The keys that a queue has under every policy, for readers of the journal.
+    pub(crate) fn own_keys(&self, queue: &str) -> Keys {
+        let at = self.config.queues.iter().position(|spec| spec.name == queue);
+        let keys = at.and_then(|at| self.keys.get(at)).cloned();
+        // A user's queue is in no configuration.
+        match serde_json::to_value(keys.unwrap_or_else(meed_config::queues::leaf_keys)) {
+            Ok(serde_json::Value::Object(keys)) => keys,
+            _ => Keys::default(),
+        }
     }
 
     /// The policy of a user's queue.

@@ -368,7 +368,8 @@ fn opening(settings: &Settings, clock: &Clock) -> Opening<()> {
 /// What the journal begins with: all that a replay must know.
 fn header(settings: &Settings, clock: &Clock) -> Header {
     let policy = settings.policy.word("order").unwrap_or_default();
-    let told = header_of("server", policy, &settings.config, settings.placement.name);
+    let mut told = header_of("server", policy, &settings.config, settings.placement.name);
+    told.queues.iter_mut().for_each(|queue| queue.own = settings.own_keys(queue.queue.as_str()));
     Header { epoch_us: Some(clock.epoch_us), ..told }
 }
 

@@ -1,8 +1,7 @@
 //! Settings that are taken while the server runs, or differ from those that it ran with before.
 
 use meed::place::Unasked;
-use meed::{Engine, QueueChange, QueueId, QueueSpec};
-use meed_journal::Keys;
+use meed::{Engine, Policy, QueueChange, QueueId};
 
 use super::World;
 use super::verbs::Verb;
@@ -73,7 +72,9 @@ impl World {
         let are_others = known.is_none() || self.meta.queues != known;
         for spec in settings.config.queues.iter().filter(|_| are_others) {
             match is_there(&spec.name) {
-                false => verbs.push(Verb::Queue(Box::new(spec.clone()), own_keys(&settings, spec))),
+                false => {
+                    verbs.push(Verb::Queue(Box::new(spec.clone()), settings.own_keys(&spec.name)))
+                }
                 true => {
                     let (weight, min, max) = (Some(spec.weight), Some(spec.min), Some(spec.max));
                     let change = QueueChange { weight, min, max, rank: None };
@@ -110,19 +111,32 @@ impl World {
         Ok(verbs)
     }
 
+    /// The queues that settings say something of, with their policies: those that are declared, or
+    /// each user's.
+    fn wanted_policies(&self, settings: &Settings) -> Vec<(String, Policy)> {
+        let engine = self.live.engine();
+        if !settings.queue_per_user() {
+            let declared = settings.config.queues.iter();
+            return declared.map(|spec| (spec.name.clone(), spec.policy.clone())).collect();
+        }
+        let live = engine.queue_ids().skip(1).filter(|&id| !engine.is_removed(id));
+        let leaves = live.map(|id| engine.queue(id)).filter(|view| view.is_leaf);
+        leaves.map(|view| (view.name.to_owned(), settings.leaf().clone())).collect()
+    }
+
     /// Policies that are others than those that the journal knows.
     fn policy_changes(&self, settings: &Settings) -> Option<Verb> {
         let (engine, config) = (self.live.engine(), &settings.config);
         let before = engine.policy(QueueId::ROOT);
         let root = (config.root != *before).then(|| Box::new(config.root.clone()));
         let mut others = Vec::new();
-        for spec in config.queues.iter().filter(|_| !settings.queue_per_user()) {
-            let known = engine.find_queue(&spec.name).filter(|&id| !engine.is_removed(id));
+        for (name, wanted) in self.wanted_policies(settings) {
+            let known = engine.find_queue(&name).filter(|&id| !engine.is_removed(id));
             let Some(own) = known.map(|id| engine.policy(id)) else { continue };
             // Who ordered as the root did follows it.
             let follows = root.is_some() && own == before;
-            if spec.policy != *if follows { &config.root } else { own } {
-                others.push((spec.name.clone(), spec.policy.clone()));
+            if wanted != *if follows { &config.root } else { own } {
+                others.push((name, wanted));
             }
         }
         if config.root.per_server || settings.queue_per_user() {
@@ -138,18 +152,5 @@ impl World {
             }
         }
         (root.is_some() || !others.is_empty()).then_some(Verb::Policies(root, others))
-    }
-}
-
-/// The keys that a queue has under every policy, for readers of the journal.
-fn own_keys(settings: &Settings, spec: &QueueSpec) -> Keys {
-    let form = settings.queues.iter().find(|form| form.name == spec.name);
-    let policy = form.and_then(|form| {
-        let order = form.order.as_deref().map(meed_config::policy::PolicySpec::order);
-        form.policy.clone().or(order)
-    });
-    match policy.map(serde_json::to_value) {
-        Some(Ok(serde_json::Value::Object(keys))) => keys,
-        _ => Keys::default(),
     }
 }

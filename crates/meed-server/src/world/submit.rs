@@ -316,7 +316,8 @@ impl World {
             let is_told = |verb: &Verb| matches!(verb, Verb::Queue(spec, _) if spec.name == own);
             if !leaves.contains(&own.as_str()) && !verbs.iter().any(is_told) {
                 let spec = user_queue(&own, self.settings.leaf());
-                verbs.push(Verb::Queue(Box::new(spec), Default::default()));
+                let keys = self.settings.own_keys(&own);
+                verbs.push(Verb::Queue(Box::new(spec), keys));
             }
             return Ok(own);
         }

@@ -12,6 +12,7 @@ use super::{Recording, ReplayError, ReplayOptions, Replayed};
 use crate::log::Log;
 use crate::mapreduce::{self, MapReduceSetup};
 use crate::record::{Comparison, SCHEMA};
+use crate::scenario::of_log::told_order;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::simulate::Watch;
 use crate::world::RunError;
@@ -41,7 +42,9 @@ impl Recording {
 
 /// The scenario of a recorded run.
 pub(super) fn scenario_of(header: &Header, place: &str) -> Result<Scenario, ScenarioError> {
-    let scenario = Scenario::of_mapreduce_text(&header.scenario, header.scenario_text.clone());
+    let text = header.scenario_text.clone();
+    let told = told_order(header);
+    let scenario = Scenario::of_mapreduce_text(&header.scenario, text, &|name| told.contains(name));
     scenario.map_err(|error| ScenarioError {
         what: format!("the scenario in the header: {}", error.what),
         file: place.to_owned(),

@@ -73,7 +73,7 @@ impl Scenario {
             }
             Some(_) => RawMapReduce::deserialize(Placeless(value))
                 .map_err(|why| refused(message(&why)))
-                .and_then(|raw| Ok(mapreduce::of_raw(name, raw, text, &[])?)),
+                .and_then(|raw| Ok(mapreduce::of_raw(name, raw, text, &[], &|_| true)?)),
             None => RawScenario::deserialize(Placeless(value))
                 .map_err(|why| refused(message(&why)))
                 .and_then(|raw| Scenario::of_raw(name, raw, text, &[], given, folder, on_bad_line)),

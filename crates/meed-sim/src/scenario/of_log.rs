@@ -269,14 +269,7 @@ impl Scenario {
         // The text may declare queues that only a change named, then or now.
         queues::in_order(&mut queues, names.iter().map(String::as_str));
         queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
-        // A leaf that said nothing was told how to order its jobs when it was recorded, or, in logs
-        // of version 0.1, ordered them as the run did.
-        let told: BTreeSet<&str> = header
-            .queues
-            .iter()
-            .filter(|form| !form.own.is_empty())
-            .map(|form| form.queue.as_str())
-            .collect();
+        let told = told_order(header);
         meed_config::queues::settle_orders(&mut queues, |name| told.contains(name));
         // Recorded submissions are at the recorded load.
         let (stop, _, fail_per_million) = run_options(&raw.run, &place)?;
@@ -377,6 +370,13 @@ fn nodes_of(
 
 fn stop_of(header: &Header) -> StopAt {
     header.until.map_or(StopAt::END, |at| StopAt { at, hold: true })
+}
+
+/// Queues that were told how to order their children when the run was recorded. A leaf that said
+/// nothing is among them, but for logs of version 0.1: there it ordered its jobs as the run did.
+pub(crate) fn told_order(header: &Header) -> BTreeSet<&str> {
+    let told = header.queues.iter().filter(|form| !form.own.is_empty());
+    told.map(|form| form.queue.as_str()).collect()
 }
 
 fn keys_line(keys: &PolicySpec) -> Keys {

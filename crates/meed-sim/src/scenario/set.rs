@@ -56,31 +56,27 @@ pub(super) fn of_set(set: &str, what: String) -> ScenarioError {
     ScenarioError { file: format!("--set {set}"), line: None, what, unreadable: false }
 }
 
-/// What is wrong with `sets`, as an error of the change that brings it: the first of which on
-/// something is wrong, found by halving. What is wrong without any is the file's. That a trace is
-/// not there yet is no error of the scenario.
+/// What is wrong with `sets`, as an error of the change that brings it: the first of which on this
+/// very thing is wrong, found by halving. What is wrong without any is the file's.
 pub(super) fn blamed(
     error: ScenarioError,
     sets: &[String],
     read: &dyn Fn(&[String]) -> Result<Scenario, LoadError>,
 ) -> ScenarioError {
-    let wrong = |sets: &[String]| match read(sets) {
-        Err(LoadError::Scenario(error)) => Some(error),
-        _ => None,
+    // Of changes that belong together the first ones alone may be wrong in another way.
+    let is_wrong = |sets: &[String]| match read(sets) {
+        Err(LoadError::Scenario(found)) => found.what == error.what,
+        _ => false,
     };
-    if wrong(&[]).is_some() {
+    if is_wrong(&[]) {
         return error;
     }
-    // All is well with the first `good` of them, and something is wrong with the first `bad`.
-    let (mut good, mut bad, mut found) = (0, sets.len(), error);
+    let (mut good, mut bad) = (0, sets.len());
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;
-        match wrong(&sets[..middle]) {
-            None => good = middle,
-            Some(error) => (bad, found) = (middle, error),
-        }
+        if is_wrong(&sets[..middle]) { bad = middle } else { good = middle }
     }
-    of_set(&sets[good], found.what)
+    of_set(&sets[good], error.what)
 }
 
 /// At the first `=` that stands in no quoted name.

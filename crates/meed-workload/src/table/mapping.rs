@@ -115,9 +115,12 @@ pub(super) fn resources(names: &[String], options: &TableAssumptions) -> Vec<(St
         }
     }
     let place = |name: &str| RESOURCES.iter().position(|(known, ..)| *known == name);
-    // The first is what fairness is measured in where nobody says: of GPUs and memory, GPUs.
-    let is_size = |unit: &Unit| *unit == Unit::Bytes;
-    found.sort_by_key(|(name, unit)| (is_size(unit), place(name).unwrap_or(RESOURCES.len())));
+    found.sort_by_key(|(name, _)| place(name).unwrap_or(RESOURCES.len()));
+    // The first is what fairness is measured in where nobody says: of memory and GPUs, GPUs.
+    let gpu = found.iter().position(|(name, _)| name == "gpu");
+    if let (Some((_, Unit::Bytes)), Some(gpu)) = (found.first(), gpu) {
+        found[..=gpu].rotate_right(1);
+    }
     found
 }
 

@@ -40,9 +40,12 @@ pub(super) fn parse(
     text: String,
     added: &[(String, String)],
 ) -> Result<Scenario, ScenarioError> {
-    let place = Place { file, text: &text };
-    let raw: RawMapReduce = toml::from_str(&text).map_err(|error| place.toml(&error))?;
-    of_raw(file, raw, text, added)
+    let raw = read(file, &text)?;
+    of_raw(file, raw, text, added, &|_| true)
+}
+
+fn read(file: &str, text: &str) -> Result<RawMapReduce, ScenarioError> {
+    toml::from_str(text).map_err(|error| Place { file, text }.toml(&error))
 }
 
 /// What `raw` says, which `text` says as well; `added` are queues that only changes name.
@@ -51,6 +54,7 @@ pub(super) fn of_raw(
     raw: RawMapReduce,
     text: String,
     added: &[(String, String)],
+    by_arrival: &dyn Fn(&str) -> bool,
 ) -> Result<Scenario, ScenarioError> {
     let place = Place { file, text: &text };
     refuse_other_world(&raw, &place)?;
@@ -59,7 +63,7 @@ pub(super) fn of_raw(
     let mut warnings = Vec::new();
     let mut queues = queues::queues(&raw.queue, &kinds, &place, &mut warnings)?;
     queues::with_defaults(&mut queues, raw.queues.as_ref(), &raw.queue, &kinds, &place)?;
-    meed_config::queues::settle_orders(&mut queues, |_| true);
+    meed_config::queues::settle_orders(&mut queues, by_arrival);
     let (stop, load, _) = super::run_options(&raw.run, &place)?;
     let plan = plan(&raw, load, &place)?;
     let scenario = Scenario {
@@ -247,8 +251,14 @@ impl Scenario {
     }
 
     /// The scenario of this world that `text` is.
-    pub(crate) fn of_mapreduce_text(file: &str, text: String) -> Result<Scenario, ScenarioError> {
-        parse(file, text, &[])
+    /// A leaf that says nothing serves its jobs by arrival where `by_arrival` says so of its name.
+    pub(crate) fn of_mapreduce_text(
+        file: &str,
+        text: String,
+        by_arrival: &dyn Fn(&str) -> bool,
+    ) -> Result<Scenario, ScenarioError> {
+        let raw = read(file, &text)?;
+        of_raw(file, raw, text, &[], by_arrival)
     }
 
     /// Something that this scenario cannot do.
