@@ -1,5 +1,7 @@
 //! Changes of the cluster, the queue tree and the policies; the clock, and marks.
 
+use std::num::NonZeroU32;
+
 use meed::{Labels, QueueChange, Rank, ResourceKinds, Time};
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +93,35 @@ pub struct QueueChanged {
     pub max: Option<Option<Amounts>>,
     /// Where it stands from now on, for a parent that is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<Rank>,
+    pub rank: Option<RankForm>,
+}
+
+/// Where a queue stands among its siblings ([`Rank`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RankForm {
+    /// What it stands at while it holds nothing.
+    pub amount: u64,
+    /// How much each smallest unit that it holds adds.
+    pub step: u32,
+    /// What that is divided by.
+    pub per: NonZeroU32,
+    /// Below what it comes before those that hold theirs, in smallest units; missing: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<u64>,
+}
+
+impl From<Rank> for RankForm {
+    fn from(rank: Rank) -> RankForm {
+        let Rank { amount, step, per, quota } = rank;
+        RankForm { amount, step, per, quota: (quota < u64::MAX).then_some(quota) }
+    }
+}
+
+impl From<RankForm> for Rank {
+    fn from(form: RankForm) -> Rank {
+        let RankForm { amount, step, per, quota } = form;
+        Rank { amount, step, per, quota: quota.unwrap_or(u64::MAX) }
+    }
 }
 
 impl QueueChanged {
@@ -104,7 +134,7 @@ impl QueueChanged {
             weight: change.weight,
             min: change.min.as_ref().map(|bound| bound.as_ref().map(min)),
             max: change.max.as_ref().map(|bound| bound.as_ref().map(max)),
-            rank: change.rank,
+            rank: change.rank.map(RankForm::from),
         }
     }
 
@@ -122,7 +152,7 @@ impl QueueChanged {
             weight: self.weight,
             min: min.transpose().map_err(|why| format!("min: {why}"))?,
             max: max.transpose().map_err(|why| format!("max: {why}"))?,
-            rank: self.rank,
+            rank: self.rank.map(Rank::from),
         })
     }
 }

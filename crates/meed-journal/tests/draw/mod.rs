@@ -240,8 +240,8 @@ fn about_the_cluster() -> BoxedStrategy<Fact> {
             of_share,
         },
     );
-    let rank = (any::<u64>(), any::<u32>(), any::<std::num::NonZeroU32>(), any::<u64>())
-        .prop_map(|(amount, step, per, quota)| meed::Rank { amount, step, per, quota });
+    let rank = (any::<u64>(), any::<u32>(), any::<std::num::NonZeroU32>(), of(any::<u64>()))
+        .prop_map(|(amount, step, per, quota)| RankForm { amount, step, per, quota });
     let changed = (name(), of(0u64..9999), of(of(amounts())), of(of(amounts())), of(rank))
         .prop_map(|(name, weight, min, max, rank)| QueueChanged { name, weight, min, max, rank });
     prop_oneof![

@@ -135,17 +135,20 @@ impl Tenant {
 mod tests {
     use super::*;
 
-    fn windows(hours: usize, tenants: &[(f64, &[(usize, &[f64])])]) -> Windows {
-        let tenant = |(at, (weight, runs)): (usize, &(f64, &[(usize, &[f64])]))| {
-            let run = |(first, used): &(usize, &[f64])| {
+    /// A run: its first hour, and core-hours by each.
+    type Hours<'h> = (usize, &'h [f64]);
+    /// A weight, and runs.
+    type Waits<'w> = (f64, &'w [Hours<'w>]);
+
+    fn windows(hours: usize, tenants: &[Waits<'_>]) -> Windows {
+        let tenant = |(weight, runs): &Waits<'_>| {
+            let run = |(first, used): &Hours<'_>| {
                 let used = used.iter().map(|hours| hours * HOUR).collect();
                 Run { first: *first, used }
             };
-            let queue = QueueId::ROOT;
-            assert!(at < 9);
-            Tenant { queue, weight: *weight, runs: runs.iter().map(run).collect() }
+            Tenant { queue: QueueId::ROOT, weight: *weight, runs: runs.iter().map(run).collect() }
         };
-        let tenants = tenants.iter().enumerate().map(tenant).collect();
+        let tenants = tenants.iter().map(tenant).collect();
         Windows { next: Time::ZERO, hours, tenants, queues: 0, capacity: 10.0 }
     }
 
