@@ -83,11 +83,11 @@ mod tests {
             ("fifo", "fifo", None),
         ];
         for (words, name, change) in rows {
-            let (names, told) = named(&[words.to_owned()]).ok().expect(words);
+            let (names, told) = named(&[words.to_owned()]).expect(words);
             assert_eq!(names, [name], "{words}");
             assert_eq!(told, change.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{words}");
         }
-        let (_, told) = named(&["p=fair,prices={cpu=1,memory=2e-10}".to_owned()]).ok().unwrap();
+        let (_, told) = named(&["p=fair,prices={cpu=1,memory=2e-10}".to_owned()]).unwrap();
         assert!(told[0].contains("prices = { cpu = 1"), "{told:?}");
         for wrong in
             ["=fair", "a b=fair", "fair=long-term", "week=week", "week=static", "w=fair,x=1"]
@@ -96,6 +96,6 @@ mod tests {
         }
         let twice = ["w=long-term,half_life=1d", "w=long-term,half_life=7d"].map(str::to_owned);
         assert!(named(&twice).is_err(), "one name for two policies");
-        assert_eq!(named(&[&twice[..1], &twice[..1]].concat()).ok().unwrap().0, ["w", "w"]);
+        assert_eq!(named(&[&twice[..1], &twice[..1]].concat()).unwrap().0, ["w", "w"]);
     }
 }
