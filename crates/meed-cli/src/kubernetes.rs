@@ -4,7 +4,7 @@
 //! shares one machine, does not compile them. It lies beside `meed`, or on PATH.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::exit::Failure;
@@ -12,20 +12,34 @@ use crate::exit::Failure;
 /// The program, without the system's ending.
 const PROGRAM: &str = "meed-kubernetes";
 
+/// What it answers; in its own words why not.
+pub(crate) fn ask(arguments: &[&str]) -> Result<String, Failure> {
+    let program = beside().unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let answer = Command::new(&program).args(arguments).output();
+    let answer = answer.map_err(|why| not_started(&program, &why))?;
+    match answer.status.success() {
+        true => Ok(String::from_utf8_lossy(&answer.stdout).into_owned()),
+        false => Err(Failure::Run(String::from_utf8_lossy(&answer.stderr).trim().to_owned())),
+    }
+}
+
 /// Runs it, and ends as it ends.
 pub(crate) fn run(arguments: &[OsString]) -> Result<(), Failure> {
     let program = beside().unwrap_or_else(|| PathBuf::from(PROGRAM));
     let mut command = Command::new(&program);
     command.args(arguments);
     // Where there is no exec the error is that it could not be started.
-    let error = replace(&mut command);
-    Err(Failure::File(match error.kind() {
+    Err(not_started(&program, &replace(&mut command)))
+}
+
+fn not_started(program: &Path, error: &std::io::Error) -> Failure {
+    Failure::File(match error.kind() {
         std::io::ErrorKind::NotFound => format!(
             "the program {PROGRAM} is neither beside meed nor on PATH; build it with \
              `cargo build --release -p meed-kubernetes`, and put it there (docs/kubernetes.md)"
         ),
         _ => format!("{}: {error}", program.display()),
-    }))
+    })
 }
 
 /// The program in the folder of this one.

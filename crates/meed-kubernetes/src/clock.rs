@@ -32,9 +32,19 @@ pub(crate) struct LedgerClock {
 
 impl LedgerClock {
     /// Goes on at `last`, or later where the wall clock says so.
+    #[cfg(test)]
     pub(crate) fn new(origin: i64, last: Time) -> LedgerClock {
-        let base = at(origin, unix_micros()).max(last);
-        LedgerClock { origin, base, since: monotonic() }
+        LedgerClock::at(origin, unix_micros()).not_before(last)
+    }
+
+    /// It is `wall` now, in microseconds since 1970.
+    pub(crate) fn at(origin: i64, wall: i64) -> LedgerClock {
+        LedgerClock { origin, base: at(origin, wall), since: monotonic() }
+    }
+
+    /// The same, at `last` or later.
+    pub(crate) fn not_before(self, last: Time) -> LedgerClock {
+        LedgerClock { base: self.base.max(last), ..self }
     }
 
     /// Now.

@@ -63,6 +63,8 @@ use crate::quantity::amount;
     "has(self.policy) == has(oldSelf.policy) \
      && (!has(self.policy) || self.policy == oldSelf.policy)"
 ).message("the policy is fixed: delete the Queue and make it anew; its history stays"))]
+#[x_kube(validation = Rule::new("!has(self.minPriority) || has(self.parent)")
+    .message("minPriority chooses among the Queues below one: give the parent"))]
 #[x_kube(validation = Rule::new("self.weight >= 0.001 && self.weight <= 1000000.0")
     .message("the weight is from 0.001 to 1000000"))]
 pub struct QueueObjectSpec {
@@ -87,6 +89,10 @@ pub struct QueueObjectSpec {
     /// Who places its pods.
     #[serde(default)]
     pub mode: PlacedBy,
+    /// Among the Queues of the same parent: pods that name the parent, and whose priority is at
+    /// least this, come to this one; where several would do, to the one with the highest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_priority: Option<i32>,
     /// Namespaces whose pods may use it, by their labels; `{}` allows all, none given allows none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace_selector: Option<NamespaceSelector>,
@@ -103,6 +109,9 @@ pub enum PlacedBy {
     /// places it.
     #[default]
     Gates,
+    /// The same, and the pod is held to the node that Meed chose, by a node affinity that is
+    /// written with the gate.
+    Pins,
     /// Meed places it; the pod says `schedulerName: meed`.
     Binds,
 }
@@ -205,6 +214,9 @@ pub struct QueueObjectStatus {
     /// Pods that wait for their turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    /// Pods that were let go, and that kube-scheduler has not placed in time: they hold nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unplaced: Option<u64>,
     /// Pods that hold something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<u64>,

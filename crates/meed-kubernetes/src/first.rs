@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::crd::QueueObject;
 use crate::error::KubernetesError;
+use crate::volumes::FirstVolumes;
 use crate::watch::{Change, Heard, Relist, least_of, uid_of};
 use crate::world::Listed;
 
@@ -27,10 +28,10 @@ pub(crate) async fn listed(heard: &mut mpsc::Receiver<Heard>) -> Result<Listed, 
 }
 
 /// One kind's.
-struct FirstList<K> {
+pub(crate) struct FirstList<K> {
     relist: Relist,
-    objects: BTreeMap<String, K>,
-    is_complete: bool,
+    pub(crate) objects: BTreeMap<String, K>,
+    pub(crate) is_complete: bool,
 }
 
 impl<K> Default for FirstList<K> {
@@ -41,7 +42,7 @@ impl<K> Default for FirstList<K> {
 }
 
 impl<K: Resource> FirstList<K> {
-    fn hear(&mut self, event: Event<K>) {
+    pub(crate) fn hear(&mut self, event: Event<K>) {
         match self.relist.step(event, uid_of) {
             Change::Nothing => {}
             Change::Seen(object) => _ = self.objects.insert(uid_of(&object), object),
@@ -62,6 +63,7 @@ struct FirstLists {
     namespaces: FirstList<Namespace>,
     /// As far as they are there: not every cluster has the kind.
     pod_groups: FirstList<DynamicObject>,
+    volumes: FirstVolumes,
 }
 
 impl FirstLists {
@@ -70,6 +72,7 @@ impl FirstLists {
             && self.pods.is_complete
             && self.queues.is_complete
             && self.namespaces.is_complete
+            && self.volumes.are_complete()
     }
 
     fn hear(&mut self, heard: Heard) {
@@ -79,7 +82,8 @@ impl FirstLists {
             Heard::Queue(event) => self.queues.hear(*event),
             Heard::Namespace(event) => self.namespaces.hear(*event),
             Heard::PodGroup(event) => self.pod_groups.hear(*event),
-            Heard::Answer(_) | Heard::NotEvicted(..) | Heard::Deposed(_) => {}
+            Heard::Volume(heard) => self.volumes.hear(heard),
+            Heard::Answer(_) | Heard::Looked(..) | Heard::NotEvicted(..) | Heard::Deposed(_) => {}
         }
     }
 
@@ -91,6 +95,7 @@ impl FirstLists {
             queues: self.queues.objects.into_values().collect(),
             namespaces: self.namespaces.objects.into_values().collect(),
             pod_groups: self.pod_groups.objects.values().map(least_of).collect(),
+            ..self.volumes.listed()
         }
     }
 }

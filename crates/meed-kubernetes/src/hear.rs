@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
+use crate::volumes::VolumeEars;
 use crate::watch::{Change, Heard, Relist, least_of, name_of, uid_of};
 use crate::world::World;
 
@@ -15,6 +16,7 @@ pub(crate) struct Ears {
     queues: Relist,
     namespaces: Relist,
     pod_groups: Relist,
+    volumes: VolumeEars,
 }
 
 impl Ears {
@@ -43,7 +45,7 @@ impl Ears {
                 }
                 Change::Listed(all) => {
                     let gone = missing(world.pod_uids(), &all);
-                    gone.iter().try_for_each(|uid| world.pod_vanished(uid, now))?;
+                    gone.iter().try_for_each(|uid| world.pod_not_listed(uid, now))?;
                 }
             },
             Heard::Queue(event) => match self.queues.step(*event, name_of) {
@@ -83,6 +85,8 @@ impl Ears {
                     }
                 }
             }
+            Heard::Volume(heard) => self.volumes.hear(world, heard),
+            Heard::Looked(pod, found) => world.looked(&pod, found.as_deref(), now)?,
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
@@ -97,6 +101,9 @@ fn text((namespace, name): &(String, String)) -> String {
 }
 
 /// What is known and was not listed.
-fn missing<'w>(known: impl Iterator<Item = &'w String>, all: &BTreeSet<String>) -> Vec<String> {
+pub(crate) fn missing<'w>(
+    known: impl Iterator<Item = &'w String>,
+    all: &BTreeSet<String>,
+) -> Vec<String> {
     known.filter(|name| !all.contains(*name)).cloned().collect()
 }

@@ -3,9 +3,12 @@
 //! | part | what |
 //! |---|---|
 //! | [`crd`] | the kind `Queue`: what people write, and what they read |
+//! | `prices` | what an hour on a node of each class counts |
 //! | `pod` | what a pod asks for, where it may run, and what of it is not known |
 //! | `world` | the API's words to the engine's and back; pure: no clock, no network |
-//! | `watch`, `hear` | what is heard, in one stream |
+//! | `watch`, `volumes`, `hear` | what is heard, in one stream |
+//! | `look` | what became of pods that a list did not show |
+//! | `wall` | what time it is |
 //! | `writer` | what is written, a bounded number at a time |
 //! | `lease` | who leads, and in which term |
 //! | `ledger`, `shards` | what outlives the process: checkpoints in ConfigMaps |
@@ -32,14 +35,18 @@ mod lease;
 mod ledger;
 mod listen;
 mod log;
+mod look;
 pub mod people;
 mod pod;
+mod prices;
 mod quantity;
 mod record;
 mod run;
 mod settings;
 mod shards;
 mod statuses;
+mod volumes;
+mod wall;
 mod watch;
 mod world;
 mod writer;

@@ -31,6 +31,8 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// Print queues and pods as JSON, as `meed top --kubernetes` shows them.
+    Top,
     /// Print the definition of the kind Queue, for `kubectl apply -f -`.
     Crd,
 }
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         What::Run(settings) => run(&settings),
         What::Queues { json } => people::queues(json).map(|text| print!("{text}")),
         What::Why { pod, json } => people::why(&pod, json).map(|text| print!("{text}")),
+        What::Top => people::top().map(|text| print!("{text}")),
         What::Crd => {
             print!("{}", meed_kubernetes::crd::definition());
             Ok(())

@@ -12,7 +12,6 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, Client};
-use meed::Time;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
@@ -26,9 +25,11 @@ use crate::lease::{self, Held};
 use crate::ledger::{About, LedgerStore};
 use crate::listen::listen;
 use crate::log;
+use crate::look::Looker;
 use crate::record::DecisionLog;
 use crate::settings::KubernetesSettings;
 use crate::statuses::{self, StatusBook};
+use crate::wall::wall;
 use crate::watch::{self, Heard};
 use crate::world::{Listed, Order, World};
 use crate::writer::Writer;
@@ -64,7 +65,7 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     settings.kinds()?;
-    settings.policy()?;
+    settings.choices()?;
     // What cannot be written is told before the lease is taken.
     let log = settings.decision_log()?;
     let mut ends = Ends::new()?;
@@ -131,6 +132,7 @@ struct Term<'s> {
     about: About,
     ledger: LedgerStore,
     writer: Writer,
+    looker: Looker,
     ears: Ears,
     statuses: StatusBook,
     board: Arc<Board>,
@@ -154,6 +156,7 @@ impl Term<'_> {
         if let Some(checkpoint) = &checkpoint {
             ensure_same(settings, &checkpoint.about)?;
         }
+        let looker = Looker::new(client.clone(), tell.clone());
         let hears = (tell.clone(), Arc::clone(&board));
         let writer =
             Writer::new((client.clone(), evictor), epoch, settings.in_flight.into(), hears, leads);
@@ -170,20 +173,20 @@ impl Term<'_> {
                 Some(_) => with_finished(&client, listed).await?,
                 None => listed,
             };
-            let kinds = settings.kinds()?;
+            let (kinds, now) = (settings.kinds()?, wall(&client).await);
             let about = checkpoint.as_ref().map_or_else(
                 || About {
-                    origin: unix_micros(),
+                    origin: now,
                     policy: settings.policy.clone(),
                     resources: settings.resources(),
                 },
                 |checkpoint| checkpoint.about.clone(),
             );
-            let clock = LedgerClock::new(about.origin, Time::ZERO);
-            let root = settings.policy()?;
+            let clock = LedgerClock::at(about.origin, now);
+            let choices = settings.choices()?;
             let world = match &checkpoint {
-                Some(checkpoint) => Some(World::restore(checkpoint, root, clock, listed)?),
-                None => World::begin(kinds, root, clock, listed)?,
+                Some(checkpoint) => Some(World::restore(checkpoint, choices, clock, listed)?),
+                None => World::begin(kinds, choices, clock, listed)?,
             };
             if let Some(world) = world {
                 break (world, about, watches);
@@ -209,6 +212,7 @@ impl Term<'_> {
             about,
             ledger,
             writer,
+            looker,
             ears: Ears::default(),
             statuses: StatusBook::default(),
             board,
@@ -289,6 +293,7 @@ impl Term<'_> {
                     self.writer.say(order);
                 }
                 Order::Mark(_) => self.writer.say(order),
+                Order::Look(pod) => self.looker.look(pod),
                 Order::Evict(order) => {
                     let (namespace, name) = (&order.pod.namespace, &order.pod.name);
                     log::line(&format!("pod {namespace}/{name} is evicted"));

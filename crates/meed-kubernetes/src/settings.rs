@@ -4,11 +4,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Args;
-use meed::{ResourceKinds, Unit};
+use meed::{ResourceKinds, Span, Unit};
 use meed_config::policy::PolicySpec;
 
 use crate::error::KubernetesError;
+use crate::prices::Prices;
 use crate::record::DecisionLog;
+use crate::world::Choices;
 
 /// What is always counted. The first is what fairness is measured in.
 const ALWAYS: [&str; 3] = ["cpu", "memory", "pods"];
@@ -27,6 +29,17 @@ pub struct KubernetesSettings {
     /// fixed once the ledger has begun.
     #[arg(long, value_delimiter = ',')]
     pub resources: Vec<String>,
+    /// The label of a node that names its class.
+    #[arg(long, default_value = "nvidia.com/gpu.product", value_name = "LABEL")]
+    pub class_label: String,
+    /// What an hour on a node of a class counts, by commas: `A100=4,Tesla-T4=0.5`; from 0.001 to
+    /// 10. Nodes of other classes, or of none, count 1.
+    #[arg(long, value_delimiter = ',', value_name = "CLASS=FACTOR")]
+    pub price: Vec<String>,
+    /// Seconds for which room is kept for a pod that was let go and that kube-scheduler has not
+    /// placed: so long it is charged.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=3600))]
+    pub place_seconds: u16,
     /// The namespace of the lease and the ledger [default: the pod's own, or `meed-system`].
     #[arg(long)]
     pub namespace: Option<String>,
@@ -90,6 +103,17 @@ impl KubernetesSettings {
         }
     }
 
+    /// What an hour on a node of each class counts.
+    pub(crate) fn prices(&self) -> Result<Prices, KubernetesError> {
+        Prices::parse(&self.class_label, &self.price).map_err(KubernetesError::Settings)
+    }
+
+    /// What the world reads of this.
+    pub(crate) fn choices(&self) -> Result<Choices, KubernetesError> {
+        let patience = Span::from_secs(u64::from(self.place_seconds)).unwrap_or(Span::MAX);
+        Ok(Choices { root: self.policy()?, prices: self.prices()?, patience })
+    }
+
     /// Where decisions are written.
     pub(crate) fn decision_log(&self) -> Result<DecisionLog, KubernetesError> {
         let Some(path) = &self.log else { return Ok(DecisionLog::default()) };
@@ -125,6 +149,15 @@ mod tests {
         let usual = read(&[]);
         assert_eq!(usual.resources(), ["cpu", "memory", "pods"]);
         assert_eq!(usual.policy().unwrap().to_string(), "long-term");
+        assert_eq!(usual.prices().unwrap().weight(&Default::default()), 1000);
+        let priced = read(&["--class-label", "pool", "--price", "a=2,b=0.5", "--price", "c=3"]);
+        let weight = |class: &str| {
+            let labels = [("pool".to_owned(), class.to_owned())].into();
+            priced.prices().unwrap().weight(&labels)
+        };
+        assert_eq!(["a", "b", "c", "d"].map(weight), [2000, 500, 3000, 1000]);
+        let wrong = read(&["--price", "a=0"]).prices().unwrap_err().to_string();
+        assert!(wrong.starts_with("--price a=0: the factor `0` is zero"), "{wrong}");
         let gpu = read(&["--resources", "nvidia.com/gpu,cpu", "--policy", "fair"]);
         assert_eq!(gpu.kinds().unwrap().names().last(), Some("nvidia.com/gpu"));
         for (line, what) in [

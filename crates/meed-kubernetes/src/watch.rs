@@ -1,4 +1,5 @@
-//! Watches: nodes, pods, queues, namespaces, as one stream of what is heard.
+//! Watches: nodes, pods, queues, namespaces, as one stream of what is heard; volumes are in
+//! [`crate::volumes`].
 //!
 //! Pods that have ended are not watched: one that ends is heard of as deleted, with its last state.
 //! All others are, not only ours, for they use the nodes, too. PodGroups (scheduler-plugins) are,
@@ -25,6 +26,8 @@ use tokio::task::JoinSet;
 use crate::crd::QueueObject;
 use crate::error::is_code;
 use crate::log;
+use crate::pod::PodName;
+use crate::volumes::{self, VolumeHeard};
 use crate::world::Answer;
 
 /// Pods that have not ended.
@@ -41,8 +44,12 @@ pub(crate) enum Heard {
     Queue(Box<Event<QueueObject>>),
     Namespace(Box<Event<Namespace>>),
     PodGroup(Box<Event<DynamicObject>>),
+    /// Claims, volumes, and classes of claims.
+    Volume(VolumeHeard),
     /// The answer to an order.
     Answer(Answer),
+    /// What became of a pod that a list did not show; none: it is gone.
+    Looked(PodName, Option<Box<Pod>>),
     /// A pod could not be evicted yet, and why.
     NotEvicted(String, String),
     /// This process leads no more, and why.
@@ -63,8 +70,9 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>) -> JoinSet<()> {
         Heard::Namespace(Box::new(event))
     }));
     let pods = Api::<Pod>::all(of(client));
-    let alive = recent.fields(NOT_ENDED);
+    let alive = recent.clone().fields(NOT_ENDED);
     set.spawn(one(pods, alive, heard.clone(), |event| Heard::Pod(Box::new(event))));
+    volumes::watch(client, &recent, heard, &mut set);
     set.spawn(pod_groups(client.clone(), heard.clone()));
     set
 }
@@ -103,7 +111,7 @@ pub(crate) fn least_of(group: &DynamicObject) -> ((String, String), u32) {
     (key, least.and_then(|least| u32::try_from(least).ok()).unwrap_or(1).max(1))
 }
 
-async fn one<K>(
+pub(crate) async fn one<K>(
     api: Api<K>,
     config: watcher::Config,
     heard: mpsc::Sender<Heard>,

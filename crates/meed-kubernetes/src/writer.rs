@@ -50,6 +50,8 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 const LONG_PAUSE: Duration = Duration::from_secs(10);
 /// The pause before a refused eviction is tried again, up to [`MAX_PAUSE`].
 const FIRST_RETRY: Duration = Duration::from_secs(1);
+/// The part of an affinity that must hold.
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 /// Between two events: 20 a second.
 const EVENT_PAUSE: Duration = Duration::from_millis(50);
 /// Events that wait at most; more are dropped.
@@ -216,7 +218,7 @@ impl Writer {
     }
 
     async fn write(&self, order: &StartOrder) -> Result<(), kube::Error> {
-        let StartOrder { pod, queue, node, binds, started } = order;
+        let StartOrder { pod, queue, node, binds, pin, started } = order;
         let annotations = json!({
             (keys::EPOCH): self.epoch.to_string(),
             (keys::CHARGED): queue,
@@ -238,10 +240,16 @@ impl Writer {
                 (http::Request::post(format!("{path}/binding")), "application/json", body)
             }
             false => {
-                let body = json!({
+                let mut body = json!({
                     "metadata": { "uid": pod.uid, "annotations": annotations },
                     "spec": { "schedulingGates": [{ "$patch": "delete", "name": keys::GATE }] },
                 });
+                if let Some(terms) = pin {
+                    // As long as it is held a pod's affinity may be narrowed, in the same write.
+                    let terms = json!({ "nodeSelectorTerms": terms });
+                    let required = json!({ (REQUIRED): terms });
+                    body["spec"]["affinity"] = json!({ "nodeAffinity": required });
+                }
                 let kind = "application/strategic-merge-patch+json";
                 (http::Request::patch(path), kind, body)
             }
@@ -259,7 +267,7 @@ async fn say_all(client: Client, leads: Arc<AtomicBool>, mut waiting: mpsc::Rece
             Order::Say(saying) => say(&client, saying).await,
             // What was not written is seen not to be, and asked for again.
             Order::Mark(mark) => drop(timeout(PATIENCE, write_mark(&client, &leads, mark)).await),
-            Order::Start(_) | Order::Evict(_) => continue,
+            Order::Start(_) | Order::Evict(_) | Order::Look(_) => continue,
         }
         sleep(EVENT_PAUSE).await;
     }

@@ -23,6 +23,7 @@ use super::queues::{HEADS, in_turn, row};
 use super::table::{ago, columns_in};
 use super::{SocketArgs, print_json};
 use crate::exit::Failure;
+use crate::kubernetes;
 use crate::output::{print, table_options};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -30,11 +31,12 @@ Examples:
   meed top
   meed top --every 5s
   meed top --once
-  meed top --json --every 10s";
+  meed top --json --every 10s
+  meed top --kubernetes";
 
 #[derive(Args)]
 pub(crate) struct TopArgs {
-    /// How often the server is asked, from 0.1s to 1h. Default: 1s.
+    /// How often the server is asked, from 0.1s to 1h. Default: 1s, of a cluster 5s.
     #[arg(long, value_name = "TIME")]
     every: Option<String>,
     /// Prints one view and ends.
@@ -43,6 +45,9 @@ pub(crate) struct TopArgs {
     /// Prints one view as JSON (docs/server.md); with --every one after the other, a line each.
     #[arg(long)]
     json: bool,
+    /// Shows the Kubernetes cluster of the kubeconfig instead of a server (docs/kubernetes.md).
+    #[arg(long)]
+    kubernetes: bool,
     #[command(flatten)]
     server: SocketArgs,
 }
@@ -53,31 +58,66 @@ const MOST_LETTERS: usize = 24;
 const MOST_JOBS: usize = 1000;
 
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
-    let every = every(args.every.as_deref().unwrap_or("1s"))?;
+    let usual = if args.kubernetes { "5s" } else { "1s" };
+    let every = every(args.every.as_deref().unwrap_or(usual))?;
+    let mut source = match args.kubernetes {
+        true => Source::Cluster,
+        false => Source::Server(&args.server, None),
+    };
     // Where there is no server from the beginning that is said, and nothing is taken over.
-    let mut client = args.server.connect()?;
-    let seen = Seen::ask(&mut client)?;
+    let seen = source.ask()?;
     if args.json {
         let once = args.once || args.every.is_none();
-        return stream(&mut client, seen, every, once);
+        return stream(&mut source, seen, every, once);
     }
     if args.once || !std::io::stdout().is_terminal() {
         let lines = frame(&seen, table_options().width, usize::MAX, 0);
         return print(&(lines.join("\n") + "\n"));
     }
-    screen::run(client, seen, &args.server, every)
+    screen::run(source, seen, every)
         .map_err(|why| Failure::Run(format!("the terminal cannot be used: {why}")))
 }
 
 /// Views as lines of JSON. A server that goes away ends it: who reads them decides what then.
-fn stream(client: &mut Client, mut seen: Seen, every: Duration, once: bool) -> Result<(), Failure> {
+fn stream(
+    source: &mut Source<'_>,
+    mut seen: Seen,
+    every: Duration,
+    once: bool,
+) -> Result<(), Failure> {
     loop {
         print_json(&seen.document())?;
         if once {
             return Ok(());
         }
         std::thread::sleep(every);
-        seen = Seen::ask(client)?;
+        seen = source.ask()?;
+    }
+}
+
+/// Who is asked.
+enum Source<'a> {
+    /// A server, and the way to it where it has answered.
+    Server(&'a SocketArgs, Option<Client>),
+    /// The cluster of the kubeconfig.
+    Cluster,
+}
+
+impl Source<'_> {
+    /// What there is now. A server that was started again is another one behind the same socket.
+    fn ask(&mut self) -> Result<Seen, Failure> {
+        match self {
+            Source::Server(server, client) => {
+                let mut asked = match client.take() {
+                    Some(client) => client,
+                    None => server.connect()?,
+                };
+                let seen = Seen::ask(&mut asked)?;
+                *client = Some(asked);
+                Ok(seen)
+            }
+            Source::Cluster => Seen::read(&kubernetes::ask(&["top"])?),
+        }
     }
 }
 
@@ -108,6 +148,20 @@ impl Seen {
         let Jobs { mut jobs, more } = client.ask_for(&Request::Jobs(query))?;
         jobs.sort_by_key(|job| (standing(job.state), job.id));
         Ok(Seen { at_us: wall_us(), queues, jobs, more: more.is_some() })
+    }
+
+    /// What [`Seen::document`] has written, here or in the program of the cluster.
+    fn read(document: &str) -> Result<Seen, Failure> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            Failure::Run(format!("the answer of the cluster cannot be read: {why}"))
+        };
+        let told: Value = serde_json::from_str(document).map_err(|why| wrong(&why))?;
+        let mut jobs: Vec<JobView> =
+            serde_json::from_value(told["jobs"].clone()).map_err(|why| wrong(&why))?;
+        jobs.sort_by_key(|job| (standing(job.state), job.id));
+        let queues = json!({ "queues": told["queues"], "resources": told["resources"] });
+        let at_us = told["at_us"].as_u64().ok_or_else(|| wrong(&"no `at_us`"))?;
+        Ok(Seen { at_us, queues, jobs, more: told["more"] == true })
     }
 
     /// The answers of `meed queues` and `meed jobs --all`, of one instant.
@@ -252,6 +306,19 @@ mod tests {
             why: None,
         };
         Seen { at_us: 3_723_000_000, queues, jobs: (1..=jobs).map(job).collect(), more: false }
+    }
+
+    #[test]
+    fn what_a_cluster_tells_is_a_view() {
+        let mut cluster = seen(3);
+        cluster.more = true;
+        let read = Seen::read(&cluster.document().to_string()).unwrap();
+        let frame = |seen: &Seen| frame(seen, 200, 40, 0);
+        assert_eq!(frame(&read), frame(&cluster));
+        for (wrong, why) in [("{", "EOF"), ("{}", "cannot be read"), ("{\"jobs\":[]}", "`at_us`")] {
+            let Err(Failure::Run(error)) = Seen::read(wrong) else { panic!("{wrong} is read") };
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

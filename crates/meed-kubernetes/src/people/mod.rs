@@ -1,9 +1,10 @@
-//! What people ask a cluster: `meed kubernetes queues` and `why`.
+//! What people ask a cluster: `meed kubernetes queues` and `why`, `meed top --kubernetes`.
 //!
 //! Read only, through the kubeconfig, with the rights of who asks; all of it stands in objects that
 //! the leader writes. Texts of others are shown as one short line (`shown`).
 
 mod queues;
+mod top;
 mod why;
 
 use kube::Client;
@@ -20,6 +21,15 @@ const MOST: usize = 300;
 /// No cluster; no right to read queues.
 pub fn queues(json: bool) -> Result<String, KubernetesError> {
     asked(async |client| queues::told(&client, json).await)
+}
+
+/// Queues and pods at one instant, as `meed top --json` tells those of a server.
+///
+/// # Errors
+///
+/// No cluster; no right to read queues, or pods.
+pub fn top() -> Result<String, KubernetesError> {
+    asked(async |client| top::told(&client).await)
 }
 
 /// Why a pod waits, or what became of it: `NAMESPACE/NAME`, or `NAME` in the namespace of the

@@ -21,8 +21,12 @@ struct Told {
     entitled: Option<String>,
     used: Option<String>,
     balance: Option<String>,
+    /// In seconds of what fairness is measured in, by the prices of nodes.
+    charged: Option<f64>,
     waiting: Option<u64>,
     running: Option<u64>,
+    /// Let go, and not placed in time.
+    unplaced: Option<u64>,
     /// Whether its pods are served; none: no leader has said so yet.
     accepted: Option<bool>,
     /// What is wrong, where something is.
@@ -56,9 +60,11 @@ fn read(queue: QueueObject, depth: usize) -> Told {
         mode: spec.mode,
         entitled: status.entitled,
         used: status.used,
+        charged: status.charged,
         balance: status.balance,
         waiting: status.waiting,
         running: status.running,
+        unplaced: status.unplaced,
         accepted: is_accepted,
         problem: problem.map(|one| shown(&format!("{}: {}", one.reason, one.message))),
         depth,
@@ -88,6 +94,14 @@ fn in_order(queues: Vec<QueueObject>) -> Vec<Told> {
     all
 }
 
+/// In hours, as balances are.
+fn charged(queue: &Told) -> String {
+    let Some(seconds) = queue.charged else { return "-".to_owned() };
+    let unit = queue.used.as_deref().and_then(|used| used.split_once(' ')).map(|(_, unit)| unit);
+    let hours = (seconds / 36.0).round() / 100.0;
+    format!("{hours} {}-hours", unit.unwrap_or("resource"))
+}
+
 fn text(all: &[Told]) -> String {
     if all.is_empty() {
         return "there is no Queue in this cluster\n".to_owned();
@@ -109,13 +123,16 @@ fn text(all: &[Told]) -> String {
             some(&queue.entitled),
             some(&queue.used),
             some(&queue.balance),
+            charged(queue),
             count(queue.waiting),
             count(queue.running),
+            count(queue.unplaced),
             accepted,
         ]
     };
     let heads = [
-        "QUEUE", "WEIGHT", "MODE", "ENTITLED", "USED", "BALANCE", "WAITING", "RUNNING", "ACCEPTED",
+        "QUEUE", "WEIGHT", "MODE", "ENTITLED", "USED", "BALANCE", "CHARGED", "WAITING", "RUNNING",
+        "UNPLACED", "ACCEPTED",
     ];
     table(&heads, &all.iter().map(row).collect::<Vec<_>>())
 }
@@ -139,8 +156,10 @@ mod tests {
             json!([{ "type": "Accepted", "status": status, "reason": reason, "message": message,
                 "lastTransitionTime": "" }])
         };
+        let conditions = condition("True", "Accepted", "served");
         let well = json!({ "entitled": "4 cpu", "used": "2 cpu", "balance": "+1 cpu-hours",
-            "waiting": 3, "running": 1, "conditions": condition("True", "Accepted", "served") });
+            "charged": 9000.0, "unplaced": 5, "waiting": 3, "running": 1,
+            "conditions": conditions });
         let wrong = json!({ "conditions": condition("False", "Invalid", "policy:\nwrong") });
         let all = in_order(vec![
             queue("b", None, json!({})),
@@ -155,6 +174,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("QUEUE") && lines[0].ends_with("ACCEPTED"), "{text}");
         assert!(lines[2].starts_with("  leaf  2") && lines[2].contains("+1 cpu-hours"), "{text}");
+        assert!(lines[2].contains("2.5 cpu-hours  3        1        5         yes"), "{text}");
         assert!(lines[4].ends_with("no; Invalid: policy: wrong"), "{text}");
         assert!(lines[1].ends_with("not yet"), "{text}");
         let json = serde_json::to_value(&all).unwrap();

@@ -132,13 +132,18 @@ fn stands(queue: &QueueObject) -> Option<String> {
     let status = queue.status.as_ref()?;
     let some = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     let count = |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |one| one.to_string());
+    let unplaced = match status.unplaced {
+        None | Some(0) => String::new(),
+        Some(late) => format!(", {late} are let go and not placed"),
+    };
     Some(format!(
-        "it is entitled to {}, holds {}, balance {}; {} wait, {} run",
+        "it is entitled to {}, holds {}, balance {}; {} wait, {} run{}",
         some(&status.entitled),
         some(&status.used),
         some(&status.balance),
         count(status.waiting),
-        count(status.running)
+        count(status.running),
+        unplaced
     ))
 }
 

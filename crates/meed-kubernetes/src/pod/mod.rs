@@ -6,6 +6,7 @@ pub(crate) mod near;
 pub(crate) mod refuse;
 pub(crate) mod rule;
 pub(crate) mod spread;
+pub(crate) mod volumes;
 
 use std::sync::Arc;
 
@@ -53,12 +54,20 @@ pub(crate) struct PodSeen {
     pub(crate) held_by_others: bool,
     /// It is ours to bind.
     pub(crate) ours: bool,
+    /// It is held to the node that is chosen: by its queue's mode, which the pod does not tell.
+    pub(crate) pins: bool,
     pub(crate) demand: Result<Demand, String>,
     pub(crate) rule: Rule,
     /// What it says of other pods.
     pub(crate) near: Arc<Near>,
     /// The gang that it is of; or what is wrong with its labels.
     pub(crate) gang: Option<Result<gang::GangLabel, String>>,
+    /// Of its class of priorities.
+    pub(crate) priority: i32,
+    /// The claims that it uses.
+    pub(crate) claims: Vec<String>,
+    /// Why its claims keep it from being bound by Meed: in a word, and in a sentence.
+    pub(crate) unbound: Option<(&'static str, String)>,
     /// Why it must not be bound by Meed.
     pub(crate) not_supported: Option<String>,
     pub(crate) deleting: bool,
@@ -98,10 +107,17 @@ impl PodSeen {
             held: gates().any(|gate| gate.name == keys::GATE),
             held_by_others: gates().any(|gate| gate.name != keys::GATE),
             ours: scheduler == Some(keys::SCHEDULER),
+            pins: false,
             demand: demand::of_pod(pod, kinds),
-            rule: Rule::of(pod),
+            rule: match note(keys::NODE) {
+                Some(node) => Rule::of(pod).unpinned(&node),
+                None => Rule::of(pod),
+            },
             near: Arc::new(near),
             gang: gang::of_pod(pod),
+            priority: spec.and_then(|spec| spec.priority).unwrap_or(0),
+            claims: volumes::claims_of(pod),
+            unbound: None,
             not_supported: refuse::not_supported(pod, unread),
             deleting: metadata.deletion_timestamp.is_some(),
             end: end_of(pod),
@@ -128,10 +144,14 @@ impl PodSeen {
             held: !binds,
             held_by_others: false,
             ours: binds,
+            pins: false,
             demand: Ok(demand),
             rule,
             near,
             gang: None,
+            priority: 0,
+            claims: Vec::new(),
+            unbound: None,
             not_supported: None,
             deleting: false,
             end: None,
@@ -141,6 +161,11 @@ impl PodSeen {
             chosen: None,
             created: 0,
         }
+    }
+
+    /// Whether Meed chooses its node.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.ours || self.pins
     }
 
     /// What it takes up; nothing where that cannot be read.

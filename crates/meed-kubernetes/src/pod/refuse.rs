@@ -23,7 +23,8 @@ fn by_claims(spec: &PodSpec) -> Option<String> {
     Some(format!("it has the resource claim `{}` (dynamic resource allocation)", claim.name))
 }
 
-/// Volumes that are nobody's on any node are harmless; all others bind a pod to where they are.
+/// Volumes that are nobody's on any node are harmless; claims are looked at by themselves
+/// ([`super::volumes`]); all others bind a pod to where they are.
 fn volume(volume: &Volume) -> Option<String> {
     let is_harmless = volume.empty_dir.is_some()
         || volume.config_map.is_some()
@@ -31,15 +32,12 @@ fn volume(volume: &Volume) -> Option<String> {
         || volume.projected.is_some()
         || volume.downward_api.is_some()
         || volume.host_path.is_some()
-        || volume.image.is_some();
+        || volume.image.is_some()
+        || volume.persistent_volume_claim.is_some();
     if is_harmless {
         return None;
     }
-    let name = &volume.name;
-    Some(match &volume.persistent_volume_claim {
-        Some(claim) => format!("its volume `{name}` is the claim `{}`", claim.claim_name),
-        None => format!("its volume `{name}` may be reachable from some nodes only"),
-    })
+    Some(format!("its volume `{}` may be reachable from some nodes only", volume.name))
 }
 
 #[cfg(test)]
@@ -77,7 +75,8 @@ mod tests {
             (spread("Whenever"), Some("constraint that says `Whenever`")),
             (volume("emptyDir", json!({})), None),
             (volume("configMap", json!({ "name": "m" })), None),
-            (volume("persistentVolumeClaim", json!({ "claimName": "c" })), Some("the claim `c`")),
+            (volume("persistentVolumeClaim", json!({ "claimName": "c" })), None),
+            (volume("ephemeral", json!({})), Some("some nodes")),
             (
                 volume("iscsi", json!({ "targetPortal": "", "iqn": "", "lun": 0 })),
                 Some("some nodes"),

@@ -1,11 +1,11 @@
 //! On which nodes a pod may run, by labels and taints: `nodeName`'s kin that are rules about one
 //! node alone.
 //!
-//! A [`Rule`] is the node selector, the required node affinity and the tolerations of a pod. Equal
-//! rules have equal texts, and the text is the rule's name in the engine: a node that the rule
-//! allows has a label of that name, so the engine keeps one bitmap of nodes for each rule, and
-//! whoever reads why a pod waits reads the rule. An unschedulable node counts as one with the taint
-//! of that name, as in kube-scheduler.
+//! A [`Rule`] is the node selector, the required node affinity and the tolerations of a pod, and
+//! from where its volumes can be used. Equal rules have equal texts, and the text is the rule's
+//! name in the engine: a node that the rule allows has a label of that name, so the engine keeps
+//! one bitmap of nodes for each rule, and whoever reads why a pod waits reads the rule. An
+//! unschedulable node counts as one with the taint of that name, as in kube-scheduler.
 //!
 //! Semantics are those of `component-helpers/scheduling/corev1`: a term without expressions matches
 //! nothing; `NotIn` and `DoesNotExist` hold where the label is missing; `Gt` and `Lt` compare
@@ -18,6 +18,8 @@ use k8s_openapi::api::core::v1::{
     Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint, Toleration,
 };
 
+use super::volumes::Place;
+
 /// The taint that stands for `spec.unschedulable`.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
@@ -28,6 +30,8 @@ pub(crate) struct Rule {
     /// Any of them must hold; `None`: no affinity is required.
     terms: Option<Vec<NodeSelectorTerm>>,
     tolerations: Vec<Toleration>,
+    /// From where its volumes can be used.
+    volumes: Vec<Place>,
 }
 
 /// What rules look at.
@@ -62,6 +66,15 @@ impl NodeFacts {
     }
 }
 
+/// That a node has this name.
+fn pin(node: &str) -> NodeSelectorRequirement {
+    NodeSelectorRequirement {
+        key: "metadata.name".to_owned(),
+        operator: "In".to_owned(),
+        values: Some(vec![node.to_owned()]),
+    }
+}
+
 fn keeps_out(taint: &Taint) -> bool {
     taint.effect == "NoSchedule" || taint.effect == "NoExecute"
 }
@@ -81,12 +94,50 @@ impl Rule {
             selector: spec.node_selector.clone().unwrap_or_default(),
             terms: required.map(|all| all.node_selector_terms.clone()),
             tolerations,
+            volumes: Vec::new(),
         }
+    }
+
+    /// The same, with volumes that are at these places.
+    pub(crate) fn at(self, places: Vec<Place>) -> Rule {
+        let mut volumes = places;
+        volumes.sort_by_cached_key(Place::text);
+        volumes.dedup();
+        Rule { volumes, ..self }
+    }
+
+    /// The terms of the affinity that holds a pod to a node, beside its own.
+    pub(crate) fn pinned_to(&self, node: &str) -> Vec<NodeSelectorTerm> {
+        let mut terms = self.terms.clone().unwrap_or_else(|| vec![NodeSelectorTerm::default()]);
+        for term in &mut terms {
+            term.match_fields.get_or_insert_default().push(pin(node));
+        }
+        terms
+    }
+
+    /// The rule that the pod had before it was held to a node.
+    pub(crate) fn unpinned(mut self, node: &str) -> Rule {
+        let (Some(terms), pin) = (&mut self.terms, pin(node)) else { return self };
+        for fields in terms.iter_mut().filter_map(|term| term.match_fields.as_mut()) {
+            if fields.last() == Some(&pin) {
+                fields.pop();
+            }
+        }
+        let is_nothing = |term: &NodeSelectorTerm| {
+            let fields = term.match_fields.as_ref().is_none_or(Vec::is_empty);
+            fields && term.match_expressions.as_ref().is_none_or(Vec::is_empty)
+        };
+        if terms.len() == 1 && terms.iter().all(is_nothing) {
+            self.terms = None;
+        }
+        self
     }
 
     /// Whether a pod with this rule may be scheduled to the node.
     pub(crate) fn allows(&self, node: &NodeFacts) -> bool {
-        self.selects(node) && self.tolerates_all(node)
+        self.selects(node)
+            && self.tolerates_all(node)
+            && self.volumes.iter().all(|place| place.is_at(node))
     }
 
     /// Whether node selector and required affinity hold.
@@ -106,7 +157,7 @@ impl Rule {
     }
 }
 
-fn holds(term: &NodeSelectorTerm, node: &NodeFacts) -> bool {
+pub(super) fn holds(term: &NodeSelectorTerm, node: &NodeFacts) -> bool {
     let expressions = term.match_expressions.as_deref().unwrap_or_default();
     let fields = term.match_fields.as_deref().unwrap_or_default();
     if expressions.is_empty() && fields.is_empty() {
@@ -161,7 +212,8 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 /// The rule's name: equal for equal rules, and readable.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "schedulable{}{}", self.selector_text(), self.tolerated_text())
+        write!(f, "schedulable{}{}", self.selector_text(), self.tolerated_text())?;
+        self.volumes.iter().try_for_each(|place| write!(f, "; volume at {}", place.text()))
     }
 }
 
@@ -191,7 +243,7 @@ impl Rule {
     }
 }
 
-fn term_text(term: &NodeSelectorTerm) -> String {
+pub(super) fn term_text(term: &NodeSelectorTerm) -> String {
     let one = |rule: &NodeSelectorRequirement| {
         let mut values = rule.values.clone().unwrap_or_default();
         values.sort();
@@ -293,6 +345,24 @@ mod tests {
             (json!([field("Exists", "n1")]), false),
         ] {
             assert_eq!(affinity(terms.clone()).allows(&node), expected, "{terms}");
+        }
+    }
+
+    #[test]
+    fn a_pin_is_beside_the_pods_own_terms_and_comes_off_again() {
+        let is = |value: &str| json!({ "key": "zone", "operator": "In", "values": [value] });
+        let own = json!([{ "matchExpressions": [is("a")] }, { "matchExpressions": [is("b")] }]);
+        for rule in [Rule::default(), affinity(own)] {
+            let pinned = Rule { terms: Some(rule.pinned_to("n1")), ..rule.clone() };
+            for (name, zone, expected) in
+                [("n1", "a", true), ("n2", "a", false), ("n1", "c", rule.terms.is_none())]
+            {
+                let mut node = node(json!({ "zone": zone }), json!({}));
+                node.name = name.to_owned();
+                assert_eq!(pinned.allows(&node), expected, "{pinned} at {name} in {zone}");
+            }
+            assert_ne!(pinned.clone().unpinned("n2").to_string(), rule.to_string());
+            assert_eq!(pinned.unpinned("n1").to_string(), rule.to_string());
         }
     }
 

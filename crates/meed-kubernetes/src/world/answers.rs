@@ -50,7 +50,7 @@ impl World {
             Found::Done => {
                 let binds = self.driver.job(placed.job).is_some_and(|job| job.detail.binds);
                 if !binds {
-                    self.stands(&uid, Stand::Lifted(placed));
+                    self.is_let_go(&uid, placed, None);
                 }
                 Ok(())
             }

@@ -76,6 +76,11 @@ impl PodJob {
         place.and_then(|place| u32::try_from(place).ok()).unwrap_or(0)
     }
 
+    /// Whether Meed chooses its nodes.
+    pub(super) fn is_placed(&self) -> bool {
+        self.binds || self.pins
+    }
+
     /// Whether its pods start together.
     pub(super) fn is_gang(&self) -> bool {
         !self.more.is_empty()

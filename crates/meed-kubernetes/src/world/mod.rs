@@ -8,7 +8,7 @@
 //! A pod is a job of one task, a gang one with a task for each pod; its key is the first pod's uid,
 //! so a pod that is made anew under its name is another job. States of a pod ([`Stand`]):
 //!
-//! > Waits -> Sent -> (Lifted ->) Bound -> gone
+//! > Waits -> Sent -> (Lifted -> (Unplaced ->)) Bound -> gone
 //!
 //! *Sent* is what kube-scheduler calls assumed: the engine holds room and charges from the decision
 //! on; the API has not confirmed it. Only the API ends it: the watch, or a read after a refusal. No
@@ -27,15 +27,19 @@ mod pods;
 mod queues;
 mod reclaim;
 mod recover;
+mod reprice;
 mod stamps;
 mod status;
 #[cfg(test)]
 mod tests;
+mod unplaced;
+mod volumes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Start, Time};
+use k8s_openapi::api::core::v1::NodeSelectorTerm;
+use meed::{AllocationId, Config, JobId, QueueId, ResourceKinds, Span, Start, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::{Driver, Failed, Journal as _, finish_of};
 use serde::{Deserialize, Serialize};
@@ -47,6 +51,7 @@ use crate::pod::gang::GangLabel;
 use crate::pod::near::Near;
 use crate::pod::rule::Rule;
 use crate::pod::{PodName, PodSeen};
+use crate::prices::Prices;
 use crate::record::{self, DecisionLog};
 pub(crate) use answers::{Answer, Found};
 use gangs::Gangs;
@@ -57,6 +62,9 @@ use nodes::NodeRow;
 use queues::QueueRow;
 pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
+use unplaced::LetGo;
+use volumes::Volumes;
+pub(crate) use volumes::claim_key;
 
 /// What is kept of a pod in the driver, and so in checkpoints.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -69,6 +77,9 @@ pub(crate) struct PodJob {
     pub(crate) queue: String,
     /// Who places it.
     pub(crate) binds: bool,
+    /// It is let go, and held to the node that was chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pins: bool,
     /// What it asks for, in the order of the cluster's kinds.
     pub(crate) amounts: Vec<u64>,
     /// The text of its rule.
@@ -79,6 +90,10 @@ pub(crate) struct PodJob {
     /// Terms of other pods that keep it away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) avoids: Vec<String>,
+    /// Until when its tasks are charged by another price of their node than now, in microseconds
+    /// of the ledger.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) priced: BTreeMap<u32, u64>,
 }
 
 /// What is to be written to the API.
@@ -92,16 +107,20 @@ pub(crate) enum Order {
     Mark(Mark),
     /// A pod stops for another.
     Evict(EvictOrder),
+    /// It is to be looked what became of a pod.
+    Look(PodName),
 }
 
 /// A pod starts on a node.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct StartOrder {
     pub(crate) pod: PodName,
     pub(crate) queue: String,
     pub(crate) node: String,
     /// Bound by Meed, or let go for kube-scheduler.
     pub(crate) binds: bool,
+    /// Where it is let go and held to the node: the terms of its node affinity.
+    pub(crate) pin: Option<Vec<NodeSelectorTerm>>,
     /// Since when it is charged: microseconds since 1970.
     pub(crate) started: i64,
 }
@@ -135,6 +154,8 @@ enum Stand {
     Lifted(Placed),
     /// On its node.
     Bound(Placed),
+    /// It was let go, and nobody has placed it in time: it holds no room.
+    Unplaced { queue: String },
     /// The engine has done with it; the object is still there.
     Over,
 }
@@ -159,6 +180,10 @@ struct PodRow {
     near: Arc<Near>,
     /// The gang that it is of.
     gang: Option<GangLabel>,
+    /// Its priority; of a pod that stands in the checkpoint only none yet.
+    priority: i32,
+    /// The claims that it uses, while it is to be placed.
+    claims: Vec<String>,
     /// It had a job before: the next one needs another key.
     came: bool,
     /// Its place among all pods in the order in which they began to wait, from 1; 0: none yet. A
@@ -179,12 +204,35 @@ struct RuleRow {
     pods: usize,
 }
 
+/// What who installs Meed has chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct Choices {
+    /// The policy of the whole cluster.
+    pub(crate) root: PolicySpec,
+    /// What an hour on a node counts.
+    pub(crate) prices: Prices,
+    /// How long room is kept for a pod that was let go and is not bound.
+    pub(crate) patience: Span,
+}
+
+impl From<PolicySpec> for Choices {
+    fn from(root: PolicySpec) -> Choices {
+        let patience = Span::from_secs(60).unwrap_or(Span::MAX);
+        Choices { root, prices: Prices::default(), patience }
+    }
+}
+
 /// See the module.
 pub(crate) struct World {
     driver: Driver<PodJob, DecisionLog>,
     kinds: ResourceKinds,
     /// The policy of the whole cluster.
     root: PolicySpec,
+    prices: Prices,
+    /// How long room is kept for a pod that was let go and is not bound.
+    patience: Span,
+    /// Classes of nodes without a price, of which it was said.
+    unpriced: BTreeSet<String>,
     clock: LedgerClock,
     /// Nothing is charged from before: the last checkpoint, or the ledger's beginning.
     opened: Time,
@@ -195,7 +243,11 @@ pub(crate) struct World {
     homeless: BTreeMap<String, BTreeSet<String>>,
     refused: BTreeSet<String>,
     gangs: Gangs,
+    volumes: Volumes,
+    let_go: LetGo,
     queues: BTreeMap<String, QueueRow>,
+    /// Below a queue, those that are for priorities, by the least.
+    by_priority: BTreeMap<String, BTreeMap<i32, String>>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     /// Who is where, as far as other pods care.
     neighbours: Neighbours,
@@ -268,11 +320,13 @@ impl World {
 
     /// What changed since the last time is settled.
     fn settle(&mut self, now: Time) -> Result<(), KubernetesError> {
+        self.settle_volumes(now)?;
         if std::mem::take(&mut self.changed) {
             self.settle_queues(now)?;
             self.look_again(now)?;
             self.namespaces_changed(now)?;
         }
+        self.give_up_unplaced(now)?;
         self.settle_strangers(now)?;
         self.settle_gangs(now)?;
         self.settle_near(now)
@@ -318,12 +372,13 @@ impl World {
             let Some(job) = self.driver.job(start.job) else { continue };
             let detail = &job.detail;
             let (queue, binds, is_gang) = (detail.queue.clone(), detail.binds, detail.is_gang());
+            let (places, pins) = (detail.is_placed(), detail.pins);
             let Some(pod) = detail.pod_of(start.task).cloned() else { continue };
             if undone.contains(&start.job) {
                 self.take_back(start.allocation, "its gang is taken back")?;
                 continue;
             }
-            if binds && self.is_taken_back(&pod.uid, start.allocation, &node)? {
+            if places && self.is_taken_back(&pod.uid, start.allocation, &node)? {
                 if is_gang {
                     undone.insert(start.job);
                     self.take_back_gang(start.job, before)?;
@@ -332,12 +387,20 @@ impl World {
             }
             let placed = Placed { job: start.job, task: start.allocation };
             self.stands(&pod.uid, Stand::Sent(placed));
-            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, started }));
+            let pin = if pins { Some(self.pin_of(&pod.uid, &node)) } else { None };
+            self.orders.push(Order::Start(StartOrder { pod, queue, node, binds, pin, started }));
             if is_gang {
                 self.gang_begins_with(start.job);
             }
         }
         Ok(self.orders.len() > before)
+    }
+
+    /// What holds a pod to a node, beside its own affinity.
+    fn pin_of(&self, uid: &str, node: &str) -> Vec<NodeSelectorTerm> {
+        let text = self.pods.get(uid).and_then(|row| row.rule.as_ref());
+        let rule = text.and_then(|text| self.rules.get(text)).map(|row| &row.rule);
+        rule.map_or_else(|| Rule::default().pinned_to(node), |rule| rule.pinned_to(node))
     }
 
     /// From now on what happens is recorded in `log`.

@@ -55,7 +55,11 @@ impl World {
             Stand::Stranger { node, .. } => Some(node.as_str()),
             Stand::Bound(placed) => node_of(placed),
             Stand::Sent(placed) => {
-                let job = driver.job(placed.job).filter(|job| job.detail.binds);
+                let job = driver.job(placed.job).filter(|job| job.detail.is_placed());
+                job.and_then(|_| node_of(placed))
+            }
+            Stand::Lifted(placed) => {
+                let job = driver.job(placed.job).filter(|job| job.detail.pins);
                 job.and_then(|_| node_of(placed))
             }
             _ => None,
@@ -70,7 +74,7 @@ impl World {
     pub(super) fn keep_near(&mut self, seen: &PodSeen) -> (Option<String>, Vec<String>) {
         let uid = &seen.name.uid;
         self.drop_near(uid);
-        if !seen.ours || seen.node.is_some() {
+        if !seen.is_placed() || seen.node.is_some() {
             return (None, Vec::new());
         }
         let wish = seen.near.wish(&self.namespaces);
@@ -137,7 +141,7 @@ impl World {
 
     fn binds(&self, row: &PodRow) -> bool {
         match row.stand {
-            Stand::Waits(job) => self.driver.job(job).is_some_and(|job| job.detail.binds),
+            Stand::Waits(job) => self.driver.job(job).is_some_and(|job| job.detail.is_placed()),
             _ => false,
         }
     }

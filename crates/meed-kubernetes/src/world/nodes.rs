@@ -66,7 +66,8 @@ impl World {
         let name = facts.name.clone();
         let labels = self.labels(&facts, &[]);
         self.neighbours.nodes_changed();
-        let spec = NodeSpec { labels, ..NodeSpec::new(name.clone(), capacity) };
+        let weight = self.price_of(&facts);
+        let spec = NodeSpec { labels, weight, ..NodeSpec::new(name.clone(), capacity) };
         let id = match self.driver.node_joined(now, spec) {
             Ok(id) => id,
             Err(why) => {
@@ -95,6 +96,7 @@ impl World {
         capacity: Resources,
         now: Time,
     ) -> Result<(), KubernetesError> {
+        let weight = self.price_of(&facts);
         let Some(row) = self.nodes.get(&facts.name) else { return Ok(()) };
         let labels = self.labels(&facts, &row.near);
         let Some(row) = self.nodes.get_mut(&facts.name) else { return Ok(()) };
@@ -114,7 +116,23 @@ impl World {
             self.told = true;
             must(self.driver.node_relabelled(now, id, labels))?;
         }
-        Ok(())
+        match spec.weight == weight {
+            true => Ok(()),
+            false => self.reprice(&spec.name, weight, now),
+        }
+    }
+
+    /// What an hour on a node counts; who runs Meed hears once of a class that has no price.
+    fn price_of(&mut self, facts: &NodeFacts) -> u32 {
+        if let Some(class) = self.prices.unpriced(&facts.labels)
+            && !self.unpriced.contains(class)
+        {
+            let name = &facts.name;
+            self.unpriced.insert(class.to_owned());
+            self.remarks
+                .push(format!("node {name}: its class `{class}` has no price: it counts 1"));
+        }
+        self.prices.weight(&facts.labels)
     }
 
     /// A node is deleted.

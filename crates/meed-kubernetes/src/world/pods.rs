@@ -7,14 +7,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::Pod;
 use meed::{Constraints, Gang, JobId, JobSpec, QueueId, Resources, TaskGroup, Time};
 use meed_driver::{Failed, NewJob};
 use meed_journal::JobKey;
 
 use super::neighbours::{avoid_label, wish_label};
-use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
+use super::{Order, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::crd::PlacedBy;
 use crate::error::KubernetesError;
+use crate::keys;
 use crate::pod::near::Near;
 use crate::pod::{PodEnd, PodName, PodSeen};
 
@@ -49,11 +51,14 @@ impl World {
         if seen.end.is_some() {
             return self.pod_gone(seen, now);
         }
+        let seen = self.with_volumes(seen);
         let uid = seen.name.uid.clone();
         let row = self.pods.entry(uid.clone()).or_insert_with(|| PodRow::new(&seen));
+        row.priority = seen.priority;
         let before = std::mem::replace(&mut row.near, Arc::clone(&seen.near));
         let mut stand = row.stand.clone();
         self.marks.seen(&uid, seen.unschedulable);
+        self.keep_claims(&seen);
         if self.keep_gang(&seen)
             && let Stand::Waits(job) = stand
         {
@@ -89,11 +94,11 @@ impl World {
             },
             (Stand::Sent(placed), None) => {
                 if !seen.held && !seen.ours {
-                    self.stands(&uid, Stand::Lifted(placed));
+                    self.is_let_go(&uid, placed, seen.started);
                 }
                 Ok(())
             }
-            (Stand::Lifted(_), None) => Ok(()),
+            (Stand::Lifted(_) | Stand::Unplaced { .. }, None) => Ok(()),
             (Stand::Sent(placed) | Stand::Lifted(placed) | Stand::Bound(placed), Some(node)) => {
                 self.confirm(placed, &node, &seen, now)
             }
@@ -107,7 +112,8 @@ impl World {
                 }
                 Ok(())
             }
-            (Stand::Outside | Stand::Refused(_) | Stand::Homeless(_), _) => self.admit(seen, now),
+            (Stand::Outside | Stand::Refused(_) | Stand::Homeless(_), _)
+            | (Stand::Unplaced { .. }, Some(_)) => self.admit(seen, now),
             (Stand::Over, node) => match node {
                 Some(node) if self.nodes.contains_key(&node) => self.admit(seen, now),
                 Some(node) => {
@@ -122,6 +128,7 @@ impl World {
 
     pub(super) fn stands(&mut self, uid: &str, stand: Stand) {
         let is_refused = matches!(stand, Stand::Refused(_));
+        self.let_go.stands(uid, Some(&stand));
         if let Some(row) = self.pods.get_mut(uid) {
             row.stand = stand;
             match is_refused {
@@ -133,7 +140,7 @@ impl World {
     }
 
     /// In its queue, and on no node: is it still what it was?
-    fn still_waits(
+    pub(super) fn still_waits(
         &mut self,
         job: JobId,
         seen: PodSeen,
@@ -142,11 +149,14 @@ impl World {
     ) -> Result<(), KubernetesError> {
         let uid = seen.name.uid.clone();
         let rule = self.pods.get(&uid).and_then(|row| row.rule.clone());
-        let binds = self.driver.job(job).is_some_and(|job| job.detail.binds);
+        let detail = self.driver.job(job).map(|job| &job.detail);
+        let binds = detail.is_some_and(|detail| detail.binds);
+        let is_placed = detail.is_some_and(PodJob::is_placed);
         let is_same = rule == Some(seen.rule.to_string())
             && !seen.deleting
             && (binds || seen.held)
-            && (!binds || self.is_told_where(&seen, before))
+            && (!is_placed || seen.unbound.is_none())
+            && (!is_placed || self.is_told_where(&seen, before))
             && self.amounts_of(job) == Some(seen.amounts(&self.kinds));
         if is_same {
             return Ok(());
@@ -220,7 +230,8 @@ impl World {
     fn admit_bound(&mut self, seen: PodSeen, node: &str, now: Time) -> Result<(), KubernetesError> {
         let uid = seen.name.uid.clone();
         let queue = seen.queue.as_deref();
-        let leaf = queue.and_then(|queue| self.resolve(queue, &seen.name.namespace).ok());
+        let namespace = &seen.name.namespace;
+        let leaf = queue.and_then(|queue| self.leaf_of(queue, seen.priority, namespace).ok());
         if let Some(leaf) = leaf
             && let Some(placed) = self.adopt(&seen, leaf, node, now)?
         {
@@ -243,7 +254,11 @@ impl World {
             self.stands(&uid, Stand::Outside);
             return Ok(());
         }
-        match self.wants(&seen) {
+        let wants = self.wants(&seen);
+        let leaf = wants.as_ref().ok().and_then(|wants| wants.as_ref());
+        let mode = leaf.map(|(leaf, _)| self.mode(&self.object_of(*leaf)));
+        let seen = PodSeen { pins: mode == Some(PlacedBy::Pins), ..seen };
+        match wants {
             Ok(None) => {
                 self.stands(&uid, Stand::Outside);
                 Ok(())
@@ -307,53 +322,32 @@ impl World {
                 )),
             };
         };
-        let leaf = self.resolve(queue, &seen.name.namespace)?;
+        let leaf = self.leaf_of(queue, seen.priority, &seen.name.namespace)?;
+        let queue = &self.object_of(leaf);
         let wrong = |why: &str| Err(("WrongMode", format!("Queue `{queue}` {why}")));
         match (self.mode(queue), seen.ours) {
-            (PlacedBy::Gates, true) => {
-                wrong("has the mode Gates: leave schedulerName out, or use a Queue that binds")
+            (PlacedBy::Gates | PlacedBy::Pins, true) => {
+                wrong("does not bind pods: leave schedulerName out, or use a Queue that binds")
             }
             (PlacedBy::Binds, false) if seen.held => {
                 wrong("has the mode Binds: its pods say schedulerName: meed")
             }
             (PlacedBy::Binds, false) => Ok(None),
             (PlacedBy::Gates, false) if seen.held => Ok(Some((leaf, false))),
+            (PlacedBy::Pins, false) if seen.held => match unplaceable(seen) {
+                Some(refusal) => Err(refusal),
+                None => Ok(Some((leaf, false))),
+            },
             // Let go by a leader before, or never held: then it is charged once it is bound.
-            (PlacedBy::Gates, false) => {
+            (PlacedBy::Gates | PlacedBy::Pins, false) => {
                 Ok((seen.started.is_some() && seen.chosen.is_some()).then_some((leaf, true)))
             }
             (PlacedBy::Binds, true) if seen.held || seen.held_by_others => Ok(None),
-            (PlacedBy::Binds, true) => match (&seen.not_supported, &seen.demand) {
-                (Some(why), _) => Err(("NotSupported", why.clone())),
-                (None, Ok(demand)) if !demand.unknown.is_empty() => {
-                    let all = demand.unknown.join(", ");
-                    let why = format!(
-                        "it asks for {all}, which this installation of Meed does not count \
-                         (--resources)"
-                    );
-                    Err(("NotSupported", why))
-                }
-                _ => Ok(Some((leaf, false))),
+            (PlacedBy::Binds, true) => match unplaceable(seen) {
+                Some(refusal) => Err(refusal),
+                None => Ok(Some((leaf, false))),
             },
         }
-    }
-
-    /// Our gate was taken away before this leader's time, and it is not bound yet.
-    fn admit_lifted(
-        &mut self,
-        seen: PodSeen,
-        leaf: QueueId,
-        now: Time,
-    ) -> Result<(), KubernetesError> {
-        let uid = seen.name.uid.clone();
-        let node = seen.chosen.clone().unwrap_or_default();
-        let placed = match self.nodes.contains_key(&node) {
-            true => self.adopt(&seen, leaf, &node, now)?,
-            false => None,
-        };
-        // Where its node is gone it is charged once it is bound.
-        self.stands(&uid, placed.map_or(Stand::Outside, Stand::Lifted));
-        Ok(())
     }
 
     /// The job of a pod; or why the engine does not take it.
@@ -394,12 +388,14 @@ impl World {
         let detail = PodJob {
             pod: first.name.clone(),
             more: pods[1..].iter().map(|pod| pod.name.clone()).collect(),
-            queue: first.queue.clone().unwrap_or_default(),
+            queue: self.object_of(leaf),
             binds: first.ours,
+            pins: first.pins,
             amounts: demand.as_slice().to_vec(),
             rule: asked.rule,
             wish: asked.wish,
             avoids: asked.avoids,
+            priced: BTreeMap::new(),
         };
         let name = format!("{}/{}", first.name.namespace, first.name.name);
         let uid = &first.name.uid;
@@ -434,7 +430,7 @@ impl World {
             let asked = Asked { rule, wish, avoids };
             let name = &pod.name.name;
             match &found {
-                _ if pods.len() > 1 && pod.ours && pod.near.is_choosy() => {
+                _ if pods.len() > 1 && pod.is_placed() && pod.near.is_choosy() => {
                     let why = format!(
                         "pod {name} of its gang has host ports, or requires other pods near or \
                          away: Meed does not place such gangs; use a Queue with mode Gates"
@@ -507,7 +503,7 @@ impl World {
 
     /// Since when a pod that is bound is charged: since its start, and never twice.
     fn runs_since(&self, seen: &PodSeen, now: Time) -> Time {
-        let since = seen.started.or(seen.scheduled).map_or(now, |since| self.clock.time(since));
+        let since = self.begins(seen).unwrap_or(now);
         let row = self.pods.get(&seen.name.uid);
         let charged = row.and_then(|row| row.charged_until).unwrap_or(self.opened);
         since.max(charged).min(now)
@@ -533,7 +529,11 @@ impl World {
             }
             Stand::Bound(placed) => self.end_placed(uid, placed, seen.end, now)?,
             Stand::Stranger { node, amounts } => self.stranger_goes(&node, &amounts),
-            Stand::Outside | Stand::Homeless(_) | Stand::Refused(_) | Stand::Over => {}
+            Stand::Outside
+            | Stand::Homeless(_)
+            | Stand::Refused(_)
+            | Stand::Unplaced { .. }
+            | Stand::Over => {}
         }
         self.drop_rule(uid);
         if let Some(node) = &seen.node
@@ -542,6 +542,8 @@ impl World {
             here.remove(uid);
         }
         self.drop_gang(uid);
+        self.let_go.stands(uid, None);
+        self.drop_claims(uid);
         self.refused.remove(uid);
         self.neighbours.take(uid, &self.namespaces);
         self.marks.gone(uid);
@@ -549,8 +551,38 @@ impl World {
         Ok(())
     }
 
-    /// A pod is gone, and nobody saw how: a watch was cut.
-    pub(crate) fn pod_vanished(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
+    /// A list does not show a pod: a watch was cut. Where it holds room it is looked what became
+    /// of it, for it may have ended a while ago.
+    pub(crate) fn pod_not_listed(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
+        match self.pods.get(uid) {
+            Some(PodRow {
+                stand: Stand::Sent(_) | Stand::Lifted(_) | Stand::Bound(_),
+                name,
+                ..
+            }) => {
+                self.orders.push(Order::Look(name.clone()));
+                Ok(())
+            }
+            _ => self.pod_vanished(uid, now),
+        }
+    }
+
+    /// What became of a pod that a list did not show.
+    pub(crate) fn looked(
+        &mut self,
+        pod: &PodName,
+        found: Option<&Pod>,
+        now: Time,
+    ) -> Result<(), KubernetesError> {
+        match found {
+            _ if !self.pods.contains_key(&pod.uid) => Ok(()),
+            Some(found) => self.pod_seen(PodSeen::of(found, &self.kinds), now),
+            None => self.pod_vanished(&pod.uid, now),
+        }
+    }
+
+    /// A pod is gone, and nobody saw how.
+    fn pod_vanished(&mut self, uid: &str, now: Time) -> Result<(), KubernetesError> {
         let Some(row) = self.pods.get(uid) else { return Ok(()) };
         let (queue, zero) = (String::new(), Resources::zero(self.kinds.len()));
         let demand = crate::pod::demand::Demand { amounts: zero, unknown: Vec::new() };
@@ -629,15 +661,19 @@ impl World {
         let PodRow { stand: Stand::Waits(job), name, rule, near, .. } = self.pods.get(uid)? else {
             return None;
         };
-        let PodJob { queue, binds, .. } = self.driver.job(*job)?.detail.clone();
+        let PodJob { queue, binds, pins, .. } = self.driver.job(*job)?.detail.clone();
         let amounts = self.amounts_of(*job).unwrap_or_default();
         let demand = crate::pod::demand::Demand { amounts, unknown: Vec::new() };
         let rule = rule.as_ref().and_then(|text| self.rules.get(text));
         let rule = rule.map(|row| row.rule.clone()).unwrap_or_default();
         let rules = (rule, Arc::clone(near));
-        let gang = self.pods.get(uid)?.gang.clone().map(Ok);
+        let row = self.pods.get(uid)?;
+        // As it names it, not where it is by its priority.
+        let queue = near.labels.get(keys::QUEUE).cloned().unwrap_or(queue);
+        let priority = row.priority;
+        let (gang, claims) = (row.gang.clone().map(Ok), row.claims.clone());
         let seen = PodSeen::waiting(name.clone(), queue, binds, demand, rules);
-        Some((*job, PodSeen { gang, ..seen }))
+        Some((*job, PodSeen { gang, claims, priority, pins, ..seen }))
     }
 
     /// Pods that were refused are looked at again.
@@ -687,6 +723,22 @@ impl World {
     }
 }
 
+/// Why Meed must not choose a node for a pod.
+fn unplaceable(seen: &PodSeen) -> Option<Refusal> {
+    match (&seen.not_supported, &seen.unbound, &seen.demand) {
+        (Some(why), _, _) => Some(("NotSupported", why.clone())),
+        (None, Some(refusal), _) => Some(refusal.clone()),
+        (None, None, Ok(demand)) if !demand.unknown.is_empty() => {
+            let all = demand.unknown.join(", ");
+            let why = format!(
+                "it asks for {all}, which this installation of Meed does not count (--resources)"
+            );
+            Some(("NotSupported", why))
+        }
+        _ => None,
+    }
+}
+
 impl PodRow {
     pub(super) fn new(seen: &PodSeen) -> PodRow {
         PodRow { near: Arc::clone(&seen.near), ..PodRow::named(seen.name.clone()) }
@@ -700,6 +752,8 @@ impl PodRow {
             avoids: Vec::new(),
             near: Arc::default(),
             gang: None,
+            claims: Vec::new(),
+            priority: 0,
             came: false,
             place: 0,
             keyed: None,

@@ -4,11 +4,16 @@
 //! a hundred at once. A queue whose object is gone takes no more pods: those that wait are refused,
 //! those that run go on and are charged to it, and it leaves the engine with the last of them. An
 //! object of its name, whenever it comes, finds the queue as it was, with all that it owes.
+//!
+//! Pods of one queue stand by their arrival. Where some are to go before others they are in queues
+//! of their own below it, by `minPriority`, and the one that goes first has a `min`: in the engine
+//! that is an order of children like any other, and what is charged goes to the queue above.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use meed::{QueueChange, QueueId, QueueSpec, Time};
 
+use super::pods::Refusal;
 use super::{Stand, World, must};
 use crate::crd::{QueueObject, QueueObjectSpec};
 use crate::error::KubernetesError;
@@ -70,11 +75,7 @@ impl World {
     }
 
     /// The leaf that a pod of this namespace may use by that name; else the reason and a sentence.
-    pub(super) fn resolve(
-        &self,
-        queue: &str,
-        namespace: &str,
-    ) -> Result<QueueId, (&'static str, String)> {
+    pub(super) fn resolve(&self, queue: &str, namespace: &str) -> Result<QueueId, Refusal> {
         let Some(row) = self.queues.get(queue) else {
             return Err(("QueueNotFound", format!("there is no Queue `{queue}`")));
         };
@@ -93,6 +94,44 @@ impl World {
             let why = row.problem.clone().unwrap_or_else(|| "it is not declared yet".to_owned());
             ("QueueNotReady", format!("Queue `{queue}`: {why}"))
         })
+    }
+
+    /// The leaf of a pod that names this queue: where Queues below it are for priorities, the one
+    /// for the highest that is not above the pod's.
+    pub(super) fn leaf_of(
+        &self,
+        queue: &str,
+        priority: i32,
+        namespace: &str,
+    ) -> Result<QueueId, Refusal> {
+        let id = self.resolve(queue, namespace)?;
+        let Some(below) = self.by_priority.get(queue) else { return Ok(id) };
+        if let Some((_, child)) = below.range(..=priority).next_back() {
+            return self.leaf_of(child, priority, namespace);
+        }
+        let least = below.keys().next().copied().unwrap_or_default();
+        let why = format!(
+            "no Queue below `{queue}` is for its priority {priority}: the least minPriority there \
+             is {least}"
+        );
+        Err(("PriorityTooLow", why))
+    }
+
+    /// The name of the object that a queue of the engine is for.
+    pub(super) fn object_of(&self, leaf: QueueId) -> String {
+        let full = self.driver.engine().queue_name(leaf);
+        full.rsplit('.').next().unwrap_or(full).to_owned()
+    }
+
+    /// Which Queues below others are for priorities. Of two for the same the first by name counts.
+    fn keep_priorities(&mut self) {
+        self.by_priority.clear();
+        for (name, row) in self.queues.iter().rev().filter(|(_, row)| row.full.is_some()) {
+            if let (Some(parent), Some(least)) = (&row.spec.parent, row.spec.min_priority) {
+                let below = self.by_priority.entry(parent.clone()).or_default();
+                below.insert(least, name.clone());
+            }
+        }
     }
 
     /// Brings the engine's tree to where the objects want it.
@@ -128,6 +167,7 @@ impl World {
             }
         }
         wanted.sort();
+        self.keep_priorities();
         wanted
     }
 

@@ -85,8 +85,11 @@ impl World {
 
     /// How long until something may be decided though nothing happens.
     pub(crate) fn next_look(&self) -> Option<Duration> {
-        let at = self.driver.next_look()?;
-        Some(Duration::from_micros(at.saturating_since(self.now()).as_micros()))
+        let engine = self
+            .driver
+            .next_look()
+            .map(|at| Duration::from_micros(at.saturating_since(self.now()).as_micros()));
+        engine.into_iter().chain(self.until_late()).min()
     }
 
     /// Whether something may be decided now though nothing has happened.

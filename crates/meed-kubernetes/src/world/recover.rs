@@ -13,13 +13,14 @@
 //! What is lost at worst: pods that ended and were deleted between the last checkpoint and now,
 //! from the checkpoint on.
 
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
+use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
+use k8s_openapi::api::storage::v1::StorageClass;
 use meed::{Config, Infeasible, QueueSpec, ResourceKinds, Resources, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::Driver;
 
 use super::nodes::NodeRow;
-use super::{Placed, PodJob, PodRow, RuleRow, Stand, World, must};
+use super::{Choices, Placed, PodJob, PodRow, RuleRow, Stand, World, must};
 use crate::clock::LedgerClock;
 use crate::crd::QueueObject;
 use crate::error::KubernetesError;
@@ -40,17 +41,22 @@ pub(crate) struct Listed {
     pub(crate) namespaces: Vec<Namespace>,
     /// How many pods of each PodGroup start together, by its namespace and name.
     pub(crate) pod_groups: Vec<((String, String), u32)>,
+    pub(crate) claims: Vec<PersistentVolumeClaim>,
+    pub(crate) volumes: Vec<PersistentVolume>,
+    pub(crate) classes: Vec<StorageClass>,
 }
 
 impl World {
     /// A ledger begins. `None`: there is no queue yet that could be declared.
     pub(crate) fn begin(
         kinds: ResourceKinds,
-        root: PolicySpec,
+        choices: impl Into<Choices>,
         clock: LedgerClock,
         listed: Listed,
     ) -> Result<Option<World>, KubernetesError> {
-        let Some(first) = first_queue(&listed.queues, &root, &kinds) else { return Ok(None) };
+        let choices = choices.into();
+        let root = &choices.root;
+        let Some(first) = first_queue(&listed.queues, root, &kinds) else { return Ok(None) };
         let wrong = |why: &dyn std::fmt::Display| KubernetesError::Settings(why.to_string());
         let placement = root.placement().map_err(|why| wrong(&why))?;
         let policy = root.policy(&kinds).map_err(|why| wrong(&why))?;
@@ -65,7 +71,7 @@ impl World {
         let mut driver =
             Driver::new(config, place, DecisionLog::default()).map_err(|why| wrong(&why))?;
         must(driver.set_infeasible(Time::ZERO, Infeasible::Wait))?;
-        let mut world = World::around(driver, root, clock);
+        let mut world = World::around(driver, choices, clock);
         world.take_over(Listed { finished: Vec::new(), ..listed })?;
         Ok(Some(world))
     }
@@ -73,28 +79,32 @@ impl World {
     /// A ledger goes on.
     pub(crate) fn restore(
         checkpoint: &Checkpoint,
-        root: PolicySpec,
+        choices: impl Into<Choices>,
         clock: LedgerClock,
         listed: Listed,
     ) -> Result<World, KubernetesError> {
         let damaged = |what: String| KubernetesError::Ledger { name: "meed-ledger".into(), what };
-        let placement = root.placement().map_err(|why| damaged(why.to_string()))?;
+        let choices = choices.into();
+        let placement = choices.root.placement().map_err(|why| damaged(why.to_string()))?;
         let place = (placement.new)(checkpoint.about.resources.len(), 0);
         let driver = Driver::from_state(&checkpoint.state, place, DecisionLog::default())
             .map_err(damaged)?;
-        let clock = LedgerClock::new(clock.origin(), driver.engine().now());
-        let mut world = World::around(driver, root, clock);
+        let clock = clock.not_before(driver.engine().now());
+        let mut world = World::around(driver, choices, clock);
         world.rows_of_jobs();
         world.take_over(listed)?;
         Ok(world)
     }
 
-    fn around(driver: Driver<PodJob, DecisionLog>, root: PolicySpec, clock: LedgerClock) -> World {
+    fn around(driver: Driver<PodJob, DecisionLog>, choices: Choices, clock: LedgerClock) -> World {
         let engine = driver.engine();
         World {
             kinds: engine.kinds().clone(),
             opened: engine.now(),
-            root,
+            root: choices.root,
+            prices: choices.prices,
+            patience: choices.patience,
+            unpriced: Default::default(),
             clock,
             nodes: Default::default(),
             rules: Default::default(),
@@ -102,7 +112,10 @@ impl World {
             homeless: Default::default(),
             refused: Default::default(),
             gangs: Default::default(),
+            volumes: Default::default(),
+            let_go: Default::default(),
             queues: Default::default(),
+            by_priority: Default::default(),
             namespaces: Default::default(),
             neighbours: Default::default(),
             unsettled: false,
@@ -152,8 +165,11 @@ impl World {
             let since = engine.started(task);
             let number = self.driver.running(task).map_or(0, |task| task.task);
             let uid = live.detail.pod_of(number).map(|pod| pod.uid.clone());
+            let priced = live.detail.priced.get(&number);
+            let priced = priced.and_then(|&micros| Time::from_micros(micros));
             if let Some(row) = uid.and_then(|uid| self.pods.get_mut(&uid)) {
                 row.was_running(&key, since);
+                row.charged_until = row.charged_until.max(priced);
                 row.stand = Stand::Sent(Placed { job, task });
             }
         }
@@ -167,9 +183,12 @@ impl World {
     }
 
     fn take_over(&mut self, listed: Listed) -> Result<(), KubernetesError> {
-        let kinds = self.kinds.clone();
+        listed.claims.iter().for_each(|claim| self.claim_seen(claim));
+        listed.volumes.iter().for_each(|volume| self.volume_seen(volume));
+        listed.classes.iter().for_each(|class| self.class_seen(class));
         let read = |pods: &[Pod]| -> Vec<PodSeen> {
-            pods.iter().map(|pod| PodSeen::of(pod, &kinds)).collect()
+            let read = |pod: &Pod| self.with_volumes(PodSeen::of(pod, &self.kinds));
+            pods.iter().map(read).collect()
         };
         let (mut pods, finished) = (read(&listed.pods), read(&listed.finished));
         let checkpoint = self.driver.engine().now();
@@ -187,6 +206,8 @@ impl World {
         self.settle_queues(checkpoint)?;
         self.end_the_vanished(&pods, &finished, checkpoint)?;
         self.end_the_finished(finished, checkpoint, now)?;
+        // Before nodes have other prices: what never began is charged nothing.
+        pods.iter().try_for_each(|seen| self.undo_what_never_began(seen, now))?;
         let names = listed.nodes.iter().filter_map(|node| node.metadata.name.as_deref());
         let names: std::collections::BTreeSet<&str> = names.collect();
         let gone: Vec<String> =
@@ -194,10 +215,7 @@ impl World {
         gone.iter().try_for_each(|name| self.node_gone(name, now))?;
         listed.nodes.iter().try_for_each(|node| self.node_seen(node, now))?;
         pods.sort_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)));
-        for seen in pods {
-            self.undo_what_never_began(&seen, now)?;
-            self.pod_seen(seen, now)?;
-        }
+        pods.into_iter().try_for_each(|seen| self.pod_seen(seen, now))?;
         self.stop_again();
         Ok(())
     }
@@ -237,6 +255,7 @@ impl World {
             }
             self.drop_rule(&uid);
             self.drop_gang(&uid);
+            self.drop_claims(&uid);
             self.refused.remove(&uid);
             self.neighbours.take(&uid, &self.namespaces);
             self.marks.gone(&uid);

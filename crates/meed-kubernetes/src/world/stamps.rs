@@ -40,9 +40,12 @@ impl World {
         seen: &PodSeen,
         now: Time,
     ) -> Result<Placed, KubernetesError> {
-        let Some(written) = seen.started else { return Ok(placed) };
+        if seen.started.is_none() {
+            return Ok(placed);
+        }
+        let Some(since) = self.began(seen, false) else { return Ok(placed) };
         let charged_until = self.pods.get(&seen.name.uid).and_then(|row| row.charged_until);
-        let since = self.clock.time(written).max(charged_until.unwrap_or(Time::ZERO)).min(now);
+        let since = since.max(charged_until.unwrap_or(Time::ZERO)).min(now);
         match self.driver.engine().started(placed.task) {
             Some(charged) if charged != since => self.charge_since(placed, since, now),
             _ => Ok(placed),
@@ -57,12 +60,22 @@ impl World {
         now: Time,
     ) -> Result<Placed, KubernetesError> {
         let Some(at) = end.and_then(|end| end.at) else { return Ok(placed) };
+        self.charge_until(placed, self.clock.time(at.saturating_add(STAMP)), now)
+    }
+
+    /// A task that runs is charged until then, where that was a while ago.
+    pub(super) fn charge_until(
+        &mut self,
+        placed: Placed,
+        until: Time,
+        now: Time,
+    ) -> Result<Placed, KubernetesError> {
         let Some(since) = self.driver.engine().started(placed.task) else { return Ok(placed) };
-        let until = self.clock.time(at.saturating_add(STAMP)).max(since);
-        if now <= until.saturating_add(ON_TIME) {
+        let over = now.saturating_since(until.max(since));
+        if over <= ON_TIME {
             return Ok(placed);
         }
-        self.charge_since(placed, since.saturating_add(now.saturating_since(until)), now)
+        self.charge_since(placed, since.saturating_add(over), now)
     }
 
     /// A running task is charged since another instant.

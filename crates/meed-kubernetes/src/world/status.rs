@@ -25,6 +25,7 @@ impl World {
         let as_of = self.clock.unix(now);
         let books: BTreeMap<QueueId, QueueStatus> = books.into_iter().collect();
         let gangs = self.more_tasks();
+        let late = self.let_go.late();
         let of_queue = |(name, row): (&String, &super::queues::QueueRow)| {
             let id = row.full.as_deref().and_then(|full| self.driver.queue_named(full));
             let books = id.and_then(|id| books.get(&id));
@@ -32,6 +33,7 @@ impl World {
                 books.map_or_else(QueueObjectStatus::default, |books| figures(books, as_of));
             let more = id.and_then(|id| gangs.get(&id)).copied().unwrap_or(0);
             status.running = books.map(|books| running(books, more));
+            status.unplaced = Some(late.get(name.as_str()).copied().unwrap_or(0));
             let (is_accepted, reason, message) = match (&row.problem, id) {
                 (None, Some(_)) => (true, "Accepted", ACCEPTED.to_owned()),
                 (Some(why), Some(_)) => (true, "OldPolicy", why.clone()),
@@ -127,6 +129,7 @@ fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
         usage: Some(in_thousandths(books.usage)),
         charged: Some(in_thousandths(books.charged)),
         waiting: Some(books.waiting_tasks),
+        unplaced: None,
         running: Some(running(books, 0)),
         as_of_micros: Some(as_of),
         conditions: Vec::new(),

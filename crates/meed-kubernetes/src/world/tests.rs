@@ -2,21 +2,27 @@
 
 mod gangs;
 mod marks;
+mod pins;
+mod prices;
+mod priorities;
 mod reclaim;
 mod records;
 mod spread;
 mod stamps;
+mod unplaced;
+mod volumes;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use meed::{Span, Time};
 use meed_config::policy::PolicySpec;
 use serde_json::{Value, json};
 
-use super::{Answer, Found, Listed, Order, PodName, PodRow, StartOrder, World};
+use super::{Answer, Choices, Found, Listed, Order, PodName, PodRow, StartOrder, World};
 use crate::clock::{LedgerClock, unix_micros};
 use crate::crd::QueueObject;
 use crate::ledger::{About, Checkpoint};
 use crate::pod::PodSeen;
+use crate::prices::Prices;
 use crate::settings::KubernetesSettings;
 use clap::Parser;
 
@@ -30,6 +36,12 @@ struct Line {
 
 fn root() -> PolicySpec {
     "long-term,quantum=0".parse().unwrap()
+}
+
+/// Nodes have classes by the label `class`.
+fn choices() -> Choices {
+    let prices = ["a=2", "b=0.5"].map(str::to_owned);
+    Choices { prices: Prices::parse("class", &prices).unwrap(), ..Choices::from(root()) }
 }
 
 fn node(name: &str, cpu: u32) -> Node {
@@ -97,7 +109,7 @@ impl Test {
     fn new() -> Test {
         let kinds = Line::parse_from(["meed"]).settings.kinds().unwrap();
         let clock = LedgerClock::new(unix_micros() - HOUR, Time::ZERO);
-        let world = World::begin(kinds, root(), clock, listed()).unwrap().unwrap();
+        let world = World::begin(kinds, choices(), clock, listed()).unwrap().unwrap();
         let now = world.now();
         Test { world, now }
     }
@@ -130,7 +142,7 @@ impl Test {
         let orders = self.world.decide(now).unwrap();
         let start = |order| match order {
             Order::Start(start) => Some(start),
-            Order::Say(_) | Order::Mark(_) | Order::Evict(_) => None,
+            Order::Say(_) | Order::Mark(_) | Order::Evict(_) | Order::Look(_) => None,
         };
         orders.into_iter().filter_map(start).collect()
     }
@@ -139,7 +151,7 @@ impl Test {
         let now = self.later();
         let orders = self.world.decide(now).unwrap();
         let say = |order| match order {
-            Order::Start(_) | Order::Mark(_) | Order::Evict(_) => None,
+            Order::Start(_) | Order::Mark(_) | Order::Evict(_) | Order::Look(_) => None,
             Order::Say(saying) => Some(saying.reason),
         };
         orders.into_iter().filter_map(say).collect()
@@ -155,8 +167,19 @@ impl Test {
 
     /// Another leader begins with the last checkpoint, and this list.
     fn restart(&mut self, listed: Listed) {
+        let state = self.saved();
+        self.restart_from(state, 0, listed);
+    }
+
+    /// A checkpoint.
+    fn saved(&mut self) -> Vec<u8> {
         let now = self.later();
-        let state = self.world.checkpoint(now).unwrap().unwrap();
+        self.world.checkpoint(now).unwrap().unwrap()
+    }
+
+    /// Another leader begins with this checkpoint, so many seconds from now.
+    fn restart_from(&mut self, state: Vec<u8>, seconds: u64, listed: Listed) {
+        let now = self.now.saturating_add(Span::from_secs(seconds).unwrap());
         let about = About {
             origin: self.world.clock.origin(),
             policy: root().to_string(),
@@ -164,7 +187,7 @@ impl Test {
         };
         let clock = LedgerClock::new(about.origin, now);
         let checkpoint = Checkpoint { about, state };
-        self.world = World::restore(&checkpoint, root(), clock, listed).unwrap();
+        self.world = World::restore(&checkpoint, choices(), clock, listed).unwrap();
         self.now = self.world.now();
     }
 }

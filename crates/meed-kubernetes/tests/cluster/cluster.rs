@@ -29,12 +29,23 @@ impl Meed {
     }
 
     pub(crate) fn with(plane: &Plane, policy: &str, more: &[&str]) -> Meed {
+        Meed::of(plane, "meed", (policy, more), &[])
+    }
+
+    /// The same, as the user of this kubeconfig, with these variables.
+    pub(crate) fn of(
+        plane: &Plane,
+        who: &str,
+        (policy, more): (&str, &[&str]),
+        variables: &[(&str, &str)],
+    ) -> Meed {
         let number = std::fs::read_dir(plane.state()).expect("the state").count();
         let log = plane.state().join(format!("meed-{number}.log"));
         let file = File::create(&log).expect("a log");
         let mut command = Command::new(env!("CARGO_BIN_EXE_meed-kubernetes"));
         command.args(["run", "--status-seconds=1", "--policy", policy]).args(more);
-        command.env("KUBECONFIG", plane.kubeconfig("meed")).stderr(file);
+        command.env("KUBECONFIG", plane.kubeconfig(who)).stderr(file);
+        command.envs(variables.iter().copied());
         Meed { child: command.spawn().expect("Meed starts"), log }
     }
 

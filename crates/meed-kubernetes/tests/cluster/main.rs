@@ -7,15 +7,22 @@
 
 mod chart;
 mod check;
+mod clock;
 mod cluster;
 mod faults;
 mod gangs;
+mod gone;
 mod log;
 mod marks;
 mod neighbours;
 mod people;
+mod pins;
 mod plane;
+mod prices;
+mod priorities;
 mod probes;
 mod reclaim;
 mod rules;
 mod story;
+mod unplaced;
+mod volumes;

@@ -9,7 +9,7 @@ use crate::cluster::{LONG_TERM, Meed, pod};
 use crate::plane::{Plane, until, with_plane};
 
 /// What the program answers, as this user; an error in its own words.
-fn ask(plane: &Plane, who: &str, arguments: &[&str]) -> Result<String, String> {
+pub(crate) fn ask(plane: &Plane, who: &str, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meed-kubernetes"));
     command.args(arguments).env("KUBECONFIG", plane.kubeconfig(who));
     let output = command.output().expect("the program runs");
@@ -58,6 +58,17 @@ fn people_see_queues_and_why_a_pod_waits() {
         let odd = ask(&plane, "admin", &["why", "alpha/odd", "--json"]).unwrap();
         let event = json(&odd)["events"][0].as_str().expect("an event").to_owned();
         assert!(event.contains("NotSupported: it has the resource claim `gpu`"), "{odd}");
+
+        let top = json(&ask(&plane, "admin", &["top"]).unwrap());
+        assert_eq!(top["resources"][0]["has"], 8.0, "{top}");
+        let states: Vec<&Value> = ["runs-000", "waits-000"]
+            .map(|name| {
+                let jobs = top["jobs"].as_array().expect("pods").iter();
+                &jobs.clone().find(|job| job["name"] == name).expect("a pod")["state"]
+            })
+            .to_vec();
+        assert_eq!(states, ["running", "waiting"]);
+        assert_eq!((&top["queues"][0]["held"], &top["more"]), (&8.0.into(), &false.into()));
 
         // The namespace of the kubeconfig is `default`; and who has no rights is told so.
         let missing = ask(&plane, "admin", &["why", "nobody"]).unwrap_err();

@@ -59,6 +59,15 @@ fn call(arguments: &[&str], state: Option<&Path>) -> Output {
 
 /// Runs a test against a control plane, or says aloud that there is none.
 pub(crate) fn with_plane<F: Future<Output = ()>>(parts: &[&str], test: impl FnOnce(Plane) -> F) {
+    with_plane_like(&[], parts, test);
+}
+
+/// The same, of a control plane with these variables of the script.
+pub(crate) fn with_plane_like<F: Future<Output = ()>>(
+    like: &[(&str, &str)],
+    parts: &[&str],
+    test: impl FnOnce(Plane) -> F,
+) {
     if std::env::var_os(REQUIRED).is_some_and(|value| value == "later") {
         say("skipped: cargo xtask kubernetes runs this");
         return;
@@ -73,7 +82,7 @@ pub(crate) fn with_plane<F: Future<Output = ()>>(parts: &[&str], test: impl FnOn
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(2).enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
-        let plane = Plane::start(parts).await;
+        let plane = Plane::start(like, parts).await;
         test(plane).await;
     });
 }
@@ -90,9 +99,11 @@ pub(crate) fn instant() -> Instant {
 }
 
 impl Plane {
-    async fn start(parts: &[&str]) -> Plane {
+    async fn start(like: &[(&str, &str)], parts: &[&str]) -> Plane {
         let state = tempfile::tempdir().expect("a folder for the control plane");
-        let started = call(&[&["start"], parts].concat(), Some(state.path()));
+        let mut command = Command::new(script());
+        command.arg("start").args(parts).env("CP_STATE", state.path());
+        let started = command.envs(like.iter().copied()).output().expect("bash runs");
         let log = String::from_utf8_lossy(&started.stderr).into_owned();
         assert!(started.status.success(), "the control plane starts: {log}");
         let admin = client(&state.path().join("admin.kubeconfig")).await;
@@ -107,6 +118,22 @@ impl Plane {
 
     pub(crate) fn kubeconfig(&self, who: &str) -> PathBuf {
         self.state.path().join(format!("{who}.kubeconfig"))
+    }
+
+    /// The port of a part: `etcd`, `api`.
+    pub(crate) fn port(&self, part: &str) -> u16 {
+        let ports = std::fs::read_to_string(self.state().join("ports")).expect("ports");
+        let mut ports = ports.split_whitespace().filter_map(|port| port.split_once('='));
+        let found = ports.find(|(name, _)| *name == part).expect("it has a port");
+        found.1.parse().expect("a number")
+    }
+
+    /// The kubeconfig of a user, changed, under another name.
+    pub(crate) fn kubeconfig_like(&self, who: &str, name: &str, change: impl FnOnce(&mut Value)) {
+        let text = std::fs::read_to_string(self.kubeconfig(who)).expect("a kubeconfig");
+        let mut config: Value = serde_json::from_str(&text).expect("JSON");
+        change(&mut config["clusters"][0]["cluster"]);
+        std::fs::write(self.kubeconfig(name), config.to_string()).expect("it is written");
     }
 
     /// A client of another user.

@@ -136,8 +136,8 @@ fn meed_places_by_the_rules_of_pods_and_nodes() {
         make("hdd", "1", json!({ "nodeSelector": { "disk": "hdd" } })).await;
         let tolerates = json!([{ "key": "gpu", "operator": "Exists" }]);
         make("tolerant", "6", json!({ "tolerations": tolerates })).await;
-        let claim = json!([{ "name": "v", "persistentVolumeClaim": { "claimName": "c" } }]);
-        make("volume", "1", json!({ "volumes": claim })).await;
+        let nfs = json!([{ "name": "v", "nfs": { "server": "s", "path": "/" } }]);
+        make("volume", "1", json!({ "volumes": nfs })).await;
         until("three are settled", 20, async || {
             node_of("narrow").await.is_some()
                 && node_of("tolerant").await.is_some()

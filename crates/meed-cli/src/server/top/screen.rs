@@ -12,10 +12,8 @@ use crossterm::terminal::{
     disable_raw_mode, enable_raw_mode, size,
 };
 use crossterm::{execute, queue};
-use meed_server::client::Client;
 
-use super::super::SocketArgs;
-use super::{Seen, frame};
+use super::{Seen, Source, frame};
 
 const KEYS: &str = "q leaves  down/up j/k, page down/up, home move through the jobs";
 
@@ -55,22 +53,17 @@ impl Drop for Screen {
 }
 
 /// Until a key ends it.
-pub(super) fn run(
-    client: Client,
-    mut seen: Seen,
-    server: &SocketArgs,
-    every: Duration,
-) -> io::Result<()> {
+pub(super) fn run(mut source: Source<'_>, mut seen: Seen, every: Duration) -> io::Result<()> {
     let screen = Screen::take()?;
-    let (mut client, mut first) = (Some(client), 0);
+    let (mut answers, mut first) = (true, 0);
     loop {
         let (width, height) = size()?;
         let last = seen.jobs.len().saturating_sub(1);
         first = first.min(last);
         let lines = frame(&seen, width.into(), height.saturating_sub(1).into(), first);
-        let words = match client {
-            Some(_) => KEYS,
-            None => "the server does not answer; this is what it said last",
+        let words = match answers {
+            true => KEYS,
+            false => "the server does not answer; this is what it said last",
         };
         screen.draw(&lines, words)?;
         if poll(every)? {
@@ -85,13 +78,9 @@ pub(super) fn run(
                 Pressed::Nothing => first,
             };
         }
-        // A server that was started again is another one behind the same socket.
-        let mut now = client.take().or_else(|| server.connect().ok());
-        if let Some(asked) = &mut now
-            && let Ok(found) = Seen::ask(asked)
-        {
-            seen = found;
-            client = now;
+        match source.ask() {
+            Ok(found) => (seen, answers) = (found, true),
+            Err(_) => answers = false,
         }
     }
 }

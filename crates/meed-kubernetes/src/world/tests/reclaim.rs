@@ -13,7 +13,8 @@ fn test(policy: &str) -> Test {
         queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
         ..listed()
     };
-    let world = World::begin(kinds, policy.parse().unwrap(), clock, listed).unwrap().unwrap();
+    let world =
+        World::begin(kinds, policy.parse::<PolicySpec>().unwrap(), clock, listed).unwrap().unwrap();
     let now = world.now();
     Test { world, now }
 }
@@ -106,7 +107,7 @@ fn a_new_leader_stops_again_who_runs_still() {
         pods: [pods.to_vec(), vec![other("c")]].concat(),
         ..listed()
     };
-    let root = POLICY.parse().unwrap();
+    let root: PolicySpec = POLICY.parse().unwrap();
     let checkpoint = Checkpoint { about, state };
     let mut world = World::restore(&checkpoint, root, clock, there).unwrap();
     let now = world.turn();

@@ -77,7 +77,10 @@ impl Cluster {
             _ => {
                 let name = ["n1", "n2"][self.dice.roll(2) as usize];
                 let mut one = node(name, 4 + self.dice.roll(5) as u32);
-                one.metadata.labels = Some([("host".to_owned(), name.to_owned())].into());
+                let class = ["a", "b", "c"][self.dice.roll(3) as usize];
+                let labels = [("host", name), ("class", class)];
+                let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                one.metadata.labels = Some(labels.into());
                 world.node_seen(&one, now).unwrap();
             }
         }
@@ -138,7 +141,7 @@ fn is_as_recorded(path: &Path, run: &str) {
 
 #[test]
 fn every_term_replays_from_its_own_beginning() {
-    let (mut starts, mut undone, mut together) = (0, 0, 0);
+    let (mut starts, mut undone, mut together, mut priced) = (0, 0, 0, 0);
     for seed in 0..25 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
@@ -176,6 +179,7 @@ fn every_term_replays_from_its_own_beginning() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         undone += text.matches("\"undone\":").count();
+        priced += text.matches("\"weight\":0.5").count();
         together += text.matches("\"gang\":3").count();
         // A log whose decisions were changed is found out.
         let (one, other) = ("\"node\":\"n1\",\"reason\"", "\"node\":\"n2\",\"reason\"");
@@ -189,6 +193,7 @@ fn every_term_replays_from_its_own_beginning() {
         }
     }
     assert!(starts > 500 && undone > 50, "{starts} starts, {undone} undone");
+    assert!(priced > 30, "{priced} nodes that count a half");
     assert!(together > 30, "{together} starts of gangs");
 }
 

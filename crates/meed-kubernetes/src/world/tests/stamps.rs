@@ -116,5 +116,41 @@ fn what_was_charged_before_a_resize_is_not_charged_again_at_a_takeover() {
     test.restart(Listed { pods: vec![larger], ..listed() });
     let charged = test.books("binds").2;
     let small = seconds(resized - started);
-    assert_eq!(charged, ((small + 2.0 * seconds(test.unix() - resized)) * 1000.0).round() / 1000.0);
+    let expected = small + 2.0 * seconds(test.unix() - resized);
+    assert!((charged - expected).abs() < 0.002, "{charged}, not {expected}");
+}
+
+/// A list does not show a pod that runs: it is looked what became of it, and until then its room is
+/// held.
+#[test]
+fn what_a_list_does_not_show_is_looked_for() {
+    for (found, expected) in [("ended", 3), ("gone", 43), ("there", 43)] {
+        let mut test = Test::new();
+        test.seen(&pod("u", "binds", json!({})));
+        let started = test.start_of();
+        test.seen(&pod("u", "binds", runs(started)));
+        let at = test.world.clock.time(started + 40_000_000);
+        test.now = at;
+        test.world.pod_not_listed("u", at).unwrap();
+        let orders = test.world.decide(at).unwrap();
+        let [Order::Look(name)] = orders.as_slice() else { panic!("{orders:?}") };
+        assert_eq!((name.uid.as_str(), test.books("binds").1), ("u", 1));
+        let stamp = (started + 2_000_000) / 1_000_000 * 1_000_000;
+        let there = match found {
+            "ended" => Some(pod("u", "binds", ended(started, stamp))),
+            "there" => Some(pod("u", "binds", runs(started))),
+            _ => None,
+        };
+        let now = test.later();
+        test.world.looked(name, there.as_ref(), now).unwrap();
+        let (_, running, charged) = test.books("binds");
+        assert_eq!(running, u64::from(found == "there"), "{found}");
+        assert!((charged - f64::from(expected)).abs() < 1.1, "{found}: {charged}");
+        // An answer about one that is not known is old news.
+        test.world.looked(&PodName { uid: "other".into(), ..name.clone() }, None, now).unwrap();
+        if found != "there" {
+            test.world.looked(name, there.as_ref(), now).unwrap();
+            assert_eq!(test.books("binds"), (0, 0, charged), "{found}");
+        }
+    }
 }

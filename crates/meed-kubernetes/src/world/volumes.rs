@@ -1,0 +1,278 @@
+//! Persistent volumes of pods that Meed places by itself: bound ones say where a pod may be, all
+//! others keep it waiting or are refused.
+//!
+//! | a claim of the pod | then |
+//! |---|---|
+//! | is bound to a volume that is known | the pod's rule has the volume's place |
+//! | is not there | it waits: `ClaimNotFound` |
+//! | is not bound, and its class binds at once | it waits: `ClaimNotBound` |
+//! | is not bound, and its class waits for the first pod, or is not known | refused aloud: `NotSupported`; to bind it, somebody must choose a node for it |
+//! | is for one pod alone (ReadWriteOncePod) | refused aloud: who uses it is not counted |
+//! | is being deleted, or has lost its volume | it waits: `ClaimLost` |
+//!
+//! A pod that waits so is looked at again when one of its claims, its volume or its class changes.
+//! Limits of how many volumes a node can attach are not counted.
+//!
+//! Invariant: a pod is in the engine with the places of all its volumes, or not at all. Cost: a map
+//! for each kind; O(pods that use it) for a claim that changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
+use k8s_openapi::api::storage::v1::StorageClass;
+use meed::Time;
+
+use super::pods::Refusal;
+use super::{Stand, World};
+use crate::error::KubernetesError;
+use crate::pod::PodSeen;
+use crate::pod::volumes::Place;
+
+/// Set by whoever binds claims, when it is done.
+const BOUND: &str = "pv.kubernetes.io/bind-completed";
+/// The access mode of a claim that one pod alone may use.
+const ONE_POD: &str = "ReadWriteOncePod";
+/// The mode of a class whose claims are bound when a pod has a node.
+const FIRST_POD: &str = "WaitForFirstConsumer";
+
+/// A claim, by its namespace and name.
+pub(crate) type ClaimKey = (String, String);
+
+/// What is kept of a claim.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Claim {
+    /// The volume that it is bound to.
+    volume: Option<String>,
+    class: Option<String>,
+    is_going: bool,
+    is_for_one: bool,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Volumes {
+    claims: BTreeMap<ClaimKey, Claim>,
+    /// Where each volume is; `None`: everywhere.
+    places: BTreeMap<String, Option<Place>>,
+    /// Whether each class waits for the first pod.
+    classes: BTreeMap<String, bool>,
+    /// Pods that are to be placed by the claims that they use.
+    users: BTreeMap<ClaimKey, BTreeSet<String>>,
+    /// Claims that have changed since their pods were looked at.
+    changed: BTreeSet<ClaimKey>,
+}
+
+impl Volumes {
+    fn of(&self, key: &ClaimKey) -> Result<Option<Place>, Refusal> {
+        let name = &key.1;
+        let wait = |reason, what: String| Err((reason, what));
+        let refuse = |what: &str| {
+            let note = format!(
+                "its claim `{name}` {what}, which Meed does not place by itself; use a Queue with \
+                 mode Gates, where kube-scheduler places the pods that Meed lets go"
+            );
+            Err(("NotSupported", note))
+        };
+        let Some(claim) = self.claims.get(key) else {
+            return wait("ClaimNotFound", format!("there is no claim `{name}` in its namespace"));
+        };
+        if claim.is_going {
+            return wait(
+                "ClaimLost",
+                format!("its claim `{name}` is going, or has no volume left"),
+            );
+        }
+        if claim.is_for_one {
+            return refuse("is for one pod alone (ReadWriteOncePod)");
+        }
+        if let Some(volume) = &claim.volume {
+            return match self.places.get(volume) {
+                Some(place) => Ok(place.clone()),
+                None => {
+                    let what = format!("its claim `{name}` is bound to `{volume}`, which is gone");
+                    wait("ClaimLost", what)
+                }
+            };
+        }
+        let class = claim.class.as_deref().unwrap_or_default();
+        match self.classes.get(class) {
+            Some(true) => refuse("is bound when its pod has a node (WaitForFirstConsumer)"),
+            None if !class.is_empty() => {
+                wait("ClaimNotBound", format!("its claim `{name}` is of class `{class}`, unknown"))
+            }
+            _ => wait("ClaimNotBound", format!("its claim `{name}` is not bound yet")),
+        }
+    }
+
+    /// The claims that a pod uses, from now on.
+    fn uses(&mut self, uid: &str, namespace: &str, claims: &[String]) {
+        for claim in claims {
+            let key = (namespace.to_owned(), claim.clone());
+            self.users.entry(key).or_default().insert(uid.to_owned());
+        }
+    }
+
+    /// A pod uses no claim any more, as far as that matters here.
+    pub(super) fn drop_user(&mut self, uid: &str, namespace: &str, claims: &[String]) {
+        for claim in claims {
+            let key = (namespace.to_owned(), claim.clone());
+            if let Some(users) = self.users.get_mut(&key) {
+                users.remove(uid);
+                if users.is_empty() {
+                    self.users.remove(&key);
+                }
+            }
+        }
+    }
+
+    /// Claims of which somebody waits, and for which this holds, are looked at again.
+    fn look_at(&mut self, is_meant: impl Fn(&Claim) -> bool) {
+        let meant = |key: &&ClaimKey| self.claims.get(*key).is_some_and(&is_meant);
+        let meant: Vec<ClaimKey> = self.users.keys().filter(meant).cloned().collect();
+        self.changed.extend(meant);
+    }
+}
+
+impl World {
+    /// A claim is there, in this form.
+    pub(crate) fn claim_seen(&mut self, claim: &PersistentVolumeClaim) {
+        let (metadata, spec) = (&claim.metadata, claim.spec.as_ref());
+        let is_bound = metadata.annotations.as_ref().is_some_and(|all| all.contains_key(BOUND));
+        let volume = spec.and_then(|spec| spec.volume_name.clone());
+        let modes = spec.and_then(|spec| spec.access_modes.as_ref());
+        let phase = claim.status.as_ref().and_then(|status| status.phase.as_deref());
+        let kept = Claim {
+            volume: volume.filter(|name| is_bound && !name.is_empty()),
+            class: spec.and_then(|spec| spec.storage_class_name.clone()),
+            is_going: metadata.deletion_timestamp.is_some() || phase == Some("Lost"),
+            is_for_one: modes.is_some_and(|modes| modes.iter().any(|mode| mode == ONE_POD)),
+        };
+        let key = claim_key(claim);
+        if self.volumes.claims.get(&key) != Some(&kept) {
+            self.volumes.claims.insert(key.clone(), kept);
+            self.volumes.changed.insert(key);
+        }
+    }
+
+    /// A claim is gone.
+    pub(crate) fn claim_gone(&mut self, key: &ClaimKey) {
+        if self.volumes.claims.remove(key).is_some() {
+            self.volumes.changed.insert(key.clone());
+        }
+    }
+
+    /// A volume is there, in this form.
+    pub(crate) fn volume_seen(&mut self, volume: &PersistentVolume) {
+        let name = volume.metadata.name.clone().unwrap_or_default();
+        let place = Place::of(volume);
+        if self.volumes.places.get(&name) != Some(&place) {
+            self.volumes.places.insert(name.clone(), place);
+            self.volumes.look_at(|claim| claim.volume.as_ref() == Some(&name));
+        }
+    }
+
+    /// A volume is gone.
+    pub(crate) fn volume_gone(&mut self, name: &str) {
+        if self.volumes.places.remove(name).is_some() {
+            self.volumes.look_at(|claim| claim.volume.as_deref() == Some(name));
+        }
+    }
+
+    /// A class of claims is there, in this form.
+    pub(crate) fn class_seen(&mut self, class: &StorageClass) {
+        let name = class.metadata.name.clone().unwrap_or_default();
+        let waits = class.volume_binding_mode.as_deref() == Some(FIRST_POD);
+        if self.volumes.classes.insert(name.clone(), waits) != Some(waits) {
+            self.volumes.look_at(|claim| claim.class.as_ref() == Some(&name));
+        }
+    }
+
+    /// A class of claims is gone.
+    pub(crate) fn class_gone(&mut self, name: &str) {
+        if self.volumes.classes.remove(name).is_some() {
+            self.volumes.look_at(|claim| claim.class.as_deref() == Some(name));
+        }
+    }
+
+    /// Claims, volumes and classes that are known.
+    pub(crate) fn claim_keys(&self) -> impl Iterator<Item = &ClaimKey> {
+        self.volumes.claims.keys()
+    }
+
+    pub(crate) fn volume_names(&self) -> impl Iterator<Item = &String> {
+        self.volumes.places.keys()
+    }
+
+    pub(crate) fn class_names(&self) -> impl Iterator<Item = &String> {
+        self.volumes.classes.keys()
+    }
+
+    /// A pod with the places of its volumes in its rule, or with why that cannot be.
+    pub(super) fn with_volumes(&self, seen: PodSeen) -> PodSeen {
+        if seen.claims.is_empty() || seen.node.is_some() {
+            return seen;
+        }
+        let (mut places, mut unbound) = (Vec::new(), None);
+        for claim in &seen.claims {
+            let key = (seen.name.namespace.clone(), claim.clone());
+            match self.volumes.of(&key) {
+                Ok(place) => places.extend(place),
+                Err(why) => unbound = unbound.or(Some(why)),
+            }
+        }
+        let rule = seen.rule.clone().at(places);
+        PodSeen { rule, unbound, ..seen }
+    }
+
+    /// It is kept which claims a pod uses that is to be placed.
+    pub(super) fn keep_claims(&mut self, seen: &PodSeen) {
+        let uid = &seen.name.uid;
+        let namespace = &seen.name.namespace;
+        let Some(row) = self.pods.get_mut(uid) else { return };
+        let wanted: &[String] = if seen.node.is_none() { &seen.claims } else { &[] };
+        if row.claims != wanted {
+            let before = std::mem::replace(&mut row.claims, wanted.to_vec());
+            self.volumes.drop_user(uid, namespace, &before);
+            self.volumes.uses(uid, namespace, wanted);
+        }
+    }
+
+    /// A pod is known no more.
+    pub(super) fn drop_claims(&mut self, uid: &str) {
+        if let Some(row) = self.pods.get_mut(uid) {
+            let claims = std::mem::take(&mut row.claims);
+            let namespace = row.name.namespace.clone();
+            self.volumes.drop_user(uid, &namespace, &claims);
+        }
+    }
+
+    /// Pods whose claims have changed are looked at again.
+    pub(super) fn settle_volumes(&mut self, now: Time) -> Result<(), KubernetesError> {
+        let changed = std::mem::take(&mut self.volumes.changed);
+        let users = changed.iter().filter_map(|key| self.volumes.users.get(key)).flatten();
+        let users: BTreeSet<String> = users.cloned().collect();
+        for uid in users {
+            match self.pods.get(&uid).map(|row| &row.stand) {
+                Some(Stand::Refused(seen)) => {
+                    let seen = self.with_volumes((**seen).clone());
+                    self.admit(seen, now)?;
+                }
+                Some(Stand::Waits(_)) => {
+                    if let Some((job, seen)) = self.as_it_waits(&uid) {
+                        let (near, seen) = (Arc::clone(&seen.near), self.with_volumes(seen));
+                        self.still_waits(job, seen, &near, now)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a claim is named.
+pub(crate) fn claim_key(claim: &PersistentVolumeClaim) -> ClaimKey {
+    let metadata = &claim.metadata;
+    (metadata.namespace.clone().unwrap_or_default(), metadata.name.clone().unwrap_or_default())
+}
