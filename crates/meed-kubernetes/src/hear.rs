@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
-use crate::watch::{Change, Heard, Relist, least_of, name_of, uid_of};
+use crate::watch::{Change, Heard, Relist, least_of, name_of};
 use crate::world::World;
 
 /// Where each watch is.
@@ -33,14 +33,8 @@ impl Ears {
             },
             Heard::Pod(event) => match self.pods.step(*event, uid_of) {
                 Change::Nothing => {}
-                Change::Seen(pod) => {
-                    let seen = PodSeen::of(&pod, world.kinds());
-                    world.pod_seen(seen, now)?;
-                }
-                Change::Gone(pod) => {
-                    let seen = PodSeen::of(&pod, world.kinds());
-                    world.pod_gone(seen, now)?;
-                }
+                Change::Seen(seen) => world.pod_seen(seen, now)?,
+                Change::Gone(seen) => world.pod_gone(seen, now)?,
                 Change::Listed(all) => {
                     let gone = missing(world.pod_uids(), &all);
                     gone.iter().try_for_each(|uid| world.pod_vanished(uid, now))?;
@@ -85,10 +79,16 @@ impl Ears {
             }
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
+            // For who does not lead yet.
+            Heard::UpTo(_) | Heard::Finished(_) | Heard::Checkpoint => {}
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
         }
         Ok(())
     }
+}
+
+fn uid_of(pod: &PodSeen) -> String {
+    pod.name.uid.clone()
 }
 
 /// A namespace and a name in one.

@@ -5,7 +5,8 @@
 //! | [`crd`] | the kind `Queue`: what people write, and what they read |
 //! | `pod` | what a pod asks for, where it may run, and what of it is not known |
 //! | `world` | the API's words to the engine's and back; pure: no clock, no network |
-//! | `watch`, `hear` | what is heard, in one stream |
+//! | `watch`, `follow`, `hear` | what is heard, in one stream |
+//! | `standby` | the picture of who does not lead yet |
 //! | `writer` | what is written, a bounded number at a time |
 //! | `lease` | who leads, and in which term |
 //! | `ledger`, `shards` | what outlives the process: checkpoints in ConfigMaps |
@@ -25,9 +26,10 @@ mod board;
 mod clock;
 pub mod crd;
 mod error;
-mod first;
+mod follow;
 mod hear;
 mod keys;
+mod lean;
 mod lease;
 mod ledger;
 mod listen;
@@ -39,6 +41,7 @@ mod record;
 mod run;
 mod settings;
 mod shards;
+mod standby;
 mod statuses;
 mod watch;
 mod world;

@@ -18,7 +18,9 @@
 //! A pod that is to be marked is read before: a mark must not come after a binding. What is read is
 //! what is patched, or nothing is.
 //!
-//! Cost: a task for each order that waits, one request for each that succeeds, two for a mark.
+//! Cost: a task for each order that waits, one request for each that succeeds, two for a mark; with
+//! an event for each pod that is bound (`--bound-events`) one more, which costs the API server as
+//! much as the binding.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +54,9 @@ const LONG_PAUSE: Duration = Duration::from_secs(10);
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// Between two events: 20 a second.
 const EVENT_PAUSE: Duration = Duration::from_millis(50);
+/// What is accepted as the answer to a write: not the whole pod.
+const METADATA_ONLY: &str =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /// Events that wait at most; more are dropped.
 const EVENTS_AHEAD: usize = 1000;
 
@@ -68,6 +73,8 @@ pub(crate) struct Writer {
     leads: Arc<AtomicBool>,
     events: mpsc::Sender<Order>,
     board: Arc<Board>,
+    /// An event is written on every pod that is bound.
+    tells_bound: bool,
 }
 
 impl Writer {
@@ -82,7 +89,13 @@ impl Writer {
         let (events, waiting) = mpsc::channel(EVENTS_AHEAD);
         tokio::spawn(say_all(client.clone(), Arc::clone(&leads), waiting));
         let slots = Arc::new(Semaphore::new(in_flight));
-        Writer { client, evictor, epoch, slots, heard, leads, events, board }
+        let tells_bound = false;
+        Writer { client, evictor, epoch, slots, heard, leads, events, board, tells_bound }
+    }
+
+    /// Whether an event is written on every pod that is bound.
+    pub(crate) fn tells_bound(self, tells_bound: bool) -> Writer {
+        Writer { tells_bound, ..self }
     }
 
     /// Lets a pod start; the answer is heard.
@@ -90,9 +103,28 @@ impl Writer {
         let writer = self.clone();
         tokio::spawn(async move {
             let heard = writer.carry_out(&order).await;
+            let is_done = matches!(&heard, Heard::Answer(Answer { found: Found::Done, .. }));
+            let is_bound = order.binds && is_done;
             // Nobody listens once the process ends.
             drop(writer.heard.send(heard).await);
+            if is_bound && writer.tells_bound {
+                writer.tell_bound(order).await;
+            }
         });
+    }
+
+    /// The event that kube-scheduler writes on a pod that it has bound. It waits for a slot again:
+    /// bindings that are ordered come first.
+    async fn tell_bound(&self, order: StartOrder) {
+        let StartOrder { pod, queue, node, .. } = order;
+        let note = format!(
+            "Successfully assigned {}/{} to {node} for Queue {queue}",
+            pod.namespace, pod.name
+        );
+        let Ok(_slot) = self.slots.acquire().await else { return };
+        if self.leads.load(Ordering::Relaxed) {
+            say(&self.client, Saying { pod, reason: "Scheduled", note }, "Normal").await;
+        }
     }
 
     /// Evicts a pod, sooner or later.
@@ -247,6 +279,8 @@ impl Writer {
             }
         };
         let bytes = serde_json::to_vec(&body).map_err(kube::Error::SerdeError)?;
+        // The answer is not read: of a pod the server writes as little as it can.
+        let request = request.header(http::header::ACCEPT, METADATA_ONLY);
         let request = request.header(http::header::CONTENT_TYPE, kind).body(bytes);
         self.client.request_text(request.map_err(kube::Error::HttpError)?).await.map(|_| ())
     }
@@ -256,7 +290,7 @@ impl Writer {
 async fn say_all(client: Client, leads: Arc<AtomicBool>, mut waiting: mpsc::Receiver<Order>) {
     while let Some(order) = waiting.recv().await {
         match order {
-            Order::Say(saying) => say(&client, saying).await,
+            Order::Say(saying) => say(&client, saying, "Warning").await,
             // What was not written is seen not to be, and asked for again.
             Order::Mark(mark) => drop(timeout(PATIENCE, write_mark(&client, &leads, mark)).await),
             Order::Start(_) | Order::Evict(_) => continue,
@@ -298,7 +332,7 @@ fn patch_of(mark: &Mark, there: &Pod) -> Option<serde_json::Value> {
     }))
 }
 
-async fn say(client: &Client, saying: Saying) {
+async fn say(client: &Client, saying: Saying, kind: &str) {
     let Saying { pod, reason, note } = saying;
     let now = Timestamp::from_microsecond(unix_micros()).map(ApiTime).ok();
     let event = Event {
@@ -317,7 +351,7 @@ async fn say(client: &Client, saying: Saying) {
         },
         reason: Some(reason.to_owned()),
         message: Some(note),
-        type_: Some("Warning".to_owned()),
+        type_: Some(kind.to_owned()),
         source: Some(EventSource {
             component: Some(keys::COMPONENT.to_owned()),
             ..EventSource::default()

@@ -18,4 +18,7 @@ mod plane;
 mod probes;
 mod reclaim;
 mod rules;
+mod speed;
 mod story;
+mod takeover;
+mod weigh;
