@@ -22,7 +22,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use futures::{StreamExt as _, TryStreamExt as _};
+use futures::StreamExt as _;
 use kube::Client;
 use kube::api::{ListParams, WatchEvent, WatchParams};
 use kube::core::{ObjectMeta, Request};
@@ -231,7 +231,7 @@ impl<K: DeserializeOwned + Clone + Debug + Send + 'static> Follow<K> {
         let request = Request::new(self.url.clone()).watch(&params, version);
         let request = request.map_err(kube::Error::BuildRequest)?;
         let events = self.client.request_events::<K>(request).await?;
-        let mut events = std::pin::pin!(events.into_stream());
+        let mut events = std::pin::pin!(events);
         let patience = Duration::from_secs(u64::from(lasts)) + LATE;
         loop {
             let next = tokio::select! {

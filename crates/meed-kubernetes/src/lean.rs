@@ -13,6 +13,13 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Debug)]
 pub(crate) struct LeanPod(pub(crate) Pod);
 
+impl LeanPod {
+    /// Its metadata.
+    pub(crate) fn meta(&self) -> &ObjectMeta {
+        &self.0.metadata
+    }
+}
+
 #[derive(Deserialize)]
 struct Whole {
     metadata: Meta,

@@ -2,8 +2,8 @@
 //!
 //! A process stands by with its watches open ([`crate::standby`]) until it has the lease. Then it
 //! claims the ledger (from then on the leader before can write neither), hears what that one wrote
-//! last, recovers; then it hears, decides, writes. It ends with a signal (checkpoint, then the lease
-//! is let go), or with an error, and then the process ends: what is not written is not known.
+//! last, recovers; then it hears, decides, writes. It ends with a signal (checkpoint, then the
+//! lease is let go), or with an error, and then the process ends: what is not written is not known.
 //!
 //! A checkpoint is written beside the loop, one at a time: what is decided does not wait for it.
 

@@ -79,8 +79,7 @@ pub(crate) fn all(client: &Client, heard: &mpsc::Sender<Heard>, kinds: &Resource
     set.spawn(queues.run(|event| Heard::Queue(Box::new(map(event, without_managers)))));
     let namespaces = Follow::new(client, Namespace::url_path(&(), None), Namespace::meta, heard);
     set.spawn(namespaces.run(|event| Heard::Namespace(Box::new(map(event, without_managers)))));
-    let meta = |pod: &LeanPod| &pod.0.metadata;
-    let pods = Follow::new(client, Pod::url_path(&(), None), meta, heard);
+    let pods = Follow::new(client, Pod::url_path(&(), None), LeanPod::meta, heard);
     let (pods, kinds) = (pods.fields(NOT_ENDED).wanted(asked), kinds.clone());
     set.spawn(pods.run(move |event| {
         Heard::Pod(Box::new(map(event, |LeanPod(pod)| PodSeen::of(&pod, &kinds))))

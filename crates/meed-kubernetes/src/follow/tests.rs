@@ -1,12 +1,11 @@
 //! Against a server that says what it is told to.
 
-use std::collections::VecDeque;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Resource as _;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
 
 use super::*;
 
@@ -49,29 +48,28 @@ fn gone() -> Value {
 }
 
 /// Serves the answers in order; a request that is not expected is a failure.
-async fn serve(answers: Vec<Answer>) -> Client {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+fn serve(answers: Vec<Answer>) -> Client {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let mut answers = VecDeque::from(answers);
+    std::thread::spawn(move || {
         let mut open = Vec::new();
-        while let Some(Answer { path, status, lines, stays }) = answers.pop_front() {
-            let (mut stream, _) = listener.accept().await.unwrap();
+        for Answer { path, status, lines, stays } in answers {
+            let (mut stream, _) = listener.accept().unwrap();
             let mut asked = vec![0; 8192];
-            let count = stream.read(&mut asked).await.unwrap();
+            let count = stream.read(&mut asked).unwrap();
             let asked = String::from_utf8_lossy(&asked[..count]).into_owned();
             let line = asked.lines().next().unwrap().to_owned();
             assert!(line.contains(path), "{line} has no {path}");
             let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
             let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n\r\n{body}");
-            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
             match stays {
                 true => open.push(stream),
-                false => stream.shutdown().await.unwrap(),
+                false => drop(stream),
             }
         }
         // Open watches stay.
-        std::future::pending::<()>().await;
+        std::thread::sleep(Duration::from_secs(60));
     });
     let url = format!("http://{address}").parse().unwrap();
     Client::try_from(kube::Config::new(url)).unwrap()
@@ -111,8 +109,7 @@ async fn it_goes_on_from_the_last_version_that_a_bookmark_told() {
         page("continue=more", &["b"], 5, ""),
         watch_of("resourceVersion=5", vec![event("ADDED", object("c", 6)), bookmark(9)], false),
         watch_of("resourceVersion=9", vec![event("DELETED", object("a", 11))], true),
-    ])
-    .await;
+    ]);
     let (_ask, wanted) = watch::channel(0);
     let all = heard(&client, wanted, 6).await;
     assert_eq!(all, ["init", "there a", "there b", "whole", "now c", "gone a"]);
@@ -128,8 +125,7 @@ async fn what_is_too_old_is_listed_anew() {
         Answer { path: "resourceVersion=20", status: 410, lines: vec![gone()], stays: false },
         page("limit=500", &["c"], 30, ""),
         watch_of("resourceVersion=30", Vec::new(), true),
-    ])
-    .await;
+    ]);
     let (_ask, wanted) = watch::channel(0);
     let all = heard(&client, wanted, 9).await;
     let list = |name| ["init".to_owned(), format!("there {name}"), "whole".to_owned()];
@@ -144,8 +140,7 @@ async fn who_asks_up_to_where_it_is_heard_is_told() {
         watch_of("timeoutSeconds=290", Vec::new(), true),
         watch_of("timeoutSeconds=3", vec![event("ADDED", object("a", 8)), bookmark(12)], false),
         watch_of("resourceVersion=12", Vec::new(), true),
-    ])
-    .await;
+    ]);
     let (ask, wanted) = watch::channel(0);
     let asks = tokio::spawn(async move {
         sleep(Duration::from_millis(300)).await;
@@ -169,8 +164,7 @@ async fn where_it_cannot_be_told_all_is_listed_anew() {
         short(),
         page("limit=500", &["a", "b"], 7, ""),
         watch_of("resourceVersion=7", Vec::new(), true),
-    ])
-    .await;
+    ]);
     let (ask, wanted) = watch::channel(0);
     let asks = tokio::spawn(async move {
         sleep(Duration::from_millis(300)).await;

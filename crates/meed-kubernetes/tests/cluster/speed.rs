@@ -4,7 +4,7 @@
 //!
 //! | way | what runs |
 //! |---|---|
-//! | kube-scheduler | it alone, in a cluster without Meed's policies; it writes an event for each pod |
+//! | kube-scheduler | it alone, without Meed's policies; it writes an event for each pod |
 //! | Binds | Meed places and binds |
 //! | Binds, with events | the same with `--bound-events`: an event for each pod |
 //! | Gates | Meed takes gates away, kube-scheduler places |
@@ -133,12 +133,15 @@ fn namespaces() -> Vec<String> {
     (0..QUEUES).map(queue).collect()
 }
 
+/// How many pods were bound, when the first, and when the last.
+type Seen = (usize, Option<Instant>, Option<Instant>);
+
 /// When pods were bound, as a watch tells.
 #[derive(Clone, Default)]
-struct Bound(Arc<Mutex<(usize, Option<Instant>, Option<Instant>)>>);
+struct Bound(Arc<Mutex<Seen>>);
 
 impl Bound {
-    fn get(&self) -> (usize, Option<Instant>, Option<Instant>) {
+    fn get(&self) -> Seen {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -290,7 +293,8 @@ fn table(rows: &[(Way, Figures)]) -> String {
             used.map_or_else(|| "-".to_owned(), |used| format!("{:.2}", one.each(used)))
         };
         text += &format!(
-            "| {} | {:.0} | {ratio:.2} | {:.0} | {:.1} s | {} | {} | {:.2} | {:.2} | {:.0} | {} |\n",
+            "| {} | {:.0} | {ratio:.2} | {:.0} | {:.1} s | {} | {} | {:.2} | {:.2} | {:.0} | {} \
+             |\n",
             way.name(),
             one.rate(),
             one.rate_from_start(),

@@ -120,11 +120,11 @@ impl Plane {
         stream::iter(0..count).map(make).buffer_unordered(AT_ONCE).for_each(|()| async {}).await;
     }
 
-    /// A pod of this namespace that is bound.
-    pub(crate) async fn first_bound(&self, namespace: &str) -> String {
-        let one = ListParams::default().fields("spec.nodeName!=").limit(1);
-        let list = self.pods(namespace).list_metadata(&one).await.expect("a list");
-        list.items.first().expect("one is bound").name_any()
+    /// The first pods of this namespace that are bound.
+    pub(crate) async fn some_bound(&self, namespace: &str, count: u32) -> Vec<String> {
+        let some = ListParams::default().fields("spec.nodeName!=").limit(count);
+        let list = self.pods(namespace).list_metadata(&some).await.expect("a list");
+        list.items.iter().map(|pod| pod.name_any()).collect()
     }
 
     /// All pods and events of these namespaces go.
