@@ -236,7 +236,7 @@ impl<'s> Begin<'s> {
             about,
             ledger: Some(ledger),
             saving: None,
-            writer: writer.tells_bound(settings.bound_events),
+            writer: writer.tells_bound(settings.bound_events, in_flight),
             ears: Ears::default(),
             statuses: StatusBook::default(),
             board,

@@ -14,6 +14,7 @@
 //! before the scheduler starts until it has nothing more to do: events are written behind. The
 //! limit of kube-scheduler's client is 5,000 requests a second (`scheduler.yaml`).
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -155,15 +156,30 @@ impl Bound {
         let pods: Api<Pod> = Api::all(plane.admin.clone());
         let list = pods.list_metadata(&ListParams::default().limit(1)).await.expect("a list");
         let version = list.metadata.resource_version.expect("a list has a version");
-        let params = WatchParams::default().fields("spec.nodeName!=").timeout(7200);
-        let events = pods.watch_metadata(&params, &version).await.expect("a watch begins");
         let bound = Bound::default();
         let counts = bound.clone();
         let task = tokio::spawn(async move {
-            pin_mut!(events);
-            while let Some(event) = events.next().await {
-                if let WatchEvent::Added(_) = event.expect("the watch goes on") {
-                    counts.one();
+            let mut at = version;
+            let mut known = BTreeSet::new();
+            loop {
+                let params = WatchParams::default().fields("spec.nodeName!=");
+                let events = pods.watch_metadata(&params, &at).await.expect("a watch begins");
+                pin_mut!(events);
+                // A server that is busy cuts watches: it goes on from where it was.
+                while let Some(Ok(event)) = events.next().await {
+                    match event {
+                        WatchEvent::Added(pod) => {
+                            if known.insert(pod.uid()) {
+                                counts.one();
+                            }
+                            at = pod.resource_version().unwrap_or(at);
+                        }
+                        WatchEvent::Modified(pod) | WatchEvent::Deleted(pod) => {
+                            at = pod.resource_version().unwrap_or(at);
+                        }
+                        WatchEvent::Bookmark(mark) => at = mark.metadata.resource_version,
+                        WatchEvent::Error(why) => panic!("the watch that counts: {why:?}"),
+                    }
                 }
             }
         });
@@ -185,14 +201,15 @@ impl Processes<'_> {
         (self.meed.as_ref().map(|meed| cpu(meed.id())), scheduler)
     }
 
-    /// Nothing more is to be written: neither used anything for half a second.
+    /// Nothing more is to be written: for a second neither used anything, and no event came.
     async fn are_done(&self) {
         let sum = || self.cpu().0.unwrap_or(0.0) + self.cpu().1.unwrap_or(0.0);
-        let (begin, mut before) = (instant(), sum());
+        let (begin, mut before) = (instant(), (sum(), self.plane.events().await));
         loop {
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            let now = sum();
-            if now - before < 0.03 || begin.elapsed() > Duration::from_secs(60) {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let now = (sum(), self.plane.events().await);
+            let is_quiet = now.0 - before.0 < 0.03 && now.1 == before.1;
+            if is_quiet || begin.elapsed() > Duration::from_secs(120) {
                 return;
             }
             before = now;
@@ -230,8 +247,13 @@ async fn measure(plane: &Plane, way: Way, count: usize) -> Figures {
         if now > known {
             (known, since) = (now, instant());
         }
-        let log = || runs.meed.as_ref().map(Meed::log).unwrap_or_default();
-        assert!(since.elapsed() < STUCK, "{way:?} stands still at {known} of {count}: {}", log());
+        if since.elapsed() > STUCK {
+            let (bound, over) = (plane.none_is_overfull().await, watch.is_finished());
+            let log = runs.meed.as_ref().map(Meed::log).unwrap_or_default();
+            panic!(
+                "{way:?} stands still at {known} of {count} ({bound} bound, the count has ended: {over}): {log}"
+            );
+        }
     }
     runs.are_done().await;
     let (parts, own) = (parts(), runs.cpu());
