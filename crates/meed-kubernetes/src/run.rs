@@ -43,6 +43,9 @@ const STATUS_LOOK: Duration = Duration::from_secs(1);
 const MARK_LOOK: Duration = Duration::from_secs(2);
 /// How often it is looked for a first queue.
 const FIRST_QUEUE: Duration = Duration::from_secs(1);
+/// So long the last statuses of queues are waited for: who is ended is killed after 30 s, and lets
+/// the lease go before. What is not written the next leader writes.
+const LAST_STATUSES: Duration = Duration::from_secs(4);
 /// A checkpoint that takes longer has failed.
 const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
 
@@ -274,9 +277,7 @@ impl Term<'_> {
         self.save()?;
         self.settle_saving().await?;
         self.tell_statuses(Duration::ZERO).await?;
-        if let Some(telling) = self.telling.take() {
-            drop(timeout(CHECKPOINT_PATIENCE, telling).await);
-        }
+        self.end_telling().await;
         self.world.end_record()?;
         self.say_remarks();
         Ok(())
@@ -401,14 +402,21 @@ impl Term<'_> {
         Ok(())
     }
 
+    /// Waits a moment for the write of statuses that goes on; then it ends.
+    async fn end_telling(&mut self) {
+        if let Some(mut telling) = self.telling.take()
+            && timeout(LAST_STATUSES, &mut telling).await.is_err()
+        {
+            telling.abort();
+        }
+    }
+
     async fn tell_statuses(&mut self, every: Duration) -> Result<(), KubernetesError> {
         if self.telling.as_ref().is_some_and(|telling| !telling.is_finished()) {
             if !every.is_zero() {
                 return Ok(());
             }
-            if let Some(telling) = self.telling.take() {
-                drop(timeout(CHECKPOINT_PATIENCE, telling).await);
-            }
+            self.end_telling().await;
         }
         let now = self.world.now();
         let due = self.statuses.due(self.world.statuses(now)?, every);
