@@ -19,8 +19,8 @@
 //! what is patched, or nothing is.
 //!
 //! Cost: a task for each order that waits, one request for each that succeeds, two for a mark; with
-//! an event for each pod that is bound (`--bound-events`) one more, which costs the API server as
-//! much as the binding.
+//! an event for each pod that is bound (`--bound-events`) one more, which costs the API server two
+//! thirds of what the binding costs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::check::{note, ran};
 use crate::cluster::{LONG_TERM, Meed};
 use crate::plane::{Plane, instant, say, until, with_plane};
-use crate::weigh::{cpu, held, peak};
+use crate::weigh::{held, peak};
 
 /// How much is measured: `nodes=1000 pods=30000 queues=10000`.
 const SIZES: &str = "MEED_TAKEOVER";
@@ -34,13 +34,12 @@ impl Meed {
 }
 
 impl Plane {
-    /// How often objects of a kind were listed, by whomever.
-    async fn lists(&self, resource: &str) -> f64 {
+    /// Requests with these labels that the server has answered, by whomever.
+    async fn requests(&self, labels: &[&str]) -> f64 {
         let request = http::Request::get("/metrics").body(Vec::new()).expect("a request");
         let text = self.admin.request_text(request).await.expect("the server's metrics");
-        let (kind, verb) = (format!("resource=\"{resource}\""), "verb=\"LIST\"");
         let rows = text.lines().filter(|line| line.starts_with("apiserver_request_total{"));
-        let rows = rows.filter(|line| line.contains(&kind) && line.contains(verb));
+        let rows = rows.filter(|line| labels.iter().all(|label| line.contains(label)));
         rows.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
     }
 
@@ -49,7 +48,8 @@ impl Plane {
         let seen = ["nodes", "queues", "namespaces", "pods"];
         let volumes = ["persistentvolumeclaims", "persistentvolumes", "storageclasses"];
         for resource in seen.into_iter().chain(volumes) {
-            all.push(self.lists(resource).await);
+            let kind = format!("resource=\"{resource}\"");
+            all.push(self.requests(&[&kind, "verb=\"LIST\""]).await);
         }
         all
     }
@@ -123,13 +123,14 @@ fn wall_micros() -> i64 {
     k8s_openapi::jiff::Timestamp::now().as_microsecond()
 }
 
-/// A process has nothing to do: for a second it used nothing that matters.
-async fn is_idle(meed: &Meed) {
-    let (begin, mut before) = (instant(), cpu(meed.id()));
+/// Nothing more is bound: for five seconds no binding was asked for.
+async fn all_is_bound(plane: &Plane) {
+    let asked = async || plane.requests(&["resource=\"pods\"", "subresource=\"binding\""]).await;
+    let (begin, mut before) = (instant(), asked().await);
     loop {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let now = cpu(meed.id());
-        if now - before < 0.1 || begin.elapsed() > Duration::from_secs(300) {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let now = asked().await;
+        if now == before || begin.elapsed() > Duration::from_secs(600) {
             return;
         }
         before = now;
@@ -165,7 +166,7 @@ fn a_replacement_decides_soon() {
         plane.many_pods(pods, place).await;
         let mut first = Meed::run(&plane, &[]);
         first.decides().await;
-        is_idle(&first).await;
+        all_is_bound(&plane).await;
         let bound = plane.none_is_overfull().await;
         assert!(bound > 0 && bound < pods, "{bound} of {pods} are bound");
         let mut rows = vec![("the first of all", first.took(), peak(first.id()))];
