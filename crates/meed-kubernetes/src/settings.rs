@@ -38,7 +38,7 @@ pub struct KubernetesSettings {
     pub price: Vec<String>,
     /// Seconds for which room is kept for a pod that was let go and that kube-scheduler has not
     /// placed: so long it is charged.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u16).range(1..=3600))]
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u16).range(1..=3600))]
     pub place_seconds: u16,
     /// The namespace of the lease and the ledger [default: the pod's own, or `meed-system`].
     #[arg(long)]

@@ -21,7 +21,7 @@ struct Told {
     entitled: Option<String>,
     used: Option<String>,
     balance: Option<String>,
-    /// In seconds of what fairness is measured in, by the prices of nodes.
+    /// In seconds of what the policy counts, by the prices of nodes.
     charged: Option<f64>,
     waiting: Option<u64>,
     running: Option<u64>,
@@ -94,12 +94,10 @@ fn in_order(queues: Vec<QueueObject>) -> Vec<Told> {
     all
 }
 
-/// In hours, as balances are.
+/// In hours of what the policy counts, which is not always what is held.
 fn charged(queue: &Told) -> String {
-    let Some(seconds) = queue.charged else { return "-".to_owned() };
-    let unit = queue.used.as_deref().and_then(|used| used.split_once(' ')).map(|(_, unit)| unit);
-    let hours = (seconds / 36.0).round() / 100.0;
-    format!("{hours} {}-hours", unit.unwrap_or("resource"))
+    let hours = queue.charged.map(|seconds| (seconds / 36.0).round() / 100.0);
+    hours.map_or_else(|| "-".to_owned(), |hours| hours.to_string())
 }
 
 fn text(all: &[Told]) -> String {
@@ -131,8 +129,17 @@ fn text(all: &[Told]) -> String {
         ]
     };
     let heads = [
-        "QUEUE", "WEIGHT", "MODE", "ENTITLED", "USED", "BALANCE", "CHARGED", "WAITING", "RUNNING",
-        "UNPLACED", "ACCEPTED",
+        "QUEUE",
+        "WEIGHT",
+        "MODE",
+        "ENTITLED",
+        "USED",
+        "BALANCE",
+        "CHARGED h",
+        "WAITING",
+        "RUNNING",
+        "UNPLACED",
+        "ACCEPTED",
     ];
     table(&heads, &all.iter().map(row).collect::<Vec<_>>())
 }
@@ -174,7 +181,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("QUEUE") && lines[0].ends_with("ACCEPTED"), "{text}");
         assert!(lines[2].starts_with("  leaf  2") && lines[2].contains("+1 cpu-hours"), "{text}");
-        assert!(lines[2].contains("2.5 cpu-hours  3        1        5         yes"), "{text}");
+        assert!(lines[2].contains("2.5        3        1        5         yes"), "{text}");
         assert!(lines[4].ends_with("no; Invalid: policy: wrong"), "{text}");
         assert!(lines[1].ends_with("not yet"), "{text}");
         let json = serde_json::to_value(&all).unwrap();

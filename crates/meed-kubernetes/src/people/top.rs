@@ -1,5 +1,5 @@
-//! What `meed top --kubernetes` shows at one instant, for programs: in the form of `meed top --json`
-//! of a server, with pods as its jobs.
+//! What `meed top --kubernetes` shows at one instant, for programs: in the form of `meed top
+//! --json` of a server, with pods as its jobs.
 //!
 //! Only what fairness is measured in is told of the nodes, and only as far as who asks may list
 //! them. Pods that have ended are left out; of the others there are at most [`MOST_PODS`].

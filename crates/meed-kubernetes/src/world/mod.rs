@@ -215,6 +215,7 @@ pub(crate) struct Choices {
     pub(crate) patience: Span,
 }
 
+#[cfg(test)]
 impl From<PolicySpec> for Choices {
     fn from(root: PolicySpec) -> Choices {
         let patience = Span::from_secs(60).unwrap_or(Span::MAX);

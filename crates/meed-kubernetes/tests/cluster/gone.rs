@@ -108,7 +108,7 @@ fn what_a_watch_has_missed_for_good_is_charged_as_it_was() {
         let more: (&str, &[&str]) = (LONG_TERM, &["--checkpoint-seconds=1"]);
         let mut meed = Meed::of(&plane, "way", more, &[]);
         meed.decides().await;
-        plane.submit("alpha", "ends", 1, "4", "3s").await;
+        plane.submit("alpha", "ends", 1, "4", "2s").await;
         plane.submit("alpha", "stays", 1, "2", "").await;
         plane.submit("alpha", "goes", 1, "100m", "").await;
         until("they run", 20, async || plane.ran(&["alpha"]).await.len() == 3).await;

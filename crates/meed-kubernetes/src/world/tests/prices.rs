@@ -183,3 +183,61 @@ fn a_gang_goes_on_through_a_change_of_its_nodes_class() {
     assert_eq!(test.books("binds").1, 2);
     assert_eq!(test.starts(), []);
 }
+
+/// Of a pod that was let go the start is known, whether it is bound by then or not.
+#[test]
+fn a_pod_that_was_let_go_is_charged_by_both_prices() {
+    let mut test = Test::with_classes("a", "b");
+    test.seen(&pod("u", "gates", json!({})));
+    let start = test.starts().remove(0);
+    test.answered("u", Found::Done);
+    let (since, node) = (start.started, start.node);
+    let [before, after] = if node == "n1" { [2000, 500] } else { [500, 2000] };
+    test.later();
+    test.nodes_are("b", "a");
+    let at = test.unix_now();
+    let told = |test: &mut Test, what: &str| {
+        let charged = test.books("gates").2;
+        let expected = before * (at - since) + after * (test.unix_now() - at);
+        let off = charged - expected as f64 / 1e9;
+        assert!(off.abs() < 0.002, "{what}: {charged} is charged, not {expected}");
+    };
+    told(&mut test, "let go");
+    let notes = json!({ "meed.dev/started": since.to_string(), "meed.dev/node": node,
+        "meed.dev/charged": "gates" });
+    let mut there = bound(&node);
+    lay(&mut there, json!({ "metadata": { "annotations": notes } }));
+    let there = pod("u", "gates", there);
+    test.seen(&there);
+    told(&mut test, "bound");
+    test.restart(Listed { pods: vec![there], nodes: classes("b", "a"), ..listed() });
+    told(&mut test, "of another leader");
+}
+
+/// Prices of resources are the policy's, and the class of a node comes on top.
+#[test]
+fn a_gpu_hour_counts_by_the_policy_and_by_the_class() {
+    let gpu = "nvidia.com/gpu";
+    let settings = Line::parse_from(["meed", "--resources", gpu]).settings;
+    let root: PolicySpec =
+        r#"long-term,quantum=0,prices={cpu=1,"nvidia.com/gpu"=8}"#.parse().unwrap();
+    let clock = LedgerClock::new(unix_micros() - HOUR, Time::ZERO);
+    let choices = Choices { root, ..choices() };
+    let world = World::begin(settings.kinds().unwrap(), choices, clock, listed());
+    let world = world.unwrap().unwrap();
+    let now = world.now();
+    let mut test = Test { world, now };
+    let has = json!({ "cpu": "8", "memory": "8Gi", "pods": "10", gpu: "4" });
+    let node = json!({ "metadata": { "name": "n3", "labels": { "class": "a" } },
+        "status": { "allocatable": has } });
+    let now = test.later();
+    test.world.node_seen(&serde_json::from_value(node).unwrap(), now).unwrap();
+    let requests = json!({ "cpu": "1", gpu: "2" });
+    let container = json!({ "name": "c", "resources": { "requests": requests } });
+    test.seen(&pod("u", "binds", json!({ "spec": { "containers": [container] } })));
+    let starts = test.starts();
+    assert_eq!(starts[0].node, "n3");
+    let charged = test.books("binds").2;
+    // In hours of what costs most: a core is an eighth of a GPU.
+    near(charged, 2000 * (1 + 2 * 8) * (test.unix_now() - starts[0].started) / 8);
+}
