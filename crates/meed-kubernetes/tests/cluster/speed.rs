@@ -310,11 +310,22 @@ fn median(mut all: Vec<Figures>) -> Figures {
 /// Two ratios to kube-scheduler: of pods a second, and of CPU for a pod, where more is better, too.
 /// The second says more where others use the machine.
 fn table(rows: &[(Way, Figures)]) -> String {
-    let mut text = String::from(
-        "| | pods/s, first bind to last | ratio | by CPU | pods/s from the start | first bind \
-         after | CPU s per 1,000 pods: Meed | kube-scheduler | API server | etcd | peak MiB | events |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
+    let columns = [
+        "",
+        "pods/s, first bind to last",
+        "ratio",
+        "by CPU",
+        "pods/s from the start",
+        "first bind after",
+        "CPU s per 1,000 pods: Meed",
+        "kube-scheduler",
+        "API server",
+        "etcd",
+        "peak MiB",
+        "events",
+    ];
+    let rule = vec!["---"; columns.len()].join("|");
+    let mut text = format!("| {} |\n|{rule}|\n", columns.join(" | "));
     let base = rows.iter().find(|(way, _)| *way == Way::Scheduler).map_or(rows[0].1, |row| row.1);
     for (way, one) in rows {
         let own = |used: Option<f64>| {
