@@ -3,7 +3,11 @@
 //! etcd, kube-apiserver, kube-scheduler, kwok and Helm are built once, into a cache outside the
 //! checkout (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it
 //! says what it leaves out, and that is no failure.
+//!
+//! `speed` and `takeover` are two of the tests (`tests/cluster/speed.rs`, `takeover.rs`) at the
+//! size that is asked for, with Meed built as released; Markdown tables come out.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::tools::{cargo, root, runs, succeed};
@@ -11,7 +15,40 @@ use crate::tools::{cargo, root, runs, succeed};
 /// With this variable a missing control plane fails the tests.
 const REQUIRED: &str = "MEED_CONTROL_PLANE";
 
+/// What the tests run in place of the program that they were built with.
+const PROGRAM: &str = "MEED_KUBERNETES_PROGRAM";
+
+const SPEED: &str = "cargo xtask kubernetes speed [--quick] [--nodes N] [--pods N,N] [--rounds N] \
+                     [--meed PROGRAM]";
+const TAKEOVER: &str = "cargo xtask kubernetes takeover [--quick] [--nodes N] [--pods N] \
+                        [--queues N] [--meed PROGRAM]";
+
 pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut args = args.peekable();
+    let measured = match args.peek().map(String::as_str) {
+        Some("speed") => Some(Measured {
+            test: "speed::every_way_places_all_pods",
+            sizes: "MEED_SPEED",
+            full: &[("nodes", "1000"), ("pods", "5000,30000"), ("rounds", "1")],
+            quick: &[("nodes", "200"), ("pods", "1000"), ("rounds", "1")],
+            usage: SPEED,
+        }),
+        Some("takeover") => Some(Measured {
+            test: "takeover::a_replacement_decides_soon",
+            sizes: "MEED_TAKEOVER",
+            full: &[("nodes", "1000"), ("pods", "30000"), ("queues", "10000")],
+            quick: &[("nodes", "50"), ("pods", "1000"), ("queues", "100")],
+            usage: TAKEOVER,
+        }),
+        _ => None,
+    };
+    let measured = match measured {
+        Some(measured) => {
+            args.next();
+            Some(measured.asked(&mut args)?)
+        }
+        None => None,
+    };
     let tests: Vec<String> = args.collect();
     let script = root().join("crates/meed-kubernetes/control-plane/control-plane.sh");
     let is_built = runs(&script, "bin");
@@ -33,9 +70,68 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     cargo.env(REQUIRED, "1");
     // Of the whole workspace, as its tests are built: one package alone has other features.
     cargo.args(["test", "--locked", "--workspace", "--test", "cluster", "--"]);
-    // They wait for clusters more than they compute.
-    cargo.arg("--test-threads=3").args(tests);
+    match measured {
+        Some(Asked { test, variable, sizes, program }) => {
+            cargo.env(PROGRAM, program.map_or_else(release, Ok)?).env(variable, sizes);
+            cargo.args(["--exact", test, "--nocapture"]);
+        }
+        // They wait for clusters more than they compute.
+        None => _ = cargo.arg("--test-threads=3").args(tests),
+    }
     succeed(&mut cargo, "a test against the control plane")
+}
+
+/// A test that measures, and how much.
+struct Measured {
+    test: &'static str,
+    /// The variable that tells it.
+    sizes: &'static str,
+    full: &'static [(&'static str, &'static str)],
+    quick: &'static [(&'static str, &'static str)],
+    usage: &'static str,
+}
+
+/// The same as it was asked for.
+struct Asked {
+    test: &'static str,
+    variable: &'static str,
+    sizes: String,
+    program: Option<PathBuf>,
+}
+
+impl Measured {
+    fn asked(self, args: &mut impl Iterator<Item = String>) -> Result<Asked, String> {
+        let Measured { test, sizes: variable, full, quick, usage } = self;
+        let owned = |sizes: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
+            sizes.iter().map(|&(key, value)| (key, value.to_owned())).collect()
+        };
+        let (mut sizes, mut program) = (owned(full), None);
+        while let Some(arg) = args.next() {
+            if arg == "--quick" {
+                sizes = owned(quick);
+                continue;
+            }
+            let value = args.next().ok_or_else(|| format!("{arg} needs a value; {usage}"))?;
+            let key = arg.strip_prefix("--").unwrap_or_default();
+            match sizes.iter_mut().find(|(name, _)| *name == key) {
+                Some((_, size)) => *size = value,
+                None if key == "meed" => program = Some(PathBuf::from(value)),
+                None => return Err(usage.to_owned()),
+            }
+        }
+        let sizes: Vec<String> =
+            sizes.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        Ok(Asked { test, variable, sizes: sizes.join(" "), program })
+    }
+}
+
+/// This checkout's program, built as released.
+fn release() -> Result<PathBuf, String> {
+    let mut build = cargo();
+    build.args(["build", "--release", "--locked", "--package", "meed-kubernetes"]);
+    succeed(&mut build, "cargo build --release")?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    Ok(target.unwrap_or_else(|| root().join("target")).join("release/meed-kubernetes"))
 }
 
 /// What is not installed.

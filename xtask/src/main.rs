@@ -55,6 +55,10 @@ Chores of the project.
   cargo xtask kubernetes [TEST...]             Meed on Kubernetes against a real control plane, \
   which is built first (10 to 25 minutes, once); needs Go and openssl
   cargo xtask kubernetes build                 the control plane alone
+  cargo xtask kubernetes speed [--quick]       Meed beside kube-scheduler on one API server: pods \
+  a second, CPU, memory
+  cargo xtask kubernetes takeover [--quick]    how soon a replacement leader decides, and what it \
+  holds
   cargo xtask site                             the documentation as a site with a search, in \
   target/site; mdBook is built first, once
   cargo xtask help                             this text

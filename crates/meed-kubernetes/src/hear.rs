@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
 use crate::volumes::VolumeEars;
-use crate::watch::{Change, Heard, Relist, least_of, name_of, uid_of};
+use crate::watch::{Change, Heard, Relist, least_of, name_of};
 use crate::world::World;
 
 /// Where each watch is.
@@ -35,14 +35,8 @@ impl Ears {
             },
             Heard::Pod(event) => match self.pods.step(*event, uid_of) {
                 Change::Nothing => {}
-                Change::Seen(pod) => {
-                    let seen = PodSeen::of(&pod, world.kinds());
-                    world.pod_seen(seen, now)?;
-                }
-                Change::Gone(pod) => {
-                    let seen = PodSeen::of(&pod, world.kinds());
-                    world.pod_gone(seen, now)?;
-                }
+                Change::Seen(seen) => world.pod_seen(seen, now)?,
+                Change::Gone(seen) => world.pod_gone(seen, now)?,
                 Change::Listed(all) => {
                     let gone = missing(world.pod_uids(), &all);
                     gone.iter().try_for_each(|uid| world.pod_not_listed(uid, now))?;
@@ -89,10 +83,16 @@ impl Ears {
             Heard::Looked(pod, found) => world.looked(&pod, found.as_deref(), now)?,
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
+            // For who does not lead yet.
+            Heard::UpTo(_) | Heard::Finished(_) | Heard::Checkpoint => {}
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
         }
         Ok(())
     }
+}
+
+fn uid_of(pod: &PodSeen) -> String {
+    pod.name.uid.clone()
 }
 
 /// A namespace and a name in one.

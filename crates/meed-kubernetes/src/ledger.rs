@@ -145,10 +145,12 @@ impl LedgerStore {
     pub(crate) async fn save(
         &mut self,
         about: &About,
-        state: &[u8],
+        state: Vec<u8>,
     ) -> Result<(), KubernetesError> {
-        let cut = shards::cut(state);
-        let (manifest, pieces) = cut.map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        // Tens of megabytes are not packed where others wait for their turn.
+        let cut = tokio::task::spawn_blocking(move || shards::cut(&state)).await;
+        let failed = |why: &dyn std::fmt::Display| KubernetesError::Engine(why.to_string());
+        let (manifest, pieces) = cut.map_err(|why| failed(&why))?.map_err(|why| failed(&why))?;
         self.count += 1;
         if self.is_littered {
             self.settle().await?;
@@ -233,6 +235,13 @@ impl LedgerStore {
             Err(error) => Err(refused("remove a shard of the ledger", error)),
         }
     }
+}
+
+/// The name of the last checkpoint, where it can be read.
+pub(crate) async fn last_checkpoint(client: &Client, namespace: &str) -> Option<String> {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let head = read_head(&api.get(HEAD).await.ok()?).ok()??;
+    head.set.map(|set| set.name)
 }
 
 fn refused(what: &str, error: kube::Error) -> KubernetesError {

@@ -6,8 +6,9 @@
 //! | `prices` | what an hour on a node of each class counts |
 //! | `pod` | what a pod asks for, where it may run, and what of it is not known |
 //! | `world` | the API's words to the engine's and back; pure: no clock, no network |
-//! | `watch`, `volumes`, `hear` | what is heard, in one stream |
+//! | `watch`, `follow`, `volumes`, `hear` | what is heard, in one stream |
 //! | `look` | what became of pods that a list did not show |
+//! | `standby` | the picture of who does not lead yet |
 //! | `wall` | what time it is |
 //! | `writer` | what is written, a bounded number at a time |
 //! | `lease` | who leads, and in which term |
@@ -28,9 +29,10 @@ mod board;
 mod clock;
 pub mod crd;
 mod error;
-mod first;
+mod follow;
 mod hear;
 mod keys;
+mod lean;
 mod lease;
 mod ledger;
 mod listen;
@@ -44,6 +46,7 @@ mod record;
 mod run;
 mod settings;
 mod shards;
+mod standby;
 mod statuses;
 mod volumes;
 mod wall;

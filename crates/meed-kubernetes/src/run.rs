@@ -1,37 +1,37 @@
 //! The loop: one task owns the world; watches and writers are others, and talk to it by a channel.
 //!
-//! A term: take the lease; claim the ledger (from then on the leader before can write neither);
-//! list; recover; then hear, decide, write. It ends with a signal (checkpoint, then the lease is
-//! let go), or with an error, and then the process ends: what is not written is not known.
+//! A process stands by with its watches open ([`crate::standby`]) until it has the lease. Then it
+//! claims the ledger (from then on the leader before can write neither), hears what that one wrote
+//! last, recovers; then it hears, decides, writes. It ends with a signal (checkpoint, then the
+//! lease is let go), or with an error, and then the process ends: what is not written is not known.
+//!
+//! A checkpoint is written beside the loop, one at a time: what is decided does not wait for it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
-use kube::api::ListParams;
-use kube::{Api, Client};
+use kube::Client;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::board::{Board, PUBLISH, Stage};
-use crate::clock::{LedgerClock, unix_micros};
+use crate::clock::{LedgerClock, monotonic, unix_micros};
 use crate::error::KubernetesError;
-use crate::first::listed;
 use crate::hear::Ears;
 use crate::lease::{self, Held};
-use crate::ledger::{About, LedgerStore};
+use crate::ledger::{About, Checkpoint, LedgerStore};
 use crate::listen::listen;
 use crate::log;
 use crate::look::Looker;
 use crate::record::DecisionLog;
 use crate::settings::KubernetesSettings;
+use crate::standby::{Picture, stand_by};
 use crate::statuses::{self, StatusBook};
 use crate::wall::wall;
-use crate::watch::{self, Heard};
-use crate::world::{Listed, Order, World};
+use crate::watch::{self, Heard, Watches};
+use crate::world::{Order, World};
 use crate::writer::Writer;
 
 /// What may wait to be heard.
@@ -44,10 +44,11 @@ const STATUS_LOOK: Duration = Duration::from_secs(1);
 const MARK_LOOK: Duration = Duration::from_secs(2);
 /// How often it is looked for a first queue.
 const FIRST_QUEUE: Duration = Duration::from_secs(1);
+/// So long the last statuses of queues are waited for: who is ended is killed after 30 s, and lets
+/// the lease go before. What is not written the next leader writes.
+const LAST_STATUSES: Duration = Duration::from_secs(4);
 /// A checkpoint that takes longer has failed.
 const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
-/// Finished pods in one page of a list.
-const PAGE: u32 = 500;
 
 /// Runs until a signal, or until it must not lead any more.
 ///
@@ -64,7 +65,7 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 }
 
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
-    settings.kinds()?;
+    let kinds = settings.kinds()?;
     settings.choices()?;
     // What cannot be written is told before the lease is taken.
     let log = settings.decision_log()?;
@@ -79,13 +80,43 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let namespace = settings.namespace();
     let me = identity();
     log::line(&format!("{me} waits for the lease {namespace}/{}", settings.lease));
+    let (tell, mut heard) = mpsc::channel(AHEAD);
+    let watches = watch::all(&client, &tell, &kinds);
+    let mut picture = Picture::default();
     let held = tokio::select! {
-        held = lease::take(&client, &namespace, &settings.lease, &me, &board) => held?,
+        held = stand_by(
+            (&client, &namespace, &kinds),
+            (&tell, &mut heard),
+            &mut picture,
+            lease::take(&client, &namespace, &settings.lease, &me, &board),
+        ) => held?,
         () = ends.wait() => return Ok(()),
     };
-    log::line(&format!("leads, epoch {}", held.epoch));
-    board.stage(Stage::Reads, held.epoch);
-    Term::serve(settings, (client, evictor, board), &namespace, (held, log), &mut ends).await
+    let epoch = held.epoch;
+    log::line(&format!("leads, epoch {epoch}"));
+    board.stage(Stage::Reads, epoch);
+    let since = monotonic();
+    let leads = Arc::new(AtomicBool::new(true));
+    let keeper = keep(held, leads.clone(), tell.clone());
+    let mut begin = Begin { settings, client, namespace, epoch, picture, watches, board };
+    let done = tokio::select! {
+        read = begin.read(&mut heard) => Some(read?),
+        () = ends.wait() => None,
+    };
+    let Some(read) = done else {
+        let_go(keeper).await;
+        return Ok(());
+    };
+    let (mut term, watches) = begin.term(read, log, (evictor, tell, leads))?;
+    term.decide()?;
+    let took = since.elapsed().as_secs_f64();
+    log::line(&format!("has read the cluster, and decides, {took:.1} s after it took the lease"));
+    term.board.stage(Stage::Decides, epoch);
+    term.turn(&mut heard, &mut ends).await?;
+    drop(watches);
+    term.end().await?;
+    let_go(keeper).await;
+    Ok(())
 }
 
 /// A client for which a refusal is an answer.
@@ -124,13 +155,123 @@ impl Ends {
     }
 }
 
+/// What a leader reads at first.
+struct Read {
+    ledger: LedgerStore,
+    checkpoint: Option<Checkpoint>,
+    /// By the clock that counts, in microseconds since 1970.
+    now: i64,
+}
+
+/// What a leader begins with.
+struct Begin<'s> {
+    settings: &'s KubernetesSettings,
+    client: Client,
+    namespace: String,
+    epoch: i32,
+    picture: Picture,
+    watches: Watches,
+    board: Arc<Board>,
+}
+
+impl<'s> Begin<'s> {
+    /// Claims and reads the ledger, and hears what the leader before wrote last. Where a ledger
+    /// begins it waits for a queue.
+    async fn read(&mut self, heard: &mut mpsc::Receiver<Heard>) -> Result<Read, KubernetesError> {
+        let opened = LedgerStore::open(&self.client, &self.namespace, self.epoch);
+        let (ledger, checkpoint) = opened.await?;
+        if let Some(checkpoint) = &checkpoint {
+            ensure_same(self.settings, &checkpoint.about)?;
+        }
+        let kinds = self.settings.kinds()?;
+        let version = match self.epoch {
+            // Nobody has led before.
+            ..=1 => 0,
+            _ => watch::version_of_now(&self.client).await?,
+        };
+        self.watches.hear_up_to(version);
+        while !self.picture.is_whole_to(version) {
+            let Some(one) = heard.recv().await else { break };
+            self.picture.hear(one)?;
+        }
+        if checkpoint.is_some() && !self.picture.knows_ended() {
+            // Listed after those that had not, so that none is in neither list.
+            let ended = watch::finished_pods(&self.client, &kinds).await?;
+            self.picture.has_ended(ended)?;
+        }
+        let root = self.settings.policy()?;
+        let mut look = interval(FIRST_QUEUE);
+        let can_begin = |picture: &Picture| {
+            picture.is_whole() && World::can_begin(&kinds, &root, picture.queues())
+        };
+        while checkpoint.is_none() && !can_begin(&self.picture) {
+            self.board.stage(Stage::WaitsForQueue, self.epoch);
+            tokio::select! {
+                _ = look.tick() => {}
+                Some(one) = heard.recv() => self.picture.hear(one)?,
+            }
+        }
+        Ok(Read { ledger, checkpoint, now: wall(&self.client).await })
+    }
+
+    fn term(
+        self,
+        Read { ledger, checkpoint, now }: Read,
+        log: DecisionLog,
+        (evictor, tell, leads): (Client, mpsc::Sender<Heard>, Arc<AtomicBool>),
+    ) -> Result<(Term<'s>, Watches), KubernetesError> {
+        let Begin { settings, client, epoch, picture, watches, board, .. } = self;
+        let about = checkpoint.as_ref().map_or_else(
+            || About {
+                origin: now,
+                policy: settings.policy.clone(),
+                resources: settings.resources(),
+            },
+            |checkpoint| checkpoint.about.clone(),
+        );
+        let clock = LedgerClock::at(about.origin, now);
+        let (choices, listed) = (settings.choices()?, picture.into_listed(now));
+        let world = match &checkpoint {
+            Some(checkpoint) => World::restore(checkpoint, choices, clock, listed)?,
+            None => World::begin(settings.kinds()?, choices, clock, listed)?
+                .ok_or_else(|| KubernetesError::Engine("a queue is gone again".to_owned()))?,
+        };
+        let world = world.record_to(log, &about.policy, epoch)?;
+        let looker = Looker::new(client.clone(), tell.clone());
+        let hears = (tell, Arc::clone(&board));
+        let in_flight = settings.in_flight.into();
+        let writer = Writer::new((client.clone(), evictor), epoch, in_flight, hears, leads);
+        let term = Term {
+            settings,
+            client,
+            world,
+            about,
+            ledger: Some(ledger),
+            saving: None,
+            writer: writer.tells_bound(settings.bound_events, in_flight),
+            looker,
+            ears: Ears::default(),
+            statuses: StatusBook::default(),
+            board,
+            telling: None,
+        };
+        Ok((term, watches))
+    }
+}
+
+/// A checkpoint that is being written: the store, and what became of it.
+type Saving = tokio::task::JoinHandle<(LedgerStore, Result<(), KubernetesError>)>;
+type Saved = Result<(LedgerStore, Result<(), KubernetesError>), tokio::task::JoinError>;
+
 /// A term of a leader.
 struct Term<'s> {
     settings: &'s KubernetesSettings,
     client: Client,
     world: World,
     about: About,
-    ledger: LedgerStore,
+    /// Here, while no checkpoint is being written.
+    ledger: Option<LedgerStore>,
+    saving: Option<Saving>,
     writer: Writer,
     looker: Looker,
     ears: Ears,
@@ -141,93 +282,15 @@ struct Term<'s> {
 }
 
 impl Term<'_> {
-    async fn serve(
-        settings: &KubernetesSettings,
-        (client, evictor, board): (Client, Client, Arc<Board>),
-        namespace: &str,
-        (held, log): (Held, DecisionLog),
-        ends: &mut Ends,
-    ) -> Result<(), KubernetesError> {
-        let epoch = held.epoch;
-        let leads = Arc::new(AtomicBool::new(true));
-        let (tell, mut heard) = mpsc::channel(AHEAD);
-        let (stop, keeper) = keep(held, leads.clone(), tell.clone());
-        let (ledger, checkpoint) = LedgerStore::open(&client, namespace, epoch).await?;
-        if let Some(checkpoint) = &checkpoint {
-            ensure_same(settings, &checkpoint.about)?;
-        }
-        let looker = Looker::new(client.clone(), tell.clone());
-        let hears = (tell.clone(), Arc::clone(&board));
-        let writer =
-            Writer::new((client.clone(), evictor), epoch, settings.in_flight.into(), hears, leads);
-        let (world, about, watches) = loop {
-            let watches = watch::all(&client, &tell);
-            let listed = tokio::select! {
-                listed = listed(&mut heard) => listed?,
-                () = ends.wait() => {
-                    let_go(stop, keeper).await;
-                    return Ok(());
-                }
-            };
-            let listed = match checkpoint {
-                Some(_) => with_finished(&client, listed).await?,
-                None => listed,
-            };
-            let (kinds, now) = (settings.kinds()?, wall(&client).await);
-            let about = checkpoint.as_ref().map_or_else(
-                || About {
-                    origin: now,
-                    policy: settings.policy.clone(),
-                    resources: settings.resources(),
-                },
-                |checkpoint| checkpoint.about.clone(),
-            );
-            let clock = LedgerClock::at(about.origin, now);
-            let choices = settings.choices()?;
-            let world = match &checkpoint {
-                Some(checkpoint) => Some(World::restore(checkpoint, choices, clock, listed)?),
-                None => World::begin(kinds, choices, clock, listed)?,
-            };
-            if let Some(world) = world {
-                break (world, about, watches);
-            }
-            board.stage(Stage::WaitsForQueue, epoch);
-            drop(watches);
-            while heard.try_recv().is_ok() {}
-            tokio::select! {
-                () = tokio::time::sleep(FIRST_QUEUE) => {}
-                () = ends.wait() => {
-                    let_go(stop, keeper).await;
-                    return Ok(());
-                }
-            }
-        };
-        let world = world.record_to(log, &about.policy, epoch)?;
-        log::line("has read the cluster, and decides");
-        board.stage(Stage::Decides, epoch);
-        let mut term = Term {
-            settings,
-            client,
-            world,
-            about,
-            ledger,
-            writer,
-            looker,
-            ears: Ears::default(),
-            statuses: StatusBook::default(),
-            board,
-            telling: None,
-        };
-        term.turn(&mut heard, ends).await?;
-        drop(watches);
-        term.save().await?;
-        term.tell_statuses(Duration::ZERO).await?;
-        if let Some(telling) = term.telling.take() {
-            drop(timeout(CHECKPOINT_PATIENCE, telling).await);
-        }
-        term.world.end_record()?;
-        term.say_remarks();
-        let_go(stop, keeper).await;
+    /// The end in good order.
+    async fn end(&mut self) -> Result<(), KubernetesError> {
+        self.settle_saving().await?;
+        self.save()?;
+        self.settle_saving().await?;
+        self.tell_statuses(Duration::ZERO).await?;
+        self.end_telling().await;
+        self.world.end_record()?;
+        self.say_remarks();
         Ok(())
     }
 
@@ -244,7 +307,6 @@ impl Term<'_> {
         for ticks in [&mut checkpoint, &mut status, &mut publish, &mut marks] {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         }
-        self.decide()?;
         loop {
             self.board.is_well();
             let look = self.world.next_look();
@@ -259,7 +321,8 @@ impl Term<'_> {
                     self.decide()?;
                 }
                 () = std::future::ready(()), if self.world.is_unsettled() => self.decide()?,
-                _ = checkpoint.tick() => self.save().await?,
+                _ = checkpoint.tick() => self.save()?,
+                done = written(&mut self.saving), if self.saving.is_some() => self.saved(done)?,
                 _ = marks.tick() => {
                     let now = self.world.now();
                     self.world.marks(now).into_iter().for_each(|order| self.writer.say(order));
@@ -309,18 +372,55 @@ impl Term<'_> {
         self.world.remarks().iter().for_each(|remark| log::line(remark));
     }
 
-    /// A checkpoint, where something has happened since the last one.
-    async fn save(&mut self) -> Result<(), KubernetesError> {
+    /// Begins a checkpoint, where something has happened since the last one, and none goes on.
+    fn save(&mut self) -> Result<(), KubernetesError> {
+        let Some(mut ledger) = self.ledger.take() else { return Ok(()) };
         let now = self.world.now();
-        let Some(state) = self.world.checkpoint(now)? else { return Ok(()) };
-        match timeout(CHECKPOINT_PATIENCE, self.ledger.save(&self.about, &state)).await {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(deposed @ KubernetesError::Deposed(_))) => return Err(deposed),
-            Ok(Err(why)) => log::line(&format!("no checkpoint: {why}; tried again")),
-            Err(_) => log::line("no checkpoint: no answer in time; tried again"),
+        let Some(state) = self.world.checkpoint(now)? else {
+            self.ledger = Some(ledger);
+            return Ok(());
+        };
+        let about = self.about.clone();
+        self.saving = Some(tokio::spawn(async move {
+            let saved = timeout(CHECKPOINT_PATIENCE, ledger.save(&about, state)).await;
+            let late = KubernetesError::Settings("no answer in time".to_owned());
+            (ledger, saved.unwrap_or(Err(late)))
+        }));
+        Ok(())
+    }
+
+    /// Waits for the checkpoint that is being written, where there is one.
+    async fn settle_saving(&mut self) -> Result<(), KubernetesError> {
+        match self.saving.is_some() {
+            true => {
+                let done = written(&mut self.saving).await;
+                self.saved(done)
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// A checkpoint was written, or was not.
+    fn saved(&mut self, done: Saved) -> Result<(), KubernetesError> {
+        self.saving = None;
+        let (ledger, saved) = done.map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        self.ledger = Some(ledger);
+        match saved {
+            Ok(()) => return Ok(()),
+            Err(deposed @ KubernetesError::Deposed(_)) => return Err(deposed),
+            Err(why) => log::line(&format!("no checkpoint: {why}; tried again")),
         }
         self.world.checkpoint_failed();
         Ok(())
+    }
+
+    /// Waits a moment for the write of statuses that goes on; then it ends.
+    async fn end_telling(&mut self) {
+        if let Some(mut telling) = self.telling.take()
+            && timeout(LAST_STATUSES, &mut telling).await.is_err()
+        {
+            telling.abort();
+        }
     }
 
     async fn tell_statuses(&mut self, every: Duration) -> Result<(), KubernetesError> {
@@ -328,9 +428,7 @@ impl Term<'_> {
             if !every.is_zero() {
                 return Ok(());
             }
-            if let Some(telling) = self.telling.take() {
-                drop(timeout(CHECKPOINT_PATIENCE, telling).await);
-            }
+            self.end_telling().await;
         }
         let now = self.world.now();
         let due = self.statuses.due(self.world.statuses(now)?, every);
@@ -341,12 +439,16 @@ impl Term<'_> {
     }
 }
 
+/// Waits for the checkpoint that is being written.
+async fn written(saving: &mut Option<Saving>) -> Saved {
+    match saving {
+        Some(saving) => saving.await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Keeps the lease in a task of its own; says so when it is lost.
-fn keep(
-    mut held: Held,
-    leads: Arc<AtomicBool>,
-    tell: mpsc::Sender<Heard>,
-) -> (oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
+fn keep(mut held: Held, leads: Arc<AtomicBool>, tell: mpsc::Sender<Heard>) -> Keeper {
     let (stop, stopped) = oneshot::channel();
     let keeper = tokio::spawn(async move {
         tokio::select! {
@@ -363,7 +465,10 @@ fn keep(
     (stop, keeper)
 }
 
-async fn let_go(stop: oneshot::Sender<()>, keeper: tokio::task::JoinHandle<()>) {
+/// The task that keeps the lease, and what ends it.
+type Keeper = (oneshot::Sender<()>, tokio::task::JoinHandle<()>);
+
+async fn let_go((stop, keeper): Keeper) {
     // Where the lease is lost already nobody waits for this.
     _ = stop.send(());
     drop(timeout(CHECKPOINT_PATIENCE, keeper).await);
@@ -386,33 +491,4 @@ fn ensure_same(settings: &KubernetesSettings, about: &About) -> Result<(), Kuber
         return wrong("--resources", &resources.join(","), &about.resources.join(","));
     }
     Ok(())
-}
-
-/// The same, with pods that have ended and are still there: some may have ended since the last
-/// checkpoint. They are listed after those that had not ended, so that none is in neither list.
-async fn with_finished(client: &Client, listed: Listed) -> Result<Listed, KubernetesError> {
-    let mut listed = listed;
-    listed.finished = finished_pods(client).await?;
-    let ended: BTreeSet<_> = listed.finished.iter().map(|pod| pod.metadata.uid.clone()).collect();
-    listed.pods.retain(|pod| !ended.contains(&pod.metadata.uid));
-    Ok(listed)
-}
-
-/// Pods that have ended.
-async fn finished_pods(client: &Client) -> Result<Vec<Pod>, KubernetesError> {
-    let pods: Api<Pod> = Api::all(client.clone());
-    let mut all = Vec::new();
-    for phase in ["Succeeded", "Failed"] {
-        let mut page = ListParams::default().fields(&format!("status.phase={phase}")).limit(PAGE);
-        loop {
-            let list = pods.list(&page).await;
-            let list = list.map_err(|why| KubernetesError::api("list finished pods", why))?;
-            all.extend(list.items);
-            match list.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => page = page.continue_token(&token),
-                None => break,
-            }
-        }
-    }
-    Ok(all)
 }

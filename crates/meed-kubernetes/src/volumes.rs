@@ -2,15 +2,16 @@
 
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use k8s_openapi::api::storage::v1::StorageClass;
-use kube::runtime::watcher::{Config, Event};
-use kube::{Api, Client};
+use kube::runtime::watcher::Event;
+use kube::{Client, Resource};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::first::FirstList;
+use crate::follow::Follow;
 use crate::hear::missing;
-use crate::watch::{Change, Heard, Relist, name_of, one};
-use crate::world::{Listed, World, claim_key};
+use crate::standby::{Kind, uid_of};
+use crate::watch::{Change, Heard, Relist, map, name_of, without_managers};
+use crate::world::{World, claim_key};
 
 /// What is heard of them.
 #[derive(Debug)]
@@ -21,24 +22,26 @@ pub(crate) enum VolumeHeard {
 }
 
 /// Begins the watches.
-pub(crate) fn watch(
-    client: &Client,
-    recent: &Config,
-    heard: &mpsc::Sender<Heard>,
-    set: &mut JoinSet<()>,
-) {
-    let claims = Api::<PersistentVolumeClaim>::all(client.clone());
-    set.spawn(one(claims, recent.clone(), heard.clone(), |event| {
-        Heard::Volume(VolumeHeard::Claim(Box::new(event)))
-    }));
-    let volumes = Api::<PersistentVolume>::all(client.clone());
-    set.spawn(one(volumes, recent.clone(), heard.clone(), |event| {
-        Heard::Volume(VolumeHeard::Volume(Box::new(event)))
-    }));
-    let classes = Api::<StorageClass>::all(client.clone());
-    set.spawn(one(classes, recent.clone(), heard.clone(), |event| {
-        Heard::Volume(VolumeHeard::Class(Box::new(event)))
-    }));
+pub(crate) fn watch(client: &Client, heard: &mpsc::Sender<Heard>, set: &mut JoinSet<()>) {
+    let claims = PersistentVolumeClaim::url_path(&(), None);
+    let claims = Follow::new(client, claims, PersistentVolumeClaim::meta, heard);
+    set.spawn(
+        claims
+            .run(|event| Heard::Volume(VolumeHeard::Claim(Box::new(map(event, without_managers))))),
+    );
+    let volumes = PersistentVolume::url_path(&(), None);
+    let volumes = Follow::new(client, volumes, PersistentVolume::meta, heard);
+    set.spawn(
+        volumes.run(|event| {
+            Heard::Volume(VolumeHeard::Volume(Box::new(map(event, without_managers))))
+        }),
+    );
+    let classes = StorageClass::url_path(&(), None);
+    let classes = Follow::new(client, classes, StorageClass::meta, heard);
+    set.spawn(
+        classes
+            .run(|event| Heard::Volume(VolumeHeard::Class(Box::new(map(event, without_managers))))),
+    );
 }
 
 /// A claim's namespace and name in one.
@@ -94,33 +97,35 @@ impl VolumeEars {
     }
 }
 
-/// Their first lists.
+/// Claims, volumes, and classes of claims.
+type Parts = (Vec<PersistentVolumeClaim>, Vec<PersistentVolume>, Vec<StorageClass>);
+
+/// What a process that does not lead yet knows of them.
 #[derive(Default)]
-pub(crate) struct FirstVolumes {
-    claims: FirstList<PersistentVolumeClaim>,
-    volumes: FirstList<PersistentVolume>,
-    classes: FirstList<StorageClass>,
+pub(crate) struct VolumePicture {
+    claims: Kind<PersistentVolumeClaim>,
+    volumes: Kind<PersistentVolume>,
+    classes: Kind<StorageClass>,
 }
 
-impl FirstVolumes {
-    pub(crate) fn are_complete(&self) -> bool {
-        self.claims.is_complete && self.volumes.is_complete && self.classes.is_complete
+impl VolumePicture {
+    /// All have been listed.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.claims.is_whole() && self.volumes.is_whole() && self.classes.is_whole()
     }
 
+    /// One thing was heard.
     pub(crate) fn hear(&mut self, heard: VolumeHeard) {
         match heard {
-            VolumeHeard::Claim(event) => self.claims.hear(*event),
-            VolumeHeard::Volume(event) => self.volumes.hear(*event),
-            VolumeHeard::Class(event) => self.classes.hear(*event),
+            VolumeHeard::Claim(event) => _ = self.claims.hear(*event, uid_of),
+            VolumeHeard::Volume(event) => _ = self.volumes.hear(*event, uid_of),
+            VolumeHeard::Class(event) => _ = self.classes.hear(*event, uid_of),
         }
     }
 
-    pub(crate) fn listed(self) -> Listed {
-        Listed {
-            claims: self.claims.objects.into_values().collect(),
-            volumes: self.volumes.objects.into_values().collect(),
-            classes: self.classes.objects.into_values().collect(),
-            ..Listed::default()
-        }
+    /// All that are there.
+    pub(crate) fn into_parts(self) -> Parts {
+        let (claims, volumes) = (self.claims.into_objects(), self.volumes.into_objects());
+        (claims, volumes, self.classes.into_objects())
     }
 }

@@ -18,16 +18,18 @@
 //! A pod that is to be marked is read before: a mark must not come after a binding. What is read is
 //! what is patched, or nothing is.
 //!
-//! Cost: a task for each order that waits, one request for each that succeeds, two for a mark.
+//! Cost: a task for each order that waits, one request for each that succeeds, two for a mark; with
+//! an event for each pod that is bound (`--bound-events`) one more, which costs the API server two
+//! thirds of what the binding costs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference, Pod};
+use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time as ApiTime;
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{ObjectMeta, Patch, PatchParams, PostParams};
+use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
@@ -54,6 +56,9 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 /// Between two events: 20 a second.
 const EVENT_PAUSE: Duration = Duration::from_millis(50);
+/// What is accepted as the answer to a write: not the whole pod.
+const METADATA_ONLY: &str =
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /// Events that wait at most; more are dropped.
 const EVENTS_AHEAD: usize = 1000;
 
@@ -70,6 +75,8 @@ pub(crate) struct Writer {
     leads: Arc<AtomicBool>,
     events: mpsc::Sender<Order>,
     board: Arc<Board>,
+    /// Events on pods that are bound, so many at a time; `None`: none is written.
+    tells_bound: Option<Arc<Semaphore>>,
 }
 
 impl Writer {
@@ -84,7 +91,14 @@ impl Writer {
         let (events, waiting) = mpsc::channel(EVENTS_AHEAD);
         tokio::spawn(say_all(client.clone(), Arc::clone(&leads), waiting));
         let slots = Arc::new(Semaphore::new(in_flight));
-        Writer { client, evictor, epoch, slots, heard, leads, events, board }
+        let tells_bound = None;
+        Writer { client, evictor, epoch, slots, heard, leads, events, board, tells_bound }
+    }
+
+    /// Whether an event is written on every pod that is bound.
+    pub(crate) fn tells_bound(self, tells_bound: bool, in_flight: usize) -> Writer {
+        let tells_bound = tells_bound.then(|| Arc::new(Semaphore::new(in_flight)));
+        Writer { tells_bound, ..self }
     }
 
     /// Lets a pod start; the answer is heard.
@@ -92,9 +106,29 @@ impl Writer {
         let writer = self.clone();
         tokio::spawn(async move {
             let heard = writer.carry_out(&order).await;
+            let is_done = matches!(&heard, Heard::Answer(Answer { found: Found::Done, .. }));
+            let is_bound = order.binds && is_done;
             // Nobody listens once the process ends.
             drop(writer.heard.send(heard).await);
+            if is_bound {
+                writer.tell_bound(order).await;
+            }
         });
+    }
+
+    /// The event that kube-scheduler writes on a pod that it has bound, where it is wanted. Events
+    /// have slots of their own, so that they are written beside bindings and not behind all.
+    async fn tell_bound(&self, order: StartOrder) {
+        let Some(slots) = &self.tells_bound else { return };
+        let StartOrder { pod, queue, node, .. } = order;
+        let note = format!(
+            "Successfully assigned {}/{} to {node} for Queue {queue}",
+            pod.namespace, pod.name
+        );
+        let Ok(_slot) = slots.acquire().await else { return };
+        if self.leads.load(Ordering::Relaxed) {
+            say(&self.client, Saying { pod, reason: "Scheduled", note }, "Normal").await;
+        }
     }
 
     /// Evicts a pod, sooner or later.
@@ -147,12 +181,9 @@ impl Writer {
             "deleteOptions": { "preconditions": { "uid": pod.uid } },
         });
         let path = format!("/api/v1/namespaces/{}/pods/{}/eviction", pod.namespace, pod.name);
-        let bytes = serde_json::to_vec(&body).map_err(kube::Error::SerdeError)?;
         let request = http::Request::post(path);
-        let request = request.header(http::header::CONTENT_TYPE, "application/json").body(bytes);
-        let request = request.map_err(kube::Error::HttpError)?;
-        match self.evictor.request_text(request).await {
-            Ok(_) => Ok(()),
+        match post(&self.evictor, request, "application/json", &body).await {
+            Ok(()) => Ok(()),
             // Gone, or another pod of its name.
             Err(error) if is_code(&error, 404) || is_code(&error, 409) => Ok(()),
             Err(error) => Err(error),
@@ -254,9 +285,7 @@ impl Writer {
                 (http::Request::patch(path), kind, body)
             }
         };
-        let bytes = serde_json::to_vec(&body).map_err(kube::Error::SerdeError)?;
-        let request = request.header(http::header::CONTENT_TYPE, kind).body(bytes);
-        self.client.request_text(request.map_err(kube::Error::HttpError)?).await.map(|_| ())
+        post(&self.client, request, kind, &body).await
     }
 }
 
@@ -264,7 +293,7 @@ impl Writer {
 async fn say_all(client: Client, leads: Arc<AtomicBool>, mut waiting: mpsc::Receiver<Order>) {
     while let Some(order) = waiting.recv().await {
         match order {
-            Order::Say(saying) => say(&client, saying).await,
+            Order::Say(saying) => say(&client, saying, "Warning").await,
             // What was not written is seen not to be, and asked for again.
             Order::Mark(mark) => drop(timeout(PATIENCE, write_mark(&client, &leads, mark)).await),
             Order::Start(_) | Order::Evict(_) | Order::Look(_) => continue,
@@ -306,38 +335,41 @@ fn patch_of(mark: &Mark, there: &Pod) -> Option<serde_json::Value> {
     }))
 }
 
-async fn say(client: &Client, saying: Saying) {
-    let Saying { pod, reason, note } = saying;
-    let now = Timestamp::from_microsecond(unix_micros()).map(ApiTime).ok();
-    let event = Event {
-        metadata: ObjectMeta {
-            generate_name: Some(format!("{}.", pod.name)),
-            namespace: Some(pod.namespace.clone()),
-            ..ObjectMeta::default()
-        },
-        involved_object: ObjectReference {
-            api_version: Some("v1".to_owned()),
-            kind: Some("Pod".to_owned()),
-            name: Some(pod.name),
-            namespace: Some(pod.namespace.clone()),
-            uid: Some(pod.uid),
-            ..ObjectReference::default()
-        },
-        reason: Some(reason.to_owned()),
-        message: Some(note),
-        type_: Some("Warning".to_owned()),
-        source: Some(EventSource {
-            component: Some(keys::COMPONENT.to_owned()),
-            ..EventSource::default()
-        }),
-        first_timestamp: now.clone(),
-        last_timestamp: now,
-        count: Some(1),
-        ..Event::default()
-    };
-    let events: Api<Event> = Api::namespaced(client.clone(), &pod.namespace);
+async fn say(client: &Client, saying: Saying, kind: &str) {
     // An event is a courtesy: what it says is in the log, too.
-    drop(timeout(PATIENCE, events.create(&PostParams::default(), &event)).await);
+    drop(timeout(PATIENCE, try_to_say(client, &saying, kind)).await);
+}
+
+/// Not by the types of the API: the answer, which nobody reads, would be read as an Event.
+async fn try_to_say(client: &Client, saying: &Saying, kind: &str) -> Result<(), kube::Error> {
+    let Saying { pod, reason, note } = saying;
+    let now = Timestamp::from_microsecond(unix_micros() / 1_000_000 * 1_000_000).map(ApiTime).ok();
+    let body = json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": { "generateName": format!("{}.", pod.name), "namespace": pod.namespace },
+        "involvedObject": {
+            "apiVersion": "v1", "kind": "Pod",
+            "name": pod.name, "namespace": pod.namespace, "uid": pod.uid,
+        },
+        "reason": reason, "message": note, "type": kind,
+        "source": { "component": keys::COMPONENT },
+        "firstTimestamp": now, "lastTimestamp": now, "count": 1,
+    });
+    let request = http::Request::post(format!("/api/v1/namespaces/{}/events", pod.namespace));
+    post(client, request, "application/json", &body).await
+}
+
+/// Sends what is written; of the answer the server writes as little as it can, for it is not read.
+async fn post(
+    client: &Client,
+    request: http::request::Builder,
+    kind: &str,
+    body: &serde_json::Value,
+) -> Result<(), kube::Error> {
+    let bytes = serde_json::to_vec(body).map_err(kube::Error::SerdeError)?;
+    let request = request.header(http::header::ACCEPT, METADATA_ONLY);
+    let request = request.header(http::header::CONTENT_TYPE, kind).body(bytes);
+    client.request_text(request.map_err(kube::Error::HttpError)?).await.map(|_| ())
 }
 
 #[cfg(test)]

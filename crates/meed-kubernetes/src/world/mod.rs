@@ -295,6 +295,7 @@ impl World {
     }
 
     /// What the cluster counts.
+    #[cfg(test)]
     pub(crate) fn kinds(&self) -> &ResourceKinds {
         &self.kinds
     }

@@ -262,6 +262,10 @@ impl World {
         if self.unsettled || std::mem::replace(&mut self.looked, true) {
             return;
         }
+        // All pods are looked at, and most clusters have none that asks.
+        if !self.neighbours.matter() {
+            return;
+        }
         let mut known: BTreeMap<Asked<'_>, Option<String>> = BTreeMap::new();
         let mut say = Vec::new();
         for (uid, row) in self.pods.iter().filter(|(_, row)| self.binds(row)) {

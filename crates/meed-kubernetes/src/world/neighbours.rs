@@ -340,6 +340,11 @@ impl Neighbours {
         self.theirs.get(text).is_some_and(|row| row.term.selects(pod, namespaces))
     }
 
+    /// Whether a job asks for a place by other pods, or avoids some.
+    pub(super) fn matter(&self) -> bool {
+        !self.avoided.is_empty() || !self.wishes.is_empty()
+    }
+
     /// Whether labels of nodes may differ since the last time.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)

@@ -29,14 +29,14 @@ use crate::pod::rule::NodeFacts;
 use crate::pod::{PodEnd, PodSeen};
 use crate::record::DecisionLog;
 
-/// What the API server lists at the beginning of a term.
+/// What is there at the beginning of a term; pods as objects, or as they were read.
 #[derive(Default)]
-pub(crate) struct Listed {
+pub(crate) struct Listed<P = Pod> {
     pub(crate) nodes: Vec<Node>,
     /// Pods that have not ended.
-    pub(crate) pods: Vec<Pod>,
+    pub(crate) pods: Vec<P>,
     /// Pods that have.
-    pub(crate) finished: Vec<Pod>,
+    pub(crate) finished: Vec<P>,
     pub(crate) queues: Vec<QueueObject>,
     pub(crate) namespaces: Vec<Namespace>,
     /// How many pods of each PodGroup start together, by its namespace and name.
@@ -46,17 +46,45 @@ pub(crate) struct Listed {
     pub(crate) classes: Vec<StorageClass>,
 }
 
+/// A pod of a list.
+pub(crate) trait ReadPod {
+    /// What is needed of it.
+    fn read(self, kinds: &ResourceKinds) -> PodSeen;
+}
+
+impl ReadPod for Pod {
+    fn read(self, kinds: &ResourceKinds) -> PodSeen {
+        PodSeen::of(&self, kinds)
+    }
+}
+
+impl ReadPod for PodSeen {
+    fn read(self, _: &ResourceKinds) -> PodSeen {
+        self
+    }
+}
+
 impl World {
+    /// Whether a ledger can begin with one of these queues.
+    pub(crate) fn can_begin<'q>(
+        kinds: &ResourceKinds,
+        root: &PolicySpec,
+        queues: impl Iterator<Item = &'q QueueObject>,
+    ) -> bool {
+        first_queue(queues, root, kinds).is_some()
+    }
+
     /// A ledger begins. `None`: there is no queue yet that could be declared.
-    pub(crate) fn begin(
+    pub(crate) fn begin<P: ReadPod>(
         kinds: ResourceKinds,
         choices: impl Into<Choices>,
         clock: LedgerClock,
-        listed: Listed,
+        listed: Listed<P>,
     ) -> Result<Option<World>, KubernetesError> {
         let choices = choices.into();
         let root = &choices.root;
-        let Some(first) = first_queue(&listed.queues, root, &kinds) else { return Ok(None) };
+        let queues = listed.queues.iter();
+        let Some(first) = first_queue(queues, root, &kinds) else { return Ok(None) };
         let wrong = |why: &dyn std::fmt::Display| KubernetesError::Settings(why.to_string());
         let placement = root.placement().map_err(|why| wrong(&why))?;
         let policy = root.policy(&kinds).map_err(|why| wrong(&why))?;
@@ -77,11 +105,11 @@ impl World {
     }
 
     /// A ledger goes on.
-    pub(crate) fn restore(
+    pub(crate) fn restore<P: ReadPod>(
         checkpoint: &Checkpoint,
         choices: impl Into<Choices>,
         clock: LedgerClock,
-        listed: Listed,
+        listed: Listed<P>,
     ) -> Result<World, KubernetesError> {
         let damaged = |what: String| KubernetesError::Ledger { name: "meed-ledger".into(), what };
         let choices = choices.into();
@@ -182,15 +210,15 @@ impl World {
         }
     }
 
-    fn take_over(&mut self, listed: Listed) -> Result<(), KubernetesError> {
+    fn take_over<P: ReadPod>(&mut self, listed: Listed<P>) -> Result<(), KubernetesError> {
         listed.claims.iter().for_each(|claim| self.claim_seen(claim));
         listed.volumes.iter().for_each(|volume| self.volume_seen(volume));
         listed.classes.iter().for_each(|class| self.class_seen(class));
-        let read = |pods: &[Pod]| -> Vec<PodSeen> {
-            let read = |pod: &Pod| self.with_volumes(PodSeen::of(pod, &self.kinds));
-            pods.iter().map(read).collect()
+        let read = |pods: Vec<P>| -> Vec<PodSeen> {
+            let read = |pod: P| self.with_volumes(pod.read(&self.kinds));
+            pods.into_iter().map(read).collect()
         };
-        let (mut pods, finished) = (read(&listed.pods), read(&listed.finished));
+        let (mut pods, finished) = (read(listed.pods), read(listed.finished));
         let checkpoint = self.driver.engine().now();
         let now = self.now();
         for namespace in listed.namespaces {
@@ -314,12 +342,12 @@ impl World {
 }
 
 /// A queue that can be declared before all others: at the top, and right.
-fn first_queue(
-    queues: &[QueueObject],
+fn first_queue<'q>(
+    queues: impl Iterator<Item = &'q QueueObject>,
     root: &PolicySpec,
     kinds: &ResourceKinds,
 ) -> Option<QueueSpec> {
-    let tops = queues.iter().filter(|queue| queue.spec.parent.is_none());
+    let tops = queues.filter(|queue| queue.spec.parent.is_none());
     let read = |queue: &QueueObject| {
         let name = queue.metadata.name.as_deref()?;
         queue.spec.engine_spec(name, root, kinds).ok()

@@ -17,6 +17,9 @@ use crate::plane::{Plane, until};
 /// the ledger is then what was used, at every instant.
 pub(crate) const LONG_TERM: &str = "long-term,quantum=0";
 
+/// The program that is run instead of the one that these tests were built with.
+pub(crate) const PROGRAM: &str = "MEED_KUBERNETES_PROGRAM";
+
 /// A process of Meed, with the rights of the shipped role.
 pub(crate) struct Meed {
     child: Child,
@@ -39,11 +42,23 @@ impl Meed {
         (policy, more): (&str, &[&str]),
         variables: &[(&str, &str)],
     ) -> Meed {
+        let arguments = [&["--status-seconds=1", "--policy", policy], more].concat();
+        Meed::begin(plane, who, &arguments, variables)
+    }
+
+    /// With these arguments and no others.
+    pub(crate) fn run(plane: &Plane, arguments: &[&str]) -> Meed {
+        Meed::begin(plane, "meed", arguments, &[])
+    }
+
+    /// Whoever measures names the program that was built as released.
+    fn begin(plane: &Plane, who: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Meed {
         let number = std::fs::read_dir(plane.state()).expect("the state").count();
         let log = plane.state().join(format!("meed-{number}.log"));
         let file = File::create(&log).expect("a log");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_meed-kubernetes"));
-        command.args(["run", "--status-seconds=1", "--policy", policy]).args(more);
+        let built = || env!("CARGO_BIN_EXE_meed-kubernetes").into();
+        let mut command = Command::new(std::env::var_os(PROGRAM).unwrap_or_else(built));
+        command.arg("run").args(arguments);
         command.env("KUBECONFIG", plane.kubeconfig(who)).stderr(file);
         command.envs(variables.iter().copied());
         Meed { child: command.spawn().expect("Meed starts"), log }
@@ -62,6 +77,11 @@ impl Meed {
             assert!(begin.elapsed().as_secs() < 60, "Meed does not lead: {}", self.log());
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         }
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn signal(&self, name: &str) {

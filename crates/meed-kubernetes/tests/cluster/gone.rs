@@ -133,7 +133,7 @@ fn what_a_watch_has_missed_for_good_is_charged_as_it_was() {
         tokio::time::sleep(Duration::from_secs(3)).await;
         way.mend();
         until("the watch begins anew", 20, async || {
-            meed.log().contains("resourceVersion for the provided watch is too old")
+            meed.log().contains("what was heard last is too old")
         })
         .await;
         until("who waited has run", 30, async || ended("waits").await).await;

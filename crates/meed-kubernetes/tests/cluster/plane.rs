@@ -155,6 +155,11 @@ impl Plane {
             queues.list(&Default::default()).await.is_ok()
         })
         .await;
+        self.until_pods_are_held(true).await;
+    }
+
+    /// Waits until the policies are in force, or are not any more.
+    async fn until_pods_are_held(&self, wanted: bool) {
         let held = json!({
             "apiVersion": "v1", "kind": "Pod",
             "metadata": { "name": "probe", "namespace": "default",
@@ -162,15 +167,34 @@ impl Plane {
             "spec": { "containers": [{ "name": "c", "image": "none" }] },
         });
         let pods = self.api("v1", "Pod", Some("default"));
-        until("pods are held", 30, async || {
+        until("pods are held, or not", 30, async || {
             let probe: DynamicObject = serde_json::from_value(held.clone()).expect("a pod");
             let made = pods.create(&Default::default(), &probe).await.expect("a pod is made");
             let is_held = !made.data["spec"]["schedulingGates"].is_null();
             let now = kube::api::DeleteParams::default().grace_period(0);
             pods.delete("probe", &now).await.expect("it is deleted");
-            is_held
+            is_held == wanted
         })
         .await;
+    }
+
+    /// Puts the admission policies in force, or takes them out of it: a cluster without Meed.
+    pub(crate) async fn policies(&self, in_force: bool) {
+        for name in ["chart/objects/fence.yaml", "chart/objects/gates.yaml"] {
+            for object in manifest(name) {
+                let text = |key: &str| object[key].as_str().expect("an object says what it is");
+                let (version, kind) = (text("apiVersion"), text("kind"));
+                if in_force {
+                    self.apply(&object).await;
+                } else if kind.ends_with("PolicyBinding") {
+                    let name = object["metadata"]["name"].as_str().expect("and has a name");
+                    let api = self.api(version, kind, None);
+                    // It may be gone already.
+                    drop(api.delete(name, &Default::default()).await);
+                }
+            }
+        }
+        self.until_pods_are_held(in_force).await;
     }
 
     /// Server-side apply.
@@ -201,12 +225,18 @@ impl Plane {
         assert!(done.status.success(), "{verb} {part}");
     }
 
-    /// Sends a signal to a part.
-    pub(crate) fn signal(&self, name: &str, part: &str) {
+    /// The process of a part.
+    pub(crate) fn id_of(&self, part: &str) -> u32 {
         let file = std::fs::read_to_string(self.state().join(format!("{part}.pid")));
         let file = file.expect("a part that runs has its id in a file");
         let id = file.split_whitespace().next().expect("the id stands first");
-        let sent = Command::new("kill").args([&format!("-{name}"), id]).status();
+        id.parse().expect("a number")
+    }
+
+    /// Sends a signal to a part.
+    pub(crate) fn signal(&self, name: &str, part: &str) {
+        let id = self.id_of(part).to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
         assert!(sent.expect("kill runs").success(), "{part}");
     }
 }

@@ -1,0 +1,410 @@
+//! The picture of a cluster that a process has which does not lead yet.
+//!
+//! A standby keeps its watches open and its picture current, so that a takeover lists nothing: it
+//! reads the ledger, hears what the leader before wrote last ([`crate::follow`]), and decides. The
+//! same picture is what a process that leads at once has listed.
+//!
+//! Pods that have ended matter as long as the last checkpoint may know them as running. So they are
+//! listed once, when a process begins to stand by, and kept from then on as they are heard of, with
+//! their last state; one that was deleted while it ran has ended when that was heard. Kept are
+//! those that were heard of less than [`KEPT`] before the leader's last checkpoint: it hears of an
+//! end as this process does. Where a watch began anew and pods were gone nobody saw how, and those
+//! that have ended are listed once more at the takeover.
+//!
+//! Cost: memory as the objects it holds, pods as what is read of them; a look at the head of the
+//! ledger every [`LOOK`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use k8s_openapi::api::core::v1::{Namespace, Node};
+use kube::api::DynamicObject;
+use kube::runtime::watcher::Event;
+use kube::{Client, Resource, ResourceExt as _};
+use meed::ResourceKinds;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::clock::monotonic;
+use crate::crd::QueueObject;
+use crate::error::KubernetesError;
+use crate::lease::Held;
+use crate::ledger;
+use crate::log;
+use crate::pod::{PodEnd, PodSeen};
+use crate::volumes::VolumePicture;
+use crate::watch::{Change, Heard, Relist, finished_pods, least_of};
+use crate::world::Listed;
+
+/// How often a standby looks whether there is another checkpoint.
+const LOOK: Duration = Duration::from_secs(10);
+/// A pod that ended is kept until a checkpoint is so much younger: more than [`LOOK`], the longest
+/// write of a checkpoint, and what the leader may hear later, together.
+const KEPT: Duration = Duration::from_secs(60);
+/// So many that ended are kept; where there are more, they are listed at the takeover.
+const MOST: usize = 50_000;
+
+/// Waits for the lease, and keeps the picture current meanwhile.
+pub(crate) async fn stand_by(
+    (client, namespace, kinds): (&Client, &str, &ResourceKinds),
+    (tell, heard): (&mpsc::Sender<Heard>, &mut mpsc::Receiver<Heard>),
+    picture: &mut Picture,
+    lease: impl Future<Output = Result<Held, KubernetesError>>,
+) -> Result<Held, KubernetesError> {
+    let mut lease = pin!(lease);
+    // It ends with the standing by.
+    let mut aside = JoinSet::new();
+    loop {
+        tokio::select! {
+            held = &mut lease => return held,
+            Some(one) = heard.recv() => picture.hear(one)?,
+        }
+        if aside.is_empty() && picture.is_whole() {
+            log::line("stands by: has read the cluster, and goes on hearing of it");
+            let namespace = namespace.to_owned();
+            aside.spawn(look(client.clone(), namespace, kinds.clone(), tell.clone()));
+        }
+    }
+}
+
+/// What a standby asks for beside its watches. Pods that have ended are listed after those that had
+/// not, so that none is in neither list.
+async fn look(client: Client, namespace: String, kinds: ResourceKinds, tell: mpsc::Sender<Heard>) {
+    let finished = loop {
+        match finished_pods(&client, &kinds).await {
+            Ok(finished) => break finished,
+            Err(_) => sleep(LOOK).await,
+        }
+    };
+    let mut told = tell.send(Heard::Finished(finished)).await;
+    let mut known = None;
+    while told.is_ok() {
+        sleep(LOOK).await;
+        match ledger::last_checkpoint(&client, &namespace).await {
+            Some(name) if known.as_ref() != Some(&name) => {
+                known = Some(name);
+                told = tell.send(Heard::Checkpoint).await;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One kind's objects.
+pub(crate) struct Kind<T> {
+    relist: Relist,
+    objects: BTreeMap<String, T>,
+    /// A list was complete.
+    is_listed: bool,
+}
+
+impl<T> Default for Kind<T> {
+    fn default() -> Kind<T> {
+        let (relist, objects) = (Relist::default(), BTreeMap::new());
+        Kind { relist, objects, is_listed: false }
+    }
+}
+
+impl<T> Kind<T> {
+    /// All have been listed, and no other list has begun.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_listed && !self.relist.is_on()
+    }
+
+    /// What is there.
+    pub(crate) fn into_objects(self) -> Vec<T> {
+        self.objects.into_values().collect()
+    }
+
+    /// The object that is gone; and whether others are, nobody saw how.
+    pub(crate) fn hear(
+        &mut self,
+        event: Event<T>,
+        uid: impl Fn(&T) -> String,
+    ) -> (Option<T>, bool) {
+        match self.relist.step(event, &uid) {
+            Change::Nothing => {}
+            Change::Seen(object) => _ = self.objects.insert(uid(&object), object),
+            Change::Gone(object) => {
+                self.objects.remove(&uid(&object));
+                return (Some(object), false);
+            }
+            Change::Listed(all) => {
+                let before = self.objects.len();
+                self.objects.retain(|uid, _| all.contains(uid));
+                return (
+                    None,
+                    std::mem::replace(&mut self.is_listed, true) && self.objects.len() < before,
+                );
+            }
+        }
+        (None, false)
+    }
+}
+
+/// A pod that ended, and when that was heard: that is its end, where it was deleted while it ran.
+struct Ended {
+    pod: PodSeen,
+    heard: Instant,
+}
+
+impl Ended {
+    /// The pod with its end, by a clock that says `wall` at the instant `now`.
+    fn by(self, now: Instant, wall: i64) -> PodSeen {
+        let since = now.saturating_duration_since(self.heard).as_micros();
+        let at = wall.saturating_sub(i64::try_from(since).unwrap_or(i64::MAX));
+        let deleted = PodEnd { well: false, at: Some(at) };
+        PodSeen { end: self.pod.end.or(Some(deleted)), ..self.pod }
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Picture {
+    nodes: Kind<Node>,
+    pods: Kind<PodSeen>,
+    queues: Kind<QueueObject>,
+    namespaces: Kind<Namespace>,
+    /// As far as they are there: not every cluster has the kind.
+    pod_groups: Kind<DynamicObject>,
+    volumes: VolumePicture,
+    ended: BTreeMap<String, Ended>,
+    /// All that ended and matter are known.
+    knows_ended: bool,
+    /// Up to which version pods are heard of.
+    up_to: u64,
+}
+
+pub(crate) fn uid_of<K: Resource>(object: &K) -> String {
+    object.uid().unwrap_or_default()
+}
+
+impl Picture {
+    /// All kinds have been listed.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.nodes.is_whole()
+            && self.pods.is_whole()
+            && self.queues.is_whole()
+            && self.namespaces.is_whole()
+            && self.volumes.is_whole()
+    }
+
+    /// Likewise, and pods are heard of up to a version.
+    pub(crate) fn is_whole_to(&self, version: u64) -> bool {
+        self.is_whole() && self.up_to >= version
+    }
+
+    /// Whether it is known which pods have ended since the last checkpoint.
+    pub(crate) fn knows_ended(&self) -> bool {
+        self.knows_ended
+    }
+
+    /// The queues that are there.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &QueueObject> {
+        self.queues.objects.values()
+    }
+
+    /// One thing was heard.
+    pub(crate) fn hear(&mut self, heard: Heard) -> Result<(), KubernetesError> {
+        match heard {
+            Heard::Node(event) => _ = self.nodes.hear(*event, uid_of),
+            Heard::Queue(event) => _ = self.queues.hear(*event, uid_of),
+            Heard::Namespace(event) => _ = self.namespaces.hear(*event, uid_of),
+            Heard::PodGroup(event) => _ = self.pod_groups.hear(*event, uid_of),
+            Heard::Pod(event) => match self.pods.hear(*event, |pod| pod.name.uid.clone()) {
+                (Some(pod), _) => self.ended(pod),
+                (None, vanished) => self.knows_ended &= !vanished,
+            },
+            Heard::UpTo(version) => self.up_to = version,
+            Heard::Finished(all) => {
+                self.knows_ended = true;
+                let heard = monotonic();
+                for pod in all {
+                    self.pods.objects.remove(&pod.name.uid);
+                    self.ended.insert(pod.name.uid.clone(), Ended { pod, heard });
+                }
+            }
+            Heard::Checkpoint => self.forget_before(monotonic()),
+            Heard::Volume(heard) => self.volumes.hear(heard),
+            Heard::Answer(_) | Heard::Looked(..) | Heard::NotEvicted(..) => {}
+            Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, pod: PodSeen) {
+        let was_placed = pod.node.is_some() || pod.end.is_some();
+        if pod.queue.is_none() || !was_placed {
+            return;
+        }
+        self.ended.insert(pod.name.uid.clone(), Ended { pod, heard: monotonic() });
+        if self.ended.len() > MOST {
+            self.ended.clear();
+            self.knows_ended = false;
+        }
+    }
+
+    /// There is a checkpoint that was not there a [`LOOK`] ago.
+    fn forget_before(&mut self, now: Instant) {
+        self.ended.retain(|_, ended| now.saturating_duration_since(ended.heard) < KEPT);
+    }
+
+    /// Pods that have ended, as they were listed now.
+    pub(crate) fn has_ended(&mut self, all: Vec<PodSeen>) -> Result<(), KubernetesError> {
+        self.hear(Heard::Finished(all))
+    }
+
+    /// What the world begins with; it is `wall` now, in microseconds since 1970.
+    pub(crate) fn into_listed(self, wall: i64) -> Listed<PodSeen> {
+        let now = monotonic();
+        let (claims, volumes, classes) = self.volumes.into_parts();
+        let ended: BTreeSet<&String> = self.ended.keys().collect();
+        let there = self.pods.objects.into_iter().filter(|(uid, _)| !ended.contains(uid));
+        Listed {
+            nodes: self.nodes.into_objects(),
+            pods: there.map(|(_, pod)| pod).collect(),
+            finished: self.ended.into_values().map(|ended| ended.by(now, wall)).collect(),
+            queues: self.queues.into_objects(),
+            namespaces: self.namespaces.into_objects(),
+            pod_groups: self.pod_groups.objects.values().map(least_of).collect(),
+            claims,
+            volumes,
+            classes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::volumes::VolumeHeard;
+    use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+    use meed::Unit;
+    use serde_json::{Value, json};
+
+    fn pod(uid: &str, node: Value, phase: &str) -> Box<Event<PodSeen>> {
+        Box::new(Event::Apply(seen(uid, node, phase)))
+    }
+
+    fn seen(uid: &str, node: Value, phase: &str) -> PodSeen {
+        let kinds = ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)]).unwrap();
+        let pod = json!({
+            "metadata": { "namespace": "n", "name": uid, "uid": uid,
+                "labels": { "meed.dev/queue": "q" } },
+            "spec": { "containers": [], "nodeName": node },
+            "status": { "phase": phase },
+        });
+        PodSeen::of(&serde_json::from_value::<Pod>(pod).unwrap(), &kinds)
+    }
+
+    fn gone(uid: &str, node: Value, phase: &str) -> Heard {
+        Heard::Pod(Box::new(Event::Delete(seen(uid, node, phase))))
+    }
+
+    fn whole() -> Picture {
+        let mut picture = Picture::default();
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(Heard::Pod(Box::new(event))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(Heard::Node(Box::new(event))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(Heard::Queue(Box::new(event))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(Heard::Namespace(Box::new(event))).unwrap();
+        }
+        assert!(!picture.is_whole(), "where volumes are is not known");
+        let volume = |heard: VolumeHeard| Heard::Volume(heard);
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(volume(VolumeHeard::Claim(Box::new(event)))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            picture.hear(volume(VolumeHeard::Volume(Box::new(event)))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            assert!(!picture.is_whole());
+            picture.hear(volume(VolumeHeard::Class(Box::new(event)))).unwrap();
+        }
+        assert!(picture.is_whole());
+        picture
+    }
+
+    #[test]
+    fn who_ended_is_kept_with_its_end_and_who_never_ran_is_not() {
+        let mut picture = whole();
+        assert!(!picture.knows_ended(), "some may have ended before");
+        picture.hear(Heard::Finished(vec![seen("before", json!("a"), "Failed")])).unwrap();
+        for uid in ["ends", "deleted", "waits", "stays"] {
+            picture.hear(Heard::Pod(pod(uid, json!("a"), "Running"))).unwrap();
+        }
+        picture.hear(gone("ends", json!("a"), "Succeeded")).unwrap();
+        picture.hear(gone("deleted", json!("a"), "Running")).unwrap();
+        picture.hear(gone("waits", Value::Null, "Pending")).unwrap();
+        assert!(picture.knows_ended());
+        let hour = 3_600_000_000;
+        let listed = picture.into_listed(hour);
+        let names = |pods: &[PodSeen]| -> Vec<String> {
+            pods.iter().map(|pod| pod.name.uid.clone()).collect()
+        };
+        assert_eq!(names(&listed.pods), ["stays"]);
+        assert_eq!(names(&listed.finished), ["before", "deleted", "ends"]);
+        let ends: Vec<PodEnd> = listed.finished.iter().filter_map(|pod| pod.end).collect();
+        assert_eq!(ends.len(), 3);
+        assert!(!ends[1].well && ends[2].well);
+        let at = ends[1].at.unwrap();
+        assert!((hour / 2..=hour).contains(&at), "by the clock that counts: {at}");
+    }
+
+    #[test]
+    fn where_volumes_are_is_known_at_a_takeover_and_lists_end_before() {
+        let mut picture = whole();
+        let claim = |name: &str| -> PersistentVolumeClaim {
+            let claim = json!({ "metadata": { "namespace": "n", "name": name, "uid": name } });
+            serde_json::from_value(claim).unwrap()
+        };
+        let mut hear = |event| {
+            picture.hear(Heard::Volume(VolumeHeard::Claim(Box::new(event)))).unwrap();
+            picture.is_whole()
+        };
+        assert!(hear(Event::Apply(claim("gone"))) && hear(Event::Apply(claim("there"))));
+        assert!(hear(Event::Delete(claim("gone"))));
+        assert!(!hear(Event::Init), "another list has begun");
+        assert!(!hear(Event::InitApply(claim("there"))) && hear(Event::InitDone));
+        let claims = picture.into_listed(0).claims;
+        assert_eq!(claims, [claim("there")]);
+    }
+
+    #[test]
+    fn ends_are_forgotten_when_a_checkpoint_is_younger() {
+        let mut picture = whole();
+        picture.hear(gone("ends", json!("a"), "Succeeded")).unwrap();
+        let now = monotonic();
+        picture.forget_before(now + KEPT - Duration::from_secs(1));
+        assert_eq!(picture.ended.len(), 1);
+        picture.forget_before(now + KEPT + Duration::from_secs(1));
+        assert!(picture.ended.is_empty());
+    }
+
+    #[test]
+    fn a_list_without_pods_that_were_there_means_that_ends_are_not_known() {
+        let mut picture = whole();
+        picture.hear(Heard::Finished(Vec::new())).unwrap();
+        let there = |uid| Heard::Pod(Box::new(Event::InitApply(seen(uid, json!("a"), "Running"))));
+        let list = |picture: &mut Picture, uids: &[&'static str]| {
+            picture.hear(Heard::Pod(Box::new(Event::Init))).unwrap();
+            uids.iter().for_each(|uid| picture.hear(there(uid)).unwrap());
+            picture.hear(Heard::Pod(Box::new(Event::InitDone))).unwrap();
+        };
+        list(&mut picture, &["a", "b"]);
+        assert!(picture.knows_ended(), "nothing is gone");
+        list(&mut picture, &["b", "c"]);
+        assert!(!picture.knows_ended(), "nobody saw how a ended");
+        assert_eq!(picture.pods.objects.len(), 2);
+        picture.has_ended(Vec::new()).unwrap();
+        assert!(picture.knows_ended());
+    }
+}
