@@ -113,6 +113,23 @@ fn a_new_leader_stops_again_who_runs_still() {
     assert_eq!(stopped(orders), all);
 }
 
+/// A status that is told at the very instant of a look does not put it off for ever.
+#[test]
+fn a_look_that_is_due_is_not_lost_to_a_status() {
+    let mut test = test(POLICY);
+    fill(&mut test);
+    test.seen(&other("c"));
+    assert_eq!(test.starts(), []);
+    for _ in 0..12 {
+        test.later();
+    }
+    test.world.statuses(test.now).unwrap();
+    assert_eq!(test.world.next_look(), Some(std::time::Duration::ZERO));
+    let now = test.later();
+    assert_eq!(stopped(test.world.decide(now).unwrap()).len(), 1);
+    assert_ne!(test.world.next_look(), Some(std::time::Duration::ZERO));
+}
+
 /// Whenever the last checkpoint was written: before anybody was owed, while one waited, or after.
 #[test]
 fn a_new_leader_takes_room_back_whatever_the_checkpoint_knew() {
