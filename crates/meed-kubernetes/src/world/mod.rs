@@ -278,6 +278,8 @@ pub(crate) struct World {
     places: u64,
     /// Something was told since the last checkpoint.
     told: bool,
+    /// The engine was to look before it was asked for its books.
+    overdue: bool,
 }
 
 impl World {
@@ -336,8 +338,8 @@ impl World {
 
     /// Who starts now: what changed since the last time is settled first.
     pub(crate) fn decide(&mut self, now: Time) -> Result<Vec<Order>, KubernetesError> {
+        let is_due = std::mem::take(&mut self.overdue) || self.is_due(now);
         self.settle(now)?;
-        let is_due = self.is_due(now);
         let mut starts = Vec::new();
         let mut on = |start| starts.push(start);
         // What is in the log has its decision, whether the engine would have looked or not.
@@ -466,7 +468,7 @@ impl World {
             return Ok(None);
         }
         // The queues are looked at to bring the ledgers to this instant.
-        self.driver.queues(now).map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        self.books(now)?;
         Ok(Some(self.driver.state()))
     }
 

@@ -11,7 +11,8 @@
 
 use std::time::Duration;
 
-use meed::{Stop, Time};
+use meed::{QueueId, Stop, Time};
+use meed_driver::explain::QueueStatus;
 
 use super::{Order, Placed, Stand, World, must};
 use crate::error::KubernetesError;
@@ -85,11 +86,24 @@ impl World {
 
     /// How long until something may be decided though nothing happens.
     pub(crate) fn next_look(&self) -> Option<Duration> {
+        if self.overdue {
+            return Some(Duration::ZERO);
+        }
         let engine = self
             .driver
             .next_look()
             .map(|at| Duration::from_micros(at.saturating_since(self.now()).as_micros()));
         engine.into_iter().chain(self.until_late()).min()
+    }
+
+    /// The engine's books, which are brought to this instant. It does not look meanwhile, and asks
+    /// for no look that is past: one that was due is kept in mind.
+    pub(super) fn books(
+        &mut self,
+        now: Time,
+    ) -> Result<Vec<(QueueId, QueueStatus)>, KubernetesError> {
+        self.overdue |= self.is_due(now);
+        self.driver.queues(now).map_err(|why| KubernetesError::Engine(why.to_string()))
     }
 
     /// Whether something may be decided now though nothing has happened.

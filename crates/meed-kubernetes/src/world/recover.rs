@@ -159,6 +159,7 @@ impl World {
             remarks: Vec::new(),
             places: 0,
             told: true,
+            overdue: false,
             driver,
         }
     }

@@ -20,8 +20,7 @@ impl World {
         &mut self,
         now: Time,
     ) -> Result<Vec<(String, QueueObjectStatus)>, KubernetesError> {
-        let books = self.driver.queues(now);
-        let books = books.map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        let books = self.books(now)?;
         let as_of = self.clock.unix(now);
         let books: BTreeMap<QueueId, QueueStatus> = books.into_iter().collect();
         let gangs = self.more_tasks();
@@ -67,8 +66,7 @@ impl World {
 impl World {
     /// What is counted, in the text format of Prometheus. Queues have their full names.
     pub(crate) fn figures(&mut self, now: Time) -> Result<String, KubernetesError> {
-        let books = self.driver.queues(now);
-        let books = books.map_err(|why| KubernetesError::Engine(why.to_string()))?;
+        let books = self.books(now)?;
         let engine = self.driver.engine();
         let gangs = self.more_tasks();
         let all: Vec<(String, u64)> = books

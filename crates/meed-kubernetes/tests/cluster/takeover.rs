@@ -92,7 +92,11 @@ fn a_warm_standby_takes_over_and_lists_nothing() {
         let after = plane.lists_of_all().await;
         // Pods once, and of that list one: for the version of now.
         let lists: Vec<f64> = after.iter().zip(&before).map(|(now, then)| now - then).collect();
-        assert_eq!(lists, [0.0, 0.0, 0.0, 1.0], "nodes, queues, namespaces, pods");
+        assert_eq!(
+            lists,
+            [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            "nodes, queues, namespaces, pods, volumes"
+        );
         until("all pods have ended", 90, async || {
             plane.no_node_is_overfull(8.0).await;
             let ran = plane.ran(&["alpha", "beta"]).await;

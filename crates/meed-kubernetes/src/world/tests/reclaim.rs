@@ -24,21 +24,23 @@ fn other(uid: &str) -> Pod {
     pod(uid, "binds", json!({ "metadata": { "name": uid, "labels": labels } }))
 }
 
-/// Two pods run for 20 s and fill the node; then one of another queue waits for 12 s. Who is to
-/// stop.
-fn evicted(test: &mut Test) -> Vec<String> {
+/// Two pods run for 20 s and fill the node.
+fn fill(test: &mut Test) {
     for uid in ["a", "b"] {
         test.seen(&pod(uid, "binds", json!({ "metadata": { "name": uid } })));
     }
     assert_eq!(test.starts().len(), 2);
     for uid in ["a", "b"] {
-        let mut there = bound("n1");
-        lay(&mut there, json!({ "metadata": { "name": uid } }));
-        test.seen(&pod(uid, "binds", there));
+        test.seen(&there(uid));
     }
     for _ in 0..20 {
         test.later();
     }
+}
+
+/// Then one of another queue waits for 12 s. Who is to stop.
+fn evicted(test: &mut Test) -> Vec<String> {
+    fill(test);
     test.seen(&other("c"));
     assert_eq!(test.starts(), []);
     let mut all = Vec::new();
@@ -96,11 +98,7 @@ fn a_new_leader_stops_again_who_runs_still() {
         resources: ["cpu", "memory", "pods"].map(str::to_owned).to_vec(),
     };
     let clock = LedgerClock::new(about.origin, now);
-    let pods = ["a", "b"].map(|uid| {
-        let mut there = bound("n1");
-        lay(&mut there, json!({ "metadata": { "name": uid } }));
-        pod(uid, "binds", there)
-    });
+    let pods = ["a", "b"].map(there);
     let there = Listed {
         nodes: vec![node("n1", 2)],
         queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
@@ -112,12 +110,80 @@ fn a_new_leader_stops_again_who_runs_still() {
     let mut world = World::restore(&checkpoint, root, clock, there).unwrap();
     let now = world.turn();
     let orders = world.decide(now).unwrap();
-    let again: Vec<String> = orders
-        .into_iter()
-        .filter_map(|order| match order {
-            Order::Evict(order) => Some(order.pod.uid),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(again, all);
+    assert_eq!(stopped(orders), all);
+}
+
+/// A status that is told at the very instant of a look does not put it off for ever.
+#[test]
+fn a_look_that_is_due_is_not_lost_to_a_status() {
+    let mut test = test(POLICY);
+    fill(&mut test);
+    test.seen(&other("c"));
+    assert_eq!(test.starts(), []);
+    for _ in 0..12 {
+        test.later();
+    }
+    test.world.statuses(test.now).unwrap();
+    assert_eq!(test.world.next_look(), Some(std::time::Duration::ZERO));
+    let now = test.later();
+    assert_eq!(stopped(test.world.decide(now).unwrap()).len(), 1);
+    assert_ne!(test.world.next_look(), Some(std::time::Duration::ZERO));
+}
+
+/// Whenever the last checkpoint was written: before anybody was owed, while one waited, or after.
+#[test]
+fn a_new_leader_takes_room_back_whatever_the_checkpoint_knew() {
+    for (waited, away) in [(0, 20), (1, 20), (5, 20), (9, 20), (5, 2), (12, 20)] {
+        let mut first = test(POLICY);
+        fill(&mut first);
+        first.seen(&other("c"));
+        assert_eq!(first.starts(), []);
+        let mut all = Vec::new();
+        for _ in 0..waited {
+            let now = first.later();
+            all.extend(stopped(first.world.decide(now).unwrap()));
+        }
+        let about = About {
+            origin: first.world.clock.origin(),
+            policy: POLICY.to_owned(),
+            resources: ["cpu", "memory", "pods"].map(str::to_owned).to_vec(),
+        };
+        let state = first.saved();
+        let later = first.now.saturating_add(Span::from_secs(away).unwrap());
+        let clock = LedgerClock::new(about.origin, later);
+        let pods = ["a", "b"].map(there);
+        let there = Listed {
+            nodes: vec![node("n1", 2)],
+            queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
+            pods: [pods.to_vec(), vec![other("c")]].concat(),
+            ..listed()
+        };
+        let root: PolicySpec = POLICY.parse().unwrap();
+        let mut world = World::restore(&Checkpoint { about, state }, root, clock, there).unwrap();
+        let now = world.turn();
+        let mut again = stopped(world.decide(now).unwrap());
+        let mut now = world.now();
+        // It looks when it says that it will, and not otherwise.
+        for _ in 0..3 {
+            let Some(look) = world.next_look().filter(|_| again.is_empty()) else { break };
+            let look = Span::from_micros(u64::try_from(look.as_micros()).unwrap()).unwrap();
+            now = now.saturating_add(look).saturating_add(Span::from_secs(1).unwrap());
+            again.extend(stopped(world.decide(now).unwrap()));
+        }
+        assert_eq!(again.len(), 1, "checkpoint after {waited} s, {away} s away: {all:?}");
+    }
+}
+
+fn there(uid: &str) -> Pod {
+    let mut there = bound("n1");
+    lay(&mut there, json!({ "metadata": { "name": uid } }));
+    pod(uid, "binds", there)
+}
+
+fn stopped(orders: Vec<Order>) -> Vec<String> {
+    let stopped = |order| match order {
+        Order::Evict(order) => Some(order.pod.uid),
+        _ => None,
+    };
+    orders.into_iter().filter_map(stopped).collect()
 }
