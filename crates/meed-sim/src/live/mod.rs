@@ -129,7 +129,8 @@ impl World<'_> {
             self.running.remove(&end.remove());
         }
         let end = self.ends.first_key_value().map(|(&(at, _), _)| at);
-        let end = end.filter(|_| self.mode != Mode::AsTold);
+        // Up to where things went as told a task may be beyond its end: it ends now.
+        let end = end.filter(|_| self.mode != Mode::AsTold).map(|at| at.max(self.now));
         let record = self.peek()?;
         Ok([end, record, self.next_look()].into_iter().flatten().min())
     }
@@ -166,7 +167,7 @@ impl World<'_> {
             _ => None,
         };
         let told: BTreeSet<AllocationId> = records.iter().filter_map(told).collect();
-        let due = self.ends.range((self.now, 0)..=(self.now, u64::MAX));
+        let due = self.ends.range(..=(self.now, u64::MAX));
         let runs = |task: &AllocationId| self.driver.runs(*task) && !told.contains(task);
         due.map(|(_, &task)| task).filter(runs).collect()
     }
