@@ -132,7 +132,7 @@ fn weights_of_nobody_are_refused() {
         (&["--weights", "absent.csv"], 4, "absent.csv"),
         (&["--weights", "empty.csv", "--report", "empty.csv"], 2, "overwrite the weights"),
         (&["--set", "queue.nobody.weight=2"], 3, "there is no queue `nobody`"),
-        (&["--set", "queues.weight=0"], 3, "meed: jobs.csv: queue `[queues]`, weight: 0 is not"),
+        (&["--set", "queues.weight=0"], 3, "queues.weight=0: queue `[queues]`, weight: 0"),
         (&["--set", "queues=3"], 3, "expected a [queues] table"),
         (&["--set", "queue.web.bob.wieght=3"], 3, "names no key of a queue; known are weight"),
         (&["--set", "queues.min={cpu=1}"], 3, "unknown field `min`"),

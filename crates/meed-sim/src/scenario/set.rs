@@ -56,27 +56,24 @@ pub(super) fn of_set(set: &str, what: String) -> ScenarioError {
     ScenarioError { file: format!("--set {set}"), line: None, what, unreadable: false }
 }
 
-/// What is wrong with `sets`, as an error of the change that brings it: the first of which on this
-/// very thing is wrong, found by halving. What is wrong without any is the file's.
+/// So many changes are looked at for the one that breaks something, the last ones first.
+const LOOKED_AT: usize = 16;
+
+/// What is wrong with `sets`, as an error of the change without which all is well; where there is
+/// no such one, as it is.
 pub(super) fn blamed(
     error: ScenarioError,
     sets: &[String],
     read: &dyn Fn(&[String]) -> Result<Scenario, LoadError>,
 ) -> ScenarioError {
-    // Of changes that belong together the first ones alone may be wrong in another way.
-    let is_wrong = |sets: &[String]| match read(sets) {
-        Err(LoadError::Scenario(found)) => found.what == error.what,
-        _ => false,
+    let is_to_blame = |&place: &usize| {
+        let others = [&sets[..place], &sets[place + 1..]].concat();
+        read(&others).is_ok()
     };
-    if is_wrong(&[]) {
-        return error;
+    match (0..sets.len()).rev().take(LOOKED_AT).find(is_to_blame) {
+        Some(place) => of_set(&sets[place], error.what),
+        None => error,
     }
-    let (mut good, mut bad) = (0, sets.len());
-    while bad - good > 1 {
-        let middle = good + (bad - good) / 2;
-        if is_wrong(&sets[..middle]) { bad = middle } else { good = middle }
-    }
-    of_set(&sets[good], error.what)
 }
 
 /// At the first `=` that stands in no quoted name.
