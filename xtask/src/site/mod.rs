@@ -49,7 +49,7 @@ pub(crate) fn run() -> Result<(), String> {
     for page in PAGES {
         copy(&root().join(page), &work.join("src").join(page))?;
     }
-    for folder in ["docs", "examples"] {
+    for folder in ["docs", "examples", "python/examples"] {
         copy_all(&root().join(folder), &work.join("src").join(folder))?;
     }
     let summary = root().join("docs/SUMMARY.md");
