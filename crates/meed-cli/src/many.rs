@@ -1,0 +1,124 @@
+//! Commands that run a log many times and compare: what they ask alike, and how they answer.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use meed_files::Guard;
+use meed_lab::advise::aims::thousandths;
+use meed_report::TableOptions;
+use meed_sim::scenario::Scenario;
+use meed_workload::OnBadLine;
+
+use crate::args::TableArgs;
+use crate::exit::Failure;
+use crate::output::{guard, print, print_data, print_styled, reads_of, remark, table_options};
+use crate::watch;
+use crate::weights::WeightArgs;
+
+#[derive(Args)]
+pub(crate) struct ManyArgs {
+    /// A trace, as in `meed simulate`, or a scenario; `-` is standard input.
+    #[arg(value_parser = crate::args::input)]
+    pub(crate) log: PathBuf,
+    /// Runs each with so many seeds; they change nothing about a trace alone.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seeds: u64,
+    /// Changes a key of the scenario, as in `meed simulate`.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    #[command(flatten)]
+    weights: WeightArgs,
+    #[command(flatten)]
+    table: TableArgs,
+    /// Prints JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Writes a self-contained HTML report with plots.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Runs so many simulations at once. Default: one per core. The answer does not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Stops at the first wrong line of a trace and at the first job that cannot run, instead of
+    /// counting them.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Prints no tables and no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What `--loads` says, in thousandths.
+pub(crate) fn loads(given: &[String]) -> Result<Vec<u32>, Failure> {
+    let load = |load: &String| {
+        thousandths(load.trim()).map_err(|why| Failure::Usage(format!("--loads: {why}")))
+    };
+    given.iter().map(load).collect()
+}
+
+impl ManyArgs {
+    pub(crate) fn on_bad_line(&self) -> OnBadLine {
+        if self.strict { OnBadLine::Stop } else { OnBadLine::Skip }
+    }
+
+    /// The files, guarded, and all changes of the scenario.
+    pub(crate) fn begin(&self) -> Result<(Guard, Vec<String>), Failure> {
+        let mut inputs = vec![("log", self.log.as_path())];
+        inputs.extend(self.weights.file());
+        let files = guard(&[("--report", self.report.as_deref())], &inputs)?;
+        let sets = self.weights.before(self.table.with(&self.sets)?, self.quiet, |sets| {
+            let scenario = Scenario::load_any(&self.log, sets, self.on_bad_line())?;
+            Ok(scenario.queue_names().map(str::to_owned).collect())
+        })?;
+        Ok((files, sets))
+    }
+
+    /// Guards what the scenarios read, and says what the first of them takes for granted.
+    pub(crate) fn read(&self, files: &mut Guard, scenarios: &[Scenario]) -> Result<(), Failure> {
+        scenarios.iter().try_for_each(|scenario| reads_of(files, scenario))?;
+        if !self.quiet {
+            scenarios[0].warnings.iter().for_each(|warning| remark(warning));
+        }
+        Ok(())
+    }
+
+    /// Runs `count` simulations by `run`, which gets how many at once, and whom to tell how many
+    /// are done.
+    pub(crate) fn run<T>(
+        &self,
+        count: usize,
+        run: impl FnOnce(usize, &(dyn Fn(usize) + Sync)) -> T,
+    ) -> T {
+        let template = "{bar:24} {pos} of {len} simulations, {elapsed} gone, {eta} to go";
+        let bar = watch::bar(self.quiet, count as u64, template);
+        let threads = crate::sweep::threads(self.threads, count, self.quiet);
+        let done = run(threads, &|done| bar.set_position(done as u64));
+        bar.finish_and_clear();
+        done
+    }
+
+    /// Writes the report and prints the answer, as far as they are asked for.
+    pub(crate) fn show(
+        &self,
+        files: &mut Guard,
+        html: impl FnOnce() -> String,
+        json: impl FnOnce() -> String,
+        text: impl FnOnce(&TableOptions) -> String,
+    ) -> Result<(), Failure> {
+        if let Some(path) = &self.report {
+            files.write_text(path, &html())?;
+        }
+        if self.json {
+            return print_data(&json());
+        }
+        if self.quiet {
+            return Ok(());
+        }
+        let options = table_options();
+        print_styled(&text(&options), &options)?;
+        match &self.report {
+            Some(path) => print(&format!("Report: {}\n", path.display())),
+            None => Ok(()),
+        }
+    }
+}
