@@ -74,20 +74,7 @@ fn grouped(command: &Command, width: usize) -> String {
 
 /// What a command does, in a column of its own.
 fn wrapped(name: &str, about: &str, width: usize) -> String {
-    let mut out = format!("{name:INDENT$}");
-    let mut used = INDENT;
-    for (number, word) in about.split_whitespace().enumerate() {
-        if number > 0 && used + 1 + word.chars().count() > width {
-            out += &format!("\n{:INDENT$}", "");
-            used = INDENT;
-        } else if number > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out += word;
-        used += word.chars().count();
-    }
-    out + "\n"
+    meed_report::wrap(about, width, &format!("{name:INDENT$}"), &" ".repeat(INDENT))
 }
 
 #[cfg(test)]

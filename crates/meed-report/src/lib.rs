@@ -7,6 +7,7 @@
 //! | [`to_json`], [`write_json`] | programs: the record as it is (docs/json.md) |
 //! | [`write_jobs`] | programs: jobs one by one, as CSV (docs/jobs.md) |
 //! | [`to_html`] | a browser, also offline: interactive plots, tables, explanations |
+//! | [`wrap`] | a line of text over several |
 //! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
 //! This crate shows what a [`meed_driver::record::Comparison`] holds and computes nothing else than
@@ -33,3 +34,4 @@ pub use html::to_html;
 pub use jobs::{bounded_slowdown, write_jobs};
 pub use json::{to_json, write_json};
 pub use table::{TableOptions, summary_table};
+pub use words::wrap;

@@ -2,7 +2,7 @@
 
 /// Breaks a text between words; the first line begins with `first`, the others with `rest`. A word
 /// longer than a line has a line of its own. Ends with a newline.
-pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
+pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
     let mut out = String::from(first);
     let (mut used, mut begun) = (first.chars().count(), false);
     for word in text.split(' ') {
