@@ -223,12 +223,17 @@ pub fn add(plans: &mut Vec<QueuePlan>, names: &[String], remarks: &mut Vec<Strin
     *plans = with_parents(std::mem::take(plans), remarks);
 }
 
+/// Names of queues that have others below them.
+pub fn parents(plans: &[QueuePlan]) -> BTreeSet<String> {
+    let above = |plan: &QueuePlan| Some(plan.name.rsplit_once('.')?.0.to_owned());
+    plans.iter().filter_map(above).collect()
+}
+
 /// Says how each queue orders its children, where its own keys leave it open, once all queues are
 /// known: a leaf without keys serves its jobs in order of arrival, if `by_arrival` says so of its
 /// name, so that policies differ between queues only; every other queue orders as the run does.
 pub fn settle_orders(plans: &mut [QueuePlan], by_arrival: impl Fn(&str) -> bool) {
-    let above = |plan: &QueuePlan| Some(plan.name.rsplit_once('.')?.0.to_owned());
-    let parents: BTreeSet<String> = plans.iter().filter_map(above).collect();
+    let parents = parents(plans);
     for plan in plans {
         let is_open = plan.keys.is_empty() && !parents.contains(&plan.name);
         plan.keys = match is_open && by_arrival(&plan.name) {

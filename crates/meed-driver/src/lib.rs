@@ -101,7 +101,7 @@ mod tally;
 
 pub use books::Books;
 pub use capacity::CapacityTime;
-pub use driver::{CancelledJob, Driver, Ended, Taken, Withdrawn, finish_of};
+pub use driver::{CancelledJob, Driver, Ended, Taken, Withdrawn, finish_of, keys_line};
 pub use header::header_of;
 pub use journal::{Failed, Journal, Off};
 pub use outcome::{Ending, outcome, resource_seconds};

@@ -40,6 +40,7 @@ pub use jobs::CancelledJob;
 pub use live::Withdrawn;
 pub use play::Taken;
 pub(crate) use play::read_groups;
+pub use queues::keys_line;
 pub(crate) use queues::{keys_of, queue_form};
 pub use tasks::Ended;
 

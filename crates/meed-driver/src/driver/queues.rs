@@ -186,7 +186,12 @@ struct Change {
 
 /// A policy in full, as records hold it.
 pub(crate) fn keys_of(policy: &Policy, kinds: &ResourceKinds) -> Keys {
-    match serde_json::to_value(PolicySpec::of(policy, kinds)) {
+    keys_line(&PolicySpec::of(policy, kinds))
+}
+
+/// Keys of a policy as records hold them.
+pub fn keys_line(keys: &PolicySpec) -> Keys {
+    match serde_json::to_value(keys) {
         Ok(serde_json::Value::Object(keys)) => keys,
         _ => unreachable!("keys are an object of plain values"),
     }

@@ -30,6 +30,7 @@ use crate::replay::WORLD;
 use crate::world::StopAt;
 use meed_config::policy::PolicySpec;
 use meed_config::queues::QueuePlan;
+use meed_driver::keys_line;
 
 /// Tables of a scenario that make its workload, which is the log's.
 const WORKLOAD: [&str; 5] = ["job", "generator", "workload", "trace", "change"];
@@ -377,13 +378,6 @@ fn stop_of(header: &Header) -> StopAt {
 pub(crate) fn told_order(header: &Header) -> BTreeSet<&str> {
     let told = header.queues.iter().filter(|form| !form.own.is_empty());
     told.map(|form| form.queue.as_str()).collect()
-}
-
-fn keys_line(keys: &PolicySpec) -> Keys {
-    match serde_json::to_value(keys) {
-        Ok(serde_json::Value::Object(keys)) => keys,
-        _ => unreachable!("keys are an object of plain values"),
-    }
 }
 
 /// Policy keys of a log; messages say that they are about `file`.

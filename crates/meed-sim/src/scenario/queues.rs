@@ -1,6 +1,6 @@
 //! The queue tree of a scenario.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use meed::ResourceKinds;
 use meed_config::queues::{self, QueuePlan};
@@ -51,8 +51,7 @@ pub(super) fn with_defaults(
     let Some(default) = read.first() else { return Ok(()) };
     let forms: BTreeMap<&str, &Queue> =
         declared.iter().map(|form| (form.get_ref().name.as_str(), form.get_ref())).collect();
-    let above = |plan: &QueuePlan| Some(plan.name.rsplit_once('.')?.0.to_owned());
-    let parents: BTreeSet<String> = plans.iter().filter_map(above).collect();
+    let parents = queues::parents(plans);
     for plan in plans.iter_mut().filter(|plan| !parents.contains(&plan.name)) {
         let own = forms.get(plan.name.as_str());
         if own.is_none_or(|form| form.weight.is_none()) {
