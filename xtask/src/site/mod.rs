@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{root, succeed_quietly};
+use crate::tools::{cache, root, succeed_quietly, target_folder};
 
 const VERSION: &str = "0.5.4";
 /// What of the repository is on the site, beside `docs`.
@@ -41,8 +41,7 @@ enable = false
 
 pub(crate) fn run() -> Result<(), String> {
     let program = mdbook()?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| root().join("target"));
+    let target = target_folder();
     let (work, site) = (target.join("site-source"), target.join("site"));
     let _ = fs::remove_dir_all(&work);
     let _ = fs::remove_dir_all(&site);
@@ -72,8 +71,7 @@ pub(crate) fn run() -> Result<(), String> {
 
 /// The program, built once.
 fn mdbook() -> Result<PathBuf, String> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let cache = home.join(".cache/meed-mdbook").join(VERSION);
+    let cache = cache("mdbook").join(VERSION);
     let program = cache.join("bin/mdbook");
     if !program.exists() {
         crate::say("mdBook is built first, once ...");

@@ -92,22 +92,7 @@ fn a_new_leader_stops_again_who_runs_still() {
     let all = evicted(&mut test);
     let now = test.later();
     let state = test.world.checkpoint(now).unwrap().unwrap();
-    let about = About {
-        origin: test.world.clock.origin(),
-        policy: POLICY.to_owned(),
-        resources: ["cpu", "memory", "pods"].map(str::to_owned).to_vec(),
-    };
-    let clock = LedgerClock::new(about.origin, now);
-    let pods = ["a", "b"].map(there);
-    let there = Listed {
-        nodes: vec![node("n1", 2)],
-        queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
-        pods: [pods.to_vec(), vec![other("c")]].concat(),
-        ..listed()
-    };
-    let root: PolicySpec = POLICY.parse().unwrap();
-    let checkpoint = Checkpoint { about, state };
-    let mut world = World::restore(&checkpoint, root, clock, there).unwrap();
+    let mut world = next_leader(test.world.clock.origin(), state, now);
     let now = world.turn();
     let orders = world.decide(now).unwrap();
     assert_eq!(stopped(orders), all);
@@ -143,23 +128,9 @@ fn a_new_leader_takes_room_back_whatever_the_checkpoint_knew() {
             let now = first.later();
             all.extend(stopped(first.world.decide(now).unwrap()));
         }
-        let about = About {
-            origin: first.world.clock.origin(),
-            policy: POLICY.to_owned(),
-            resources: ["cpu", "memory", "pods"].map(str::to_owned).to_vec(),
-        };
         let state = first.saved();
         let later = first.now.saturating_add(Span::from_secs(away).unwrap());
-        let clock = LedgerClock::new(about.origin, later);
-        let pods = ["a", "b"].map(there);
-        let there = Listed {
-            nodes: vec![node("n1", 2)],
-            queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
-            pods: [pods.to_vec(), vec![other("c")]].concat(),
-            ..listed()
-        };
-        let root: PolicySpec = POLICY.parse().unwrap();
-        let mut world = World::restore(&Checkpoint { about, state }, root, clock, there).unwrap();
+        let mut world = next_leader(first.world.clock.origin(), state, later);
         let now = world.turn();
         let mut again = stopped(world.decide(now).unwrap());
         let mut now = world.now();
@@ -172,6 +143,25 @@ fn a_new_leader_takes_room_back_whatever_the_checkpoint_knew() {
         }
         assert_eq!(again.len(), 1, "checkpoint after {waited} s, {away} s away: {all:?}");
     }
+}
+
+/// Who leads after this checkpoint, and finds both pods running and the third waiting.
+fn next_leader(origin: i64, state: Vec<u8>, now: Time) -> World {
+    let about = About {
+        origin,
+        policy: POLICY.to_owned(),
+        resources: ["cpu", "memory", "pods"].map(str::to_owned).to_vec(),
+    };
+    let pods = ["a", "b"].map(there);
+    let listed = Listed {
+        nodes: vec![node("n1", 2)],
+        queues: vec![queue("binds", "Binds"), queue("other", "Binds")],
+        pods: [pods.to_vec(), vec![other("c")]].concat(),
+        ..listed()
+    };
+    let root: PolicySpec = POLICY.parse().unwrap();
+    let clock = LedgerClock::new(origin, now);
+    World::restore(&Checkpoint { about, state }, root, clock, listed).unwrap()
 }
 
 fn there(uid: &str) -> Pod {
