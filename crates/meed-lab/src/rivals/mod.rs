@@ -29,6 +29,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
+use meed_config::words::did_you_mean;
 use meed_sim::scenario::{STATIC, Scenario};
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
@@ -116,24 +117,26 @@ impl Contest {
             read.map_err(|source| SweepError::Load { at, source: Box::new(source) })
         };
         let own = load(&request.sets, "the log".to_owned())?;
-        let contenders = contenders(&request.orders, request.cadence)?;
+        let contenders = contenders(&request.orders, request.cadence, &own)?;
+        let first = own.seed;
         let loads = if request.loads.is_empty() { vec![1000] } else { request.loads.clone() };
+        let whole = own.load_factor();
         let scenario = |&factor: &u32| {
-            let factor = crate::advise::scaled(own.load_factor(), factor)?;
+            let factor = crate::advise::scaled(whole, factor)?;
             let mut sets = request.sets.clone();
             sets.push(format!("run.load={factor}"));
             load(&sets, format!("load {factor}"))
         };
         let scenarios = match request.loads.is_empty() {
-            true => vec![load(&request.sets, "the log".to_owned())?],
+            true => vec![own],
             false => loads.iter().map(scenario).collect::<Result<Vec<_>, _>>()?,
         };
-        let last = request.seeds.checked_sub(1).and_then(|more| own.seed.checked_add(more));
+        let last = request.seeds.checked_sub(1).and_then(|more| first.checked_add(more));
         let Some(last) = last else {
             let seeds = request.seeds;
             return Err(SweepError::Settings(format!("--seeds is {seeds}; at least 1 is needed")));
         };
-        let seeds = (own.seed..=last).collect();
+        let seeds = (first..=last).collect();
         let (log, strict) = (request.log.clone(), request.strict);
         let contest = Contest { log, scenarios, loads, seeds, contenders, strict };
         for contender in &contest.contenders {
@@ -217,7 +220,11 @@ fn failed(contender: &Contender, source: SimulateError) -> SweepError {
 }
 
 /// Those that are named, or all.
-fn contenders(named: &[String], cadence: Option<Span>) -> Result<Vec<Contender>, SweepError> {
+fn contenders(
+    named: &[String],
+    cadence: Option<Span>,
+    scenario: &Scenario,
+) -> Result<Vec<Contender>, SweepError> {
     let all = || OWN.into_iter().chain(RIVALS.iter().map(|rival| rival.name)).map(str::to_owned);
     let names = if named.is_empty() { all().collect() } else { named.to_vec() };
     let contender = |words: String| {
@@ -228,6 +235,15 @@ fn contenders(named: &[String], cadence: Option<Span>) -> Result<Vec<Contender>,
         }
         let rival = Chosen::find(&words, cadence);
         let rival = rival.map_err(|why| SweepError::Settings(format!("--policy {why}")))?;
+        if rival.is_none()
+            && let Err(why) = scenario.check_policy(&words)
+        {
+            let rivals = || RIVALS.iter().map(|rival| rival.name);
+            let name = words.split(',').next().unwrap_or_default();
+            let near = did_you_mean(name, rivals()).unwrap_or_default();
+            let known = rivals().collect::<Vec<_>>().join(", ");
+            return Err(SweepError::Settings(format!("{why} Rivals are {known}. {near}")));
+        }
         Ok(Contender { words, rival })
     };
     names.into_iter().map(contender).collect()
