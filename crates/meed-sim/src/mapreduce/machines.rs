@@ -2,10 +2,13 @@
 //!
 //! Every phase of a task is work at one of these servers ([`super::sharing`]), so the cluster is a
 //! network of processor-sharing queues. One tree of winners over all servers names the next end: an
-//! event costs O(log users of its server + log servers).
+//! event costs O(log users of its server + log servers), and on a host that has less than its
+//! machines want ([`super::hosts`]) that for each of them.
 
 use meed::{Span, Time};
 
+use super::hosts::{HostsOf, Pool};
+use super::setup::Cluster;
 use super::sharing::{Done, Law, Server};
 use super::timers::Timers;
 
@@ -20,6 +23,8 @@ pub struct Machine {
     pub speeds: Speeds,
     /// Number of its rack.
     pub rack: u32,
+    /// What it shares with others.
+    pub hosts: HostsOf,
     /// Map tasks at once, as configured.
     pub map_slots: u32,
     /// Reduce tasks at once.
@@ -78,17 +83,24 @@ pub(super) struct Usage {
 
 const SERVERS_PER_NODE: usize = 3;
 
+/// No pool.
+const ALONE: u32 = u32::MAX;
+
 /// See the module.
 pub(super) struct Machines {
     nodes: usize,
     servers: Vec<Server>,
     timers: Timers,
     seek_penalty: u32,
+    /// What servers share.
+    pools: Vec<Pool>,
+    /// The pool of each server; empty where there is none.
+    pool_of: Vec<u32>,
 }
 
 impl Machines {
-    /// `uplink`: bandwidth of the link into each rack, where it is limited.
-    pub(super) fn new(machines: &[Machine], seek_penalty: u32, uplink: Option<u64>) -> Machines {
+    pub(super) fn new(cluster: &Cluster) -> Machines {
+        let (machines, seek_penalty) = (&cluster.machines, cluster.seek_penalty);
         let mut servers = Vec::with_capacity(SERVERS_PER_NODE * machines.len());
         for machine in machines {
             let speeds = machine.speeds;
@@ -100,14 +112,74 @@ impl Machines {
             servers.push(Server::new(Law::Link { bytes_per_s: speeds.network_bytes_per_s }));
         }
         let racks = machines.iter().map(|machine| machine.rack + 1).max().unwrap_or(0);
+        let uplink = cluster.uplink_bytes_per_s;
         let uplinks =
             uplink.into_iter().flat_map(|bytes_per_s| (0..racks).map(move |_| bytes_per_s));
         servers.extend(uplinks.map(|bytes_per_s| Server::new(Law::Link { bytes_per_s })));
-        Machines {
+        let mut all = Machines {
             nodes: machines.len(),
             timers: Timers::new(servers.len()),
             servers,
             seek_penalty,
+            pools: Vec::new(),
+            pool_of: Vec::new(),
+        };
+        all.share(cluster);
+        all
+    }
+
+    /// Says which servers share what.
+    fn share(&mut self, cluster: &Cluster) {
+        if cluster.hosts.is_empty() {
+            return;
+        }
+        self.pool_of = vec![ALONE; self.servers.len()];
+        let seek_penalty = self.seek_penalty;
+        for (number, host) in (0u32..).zip(&cluster.hosts) {
+            let on = |of: fn(&HostsOf) -> Option<u32>, place: fn(usize) -> Place| {
+                let machines = cluster.machines.iter().enumerate();
+                let mine = machines.filter(move |(_, machine)| of(&machine.hosts) == Some(number));
+                mine.map(move |(node, _)| place(node)).collect::<Vec<_>>()
+            };
+            let shared = [
+                (
+                    host.cores.map(|cores| Law::Cores { cores, speed: 1000 }),
+                    on(|hosts| hosts.cores, Place::Cores),
+                ),
+                (
+                    host.disk_bytes_per_s
+                        .map(|bytes_per_s| Law::Disk { bytes_per_s, seek_penalty }),
+                    on(|hosts| hosts.disk, Place::Disk),
+                ),
+                (
+                    host.network_bytes_per_s.map(|bytes_per_s| Law::Link { bytes_per_s }),
+                    on(|hosts| hosts.network, Place::Network),
+                ),
+            ];
+            for (law, places) in shared {
+                let Some(law) = law else { continue };
+                let mut pool = Pool::new(law);
+                for place in places {
+                    let server = self.server(place);
+                    self.pool_of[server] = self.pools.len() as u32;
+                    pool.add(server as u32);
+                }
+                self.pools.push(pool);
+            }
+        }
+    }
+
+    /// A server that was of law `before.0` with `before.1` users is another now: where it shares,
+    /// all who share with it get what is their part now.
+    fn note(&mut self, now: Time, server: usize, before: (Law, u64)) {
+        let Some(&pool) = self.pool_of.get(server).filter(|pool| **pool != ALONE) else { return };
+        let pool = &mut self.pools[pool as usize];
+        let after = (self.servers[server].law(), self.servers[server].users());
+        let Some(part) = pool.update(before, after) else { return };
+        for &member in pool.members() {
+            let server = &mut self.servers[member as usize];
+            server.set_part(now, part);
+            self.timers.set(member, server.next());
         }
     }
 
@@ -123,7 +195,9 @@ impl Machines {
     /// Task `user` begins `work` units (core-microseconds or bytes, above zero) there.
     pub(super) fn start(&mut self, now: Time, place: Place, user: u32, work: u64) {
         let server = self.server(place);
+        let before = (self.servers[server].law(), self.servers[server].users());
         self.servers[server].start(now, user, work);
+        self.note(now, server, before);
         self.timers.set(server as u32, self.servers[server].next());
     }
 
@@ -137,8 +211,10 @@ impl Machines {
     pub(super) fn pop(&mut self, now: Time) -> Option<u32> {
         let (_, id) = self.timers.first().filter(|(at, _)| *at <= now)?;
         let server = &mut self.servers[id as usize];
+        let before = (server.law(), server.users());
         let user = server.pop(now);
-        self.timers.set(id, server.next());
+        self.note(now, id as usize, before);
+        self.timers.set(id, self.servers[id as usize].next());
         user
     }
 
@@ -161,9 +237,10 @@ impl Machines {
         let mut set = |place, law: &dyn Fn(Law) -> Law| {
             let id = self.server(place);
             let server = &mut self.servers[id];
-            let law = law(server.law());
-            server.set_law(now, law);
-            self.timers.set(id as u32, server.next());
+            let before = (server.law(), server.users());
+            server.set_law(now, law(before.0));
+            self.note(now, id, before);
+            self.timers.set(id as u32, self.servers[id].next());
         };
         if let Some(speed) = change.core {
             set(Place::Cores(change.node), &|law| Law::Cores { cores: law.width() as u32, speed });

@@ -6,12 +6,13 @@
 //! Nodes tell at heartbeats what has ended, and ask for work; the engine says which job is served
 //! ([`meed::Engine::offer`]), [`crate::classes`] which maps a slot may run.
 //!
-//! Files: `sharing` one server; `timers` the next of many; `machines` nodes; `blocks` where input
-//! lies; `kinds` what jobs do; `tasks` phases; `world` the loop; `beat` a heartbeat; `jobs` their
+//! Files: `sharing` one server; `hosts` servers that share one below them; `timers` the next of
+//! many; `machines` nodes; `blocks` where input lies; `kinds` what jobs do; `tasks` phases; `world` the loop; `beat` a heartbeat; `jobs` their
 //! lives; `views` samples for reports.
 
 mod beat;
 mod blocks;
+mod hosts;
 mod jobs;
 mod kinds;
 mod machines;
@@ -23,6 +24,7 @@ mod timers;
 mod views;
 mod world;
 
+pub use hosts::{Host, HostsOf};
 pub use kinds::{KINDS, MapReduceKind, RATIO_ONE, Reduces};
 pub use machines::{Machine, SpeedChange, Speeds};
 pub use record::{

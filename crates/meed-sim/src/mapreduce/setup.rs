@@ -6,6 +6,7 @@ use meed_driver::{Ending, outcome};
 
 use super::World;
 use super::kinds::MapReduceKind;
+use super::hosts::Host;
 use super::machines::{Machine, SpeedChange};
 use super::world::Finished;
 use crate::Watch;
@@ -18,6 +19,8 @@ use crate::world::{RunError, StopAt};
 pub struct Cluster {
     /// The nodes, in the order of their heartbeats.
     pub machines: Vec<Machine>,
+    /// What some of them share.
+    pub hosts: Vec<Host>,
     /// Later changes of their speeds, in order of time.
     pub changes: Vec<SpeedChange>,
     /// Every node says so often what has ended, and asks for work; the first beats are spread

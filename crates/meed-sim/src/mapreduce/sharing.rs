@@ -5,6 +5,10 @@
 //! r(n). A user who begins at V with work w is done when V reaches V + w: users wait in a heap by
 //! that number, and a start or an end costs O(log n), nothing for the others.
 //!
+//! A server may be one of several that share a larger one, as the cores of virtual machines share
+//! the processors of their host ([`super::hosts`]): then it gets a part of r(n), which changes with
+//! what the others do.
+//!
 //! Arithmetic is exact: rates are whole multiples of 2^-32 units of work per microsecond (rounded
 //! down, at least one), times whole microseconds, attained service a 128-bit integer. **Rounding of
 //! ends**: a user is done at the first whole microsecond at which its work is done. Users that are
@@ -67,6 +71,23 @@ impl Law {
         u64::try_from((parts << FRACTION_BITS) / of).expect("bandwidths are bounded").max(1)
     }
 
+    /// What `n` users take of it at most, at least 1 where there are some: cores, or whole bytes a
+    /// second.
+    pub(super) fn full(self, n: u64) -> u64 {
+        if n == 0 {
+            return 0;
+        }
+        match self {
+            Law::Cores { cores, .. } => n.min(u64::from(cores)),
+            Law::Disk { bytes_per_s, seek_penalty } => {
+                let slowed = MILLI + u128::from(seek_penalty) * u128::from(n - 1);
+                let left = u128::from(bytes_per_s) * MILLI / slowed;
+                (left as u64).max(1)
+            }
+            Law::Link { bytes_per_s } => bytes_per_s,
+        }
+    }
+
     /// How many can be served at full speed at once.
     pub(super) fn width(self) -> u64 {
         match self {
@@ -86,9 +107,29 @@ pub(super) struct Done {
     pub(super) work: u64,
 }
 
+/// A part of what a server could do: these of those; at most all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Part {
+    /// Not above `of`.
+    pub(super) have: u64,
+    /// Above zero.
+    pub(super) of: u64,
+}
+
+impl Part {
+    pub(super) const ALL: Part = Part { have: 1, of: 1 };
+
+    /// This part of a rate, at least one.
+    fn of_rate(self, rate: u64) -> u64 {
+        let part = u128::from(rate) * u128::from(self.have) / u128::from(self.of);
+        (part as u64).max(1)
+    }
+}
+
 /// See the module.
 pub(super) struct Server {
     law: Law,
+    part: Part,
     /// Rate by number of users, as far as there ever were so many.
     rates: Vec<u64>,
     at: Time,
@@ -104,6 +145,7 @@ impl Server {
     pub(super) fn new(law: Law) -> Server {
         Server {
             law,
+            part: Part::ALL,
             rates: Vec::new(),
             at: Time::ZERO,
             attained: 0,
@@ -117,7 +159,19 @@ impl Server {
     /// What each user gets now; call with at least one.
     #[inline]
     fn rate(&self) -> u64 {
-        self.rates[self.users.len() - 1]
+        let rate = self.rates[self.users.len() - 1];
+        if self.part == Part::ALL { rate } else { self.part.of_rate(rate) }
+    }
+
+    /// How many it serves.
+    pub(super) fn users(&self) -> u64 {
+        self.users.len() as u64
+    }
+
+    /// From now on it gets this part of what it could do.
+    pub(super) fn set_part(&mut self, now: Time, part: Part) {
+        self.advance(now);
+        self.part = part;
     }
 
     /// Lets time pass.

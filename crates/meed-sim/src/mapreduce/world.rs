@@ -87,11 +87,7 @@ impl<'a> World<'a> {
             });
         Ok(World {
             racks: Racks::new(cluster.machines.iter().map(|machine| machine.rack).collect()),
-            machines: Machines::new(
-                &cluster.machines,
-                cluster.seek_penalty,
-                cluster.uplink_bytes_per_s,
-            ),
+            machines: Machines::new(&cluster),
             nodes: cluster
                 .machines
                 .iter()

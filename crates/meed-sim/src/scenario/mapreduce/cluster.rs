@@ -6,16 +6,17 @@ use meed::{Span, Time};
 
 use super::super::raw::Quantity;
 use super::super::{Place, ScenarioError};
+use super::hosts::Hosts;
 use super::raw::{MapReduce, Node};
 use super::{between, bytes, optional, span, thousandths, whole};
-use crate::mapreduce::{Cluster, Machine, SpeedChange, Speeds};
+use crate::mapreduce::{Cluster, HostsOf, Machine, SpeedChange, Speeds};
 use meed_config::nodes::MAX_NODES;
 
 /// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
 const MAX_BANDWIDTH: u64 = 1_000_000_000_000_000;
 
 /// Most cores of a node: core-microseconds of the longest run then fit 64 bits.
-const MAX_CORES: u32 = 1024;
+pub(super) const MAX_CORES: u32 = 1024;
 
 /// Slowest and fastest core, in thousandths of the reference core.
 const SPEEDS: std::ops::RangeInclusive<u64> = 1..=1_000_000;
@@ -41,7 +42,8 @@ const MAP_SLOTS: u32 = 4;
 const REDUCE_SLOTS: u32 = 1;
 
 pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, ScenarioError> {
-    let (machines, changes) = machines(&raw.node, place)?;
+    let mut hosts = Hosts::read(&raw.host, place)?;
+    let (machines, changes) = machines(&raw.node, &mut hosts, place)?;
     let heartbeat = optional(place, &raw.heartbeat, "heartbeat", |raw| match span(raw)? {
         span if (1000..=HOUR.as_micros()).contains(&span.as_micros()) => Ok(span),
         _ => Err(format!("{} must be 1ms to 1h", raw.text())),
@@ -74,6 +76,7 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
     let micros = |micros| Span::from_micros(micros).unwrap_or(Span::MAX);
     Ok(Cluster {
         machines,
+        hosts: hosts.finish(&raw.host, place)?,
         changes,
         heartbeat: heartbeat.unwrap_or(micros(HEARTBEAT_MICROS)),
         block_bytes: block.unwrap_or(BLOCK_BYTES),
@@ -113,7 +116,11 @@ fn speed(raw: &Quantity) -> Result<u32, String> {
 
 type Nodes = (Vec<Machine>, Vec<SpeedChange>);
 
-fn machines(raw: &[toml::Spanned<Node>], place: &Place<'_>) -> Result<Nodes, ScenarioError> {
+fn machines(
+    raw: &[toml::Spanned<Node>],
+    hosts: &mut Hosts,
+    place: &Place<'_>,
+) -> Result<Nodes, ScenarioError> {
     if raw.is_empty() {
         return Err(place.whole(
             "has no nodes; add [[mapreduce.node]] with count, cores, \
@@ -151,7 +158,8 @@ fn machines(raw: &[toml::Spanned<Node>], place: &Place<'_>) -> Result<Nodes, Sce
             }
             let node = machines.len();
             changes.extend(later.iter().map(|change| SpeedChange { node, ..*change }));
-            machines.push(Machine { name, ..machine.clone() });
+            let hosts = hosts.deal(entry.get_ref().host.as_ref()).map_err(&fail)?;
+            machines.push(Machine { name, hosts, ..machine.clone() });
         }
     }
     changes.sort_by_key(|change| change.at);
@@ -171,6 +179,7 @@ fn machine(raw: &Node, rack: u32) -> Result<Machine, String> {
                 .map_err(key("network_bytes_per_s"))?,
         },
         rack,
+        hosts: HostsOf::default(),
         map_slots: slots(raw.map_slots, MAP_SLOTS).map_err(key("map_slots"))?,
         reduce_slots: slots(raw.reduce_slots, REDUCE_SLOTS).map_err(key("reduce_slots"))?,
     })

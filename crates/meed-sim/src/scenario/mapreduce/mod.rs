@@ -1,6 +1,7 @@
 //! `[mapreduce]`: a scenario of the MapReduce world, checked.
 
 mod cluster;
+mod hosts;
 mod raw;
 mod workload;
 

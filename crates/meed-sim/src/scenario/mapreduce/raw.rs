@@ -51,6 +51,8 @@ pub(super) struct MapReduce {
     pub(super) threshold: Option<Spanned<i64>>,
     pub(super) local_wait: Option<Spanned<Quantity>>,
     #[serde(default)]
+    pub(super) host: Vec<Spanned<Host>>,
+    #[serde(default)]
     pub(super) node: Vec<Spanned<Node>>,
     #[serde(default)]
     pub(super) kind: Vec<Spanned<MapReduceKind>>,
@@ -58,6 +60,24 @@ pub(super) struct MapReduce {
     pub(super) job: Vec<Spanned<Job>>,
     #[serde(default)]
     pub(super) request: Vec<Spanned<Request>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a [[mapreduce.host]] table")]
+pub(super) struct Host {
+    pub(super) name: Option<String>,
+    pub(super) count: Option<i64>,
+    pub(super) cores: Option<i64>,
+    pub(super) disk_bytes_per_s: Option<Quantity>,
+    pub(super) network_bytes_per_s: Option<Quantity>,
+}
+
+/// The hosts of a node, by name.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "wanted is a name of a [[mapreduce.host]], or a list of such names")]
+pub(super) enum OnHosts {
+    One(String),
+    Several(Vec<String>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,6 +90,7 @@ pub(super) struct Node {
     pub(super) disk_bytes_per_s: Quantity,
     pub(super) network_bytes_per_s: Quantity,
     pub(super) rack: Option<String>,
+    pub(super) host: Option<OnHosts>,
     pub(super) map_slots: Option<i64>,
     pub(super) reduce_slots: Option<i64>,
     #[serde(default)]

@@ -1,0 +1,327 @@
+//! Hosts: what several machines share, as virtual machines do the processors, the disk and the
+//! network card below them.
+//!
+//! > part(h) = min(1, capacity(N) / sum over its machines v of own(n_v))
+//!
+//! where own(n_v) is what machine v takes by itself with n_v tasks there ([`Law::full`]), N the sum
+//! of n_v, and capacity(N) the same of the host. Each machine gets that part of its own rate: so
+//! whoever asks for twice as much gets twice as much, nobody gets more than its own, and a host
+//! that could give all of it changes nothing. A core of a machine takes one processor of its host.
+//!
+//! Invariant: the part of each machine's server is that of its host, at every instant. Cost: O(1)
+//! for a phase that begins or ends where the host has enough, O(machines of the host) else.
+
+use super::sharing::{Law, Part};
+
+/// What machines share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Host {
+    /// Its name, distinct.
+    pub name: String,
+    /// Processors.
+    pub cores: Option<u32>,
+    /// Of its disk with one stream.
+    pub disk_bytes_per_s: Option<u64>,
+    /// Of the network into it.
+    pub network_bytes_per_s: Option<u64>,
+}
+
+/// What of a machine is of which host, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct HostsOf {
+    /// Whose processors its cores take.
+    pub cores: Option<u32>,
+    /// Where its disk lies.
+    pub disk: Option<u32>,
+    /// Whose card its link is on.
+    pub network: Option<u32>,
+}
+
+/// Something that servers share.
+pub(super) struct Pool {
+    law: Law,
+    /// The servers that share it, by number.
+    members: Vec<u32>,
+    /// What they take by themselves, in all.
+    wanted: u64,
+    /// Their users.
+    users: u64,
+    part: Part,
+}
+
+impl Pool {
+    pub(super) fn new(law: Law) -> Pool {
+        Pool { law, members: Vec::new(), wanted: 0, users: 0, part: Part::ALL }
+    }
+
+    pub(super) fn add(&mut self, server: u32) {
+        self.members.push(server);
+    }
+
+    pub(super) fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// A server of law `before` with `n` users has become one of law `after` with `m`; the part
+    /// that all have from now on, where that is another.
+    pub(super) fn update(&mut self, before: (Law, u64), after: (Law, u64)) -> Option<Part> {
+        self.wanted = self.wanted - before.0.full(before.1) + after.0.full(after.1);
+        self.users = self.users - before.1 + after.1;
+        let capacity = self.law.full(self.users);
+        let part = match self.wanted <= capacity {
+            true => Part::ALL,
+            false => Part { have: capacity, of: self.wanted },
+        };
+        (std::mem::replace(&mut self.part, part) != part).then_some(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::machines::{Machine, Machines, Place, SpeedChange, Speeds};
+    use super::super::setup::Cluster;
+    use super::*;
+    use meed::{Span, Time};
+    use meed_workload::generate::Stream;
+    use proptest::prelude::*;
+
+    const MB: u64 = 1_000_000;
+
+    fn at(micros: u64) -> Time {
+        Time::from_micros(micros).expect("in range")
+    }
+
+    fn cluster(machines: Vec<Machine>, hosts: Vec<Host>, seek_penalty: u32) -> Cluster {
+        Cluster {
+            machines,
+            hosts,
+            changes: Vec::new(),
+            heartbeat: Span::ZERO,
+            block_bytes: 1,
+            replicas: 1,
+            seek_penalty,
+            uplink_bytes_per_s: None,
+            start_up: Span::ZERO,
+            output_copies: 1,
+        }
+    }
+
+    fn machine(cores: u32, hosts: HostsOf) -> Machine {
+        let speeds = Speeds { core: 1000, disk_bytes_per_s: MB, network_bytes_per_s: MB };
+        let (rack, map_slots, reduce_slots) = (0, 1, 1);
+        Machine { name: String::new(), cores, speeds, rack, hosts, map_slots, reduce_slots }
+    }
+
+    fn host(cores: Option<u32>, disk: Option<u64>, network: Option<u64>) -> Host {
+        let (disk_bytes_per_s, network_bytes_per_s) = (disk, network);
+        Host { name: String::new(), cores, disk_bytes_per_s, network_bytes_per_s }
+    }
+
+    #[test]
+    fn machines_get_their_part_of_a_host_and_nobody_more_than_its_own() {
+        let on = HostsOf { cores: Some(0), disk: Some(0), network: None };
+        let machines = vec![machine(1, on), machine(1, on), machine(2, on), machine(1, on)];
+        let hosts = vec![host(Some(2), Some(3 * MB / 2), None)];
+        let mut all = Machines::new(&cluster(machines, hosts, 0));
+        // Two of two processors: each has one.
+        all.start(at(0), Place::Cores(0), 0, 600);
+        all.start(at(0), Place::Cores(1), 1, 600);
+        assert_eq!(all.next(), Some(at(600)));
+        // Four on two from 300 on, of which two on one machine: each has half of one.
+        all.start(at(300), Place::Cores(2), 2, 600);
+        all.start(at(300), Place::Cores(2), 3, 600);
+        assert_eq!(all.next(), Some(at(900)));
+        assert_eq!((all.pop(at(900)), all.pop(at(900)), all.pop(at(900))), (Some(0), Some(1), None));
+        // The others have done 300 of 600, and have two processors now.
+        assert_eq!(all.next(), Some(at(1200)));
+        // A disk alone gives its 1 MB/s; two have 0.75 each, whatever runs on either.
+        all.start(at(900), Place::Disk(0), 4, MB);
+        all.start(at(900), Place::Disk(3), 5, MB);
+        all.start(at(900), Place::Disk(3), 6, MB);
+        let ends: Vec<_> = std::iter::from_fn(|| {
+            let at = all.next()?;
+            Some((at.as_micros(), all.pop(at)?))
+        })
+        .collect();
+        // Machine 0 has read after 4/3 s; then each of the others has read half, and the rest comes
+        // at 0.5 MB/s each.
+        assert_eq!(ends[..3], [(1200, 2), (1200, 3), (900 + 1_333_334, 4)]);
+        assert_eq!(ends[3..], [(900 + 2_333_334, 5), (900 + 2_333_334, 6)]);
+    }
+
+    /// Work somewhere, and what is left of it.
+    struct Rest {
+        user: u32,
+        place: Place,
+        rest: f64,
+    }
+
+    /// The formulas of the module and of `sharing`, in floating point, stepping from end to end.
+    struct Twin {
+        machines: Vec<Machine>,
+        hosts: Vec<Host>,
+        penalty: f64,
+        now: f64,
+        running: Vec<Rest>,
+        ends: Vec<Option<f64>>,
+    }
+
+    impl Twin {
+        fn count(&self, place: Place) -> f64 {
+            self.running.iter().filter(|rest| rest.place == place).count() as f64
+        }
+
+        /// What machine `node` takes by itself, in what its host counts; 0 with nobody there.
+        fn own(&self, node: usize, like: fn(usize) -> Place) -> f64 {
+            let (n, machine) = (self.count(like(node)), &self.machines[node]);
+            match like(node) {
+                _ if n == 0.0 => 0.0,
+                Place::Cores(_) => n.min(f64::from(machine.cores)),
+                Place::Disk(_) => {
+                    machine.speeds.disk_bytes_per_s as f64 / (1.0 + self.penalty * (n - 1.0))
+                }
+                _ => machine.speeds.network_bytes_per_s as f64,
+            }
+        }
+
+        /// Units a microsecond for each task at the place.
+        fn rate(&self, place: Place) -> f64 {
+            let (node, like): (usize, fn(usize) -> Place) = match place {
+                Place::Cores(node) => (node, Place::Cores),
+                Place::Disk(node) => (node, Place::Disk),
+                Place::Network(node) => (node, Place::Network),
+                Place::Uplink(_) => unreachable!("there are none"),
+            };
+            let machine = &self.machines[node];
+            let hosts = &machine.hosts;
+            let (host, unit) = match place {
+                Place::Cores(_) => (hosts.cores, f64::from(machine.speeds.core) / 1000.0),
+                Place::Disk(_) => (hosts.disk, 1e-6),
+                _ => (hosts.network, 1e-6),
+            };
+            let mine = self.own(node, like) * unit / self.count(place);
+            let Some(host) = host else { return mine };
+            let beside = (0..self.machines.len()).filter(|&other| {
+                let other = &self.machines[other].hosts;
+                let same = match place {
+                    Place::Cores(_) => other.cores,
+                    Place::Disk(_) => other.disk,
+                    _ => other.network,
+                };
+                same == Some(host)
+            });
+            let beside: Vec<usize> = beside.collect();
+            let wanted: f64 = beside.iter().map(|&other| self.own(other, like)).sum();
+            let all: f64 = beside.iter().map(|&other| self.count(like(other))).sum();
+            let shared = &self.hosts[host as usize];
+            let capacity = match place {
+                Place::Cores(_) => all.min(f64::from(shared.cores.expect("it has"))),
+                Place::Disk(_) => {
+                    shared.disk_bytes_per_s.expect("it has") as f64
+                        / (1.0 + self.penalty * (all - 1.0))
+                }
+                _ => shared.network_bytes_per_s.expect("it has") as f64,
+            };
+            mine * (capacity / wanted).min(1.0)
+        }
+
+        fn run(&mut self, to: f64) {
+            loop {
+                let rates: Vec<f64> =
+                    self.running.iter().map(|rest| self.rate(rest.place)).collect();
+                let ends = self.running.iter().zip(&rates).map(|(rest, rate)| rest.rest / rate);
+                let first = ends.fold(f64::INFINITY, f64::min).min(to - self.now);
+                self.now += first;
+                for (rest, rate) in self.running.iter_mut().zip(&rates) {
+                    rest.rest -= first * rate;
+                }
+                let gone = self.running.extract_if(.., |rest| rest.rest < 1e-6);
+                let users: Vec<u32> = gone.map(|rest| rest.user).collect();
+                users.iter().for_each(|&user| self.ends[user as usize] = Some(self.now));
+                if users.is_empty() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn draw(stream: &mut Stream) -> (Vec<Machine>, Vec<Host>, u32) {
+        let mut some = |most: u64| stream.below(most);
+        let hosts: Vec<Host> = (0..1 + some(3))
+            .map(|_| host(
+                Some(1 + some(4) as u32),
+                Some(1_000_000 + some(100_000_000)),
+                Some(1_000_000 + some(100_000_000)),
+            ))
+            .collect();
+        let count = hosts.len() as u64;
+        let machines = (0..1 + some(7)).map(|_| {
+            let mut on = || Some(some(count + 1) as u32).filter(|&on| u64::from(on) < count);
+            let hosts = HostsOf { cores: on(), disk: on(), network: on() };
+            let speeds = Speeds {
+                core: 500 + some(1000) as u32,
+                disk_bytes_per_s: 1_000_000 + some(100_000_000),
+                network_bytes_per_s: 1_000_000 + some(100_000_000),
+            };
+            Machine { speeds, ..machine(1 + some(3) as u32, hosts) }
+        });
+        (machines.collect(), hosts, [0, 100, 500][some(3) as usize])
+    }
+
+    proptest! {
+        /// Random machines on random hosts, work at random instants, speeds that change: every end
+        /// is when the formulas say, as far as whole bytes a second can say it.
+        #[test]
+        fn ends_are_those_of_the_twin(seed in any::<u64>()) {
+            let mut stream = Stream::new(seed, "hosts");
+            let (machines, hosts, penalty) = draw(&mut stream);
+            let mut all = Machines::new(&cluster(machines.clone(), hosts.clone(), penalty));
+            let count = machines.len();
+            let mut twin = Twin {
+                machines, hosts, penalty: f64::from(penalty) / 1000.0, now: 0.0,
+                running: Vec::new(), ends: vec![None; 60],
+            };
+            let mut ends: Vec<Option<u64>> = vec![None; 60];
+            let mut run = |all: &mut Machines, to: u64| {
+                while let Some(end) = all.next().filter(|end| end.as_micros() <= to) {
+                    while let Some(user) = all.pop(end) {
+                        ends[user as usize] = Some(end.as_micros());
+                    }
+                }
+            };
+            let mut now = 0;
+            for user in 0..60u32 {
+                let node = stream.below(count as u64) as usize;
+                let (place, work) = match stream.below(3) {
+                    0 => (Place::Cores(node), 1 + stream.below(3_000_000)),
+                    1 => (Place::Disk(node), 1 + stream.below(60_000_000)),
+                    _ => (Place::Network(node), 1 + stream.below(60_000_000)),
+                };
+                now += [0, stream.below(1_000_000)][stream.below(2) as usize];
+                run(&mut all, now);
+                twin.run(now as f64);
+                if stream.below(8) == 0 {
+                    let core = Some(300 + stream.below(1500) as u32);
+                    let disk = Some(1_000_000 + stream.below(100_000_000));
+                    let change = SpeedChange {
+                        at: at(now), node, core, disk_bytes_per_s: disk, network_bytes_per_s: disk,
+                    };
+                    all.change(at(now), &change);
+                    let speeds = &mut twin.machines[node].speeds;
+                    speeds.core = core.expect("it is given");
+                    speeds.disk_bytes_per_s = disk.expect("it is given");
+                    speeds.network_bytes_per_s = disk.expect("it is given");
+                }
+                all.start(at(now), place, user, work);
+                twin.running.push(Rest { user, place, rest: work as f64 });
+            }
+            run(&mut all, 1 << 50);
+            twin.run(f64::INFINITY);
+            for (end, expected) in ends.iter().zip(&twin.ends) {
+                let (end, expected) = (end.expect("it ended"), expected.expect("it ended"));
+                let off = (end as f64 - expected).abs();
+                prop_assert!(off <= 100.0 + 1e-4 * expected, "{end} for {expected}");
+            }
+        }
+    }
+}
