@@ -10,9 +10,10 @@
 mod items;
 mod outcome;
 mod report;
+mod standing;
 
 pub use items::ITEMS;
-pub use outcome::{Check, ItemOutcome, Measured, Spread, Verdict};
+pub use outcome::{Again, Check, ItemOutcome, Measured, Spread, Verdict};
 pub use report::{Done, page, summary_page, to_json};
 
 use std::path::PathBuf;

@@ -27,6 +27,24 @@ pub struct Check {
     pub verdict: Verdict,
     /// Where it differs: the likely reason. Where it agrees: within which bounds.
     pub reason: Option<String>,
+    /// Where it differs: facts of the environment under which it agrees all the same, in words:
+    /// "task times x 1".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub under: Vec<String>,
+    /// Whether it is a claim that stands elsewhere already, looked at again under other facts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
+}
+
+/// A claim that is looked at again.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Again {
+    /// The item in which the claim stands.
+    pub item: &'static str,
+    /// What it is about there ([`Check::what`]).
+    pub claim: String,
+    /// The facts under which it agrees here; empty where it does under none.
+    pub facts: Vec<String>,
 }
 
 /// What was measured.
@@ -89,6 +107,21 @@ impl Verdict {
 }
 
 impl Check {
+    /// This claim of `item`, looked at again under a fact, by which it is called.
+    pub(super) fn again(self, item: &'static str, fact: &str) -> Check {
+        let agrees = matches!(self.verdict, Verdict::Same | Verdict::Agrees);
+        let facts = agrees.then(|| fact.to_owned()).into_iter().collect();
+        let what = format!("{} ({fact})", self.what);
+        Check { again: Some(Again { item, claim: self.what, facts }), what, ..self }
+    }
+
+    /// The claim `claim` of `item` in other words, looked at again under a fact.
+    pub(super) fn again_as(self, item: &'static str, claim: &str, fact: &str) -> Check {
+        let what = self.what;
+        let check = Check { what: claim.to_owned(), ..self }.again(item, fact);
+        Check { what, ..check }
+    }
+
     /// Something of which no paper says anything.
     pub fn beyond(what: impl Into<String>, measured: Measured, remark: &str) -> Check {
         Check {
@@ -97,6 +130,8 @@ impl Check {
             measured,
             verdict: Verdict::Measured,
             reason: (!remark.is_empty()).then(|| remark.to_owned()),
+            under: Vec::new(),
+            again: None,
         }
     }
 }
@@ -115,6 +150,8 @@ impl ItemOutcome {
             measured: Measured::Words("not measured".to_owned()),
             verdict: Verdict::Skipped,
             reason: Some(format!("needs {missing}")),
+            under: Vec::new(),
+            again: None,
         };
         ItemOutcome { checks: vec![check], ..ItemOutcome::default() }
     }

@@ -3,6 +3,7 @@
 use meed_report::page::{Badge, Block, Cell, Page, Section, Table, Tone};
 use serde::Serialize;
 
+use super::standing::{Standing, UnderFacts};
 use super::{Check, Context, Item, ItemOutcome, Measured, Verdict};
 
 /// An item with what came out.
@@ -68,6 +69,15 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
         blocks: vec![Block::Table(table)],
         ..Section::default()
     }];
+    let under = under_facts(done);
+    if !under.is_empty() {
+        sections.push(Section {
+            id: "under".to_owned(),
+            title: "What comes out under a stated fact".to_owned(),
+            blocks: under,
+            ..Section::default()
+        });
+    }
     let differing: Vec<Block> =
         done.iter().flat_map(|(item, outcome)| differences(item, outcome)).collect();
     if !differing.is_empty() {
@@ -79,6 +89,14 @@ pub fn summary_page(done: &[Done], context: &Context) -> Page {
         });
     }
     Page { title: "Reproduction".to_owned(), lead: lead(done, context), sections }
+}
+
+/// A line for each claim that comes out under facts only.
+fn under_facts(done: &[Done]) -> Vec<Block> {
+    let line = |claim: &UnderFacts<'_>| {
+        Block::Text(format!("{}, {}: {}.", claim.item, claim.claim, claim.facts.join("; ")))
+    };
+    Standing::of(done).under.iter().map(line).collect()
 }
 
 fn differences(item: &Item, outcome: &ItemOutcome) -> Vec<Block> {
@@ -98,10 +116,17 @@ pub fn page(done: &[Done], context: &Context) -> Page {
         badge: Some(badge(outcome.verdict())),
         blocks: blocks(outcome),
     };
+    let under = Section {
+        id: "under".to_owned(),
+        title: "What comes out under a stated fact".to_owned(),
+        blocks: under_facts(done),
+        ..Section::default()
+    };
+    let first = (!under.blocks.is_empty()).then_some(under);
     Page {
         title: "The papers, reproduced".to_owned(),
         lead: lead(done, context),
-        sections: done.iter().map(section).collect(),
+        sections: first.into_iter().chain(done.iter().map(section)).collect(),
     }
 }
 
@@ -123,27 +148,23 @@ fn blocks(outcome: &ItemOutcome) -> Vec<Block> {
 }
 
 fn lead(done: &[Done], context: &Context) -> Vec<String> {
-    let count = |verdict| {
-        done.iter()
-            .flat_map(|(_, outcome)| &outcome.checks)
-            .filter(|check| check.verdict == verdict)
-            .count()
-    };
-    vec![
-        format!(
-            "{} checks of {} items: {} the same to the digit, {} agree within their bounds, {} \
-             differ; {} measure things that \
-             the papers do not report, {} were skipped because a trace file is missing.",
-            done.iter().map(|(_, outcome)| outcome.checks.len()).sum::<usize>(),
-            done.len(),
-            count(Verdict::Same),
-            count(Verdict::Agrees),
-            count(Verdict::Differs),
-            count(Verdict::Measured),
-            count(Verdict::Skipped),
-        ),
-        format!("Random workloads: {} seeds from {} on.", context.seeds, context.first_seed),
-    ]
+    let standing = Standing::of(done);
+    let mut lead = vec![format!(
+        "{} claims of the papers: {} come out, {} of them to the digit; {} come out under a \
+         stated fact of the environment; {} come out under nothing that was tried.{} What no paper \
+         reports is measured besides.",
+        standing.same + standing.agree + standing.under.len() + standing.differ,
+        standing.same + standing.agree,
+        standing.same,
+        standing.under.len(),
+        standing.differ,
+        match standing.skipped {
+            0 => String::new(),
+            skipped => format!(" {skipped} were skipped because a trace file is missing."),
+        },
+    )];
+    lead.push(format!("Random workloads: {} seeds from {} on.", context.seeds, context.first_seed));
+    lead
 }
 
 fn cells(check: &Check) -> [Cell; 4] {

@@ -22,6 +22,8 @@ pub struct Host {
     pub cores: Option<u32>,
     /// Of its disk with one stream.
     pub disk_bytes_per_s: Option<u64>,
+    /// What that loses for each further stream, in thousandths.
+    pub seek_penalty: u32,
     /// Of the network into it.
     pub network_bytes_per_s: Option<u64>,
 }
@@ -113,8 +115,8 @@ mod tests {
     }
 
     fn host(cores: Option<u32>, disk: Option<u64>, network: Option<u64>) -> Host {
-        let (disk_bytes_per_s, network_bytes_per_s) = (disk, network);
-        Host { name: String::new(), cores, disk_bytes_per_s, network_bytes_per_s }
+        let (name, seek_penalty) = (String::new(), 0);
+        Host { name, cores, disk_bytes_per_s: disk, seek_penalty, network_bytes_per_s: network }
     }
 
     #[test]
@@ -131,7 +133,10 @@ mod tests {
         all.start(at(300), Place::Cores(2), 2, 600);
         all.start(at(300), Place::Cores(2), 3, 600);
         assert_eq!(all.next(), Some(at(900)));
-        assert_eq!((all.pop(at(900)), all.pop(at(900)), all.pop(at(900))), (Some(0), Some(1), None));
+        assert_eq!(
+            (all.pop(at(900)), all.pop(at(900)), all.pop(at(900))),
+            (Some(0), Some(1), None)
+        );
         // The others have done 300 of 600, and have two processors now.
         assert_eq!(all.next(), Some(at(1200)));
         // A disk alone gives its 1 MB/s; two have 0.75 each, whatever runs on either.
@@ -160,6 +165,7 @@ mod tests {
     struct Twin {
         machines: Vec<Machine>,
         hosts: Vec<Host>,
+        /// Of machines' own disks.
         penalty: f64,
         now: f64,
         running: Vec<Rest>,
@@ -218,7 +224,7 @@ mod tests {
                 Place::Cores(_) => all.min(f64::from(shared.cores.expect("it has"))),
                 Place::Disk(_) => {
                     shared.disk_bytes_per_s.expect("it has") as f64
-                        / (1.0 + self.penalty * (all - 1.0))
+                        / (1.0 + f64::from(shared.seek_penalty) / 1000.0 * (all - 1.0))
                 }
                 _ => shared.network_bytes_per_s.expect("it has") as f64,
             };
@@ -247,13 +253,14 @@ mod tests {
 
     fn draw(stream: &mut Stream) -> (Vec<Machine>, Vec<Host>, u32) {
         let mut some = |most: u64| stream.below(most);
-        let hosts: Vec<Host> = (0..1 + some(3))
-            .map(|_| host(
-                Some(1 + some(4) as u32),
-                Some(1_000_000 + some(100_000_000)),
-                Some(1_000_000 + some(100_000_000)),
-            ))
-            .collect();
+        let hosts = (0..1 + some(3)).map(|_| Host {
+            name: String::new(),
+            cores: Some(1 + some(4) as u32),
+            disk_bytes_per_s: Some(1_000_000 + some(100_000_000)),
+            seek_penalty: [0, 10, 300][some(3) as usize],
+            network_bytes_per_s: Some(1_000_000 + some(100_000_000)),
+        });
+        let hosts: Vec<Host> = hosts.collect();
         let count = hosts.len() as u64;
         let machines = (0..1 + some(7)).map(|_| {
             let mut on = || Some(some(count + 1) as u32).filter(|&on| u64::from(on) < count);

@@ -134,7 +134,6 @@ impl Machines {
             return;
         }
         self.pool_of = vec![ALONE; self.servers.len()];
-        let seek_penalty = self.seek_penalty;
         for (number, host) in (0u32..).zip(&cluster.hosts) {
             let on = |of: fn(&HostsOf) -> Option<u32>, place: fn(usize) -> Place| {
                 let machines = cluster.machines.iter().enumerate();
@@ -147,8 +146,10 @@ impl Machines {
                     on(|hosts| hosts.cores, Place::Cores),
                 ),
                 (
-                    host.disk_bytes_per_s
-                        .map(|bytes_per_s| Law::Disk { bytes_per_s, seek_penalty }),
+                    host.disk_bytes_per_s.map(|bytes_per_s| Law::Disk {
+                        bytes_per_s,
+                        seek_penalty: host.seek_penalty,
+                    }),
                     on(|hosts| hosts.disk, Place::Disk),
                 ),
                 (

@@ -5,8 +5,8 @@ use meed::{Config, Span, Time};
 use meed_driver::{Ending, outcome};
 
 use super::World;
-use super::kinds::MapReduceKind;
 use super::hosts::Host;
+use super::kinds::MapReduceKind;
 use super::machines::{Machine, SpeedChange};
 use super::world::Finished;
 use crate::Watch;

@@ -62,6 +62,8 @@ pub(super) fn naive_walk(_: &Context) -> Result<ItemOutcome, ReproduceError> {
                 true => "the allocations of all 27 units are those of the text".to_owned(),
                 false => format!("allocations differ in units {wrong:?}"),
             }),
+            under: Vec::new(),
+            again: None,
         },
         Check {
             what: "units for which B starves after its second wave".to_owned(),
@@ -69,6 +71,8 @@ pub(super) fn naive_walk(_: &Context) -> Result<ItemOutcome, ReproduceError> {
             measured: Measured::Number { value: starved as f64, unit: "units".to_owned() },
             verdict: if starved >= 8 { Verdict::Same } else { Verdict::Differs },
             reason: None,
+            under: Vec::new(),
+            again: None,
         },
     ];
     let line = |user: usize| Line {
@@ -131,6 +135,8 @@ pub(super) fn worked_choice(_: &Context) -> Result<ItemOutcome, ReproduceError> 
         verdict: if words == printed { Verdict::Same } else { Verdict::Differs },
         measured: Measured::Words(words),
         reason: None,
+        under: Vec::new(),
+        again: None,
     };
     Ok(ItemOutcome { checks: vec![check], ..ItemOutcome::default() })
 }
@@ -161,6 +167,8 @@ pub(super) fn theorem_1(context: &Context) -> Result<ItemOutcome, ReproduceError
         )),
         verdict: if equal == context.seeds { Verdict::Same } else { Verdict::Differs },
         reason: None,
+        under: Vec::new(),
+        again: None,
     };
     Ok(ItemOutcome {
         checks: vec![

@@ -23,6 +23,8 @@ pub(super) fn item(_: &Context) -> Result<ItemOutcome, ReproduceError> {
             measured: Measured::Words(words(&got)),
             verdict: if got == printed { Verdict::Same } else { Verdict::Differs },
             reason: None,
+            under: Vec::new(),
+            again: None,
         });
     }
     Ok(outcome)

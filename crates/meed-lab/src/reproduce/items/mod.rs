@@ -220,6 +220,12 @@ pub const ITEMS: &[Item] = &[
         run: jas::study,
     },
     Item {
+        id: "jas-hosts",
+        title: "Machines that share seven blades and four partitions",
+        source: "JAS (TCC'18) Sec. 4.1",
+        run: jas::on_hosts,
+    },
+    Item {
         id: "jas-unequal",
         title: "Unequal disks and networks",
         source: "beyond JAS (TCC'18)",

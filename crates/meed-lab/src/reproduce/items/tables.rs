@@ -135,6 +135,8 @@ fn check(part: &Part, measured: &[[Cells; 2]]) -> Check {
             0 => "all 32 cells of the table are equal".to_owned(),
             wrong => format!("{wrong} of 32 cells differ"),
         }),
+        under: Vec::new(),
+        again: None,
     }
 }
 

@@ -56,11 +56,7 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
         0 => Err("a block must hold at least one byte".to_owned()),
         bytes => Ok(bytes),
     })?;
-    let seek_penalty =
-        optional(place, &raw.seek_penalty, "seek_penalty", |raw| match thousandths(raw)? {
-            penalty @ 0..=100_000 => Ok(penalty as u32),
-            _ => Err(format!("{} must be 0 to 100", raw.text())),
-        })?;
+    let seek_penalty = optional(place, &raw.seek_penalty, "seek_penalty", penalty)?;
     let nodes = machines.len() as u32;
     let replicas = match &raw.replicas {
         None => REPLICAS.min(nodes),
@@ -91,6 +87,14 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
         start_up: start_up.unwrap_or(micros(START_UP_MICROS)),
         output_copies: whole(place, &raw.output_copies, "output_copies", 1, 1000)?.unwrap_or(1),
     })
+}
+
+/// What a disk loses for each further stream, in thousandths.
+pub(super) fn penalty(raw: &Quantity) -> Result<u32, String> {
+    match thousandths(raw)? {
+        penalty @ 0..=100_000 => Ok(penalty as u32),
+        _ => Err(format!("{} must be 0 to 100", raw.text())),
+    }
 }
 
 /// A disk's or a link's.

@@ -7,7 +7,7 @@ use meed_config::words::suggest;
 
 use super::super::{Place, ScenarioError};
 use super::between;
-use super::cluster::{MAX_CORES, bandwidth};
+use super::cluster::{MAX_CORES, bandwidth, penalty};
 use super::raw::{self, OnHosts};
 use crate::mapreduce::{Host, HostsOf};
 
@@ -103,7 +103,9 @@ impl Hosts {
             if group.machines < group.count {
                 let (name, machines) = (&group.name, group.machines);
                 let what = match machines {
-                    0 => format!("host `{name}` has no machine; say host = \"{name}\" of some node"),
+                    0 => {
+                        format!("host `{name}` has no machine; say host = \"{name}\" of some node")
+                    }
                     _ => format!("{} hosts `{name}` have {machines} machines", group.count),
                 };
                 return Err(place.error(entry.span(), what));
@@ -128,6 +130,10 @@ fn host(raw: &raw::Host, name: &str) -> Result<Host, String> {
             .map(bandwidth)
             .transpose()
             .map_err(key("disk_bytes_per_s"))?,
+        seek_penalty: match (&raw.seek_penalty, &raw.disk_bytes_per_s) {
+            (Some(_), None) => return Err(", seek_penalty: it has no disk_bytes_per_s".to_owned()),
+            (raw, _) => raw.as_ref().map_or(Ok(0), penalty).map_err(key("seek_penalty"))?,
+        },
         network_bytes_per_s: raw
             .network_bytes_per_s
             .as_ref()

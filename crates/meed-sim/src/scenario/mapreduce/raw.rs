@@ -69,6 +69,7 @@ pub(super) struct Host {
     pub(super) count: Option<i64>,
     pub(super) cores: Option<i64>,
     pub(super) disk_bytes_per_s: Option<Quantity>,
+    pub(super) seek_penalty: Option<Quantity>,
     pub(super) network_bytes_per_s: Option<Quantity>,
 }
 

@@ -54,7 +54,31 @@ impl Claim {
             measured,
             verdict,
             reason: Some(reason),
+            under: Vec::new(),
+            again: None,
         }
+    }
+}
+
+/// A fact under which claims are looked at again.
+pub(super) struct Fact(&'static str);
+
+/// Fig. 8 and 9 count completed tasks.
+pub(super) const UNCUT: Fact = Fact("without tasks that still ran at the trace's end");
+
+impl Fact {
+    /// Checks of these claims of an item.
+    pub(super) fn of<const N: usize>(
+        &self,
+        item: &'static str,
+        checks: [Check; N],
+        claims: [&Claim; N],
+    ) -> [Check; N] {
+        let mut claims = claims.into_iter();
+        checks.map(|check| {
+            let claim = claims.next().expect("one for each");
+            check.again_as(item, claim.what, self.0)
+        })
     }
 }
 

@@ -173,6 +173,8 @@ fn same(what: &str, paper: &str, measured: String) -> Check {
         verdict: if measured == paper { Verdict::Same } else { Verdict::Differs },
         measured: Measured::Words(measured),
         reason: None,
+        under: Vec::new(),
+        again: None,
     }
 }
 

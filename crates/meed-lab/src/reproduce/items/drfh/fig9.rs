@@ -9,7 +9,7 @@ use meed_workload::generate::Stream;
 use meed_workload::{Job, JobSource, TraceError};
 use rayon::prelude::*;
 
-use super::claim::Claim;
+use super::claim::{Claim, UNCUT};
 use super::fig8::{ratios, sorted};
 use super::trace::{BEST_FIT, Google, NEEDED};
 use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread};
@@ -73,9 +73,17 @@ pub(in super::super) fn figure_9(context: &Context) -> Result<ItemOutcome, Repro
         };
         let more = of(|pairs| part(pairs, |(shared, alone)| shared > alone));
         let runs = more.len();
-        outcome.checks.extend([
+        let found = [
             claims[0].over(of(|pairs| part(pairs, |(shared, alone)| shared < alone))),
             claims[1].over(of(less)),
+        ];
+        let [first, second] = match claims[0].what == FEWER.what {
+            true => found,
+            false => UNCUT.of("drfh-fig9", found, [&FEWER, &SLIGHTLY]),
+        };
+        outcome.checks.extend([
+            first,
+            second,
             Check::beyond(MORE, Measured::Spread(Spread::of(more, runs, "%")), ""),
         ]);
         let column = |of: fn(&(f64, f64)) -> f64| draws[0].iter().map(of).collect::<Vec<f64>>();

@@ -8,10 +8,12 @@
 //! | [`single`] | Fig. 6 and 7: each job alone |
 //! | [`rules`] | Fig. 8, 9, 11 and 12: time and locality of all rules |
 //! | [`threshold`] | Fig. 10: when DJASL sets its slots anew |
+//! | [`hosts`] | the same on seven blades and four partitions that all machines share |
 //! | [`study`] | which verdicts hang on our assumptions |
 //! | [`beyond`], [`slow_down`], [`tenants`] | unequal disks and networks, stragglers; nodes that slow down; many tenants |
 
 mod beyond;
+mod hosts;
 mod rules;
 mod single;
 mod slow_down;
@@ -24,6 +26,7 @@ mod worked;
 mod worlds;
 
 pub(super) use beyond::{stragglers, unequal};
+pub(super) use hosts::on_hosts;
 pub(super) use rules::figures_8_to_12;
 pub(super) use single::{figure_6, figure_7};
 pub(super) use slow_down::slow_down;

@@ -192,7 +192,7 @@ const BESIDE: [Claim; 2] = [
 ];
 
 /// The same, seed by seed.
-fn between_environments(runs: &[(&'static str, Seen)]) -> (Vec<Check>, Vec<Block>) {
+pub(super) fn between_environments(runs: &[(&'static str, Seen)]) -> (Vec<Check>, Vec<Block>) {
     let (first, second) = runs.split_at(runs.len() / 2);
     let pair = |((_, one), (_, two)): (&(&str, Seen), &(&str, Seen))| {
         let sum = |seen: &Seen| seen.request_s[..=I_DJASL].iter().sum::<f64>();

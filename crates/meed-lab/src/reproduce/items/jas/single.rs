@@ -23,14 +23,17 @@ fn alone(kind: &'static str, gigabytes: u32) -> World {
 }
 
 /// Times in seconds: a row for each type and seed, those of a type together.
-type Times<const N: usize> = Vec<(&'static str, [f64; N])>;
+pub(super) type Times<const N: usize> = Vec<(&'static str, [f64; N])>;
 
 fn times<const N: usize>(
     context: &Context,
     gigabytes: u32,
     choices: [Choice; N],
+    change: fn(&mut World),
 ) -> Result<Times<N>, ReproduceError> {
-    let worlds: Vec<World> = KINDS.iter().map(|kind| alone(known(&kind.name), gigabytes)).collect();
+    let mut worlds: Vec<World> =
+        KINDS.iter().map(|kind| alone(known(&kind.name), gigabytes)).collect();
+    worlds.iter_mut().for_each(change);
     sweep(context, MOST_SEEDS, &worlds, &choices, |runs| {
         std::array::from_fn(|i| runs[i].request_s())
     })
@@ -77,17 +80,26 @@ fn claim(
         measured: Measured::Spread(Spread::of(values, agreeing, "")),
         verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
         reason: Some(if agrees { bounds.to_owned() } else { format!("{otherwise} ({bounds})") }),
+        under: Vec::new(),
+        again: None,
     }
 }
 
-/// Fig. 6.
-pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let times = times(context, 10, [HADOOP, DJASL])?;
+/// Each type of job alone, 10 GB, in Environment 1 with a change: under Hadoop's rule and DJASL.
+pub(super) fn figure_6_in(
+    context: &Context,
+    change: fn(&mut World),
+) -> Result<Times<2>, ReproduceError> {
+    times(context, 10, [HADOOP, DJASL], change)
+}
+
+/// What Fig. 6 says of them.
+pub(super) fn claims_of_figure_6(times: &Times<2>) -> Vec<Check> {
     let by_seed = |kinds: &dyn Fn(&str) -> bool, i: usize, fold: fn(f64, f64) -> f64| -> Vec<f64> {
         let rows: Vec<Vec<f64>> = KINDS
             .iter()
             .filter(|kind| kinds(&kind.name))
-            .map(|kind| of(&times, &kind.name, i))
+            .map(|kind| of(times, &kind.name, i))
             .collect();
         (0..rows[0].len())
             .map(|seed| rows.iter().map(|row| row[seed]).reduce(fold).unwrap_or(f64::NAN))
@@ -122,6 +134,13 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, Repro
              shuffle",
         ));
     }
+    checks
+}
+
+/// Fig. 6.
+pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, ReproduceError> {
+    let times = figure_6_in(context, |_| {})?;
+    let checks = claims_of_figure_6(&times);
     let row = |kind: &str| {
         let cell = |i| Cell::Number(median(&of(&times, kind, i)));
         vec![Cell::Text(kind.to_owned()), cell(0), cell(1)]
@@ -136,8 +155,10 @@ pub(in super::super) fn figure_6(context: &Context) -> Result<ItemOutcome, Repro
 
 /// Fig. 7.
 pub(in super::super) fn figure_7(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let times: Vec<Times<1>> =
-        SIZES.iter().map(|size| times(context, *size, [HADOOP])).collect::<Result<_, _>>()?;
+    let times: Vec<Times<1>> = SIZES
+        .iter()
+        .map(|size| times(context, *size, [HADOOP], |_| {}))
+        .collect::<Result<_, _>>()?;
     let check = |i: usize| {
         let of_size = |times: &Times<1>, kind: &str| of(times, kind, 0);
         let ratios = KINDS.iter().flat_map(|kind| {

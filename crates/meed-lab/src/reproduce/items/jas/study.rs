@@ -8,64 +8,98 @@ use meed_report::page::{Block, Cell, HeatMap, Table};
 use serde_json::Value;
 
 use super::super::macro_figures::claim::{Claim, check_groups};
-use super::rules::{BY_ENVIRONMENT, CHOICES, CLAIMS, Seen, read};
+use super::rules::{BY_ENVIRONMENT, CHOICES, CLAIMS, Seen, between_environments, read};
 use super::worlds::{World, assumptions, environments, sweep};
-use crate::reproduce::{Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict};
+use crate::reproduce::{
+    Again, Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict,
+};
 
 const MOST_SEEDS: u64 = 5;
 
 /// One assumption, varied.
-struct Variant {
-    name: &'static str,
-    change: fn(&mut World),
+pub(super) struct Variant {
+    pub(super) name: &'static str,
+    /// Whether the paper says so: then a claim that agrees under it comes out under a fact.
+    pub(super) fact: bool,
+    pub(super) change: fn(&mut World),
 }
 
 const VARIANTS: [Variant; 16] = [
-    Variant { name: "as assumed", change: |_| {} },
-    Variant { name: "CPU work halved", change: |world| each(world, |nodes| nodes.speed *= 2.0) },
-    Variant { name: "CPU work doubled", change: |world| each(world, |nodes| nodes.speed *= 0.5) },
+    Variant { name: "as assumed", fact: false, change: |_| {} },
+    Variant {
+        name: "CPU work halved",
+        fact: false,
+        change: |world| each(world, |nodes| nodes.speed *= 2.0),
+    },
+    Variant {
+        name: "CPU work doubled",
+        fact: false,
+        change: |world| each(world, |nodes| nodes.speed *= 0.5),
+    },
     Variant {
         name: "disks half as fast",
+        fact: false,
         change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.5),
     },
     Variant {
         name: "disks twice as fast",
+        fact: false,
         change: |world| each(world, |nodes| nodes.disk_mb_s *= 2.0),
     },
     Variant {
         name: "disks a tenth as fast (shared)",
+        fact: false,
         change: |world| each(world, |nodes| nodes.disk_mb_s *= 0.1),
     },
-    Variant { name: "no seek penalty", change: |world| set(world, "seek_penalty", 0) },
-    Variant { name: "seek penalty 0.3", change: |world| set(world, "seek_penalty", 0.3) },
+    Variant { name: "no seek penalty", fact: false, change: |world| set(world, "seek_penalty", 0) },
+    Variant {
+        name: "seek penalty 0.3",
+        fact: false,
+        change: |world| set(world, "seek_penalty", 0.3),
+    },
     Variant {
         name: "networks a tenth as fast",
+        fact: false,
         change: |world| each(world, |nodes| nodes.network_mb_s *= 0.1),
     },
-    Variant { name: "one replica", change: |world| set(world, "replicas", 1) },
+    Variant { name: "one replica", fact: false, change: |world| set(world, "replicas", 1) },
     Variant {
         name: "DIOR 60 MB/s (one stream)",
+        fact: false,
         change: |world| set(world, "average_disk_bytes_per_s", "60MB"),
     },
     Variant {
         name: "DIOR 20 MB/s",
+        fact: false,
         change: |world| set(world, "average_disk_bytes_per_s", "20MB"),
     },
-    Variant { name: "100 GB a request", change: |world| request(world, "input", "12.5GB") },
-    Variant { name: "100 GB a job", change: |world| request(world, "input", "100GB") },
-    Variant { name: "requests 5 min apart", change: |world| request(world, "every", "5min") },
-    Variant { name: "learned anew in each request", change: |world| request(world, "count", 1) },
+    Variant {
+        name: "100 GB a request",
+        fact: false,
+        change: |world| request(world, "input", "12.5GB"),
+    },
+    Variant { name: "100 GB a job", fact: false, change: |world| request(world, "input", "100GB") },
+    Variant {
+        name: "requests 5 min apart",
+        fact: false,
+        change: |world| request(world, "every", "5min"),
+    },
+    Variant {
+        name: "learned anew in each request",
+        fact: false,
+        change: |world| request(world, "count", 1),
+    },
 ];
 
-fn each(world: &mut World, change: fn(&mut super::worlds::Nodes)) {
+pub(super) fn each(world: &mut World, change: fn(&mut super::worlds::Nodes)) {
     world.nodes.iter_mut().for_each(change);
 }
 
-fn set(world: &mut World, key: &'static str, value: impl Into<Value>) {
+pub(super) fn set(world: &mut World, key: &'static str, value: impl Into<Value>) {
     world.keys.push((key, value.into()));
 }
 
-fn request(world: &mut World, key: &str, value: impl Into<Value>) {
+pub(super) fn request(world: &mut World, key: &str, value: impl Into<Value>) {
     world.requests[0][key] = value.into();
 }
 
@@ -82,59 +116,78 @@ fn worlds(variant: &Variant) -> Vec<World> {
 /// What came of one variant.
 struct Done {
     name: &'static str,
-    /// Verdict of each claim.
-    verdicts: Vec<Verdict>,
+    fact: bool,
+    /// Of each claim, and of those that compare environments.
+    checks: Vec<Check>,
     /// Median of each claim in each environment.
     medians: Vec<Vec<f64>>,
 }
 
 /// The study.
 pub(in super::super) fn study(context: &Context) -> Result<ItemOutcome, ReproduceError> {
-    let mut done = Vec::new();
-    for variant in &VARIANTS {
-        let runs = sweep(context, MOST_SEEDS, &worlds(variant), &CHOICES, read)?;
-        done.push(reading(variant.name, &runs));
-    }
-    let check = |(i, claim): (usize, &Claim)| {
-        let with = |verdict: Verdict| -> Vec<&str> {
-            done.iter().filter(|done| done.verdicts[i] == verdict).map(|done| done.name).collect()
-        };
-        let (agree, differ) = (with(Verdict::Agrees), with(Verdict::Differs));
-        let shorter = if agree.len() <= differ.len() {
-            ("agrees with", agree.clone())
-        } else {
-            ("differs with", differ)
-        };
-        let names =
-            if shorter.1.is_empty() { "no variant".to_owned() } else { shorter.1.join("; ") };
-        Check {
-            what: format!("verdict on: {}", what(claim)),
-            paper: claim.paper.to_owned(),
-            measured: Measured::Words(format!(
-                "agrees in {} of {} variants",
-                agree.len(),
-                done.len()
-            )),
-            verdict: Verdict::Measured,
-            reason: Some(format!("{} {names}", shorter.0)),
-        }
-    };
-    let checks = CLAIMS.iter().enumerate().map(check).collect();
-    let blocks =
-        (0..environments().len()).flat_map(|at| [heat(&done, at), table(&done, at)]).collect();
-    let mut assumptions = assumptions();
-    assumptions.push(
+    let mut outcome = compare(context, &VARIANTS)?;
+    // What compares environments is in `hosts`.
+    outcome.checks.truncate(CLAIMS.len());
+    outcome.assumptions.push(
         "Each variant changes one thing. CPU work halved is cores of double speed. \"Shared\" \
          disks are near what 99 virtual \
          machines on four partitions get. \"Learned anew\" is a fresh cluster for each request."
             .to_owned(),
     );
-    Ok(ItemOutcome { checks, assumptions, blocks })
+    Ok(outcome)
 }
 
-fn reading(name: &'static str, runs: &[(&'static str, Seen)]) -> Done {
+/// All claims under each of the variants: a check for each claim.
+pub(super) fn compare(
+    context: &Context,
+    variants: &[Variant],
+) -> Result<ItemOutcome, ReproduceError> {
+    let mut done = Vec::new();
+    for variant in variants {
+        let runs = sweep(context, MOST_SEEDS, &worlds(variant), &CHOICES, read)?;
+        done.push(reading(variant, &runs));
+    }
+    let checks = (0..done[0].checks.len()).map(|i| verdicts_on(&done, i)).collect();
+    let blocks =
+        (0..environments().len()).flat_map(|at| [heat(&done, at), table(&done, at)]).collect();
+    Ok(ItemOutcome { checks, assumptions: assumptions(), blocks })
+}
+
+/// Under which variants one claim comes out.
+fn verdicts_on(done: &[Done], i: usize) -> Check {
+    let with = |verdict: Verdict| -> Vec<&str> {
+        let so = done.iter().filter(|done| done.checks[i].verdict == verdict);
+        so.map(|done| done.name).collect()
+    };
+    let claim = &done[0].checks[i];
+    let agrees = |done: &&Done| done.fact && done.checks[i].verdict == Verdict::Agrees;
+    let facts = done.iter().filter(agrees);
+    let (agree, differ) = (with(Verdict::Agrees), with(Verdict::Differs));
+    let measured = format!("agrees in {} of {} variants", agree.len(), done.len());
+    let (word, names) = match agree.len() <= differ.len() {
+        true => ("agrees with", agree),
+        false => ("differs with", differ),
+    };
+    let names = if names.is_empty() { "no variant".to_owned() } else { names.join("; ") };
+    Check {
+        what: format!("verdict on: {}", fewer(&claim.what)),
+        paper: claim.paper.clone(),
+        measured: Measured::Words(measured),
+        verdict: Verdict::Measured,
+        reason: Some(format!("{word} {names}")),
+        under: Vec::new(),
+        again: done.iter().any(|done| done.fact).then(|| Again {
+            item: "jas-fig8",
+            claim: claim.what.clone(),
+            facts: facts.map(|done| done.name.to_owned()).collect(),
+        }),
+    }
+}
+
+fn reading(variant: &Variant, runs: &[(&'static str, Seen)]) -> Done {
     let values: Vec<_> = runs.iter().map(|(label, seen)| (*label, seen.claims)).collect();
-    let (checks, _) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
+    let (mut checks, _) = check_groups(&CLAIMS, &BY_ENVIRONMENT, &values);
+    checks.extend(between_environments(runs).0);
     let medians = environments().into_iter().map(|world| {
         let of = |i: usize| {
             let of_world = values.iter().filter(|(label, _)| *label == world.label);
@@ -142,16 +195,12 @@ fn reading(name: &'static str, runs: &[(&'static str, Seen)]) -> Done {
         };
         (0..CLAIMS.len()).map(of).collect()
     });
-    Done {
-        name,
-        verdicts: checks.iter().map(|check| check.verdict).collect(),
-        medians: medians.collect(),
-    }
+    Done { name: variant.name, fact: variant.fact, checks, medians: medians.collect() }
 }
 
-/// What the claim is about, here with fewer requests.
-fn what(claim: &Claim) -> String {
-    claim.what.replace("of ten", "of three")
+/// What a claim is about, here with fewer requests.
+fn fewer(what: &str) -> String {
+    what.replace("of ten", "of three")
 }
 
 /// The claims of Fig. 8 and 11: in percent.
@@ -181,8 +230,8 @@ fn table(done: &[Done], at: usize) -> Block {
         std::iter::once(Cell::Text(done.name.to_owned())).chain(numbers).collect()
     };
     let heading = |claim: &Claim| match claim.unit {
-        "" => what(claim),
-        unit => format!("{} ({unit})", what(claim)),
+        "" => fewer(claim.what),
+        unit => format!("{} ({unit})", fewer(claim.what)),
     };
     Block::Table(Table {
         caption: format!("Medians over the seeds, {}", environments()[at].label),

@@ -57,6 +57,11 @@ fn rules() {
 }
 
 #[test]
+fn hosts() {
+    check("jas-hosts", "MMMMMMMMMMMMMDDDD");
+}
+
+#[test]
 fn threshold() {
     check("jas-fig10", "DA");
 }

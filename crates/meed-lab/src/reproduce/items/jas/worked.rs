@@ -138,6 +138,8 @@ fn same(what: &str, paper: &str, measured: String, reason: &str) -> Check {
         verdict: if paper == measured { Verdict::Same } else { Verdict::Differs },
         measured: Measured::Words(measured),
         reason: (!reason.is_empty()).then(|| reason.to_owned()),
+        under: Vec::new(),
+        again: None,
     }
 }
 
@@ -277,6 +279,8 @@ pub(in super::super) fn figure_4(_: &Context) -> Result<ItemOutcome, ReproduceEr
                  take Eq. 2"
                     .to_owned(),
             ),
+            under: Vec::new(),
+            again: None,
         },
     ];
     let assumptions = vec![

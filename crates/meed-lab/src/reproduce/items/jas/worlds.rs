@@ -56,6 +56,8 @@ pub(super) struct World {
     /// What groups of runs are called: "Environment 2".
     pub(super) label: &'static str,
     pub(super) nodes: Vec<Nodes>,
+    /// `[[mapreduce.host]]`; all nodes are on each, one after the other.
+    pub(super) hosts: Vec<Value>,
     /// Keys of `[mapreduce]` that are not as usual.
     pub(super) keys: Vec<(&'static str, Value)>,
     /// What happens to the last of `nodes` later: `[[mapreduce.node.change]]`.
@@ -145,6 +147,7 @@ impl World {
         World {
             label,
             nodes,
+            hosts: Vec::new(),
             keys: Vec::new(),
             change: None,
             jobs: Vec::new(),
@@ -164,6 +167,7 @@ impl World {
                 "speed": nodes.speed,
                 "disk_bytes_per_s": megabytes(nodes.disk_mb_s),
                 "network_bytes_per_s": megabytes(nodes.network_mb_s),
+                "host": self.hosts.iter().map(|host| &host["name"]).collect::<Vec<_>>(),
             })
         };
         let mut nodes: Vec<Value> = self.nodes.iter().enumerate().map(node).collect();
@@ -172,6 +176,7 @@ impl World {
         }
         let mut mapreduce = json!({
             "average_disk_bytes_per_s": megabytes(AVERAGE_DISK_MB_S),
+            "host": self.hosts,
             "node": nodes,
             "job": self.jobs,
             "request": self.requests,

@@ -50,12 +50,18 @@ fn check<G: Copy + PartialEq>(claim: &Claim, groups: &Groups<G>, runs: &Values<G
     let holds = |value: f64| claim.agrees.0 <= value && value <= claim.agrees.1;
     let agreeing = seen.iter().filter(|(_, value)| holds(*value)).count();
     let verdict = Verdict::of_runs(agreeing, seen.len());
-    let counts = distinct(runs).into_iter().map(|group| {
+    let (mut counts, mut under) = (Vec::new(), Vec::new());
+    for group in distinct(runs) {
         let of_group = || seen.iter().filter(|(other, _)| *other == group);
-        let agree = of_group().filter(|(_, value)| holds(*value)).count();
-        format!("{agree} of {} at {}", of_group().count(), (groups.name)(&group))
-    });
-    let counts = format!("{}: {}", bounds(claim.agrees), counts.collect::<Vec<_>>().join(", "));
+        let (agree, of) =
+            (of_group().filter(|(_, value)| holds(*value)).count(), of_group().count());
+        let name = (groups.name)(&group);
+        counts.push(format!("{agree} of {of} at {name}"));
+        if verdict == Verdict::Differs && Verdict::of_runs(agree, of) == Verdict::Agrees {
+            under.push(name);
+        }
+    }
+    let counts = format!("{}: {}", bounds(claim.agrees), counts.join(", "));
     let reason = match verdict == Verdict::Agrees || claim.otherwise.is_empty() {
         true => counts,
         false => format!("{} ({counts})", claim.otherwise),
@@ -73,6 +79,8 @@ fn check<G: Copy + PartialEq>(claim: &Claim, groups: &Groups<G>, runs: &Values<G
         },
         verdict,
         reason: Some(reason),
+        under,
+        again: None,
     }
 }
 
@@ -109,16 +117,14 @@ const LATE: Groups<f64> = Groups {
     caption: "Late grants.",
 };
 
-/// Checks of all claims over runs whose grants were late.
+/// Checks of all claims of an item over runs whose grants were late.
 pub(in crate::reproduce::items) fn check_late<const N: usize>(
+    item: &'static str,
     claims: &[Claim; N],
     runs: &[(f64, [Option<f64>; N])],
 ) -> Vec<Check> {
-    let (mut checks, _) = check_groups(claims, &LATE, runs);
-    for check in &mut checks {
-        check.what += " (late grants)";
-    }
-    checks
+    let (checks, _) = check_groups(claims, &LATE, runs);
+    checks.into_iter().map(|check| check.again(item, "late grants")).collect()
 }
 
 /// Checks and charts of all claims; `runs` has a value for each claim, beside the run's group.

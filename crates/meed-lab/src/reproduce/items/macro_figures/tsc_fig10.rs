@@ -11,7 +11,7 @@ use super::experiment::{
     CONTAINER, Experiment, FACEBOOK, PURDUE, SCALES, SPARK, TPC_H, TSC, assumptions,
 };
 use super::reading::{Reading, chart};
-use crate::reproduce::{Check, Context, ItemOutcome, ReproduceError};
+use crate::reproduce::{Context, ItemOutcome, ReproduceError};
 
 /// Fig. 9: Facebook and TPC-H below Group1, Purdue and Spark below Group2.
 pub(super) const GROUPS: [&str; 4] = ["Group1", "Group2", "Group1", "Group2"];
@@ -130,8 +130,7 @@ pub(in super::super) fn tsc_fig10(context: &Context) -> Result<ItemOutcome, Repr
     let (mut checks, spreads) = check_all(&CLAIMS, &runs);
     let longer = EXPERIMENT.sweep(context, &[LONGER], read)?;
     let (more, more_spreads) = check_all(&WITH_LONGER, &longer);
-    let named = |check: Check| Check { what: format!("{} (task times x 3)", check.what), ..check };
-    checks.extend(more.into_iter().map(named));
+    checks.extend(more.into_iter().map(|check| check.again("tsc-fig10", "task times x 3")));
 
     let longer = Experiment { factors: [LONGER; 4], ..EXPERIMENT };
     let mut blocks = Vec::new();

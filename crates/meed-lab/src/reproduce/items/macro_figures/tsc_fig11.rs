@@ -89,9 +89,9 @@ pub(in super::super) fn tsc_fig11(context: &Context) -> Result<ItemOutcome, Repr
     checks.extend(more);
     spreads.extend(more_spreads);
     let late = EXPERIMENT.sweep_late(context, HADOOP, read)?;
-    checks.extend(check_late(&RUNNING, &late));
+    checks.extend(check_late("tsc-fig11", &RUNNING, &late));
     let late: Vec<_> = late.iter().map(over_law).collect();
-    checks.extend(check_late(&LAW, &late));
+    checks.extend(check_late("tsc-fig11", &LAW, &late));
 
     let typical = EXPERIMENT.typical(context)?;
     let line = |(i, name): (usize, &str)| {

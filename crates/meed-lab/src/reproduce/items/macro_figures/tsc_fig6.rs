@@ -111,7 +111,7 @@ pub(in super::super) fn tsc_fig6(context: &Context) -> Result<ItemOutcome, Repro
     spreads.extend(more_spreads);
     // When a period ends is the workload's own: late grants only shift it.
     let late = EXPERIMENT.sweep_late(context, HADOOP, flow)?;
-    checks.extend(check_late(&FLOW, &late));
+    checks.extend(check_late("tsc-fig6", &FLOW, &late));
 
     let typical = EXPERIMENT.typical(context)?;
     let run = Reading::of(&typical.runs[0]);

@@ -118,7 +118,7 @@ pub(in super::super) fn tsc_fig7(context: &Context) -> Result<ItemOutcome, Repro
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, _| read(run))?;
     let (mut checks, spreads) = check_all(&CLAIMS, &runs);
     let late = EXPERIMENT.sweep_late(context, HADOOP, |run, _| read(run))?;
-    checks.extend(check_late(&CLAIMS, &late));
+    checks.extend(check_late("tsc-fig7", &CLAIMS, &late));
     checks.extend(which_delay(context)?);
     let typical = EXPERIMENT.typical(context)?;
     let end = |i: usize| typical.runs[i].end_s;

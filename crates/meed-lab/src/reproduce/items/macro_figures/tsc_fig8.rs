@@ -136,7 +136,7 @@ pub(in super::super) fn tsc_fig8(context: &Context) -> Result<ItemOutcome, Repro
     let runs = EXPERIMENT.sweep(context, &SCALES, |run, _| read(run))?;
     let (mut checks, spreads) = check_all(&CLAIMS, &runs);
     let late = EXPERIMENT.sweep_late(context, HADOOP, |run, _| read(run))?;
-    checks.extend(check_late(&CLAIMS, &late));
+    checks.extend(check_late("tsc-fig8", &CLAIMS, &late));
     let typical = EXPERIMENT.typical(context)?;
     let row = |queue: usize| {
         let number = |value: Option<f64>| value.map_or(Cell::Empty, Cell::Number);
