@@ -367,6 +367,63 @@ const MAPREDUCE: &str = "[mapreduce]\nreplicas = 1\n[[mapreduce.node]]\nname = \
                          \"100MB\"\n[[queue]]\nname = \"a\"\n";
 
 #[test]
+fn hosts_of_mapreduce_machines_that_are_wrong() {
+    let on = |host: &str, rest: &str| {
+        let node = format!("cores = 2\nhost = {host}\n");
+        MAPREDUCE.replace("cores = 2\n", &node).replace("[[queue]]", &format!("{rest}\n[[queue]]"))
+    };
+    let folder = folder();
+    let fine = "[[mapreduce.host]]\nname = \"h\"\ncores = 1\nnetwork_bytes_per_s = \"1MB\"\n\
+        [[mapreduce.host]]\nname = \"d\"\ncount = 2\ndisk_bytes_per_s = \"9MB\"";
+    fs::write(folder.path().join("s.toml"), on("[\"h\", \"d\"]", fine)).expect("writable");
+    crate::common::succeed(folder.path(), &["simulate", "s.toml", "--strict", "--quiet"]);
+    let host = |keys: &str| format!("[[mapreduce.host]]\nname = \"h\"\n{keys}");
+    for (on_host, hosts, message) in [
+        (
+            "\"g\"",
+            host("cores = 1"),
+            "s.toml:3: node `n`, host: there is no [[mapreduce.host]] `g`",
+        ),
+        ("\"hh\"", host("cores = 1"), "did you mean \"h\"?"),
+        (
+            "3",
+            host("cores = 1"),
+            "wanted is a name of a [[mapreduce.host]], or a list of such names",
+        ),
+        ("\"h\"", host(""), "s.toml:14: host `h` shares nothing; give cores, disk_bytes_per_s or"),
+        ("\"h\"", host("cores = 0"), "s.toml:14: host `h`, cores: 0 must be 1 to 1024"),
+        ("\"h\"", host("disk_bytes_per_s = 0"), "host `h`, disk_bytes_per_s: a bandwidth of zero"),
+        ("\"h\"", host("network_bytes_per_s = -1"), "host `h`, network_bytes_per_s: \"-1\""),
+        (
+            "\"h\"",
+            host("cores = 1\nseek_penalty = 0.1"),
+            "host `h`, seek_penalty: it has no disk_bytes_per_s",
+        ),
+        (
+            "\"h\"",
+            host("disk_bytes_per_s = \"1MB\"\nseek_penalty = 101"),
+            "host `h`, seek_penalty: 101 must be 0 to 100",
+        ),
+        ("\"h\"", host("cores = 1\ncount = 0"), "host `h`, count: 0 must be 1 to 1048576"),
+        ("\"h\"", host("cores = 1\nspeed = 2"), "unknown field `speed`"),
+        ("\"h\"", host("cores = 1\ncount = 3"), "s.toml:14: 3 hosts `h` have 2 machines"),
+        ("[]", host("cores = 1"), "host `h` has no machine; say host = \"h\" of some node"),
+        (
+            "[\"h\", \"h\"]",
+            host("cores = 1"),
+            "node `n`, host: `h` has cores, and so has another of its hosts",
+        ),
+        (
+            "\"h\"",
+            format!("{}\n{}", host("cores = 1"), host("cores = 1")),
+            "host `h` is declared twice; names must be distinct",
+        ),
+    ] {
+        check(&on(on_host, &hosts), &[], 3, message);
+    }
+}
+
+#[test]
 fn mapreduce_worlds_that_are_wrong() {
     let folder = folder();
     fs::write(folder.path().join("s.toml"), MAPREDUCE).expect("a writable folder");

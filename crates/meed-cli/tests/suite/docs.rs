@@ -293,6 +293,7 @@ fn every_key_of_a_scenario_is_described() {
         "[mapreduce]\nzzz = 1\n".to_owned(),
         "[mapreduce]\n[[mapreduce.node]]\nzzz = 1\n".to_owned(),
         "[mapreduce]\n[[mapreduce.node]]\nchange = [{ zzz = 1 }]\n".to_owned(),
+        "[mapreduce]\n[[mapreduce.host]]\nzzz = 1\n".to_owned(),
         "[mapreduce]\n[[mapreduce.kind]]\nzzz = 1\n".to_owned(),
         "[mapreduce]\n[[mapreduce.job]]\nzzz = 1\n".to_owned(),
         "[mapreduce]\n[[mapreduce.request]]\nzzz = 1\n".to_owned(),

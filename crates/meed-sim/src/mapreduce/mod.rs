@@ -7,8 +7,8 @@
 //! ([`meed::Engine::offer`]), [`crate::classes`] which maps a slot may run.
 //!
 //! Files: `sharing` one server; `hosts` servers that share one below them; `timers` the next of
-//! many; `machines` nodes; `blocks` where input lies; `kinds` what jobs do; `tasks` phases; `world` the loop; `beat` a heartbeat; `jobs` their
-//! lives; `views` samples for reports.
+//! many; `machines` nodes; `blocks` where input lies; `kinds` what jobs do; `tasks` phases; `world`
+//! the loop; `beat` a heartbeat; `jobs` their lives; `views` samples for reports.
 
 mod beat;
 mod blocks;

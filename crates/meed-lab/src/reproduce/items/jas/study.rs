@@ -14,7 +14,7 @@ use crate::reproduce::{
     Again, Check, Context, ItemOutcome, Measured, ReproduceError, Spread, Verdict,
 };
 
-const MOST_SEEDS: u64 = 5;
+pub(super) const MOST_SEEDS: u64 = 5;
 
 /// One assumption, varied.
 pub(super) struct Variant {
@@ -104,7 +104,7 @@ pub(super) fn request(world: &mut World, key: &str, value: impl Into<Value>) {
 }
 
 /// The environments with three requests and the variant's change.
-fn worlds(variant: &Variant) -> Vec<World> {
+pub(super) fn worlds(variant: &Variant) -> Vec<World> {
     let mut worlds = environments();
     for world in &mut worlds {
         request(world, "count", 3);

@@ -58,7 +58,7 @@ fn rules() {
 
 #[test]
 fn hosts() {
-    check("jas-hosts", "MMMMMMMMMMMMMDDDD");
+    check("jas-hosts", "MMMMMMMMMMMMMADADMMMMMM");
 }
 
 #[test]
