@@ -491,6 +491,9 @@ fn mapreduce_worlds_that_are_wrong() {
             "s.toml:2: mapreduce, uplink_bytes_per_s: a bandwidth of zero",
         ),
         (("replicas = 1", "seek_penalty = nan"), "s.toml:2: mapreduce, seek_penalty: \"NaN\""),
+        (("replicas = 1", "task_memory = -1"), "s.toml:2: mapreduce, task_memory: \"-1\""),
+        (("replicas = 1", "master_task = \"2h\""), "s.toml:2: mapreduce, master_task: 2h must be"),
+        (("count = 2", "memory = \"much\""), "s.toml:3: node `n`, memory: \"much\""),
         (("replicas = 1", "replica = 1"), "s.toml:2: unknown field `replica`, expected one of"),
         (
             ("\"100MB\"\n[[queue", "0\n[[queue"),

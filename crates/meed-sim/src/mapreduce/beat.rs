@@ -81,6 +81,7 @@ fn slots_now(now: Time, node: usize, classes: &Classes) -> SlotChange {
 impl World<'_> {
     pub(super) fn heartbeat(&mut self, node: usize) -> Result<(), RunError> {
         let had = self.events();
+        self.busy_until = self.now.saturating_add(self.cluster.master.beat);
         for task in std::mem::take(&mut self.nodes[node].ended) {
             self.report_end(task)?;
         }
@@ -260,7 +261,9 @@ impl World<'_> {
             job.waiting_reduces -= 1;
             let plan = &self.requests[job.request].jobs[job.number];
             let copies = self.cluster.output_copies;
+            let cache = self.cluster.machines[number].cache_bytes;
             let work = self.kinds[plan.kind].reduce(plan.input_bytes, job.reduces, copies);
+            let work = work.with_cache(cache);
             self.nodes[number].reduces += 1;
             self.nodes[number].counts.reduces += 1;
             self.waiting_reduces -= 1;

@@ -81,7 +81,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::super::machines::{Machine, Machines, Place, SpeedChange, Speeds};
-    use super::super::setup::Cluster;
+    use super::super::setup::{Cluster, Master};
     use super::*;
     use meed::{Span, Time};
     use meed_workload::generate::Stream;
@@ -104,14 +104,23 @@ mod tests {
             seek_penalty,
             uplink_bytes_per_s: None,
             start_up: Span::ZERO,
+            master: Master::default(),
             output_copies: 1,
         }
     }
 
     fn machine(cores: u32, hosts: HostsOf) -> Machine {
         let speeds = Speeds { core: 1000, disk_bytes_per_s: MB, network_bytes_per_s: MB };
-        let (rack, map_slots, reduce_slots) = (0, 1, 1);
-        Machine { name: String::new(), cores, speeds, rack, hosts, map_slots, reduce_slots }
+        Machine {
+            name: String::new(),
+            cores,
+            speeds,
+            rack: 0,
+            hosts,
+            cache_bytes: None,
+            map_slots: 1,
+            reduce_slots: 1,
+        }
     }
 
     fn host(cores: Option<u32>, disk: Option<u64>, network: Option<u64>) -> Host {

@@ -118,8 +118,19 @@ pub(super) struct MapWork {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct ReduceWork {
     pub(super) shuffle_bytes: u64,
+    /// Written to the disk and read again, to merge what was shuffled.
+    pub(super) merge_bytes: u64,
     pub(super) cpu_micros: u64,
     pub(super) write_bytes: u64,
+}
+
+impl ReduceWork {
+    /// The same where so much of what is merged stays in memory until it is read.
+    pub(super) fn with_cache(self, cache: Option<u64>) -> ReduceWork {
+        let Some(cache) = cache else { return self };
+        let read = self.shuffle_bytes.saturating_sub(cache);
+        ReduceWork { merge_bytes: self.shuffle_bytes.saturating_add(read), ..self }
+    }
 }
 
 impl MapReduceKind {
@@ -139,6 +150,7 @@ impl MapReduceKind {
         let shuffle_bytes = each(part(bytes, self.shuffle));
         ReduceWork {
             shuffle_bytes,
+            merge_bytes: shuffle_bytes.saturating_mul(2),
             cpu_micros: cpu(shuffle_bytes, self.reduce_cpu_micros_per_mb),
             write_bytes: each(part(bytes, self.output)).saturating_mul(u64::from(copies)),
         }
@@ -157,6 +169,11 @@ mod tests {
         assert_eq!((map.read_bytes, map.write_bytes, map.cpu_micros), (block, block, 2_013_266));
         let reduce = find("terasort").reduce(100_000_000_000, 99, 1);
         assert_eq!(reduce.shuffle_bytes, 1_010_101_011);
+        // Written and read; with memory only what it cannot hold is read.
+        assert_eq!(reduce.merge_bytes, 2_020_202_022);
+        assert_eq!(reduce.with_cache(None), reduce);
+        assert_eq!(reduce.with_cache(Some(1_010_101_000)).merge_bytes, 1_010_101_022);
+        assert_eq!(reduce.with_cache(Some(u64::MAX)).merge_bytes, 1_010_101_011);
         assert_eq!(find("pi").map(block).read_bytes, 0);
         assert_eq!(find("wordcount").map(7).write_bytes, 1);
         assert_eq!(KINDS.len(), 8);

@@ -25,6 +25,8 @@ pub struct Machine {
     pub rack: u32,
     /// What it shares with others.
     pub hosts: HostsOf,
+    /// How much of what each of its reduces merges stays in memory; `None`: nothing does.
+    pub cache_bytes: Option<u64>,
     /// Map tasks at once, as configured.
     pub map_slots: u32,
     /// Reduce tasks at once.

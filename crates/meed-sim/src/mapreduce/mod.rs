@@ -31,5 +31,5 @@ pub use record::{
     MapReduceJobRecord, MapReduceRecord, MapReduceSeries, NodeRecord, NodeSeries, RequestRecord,
     SlotChange,
 };
-pub use setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup, PlannedJob, run};
+pub use setup::{Begin, Cluster, MapReduceRequest, MapReduceSetup, Master, PlannedJob, run};
 pub(crate) use world::World;

@@ -36,8 +36,20 @@ pub struct Cluster {
     pub uplink_bytes_per_s: Option<u64>,
     /// Every task takes it before it does anything.
     pub start_up: Span,
+    /// How long the master needs.
+    pub master: Master,
     /// How often a reduce writes its output to its own disk.
     pub output_copies: u32,
+}
+
+/// How long the master needs; it does one thing after the other, as Hadoop 0.20's JobTracker does
+/// under its lock.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Master {
+    /// For a heartbeat.
+    pub beat: Span,
+    /// For each task that it starts there, besides.
+    pub task: Span,
 }
 
 /// A job to be submitted.

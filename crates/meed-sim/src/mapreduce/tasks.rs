@@ -92,7 +92,7 @@ impl Task {
             Work::Reduce(work) => [
                 (uplink, over_uplink(racks.share_of_other_racks(node, work.shuffle_bytes))),
                 (Place::Network(node), work.shuffle_bytes),
-                (Place::Disk(node), work.shuffle_bytes.saturating_mul(2)),
+                (Place::Disk(node), work.merge_bytes),
                 (Place::Cores(node), work.cpu_micros),
                 (Place::Disk(node), work.write_bytes),
             ],

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use crate::classes::Classes;
 use meed::place::Unasked;
-use meed::{JobId, NodeId, Span, Time};
+use meed::{JobId, NodeId, Time};
 use meed_driver::{Books, Driver, Sampler, finish_of};
 
 use super::beat::Node;
@@ -55,6 +55,8 @@ pub(crate) struct World<'a> {
     changes: VecDeque<SpeedChange>,
     /// Number of the next heartbeat: of node `beat % nodes`, in round `beat / nodes`.
     beat: u64,
+    /// Until when the master is busy with the heartbeats before.
+    pub(super) busy_until: Time,
     pub(super) heartbeats: u64,
     pub(super) slot_settings: u64,
     stop: StopAt,
@@ -114,6 +116,7 @@ impl<'a> World<'a> {
             changes: cluster.changes.iter().copied().collect(),
             cluster,
             beat: 0,
+            busy_until: Time::ZERO,
             heartbeats: 0,
             slot_settings: 0,
             stop: setup.stop,
@@ -196,7 +199,7 @@ impl<'a> World<'a> {
         if self.live == 0 {
             // Nodes without work beat unheard: on to the round of the next submission.
             let at = submission?;
-            while let Some(beat) = self.beat_time().filter(|&beat| beat < at) {
+            while let Some(beat) = self.beat_due().filter(|&beat| beat < at) {
                 let rounds = (at - beat).as_micros() / self.cluster.heartbeat.as_micros();
                 self.beat += (rounds * self.nodes.len() as u64).max(1);
             }
@@ -209,8 +212,12 @@ impl<'a> World<'a> {
     }
 
     /// When the next heartbeat comes: within each round the nodes follow each other at equal
-    /// distances. `None` after the last instant.
+    /// distances; later where the master is busy. `None` after the last instant.
     fn beat_time(&self) -> Option<Time> {
+        self.beat_due().map(|due| due.max(self.busy_until))
+    }
+
+    fn beat_due(&self) -> Option<Time> {
         let nodes = self.nodes.len() as u64;
         let (round, node) = (self.beat / nodes, self.beat % nodes);
         let interval = self.cluster.heartbeat.as_micros();
@@ -259,11 +266,13 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A task that was started: it begins its start-up.
+    /// A task that was started: its node hears of it when the master has answered, and begins its
+    /// start-up.
     pub(super) fn start_up(&mut self, number: u32) {
-        match self.cluster.start_up {
-            Span::ZERO => self.go_on(number),
-            span => self.starting.push_back((self.now.saturating_add(span), number)),
+        self.busy_until = self.busy_until.saturating_add(self.cluster.master.task);
+        match self.busy_until.saturating_add(self.cluster.start_up) {
+            at if at <= self.now => self.go_on(number),
+            at => self.starting.push_back((at, number)),
         }
     }
 

@@ -60,6 +60,51 @@ fn one_job_takes_the_time_that_its_phases_take() {
 }
 
 #[test]
+fn what_memory_holds_is_not_read_again() {
+    let fast = |memory: &str| {
+        let text = plain(memory).replace("\"1s\"", "\"10ms\"") + JOB + "input = \"1MB\"\n";
+        of(&run(&text, &["fifo"], 0).runs[0]).jobs[0].end_s
+    };
+    let slots = "map_slots = 1\nreduce_slots = 1\n";
+    // As above, with heartbeats that cost nothing: 3.5 s and 2.75 s.
+    assert_eq!(fast(slots), Some(6.25));
+    // Two slots take 0.4 of 0.6 GB, so nothing of 0.5 MB is read again.
+    assert_eq!(fast(&format!("{slots}memory = \"0.6GB\"\n")), Some(5.75));
+    let text = |memory: &str| {
+        let memory = format!("{slots}memory = \"{memory}\"\n");
+        let text = plain(&memory).replace("\"1s\"", "\"10ms\"\ntask_memory = \"0.25MB\"");
+        text + JOB + "input = \"1MB\"\n"
+    };
+    // 0.2 MB stay in memory; none where slots take all.
+    for (memory, end) in [("0.7MB", 6.05), ("0.5MB", 6.25), ("0.4MB", 6.25)] {
+        let result = run(&text(memory), &["fifo"], 0);
+        assert_eq!(of(&result.runs[0]).jobs[0].end_s, Some(end), "{memory}");
+    }
+}
+
+#[test]
+fn a_master_does_one_thing_after_the_other() {
+    let keys = "\"1s\"\nmaster_heartbeat = \"100ms\"\nmaster_task = \"200ms\"";
+    let text = plain("").replacen("\"1s\"", keys, 1) + JOB + "input = \"1MB\"\n";
+    let job = of(&run(&text, &["fifo"], 0).runs[0]).jobs[0].clone();
+    // The map begins after 0.3 s and has ended when second 4 is told; so the reduce begins at 4.3,
+    // and its end is told at second 8.
+    assert_eq!((job.maps_end_s, job.end_s), (Some(4.0), Some(8.0)));
+    // Three nodes whose heartbeats come every third of a second and take half a second each: the
+    // third is heard after a second, and its map has begun a task later.
+    let text = plain("count = 3\nmap_slots = 1\n").replacen(
+        "\"1s\"",
+        "\"1s\"\nmaster_heartbeat = \"500ms\"",
+        1,
+    ) + JOB
+        + "input = \"3MB\"\n";
+    let result = run(&text, &["fifo"], 0);
+    let log = &of(&result.runs[0]).jobs[0];
+    // Local blocks or not, a map takes 3.5 s or 4.5 s; heard in turn, each node every 1.5 s.
+    assert!(log.maps_end_s.is_some_and(|end| (end * 2.0).fract() == 0.0), "{log:?}");
+}
+
+#[test]
 fn tasks_on_one_node_slow_each_other_down() {
     let text = plain("map_slots = 2\n") + JOB + "input = \"2MB\"\n";
     // Two maps at once: reading takes 2 s, computing 4 s, writing 1 s.

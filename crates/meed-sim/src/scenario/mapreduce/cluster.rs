@@ -9,7 +9,7 @@ use super::super::{Place, ScenarioError};
 use super::hosts::Hosts;
 use super::raw::{MapReduce, Node};
 use super::{between, bytes, optional, span, thousandths, whole};
-use crate::mapreduce::{Cluster, HostsOf, Machine, SpeedChange, Speeds};
+use crate::mapreduce::{Cluster, HostsOf, Machine, Master, SpeedChange, Speeds};
 use meed_config::nodes::MAX_NODES;
 
 /// Fastest disk or link, 10^15 bytes a second: rates in parts of 2^-32 then fit 64 bits.
@@ -37,21 +37,32 @@ const REPLICAS: u32 = 3;
 const SEEK_PENALTY: u32 = 100;
 /// An assumption: a second to start a Java virtual machine.
 const START_UP_MICROS: u64 = 1_000_000;
+/// Hadoop 0.20's default for the Java virtual machine of a task.
+const TASK_MEMORY: u64 = 200 << 20;
 /// Slots of a node in the paper (Sec. 4.1).
 const MAP_SLOTS: u32 = 4;
 const REDUCE_SLOTS: u32 = 1;
 
 pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, ScenarioError> {
     let mut hosts = Hosts::read(&raw.host, place)?;
-    let (machines, changes) = machines(&raw.node, &mut hosts, place)?;
+    let task_memory = optional(place, &raw.task_memory, "task_memory", bytes)?;
+    let (machines, changes) =
+        machines(&raw.node, task_memory.unwrap_or(TASK_MEMORY), &mut hosts, place)?;
     let heartbeat = optional(place, &raw.heartbeat, "heartbeat", |raw| match span(raw)? {
         span if (1000..=HOUR.as_micros()).contains(&span.as_micros()) => Ok(span),
         _ => Err(format!("{} must be 1ms to 1h", raw.text())),
     })?;
-    let start_up = optional(place, &raw.start_up, "start_up", |raw| match span(raw)? {
-        span if span <= HOUR => Ok(span),
-        _ => Err(format!("{} must be at most 1h", raw.text())),
-    })?;
+    let up_to_an_hour = |raw: &Option<toml::Spanned<Quantity>>, key| {
+        optional(place, raw, key, |raw| match span(raw)? {
+            span if span <= HOUR => Ok(span),
+            _ => Err(format!("{} must be at most 1h", raw.text())),
+        })
+    };
+    let start_up = up_to_an_hour(&raw.start_up, "start_up")?;
+    let master = Master {
+        beat: up_to_an_hour(&raw.master_heartbeat, "master_heartbeat")?.unwrap_or(Span::ZERO),
+        task: up_to_an_hour(&raw.master_task, "master_task")?.unwrap_or(Span::ZERO),
+    };
     let block = optional(place, &raw.block, "block", |raw| match bytes(raw)? {
         0 => Err("a block must hold at least one byte".to_owned()),
         bytes => Ok(bytes),
@@ -85,6 +96,7 @@ pub(super) fn cluster(raw: &MapReduce, place: &Place<'_>) -> Result<Cluster, Sce
             bandwidth,
         )?,
         start_up: start_up.unwrap_or(micros(START_UP_MICROS)),
+        master,
         output_copies: whole(place, &raw.output_copies, "output_copies", 1, 1000)?.unwrap_or(1),
     })
 }
@@ -122,6 +134,7 @@ type Nodes = (Vec<Machine>, Vec<SpeedChange>);
 
 fn machines(
     raw: &[toml::Spanned<Node>],
+    task_memory: u64,
     hosts: &mut Hosts,
     place: &Place<'_>,
 ) -> Result<Nodes, ScenarioError> {
@@ -150,7 +163,7 @@ fn machines(
         if machines.len() + count as usize > MAX_NODES {
             return Err(fail(format!(": more than {MAX_NODES} nodes")));
         }
-        let machine = machine(node, rack).map_err(&fail)?;
+        let machine = machine(node, rack, task_memory).map_err(&fail)?;
         let later = later(node).map_err(&fail)?;
         for i in 0..count {
             let name = if count == 1 { base.clone() } else { format!("{base}-{i}") };
@@ -170,9 +183,16 @@ fn machines(
     Ok((machines, changes))
 }
 
-fn machine(raw: &Node, rack: u32) -> Result<Machine, String> {
+fn machine(raw: &Node, rack: u32, task_memory: u64) -> Result<Machine, String> {
     let key = |key: &'static str| move |why: String| format!(", {key}: {why}");
     let slots = |raw: Option<i64>, usual: u32| raw.map_or(Ok(usual), |raw| between(raw, 1, 10_000));
+    let map_slots = slots(raw.map_slots, MAP_SLOTS).map_err(key("map_slots"))?;
+    let reduce_slots = slots(raw.reduce_slots, REDUCE_SLOTS).map_err(key("reduce_slots"))?;
+    let cache = |memory: u64| {
+        let tasks = u64::from(map_slots + reduce_slots).saturating_mul(task_memory);
+        memory.saturating_sub(tasks) / u64::from(reduce_slots)
+    };
+    let memory = raw.memory.as_ref().map(bytes).transpose().map_err(key("memory"))?;
     Ok(Machine {
         name: String::new(),
         cores: between(raw.cores, 1, MAX_CORES).map_err(key("cores"))?,
@@ -184,8 +204,9 @@ fn machine(raw: &Node, rack: u32) -> Result<Machine, String> {
         },
         rack,
         hosts: HostsOf::default(),
-        map_slots: slots(raw.map_slots, MAP_SLOTS).map_err(key("map_slots"))?,
-        reduce_slots: slots(raw.reduce_slots, REDUCE_SLOTS).map_err(key("reduce_slots"))?,
+        cache_bytes: memory.map(cache),
+        map_slots,
+        reduce_slots,
     })
 }
 

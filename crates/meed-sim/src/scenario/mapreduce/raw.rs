@@ -45,6 +45,9 @@ pub(super) struct MapReduce {
     pub(super) uplink_bytes_per_s: Option<Spanned<Quantity>>,
     pub(super) start_up: Option<Spanned<Quantity>>,
     pub(super) output_copies: Option<Spanned<i64>>,
+    pub(super) task_memory: Option<Spanned<Quantity>>,
+    pub(super) master_heartbeat: Option<Spanned<Quantity>>,
+    pub(super) master_task: Option<Spanned<Quantity>>,
     pub(super) average_disk_bytes_per_s: Option<Spanned<Quantity>>,
     pub(super) overload_cpu: Option<Spanned<Quantity>>,
     pub(super) overload_io_bytes_per_s: Option<Spanned<Quantity>>,
@@ -92,6 +95,7 @@ pub(super) struct Node {
     pub(super) network_bytes_per_s: Quantity,
     pub(super) rack: Option<String>,
     pub(super) host: Option<OnHosts>,
+    pub(super) memory: Option<Quantity>,
     pub(super) map_slots: Option<i64>,
     pub(super) reduce_slots: Option<i64>,
     #[serde(default)]

@@ -58,7 +58,7 @@ fn rules() {
 
 #[test]
 fn hosts() {
-    check("jas-hosts", "MMMMMMMMMMMMMADADMMMMMM");
+    check("jas-hosts", "MMMMMMMMMMMMMADADMMMMMMAMMMAMMMDMMM");
 }
 
 #[test]

@@ -41,12 +41,21 @@ pub(super) struct Nodes {
     pub(super) speed: f64,
     pub(super) disk_mb_s: f64,
     pub(super) network_mb_s: f64,
+    /// `None`: not modelled.
+    pub(super) memory_gb: Option<u32>,
 }
 
 impl Nodes {
     /// A third of the paper's 99 workers.
     pub(super) const fn third(cores: u32) -> Nodes {
-        Nodes { count: 33, cores, speed: 1.0, disk_mb_s: DISK_MB_S, network_mb_s: NETWORK_MB_S }
+        Nodes {
+            count: 33,
+            cores,
+            speed: 1.0,
+            disk_mb_s: DISK_MB_S,
+            network_mb_s: NETWORK_MB_S,
+            memory_gb: None,
+        }
     }
 }
 
@@ -71,7 +80,7 @@ pub(super) struct World {
 }
 
 /// Tables 5 to 7. Environments 3 and 4 are Environment 1 with more memory in the workers, and with
-/// a larger master: neither is in our model, so they are the same world.
+/// a larger master: neither is modelled here, so they are the same world. `hosts` has both.
 pub(super) fn environments() -> Vec<World> {
     [("Environment 1, 3, 4", [1, 1, 1]), ("Environment 2", [2, 4, 8])]
         .map(|(label, cores)| World::new(label, cores.map(Nodes::third).to_vec()))
@@ -171,6 +180,11 @@ impl World {
             })
         };
         let mut nodes: Vec<Value> = self.nodes.iter().enumerate().map(node).collect();
+        for (node, given) in nodes.iter_mut().zip(&self.nodes) {
+            if let Some(gigabytes) = given.memory_gb {
+                node["memory"] = format!("{gigabytes}GB").into();
+            }
+        }
         if let (Some(change), Some(last)) = (&self.change, nodes.last_mut()) {
             last["change"] = json!([change]);
         }
