@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kube::Client;
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +18,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::board::{Board, PUBLISH, Stage};
 use crate::clock::{LedgerClock, monotonic, unix_micros};
+use crate::dashboard::{self, question::Ask};
 use crate::error::KubernetesError;
 use crate::hear::Ears;
 use crate::lease::{self, Held};
@@ -67,6 +68,7 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let kinds = settings.kinds()?;
     settings.choices()?;
+    let dashboard = settings.dashboard()?;
     // What cannot be written is told before the lease is taken.
     let log = settings.decision_log()?;
     let mut ends = Ends::new()?;
@@ -76,6 +78,11 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     }
     let client = Client::try_default().await;
     let client = client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?;
+    let mut asks = None;
+    if let Some(address) = dashboard {
+        let at = (address, settings.dashboard_host.as_slice());
+        asks = Some(dashboard::listen(at, client.clone(), Arc::clone(&board)).await?);
+    }
     let evictor = without_retries().await?;
     let namespace = settings.namespace();
     let me = identity();
@@ -112,7 +119,7 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let took = since.elapsed().as_secs_f64();
     log::line(&format!("has read the cluster, and decides, {took:.1} s after it took the lease"));
     term.board.stage(Stage::Decides, epoch);
-    term.turn(&mut heard, &mut ends).await?;
+    term.turn(&mut heard, &mut Asked::new(asks), &mut ends).await?;
     drop(watches);
     term.end().await?;
     let_go(keeper).await;
@@ -298,6 +305,7 @@ impl Term<'_> {
     async fn turn(
         &mut self,
         heard: &mut mpsc::Receiver<Heard>,
+        asked: &mut Asked,
         ends: &mut Ends,
     ) -> Result<(), KubernetesError> {
         let mut checkpoint = interval(self.settings.checkpoint_every());
@@ -325,9 +333,17 @@ impl Term<'_> {
                 done = written(&mut self.saving), if self.saving.is_some() => self.saved(done)?,
                 _ = marks.tick() => {
                     let now = self.world.now();
+                    if self.settings.dashboard.is_some() {
+                        self.world.sample(now)?;
+                    }
                     self.world.marks(now).into_iter().for_each(|order| self.writer.say(order));
                 }
                 _ = publish.tick(), if self.settings.listen.is_some() => self.publish()?,
+                Some(ask) = asked.next() => {
+                    let began = monotonic();
+                    self.answer(ask)?;
+                    asked.rest(began.elapsed());
+                }
                 _ = status.tick() => self.tell_statuses(self.settings.status_every()).await?,
                 () = ends.wait() => return Ok(()),
             }
@@ -338,6 +354,13 @@ impl Term<'_> {
         self.ears.hear(&mut self.world, heard)
     }
 
+    fn answer(&mut self, Ask { sees, question, reply }: Ask) -> Result<(), KubernetesError> {
+        let now = self.world.now();
+        // Who has gone does not hear it.
+        drop(reply.send(self.world.answer(&sees, question, now)?));
+        Ok(())
+    }
+
     fn publish(&mut self) -> Result<(), KubernetesError> {
         let now = self.world.now();
         self.board.publish(self.world.figures(now)?);
@@ -345,6 +368,7 @@ impl Term<'_> {
     }
 
     fn decide(&mut self) -> Result<(), KubernetesError> {
+        self.board.turns();
         let now = self.world.turn();
         for order in self.world.decide(now)? {
             match order {
@@ -436,6 +460,29 @@ impl Term<'_> {
             self.telling = Some(tokio::spawn(statuses::write(self.client.clone(), due)));
         }
         Ok(())
+    }
+}
+
+/// Questions of the dashboard. After each the loop rests from them four times as long as the answer
+/// took: so whoever asks, however much, a fifth of its time goes there at most.
+struct Asked {
+    asks: Option<mpsc::Receiver<Ask>>,
+    rests_until: Instant,
+}
+
+impl Asked {
+    fn new(asks: Option<mpsc::Receiver<Ask>>) -> Asked {
+        Asked { asks, rests_until: monotonic() }
+    }
+
+    async fn next(&mut self) -> Option<Ask> {
+        let Some(asks) = &mut self.asks else { return std::future::pending().await };
+        sleep(self.rests_until.saturating_duration_since(monotonic())).await;
+        asks.recv().await
+    }
+
+    fn rest(&mut self, took: Duration) {
+        self.rests_until = monotonic() + took * 4;
     }
 }
 

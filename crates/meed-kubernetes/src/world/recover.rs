@@ -160,6 +160,7 @@ impl World {
             places: 0,
             told: true,
             overdue: false,
+            samples: Default::default(),
             driver,
         }
     }

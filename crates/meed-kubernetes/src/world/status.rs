@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Tasks beyond one for each job, by queue: those of gangs.
-    fn more_tasks(&self) -> BTreeMap<QueueId, u64> {
+    pub(super) fn more_tasks(&self) -> BTreeMap<QueueId, u64> {
         let mut more = BTreeMap::new();
         for job in self.driver.jobs().filter(|job| job.detail.is_gang()) {
             let waiting = job.waiting().map_or(0, |waiting| waiting.tasks);

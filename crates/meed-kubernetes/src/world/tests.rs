@@ -7,6 +7,7 @@ mod prices;
 mod priorities;
 mod reclaim;
 mod records;
+mod shown;
 mod spread;
 mod stamps;
 mod unplaced;
