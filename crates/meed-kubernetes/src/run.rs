@@ -45,11 +45,21 @@ const STATUS_LOOK: Duration = Duration::from_secs(1);
 const MARK_LOOK: Duration = Duration::from_secs(2);
 /// How often it is looked for a first queue.
 const FIRST_QUEUE: Duration = Duration::from_secs(1);
-/// So long the last statuses of queues are waited for: who is ended is killed after 30 s, and lets
-/// the lease go before. What is not written the next leader writes.
-const LAST_STATUSES: Duration = Duration::from_secs(4);
 /// A checkpoint that takes longer has failed.
 const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
+/// Who is ended is killed after so long (`terminationGracePeriodSeconds` of the manifests).
+const GRACE: Duration = Duration::from_secs(30);
+/// So long the last checkpoints are waited for, then twice the statuses of queues (those that are
+/// being written, and the last ones), then that the lease is let go. What is not written the next
+/// leader learns from the API server, or writes.
+const LAST_CHECKPOINTS: Duration = Duration::from_secs(12);
+const LAST_STATUSES: Duration = Duration::from_secs(3);
+const LAST_RELEASE: Duration = Duration::from_secs(4);
+
+const _: () = {
+    let all = LAST_CHECKPOINTS.as_secs() + 2 * LAST_STATUSES.as_secs() + LAST_RELEASE.as_secs();
+    assert!(all + 5 <= GRACE.as_secs(), "all of it is done before it is killed");
+};
 
 /// Runs until a signal, or until it must not lead any more.
 ///
@@ -291,9 +301,21 @@ struct Term<'s> {
 impl Term<'_> {
     /// The end in good order.
     async fn end(&mut self) -> Result<(), KubernetesError> {
-        self.settle_saving().await?;
-        self.save()?;
-        self.settle_saving().await?;
+        let saved = timeout(LAST_CHECKPOINTS, async {
+            self.settle_saving().await?;
+            self.save()?;
+            self.settle_saving().await
+        })
+        .await;
+        match saved {
+            Ok(saved) => saved?,
+            Err(_) => {
+                log::line("no last checkpoint: the API server does not answer");
+                if let Some(saving) = self.saving.take() {
+                    saving.abort();
+                }
+            }
+        }
         self.tell_statuses(Duration::ZERO).await?;
         self.end_telling().await;
         self.world.end_record()?;
@@ -518,7 +540,7 @@ type Keeper = (oneshot::Sender<()>, tokio::task::JoinHandle<()>);
 async fn let_go((stop, keeper): Keeper) {
     // Where the lease is lost already nobody waits for this.
     _ = stop.send(());
-    drop(timeout(CHECKPOINT_PATIENCE, keeper).await);
+    drop(timeout(LAST_RELEASE, keeper).await);
 }
 
 /// What cannot change while a ledger lasts has not changed.

@@ -9,6 +9,7 @@ mod chart;
 mod check;
 mod clock;
 mod cluster;
+mod dashboard;
 mod faults;
 mod gangs;
 mod gone;
