@@ -25,6 +25,7 @@ mod probes;
 mod reclaim;
 mod rules;
 mod speed;
+mod standby;
 mod story;
 mod takeover;
 mod unplaced;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cluster::{LONG_TERM, Meed, pod};
 use crate::plane::{Plane, until, with_plane};
 
-async fn volume(plane: &Plane, name: &str, host: &str) {
+pub(crate) async fn volume(plane: &Plane, name: &str, host: &str) {
     let one = json!({ "key": "kubernetes.io/hostname", "operator": "In", "values": [host] });
     let affinity = json!({ "required": { "nodeSelectorTerms": [{ "matchExpressions": [one] }] } });
     let spec = json!({
@@ -20,7 +20,7 @@ async fn volume(plane: &Plane, name: &str, host: &str) {
         .await;
 }
 
-async fn class(plane: &Plane, name: &str, mode: &str) {
+pub(crate) async fn class(plane: &Plane, name: &str, mode: &str) {
     plane
         .apply(&json!({ "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
             "metadata": { "name": name }, "provisioner": "kubernetes.io/no-provisioner",
@@ -28,7 +28,7 @@ async fn class(plane: &Plane, name: &str, mode: &str) {
         .await;
 }
 
-async fn claim(plane: &Plane, name: &str, class: &str) {
+pub(crate) async fn claim(plane: &Plane, name: &str, class: &str) {
     let spec = json!({ "accessModes": ["ReadWriteMany"], "storageClassName": class,
         "resources": { "requests": { "storage": "1Gi" } } });
     plane
@@ -38,7 +38,7 @@ async fn claim(plane: &Plane, name: &str, class: &str) {
 }
 
 /// As whoever binds claims to volumes does it: the control plane here has nobody who does.
-async fn bind(plane: &Plane, name: &str, volume: &str) {
+pub(crate) async fn bind(plane: &Plane, name: &str, volume: &str) {
     let claims = plane.api("v1", "PersistentVolumeClaim", Some("alpha"));
     let bound = json!({ "metadata": { "annotations": { "pv.kubernetes.io/bind-completed": "yes" } },
         "spec": { "volumeName": volume } });
@@ -46,7 +46,7 @@ async fn bind(plane: &Plane, name: &str, volume: &str) {
     done.expect("the claim is bound");
 }
 
-async fn uses(plane: &Plane, name: &str, claim: &str) {
+pub(crate) async fn uses(plane: &Plane, name: &str, claim: &str) {
     let volume = json!({ "name": "disk", "persistentVolumeClaim": { "claimName": claim } });
     let spec: Value = json!({ "schedulerName": "meed", "volumes": [volume] });
     let one = pod(name, "alpha", "1", "", spec);
