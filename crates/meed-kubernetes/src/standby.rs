@@ -277,7 +277,7 @@ impl Picture {
     /// What the world begins with; it is `wall` now, in microseconds since 1970.
     pub(crate) fn into_listed(self, wall: i64) -> Listed<PodSeen> {
         let now = monotonic();
-        let (claims, volumes, classes) = self.volumes.into_parts();
+        let (claims, volumes, classes, csi_nodes) = self.volumes.into_parts();
         let ended: BTreeSet<&String> = self.ended.keys().collect();
         let there = self.pods.objects.into_iter().filter(|(uid, _)| !ended.contains(uid));
         Listed {
@@ -290,6 +290,7 @@ impl Picture {
             claims,
             volumes,
             classes,
+            csi_nodes,
         }
     }
 }
@@ -346,6 +347,10 @@ mod tests {
         for event in [Event::Init, Event::InitDone] {
             assert!(!picture.is_whole());
             picture.hear(volume(VolumeHeard::Class(Box::new(event)))).unwrap();
+        }
+        for event in [Event::Init, Event::InitDone] {
+            assert!(!picture.is_whole());
+            picture.hear(volume(VolumeHeard::Attaches(Box::new(event)))).unwrap();
         }
         assert!(picture.is_whole());
         picture

@@ -14,7 +14,7 @@
 //! from the checkpoint on.
 
 use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
-use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
 use meed::{Config, Infeasible, QueueSpec, ResourceKinds, Resources, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::Driver;
@@ -44,6 +44,7 @@ pub(crate) struct Listed<P = Pod> {
     pub(crate) claims: Vec<PersistentVolumeClaim>,
     pub(crate) volumes: Vec<PersistentVolume>,
     pub(crate) classes: Vec<StorageClass>,
+    pub(crate) csi_nodes: Vec<CSINode>,
 }
 
 /// A pod of a list.
@@ -213,6 +214,7 @@ impl World {
     }
 
     fn take_over<P: ReadPod>(&mut self, listed: Listed<P>) -> Result<(), KubernetesError> {
+        listed.csi_nodes.iter().for_each(|node| self.csi_node_seen(node));
         listed.claims.iter().for_each(|claim| self.claim_seen(claim));
         listed.volumes.iter().for_each(|volume| self.volume_seen(volume));
         listed.classes.iter().for_each(|class| self.class_seen(class));

@@ -221,6 +221,7 @@ fn one_that_is_deleted_while_nobody_leads_is_charged_for_as_long_as_it_was_waite
             claims: Vec::new(),
             volumes: Vec::new(),
             classes: Vec::new(),
+            csi_nodes: Vec::new(),
         };
         let down = since + takeover * 1_000_000 - test.micros();
         test.restart_from(state, down as u64 / 1_000_000, listed);
