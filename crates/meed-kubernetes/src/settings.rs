@@ -193,7 +193,7 @@ mod tests {
             (["--policy", "fairest"], "--policy: unknown policy `fairest`"),
             (["--policy", "static"], "--policy: is a yardstick"),
             (["--resources", "a,b,c,d,e"], "--resources: a cluster has 1 to 7"),
-            (["--dashboard", "0.0.0.0:80"], "--dashboard 0.0.0.0:80: can be reached from elsewhere"),
+            (["--dashboard", "0.0.0.0:80"], "--dashboard 0.0.0.0:80: can be reached"),
             (["--dashboard", "[::]:80"], "listen at 127.0.0.1"),
         ] {
             let settings = read(&line);

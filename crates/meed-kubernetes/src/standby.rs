@@ -41,8 +41,8 @@ use crate::world::Listed;
 
 /// How often a standby looks whether there is another checkpoint.
 const LOOK: Duration = Duration::from_secs(10);
-/// A pod that ended is kept until a checkpoint was written so much later: more than the longest write
-/// of a checkpoint, and what the leader may hear later, together.
+/// A pod that ended is kept until a checkpoint was written so much later: more than the longest
+/// write of a checkpoint, and what the leader may hear later, together.
 const BEFORE: Duration = Duration::from_secs(50);
 /// So many that ended are kept; where there are more, they are listed at the takeover.
 const MOST: usize = 50_000;
@@ -99,8 +99,8 @@ struct Looked {
 }
 
 impl Looked {
-    /// A look that was asked for then shows this checkpoint, or failed. Where it is another than the
-    /// one before: the instant after which it was written. Of the first nobody knows.
+    /// A look that was asked for then shows this checkpoint, or failed. Where it is another than
+    /// the one before: the instant after which it was written. Of the first nobody knows.
     fn saw(&mut self, name: Option<String>, asked: Instant) -> Option<Instant> {
         let name = name?;
         let is_other = self.last.as_ref().filter(|(last, _)| *last != name).map(|(_, at)| *at);

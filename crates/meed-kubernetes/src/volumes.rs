@@ -46,9 +46,11 @@ pub(crate) fn watch(client: &Client, heard: &mpsc::Sender<Heard>, set: &mut Join
             .run(|event| Heard::Volume(VolumeHeard::Class(Box::new(map(event, without_managers))))),
     );
     let nodes = Follow::new(client, CSINode::url_path(&(), None), CSINode::meta, heard);
-    set.spawn(nodes.run(|event| {
-        Heard::Volume(VolumeHeard::Attaches(Box::new(map(event, without_managers))))
-    }));
+    set.spawn(
+        nodes.run(|event| {
+            Heard::Volume(VolumeHeard::Attaches(Box::new(map(event, without_managers))))
+        }),
+    );
 }
 
 /// A claim's namespace and name in one.

@@ -32,9 +32,7 @@ pub fn file(name: &str) -> Option<(&'static str, String)> {
     let script = "text/javascript; charset=utf-8";
     let style = "text/css; charset=utf-8";
     Some(match name {
-        "look.css" => {
-            (style, parts::look() + include_str!("../assets/dashboard/dashboard.css"))
-        }
+        "look.css" => (style, parts::look() + include_str!("../assets/dashboard/dashboard.css")),
         "plot.js" => (script, parts::library()),
         "dashboard.js" => (script, parts::scripts() + &scripts()),
         _ => return None,

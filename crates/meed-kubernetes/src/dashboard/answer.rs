@@ -20,7 +20,12 @@ pub(super) type Body = BoxBody<Bytes, Infallible>;
 pub(super) type Reply = Response<Body>;
 
 /// An answer with this body.
-pub(super) fn reply(status: StatusCode, kind: &'static str, cache: &'static str, body: Body) -> Reply {
+pub(super) fn reply(
+    status: StatusCode,
+    kind: &'static str,
+    cache: &'static str,
+    body: Body,
+) -> Reply {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
     let headers = reply.headers_mut();
@@ -66,8 +71,7 @@ pub(super) fn refusal(why: &Refused) -> Reply {
 /// TLS adds it.
 pub(super) fn with_cookie(value: &str, seconds: u64, key: Option<String>) -> Reply {
     let mut reply = told(json!({ "seconds": seconds, "key": key }));
-    let cookie =
-        format!("{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
+    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict");
     if let Ok(cookie) = cookie.parse() {
         reply.headers_mut().insert(SET_COOKIE, cookie);
     }

@@ -147,7 +147,7 @@ impl House {
     fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Refused> {
         let host = one(headers, header::HOST.as_str()).unwrap_or_default();
         if !is_called(host, &self.hosts) {
-            let why = "it is not called so: call it localhost, or give the name as --dashboard-host";
+            let why = "it is not called so: call it localhost, or name it by --dashboard-host";
             return Err(Refused::new(StatusCode::MISDIRECTED_REQUEST, why));
         }
         let foreign = || {

@@ -184,7 +184,8 @@ fn decoded(text: &str) -> Result<String, Refused> {
         match byte {
             b'%' => {
                 let (high, low) = (digit(), digit());
-                let value = high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+                let value =
+                    high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
                 bytes.push(value.ok_or_else(wrong)?);
             }
             other => bytes.push(other),

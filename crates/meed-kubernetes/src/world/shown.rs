@@ -83,8 +83,7 @@ impl World {
     fn is_theirs(&self, sees: &Sees, full: &str) -> bool {
         let Sees::Namespaces(own) = sees else { return true };
         let object = full.rsplit('.').next().unwrap_or(full);
-        let selector =
-            self.queues.get(object).and_then(|row| row.spec.namespace_selector.as_ref());
+        let selector = self.queues.get(object).and_then(|row| row.spec.namespace_selector.as_ref());
         let nothing = BTreeMap::new();
         selector.is_some_and(|selector| {
             let labels = |name| self.namespaces.get(name).unwrap_or(&nothing);

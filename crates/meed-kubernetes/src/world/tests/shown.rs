@@ -26,8 +26,12 @@ fn test() -> Test {
 }
 
 fn of(uid: &str, queue: &str, namespace: &str) -> Pod {
-    pod(uid, queue, json!({ "metadata": { "namespace": namespace, "name": uid },
-        "spec": { "schedulerName": "meed", "schedulingGates": null } }))
+    pod(
+        uid,
+        queue,
+        json!({ "metadata": { "namespace": namespace, "name": uid },
+        "spec": { "schedulerName": "meed", "schedulingGates": null } }),
+    )
 }
 
 fn tenant(names: &[&str]) -> Sees {

@@ -15,8 +15,11 @@ fn what_ran_on_a_node_that_the_checkpoint_does_not_know_is_charged() {
     let ended = json!({ "name": "c", "image": "", "imageID": "", "ready": false,
         "restartCount": 0, "state": ended });
     let mut more = bound("new");
-    lay(&mut more, json!({ "metadata": { "annotations": notes },
-        "status": { "phase": "Succeeded", "containerStatuses": [ended] } }));
+    lay(
+        &mut more,
+        json!({ "metadata": { "annotations": notes },
+        "status": { "phase": "Succeeded", "containerStatuses": [ended] } }),
+    );
     let mut listed = listed();
     listed.nodes.push(node("new", 4));
     listed.finished = vec![pod("u", "binds", more)];

@@ -23,8 +23,12 @@ fn figures_of_parents_are_sums_over_their_leaves() {
     let now = test.later();
     test.world.decide(now).unwrap();
     let pod = |uid: &str, queue: &str| {
-        pod(uid, queue, json!({ "metadata": { "name": uid },
-            "spec": { "schedulerName": "meed", "schedulingGates": null } }))
+        pod(
+            uid,
+            queue,
+            json!({ "metadata": { "name": uid },
+            "spec": { "schedulerName": "meed", "schedulingGates": null } }),
+        )
     };
     for (uid, queue) in [("1", "a"), ("2", "b"), ("3", "c"), ("4", "binds"), ("5", "a")] {
         test.seen(&pod(uid, queue));

@@ -200,9 +200,16 @@ fn a_node_takes_pods_for_as_many_volumes_as_it_attaches() {
     let names: Vec<String> = (0..7).map(|number| format!("d{number}")).collect();
     names.iter().for_each(|name| test.has_disk(name, false));
     // A stranger's volume is there, and one of which the claim is heard of later.
-    test.seen(&on("n1", pod("s", "none", json!({ "metadata": { "name": "s", "labels": null },
+    test.seen(&on(
+        "n1",
+        pod(
+            "s",
+            "none",
+            json!({ "metadata": { "name": "s", "labels": null },
         "spec": { "schedulingGates": null, "volumes": [
-            { "name": "v", "persistentVolumeClaim": { "claimName": "d0" } } ] } }))));
+            { "name": "v", "persistentVolumeClaim": { "claimName": "d0" } } ] } }),
+        ),
+    ));
     for name in &names[1..6] {
         test.seen(&small(name, &[name]));
     }
