@@ -49,6 +49,8 @@ struct Stands {
     well: Instant,
     epoch: i32,
     figures: String,
+    /// Who leads, as the lease was read last.
+    leader: Option<String>,
 }
 
 /// See the module.
@@ -59,18 +61,21 @@ pub(crate) struct Board {
     refused: AtomicU64,
     conflicts: AtomicU64,
     unanswered: AtomicU64,
+    /// Decisions that changed something.
+    turned: AtomicU64,
 }
 
 impl Default for Board {
     fn default() -> Board {
         let (stage, figures) = (Stage::StandsBy, String::new());
-        let stands = Stands { stage, well: monotonic(), epoch: 0, figures };
+        let stands = Stands { stage, well: monotonic(), epoch: 0, figures, leader: None };
         Board {
             stands: Mutex::new(stands),
             done: AtomicU64::default(),
             refused: AtomicU64::default(),
             conflicts: AtomicU64::default(),
             unanswered: AtomicU64::default(),
+            turned: AtomicU64::default(),
         }
     }
 }
@@ -90,6 +95,27 @@ impl Board {
         self.with(|stands| {
             (stands.stage, stands.epoch, stands.well) = (stage, epoch, monotonic());
         });
+    }
+
+    /// Who holds the lease; empty: nobody.
+    pub(crate) fn leader_is(&self, name: &str) {
+        let leader = (!name.is_empty()).then(|| name.to_owned());
+        self.with(|stands| stands.leader = leader);
+    }
+
+    /// How far it is; and who leads, as far as a standby knows.
+    pub(crate) fn leads(&self) -> (Stage, Option<String>) {
+        self.with(|stands| (stands.stage, stands.leader.clone()))
+    }
+
+    /// It was decided.
+    pub(crate) fn turns(&self) {
+        self.turned.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often it was decided.
+    pub(crate) fn turned(&self) -> u64 {
+        self.turned.load(Ordering::Relaxed)
     }
 
     /// The figures of a leader.

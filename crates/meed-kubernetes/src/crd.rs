@@ -174,6 +174,11 @@ pub enum LabelOperator {
 }
 
 impl NamespaceSelector {
+    /// Whether all namespaces are meant.
+    pub(crate) fn is_all(&self) -> bool {
+        self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+
     /// Whether a namespace with these labels is meant.
     pub fn allows(&self, labels: &BTreeMap<String, String>) -> bool {
         let expression = |one: &NamespaceExpression| {

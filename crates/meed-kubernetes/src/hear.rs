@@ -84,7 +84,7 @@ impl Ears {
             Heard::Answer(answer) => world.answered(answer, now)?,
             Heard::NotEvicted(uid, why) => world.eviction_refused(&uid, why),
             // For who does not lead yet.
-            Heard::UpTo(_) | Heard::Finished(_) | Heard::Checkpoint => {}
+            Heard::UpTo(_) | Heard::Finished(_) | Heard::Checkpoint(_) => {}
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
         }
         Ok(())

@@ -122,6 +122,8 @@ pub(crate) async fn take(
         };
         if let Some(lease) = lease {
             board.is_well();
+            let holder = lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_deref());
+            board.leader_is(holder.unwrap_or_default());
             let wall = unix_micros();
             let step = watched.step(&lease, me, begin.elapsed(), wall);
             if let Step::Take(wanted) = step

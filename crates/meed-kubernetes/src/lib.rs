@@ -15,6 +15,7 @@
 //! | `ledger`, `shards` | what outlives the process: checkpoints in ConfigMaps |
 //! | `record` | what happened and was decided, for who wants to read it later |
 //! | `board`, `listen` | probes and metrics |
+//! | `dashboard` | the page of this cluster, and who may see what |
 //! | `run` | the loop |
 //! | [`people`] | what people ask: `queues`, `why` |
 //!
@@ -28,6 +29,7 @@
 mod board;
 mod clock;
 pub mod crd;
+mod dashboard;
 mod error;
 mod follow;
 mod hear;

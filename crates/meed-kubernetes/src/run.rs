@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kube::Client;
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +18,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use crate::board::{Board, PUBLISH, Stage};
 use crate::clock::{LedgerClock, monotonic, unix_micros};
+use crate::dashboard::{self, question::Ask};
 use crate::error::KubernetesError;
 use crate::hear::Ears;
 use crate::lease::{self, Held};
@@ -44,11 +45,21 @@ const STATUS_LOOK: Duration = Duration::from_secs(1);
 const MARK_LOOK: Duration = Duration::from_secs(2);
 /// How often it is looked for a first queue.
 const FIRST_QUEUE: Duration = Duration::from_secs(1);
-/// So long the last statuses of queues are waited for: who is ended is killed after 30 s, and lets
-/// the lease go before. What is not written the next leader writes.
-const LAST_STATUSES: Duration = Duration::from_secs(4);
 /// A checkpoint that takes longer has failed.
 const CHECKPOINT_PATIENCE: Duration = Duration::from_secs(20);
+/// Who is ended is killed after so long (`terminationGracePeriodSeconds` of the manifests).
+const GRACE: Duration = Duration::from_secs(30);
+/// So long the last checkpoints are waited for, then twice the statuses of queues (those that are
+/// being written, and the last ones), then that the lease is let go. What is not written the next
+/// leader learns from the API server, or writes.
+const LAST_CHECKPOINTS: Duration = Duration::from_secs(12);
+const LAST_STATUSES: Duration = Duration::from_secs(3);
+const LAST_RELEASE: Duration = Duration::from_secs(4);
+
+const _: () = {
+    let all = LAST_CHECKPOINTS.as_secs() + 2 * LAST_STATUSES.as_secs() + LAST_RELEASE.as_secs();
+    assert!(all + 5 <= GRACE.as_secs(), "all of it is done before it is killed");
+};
 
 /// Runs until a signal, or until it must not lead any more.
 ///
@@ -67,6 +78,7 @@ pub fn run(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
 async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let kinds = settings.kinds()?;
     settings.choices()?;
+    let dashboard = settings.dashboard()?;
     // What cannot be written is told before the lease is taken.
     let log = settings.decision_log()?;
     let mut ends = Ends::new()?;
@@ -76,6 +88,11 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     }
     let client = Client::try_default().await;
     let client = client.map_err(|why| KubernetesError::NoCluster(why.to_string()))?;
+    let mut asks = None;
+    if let Some(address) = dashboard {
+        let at = (address, settings.dashboard_host.as_slice());
+        asks = Some(dashboard::listen(at, client.clone(), Arc::clone(&board)).await?);
+    }
     let evictor = without_retries().await?;
     let namespace = settings.namespace();
     let me = identity();
@@ -112,7 +129,7 @@ async fn serve(settings: &KubernetesSettings) -> Result<(), KubernetesError> {
     let took = since.elapsed().as_secs_f64();
     log::line(&format!("has read the cluster, and decides, {took:.1} s after it took the lease"));
     term.board.stage(Stage::Decides, epoch);
-    term.turn(&mut heard, &mut ends).await?;
+    term.turn(&mut heard, &mut Asked::new(asks), &mut ends).await?;
     drop(watches);
     term.end().await?;
     let_go(keeper).await;
@@ -284,9 +301,21 @@ struct Term<'s> {
 impl Term<'_> {
     /// The end in good order.
     async fn end(&mut self) -> Result<(), KubernetesError> {
-        self.settle_saving().await?;
-        self.save()?;
-        self.settle_saving().await?;
+        let saved = timeout(LAST_CHECKPOINTS, async {
+            self.settle_saving().await?;
+            self.save()?;
+            self.settle_saving().await
+        })
+        .await;
+        match saved {
+            Ok(saved) => saved?,
+            Err(_) => {
+                log::line("no last checkpoint: the API server does not answer");
+                if let Some(saving) = self.saving.take() {
+                    saving.abort();
+                }
+            }
+        }
         self.tell_statuses(Duration::ZERO).await?;
         self.end_telling().await;
         self.world.end_record()?;
@@ -298,6 +327,7 @@ impl Term<'_> {
     async fn turn(
         &mut self,
         heard: &mut mpsc::Receiver<Heard>,
+        asked: &mut Asked,
         ends: &mut Ends,
     ) -> Result<(), KubernetesError> {
         let mut checkpoint = interval(self.settings.checkpoint_every());
@@ -325,9 +355,17 @@ impl Term<'_> {
                 done = written(&mut self.saving), if self.saving.is_some() => self.saved(done)?,
                 _ = marks.tick() => {
                     let now = self.world.now();
+                    if self.settings.dashboard.is_some() {
+                        self.world.sample(now)?;
+                    }
                     self.world.marks(now).into_iter().for_each(|order| self.writer.say(order));
                 }
                 _ = publish.tick(), if self.settings.listen.is_some() => self.publish()?,
+                Some(ask) = asked.next() => {
+                    let began = monotonic();
+                    self.answer(ask)?;
+                    asked.rest(began.elapsed());
+                }
                 _ = status.tick() => self.tell_statuses(self.settings.status_every()).await?,
                 () = ends.wait() => return Ok(()),
             }
@@ -338,6 +376,13 @@ impl Term<'_> {
         self.ears.hear(&mut self.world, heard)
     }
 
+    fn answer(&mut self, Ask { sees, question, reply }: Ask) -> Result<(), KubernetesError> {
+        let now = self.world.now();
+        // Who has gone does not hear it.
+        drop(reply.send(self.world.answer(&sees, question, now)?));
+        Ok(())
+    }
+
     fn publish(&mut self) -> Result<(), KubernetesError> {
         let now = self.world.now();
         self.board.publish(self.world.figures(now)?);
@@ -345,6 +390,7 @@ impl Term<'_> {
     }
 
     fn decide(&mut self) -> Result<(), KubernetesError> {
+        self.board.turns();
         let now = self.world.turn();
         for order in self.world.decide(now)? {
             match order {
@@ -439,6 +485,29 @@ impl Term<'_> {
     }
 }
 
+/// Questions of the dashboard. After each the loop rests from them four times as long as the answer
+/// took: so whoever asks, however much, a fifth of its time goes there at most.
+struct Asked {
+    asks: Option<mpsc::Receiver<Ask>>,
+    rests_until: Instant,
+}
+
+impl Asked {
+    fn new(asks: Option<mpsc::Receiver<Ask>>) -> Asked {
+        Asked { asks, rests_until: monotonic() }
+    }
+
+    async fn next(&mut self) -> Option<Ask> {
+        let Some(asks) = &mut self.asks else { return std::future::pending().await };
+        sleep(self.rests_until.saturating_duration_since(monotonic())).await;
+        asks.recv().await
+    }
+
+    fn rest(&mut self, took: Duration) {
+        self.rests_until = monotonic() + took * 4;
+    }
+}
+
 /// Waits for the checkpoint that is being written.
 async fn written(saving: &mut Option<Saving>) -> Saved {
     match saving {
@@ -471,7 +540,7 @@ type Keeper = (oneshot::Sender<()>, tokio::task::JoinHandle<()>);
 async fn let_go((stop, keeper): Keeper) {
     // Where the lease is lost already nobody waits for this.
     _ = stop.send(());
-    drop(timeout(CHECKPOINT_PATIENCE, keeper).await);
+    drop(timeout(LAST_RELEASE, keeper).await);
 }
 
 /// What cannot change while a ledger lasts has not changed.

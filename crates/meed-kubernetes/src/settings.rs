@@ -67,6 +67,14 @@ pub struct KubernetesSettings {
     /// /readyz, /metrics. The metrics tell the books of all queues to whoever reaches it.
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
+    /// Serve the dashboard over HTTP at this address of the machine's own, as in `127.0.0.1:8081`:
+    /// people come by `kubectl port-forward`, and sign in by tokens of the API server.
+    #[arg(long, value_name = "ADDR")]
+    pub dashboard: Option<SocketAddr>,
+    /// A name by which browsers call the dashboard besides localhost, where a proxy in the same pod
+    /// stands before it.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub dashboard_host: Vec<String>,
 }
 
 impl KubernetesSettings {
@@ -112,6 +120,21 @@ impl KubernetesSettings {
         Prices::parse(&self.class_label, &self.price).map_err(KubernetesError::Settings)
     }
 
+    /// Where the dashboard is.
+    pub(crate) fn dashboard(&self) -> Result<Option<SocketAddr>, KubernetesError> {
+        match self.dashboard {
+            Some(address) if !address.ip().is_loopback() => {
+                let text = format!(
+                    "--dashboard {address}: can be reached from elsewhere, where tokens could be \
+                     read on the way: listen at 127.0.0.1, and come by kubectl port-forward, or \
+                     by a proxy that speaks TLS in the same pod"
+                );
+                Err(KubernetesError::Settings(text))
+            }
+            address => Ok(address),
+        }
+    }
+
     /// What the world reads of this.
     pub(crate) fn choices(&self) -> Result<Choices, KubernetesError> {
         let patience = Span::from_secs(u64::from(self.place_seconds)).unwrap_or(Span::MAX);
@@ -153,6 +176,8 @@ mod tests {
         let usual = read(&[]);
         assert_eq!(usual.resources(), ["cpu", "memory", "pods"]);
         assert_eq!(usual.policy().unwrap().to_string(), "long-term");
+        assert_eq!(usual.dashboard().unwrap(), None);
+        assert!(read(&["--dashboard", "[::1]:80"]).dashboard().unwrap().is_some());
         assert_eq!(usual.prices().unwrap().weight(&Default::default()), 1000);
         let priced = read(&["--class-label", "pool", "--price", "a=2,b=0.5", "--price", "c=3"]);
         let weight = |class: &str| {
@@ -168,9 +193,12 @@ mod tests {
             (["--policy", "fairest"], "--policy: unknown policy `fairest`"),
             (["--policy", "static"], "--policy: is a yardstick"),
             (["--resources", "a,b,c,d,e"], "--resources: a cluster has 1 to 7"),
+            (["--dashboard", "0.0.0.0:80"], "--dashboard 0.0.0.0:80: can be reached"),
+            (["--dashboard", "[::]:80"], "listen at 127.0.0.1"),
         ] {
             let settings = read(&line);
-            let error = settings.policy().err().or(settings.kinds().err()).unwrap().to_string();
+            let error = settings.policy().err().or(settings.kinds().err());
+            let error = error.or(settings.dashboard().err()).unwrap().to_string();
             assert!(error.contains(what), "{error}");
         }
     }

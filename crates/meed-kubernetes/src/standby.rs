@@ -6,10 +6,11 @@
 //!
 //! Pods that have ended matter as long as the last checkpoint may know them as running. So they are
 //! listed once, when a process begins to stand by, and kept from then on as they are heard of, with
-//! their last state; one that was deleted while it ran has ended when that was heard. Kept are
-//! those that were heard of less than [`KEPT`] before the leader's last checkpoint: it hears of an
-//! end as this process does. Where a watch began anew and pods were gone nobody saw how, and those
-//! that have ended are listed once more at the takeover.
+//! their last state; one that was deleted while it ran, or after it was let go, has ended when that
+//! was heard. Kept are those that were heard of less than [`BEFORE`] before the leader's last
+//! checkpoint was written, as far as that is known: it was written after the last look that showed
+//! another ([`Looked`]), however long ago that was. Where a watch began anew and pods were gone
+//! nobody saw how, and those that have ended are listed once more at the takeover.
 //!
 //! Cost: memory as the objects it holds, pods as what is read of them; a look at the head of the
 //! ledger every [`LOOK`].
@@ -40,9 +41,9 @@ use crate::world::Listed;
 
 /// How often a standby looks whether there is another checkpoint.
 const LOOK: Duration = Duration::from_secs(10);
-/// A pod that ended is kept until a checkpoint is so much younger: more than [`LOOK`], the longest
+/// A pod that ended is kept until a checkpoint was written so much later: more than the longest
 /// write of a checkpoint, and what the leader may hear later, together.
-const KEPT: Duration = Duration::from_secs(60);
+const BEFORE: Duration = Duration::from_secs(50);
 /// So many that ended are kept; where there are more, they are listed at the takeover.
 const MOST: usize = 50_000;
 
@@ -79,16 +80,32 @@ async fn look(client: Client, namespace: String, kinds: ResourceKinds, tell: mps
         }
     };
     let mut told = tell.send(Heard::Finished(finished)).await;
-    let mut known = None;
+    let mut looked = Looked::default();
     while told.is_ok() {
         sleep(LOOK).await;
-        match ledger::last_checkpoint(&client, &namespace).await {
-            Some(name) if known.as_ref() != Some(&name) => {
-                known = Some(name);
-                told = tell.send(Heard::Checkpoint).await;
-            }
-            _ => {}
+        let asked = monotonic();
+        let name = ledger::last_checkpoint(&client, &namespace).await;
+        if let Some(after) = looked.saw(name, asked) {
+            told = tell.send(Heard::Checkpoint(after)).await;
         }
+    }
+}
+
+/// What a standby knows of the leader's checkpoints.
+#[derive(Default)]
+struct Looked {
+    /// The name of the last one that was seen, and when the last look that showed it was asked for.
+    last: Option<(String, Instant)>,
+}
+
+impl Looked {
+    /// A look that was asked for then shows this checkpoint, or failed. Where it is another than
+    /// the one before: the instant after which it was written. Of the first nobody knows.
+    fn saw(&mut self, name: Option<String>, asked: Instant) -> Option<Instant> {
+        let name = name?;
+        let is_other = self.last.as_ref().filter(|(last, _)| *last != name).map(|(_, at)| *at);
+        self.last = Some((name, asked));
+        is_other
     }
 }
 
@@ -226,7 +243,7 @@ impl Picture {
                     self.ended.insert(pod.name.uid.clone(), Ended { pod, heard });
                 }
             }
-            Heard::Checkpoint => self.forget_before(monotonic()),
+            Heard::Checkpoint(after) => self.forget_before(after),
             Heard::Volume(heard) => self.volumes.hear(heard),
             Heard::Answer(_) | Heard::Looked(..) | Heard::NotEvicted(..) => {}
             Heard::Deposed(why) => return Err(KubernetesError::Deposed(why)),
@@ -235,8 +252,9 @@ impl Picture {
     }
 
     fn ended(&mut self, pod: PodSeen) {
+        let was_let_go = pod.started.is_some();
         let was_placed = pod.node.is_some() || pod.end.is_some();
-        if pod.queue.is_none() || !was_placed {
+        if pod.queue.is_none() || !(was_placed || was_let_go) {
             return;
         }
         self.ended.insert(pod.name.uid.clone(), Ended { pod, heard: monotonic() });
@@ -246,9 +264,9 @@ impl Picture {
         }
     }
 
-    /// There is a checkpoint that was not there a [`LOOK`] ago.
-    fn forget_before(&mut self, now: Instant) {
-        self.ended.retain(|_, ended| now.saturating_duration_since(ended.heard) < KEPT);
+    /// There is a checkpoint that was written after that instant.
+    fn forget_before(&mut self, after: Instant) {
+        self.ended.retain(|_, ended| after.saturating_duration_since(ended.heard) < BEFORE);
     }
 
     /// Pods that have ended, as they were listed now.
@@ -259,7 +277,7 @@ impl Picture {
     /// What the world begins with; it is `wall` now, in microseconds since 1970.
     pub(crate) fn into_listed(self, wall: i64) -> Listed<PodSeen> {
         let now = monotonic();
-        let (claims, volumes, classes) = self.volumes.into_parts();
+        let (claims, volumes, classes, csi_nodes) = self.volumes.into_parts();
         let ended: BTreeSet<&String> = self.ended.keys().collect();
         let there = self.pods.objects.into_iter().filter(|(uid, _)| !ended.contains(uid));
         Listed {
@@ -272,6 +290,7 @@ impl Picture {
             claims,
             volumes,
             classes,
+            csi_nodes,
         }
     }
 }
@@ -329,6 +348,10 @@ mod tests {
             assert!(!picture.is_whole());
             picture.hear(volume(VolumeHeard::Class(Box::new(event)))).unwrap();
         }
+        for event in [Event::Init, Event::InitDone] {
+            assert!(!picture.is_whole());
+            picture.hear(volume(VolumeHeard::Attaches(Box::new(event)))).unwrap();
+        }
         assert!(picture.is_whole());
         picture
     }
@@ -383,10 +406,55 @@ mod tests {
         let mut picture = whole();
         picture.hear(gone("ends", json!("a"), "Succeeded")).unwrap();
         let now = monotonic();
-        picture.forget_before(now + KEPT - Duration::from_secs(1));
+        picture.forget_before(now + BEFORE - Duration::from_secs(1));
         assert_eq!(picture.ended.len(), 1);
-        picture.forget_before(now + KEPT + Duration::from_secs(1));
+        picture.forget_before(now + BEFORE + Duration::from_secs(1));
         assert!(picture.ended.is_empty());
+    }
+
+    /// The ledger cannot be read for an hour; then it shows a checkpoint that may be an hour old.
+    #[test]
+    fn ends_are_kept_while_nobody_knows_when_a_checkpoint_was_written() {
+        let begin = monotonic();
+        let at = |seconds: u64| begin + Duration::from_secs(seconds);
+        let name = |number: u32| Some(format!("meed-ledger-e1-{number}"));
+        let mut picture = whole();
+        let mut looked = Looked::default();
+        let mut look = |picture: &mut Picture, name: Option<String>, seconds| {
+            if let Some(after) = looked.saw(name, at(seconds)) {
+                picture.hear(Heard::Checkpoint(after)).unwrap();
+            }
+            picture.ended.len()
+        };
+        picture.hear(gone("ends", json!("a"), "Succeeded")).unwrap();
+        // However late the first look succeeds.
+        assert_eq!(look(&mut picture, None, 10), 1);
+        assert_eq!(look(&mut picture, name(1), 4000), 1);
+        assert_eq!(look(&mut picture, name(1), 4010), 1);
+        // From then on it is known: the next was written after 4010.
+        assert_eq!(look(&mut picture, name(2), 4020), 0);
+        picture.hear(gone("late", json!("a"), "Succeeded")).unwrap();
+        for ended in picture.ended.values_mut() {
+            ended.heard = at(4025);
+        }
+        for seconds in 403..760 {
+            assert_eq!(look(&mut picture, None, seconds * 10), 1);
+        }
+        // It may have been written at 4021.
+        assert_eq!(look(&mut picture, name(3), 7600), 1);
+        assert_eq!(look(&mut picture, name(4), 7610), 0);
+    }
+
+    #[test]
+    fn a_pod_that_was_let_go_and_is_deleted_has_ended_then() {
+        let mut picture = whole();
+        let mut let_go = seen("let-go", Value::Null, "Pending");
+        (let_go.started, let_go.chosen) = (Some(1), Some("a".to_owned()));
+        picture.hear(Heard::Pod(Box::new(Event::Delete(let_go)))).unwrap();
+        let listed = picture.into_listed(3_600_000_000);
+        let [let_go] = listed.finished.as_slice() else { panic!("it was charged, and is no more") };
+        let end = let_go.end.unwrap();
+        assert!(!end.well && end.at.unwrap() > 1_800_000_000, "{end:?}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Watches of claims, volumes and classes, for pods that Meed places by itself.
+//! Watches of claims, volumes, classes, and of what nodes attach, for pods that Meed places by
+//! itself.
 
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
 use kube::runtime::watcher::Event;
 use kube::{Client, Resource};
 use tokio::sync::mpsc;
@@ -19,6 +20,8 @@ pub(crate) enum VolumeHeard {
     Claim(Box<Event<PersistentVolumeClaim>>),
     Volume(Box<Event<PersistentVolume>>),
     Class(Box<Event<StorageClass>>),
+    /// How many volumes a node attaches.
+    Attaches(Box<Event<CSINode>>),
 }
 
 /// Begins the watches.
@@ -42,6 +45,12 @@ pub(crate) fn watch(client: &Client, heard: &mpsc::Sender<Heard>, set: &mut Join
         classes
             .run(|event| Heard::Volume(VolumeHeard::Class(Box::new(map(event, without_managers))))),
     );
+    let nodes = Follow::new(client, CSINode::url_path(&(), None), CSINode::meta, heard);
+    set.spawn(
+        nodes.run(|event| {
+            Heard::Volume(VolumeHeard::Attaches(Box::new(map(event, without_managers))))
+        }),
+    );
 }
 
 /// A claim's namespace and name in one.
@@ -56,6 +65,7 @@ pub(crate) struct VolumeEars {
     claims: Relist,
     volumes: Relist,
     classes: Relist,
+    attaches: Relist,
 }
 
 impl VolumeEars {
@@ -93,12 +103,21 @@ impl VolumeEars {
                     gone.iter().for_each(|name| world.class_gone(name));
                 }
             },
+            VolumeHeard::Attaches(event) => match self.attaches.step(*event, name_of) {
+                Change::Nothing => {}
+                Change::Seen(node) => world.csi_node_seen(&node),
+                Change::Gone(node) => world.csi_node_gone(&name_of(&node)),
+                Change::Listed(all) => {
+                    let gone = missing(world.csi_node_names(), &all);
+                    gone.iter().for_each(|name| world.csi_node_gone(name));
+                }
+            },
         }
     }
 }
 
-/// Claims, volumes, and classes of claims.
-type Parts = (Vec<PersistentVolumeClaim>, Vec<PersistentVolume>, Vec<StorageClass>);
+/// Claims, volumes, classes of claims, and what nodes attach.
+type Parts = (Vec<PersistentVolumeClaim>, Vec<PersistentVolume>, Vec<StorageClass>, Vec<CSINode>);
 
 /// What a process that does not lead yet knows of them.
 #[derive(Default)]
@@ -106,12 +125,16 @@ pub(crate) struct VolumePicture {
     claims: Kind<PersistentVolumeClaim>,
     volumes: Kind<PersistentVolume>,
     classes: Kind<StorageClass>,
+    attaches: Kind<CSINode>,
 }
 
 impl VolumePicture {
     /// All have been listed.
     pub(crate) fn is_whole(&self) -> bool {
-        self.claims.is_whole() && self.volumes.is_whole() && self.classes.is_whole()
+        self.claims.is_whole()
+            && self.volumes.is_whole()
+            && self.classes.is_whole()
+            && self.attaches.is_whole()
     }
 
     /// One thing was heard.
@@ -120,12 +143,13 @@ impl VolumePicture {
             VolumeHeard::Claim(event) => _ = self.claims.hear(*event, uid_of),
             VolumeHeard::Volume(event) => _ = self.volumes.hear(*event, uid_of),
             VolumeHeard::Class(event) => _ = self.classes.hear(*event, uid_of),
+            VolumeHeard::Attaches(event) => _ = self.attaches.hear(*event, uid_of),
         }
     }
 
     /// All that are there.
     pub(crate) fn into_parts(self) -> Parts {
         let (claims, volumes) = (self.claims.into_objects(), self.volumes.into_objects());
-        (claims, volumes, self.classes.into_objects())
+        (claims, volumes, self.classes.into_objects(), self.attaches.into_objects())
     }
 }

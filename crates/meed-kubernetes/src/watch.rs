@@ -10,7 +10,7 @@
 //! needed of them, not the objects.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod};
 use kube::api::{DynamicObject, ListParams};
@@ -57,7 +57,7 @@ pub(crate) enum Heard {
     /// For a standby: pods that had ended before.
     Finished(Vec<PodSeen>),
     /// For a standby: the leader has written a checkpoint.
-    Checkpoint,
+    Checkpoint(Instant),
     /// This process leads no more, and why.
     Deposed(String),
 }

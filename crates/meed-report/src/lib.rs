@@ -8,12 +8,14 @@
 //! | [`write_jobs`] | programs: jobs one by one, as CSV (docs/jobs.md) |
 //! | [`to_html`] | a browser, also offline: interactive plots, tables, explanations |
 //! | [`wrap`] | a line of text over several |
+//! | [`dashboard`] | worlds that serve the dashboard: its files |
 //! | [`page`] | results of any other kind, described once: a browser or the terminal |
 //!
 //! This crate shows what a [`meed_driver::record::Comparison`] holds and computes nothing else than
 //! layout, order and quantiles across tenants. It reads no clock: the same record gives the same
 //! bytes.
 
+pub mod dashboard;
 mod embed;
 mod gains;
 mod html;

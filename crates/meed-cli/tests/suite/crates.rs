@@ -37,7 +37,7 @@ fn crates_use_only_those_below_them() {
             "meed-server",
             &["meed", "meed-config", "meed-driver", "meed-journal", "meed-report", "meed-store"],
         ),
-        ("meed-kubernetes", &["meed", "meed-config", "meed-driver", "meed-journal"]),
+        ("meed-kubernetes", &["meed", "meed-config", "meed-driver", "meed-journal", "meed-report"]),
         ("meed-level", &["meed-config"]),
         ("meed-files", &[]),
         (

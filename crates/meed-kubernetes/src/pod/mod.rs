@@ -1,6 +1,7 @@
 //! What is read of a pod, once, when it is heard of.
 
 pub(crate) mod demand;
+pub(crate) mod disks;
 pub(crate) mod gang;
 pub(crate) mod near;
 pub(crate) mod refuse;

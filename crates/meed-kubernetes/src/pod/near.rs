@@ -16,6 +16,7 @@ use std::fmt::{self, Write as _};
 use k8s_openapi::api::core::v1::{Affinity, Container, Pod, PodAffinityTerm, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
+use super::disks::Disks;
 use super::spread::Spreads;
 use crate::crd::{LabelOperator, NamespaceExpression, NamespaceSelector};
 
@@ -56,6 +57,9 @@ pub(crate) struct Near {
     pub(crate) wants: Vec<Term>,
     pub(crate) ports: Vec<HostPort>,
     pub(crate) spreads: Spreads,
+    /// Volumes that its node attaches, of drivers that attach a bounded number. The pod does not
+    /// tell: the world adds them.
+    pub(crate) disks: Disks,
     /// It is being deleted.
     pub(crate) is_leaving: bool,
 }
@@ -85,7 +89,8 @@ impl Near {
         let (spreads, unread_spread) = Spreads::of(pod);
         let is_leaving = pod.metadata.deletion_timestamp.is_some();
         let ports = ports(spec);
-        let near = Near { labels, keeps_away, wants, ports, namespace, spreads, is_leaving };
+        let disks = Disks::default();
+        let near = Near { labels, keeps_away, wants, ports, namespace, spreads, disks, is_leaving };
         (near, unread.or(unread_spread))
     }
 
@@ -95,6 +100,7 @@ impl Near {
             || !self.wants.is_empty()
             || !self.ports.is_empty()
             || !self.spreads.is_empty()
+            || !self.disks.is_empty()
     }
 
     /// Whether all terms of an affinity select this pod.
@@ -285,6 +291,9 @@ impl Near {
                 _ = write!(text, " {port}");
             }
             parts.push(text);
+        }
+        if !self.disks.is_empty() {
+            parts.push(format!("where volumes can be attached: {}", self.disks));
         }
         Some(parts.join("; "))
     }

@@ -28,6 +28,8 @@ mod queues;
 mod reclaim;
 mod recover;
 mod reprice;
+mod samples;
+mod shown;
 mod stamps;
 mod status;
 #[cfg(test)]
@@ -62,6 +64,7 @@ use nodes::NodeRow;
 use queues::QueueRow;
 pub(crate) use reclaim::EvictOrder;
 pub(crate) use recover::Listed;
+use samples::Samples;
 use unplaced::LetGo;
 use volumes::Volumes;
 pub(crate) use volumes::claim_key;
@@ -280,6 +283,8 @@ pub(crate) struct World {
     told: bool,
     /// The engine was to look before it was asked for its books.
     overdue: bool,
+    /// Who held what, for the dashboard.
+    samples: Samples,
 }
 
 impl World {

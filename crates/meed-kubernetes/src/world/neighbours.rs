@@ -4,6 +4,7 @@
 //! | kept for | what |
 //! |---|---|
 //! | each term of a required anti-affinity of a pod on a node | how many pods of each node have it |
+//! | each node | the volumes that are attached for pods there ([`Attached`]) |
 //! | each wish of a pod that waits for Meed to place it (affinity, anti-affinity, spread, host ports) | how many pods of each node are meant by it |
 //!
 //! [`Neighbours::view`] turns counts into places: a place is a value of the term's topology label.
@@ -19,6 +20,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::pod::disks::{Attached, Limits};
 use crate::pod::near::{Labels, Near, Term};
 use crate::pod::rule::NodeFacts;
 use spread::SpreadView;
@@ -70,6 +72,7 @@ pub(super) struct Neighbours {
     wishes: BTreeMap<String, Wish>,
     /// Terms that jobs avoid, and how many jobs.
     avoided: BTreeMap<String, usize>,
+    attached: Attached,
     /// Terms that were not there when jobs were told what to avoid.
     fresh: BTreeSet<String>,
     changed: bool,
@@ -129,6 +132,7 @@ impl WishView {
 pub(super) struct View<'w> {
     blocked: Vec<(String, Places)>,
     wishes: Vec<(&'w Wish, WishView)>,
+    attached: &'w Attached,
     nodes: &'w dyn Nodes,
 }
 
@@ -141,7 +145,9 @@ impl View<'_> {
     ) -> impl Iterator<Item = String> + 'v {
         let blocked = self.blocked.iter().filter(|(_, places)| places.has(node));
         let holds = |(wish, view): &&(&Wish, WishView)| {
-            view.holds(name, node) && wish.is_spread(node, self.nodes)
+            view.holds(name, node)
+                && self.attached.fits(name, &wish.near.disks)
+                && wish.is_spread(node, self.nodes)
         };
         let wished = self.wishes.iter().filter(holds);
         let blocked = blocked.map(|(text, _)| avoid_label(text));
@@ -252,6 +258,27 @@ impl Neighbours {
         for wish in self.wishes.values_mut() {
             self.changed |= wish.count(node, near, namespaces, is_more);
         }
+        if !near.disks.is_empty() {
+            self.attached.count(node, &near.disks, is_more);
+            self.disks_changed();
+        }
+    }
+
+    /// What can be attached, somewhere, is otherwise now.
+    fn disks_changed(&mut self) {
+        self.changed |= self.wishes.values().any(|wish| !wish.near.disks.is_empty());
+    }
+
+    /// A node attaches so many volumes of each driver.
+    pub(super) fn limit(&mut self, node: &str, limits: Limits) {
+        if self.attached.limit(node, limits) {
+            self.disks_changed();
+        }
+    }
+
+    /// What is attached, and can be.
+    pub(super) fn attached(&self) -> &Attached {
+        &self.attached
     }
 
     /// Labels of namespaces have changed: everything is counted anew, where that matters.
@@ -365,6 +392,7 @@ impl Neighbours {
         View {
             blocked: blocked.map(|(text, row)| (text.clone(), places(row))).collect(),
             wishes: wishes.map(|(text, wish)| (wish, WishView::of(text, wish, nodes))).collect(),
+            attached: &self.attached,
             nodes,
         }
     }
@@ -387,7 +415,9 @@ impl Neighbours {
         }
         let text = wish?;
         let holds = self.wishes.get(text).is_none_or(|wish| {
-            WishView::of(text, wish, nodes).holds(node, here) && wish.is_spread(here, nodes)
+            WishView::of(text, wish, nodes).holds(node, here)
+                && self.attached.fits(node, &pod.disks)
+                && wish.is_spread(here, nodes)
         });
         (!holds).then(|| format!("pods that are there do not let it be {text}"))
     }

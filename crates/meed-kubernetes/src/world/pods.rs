@@ -432,8 +432,9 @@ impl World {
             match &found {
                 _ if pods.len() > 1 && pod.is_placed() && pod.near.is_choosy() => {
                     let why = format!(
-                        "pod {name} of its gang has host ports, or requires other pods near or \
-                         away: Meed does not place such gangs; use a Queue with mode Gates"
+                        "pod {name} of its gang has host ports, requires other pods near or away, \
+                         or volumes of which a node attaches a bounded number: Meed does not place \
+                         such gangs; use a Queue with mode Gates"
                     );
                     wrong = Some(("NotSupported", why));
                 }

@@ -14,7 +14,7 @@
 //! from the checkpoint on.
 
 use k8s_openapi::api::core::v1::{Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod};
-use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
 use meed::{Config, Infeasible, QueueSpec, ResourceKinds, Resources, Time};
 use meed_config::policy::PolicySpec;
 use meed_driver::Driver;
@@ -44,6 +44,7 @@ pub(crate) struct Listed<P = Pod> {
     pub(crate) claims: Vec<PersistentVolumeClaim>,
     pub(crate) volumes: Vec<PersistentVolume>,
     pub(crate) classes: Vec<StorageClass>,
+    pub(crate) csi_nodes: Vec<CSINode>,
 }
 
 /// A pod of a list.
@@ -160,6 +161,7 @@ impl World {
             places: 0,
             told: true,
             overdue: false,
+            samples: Default::default(),
             driver,
         }
     }
@@ -212,6 +214,7 @@ impl World {
     }
 
     fn take_over<P: ReadPod>(&mut self, listed: Listed<P>) -> Result<(), KubernetesError> {
+        listed.csi_nodes.iter().for_each(|node| self.csi_node_seen(node));
         listed.claims.iter().for_each(|claim| self.claim_seen(claim));
         listed.volumes.iter().for_each(|volume| self.volume_seen(volume));
         listed.classes.iter().for_each(|class| self.class_seen(class));
@@ -234,7 +237,7 @@ impl World {
         listed.queues.iter().for_each(|queue| self.queue_seen(queue));
         self.settle_queues(checkpoint)?;
         self.end_the_vanished(&pods, &finished, checkpoint)?;
-        self.end_the_finished(finished, checkpoint, now)?;
+        self.end_the_finished(finished, &listed.nodes, (checkpoint, now))?;
         // Before nodes have other prices: what never began is charged nothing.
         pods.iter().try_for_each(|seen| self.undo_what_never_began(seen, now))?;
         let names = listed.nodes.iter().filter_map(|node| node.metadata.name.as_deref());
@@ -295,23 +298,23 @@ impl World {
 
     fn end_the_finished(
         &mut self,
-        mut finished: Vec<PodSeen>,
-        checkpoint: Time,
-        now: Time,
+        finished: Vec<PodSeen>,
+        nodes: &[Node],
+        (checkpoint, now): (Time, Time),
     ) -> Result<(), KubernetesError> {
-        let at = |seen: &PodSeen, clock: &LedgerClock| {
-            let end = seen.end.and_then(|end| end.at).map(|end| clock.time(end));
-            end.unwrap_or(now).clamp(checkpoint, now)
-        };
-        finished.sort_by_key(|seen| at(seen, &self.clock));
-        for seen in finished {
-            let at = at(&seen, &self.clock);
+        let mut finished: Vec<(Time, PodSeen)> = finished
+            .into_iter()
+            .map(|seen| (self.ended_at(&seen, now).clamp(checkpoint, now), seen))
+            .collect();
+        finished.sort_by_key(|(at, _)| *at);
+        for (at, seen) in finished {
+            self.knows_its_node(&seen, nodes, at)?;
             let uid = seen.name.uid.clone();
             let stand = self.pods.get(&uid).map(|row| row.stand.clone());
-            let is_since = seen.started.is_some_and(|since| self.clock.time(since) > checkpoint);
-            let began = |seen: &PodSeen| PodSeen { end: None, ..seen.clone() };
+            let is_since = seen.started.is_some_and(|since| self.clock.time(since) >= checkpoint);
+            let began = |seen: &PodSeen| PodSeen { end: None, deleting: false, ..seen.clone() };
             match stand {
-                // It began after the checkpoint.
+                // It began after the checkpoint, or at its instant and behind it.
                 Some(Stand::Waits(_)) if is_since => self.pod_seen(began(&seen), at)?,
                 None if is_since => {
                     self.pods.insert(uid, PodRow::new(&seen));
@@ -324,6 +327,27 @@ impl World {
             self.pod_gone(PodSeen { end, ..seen }, at)?;
         }
         Ok(())
+    }
+
+    /// When a pod was charged last that has ended: one that nobody has placed no longer than it was
+    /// waited for.
+    fn ended_at(&self, seen: &PodSeen, now: Time) -> Time {
+        let end = seen.end.and_then(|end| end.at).map(|end| self.clock.time(end));
+        let due = seen.started.filter(|_| seen.node.is_none()).map(|since| self.due(since));
+        end.unwrap_or(now).min(due.unwrap_or(Time::MAX))
+    }
+
+    /// The node of a pod that began since the checkpoint may have come since, too.
+    fn knows_its_node(
+        &mut self,
+        seen: &PodSeen,
+        nodes: &[Node],
+        at: Time,
+    ) -> Result<(), KubernetesError> {
+        let name = seen.node.as_ref().or(seen.chosen.as_ref());
+        let Some(name) = name.filter(|name| !self.nodes.contains_key(*name)) else { return Ok(()) };
+        let node = nodes.iter().find(|node| node.metadata.name.as_ref() == Some(name));
+        node.map_or(Ok(()), |node| self.node_seen(node, at))
     }
 
     /// A start of the leader before of which the API server knows nothing: its writes are refused

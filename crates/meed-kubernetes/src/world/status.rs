@@ -22,17 +22,19 @@ impl World {
     ) -> Result<Vec<(String, QueueObjectStatus)>, KubernetesError> {
         let books = self.books(now)?;
         let as_of = self.clock.unix(now);
-        let books: BTreeMap<QueueId, QueueStatus> = books.into_iter().collect();
-        let gangs = self.more_tasks();
         let late = self.let_go.late();
+        let sums = self.sums(books, &late);
         let of_queue = |(name, row): (&String, &super::queues::QueueRow)| {
             let id = row.full.as_deref().and_then(|full| self.driver.queue_named(full));
-            let books = id.and_then(|id| books.get(&id));
-            let mut status =
-                books.map_or_else(QueueObjectStatus::default, |books| figures(books, as_of));
-            let more = id.and_then(|id| gangs.get(&id)).copied().unwrap_or(0);
-            status.running = books.map(|books| running(books, more));
-            status.unplaced = Some(late.get(name.as_str()).copied().unwrap_or(0));
+            let sum = row.full.as_ref().and_then(|full| sums.get(full));
+            let mut status = sum.map_or_else(QueueObjectStatus::default, |sum| {
+                let status = figures(&sum.books, as_of);
+                QueueObjectStatus { running: Some(sum.running), ..status }
+            });
+            status.unplaced = Some(match (sum, id) {
+                (Some(sum), _) => sum.unplaced,
+                (None, _) => late.get(name.as_str()).copied().unwrap_or(0),
+            });
             let (is_accepted, reason, message) = match (&row.problem, id) {
                 (None, Some(_)) => (true, "Accepted", ACCEPTED.to_owned()),
                 (Some(why), Some(_)) => (true, "OldPolicy", why.clone()),
@@ -51,8 +53,31 @@ impl World {
         Ok(self.queues.iter().map(of_queue).collect())
     }
 
+    /// What queues are entitled to, hold and so on, by their full names: of parents the sums over
+    /// all leaves below them. What ran in leaves that are gone counts for nobody any more.
+    fn sums(
+        &self,
+        books: Vec<(QueueId, QueueStatus)>,
+        late: &BTreeMap<&str, u64>,
+    ) -> BTreeMap<String, Sum> {
+        let engine = self.driver.engine();
+        let gangs = self.more_tasks();
+        let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+        for (id, books) in books.into_iter().filter(|(id, _)| !engine.is_removed(*id)) {
+            let full = engine.queue_name(id);
+            let leaf = full.rsplit('.').next().unwrap_or(full);
+            let unplaced = late.get(leaf).copied().unwrap_or(0);
+            let running = running(&books, gangs.get(&id).copied().unwrap_or(0));
+            let ends = full.match_indices('.').map(|(end, _)| end).chain([full.len()]);
+            for end in ends {
+                sums.entry(full[..end].to_owned()).or_default().add(&books, running, unplaced);
+            }
+        }
+        sums
+    }
+
     /// Tasks beyond one for each job, by queue: those of gangs.
-    fn more_tasks(&self) -> BTreeMap<QueueId, u64> {
+    pub(super) fn more_tasks(&self) -> BTreeMap<QueueId, u64> {
         let mut more = BTreeMap::new();
         for job in self.driver.jobs().filter(|job| job.detail.is_gang()) {
             let waiting = job.waiting().map_or(0, |waiting| waiting.tasks);
@@ -116,6 +141,29 @@ impl World {
     }
 }
 
+/// Leaves, added up.
+#[derive(Default)]
+struct Sum {
+    books: QueueStatus,
+    running: u64,
+    unplaced: u64,
+}
+
+impl Sum {
+    fn add(&mut self, leaf: &QueueStatus, running: u64, unplaced: u64) {
+        let sum = &mut self.books;
+        sum.measured.clone_from(&leaf.measured);
+        sum.share += leaf.share;
+        sum.held += leaf.held;
+        sum.balance += leaf.balance;
+        sum.usage += leaf.usage;
+        sum.charged += leaf.charged;
+        sum.waiting_tasks += leaf.waiting_tasks;
+        self.running += running;
+        self.unplaced += unplaced;
+    }
+}
+
 fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
     let of = |amount: f64| format!("{} {}", rounded(amount), books.measured);
     let hours = books.balance / 3600.0;
@@ -128,7 +176,7 @@ fn figures(books: &QueueStatus, as_of: i64) -> QueueObjectStatus {
         charged: Some(in_thousandths(books.charged)),
         waiting: Some(books.waiting_tasks),
         unplaced: None,
-        running: Some(running(books, 0)),
+        running: None,
         as_of_micros: Some(as_of),
         conditions: Vec::new(),
     }
@@ -169,7 +217,8 @@ mod tests {
         assert_eq!(status.entitled.as_deref(), Some("40 cpu"));
         assert_eq!(status.used.as_deref(), Some("12.35 cpu"));
         assert_eq!(status.balance.as_deref(), Some("-1 cpu-hours"));
-        assert_eq!((status.waiting, status.running), (Some(2), Some(3)));
+        assert_eq!(status.waiting, Some(2));
+        assert_eq!((running(&books, 0), running(&books, 4)), (3, 7));
         assert_eq!(status.usage, Some(1.235));
         assert_eq!(rounded(-0.001).to_string(), "0");
     }

@@ -7,8 +7,10 @@ mod prices;
 mod priorities;
 mod reclaim;
 mod records;
+mod shown;
 mod spread;
 mod stamps;
+mod sums;
 mod unplaced;
 mod volumes;
 
@@ -17,6 +19,7 @@ use meed::{Span, Time};
 use meed_config::policy::PolicySpec;
 use serde_json::{Value, json};
 
+use super::recover::ReadPod;
 use super::{Answer, Choices, Found, Listed, Order, PodName, PodRow, StartOrder, World};
 use crate::clock::{LedgerClock, unix_micros};
 use crate::crd::QueueObject;
@@ -178,7 +181,7 @@ impl Test {
     }
 
     /// Another leader begins with this checkpoint, so many seconds from now.
-    fn restart_from(&mut self, state: Vec<u8>, seconds: u64, listed: Listed) {
+    fn restart_from<P: ReadPod>(&mut self, state: Vec<u8>, seconds: u64, listed: Listed<P>) {
         let now = self.now.saturating_add(Span::from_secs(seconds).unwrap());
         let about = About {
             origin: self.world.clock.origin(),

@@ -102,7 +102,7 @@ impl World {
     }
 
     /// Until when a pod is to be bound that was let go then.
-    fn due(&self, since: i64) -> Time {
+    pub(super) fn due(&self, since: i64) -> Time {
         self.clock.time(since).saturating_add(self.patience)
     }
 

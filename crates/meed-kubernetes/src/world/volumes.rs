@@ -11,7 +11,7 @@
 //! | is being deleted, or has lost its volume | it waits: `ClaimLost` |
 //!
 //! A pod that waits so is looked at again when one of its claims, its volume or its class changes.
-//! Limits of how many volumes a node can attach are not counted.
+//! How many volumes a node attaches for the pods there counts, too ([`crate::pod::disks`]).
 //!
 //! Invariant: a pod is in the engine with the places of all its volumes, or not at all. Cost: a map
 //! for each kind; O(pods that use it) for a claim that changes.
@@ -20,13 +20,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
 use meed::Time;
 
 use super::pods::Refusal;
 use super::{Stand, World};
 use crate::error::KubernetesError;
 use crate::pod::PodSeen;
+use crate::pod::disks::{Disk, Disks, Limits, limits_of};
+use crate::pod::near::Near;
 use crate::pod::volumes::Place;
 
 /// Set by whoever binds claims, when it is done.
@@ -55,9 +57,11 @@ pub(super) struct Volumes {
     claims: BTreeMap<ClaimKey, Claim>,
     /// Where each volume is; `None`: everywhere.
     places: BTreeMap<String, Option<Place>>,
+    /// Volumes that a driver attaches.
+    disks: BTreeMap<String, Disk>,
     /// Whether each class waits for the first pod.
     classes: BTreeMap<String, bool>,
-    /// Pods that are to be placed by the claims that they use.
+    /// Pods by the claims that they use.
     users: BTreeMap<ClaimKey, BTreeSet<String>>,
     /// Claims that have changed since their pods were looked at.
     changed: BTreeSet<ClaimKey>,
@@ -165,9 +169,15 @@ impl World {
     /// A volume is there, in this form.
     pub(crate) fn volume_seen(&mut self, volume: &PersistentVolume) {
         let name = volume.metadata.name.clone().unwrap_or_default();
-        let place = Place::of(volume);
-        if self.volumes.places.get(&name) != Some(&place) {
+        let (place, disk) = (Place::of(volume), Disk::of(volume));
+        if self.volumes.places.get(&name) != Some(&place)
+            || self.volumes.disks.get(&name) != disk.as_ref()
+        {
             self.volumes.places.insert(name.clone(), place);
+            match disk {
+                Some(disk) => _ = self.volumes.disks.insert(name.clone(), disk),
+                None => _ = self.volumes.disks.remove(&name),
+            }
             self.volumes.look_at(|claim| claim.volume.as_ref() == Some(&name));
         }
     }
@@ -175,6 +185,7 @@ impl World {
     /// A volume is gone.
     pub(crate) fn volume_gone(&mut self, name: &str) {
         if self.volumes.places.remove(name).is_some() {
+            self.volumes.disks.remove(name);
             self.volumes.look_at(|claim| claim.volume.as_deref() == Some(name));
         }
     }
@@ -208,9 +219,59 @@ impl World {
         self.volumes.classes.keys()
     }
 
-    /// A pod with the places of its volumes in its rule, or with why that cannot be.
+    /// What a node attaches is told.
+    pub(crate) fn csi_node_seen(&mut self, node: &CSINode) {
+        let name = node.metadata.name.clone().unwrap_or_default();
+        self.limits_are(&name, limits_of(node));
+    }
+
+    /// Nobody says any more what a node attaches.
+    pub(crate) fn csi_node_gone(&mut self, name: &str) {
+        self.limits_are(name, Limits::new());
+    }
+
+    /// Nodes whose limits are known.
+    pub(crate) fn csi_node_names(&self) -> impl Iterator<Item = &String> {
+        self.neighbours.attached().limited()
+    }
+
+    fn limits_are(&mut self, node: &str, limits: Limits) {
+        let bounded = |world: &World| -> BTreeSet<String> {
+            let drivers = world.volumes.disks.values().map(|disk| &disk.driver);
+            let drivers: BTreeSet<&String> = drivers.collect();
+            let attached = world.neighbours.attached();
+            drivers.into_iter().filter(|driver| attached.bounds(driver)).cloned().collect()
+        };
+        let before = bounded(self);
+        self.neighbours.limit(node, limits);
+        if bounded(self) != before {
+            // Volumes of a driver count from now on, or no more.
+            self.volumes.changed.extend(self.volumes.users.keys().cloned());
+        }
+    }
+
+    /// Volumes of a pod of which nodes attach a bounded number.
+    fn disks_of(&self, namespace: &str, claims: &[String]) -> Disks {
+        let disk = |claim: &String| {
+            let claim = self.volumes.claims.get(&(namespace.to_owned(), claim.clone()))?;
+            self.volumes.disks.get(claim.volume.as_ref()?)
+        };
+        let bounded = |disk: &&Disk| self.neighbours.attached().bounds(&disk.driver);
+        claims.iter().filter_map(disk).filter(bounded).cloned().collect()
+    }
+
+    /// A pod with the places of its volumes in its rule, or with why that cannot be; and with what
+    /// is attached for it.
     pub(super) fn with_volumes(&self, seen: PodSeen) -> PodSeen {
-        if seen.claims.is_empty() || seen.node.is_some() {
+        if seen.claims.is_empty() {
+            return seen;
+        }
+        let disks = self.disks_of(&seen.name.namespace, &seen.claims);
+        let seen = match seen.near.disks == disks {
+            true => seen,
+            false => PodSeen { near: Arc::new(Near { disks, ..(*seen.near).clone() }), ..seen },
+        };
+        if seen.node.is_some() {
             return seen;
         }
         let (mut places, mut unbound) = (Vec::new(), None);
@@ -225,16 +286,15 @@ impl World {
         PodSeen { rule, unbound, ..seen }
     }
 
-    /// It is kept which claims a pod uses that is to be placed.
+    /// It is kept which claims a pod uses.
     pub(super) fn keep_claims(&mut self, seen: &PodSeen) {
         let uid = &seen.name.uid;
         let namespace = &seen.name.namespace;
         let Some(row) = self.pods.get_mut(uid) else { return };
-        let wanted: &[String] = if seen.node.is_none() { &seen.claims } else { &[] };
-        if row.claims != wanted {
-            let before = std::mem::replace(&mut row.claims, wanted.to_vec());
+        if row.claims != seen.claims {
+            let before = std::mem::replace(&mut row.claims, seen.claims.clone());
             self.volumes.drop_user(uid, namespace, &before);
-            self.volumes.uses(uid, namespace, wanted);
+            self.volumes.uses(uid, namespace, &seen.claims);
         }
     }
 
@@ -256,18 +316,43 @@ impl World {
             match self.pods.get(&uid).map(|row| &row.stand) {
                 Some(Stand::Refused(seen)) => {
                     let seen = self.with_volumes((**seen).clone());
+                    self.says(&seen);
                     self.admit(seen, now)?;
                 }
                 Some(Stand::Waits(_)) => {
                     if let Some((job, seen)) = self.as_it_waits(&uid) {
                         let (near, seen) = (Arc::clone(&seen.near), self.with_volumes(seen));
+                        self.says(&seen);
                         self.still_waits(job, seen, &near, now)?;
                     }
                 }
-                _ => {}
+                _ => self.attaches(&uid),
             }
         }
         Ok(())
+    }
+}
+
+impl World {
+    /// What a pod says of its place, with its volumes, is kept.
+    fn says(&mut self, seen: &PodSeen) {
+        if let Some(row) = self.pods.get_mut(&seen.name.uid) {
+            row.near = Arc::clone(&seen.near);
+        }
+    }
+
+    /// What is attached for a pod that is placed is known now.
+    fn attaches(&mut self, uid: &str) {
+        let Some(row) = self.pods.get(uid) else { return };
+        let disks = self.disks_of(&row.name.namespace, &row.claims);
+        if row.near.disks == disks {
+            return;
+        }
+        let near = Arc::new(Near { disks, ..(*row.near).clone() });
+        if let Some(row) = self.pods.get_mut(uid) {
+            row.near = near;
+        }
+        self.keep_place(uid);
     }
 }
 

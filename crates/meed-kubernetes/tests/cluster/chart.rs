@@ -69,7 +69,14 @@ fn the_chart_renders_what_kustomize_applies() {
         assert_eq!(other.len(), made.len() - 2);
         assert!(other.values().all(|object| !object.to_string().contains("meed-system")));
         let set = ["--set", "policy=fair,image.tag=v2,image.repository=r/m,replicas=3"];
-        let more = ["--set", "extraArgs={--resources=cpu}", "--set", "tolerations[0].key=k"];
+        let more = [
+            "--set",
+            "extraArgs={--resources=cpu}",
+            "--set",
+            "tolerations[0].key=k",
+            "--set",
+            "dashboard=",
+        ];
         let deployment =
             &rendered(&plane, &[set.as_slice(), &more].concat())["\"Deployment\" \"meed\""];
         let spec = &deployment["spec"]["template"]["spec"];
@@ -83,7 +90,11 @@ fn the_chart_renders_what_kustomize_applies() {
             (&deployment["spec"]["replicas"], &spec["tolerations"][0]["key"]),
             (&json!(3.0), &json!("k"))
         );
-        for (wrong, why) in [("replica=3", "'replica'"), ("replicas=0", "'/replicas'")] {
+        for (wrong, why) in [
+            ("replica=3", "'replica'"),
+            ("replicas=0", "'/replicas'"),
+            ("dashboard=0.0.0.0:80", "'/dashboard'"),
+        ] {
             let told = helm(&plane, &["template", "meed", &chart(), "--set", wrong]).unwrap_err();
             assert!(told.contains(why), "{told}");
         }

@@ -256,6 +256,34 @@ fn a_database_that_stands_still_costs_nobody_anything() {
     });
 }
 
+/// The API server hangs when the leader is to end: it ends before it would be killed, and the next
+/// one charges what it could not write.
+#[test]
+fn a_leader_ends_in_time_though_the_api_server_hangs() {
+    with_plane(&["kwok"], async |plane| {
+        plane.nodes(1).await;
+        plane.queue("alpha", "Binds").await;
+        let mut meed = Meed::start(&plane, LONG_TERM);
+        meed.decides().await;
+        plane.submit("alpha", "a", 2, "2", "").await;
+        until("they run", 30, async || plane.ran(&["alpha"]).await.len() == 2).await;
+        plane.signal("STOP", "apiserver");
+        // A checkpoint is being written.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        meed.signal("TERM");
+        // terminationGracePeriodSeconds is 30.
+        let ended = meed.ended(28).await;
+        plane.signal("CONT", "apiserver");
+        assert!(ended.success(), "{ended}: {}", meed.log());
+        assert!(meed.log().contains("no last checkpoint"), "{}", meed.log());
+        let mut next = Meed::start(&plane, LONG_TERM);
+        next.decides().await;
+        next.end().await;
+        plane.ledger_is_true("alpha", 0.0).await;
+        plane.invariants(&["alpha"], 8.0).await;
+    });
+}
+
 /// Waits until so many pods have ended. Where the lease could not be renewed Meed has ended, and
 /// is started again, as a Deployment does.
 async fn served_to_the_end(plane: &Plane, mut meed: Meed, count: usize) -> Meed {

@@ -11,8 +11,8 @@ use crate::log::is_as_recorded;
 use crate::people::ask;
 use crate::plane::{Plane, until, with_plane};
 
-const LABEL: &str = "nvidia.com/gpu.product";
-const PRICES: &str = "--price=A100=4,T4=0.5";
+pub(crate) const LABEL: &str = "nvidia.com/gpu.product";
+pub(crate) const PRICES: &str = "--price=A100=4,T4=0.5";
 
 fn price(class: &str) -> f64 {
     match class {
@@ -24,22 +24,23 @@ fn price(class: &str) -> f64 {
 
 /// What each node counts, from which instant on.
 #[derive(Default)]
-struct Classes {
+pub(crate) struct Classes {
     of: BTreeMap<String, Vec<(i64, f64)>>,
 }
 
 impl Classes {
-    async fn is(&mut self, plane: &Plane, node: &str, class: &str) {
-        let labels = json!({ "metadata": { "labels": { (LABEL): class } } });
-        let nodes = plane.api("v1", "Node", None);
-        let patched = nodes.patch(node, &PatchParams::default(), &Patch::Merge(labels)).await;
-        patched.expect("the node has another class");
+    pub(crate) async fn is(&mut self, plane: &Plane, node: &str, class: &str) {
+        label(plane, node, class).await;
+        self.counts_from_now(node, class);
+    }
+
+    pub(crate) fn counts_from_now(&mut self, node: &str, class: &str) {
         let now = k8s_openapi::jiff::Timestamp::now().as_microsecond();
         self.of.entry(node.to_owned()).or_default().push((now, price(class)));
     }
 
     /// Price x seconds on a node between two instants.
-    fn time(&self, node: &str, from: i64, until: i64) -> f64 {
+    pub(crate) fn time(&self, node: &str, from: i64, until: i64) -> f64 {
         let changes = self.of.get(node).map_or(&[][..], Vec::as_slice);
         let ends = changes.iter().skip(1).map(|(at, _)| *at).chain([i64::MAX]);
         let part = |((at, price), end): (&(i64, f64), i64)| {
@@ -49,14 +50,23 @@ impl Classes {
     }
 }
 
-/// What the queue is charged is the sum over its pods of demand x price x time.
-async fn ledger_is_true(plane: &Plane, queue: &str, classes: &Classes) {
+/// A node is of another class from now on.
+pub(crate) async fn label(plane: &Plane, node: &str, class: &str) {
+    let labels = json!({ "metadata": { "labels": { (LABEL): class } } });
+    let nodes = plane.api("v1", "Node", None);
+    let patched = nodes.patch(node, &PatchParams::default(), &Patch::Merge(labels)).await;
+    patched.expect("the node has another class");
+}
+
+/// What the queue is charged is the sum over its pods of demand x price x time; `more` is what pods
+/// have used that are gone.
+pub(crate) async fn ledger_is_true(plane: &Plane, queue: &str, classes: &Classes, more: f64) {
     let status = plane.read_queue(queue).await.status.expect("a status");
     let (charged, as_of) = (status.charged.expect("a charge"), status.as_of_micros.expect("when"));
     // A change of a class is heard within half a second: of six cores that count 3.5 more. A stamp
     // leaves out less than a second. A change that was not heard would be ten times that.
     let late = 0.5 * 6.0 * 3.5;
-    let (mut sum, mut slack) = (0.0, late);
+    let (mut sum, mut slack) = (more, late);
     for ran in plane.ran(&[queue]).await {
         let until = ran.ended.unwrap_or(as_of).min(as_of);
         sum += ran.cpu * classes.time(&ran.node, ran.started, until);
@@ -107,7 +117,7 @@ fn an_hour_counts_by_the_class_of_its_node() {
         let told = ask(&plane, "admin", &["queues"]).unwrap();
         assert!(told.contains("CHARGED"), "{told}");
         next.end().await;
-        ledger_is_true(&plane, "alpha", &classes).await;
+        ledger_is_true(&plane, "alpha", &classes, 0.0).await;
         for run in ["1", "2"] {
             is_as_recorded(&path, run);
         }

@@ -21,7 +21,7 @@ const SIZES: &str = "MEED_TAKEOVER";
 const WARM: &str = "stands by";
 
 impl Meed {
-    async fn is_warm(&self) {
+    pub(crate) async fn is_warm(&self) {
         until("the standby has read the cluster", 120, async || self.log().contains(WARM)).await;
     }
 
@@ -43,7 +43,7 @@ impl Plane {
         rows.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
     }
 
-    async fn lists_of_all(&self) -> Vec<f64> {
+    pub(crate) async fn lists_of_all(&self) -> Vec<f64> {
         let mut all = Vec::new();
         let seen = ["nodes", "queues", "namespaces", "pods"];
         let volumes = ["persistentvolumeclaims", "persistentvolumes", "storageclasses"];

@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use meed_report::dashboard::HEADERS;
 
 use super::gate::Gate;
 use super::problem::Problem;
@@ -16,20 +17,6 @@ use crate::protocol::RefusalKind;
 
 /// An answer begins within this time.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
-
-/// Nothing but this server's own files and answers; nothing inline; in no frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
-                      data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'";
-
-const HEADERS: &[(&str, &str)] = &[
-    ("content-security-policy", POLICY),
-    ("x-content-type-options", "nosniff"),
-    ("x-frame-options", "DENY"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
-];
 
 /// See the module.
 pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {

@@ -4,36 +4,7 @@
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-
-const PAGE: &str = include_str!("../../assets/index.html");
-
-/// Styles and scripts by their name: those of the report, then the dashboard's own.
-fn file(name: &str) -> Option<(&'static str, String)> {
-    let script = "text/javascript; charset=utf-8";
-    let style = "text/css; charset=utf-8";
-    Some(match name {
-        "look.css" => {
-            (style, meed_report::parts::look() + include_str!("../../assets/dashboard.css"))
-        }
-        "plot.js" => (script, meed_report::parts::library()),
-        "dashboard.js" => (script, meed_report::parts::scripts() + &dashboard()),
-        _ => return None,
-    })
-}
-
-/// The dashboard's scripts, in the order in which they build on one another.
-fn dashboard() -> String {
-    [
-        include_str!("../../assets/js/ask.js"),
-        include_str!("../../assets/js/words.js"),
-        include_str!("../../assets/js/held.js"),
-        include_str!("../../assets/js/jobs.js"),
-        include_str!("../../assets/js/views.js"),
-        include_str!("../../assets/js/sign.js"),
-        include_str!("../../assets/js/main.js"),
-    ]
-    .join("\n")
-}
+use meed_report::dashboard::{PAGE, file};
 
 /// The page.
 pub(crate) async fn index() -> Response {

@@ -2,6 +2,33 @@
 
 use super::*;
 
+/// A node and a pod on it came after the checkpoint, and the pod ended before the takeover.
+#[test]
+fn what_ran_on_a_node_that_the_checkpoint_does_not_know_is_charged() {
+    let mut test = Test::new();
+    let state = test.saved();
+    let start = test.world.clock.unix(test.now) / 1_000_000 * 1_000_000 + 10_000_000;
+    let at = k8s_openapi::jiff::Timestamp::from_microsecond(start + 7_000_000).unwrap().to_string();
+    let notes = json!({ "meed.dev/started": start.to_string(), "meed.dev/node": "new",
+        "meed.dev/charged": "binds" });
+    let ended = json!({ "terminated": { "exitCode": 0, "finishedAt": at } });
+    let ended = json!({ "name": "c", "image": "", "imageID": "", "ready": false,
+        "restartCount": 0, "state": ended });
+    let mut more = bound("new");
+    lay(
+        &mut more,
+        json!({ "metadata": { "annotations": notes },
+        "status": { "phase": "Succeeded", "containerStatuses": [ended] } }),
+    );
+    let mut listed = listed();
+    listed.nodes.push(node("new", 4));
+    listed.finished = vec![pod("u", "binds", more)];
+    test.restart_from(state, 60, listed);
+    test.starts();
+    let charged = test.books("binds").2;
+    assert!((7.0..8.1).contains(&charged), "{charged}");
+}
+
 impl Test {
     fn unix(&self) -> i64 {
         self.world.clock.unix(self.now)

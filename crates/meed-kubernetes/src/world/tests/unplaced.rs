@@ -171,6 +171,72 @@ fn whoever_leads_charges_it_the_same() {
     }
 }
 
+/// Let go, deleted, and nobody led in between: a standby has heard of it.
+#[test]
+fn one_that_is_deleted_while_nobody_leads_is_charged_for_as_long_as_it_was_waited_for() {
+    // Seconds from its being let go until: the checkpoint, its end, the takeover.
+    for (saved, deleted, takeover) in [
+        (5, 10, 20),
+        (5, 10, 200),
+        (5, 100, 200),
+        (-5, 10, 20),
+        (-5, 10, 200),
+        (-5, 100, 200),
+        (70, 100, 200),
+    ] {
+        let mut test = Test::new();
+        let (since, node, state) = match saved {
+            // The checkpoint knows nothing of it.
+            -5 => {
+                test.seen(&pod("u", "gates", json!({})));
+                let state = test.saved();
+                test.pass(4);
+                let start = test.starts().remove(0);
+                (start.started, start.node, state)
+            }
+            _ => {
+                let (since, node) = test.lets_go("u");
+                test.seen(&let_go("u", since, None));
+                test.now = test.world.clock.time(since + saved * 1_000_000);
+                test.starts();
+                (since, node, test.saved())
+            }
+        };
+        let mut gone = let_go_to("u", (since, &node), None);
+        // As the API server tells a pod that is deleted.
+        let timestamp = json!("2026-01-01T00:00:00Z");
+        gone.metadata.deletion_timestamp = serde_json::from_value(timestamp).unwrap();
+        let gone = PodSeen::of(&gone, test.world.kinds());
+        let at = since + deleted * 1_000_000;
+        let end = Some(crate::pod::PodEnd { well: false, at: Some(at) });
+        let finished = vec![PodSeen { end, ..gone }];
+        let listed = listed();
+        let listed = Listed {
+            nodes: listed.nodes,
+            pods: Vec::new(),
+            finished,
+            queues: listed.queues,
+            namespaces: listed.namespaces,
+            pod_groups: Vec::new(),
+            claims: Vec::new(),
+            volumes: Vec::new(),
+            classes: Vec::new(),
+            csi_nodes: Vec::new(),
+        };
+        let down = since + takeover * 1_000_000 - test.micros();
+        test.restart_from(state, down as u64 / 1_000_000, listed);
+        test.starts();
+        let (waiting, running, charged) = test.books("gates");
+        assert_eq!((waiting, running), (0, 0));
+        let expected = (deleted * 1_000_000).min(PATIENCE) as f64 / 1e6;
+        // An end is told in whole seconds.
+        let told = charged - expected;
+        assert!((-0.01..1.2).contains(&told), "{saved} {deleted} {takeover}: {charged}");
+        test.pass(100);
+        assert_eq!(test.books("gates").2, charged, "and for no longer");
+    }
+}
+
 #[test]
 fn one_of_a_gang_that_is_not_placed_holds_no_other_up() {
     let mut test = Test::new();

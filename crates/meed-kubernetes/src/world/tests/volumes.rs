@@ -1,7 +1,9 @@
 //! Volumes of pods that Meed places by itself.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
-use k8s_openapi::api::storage::v1::StorageClass;
+use k8s_openapi::api::storage::v1::{CSINode, StorageClass};
 
 use super::*;
 
@@ -148,4 +150,156 @@ fn a_pod_that_waits_follows_its_claims() {
     let going = json!({ "metadata": { "deletionTimestamp": "2026-01-01T00:00:00Z" } });
     test.world.claim_seen(&claim("c", "v1", going));
     assert_eq!(test.said(), [""; 0]);
+}
+
+const DRIVER: &str = "disk.example";
+
+/// A node attaches so many volumes.
+fn attaches(name: &str, count: u64) -> CSINode {
+    let driver = json!({ "name": DRIVER, "nodeID": name, "allocatable": { "count": count } });
+    let node = json!({ "metadata": { "name": name }, "spec": { "drivers": [driver] } });
+    serde_json::from_value(node).unwrap()
+}
+
+/// A volume of the driver that is everywhere.
+fn disk(name: &str, is_shared: bool) -> PersistentVolume {
+    let modes = [if is_shared { "ReadWriteMany" } else { "ReadWriteOnce" }];
+    let csi = json!({ "driver": DRIVER, "volumeHandle": format!("handle-{name}") });
+    let volume = json!({ "metadata": { "name": name },
+        "spec": { "csi": csi, "accessModes": modes } });
+    serde_json::from_value(volume).unwrap()
+}
+
+impl Test {
+    /// A claim of that name, bound to a volume of the driver.
+    fn has_disk(&mut self, name: &str, is_shared: bool) {
+        self.world.volume_seen(&disk(name, is_shared));
+        self.world.claim_seen(&claim(name, name, json!({})));
+    }
+}
+
+fn small(uid: &str, claims: &[&str]) -> Pod {
+    let mut one = with_claims(uid, "binds", claims);
+    let spec = one.spec.as_mut().unwrap();
+    let requests = json!({ "cpu": "100m", "memory": "1Mi" });
+    spec.containers[0].resources = serde_json::from_value(json!({ "requests": requests })).unwrap();
+    one
+}
+
+fn on(node: &str, mut pod: Pod) -> Pod {
+    pod.spec.as_mut().unwrap().node_name = Some(node.to_owned());
+    pod
+}
+
+#[test]
+fn a_node_takes_pods_for_as_many_volumes_as_it_attaches() {
+    let mut test = Test::with_hosts();
+    for node in ["n1", "n2"] {
+        test.world.csi_node_seen(&attaches(node, 2));
+    }
+    let names: Vec<String> = (0..7).map(|number| format!("d{number}")).collect();
+    names.iter().for_each(|name| test.has_disk(name, false));
+    // A stranger's volume is there, and one of which the claim is heard of later.
+    test.seen(&on(
+        "n1",
+        pod(
+            "s",
+            "none",
+            json!({ "metadata": { "name": "s", "labels": null },
+        "spec": { "schedulingGates": null, "volumes": [
+            { "name": "v", "persistentVolumeClaim": { "claimName": "d0" } } ] } }),
+        ),
+    ));
+    for name in &names[1..6] {
+        test.seen(&small(name, &[name]));
+    }
+    let mut nodes = test.nodes_of_starts();
+    nodes.sort();
+    assert_eq!(nodes, ["n1", "n2", "n2"]);
+    assert_eq!(test.books("binds").0, 2);
+    assert_eq!(test.world.pods["d4"].said, Some("KeptAway"));
+    // One without volumes is not held up, nor is one of another driver.
+    test.seen(&small("plain", &[]));
+    assert_eq!(test.nodes_of_starts().len(), 1);
+    // Three of one pod fit nowhere.
+    test.seen(&small("wide", &["d4", "d5", "d6"]));
+    assert_eq!(test.nodes_of_starts(), [""; 0]);
+    // A node attaches more: who came first is first.
+    test.world.csi_node_seen(&attaches("n2", 3));
+    assert_eq!(test.nodes_of_starts(), ["n2"]);
+    // A stranger goes, and with it its volume.
+    test.gone(&on("n1", pod("s", "none", json!({ "metadata": { "name": "s" } }))));
+    assert_eq!(test.nodes_of_starts(), ["n1"]);
+    // Nobody says any more what the nodes attach: nothing is bounded.
+    test.world.csi_node_gone("n1");
+    test.world.csi_node_gone("n2");
+    assert_eq!(test.nodes_of_starts().len(), 1);
+}
+
+/// Against a plain count: distinct volumes of each node from the pods there.
+#[test]
+fn volumes_of_nodes_are_those_of_a_plain_count() {
+    const LIMIT: usize = 3;
+    for seed in 0..40u64 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % below
+        };
+        let mut test = Test::with_hosts();
+        for node in ["n1", "n2"] {
+            test.world.csi_node_seen(&attaches(node, LIMIT as u64));
+        }
+        // Four that are shared, and one of its own for each pod.
+        (0..4).for_each(|number| test.has_disk(&format!("many{number}"), true));
+        let mut at: BTreeMap<String, String> = BTreeMap::new();
+        let mut pods: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for step in 0..24 {
+            if draw(3) == 0 && !at.is_empty() {
+                let uid = at.keys().nth(draw(at.len() as u64) as usize).unwrap().clone();
+                let node = at.remove(&uid).unwrap();
+                let claims = pods.remove(&uid).unwrap();
+                let names: Vec<&str> = claims.iter().map(String::as_str).collect();
+                test.gone(&on(&node, small(&uid, &names)));
+            } else {
+                let uid = format!("p{step:02}");
+                let mut claims: BTreeSet<String> =
+                    (0..draw(3)).map(|_| format!("many{}", draw(4))).collect();
+                if draw(2) == 0 {
+                    test.has_disk(&uid, false);
+                    claims.insert(uid.clone());
+                }
+                let names: Vec<&str> = claims.iter().map(String::as_str).collect();
+                test.seen(&small(&uid, &names));
+                pods.insert(uid, claims.into_iter().collect());
+            }
+            loop {
+                for start in test.starts() {
+                    at.insert(start.pod.uid.clone(), start.node.clone());
+                    let names: Vec<&str> =
+                        pods[&start.pod.uid].iter().map(String::as_str).collect();
+                    test.seen(&on(&start.node, small(&start.pod.uid, &names)));
+                }
+                if !test.world.is_unsettled() {
+                    break;
+                }
+            }
+            let there = |node: &str| -> BTreeSet<&String> {
+                let here = at.iter().filter(|(_, at)| *at == node);
+                here.flat_map(|(uid, _)| &pods[uid]).collect()
+            };
+            for node in ["n1", "n2"] {
+                assert!(there(node).len() <= LIMIT, "seed {seed}, step {step}: {node}");
+                let places = at.values().filter(|at| *at == node).count();
+                for (uid, claims) in pods.iter().filter(|(uid, _)| !at.contains_key(*uid)) {
+                    let new = claims.iter().filter(|name| !there(node).contains(name)).count();
+                    let fits = new == 0 || there(node).len() + new <= LIMIT;
+                    // Ten pods of a node are all.
+                    assert!(!fits || places >= 10, "seed {seed}, {step}: {uid} waits for {node}");
+                }
+            }
+        }
+    }
 }

@@ -7,6 +7,9 @@ Meed.words = (() => {
 
   const clean = (text) => String(text ?? "").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, "\ufffd");
 
+  const out = { isCluster: false };
+  const job = () => (out.isCluster ? "Pod" : "Job");
+
   const TONE = { running: "good", waiting: "warn", after: "plain", held: "plain", done: "calm", failed: "bad", cancelled: "plain" };
   const state = (word) => Meed.dom.h("span", { class: "badge " + (TONE[word] || "plain") }, word);
 
@@ -37,7 +40,7 @@ Meed.words = (() => {
       case "size": return `A task asks for more than is free: ${bounds(o.short)}.`;
       case "place": return "Enough is free, but not in one place.";
       case "gang": return `Its ${o.together} tasks start together, and ${o.fit} of them would fit now.`;
-      case "no_node": return "A task asks for more than this machine has now.";
+      case "no_node": return out.isCluster ? "It asks for more than any node has where it may run." : "A task asks for more than this machine has now.";
       case "blocked": return "A task that is first in turn does not fit, and the policy waits for it.";
       case "turn": return "Other queues are served first.";
       case "order": return `${plural(o.jobs, "job", "jobs")} with ${plural(o.tasks, "task", "tasks")} of its queue come first.`;
@@ -47,15 +50,15 @@ Meed.words = (() => {
 
   /** Sentences that say why a job waits, the hardest reason first. */
   function why(told) {
-    const out = [];
-    const { job, standing } = told;
-    if (job.why) out.push(clean(job.why));
-    if (job.state === "held") out.push("It is held until somebody releases it.");
-    if (told.waits_for.length) out.push(`It waits for the end of ${told.waits_for.map((n) => "job " + n).join(", ")}.`);
-    if (told.waits_for_devices) out.push("Its turn has come; tasks that are being stopped still hold its devices.");
-    for (const held of (standing && standing.reservations) || []) out.push(`Room is held for a task of it on ${clean(held.node)}.`);
-    for (const one of (standing && standing.obstacles) || []) out.push(obstacle(one));
-    return out;
+    const said = [];
+    const { job: it, standing } = told;
+    if (it.why) said.push(clean(it.why));
+    if (it.state === "held") said.push("It is held until somebody releases it.");
+    if (told.waits_for.length) said.push(`It waits for the end of ${told.waits_for.map((n) => "job " + n).join(", ")}.`);
+    if (told.waits_for_devices) said.push("Its turn has come; tasks that are being stopped still hold its devices.");
+    for (const held of (standing && standing.reservations) || []) said.push(`Room is held for a task of it on ${clean(held.node)}.`);
+    for (const one of (standing && standing.obstacles) || []) said.push(obstacle(one));
+    return said;
   }
 
   /** Who is served next among the queues, and by what. */
@@ -73,5 +76,5 @@ Meed.words = (() => {
     return `${clean(first.queue)}${key(first)} is served next: of those that wait it ${measure}${than}.${parked}`;
   }
 
-  return { clean, state, amount, hours, when, ago, between, why, order, plural };
+  return Object.assign(out, { clean, state, amount, hours, when, ago, between, why, order, plural, job });
 })();

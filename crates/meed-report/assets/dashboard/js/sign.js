@@ -29,7 +29,7 @@ Meed.sign = (() => {
     }, h("label", { for: "token" }, "Token", field), h("button", { type: "submit" }, "Sign in"));
     root.replaceChildren(h("section", { class: "sign", "aria-labelledby": "sign-title" }, h("h2", { id: "sign-title" }, "Sign in"),
       h("p", {}, "Run ", h("code", {}, "meed dashboard"), " on this machine and open the link that it prints. It signs this browser in as you."),
-      h("p", {}, "Or paste a token of ", h("code", {}, "meed token create"), "."), note, form));
+      h("p", {}, "Or paste a token of ", h("code", {}, "meed token create"), "; of a Kubernetes cluster, one of ", h("code", {}, "kubectl create token"), "."), note, form));
     field.focus();
   }
 

@@ -16,7 +16,7 @@ Meed.jobs = (() => {
   }
 
   const link = (to, text, key) => h("a", { href: to, "data-key": key }, text);
-  const jobLink = (id) => link(`#/job/${id}`, `Job ${id}`, `job-${id}`);
+  const jobLink = (id) => link(`#/job/${id}`, `${words.job()} ${words.clean(id)}`, `job-${id}`);
   const queueLink = (name) => link(`#/queue/${ask.part(name)}`, words.clean(name), `queue-${name}`);
 
   const tasks = (job) => (job.tasks === 1 ? "1" : `${format.count(job.done + job.failed)} of ${format.count(job.tasks)}`);
@@ -24,12 +24,12 @@ Meed.jobs = (() => {
   /** reasons: words for each job's number; without them there is no such column. */
   function list(title, jobs, empty, reasons) {
     const columns = [
-      { head: "Job", cell: (j) => jobLink(j.id) },
+      { head: words.job(), cell: (j) => jobLink(j.id) },
       { head: "State", cell: (j) => words.state(j.state) },
-      { head: "Name", class: "name", cell: (j) => words.clean(j.name) },
-      { head: "User", cell: (j) => words.clean(j.user) },
+      // A pod's namespace and name are what it is called.
+      ...(words.isCluster ? [] : [{ head: "Name", class: "name", cell: (j) => words.clean(j.name) }, { head: "User", cell: (j) => words.clean(j.user) }]),
       { head: "Queue", cell: (j) => queueLink(j.queue) },
-      { head: "Tasks", class: "num", cell: tasks },
+      ...(words.isCluster ? [] : [{ head: "Tasks", class: "num", cell: tasks }]),
       { head: "Submitted", cell: (j) => h("span", { title: words.when(j.submitted_us) }, words.ago(j.submitted_us)) },
     ];
     if (reasons) columns.push({ head: "Why it waits", class: "why", cell: (j) => reasons[j.id] || "" });
@@ -58,7 +58,7 @@ Meed.jobs = (() => {
       { head: "Lent less borrowed", cell: (q) => (q.books ? [balance(q.books.balance, most), book("balance")(q)] : "") },
       { head: "Rho", class: "num", cell: (q) => (q.books && q.books.rho !== null ? format.ratio(q.books.rho) : "") },
       { head: "Weight", class: "num", cell: (q) => format.num(q.weight) },
-    ], inTurn, "There are no queues yet: each user's comes with the first job.");
+    ], inTurn, words.isCluster ? "There are no queues that you may see." : "There are no queues yet: each user's comes with the first job.");
   }
 
   function ofJob(shown, choose) {
@@ -73,5 +73,14 @@ Meed.jobs = (() => {
     ], Object.values(shown.task), "None of its tasks has begun.");
   }
 
-  return { list, queues, ofJob, queueLink };
+  /** Where a pod runs, since when. */
+  function ofPod(shown) {
+    return grid("Node", [
+      { head: "Node", cell: (t) => words.clean(t.node || "not placed yet") },
+      { head: "Charged since", cell: (t) => words.when(t.began_us) },
+      { head: "For", cell: (t) => words.ago(t.began_us).replace(" ago", "") },
+    ], Object.values(shown.task), "It runs nowhere.");
+  }
+
+  return { list, queues, ofJob, ofPod, queueLink };
 })();

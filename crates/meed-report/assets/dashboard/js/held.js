@@ -15,9 +15,11 @@ Meed.held = (() => {
   const unheld = () => s("svg", { class: "swatch", width: 26, height: 12, "aria-hidden": "true" },
     s("rect", { x: 0.5, y: 1.5, width: 25, height: 9, fill: "none", stroke: theme.color("soft") }));
 
-  /** A bar of what each queue holds of `has`. */
-  function now(queues, names, has, resource) {
-    const holders = queues.filter((q) => q.held > 0);
+  /** A bar of what each queue holds of `has`; `held` is what all hold, whether they may be named or not. */
+  function now(queues, names, has, resource, held) {
+    const named = queues.filter((q) => q.held > 0);
+    const others = (held || 0) - named.reduce((sum, q) => sum + q.held, 0);
+    const holders = others > 1e-6 ? [...named, { queue: null, held: others }] : named;
     const whole = Math.max(has, holders.reduce((sum, q) => sum + q.held, 0)) || 1;
     let at = 0;
     const parts = holders.map((q) => {
@@ -25,13 +27,13 @@ Meed.held = (() => {
       at += q.held;
       return part;
     });
-    const text = holders.length ? holders.map((q) => `${words.clean(q.queue)} ${words.amount(q.held, resource)}`).join(", ") : "nobody holds anything";
+    const text = holders.length ? holders.map((q) => `${label(q.queue)} ${words.amount(q.held, resource)}`).join(", ") : "nobody holds anything";
     const free = Math.max(0, has - at);
     const entry = (mark, name, value) => h("li", {}, h("span", { class: "entry" }, mark, h("span", { class: "name", title: name }, name), h("span", { class: "value" }, value)));
     return h("div", { class: "now" },
       s("svg", { role: "img", "aria-label": `Now: ${text}; ${words.amount(free, resource)} free` }, s("rect", { class: "free", width: "100%", height: 34 }), parts),
       h("ul", { class: "legend" },
-        holders.map((q) => entry(swatch({ color: color(names, q.queue), band: true }), words.clean(q.queue), words.amount(q.held, resource))),
+        holders.map((q) => entry(swatch({ color: color(names, q.queue), band: true }), label(q.queue), words.amount(q.held, resource))),
         entry(unheld(), "free", words.amount(free, resource))));
   }
 

@@ -81,6 +81,8 @@
 
   async function begin() {
     try { me = await ask.get("/v1/me"); } catch (error) { failed(error); return; }
+    // A cluster calls jobs pods, and keeps neither what has ended nor output.
+    words.isCluster = me.world === "kubernetes";
     who.textContent = `${words.clean(me.user)}, ${me.role}${me.reads_only ? ", reads only" : ""}`;
     tools.replaceChildren(themes(), " ", h("button", { type: "button", onclick: async () => { await sign.leave().catch(() => {}); signedOut(); } }, "Sign out"));
     await open();

@@ -1,0 +1,402 @@
+//! `--dashboard`: the page of `meed serve`, of this cluster, and the routes that it asks.
+//!
+//! It listens on loopback alone: people come by `kubectl port-forward`, which asks the API server
+//! whether they may, or by a proxy in the same pod. Who they are a token says, which the API
+//! server knows ([`who`]); what they see follows from the pods that they may list there. Nothing
+//! can be changed by this way. The leader's loop answers ([`question`]); who stands by says who
+//! leads.
+//!
+//! | refused | for |
+//! |---|---|
+//! | a name that is not this machine's own, nor one of `--dashboard-host` | a foreign page whose name leads here |
+//! | requests that pages of other sites send | the cookie alone is good for nothing |
+//! | more than [`CONNECTIONS`], long headers and bodies, who is slow | nobody keeps others out for long |
+//!
+//! Cost: what is asked, and then the loop rests four times as long from questions (`crate::run`).
+
+mod answer;
+mod doors;
+mod events;
+pub(crate) mod question;
+mod who;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, Method, Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use kube::Client;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+
+use crate::board::{Board, Stage};
+use crate::error::KubernetesError;
+use crate::log;
+use answer::{Reply, refusal, text, told, with_cookie};
+use doors::Doors;
+use events::Streams;
+use question::{Ask, Question, Refused, Sees};
+use who::{Person, Porter};
+
+/// Most connections at once; further ones are closed.
+const CONNECTIONS: usize = 128;
+/// Headers are whole within this time; so is a body.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+/// Most bytes of headers, and of a body: a token.
+const HEADER_BYTES: usize = 64 << 10;
+const BODY_BYTES: usize = 20 << 10;
+/// A connection lasts no longer: a stream of events does not, either.
+const ALL_TIME: Duration = Duration::from_secs(16 * 60);
+/// The leader's loop answers within this time, or does not.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Questions that wait for the loop.
+const AHEAD: usize = 32;
+/// The pause after a connection that could not be taken.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The cookie of a browser that is signed in, and the header of its key.
+const COOKIE: &str = "meed_kubernetes";
+const KEY: &str = "meed-key";
+
+/// What all routes stand on.
+struct House {
+    porter: Porter,
+    doors: Doors,
+    board: Arc<Board>,
+    streams: Arc<Streams>,
+    asks: mpsc::Sender<Ask>,
+    /// Names, without a port, by which browsers may call it.
+    hosts: Vec<String>,
+}
+
+/// Somebody who asks, with the token that they have shown.
+struct Caller {
+    token: String,
+    person: Arc<Person>,
+}
+
+/// Listens from now on; the questions to whoever leads.
+pub(crate) async fn listen(
+    (address, hosts): (SocketAddr, &[String]),
+    client: Client,
+    board: Arc<Board>,
+) -> Result<mpsc::Receiver<Ask>, KubernetesError> {
+    let wrong = |why: std::io::Error| {
+        let text = format!("--dashboard {address}: {why}; choose an address that is free here");
+        KubernetesError::Settings(text)
+    };
+    let listener = TcpListener::bind(address).await.map_err(wrong)?;
+    let own = listener.local_addr().map_err(wrong)?;
+    log::line(&format!("the dashboard is at http://{own}"));
+    let (asks, asked) = mpsc::channel(AHEAD);
+    let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
+    let house = Arc::new(House {
+        porter: Porter::new(client),
+        doors: Doors::default(),
+        board,
+        streams: Arc::default(),
+        asks,
+        hosts: loopback.into_iter().chain(hosts.iter().cloned()).collect(),
+    });
+    tokio::spawn(accept(listener, house));
+    Ok(asked)
+}
+
+async fn accept(listener: TcpListener, house: Arc<House>) {
+    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else { continue };
+        let house = Arc::clone(&house);
+        tokio::spawn(async move {
+            let answer = service_fn(move |asked| {
+                let house = Arc::clone(&house);
+                async move { Ok::<_, Infallible>(house.answer(asked).await) }
+            });
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME);
+            http.max_buf_size(HEADER_BYTES);
+            let served = http.serve_connection(TokioIo::new(stream), answer);
+            // Who went away needs no answer.
+            drop(timeout(ALL_TIME, served).await);
+            drop(slot);
+        });
+    }
+}
+
+impl House {
+    async fn answer(&self, asked: Request<Incoming>) -> Reply {
+        let done = match self.check(asked.method(), asked.uri().path(), asked.headers()) {
+            Ok(()) => self.route(asked).await,
+            Err(why) => Err(why),
+        };
+        done.unwrap_or_else(|why| refusal(&why))
+    }
+
+    /// What is refused before it is looked at who asks.
+    fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Refused> {
+        let host = one(headers, header::HOST.as_str()).unwrap_or_default();
+        if !is_called(host, &self.hosts) {
+            let why = "it is not called so: call it localhost, or name it by --dashboard-host";
+            return Err(Refused::new(StatusCode::MISDIRECTED_REQUEST, why));
+        }
+        let foreign = || {
+            let why = "requests from pages of others are refused";
+            Err(Refused::new(StatusCode::FORBIDDEN, why))
+        };
+        if headers.contains_key(header::ORIGIN) {
+            let origin = one(headers, header::ORIGIN.as_str()).unwrap_or_default();
+            let from = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            if !from.is_some_and(|from| from.eq_ignore_ascii_case(host)) {
+                return foreign();
+            }
+        }
+        if headers.contains_key("sec-fetch-site") {
+            let site = one(headers, "sec-fetch-site").unwrap_or_default();
+            // A link to the page itself, which holds nothing of anybody.
+            let is_link = *method == Method::GET
+                && path == "/"
+                && one(headers, "sec-fetch-mode") == Some("navigate");
+            if !matches!(site, "same-origin" | "none") && !is_link {
+                return foreign();
+            }
+        }
+        Ok(())
+    }
+
+    async fn route(&self, asked: Request<Incoming>) -> Result<Reply, Refused> {
+        let path = asked.uri().path().to_owned();
+        let is_read = matches!(*asked.method(), Method::GET | Method::HEAD);
+        if path == "/v1/session" {
+            return match *asked.method() {
+                Method::POST => self.sign_in(asked).await,
+                Method::DELETE => Ok(self.sign_out(asked.headers())),
+                _ => Err(no_such_method("POST and DELETE")),
+            };
+        }
+        if !is_read {
+            return Err(no_such_method("GET: nothing is changed by this way"));
+        }
+        if path == "/" {
+            return Ok(text("text/html; charset=utf-8", meed_report::dashboard::PAGE.to_owned()));
+        }
+        if let Some(name) = path.strip_prefix("/assets/") {
+            let file = meed_report::dashboard::file(name);
+            let (kind, file) = file.ok_or_else(nothing_here)?;
+            return Ok(text(kind, file));
+        }
+        match path.as_str() {
+            "/v1/me" => {
+                let (caller, sees) = self.viewer(asked.headers()).await?;
+                Ok(told(me(&caller.person, &sees)))
+            }
+            "/v1/events" => {
+                let (caller, _) = self.viewer(asked.headers()).await?;
+                Streams::follow(&self.streams, caller.person.name(), &self.board)
+            }
+            "/metrics" => {
+                let (_, sees) = self.viewer(asked.headers()).await?;
+                match *sees {
+                    Sees::All => {
+                        Ok(text("text/plain; version=0.0.4; charset=utf-8", self.board.metrics()))
+                    }
+                    Sees::Namespaces(_) => {
+                        let why = "the metrics tell the books of all queues, and are for those who \
+                                   may list all pods";
+                        Err(Refused::new(StatusCode::FORBIDDEN, why))
+                    }
+                }
+            }
+            _ => {
+                let route = path.strip_prefix("/v1/").ok_or_else(nothing_here)?;
+                let query = asked.uri().query().unwrap_or_default();
+                let question = question::read(route, query).ok_or_else(nothing_here)?;
+                let (_, sees) = self.viewer(asked.headers()).await?;
+                self.ask(sees, question?).await.map(told)
+            }
+        }
+    }
+
+    /// A browser signs in by a token.
+    async fn sign_in(&self, asked: Request<Incoming>) -> Result<Reply, Refused> {
+        let kind = one(asked.headers(), header::CONTENT_TYPE.as_str()).unwrap_or_default();
+        if kind.split(';').next().map(str::trim) != Some("application/json") {
+            let why = "say content-type: application/json";
+            return Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        }
+        let body = Limited::new(asked.into_body(), BODY_BYTES).collect();
+        let late = || Refused::new(StatusCode::REQUEST_TIMEOUT, "the body does not come");
+        let body = timeout(HEADER_TIME, body).await.map_err(|_| late())?;
+        let long = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long");
+        let body = body.map_err(|_| long())?.to_bytes();
+        let read: Option<Value> = serde_json::from_slice(&body).ok();
+        let token = read.as_ref().and_then(|read| read.as_object()).and_then(|object| {
+            let is_alone = object.len() == 1;
+            object.get("token").filter(|_| is_alone)?.as_str()
+        });
+        let wrong = || Refused::malformed("the body is {\"token\": \"...\"}");
+        let token = token.ok_or_else(wrong)?.trim().to_owned();
+        let person = self.porter.person(&token).await?;
+        let busy = || Refused::busy("too many browsers are signed in");
+        let (cookie, key) = self.doors.sign_in(person.name(), &token).ok_or_else(busy)?;
+        Ok(with_cookie(&cookie, doors::LASTS.as_secs(), Some(key)))
+    }
+
+    fn sign_out(&self, headers: &HeaderMap) -> Reply {
+        if let Some(shown) = cookie(headers) {
+            self.doors.sign_out(&shown);
+        }
+        with_cookie("", 0, None)
+    }
+
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refused> {
+        let nobody = || {
+            let why = "say who you are: a token of the API server (`kubectl create token`) as \
+                       `Authorization: Bearer`, or pasted into the page";
+            Refused::new(StatusCode::UNAUTHORIZED, why)
+        };
+        let token = match one(headers, header::AUTHORIZATION.as_str()) {
+            Some(shown) => {
+                let (scheme, token) = shown.split_once(' ').ok_or_else(nobody)?;
+                let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+                is_bearer.then(|| token.trim().to_owned()).ok_or_else(nobody)?
+            }
+            None if headers.contains_key(header::AUTHORIZATION) => return Err(nobody()),
+            None => {
+                let shown = cookie(headers).ok_or_else(nobody)?;
+                let key = one(headers, KEY).unwrap_or_default();
+                self.doors.token(&shown, key).ok_or_else(nobody)?
+            }
+        };
+        let person = self.porter.person(&token).await?;
+        Ok(Caller { token, person })
+    }
+
+    /// Who asks, and what they see; who sees nothing is refused.
+    async fn viewer(&self, headers: &HeaderMap) -> Result<(Caller, Arc<Sees>), Refused> {
+        let caller = self.caller(headers).await?;
+        let sees = match self.porter.seen(&caller.token) {
+            Some(sees) => sees,
+            None => {
+                let all = self.ask(Arc::new(Sees::All), Question::Namespaces).await?;
+                let all = serde_json::from_value(all).unwrap_or_default();
+                self.porter.sees(&caller.token, &caller.person, all).await?
+            }
+        };
+        match &*sees {
+            Sees::Namespaces(none) if none.is_empty() => {
+                let name = caller.person.name();
+                let why = format!(
+                    "`{name}` may list pods in no namespace whose pods Meed serves: ask for a Role \
+                     that allows it"
+                );
+                Err(Refused::new(StatusCode::FORBIDDEN, why))
+            }
+            _ => Ok((caller, sees)),
+        }
+    }
+
+    /// Asks the leader's loop, where that is here.
+    async fn ask(&self, sees: Arc<Sees>, question: Question) -> Result<Value, Refused> {
+        match self.board.leads() {
+            (Stage::Decides, _) => {}
+            (Stage::StandsBy, leader) => {
+                let why = match leader {
+                    Some(name) => {
+                        let pod = pod_of(&name);
+                        format!("this process stands by; {pod} leads: ask that one")
+                    }
+                    None => "this process stands by, and nobody leads now".to_owned(),
+                };
+                return Err(Refused::busy(why));
+            }
+            (Stage::Reads, _) => return Err(Refused::busy("it leads, and reads the cluster")),
+            (Stage::WaitsForQueue, _) => {
+                return Err(Refused::busy("there is no Queue in this cluster yet"));
+            }
+        }
+        let busy = || Refused::busy("too many requests wait; try again");
+        let (reply, answer) = oneshot::channel();
+        self.asks.try_send(Ask { sees, question, reply }).map_err(|_| busy())?;
+        match timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => Err(Refused::busy("the leader does not answer now")),
+        }
+    }
+}
+
+/// The pod of a process, by the name that it has in the lease: its host's, its number, its start.
+fn pod_of(holder: &str) -> &str {
+    holder.rsplitn(3, '-').last().unwrap_or(holder)
+}
+
+fn nothing_here() -> Refused {
+    Refused::unknown("there is nothing here; docs/http.md has routes")
+}
+
+fn no_such_method(which: &str) -> Refused {
+    Refused::new(StatusCode::METHOD_NOT_ALLOWED, format!("this route takes {which}"))
+}
+
+fn me(person: &Person, sees: &Sees) -> Value {
+    let (role, namespaces) = match sees {
+        Sees::All => ("operator", None),
+        Sees::Namespaces(own) => ("tenant", Some(own)),
+    };
+    json!({ "user": person.name(), "role": role, "reads_only": true, "world": "kubernetes",
+        "namespaces": namespaces })
+}
+
+/// A header that is there once.
+fn one<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let mut all = headers.get_all(name).iter();
+    let value = all.next()?.to_str().ok()?;
+    all.next().is_none().then_some(value)
+}
+
+/// Whether a host, with whatever port, is one of these names: a forwarded port may be any.
+fn is_called(host: &str, names: &[String]) -> bool {
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) => name,
+        _ => host,
+    };
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// What the cookie of a browser holds.
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
+    let found = pairs.find(|(name, _)| name.trim() == COOKIE)?;
+    Some(found.1.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_names_are_answered_at_whatever_port() {
+        let names = ["localhost", "127.0.0.1", "[::1]", "meed.example.org"].map(str::to_owned);
+        for host in ["localhost", "LOCALHOST:8081", "127.0.0.1:1", "[::1]:80", "[::1]"] {
+            assert!(is_called(host, &names), "{host}");
+        }
+        for host in ["", ":80", "localhost.evil.org:80", "evil.org", "localhost:80:80", "::1"] {
+            assert!(!is_called(host, &names), "{host}");
+        }
+        assert!(is_called("meed.example.org", &names));
+        assert_eq!(pod_of("meed-7d9f-x2x4z-1-1764073468000000"), "meed-7d9f-x2x4z");
+        assert_eq!(pod_of("odd"), "odd");
+    }
+}

@@ -1,0 +1,67 @@
+//! What parents are entitled to, hold and are owed is the sum over all below them.
+
+use super::*;
+use crate::crd::QueueObjectStatus;
+
+fn below(name: &str, parent: &str) -> QueueObject {
+    let mut queue = queue(name, "Binds");
+    queue.spec.parent = Some(parent.to_owned());
+    queue
+}
+
+fn number(text: &Option<String>) -> f64 {
+    text.as_ref().and_then(|text| text.split(' ').next()).unwrap().parse().unwrap()
+}
+
+#[test]
+fn figures_of_parents_are_sums_over_their_leaves() {
+    let mut test = Test::new();
+    for (name, parent) in [("top", ""), ("mid", "top"), ("a", "mid"), ("b", "mid"), ("c", "top")] {
+        let queue = if parent.is_empty() { queue(name, "Binds") } else { below(name, parent) };
+        test.world.queue_seen(&queue);
+    }
+    let now = test.later();
+    test.world.decide(now).unwrap();
+    let pod = |uid: &str, queue: &str| {
+        pod(
+            uid,
+            queue,
+            json!({ "metadata": { "name": uid },
+            "spec": { "schedulerName": "meed", "schedulingGates": null } }),
+        )
+    };
+    for (uid, queue) in [("1", "a"), ("2", "b"), ("3", "c"), ("4", "binds"), ("5", "a")] {
+        test.seen(&pod(uid, queue));
+    }
+    assert_eq!(test.starts().len(), 4);
+    test.now = test.now.saturating_add(Span::from_secs(3600).unwrap());
+    let now = test.later();
+    let all = test.world.statuses(now).unwrap();
+    let of = |name: &str| -> &QueueObjectStatus {
+        &all.iter().find(|(queue, _)| queue == name).unwrap().1
+    };
+    for (parent, leaves) in [("mid", &["a", "b"][..]), ("top", &["a", "b", "c"]), ("c", &["c"])] {
+        let status = of(parent);
+        let sum = |what: &dyn Fn(&QueueObjectStatus) -> f64| {
+            leaves.iter().map(|leaf| what(of(leaf))).sum::<f64>()
+        };
+        let told: [(&str, &dyn Fn(&QueueObjectStatus) -> f64); 8] = [
+            ("entitled", &|status| number(&status.entitled)),
+            ("used", &|status| number(&status.used)),
+            ("balance", &|status| number(&status.balance)),
+            ("usage", &|status| status.usage.unwrap()),
+            ("charged", &|status| status.charged.unwrap()),
+            ("waiting", &|status| status.waiting.unwrap() as f64),
+            ("running", &|status| status.running.unwrap() as f64),
+            ("unplaced", &|status| status.unplaced.unwrap() as f64),
+        ];
+        for (what, read) in told {
+            let (own, sum) = (read(status), sum(read));
+            assert!((own - sum).abs() < 0.03, "{what} of {parent}: {own}, not {sum}");
+        }
+    }
+    let top = of("top");
+    assert_eq!((top.waiting, top.running), (Some(1), Some(3)));
+    assert_eq!(top.used.as_deref(), Some("3 cpu"));
+    assert!(number(&of("top").entitled) > 1.0, "{:?}", top.entitled);
+}
