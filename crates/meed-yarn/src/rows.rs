@@ -1,7 +1,8 @@
 //! Rows as bytes, big-endian, as `java.nio.ByteBuffer` reads them. `Snapshot.java` is the other
 //! side.
 //!
-//! > answer = now, late, missed, remarks, whole, queues, applications, t_wait, leaves under guard
+//! > answer = now, late, missed, remarks, whole, queues, applications, t_wait, leaves under guard,
+//! > paces
 //!
 //! | part | bytes |
 //! |---|---|
@@ -9,10 +10,10 @@
 //! | remarks | count 4, then each: length 4, UTF-8 |
 //! | whole | 1 where all rows are told, so that what was told before is void; else 0 |
 //! | queues | how many there are 4; how many are told 4, then each: its place 4 in the order in which they were declared, a row |
-//! | what a start is charged, of rows that stand otherwise | count 4, then each: place 4, `ahead` 8 |
 //! | applications that are no more | count 4, then each: length 4, UTF-8 |
 //! | applications | count 4, then each: length 4, UTF-8, a row |
 //! | t_wait in microseconds, or -1 | 8; where there is one: count 4, then each: place 4, since when its leaf has waited, in microseconds since 1970, 8, a row |
+//! | paces | count 4, then each: memory time 8, the memory time of its quantum 8 (-1: as the clock, the quantum itself) |
 //!
 //! A row is one zero byte where there is nothing to compare, else:
 //!
@@ -22,9 +23,11 @@
 //! | weight in thousandths | 8 |
 //! | held: mebibytes, cores | 8, 8 |
 //! | amounts of memory (or of the scalar) and of cores | 16, 16 |
+//! | by how much they grow with each microsecond of memory time | 8, 8 |
+//! | its pace: number among the paces, and that pace's memory time when the amounts were so | 4, 8 |
 //! | pseudo-accumulated, in parts | 16 |
 //! | parts of the pool; capacity in smallest units | 8, 8, 8 |
-//! | quantum and its memory time, microseconds | 8, 8 |
+//! | quantum, microseconds | 8 |
 //! | units: smallest units of the scalar (or of the kind) in a mebibyte and in a core | 8, 8 |
 //! | discount in thousandths; shares; within | 8; 8, 8; 8, 8 |
 //! | from when on what runs now was charged at the earliest, milliseconds since 1970 | 8 |
@@ -32,10 +35,47 @@
 //! Units of prices are whole: between two ticks a start is counted to a unit below what the engine
 //! will charge.
 
+use std::collections::BTreeMap;
+
 use meed::policy::{PRICE_ONE, Policy, Scalar};
-use meed::{KeyParts, Measure, ResourceKinds, Resources, Span, Time};
+use meed::{KeyParts, Measure, MemoryClock, ResourceKinds, Resources, Span, Time};
 
 use crate::core::UNITS;
+
+/// By what rows move without a word: a clock, and, where that is not the machine's own, a quantum.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Pace {
+    clock: MemoryClock,
+    quantum: Span,
+}
+
+impl Pace {
+    fn of(parts: &KeyParts) -> Pace {
+        let quantum = if parts.clock.is_plain() { Span::ZERO } else { parts.quantum };
+        Pace { clock: parts.clock, quantum }
+    }
+}
+
+/// Paces in the order in which they were met, and the place of each.
+#[derive(Default)]
+pub(crate) struct Paces {
+    all: Vec<Pace>,
+    places: BTreeMap<Pace, usize>,
+}
+
+impl Paces {
+    fn place(&mut self, pace: Pace) -> usize {
+        let Paces { all, places } = self;
+        *places.entry(pace).or_insert_with(|| {
+            all.push(pace);
+            all.len() - 1
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+}
 
 /// Writes an answer.
 pub(crate) struct Writer {
@@ -91,21 +131,30 @@ impl Writer {
         self.long(micros);
     }
 
-    pub(crate) fn ahead(&mut self, ahead: u64) {
-        self.long(ahead);
+    /// What rows move by, as of now.
+    pub(crate) fn paces(&mut self, paces: &Paces, now: Time) {
+        self.count(paces.len());
+        for pace in &paces.all {
+            self.long(pace.clock.reading(now));
+            match pace.clock.is_plain() {
+                true => self.bytes.extend_from_slice(&(-1i64).to_be_bytes()),
+                false => self.long(pace.clock.ahead(now, pace.quantum)),
+            }
+        }
     }
 
     pub(crate) fn flag(&mut self, set: bool) {
         self.bytes.push(u8::from(set));
     }
 
-    /// A row of a child of a queue with this policy, in a cluster of this capacity.
+    /// A row of a child of a queue with this policy, in a cluster of this capacity; its pace is
+    /// among the paces, or comes to them.
     pub(crate) fn row(
         &mut self,
         parts: Option<KeyParts>,
-        policy: &Policy,
-        capacity: &Resources,
+        (policy, capacity): (&Policy, &Resources),
         held: Resources,
+        (paces, now): (&mut Paces, Time),
     ) {
         let Some(parts) = parts.filter(|parts| parts.measure == Measure::Usage) else {
             return self.bytes.push(0);
@@ -115,11 +164,14 @@ impl Writer {
         self.long(parts.weight);
         (0..2).for_each(|kind| self.long(held.get(kind) / UNITS[kind]));
         (0..2).for_each(|kind| self.wide(parts.amounts[kind]));
+        // A cluster's capacity has 53 bits, and what it is counted by ten.
+        (0..2).for_each(|kind| self.long(u64::try_from(parts.rates[kind]).unwrap_or(u64::MAX)));
+        self.count(paces.place(Pace::of(&parts)));
+        self.long(parts.clock.reading(now));
         self.wide(parts.pseudo);
         self.long(parts.parts);
         (0..2).for_each(|kind| self.long(capacity.get(kind)));
         self.long(parts.quantum.as_micros());
-        self.long(parts.ahead);
         let units = units(&policy.scalar);
         (0..2).for_each(|kind| self.long(units[kind]));
         self.long(u64::from(parts.discount));

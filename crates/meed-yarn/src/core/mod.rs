@@ -10,7 +10,7 @@ mod told;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use meed::{KeyPace, QueueId, ResourceKinds, Span, Time};
+use meed::{QueueId, ResourceKinds, Span, Time};
 use meed_driver::Failed;
 use meed_driver::live::{Batch, Live, OpenError};
 use meed_journal::{JobKey, TaskKey};
@@ -72,8 +72,8 @@ struct App {
     waiting: BTreeMap<(u64, u64), Vec<std::ops::Range<u32>>>,
     /// What its containers hold: mebibytes, cores.
     held: [u64; 2],
-    /// How its key moved when its row was told; `None`: it is to be told.
-    told: Option<KeyPace>,
+    /// Its quantum when its row was told, and when the row leaves its line.
+    told: Option<(Span, Time)>,
 }
 
 /// What could not be taken as it was told, since the last tick.

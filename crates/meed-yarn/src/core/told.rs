@@ -1,65 +1,87 @@
 //! Which rows an answer tells: those that may differ from what was told before.
 //!
-//! A row stands until something is told of its queue (or of one below it), something of it runs,
-//! its quantum changes, or all rows change at once ([`meed::Engine::sweeps`]): amounts are kept in
-//! memory time, in which what is past does not fade, so time alone moves no row of which nothing
-//! runs. Of such a row only what a start is charged moves, and only with a half-life: that is told
-//! for itself, in twelve bytes.
+//! Amounts are kept in memory time, in which the past does not fade, and each is a line until a
+//! container outruns its quantum ([`meed::KeyParts`]). So a row stands, and what it is now follows
+//! from it and from the memory time of now, until something is told of its queue (or of one below
+//! it), it leaves its line, its quantum changes (averages are taken), or all rows change at once
+//! ([`meed::Engine::sweeps`]). Memory time, and what a start is charged under a half-life, are told
+//! once for all rows of one clock and quantum.
 //!
 //! > rows of the last answer, with those of this one put in their place = all rows
 //!
 //! Invariant: the line above; `tests/plugin/changed.rs` compares both over random histories. Cost:
-//! a look at each queue's pace, and a row for each that changed.
+//! a row for each that changed; a look at all quanta where averages were taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use meed::{KeyPace, QueueId, Resources};
+use meed::{QueueId, Resources, Span, Time};
 
-use super::{App, Core, Names, UNITS};
-use crate::rows::Writer;
+use super::{Core, Names, UNITS};
+use crate::rows::{Paces, Writer};
 
 /// Of whom something was told since the last answer.
 #[derive(Default)]
 pub(super) struct Touched {
-    /// Queues by the engine's names.
+    /// Queues by the engine's names, and applications.
     queues: BTreeSet<String>,
+    apps: BTreeSet<String>,
     /// Applications that are no more.
     gone: Vec<String>,
     /// Something happened whose queue is not known.
     all: bool,
 }
 
-/// What was told, and how it moved then.
+/// What was told, and until when it stands.
 #[derive(Default)]
 pub(super) struct Told {
     /// The engine's count of sweeps; `None`: all rows are to be told.
     sweeps: Option<u64>,
-    /// By place; and the same of what the guard compares.
-    paces: Vec<KeyPace>,
-    guarded: Vec<KeyPace>,
+    /// The engine's count of times that averages of quanta were taken.
+    refreshes: u64,
+    /// By place.
+    queues: Vec<ToldQueue>,
     /// The place of each queue.
     places: BTreeMap<QueueId, usize>,
+    /// When rows leave their line.
+    turns: BTreeSet<(Time, Whose)>,
+    paces: Paces,
 }
+
+/// Of a queue; the quantum as its siblings are charged, and as the guard charges.
+#[derive(Clone, Default)]
+struct ToldQueue {
+    quantum: Span,
+    guarded: Span,
+    turns: Option<Time>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    Queue(usize),
+    App(String),
+}
+
+/// So many paces may be of quanta that are no more before all rows are told anew.
+const LITTER: usize = 1024;
 
 /// What an answer tells.
 struct Changes {
     whole: bool,
     queues: Vec<usize>,
-    /// Of rows that stand otherwise: what a start is charged now.
-    aheads: Vec<(usize, u64)>,
     apps: Vec<String>,
     gone: Vec<String>,
-    guarded: Vec<usize>,
 }
 
 impl Names {
     /// Something happens to an application, and so to its queue and all queues above.
     pub(super) fn touch(&mut self, app: &str) {
-        let Some(row) = self.apps.get_mut(app) else {
+        let Some(row) = self.apps.get(app) else {
             self.touched.all = true;
             return;
         };
-        row.told = None;
+        if !self.touched.apps.contains(app) {
+            self.touched.apps.insert(app.to_owned());
+        }
         if !self.touched.queues.contains(&row.queue) {
             self.touched.queues.insert(row.queue.clone());
         }
@@ -84,12 +106,9 @@ impl Core {
 
     /// All rows, whatever was told before; what is told next does not depend on it.
     pub(super) fn all_rows(&mut self) -> Vec<u8> {
-        let all = (0..self.queues.len()).collect::<Vec<_>>();
         let changes = Changes {
             whole: true,
-            guarded: all.clone(),
-            queues: all,
-            aheads: Vec::new(),
+            queues: (0..self.queues.len()).collect(),
             apps: self.names.apps.keys().cloned().collect(),
             gone: Vec::new(),
         };
@@ -99,66 +118,73 @@ impl Core {
     /// What differs from what was told, which is taken for told from now on.
     fn changes(&mut self) -> Changes {
         let touched = std::mem::take(&mut self.names.touched);
-        let sweeps = self.live.engine().sweeps();
-        let whole = touched.all || self.told.sweeps != Some(sweeps);
+        let (sweeps, refreshes) = (self.live.engine().sweeps(), self.live.engine().refreshes());
+        let rows = self.queues.len() + self.names.apps.len();
+        let whole = touched.all
+            || self.told.sweeps != Some(sweeps)
+            || self.told.paces.len() > LITTER + 2 * rows;
         if whole {
             let places = self.queues.iter().enumerate().map(|(place, &queue)| (queue, place));
             self.told = Told {
                 sweeps: Some(sweeps),
-                paces: vec![KeyPace::default(); self.queues.len()],
-                guarded: vec![KeyPace::default(); self.queues.len()],
+                refreshes,
+                queues: vec![ToldQueue::default(); self.queues.len()],
                 places: places.collect(),
+                ..Told::default()
             };
+            let apps = self.names.apps.keys().cloned().collect();
+            let queues = (0..self.queues.len()).collect();
+            return Changes { whole, queues, apps, gone: Vec::new() };
         }
-        let mut changed = vec![whole; self.queues.len()];
-        for queue in &touched.queues {
-            self.mark(queue, &mut changed);
+        let mut queues = BTreeSet::new();
+        touched.queues.iter().for_each(|queue| self.mark(queue, &mut queues));
+        let mut apps = touched.apps;
+        self.turned(&mut queues, &mut apps);
+        if std::mem::replace(&mut self.told.refreshes, refreshes) != refreshes {
+            self.learnt(&mut queues, &mut apps);
         }
-        let mut changes = Changes {
-            whole,
-            queues: Vec::new(),
-            aheads: Vec::new(),
-            apps: Vec::new(),
-            gone: if whole { Vec::new() } else { touched.gone },
-            guarded: Vec::new(),
-        };
-        let engine = self.live.engine();
-        for (place, &queue) in self.queues.iter().enumerate() {
-            let pace = engine.key_pace(queue);
-            let before = std::mem::replace(&mut self.told.paces[place], pace);
-            if changed[place] || moves(before, pace) {
-                changes.queues.push(place);
-            } else if before.ahead != pace.ahead {
-                changes.aheads.push((place, pace.ahead));
-            }
-            if let Some(pace) = engine.guard_pace(queue) {
-                let before = std::mem::replace(&mut self.told.guarded[place], pace);
-                if changed[place] || moves(before, pace) || before.ahead != pace.ahead {
-                    changes.guarded.push(place);
-                }
-            }
-        }
-        for (name, app) in &mut self.names.apps {
-            let pace = app.job.as_ref().and_then(|job| self.live.job_key_pace(job));
-            let pace = pace.unwrap_or_default();
-            let stands = |told: KeyPace| !moves(told, pace) && told.ahead == pace.ahead;
-            if whole || !app.told.is_some_and(stands) {
-                changes.apps.push(name.clone());
-            }
-            app.told = Some(pace);
-        }
-        changes
+        apps.retain(|app| self.names.apps.contains_key(app));
+        let (queues, apps) = (queues.into_iter().collect(), apps.into_iter().collect());
+        Changes { whole, queues, apps, gone: touched.gone }
     }
 
     /// Of a queue something was told, and so of those above.
-    fn mark(&self, name: &str, changed: &mut [bool]) {
+    fn mark(&self, name: &str, changed: &mut BTreeSet<usize>) {
         let engine = self.live.engine();
         let mut at = engine.find_queue(name);
         while let Some(queue) = at {
-            if let Some(&place) = self.told.places.get(&queue) {
-                changed[place] = true;
-            }
+            changed.extend(self.told.places.get(&queue));
             at = engine.queue(queue).parent;
+        }
+    }
+
+    /// Rows that have left their line.
+    fn turned(&mut self, queues: &mut BTreeSet<usize>, apps: &mut BTreeSet<String>) {
+        let now = self.live.engine().now();
+        while self.told.turns.first().is_some_and(|(turns, _)| *turns <= now) {
+            match self.told.turns.pop_first() {
+                Some((_, Whose::Queue(place))) => drop(queues.insert(place)),
+                Some((_, Whose::App(app))) => drop(apps.insert(app)),
+                None => {}
+            }
+        }
+    }
+
+    /// Averages were taken: rows whose quantum is another one now.
+    fn learnt(&self, queues: &mut BTreeSet<usize>, apps: &mut BTreeSet<String>) {
+        let engine = self.live.engine();
+        for (place, (&queue, told)) in self.queues.iter().zip(&self.told.queues).enumerate() {
+            let guarded = engine.guard_pace(queue).unwrap_or_default();
+            if engine.key_pace(queue).quantum != told.quantum || guarded.quantum != told.guarded {
+                queues.insert(place);
+            }
+        }
+        for (name, app) in &self.names.apps {
+            let pace = app.job.as_ref().and_then(|job| self.live.job_key_pace(job));
+            let quantum = pace.unwrap_or_default().quantum;
+            if app.told.is_none_or(|(told, _)| told != quantum) {
+                apps.insert(name.clone());
+            }
         }
     }
 
@@ -167,45 +193,48 @@ impl Core {
         let mut out = Writer::new(&self.names.kinds, epoch_ms, self.names.through);
         out.head(self.last_ms, counts, remarks);
         out.flag(changes.whole);
-        self.write_queues(&mut out, changes);
+        out.count(self.queues.len());
+        out.count(changes.queues.len());
+        changes.queues.iter().for_each(|&place| self.write_queue(&mut out, place));
         out.count(changes.gone.len());
         changes.gone.iter().for_each(|app| out.name(app));
         out.count(changes.apps.len());
-        for name in &changes.apps {
-            self.write_app(&mut out, name);
-        }
+        changes.apps.iter().for_each(|app| self.write_app(&mut out, app));
         self.write_guard(&mut out, changes);
+        out.paces(&self.told.paces, self.live.engine().now());
         out.done()
     }
 
-    fn write_queues(&mut self, out: &mut Writer, changes: &Changes) {
-        out.count(self.queues.len());
-        out.count(changes.queues.len());
-        for &place in &changes.queues {
-            let queue = self.queues[place];
-            let parts = self.live.key_parts(queue);
-            let engine = self.live.engine();
-            let above = engine.queue(queue).parent.unwrap_or(queue);
-            out.count(place);
-            out.row(parts, engine.policy(above), engine.capacity(), *engine.queue(queue).held);
-        }
-        out.count(changes.aheads.len());
-        for &(place, ahead) in &changes.aheads {
-            out.count(place);
-            out.ahead(ahead);
-        }
+    fn write_queue(&mut self, out: &mut Writer, place: usize) {
+        let queue = self.queues[place];
+        let parts = self.live.key_parts(queue);
+        let engine = self.live.engine();
+        let (above, now) = (engine.queue(queue).parent.unwrap_or(queue), engine.now());
+        let by = (engine.policy(above), engine.capacity());
+        out.count(place);
+        out.row(parts, by, *engine.queue(queue).held, (&mut self.told.paces, now));
+        let quantum = engine.key_pace(queue).quantum;
+        let turns = parts.map_or(Time::MAX, |parts| parts.turns);
+        let Some(told) = self.told.queues.get_mut(place) else { return };
+        told.quantum = quantum;
+        let before = told.turns.replace(turns);
+        self.told.turn(before, turns, || Whose::Queue(place));
     }
 
     fn write_app(&mut self, out: &mut Writer, name: &str) {
-        let nothing = App::default();
-        let app = self.names.apps.get(name).unwrap_or(&nothing);
+        let Some(app) = self.names.apps.get_mut(name) else { return };
         let parts = app.job.as_ref().and_then(|job| self.live.job_key_parts(job));
         let engine = self.live.engine();
         let leaf = engine.find_queue(&app.queue).unwrap_or(QueueId::ROOT);
         let [memory, cores] = app.held;
         let held = Resources::new(&[memory * UNITS[0], cores * UNITS[1]]);
+        let by = (engine.policy(leaf), engine.capacity());
         out.name(name);
-        out.row(parts, engine.policy(leaf), engine.capacity(), held);
+        out.row(parts, by, held, (&mut self.told.paces, engine.now()));
+        let turns = parts.map_or(Time::MAX, |parts| parts.turns);
+        let quantum = parts.map_or(Span::ZERO, |parts| parts.quantum);
+        let before = app.told.replace((quantum, turns)).map(|(_, turns)| turns);
+        self.told.turn(before, turns, || Whose::App(name.to_owned()));
     }
 
     fn write_guard(&mut self, out: &mut Writer, changes: &Changes) {
@@ -214,25 +243,38 @@ impl Core {
         if t_wait.is_none() {
             return;
         }
-        out.count(changes.guarded.len());
-        for &place in &changes.guarded {
+        out.count(changes.queues.len());
+        for &place in &changes.queues {
             let queue = self.queues[place];
             let parts = self.live.guard_parts(queue);
             let engine = self.live.engine();
             let view = engine.queue(queue);
             out.count(place);
             out.waits_since(self.names.epoch_us + engine.waits_since(queue).as_micros());
-            out.row(
-                parts.filter(|_| view.is_leaf),
-                engine.policy(QueueId::ROOT),
-                engine.capacity(),
-                *view.held,
-            );
+            let by = (engine.policy(QueueId::ROOT), engine.capacity());
+            let paces = (&mut self.told.paces, engine.now());
+            out.row(parts.filter(|_| view.is_leaf), by, *view.held, paces);
+            let Some(told) = self.told.queues.get_mut(place) else { continue };
+            told.guarded = parts.map_or(Span::ZERO, |parts| parts.quantum);
+            let turns = parts.map_or(Time::MAX, |parts| parts.turns);
+            let turns = told.turns.map_or(turns, |known| known.min(turns));
+            let before = told.turns.replace(turns);
+            self.told.turn(before, turns, || Whose::Queue(place));
         }
     }
 }
 
-/// Whether a row differs from one that was told when its key moved as `before`.
-fn moves(before: KeyPace, now: KeyPace) -> bool {
-    before.runs || now.runs || before.quantum != now.quantum
+impl Told {
+    /// A row leaves its line then, and not at the instant that was known before.
+    fn turn(&mut self, before: Option<Time>, turns: Time, whose: impl Fn() -> Whose) {
+        if before == Some(turns) && self.turns.contains(&(turns, whose())) {
+            return;
+        }
+        if let Some(before) = before {
+            self.turns.remove(&(before, whose()));
+        }
+        if turns < Time::MAX {
+            self.turns.insert((turns, whose()));
+        }
+    }
 }

@@ -212,12 +212,21 @@ fn rows_of_idle_queues_are_not_told_again() {
             })];
         });
         assert_eq!((rows.whole, rows.told), (false, 2), "the queue and its application");
-        assert_eq!(world.tick(T0 + 3000, |_| {}).told, 2, "it runs");
-        let rows = world.tick(T0 + 4000, |tick| {
-            tick.events = vec![end("c", T0 + 3500)];
+        let rows = world.tick(T0 + 5000, |_| {});
+        assert_eq!(rows.told, 0, "it runs on its line");
+        let before = rows.queues[7].clone().expect("it has a row");
+        let rows = world.tick(T0 + 12_000, |_| {});
+        assert_eq!(rows.told, 2, "it has outrun its quantum");
+        let after = rows.queues[7].clone().expect("it has a row");
+        assert!(before.rates == [0, 0] && after.rates[0] > 0 && after.amounts > before.amounts);
+        let rows = world.tick(T0 + 20_000, |_| {});
+        assert_eq!(rows.told, 0, "and goes on");
+        assert!(rows.queues[7].clone().expect("it has a row").amounts > after.amounts);
+        let rows = world.tick(T0 + 21_000, |tick| {
+            tick.events = vec![end("c", T0 + 20_500)];
             tick.gone = vec!["app".to_owned()];
         });
         assert_eq!((rows.told, rows.apps.len()), (1, 0));
-        assert_eq!(world.tick(T0 + 5000, |_| {}).told, 0, "nothing runs");
+        assert_eq!(world.tick(T0 + 22_000, |_| {}).told, 0, "nothing runs");
     }
 }

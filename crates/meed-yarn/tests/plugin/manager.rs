@@ -111,7 +111,12 @@ pub(crate) struct Row {
     pub(crate) form: u8,
     pub(crate) weight: u64,
     pub(crate) held: [u64; 2],
+    /// As of the last answer: brought along the row's line.
     pub(crate) amounts: [u128; 2],
+    pub(crate) rates: [u64; 2],
+    pace: usize,
+    /// The memory time that the amounts are of.
+    time: u64,
     pub(crate) pseudo: u128,
     pub(crate) parts: u64,
     pub(crate) capacity: [u64; 2],
@@ -176,18 +181,37 @@ impl Reader<'_> {
             weight: self.long(),
             held: self.longs(),
             amounts: [self.wide(), self.wide()],
+            rates: self.longs(),
+            pace: self.count(),
+            time: self.long(),
             pseudo: self.wide(),
             parts: self.long(),
             capacity: self.longs(),
             quantum: self.long(),
-            ahead: self.long(),
+            ahead: 0,
             units: self.longs(),
             rest: self.longs(),
         })
     }
 }
 
+impl Row {
+    /// To the memory time of this answer.
+    fn advance(&mut self, paces: &[[u64; 2]]) {
+        let [time, ahead] = paces[self.pace];
+        let passed = u128::from(time - self.time);
+        let grown = self.amounts.iter_mut().zip(self.rates);
+        grown.for_each(|(amount, rate)| *amount += u128::from(rate) * passed);
+        (self.time, self.ahead) = (time, if ahead == u64::MAX { self.quantum } else { ahead });
+    }
+}
+
 impl Rows {
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Row> {
+        let listed = self.queues.iter_mut().chain(self.apps.values_mut()).flatten();
+        listed.chain(self.guard.values_mut().map(|(_, row)| row))
+    }
+
     /// What is known after an answer, and what was known before it.
     pub(crate) fn read(bytes: &[u8], before: &Rows) -> Rows {
         let mut from = Reader(bytes);
@@ -202,10 +226,6 @@ impl Rows {
         for _ in 0..rows.told {
             let place = from.count();
             rows.queues[place] = from.row();
-        }
-        for _ in 0..from.count() {
-            let (place, ahead) = (from.count(), from.long());
-            rows.queues[place].as_mut().expect("a row stands").ahead = ahead;
         }
         for _ in 0..from.count() {
             rows.apps.remove(&from.name());
@@ -223,6 +243,8 @@ impl Rows {
                 None => drop(rows.guard.remove(&place)),
             }
         }
+        let paces: Vec<[u64; 2]> = (0..from.count()).map(|_| from.longs()).collect();
+        rows.all_mut().for_each(|row| row.advance(&paces));
         assert!(from.0.is_empty(), "{} bytes too many", from.0.len());
         rows
     }

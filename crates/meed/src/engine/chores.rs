@@ -27,7 +27,7 @@ impl Engine {
     }
 
     pub(super) fn do_chores(&mut self) {
-        self.books.refresh_quanta(self.now, &self.tree);
+        self.refreshes += u64::from(self.books.refresh_quanta(self.now, &self.tree));
         let mut changed = self.books.begin_rounds(self.now);
         if !changed.is_empty() {
             for (_, task) in self.work.all_running() {

@@ -224,9 +224,8 @@ impl Guard {
     }
 
     /// How those move by themselves; see `parts`.
-    pub(super) fn pace(&self, now: Time, leaf: QueueRow, quantum: Span) -> KeyPace {
-        let runs = self.standings[leaf.index()].holds_anything();
-        self.domain.rule.pace(now, runs, quantum)
+    pub(super) fn pace(&self, now: Time, quantum: Span) -> KeyPace {
+        self.domain.rule.pace(now, quantum)
     }
 
     pub(super) fn state(&self, now: Time) -> GuardState {

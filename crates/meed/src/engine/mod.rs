@@ -51,7 +51,7 @@ use std::collections::VecDeque;
 
 pub use explain::{ChildView, FirstChildren, GroupView, GuardView, NodeRoom, RunningView};
 pub use holds::ReservationView;
-pub use parts::{KeyPace, KeyParts};
+pub use parts::{KeyPace, KeyParts, MemoryClock};
 pub use view::QueueView;
 
 use crate::decision::Start;
@@ -111,8 +111,9 @@ pub struct Engine {
     shares_due: bool,
     /// What they will make of tree and books, for who looks meanwhile.
     seen: OnceCell<Box<Seen>>,
-    /// See [`Engine::sweeps`].
+    /// See [`Engine::sweeps`] and [`Engine::refreshes`].
     sweeps: u64,
+    refreshes: u64,
 }
 
 impl Engine {
@@ -157,6 +158,7 @@ impl Engine {
             shares_due: false,
             seen: OnceCell::new(),
             sweeps: 0,
+            refreshes: 0,
             kinds,
         };
         if engine.holds.is_some() {

@@ -7,12 +7,17 @@
 //! rounded. Cost: O(kinds) for each child.
 //!
 //! Who asks again and again need not ask of all. Charges are kept in memory time (`ledger::clock`),
-//! in which what is past fades for nobody, so the parts of a child of which nothing runs stay the
-//! same until it is told something. What may change without a word, [`KeyPace`] and
-//! [`Engine::sweeps`] tell, for less than the parts cost.
+//! in which what is past fades for nobody, and in which each is a line until a task of the child
+//! outruns its quantum:
+//!
+//! > amount = amount when it was read + rate * (memory time now - memory time then)
+//!
+//! to the unit, with a half-life and with a discount too. So the parts of a child are known until
+//! something is told of it, or until [`KeyParts::turns`]. What else may change without a word,
+//! [`Engine::refreshes`], [`KeyPace`] and [`Engine::sweeps`] tell, for less than the parts cost.
 
 use super::Engine;
-use crate::ledger::Charge;
+use crate::ledger::{Charge, Clock};
 use crate::policy::{Measure, Permille};
 use crate::resources::{MAX_KINDS, Resources};
 use crate::spec::{JobId, QueueId};
@@ -47,14 +52,42 @@ pub struct KeyParts {
     pub shares: [u64; MAX_KINDS],
     /// What is held of each (or of the scalar) by tasks within their quantum: to that a start adds.
     pub within: [u64; MAX_KINDS],
+    /// The memory time in which each amount grows by its rate.
+    pub clock: MemoryClock,
+    /// By how much each amount grows with each microsecond of memory time.
+    pub rates: [Charge; MAX_KINDS],
+    /// Until then, and not beyond.
+    pub turns: Time,
 }
 
-/// How the parts of a child may move by themselves. Where nothing runs, nothing was told of the
-/// child, and both this and [`Engine::sweeps`] are as they were, its [`KeyParts`] are as they were.
+/// The clock that the children of a queue share: the machine's own, or, under a half-life, one that
+/// runs faster and faster. Its landmarks move with [`Engine::sweeps`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct MemoryClock(pub(crate) Clock);
+
+impl MemoryClock {
+    /// Microseconds of memory time at `now`.
+    pub fn reading(&self, now: Time) -> u64 {
+        self.0.reading(now)
+    }
+
+    /// The memory time of so long a quantum that begins at `now`: [`KeyParts::ahead`].
+    pub fn ahead(&self, now: Time, quantum: Span) -> u64 {
+        self.0.between(now, now.saturating_add(quantum))
+    }
+
+    /// Whether it is the machine's own: then a quantum's memory time is the quantum.
+    pub fn is_plain(&self) -> bool {
+        self.0 == Clock::new(None)
+    }
+}
+
+/// What a start is charged. Where nothing was told of a child, nothing of it has outrun its quantum
+/// ([`KeyParts::turns`]), and [`Engine::refreshes`] and [`Engine::sweeps`] are as they were, its
+/// [`KeyParts`] are as they were, but for the amounts, which are on their line, and for `ahead`
+/// ([`MemoryClock::ahead`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KeyPace {
-    /// Whether something of it runs, so that time is charged.
-    pub runs: bool,
     /// As in [`KeyParts`].
     pub quantum: Span,
     /// As in [`KeyParts`]: with a half-life it rises with time, for all children alike.
@@ -91,6 +124,12 @@ impl Engine {
         self.sweeps
     }
 
+    /// How often quanta that learn may have changed by themselves: averages were taken. It
+    /// counts from when the engine was made or restored.
+    pub fn refreshes(&self) -> u64 {
+        self.refreshes
+    }
+
     /// How the parts of `queue` may move; see [`Engine::key_parts`].
     pub fn key_pace(&self, queue: QueueId) -> KeyPace {
         self.books.pace(self.now, self.row(queue))
@@ -106,7 +145,7 @@ impl Engine {
     pub fn guard_pace(&self, leaf: QueueId) -> Option<KeyPace> {
         let leaf = self.row(leaf);
         let quantum = self.books.quantum(leaf).unwrap_or(Span::ZERO);
-        Some(self.guard.as_ref()?.pace(self.now, leaf, quantum))
+        Some(self.guard.as_ref()?.pace(self.now, quantum))
     }
 
     /// How long a leaf waits until the guard serves it, where there is one.

@@ -191,6 +191,7 @@ impl Engine {
             shares_due: false,
             seen: OnceCell::new(),
             sweeps: 0,
+            refreshes: 0,
             kinds,
             tree,
             work,

@@ -36,7 +36,7 @@ pub(crate) struct Step {
 }
 
 /// The clock that a queue's children share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Clock {
     half_life: Option<Span>,
     landmark: Time,

@@ -214,6 +214,20 @@ impl Ledger {
         sum
     }
 
+    /// By how much the charge grows with each microsecond of memory time, as of the last call and
+    /// until [`Ledger::turns`] if nothing is told: between both the charge is a line.
+    pub(crate) fn rate(&self, rules: Rules<'_>) -> Charge {
+        match rules.discounted() {
+            true => rules.counted(self.held) - rules.counted(self.within()),
+            false => u128::from(self.over) * CHARGE_ONE,
+        }
+    }
+
+    /// When a task first outruns its quantum after the last call, if nothing is told.
+    pub(crate) fn turns(&self) -> Option<Time> {
+        self.prepaid.first()
+    }
+
     /// What was used up to `now`: the charge without what is charged ahead.
     pub(crate) fn used(&self, now: Time, rules: Rules<'_>) -> Charge {
         let mut settled = self.clone();

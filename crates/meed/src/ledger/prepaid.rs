@@ -22,6 +22,11 @@ impl Prepaid {
         self.ends.front().map_or(0, |(end, _)| end.as_micros())
     }
 
+    /// The first assumed end; all tasks of it may have ended.
+    pub(crate) fn first(&self) -> Option<Time> {
+        self.ends.front().map(|&(end, _)| end)
+    }
+
     pub(crate) fn push(&mut self, end: Time, rate: u64) {
         match self.ends.back_mut() {
             Some((last, held)) if *last == end => {

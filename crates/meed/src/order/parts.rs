@@ -1,7 +1,7 @@
 //! What a child's key is made of: see `engine::parts`.
 
 use super::{Domain, Rule, Standing, Terms};
-use crate::engine::{KeyPace, KeyParts};
+use crate::engine::{KeyPace, KeyParts, MemoryClock};
 use crate::ledger::Ledger;
 use crate::policy::Measure;
 use crate::resources::MAX_KINDS;
@@ -29,19 +29,17 @@ impl Standing {
             discount: rule.discount,
             shares: [u64::MAX; MAX_KINDS],
             within: [0; MAX_KINDS],
+            clock: MemoryClock(rule.clock),
+            rates: [0; MAX_KINDS],
+            turns: Time::MAX,
         };
-        KeyPace { quantum: parts.quantum, ahead: parts.ahead, .. } = rule.pace(now, false, quantum);
+        KeyPace { quantum: parts.quantum, ahead: parts.ahead } = rule.pace(now, quantum);
         match rule.measure {
             Measure::Arrival | Measure::Told => {}
             Measure::Allocation => self.parts_held(domain, &mut parts),
             Measure::Usage => self.parts_used(now, domain, terms, &mut parts),
         }
         parts
-    }
-
-    /// Whether anything of it runs, as far as the domain counts it.
-    pub(crate) fn holds_anything(&self) -> bool {
-        self.held > 0 || self.held_of_kinds().is_some_and(|held| !held.is_zero())
     }
 
     fn parts_held(&self, domain: &Domain, parts: &mut KeyParts) {
@@ -57,7 +55,10 @@ impl Standing {
     fn parts_used(&mut self, now: Time, domain: &Domain, terms: &Terms, parts: &mut KeyParts) {
         let rule = &domain.rule;
         let mut read = |kind: usize, ledger: &mut Ledger, share: u64| {
-            parts.amounts[kind] = ledger.charge(now, rule.ledger_rules(share));
+            let rules = rule.ledger_rules(share);
+            parts.amounts[kind] = ledger.charge(now, rules);
+            parts.rates[kind] = ledger.rate(rules);
+            parts.turns = ledger.turns().map_or(parts.turns, |turns| parts.turns.min(turns));
             parts.within[kind] = ledger.within();
             parts.shares[kind] = share;
         };
@@ -76,11 +77,11 @@ impl Standing {
 impl Rule {
     /// How the parts of a child with that quantum move.
     #[inline]
-    pub(crate) fn pace(&self, now: Time, runs: bool, quantum: Span) -> KeyPace {
+    pub(crate) fn pace(&self, now: Time, quantum: Span) -> KeyPace {
         if !self.keeps_usage() {
-            return KeyPace { runs, ..KeyPace::default() };
+            return KeyPace::default();
         }
         let end = self.assumed_end(now, quantum);
-        KeyPace { runs, quantum: end - now, ahead: self.clock.between(now, end) }
+        KeyPace { quantum: end - now, ahead: self.clock.between(now, end) }
     }
 }

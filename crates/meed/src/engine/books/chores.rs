@@ -27,11 +27,11 @@ impl Books {
         self.next_chore = due.unwrap_or(Time::MAX).min(quanta);
     }
 
-    /// Takes the averages of the quanta, if it is time.
-    pub(in crate::engine) fn refresh_quanta(&mut self, now: Time, tree: &Tree) {
+    /// Takes the averages of the quanta, if it is time; whether it was.
+    pub(in crate::engine) fn refresh_quanta(&mut self, now: Time, tree: &Tree) -> bool {
         let Some(quanta) = self.quanta.as_mut().filter(|quanta| quanta.next_refresh() <= now)
         else {
-            return;
+            return false;
         };
         for id in std::mem::take(&mut self.learners) {
             if let Some(job) = self.jobs[id.slot()].as_mut().filter(|job| job.is(id)) {
@@ -39,6 +39,7 @@ impl Books {
             }
         }
         quanta.refresh(|queue| tree[queue].parent());
+        true
     }
 
     /// Begins the rounds that are due: what the members of their domains used before is forgotten,

@@ -60,13 +60,13 @@ impl Books {
     pub(in crate::engine) fn pace(&self, now: Time, queue: QueueRow) -> KeyPace {
         let account = &self.accounts[queue.index()];
         let quantum = self.quantum(queue).unwrap_or(Span::ZERO);
-        self.domains[account.ordered_by].rule.pace(now, !account.held.is_zero(), quantum)
+        self.domains[account.ordered_by].rule.pace(now, quantum)
     }
 
     pub(in crate::engine) fn pace_of_job(&self, now: Time, job: JobId) -> KeyPace {
         let account = self.jobs[job.slot()].as_ref().expect("the job is alive");
         let domain = &self.domains[self.accounts[account.queue.index()].domain];
-        domain.rule.pace(now, account.standing.holds_anything(), account.quantum.quantum)
+        domain.rule.pace(now, account.quantum.quantum)
     }
 }
 

@@ -17,19 +17,22 @@ final class Key {
   final Row row;
   final long memory;
   final long cores;
+  /** What it was made at: of a row only. */
+  final Row.Pace at;
   private final Wide endedMemory;
   private final Wide endedCores;
   private final Wide first;
   private final Wide second;
   private final double ratio;
 
-  /** Of a row, or of none, when so much is held. */
-  static Key of(Row row, long memory, long cores) {
-    return row == null ? new Key(memory, cores) : row.key(memory, cores);
+  /** Of a row of the snapshot, or of none, when so much is held. */
+  static Key of(Row row, long memory, long cores, Snapshot in) {
+    return row == null ? new Key(memory, cores) : row.key(memory, cores, in.pace(row));
   }
 
   private Key(long memory, long cores) {
     row = null;
+    at = null;
     this.memory = memory;
     this.cores = cores;
     endedMemory = Wide.ZERO;
@@ -40,14 +43,15 @@ final class Key {
   }
 
   /** For {@link Row#key}. */
-  Key(Row row, long memory, long cores, Wide endedMemory, Wide endedCores) {
+  Key(Row row, long memory, long cores, Wide endedMemory, Wide endedCores, Row.Pace at) {
     this.row = row;
     this.memory = memory;
     this.cores = cores;
     this.endedMemory = endedMemory;
     this.endedCores = endedCores;
-    first = row.amount(0, memory, cores, endedMemory);
-    second = row.dominant ? row.amount(1, memory, cores, endedCores) : Wide.ZERO;
+    this.at = at;
+    first = row.amount(0, memory, cores, endedMemory, at);
+    second = row.dominant ? row.amount(1, memory, cores, endedCores, at) : Wide.ZERO;
     ratio = row.approximate(first, second);
   }
 

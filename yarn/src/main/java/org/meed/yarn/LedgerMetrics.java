@@ -108,17 +108,18 @@ final class LedgerMetrics implements MetricsSource, AutoCloseable {
       Snapshot snapshot = monitor.snapshot();
       Row row = snapshot == null ? null : snapshot.row(name);
       if (row != null) {
-        queue(collector.addRecord("MeedQueue"), name, row);
+        queue(collector.addRecord("MeedQueue"), name, row, snapshot.charged(row));
       }
     }
   }
 
-  private static void queue(MetricsRecordBuilder record, String name, Row row) {
+  private static void queue(
+      MetricsRecordBuilder record, String name, Row row, Wide amount) {
     record.tag(Interns.info("Queue", "The queue"), name);
     record.addGauge(Interns.info("HeldMB", "Memory held at the tick"), row.heldMemory);
     record.addGauge(Interns.info("Weight", "Weight among its siblings"), row.weight / 1000.0);
     // Thousandths of a byte x microsecond, or of the scalar that is compared.
-    double charged = row.charged().approximate() / 1e3 / 1e6 / (1 << 20);
+    double charged = amount.approximate() / 1e3 / 1e6 / (1 << 20);
     record.addGauge(Interns.info("ChargedMBSeconds", "Memory x time charged"), charged);
     record.addGauge(
         Interns.info("ChargedPerWeight", "The same per weight 1"), charged / row.weight * 1000.0);

@@ -50,7 +50,8 @@ public class LongTermAppOrderingPolicy<S extends SchedulableEntity> implements O
       if (row == null && like != null) {
         row = snapshot.newcomer(name, like, 1000);
       }
-      turns.add(app, name, row, held.getMemorySize(), held.getVirtualCores());
+      Key key = Key.of(row, held.getMemorySize(), held.getVirtualCores(), snapshot);
+      turns.add(app, name, key);
     }
     return turns;
   }

@@ -50,8 +50,8 @@ public class LongTermQueueOrderingPolicy implements QueueOrderingPolicy {
       ResourceUsage usage = queue.getQueueResourceUsage();
       Resource held = usage.getAllUsed();
       Resource reserved = usage.getAllReserved();
-      turns.add(queue, name, row, held.getMemorySize() - reserved.getMemorySize(),
-          held.getVirtualCores() - reserved.getVirtualCores());
+      turns.add(queue, name, Key.of(row, held.getMemorySize() - reserved.getMemorySize(),
+          held.getVirtualCores() - reserved.getVirtualCores(), snapshot));
     }
     return turns;
   }

@@ -52,7 +52,7 @@ final class Order implements Comparator<Schedulable> {
     final boolean isIdle;
     final Key key;
 
-    Standing(Schedulable of, int rank, Row row) {
+    Standing(Schedulable of, int rank, Row row, Snapshot in) {
       this.of = of;
       this.rank = rank;
       name = of.getName();
@@ -62,7 +62,7 @@ final class Order implements Comparator<Schedulable> {
       minimum = least == null ? 0 : Math.min(least.getMemorySize(), wanted.getMemorySize());
       isBelow = held.getMemorySize() < minimum;
       isIdle = wanted.getMemorySize() == 0 && wanted.getVirtualCores() == 0;
-      key = Key.of(row, held.getMemorySize(), held.getVirtualCores());
+      key = Key.of(row, held.getMemorySize(), held.getVirtualCores(), in);
     }
   }
 
@@ -101,7 +101,7 @@ final class Order implements Comparator<Schedulable> {
     Standing known = standings.get(of);
     if (known == null) {
       String name = of.getName();
-      known = new Standing(of, starved == null ? 0 : rank(name), row(of, name));
+      known = new Standing(of, starved == null ? 0 : rank(name), row(of, name), snapshot);
       standings.put(of, known);
     }
     return known;
@@ -173,7 +173,7 @@ final class Order implements Comparator<Schedulable> {
       if (guarded != null) {
         Leaf leaf = new Leaf();
         leaf.guarded = guarded;
-        leaf.key = Key.of(guarded.row, memory, cores);
+        leaf.key = Key.of(guarded.row, memory, cores, snapshot);
         demanding.add(leaf);
       }
     });

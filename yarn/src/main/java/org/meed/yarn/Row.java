@@ -9,6 +9,11 @@ import java.util.Arrays;
  *
  * <p>key = (amount + charge of what started since - what ended gave back) / weight
  *
+ * <p>amount = amount when the row was told + rate * (memory time at the tick - memory time then)
+ *
+ * <p>So a row stands while what it is of runs on; the tick tells memory time, once for all rows of
+ * one {@link Pace}.
+ *
  * <p>What is held now minus what was held at the tick is charged the quantum, as the ledger charges
  * a start. A container that ends takes with it what it was charged ahead, not what it used: for
  * that {@link #ended} gives back what it had used of its quantum by the tick.
@@ -19,13 +24,29 @@ final class Row {
   private static final byte SCALAR = 1;
   private static final long THOUSANDTHS = 1000;
 
+  /** What rows move by, at a tick: microseconds. */
+  static final class Pace {
+    /** Memory time. */
+    final long time;
+    /** The memory time of the quantum that begins at the tick; -1: the quantum itself. */
+    private final long ahead;
+
+    Pace(long time, long ahead) {
+      this.time = time;
+      this.ahead = ahead;
+    }
+  }
+
   final boolean dominant;
   final long weight;
   final long heldMemory;
   final long heldCores;
-  final Wide[] amounts = new Wide[2];
+  private final Wide[] amounts = new Wide[2];
+  private final long[] rates = new long[2];
+  /** Its place among the paces; and that one's memory time when the amounts were so. */
+  final int pace;
+  private final long told;
   final long quantum;
-  final long ahead;
   private final Wide pseudo;
   private final long parts;
   private final long[] capacity = new long[2];
@@ -57,11 +78,13 @@ final class Row {
     heldCores = in.getLong();
     amounts[0] = wide(in);
     amounts[1] = wide(in);
+    longs(in, rates);
+    pace = in.getInt();
+    told = in.getLong();
     pseudo = wide(in);
     parts = in.getLong();
     longs(in, capacity);
     quantum = in.getLong();
-    ahead = in.getLong();
     longs(in, units);
     discount = in.getLong();
     longs(in, shares);
@@ -69,8 +92,8 @@ final class Row {
     since = in.getLong();
   }
 
-  /** The same with nothing ended since, of which a start is charged so much. */
-  private Row(Row of, long ahead) {
+  /** The same with nothing ended since. */
+  private Row(Row of) {
     dominant = of.dominant;
     number = of.number;
     weight = of.weight;
@@ -79,11 +102,13 @@ final class Row {
     pseudo = of.pseudo;
     parts = of.parts;
     quantum = of.quantum;
-    this.ahead = ahead;
+    pace = of.pace;
+    told = of.told;
     discount = of.discount;
     since = of.since;
     for (int kind = 0; kind < 2; kind++) {
       amounts[kind] = of.amounts[kind];
+      rates[kind] = of.rates[kind];
       capacity[kind] = of.capacity[kind];
       units[kind] = of.units[kind];
       shares[kind] = of.shares[kind];
@@ -91,8 +116,8 @@ final class Row {
     }
   }
 
-  Row charging(long itsAhead) {
-    return new Row(this, itsAhead);
+  Row withoutEnds() {
+    return new Row(this);
   }
 
   /** Of one that came since the tick, below the queue of {@code above} or among its children. */
@@ -107,7 +132,8 @@ final class Row {
     pseudo = Wide.ZERO;
     parts = above.parts;
     quantum = above.quantum;
-    ahead = above.ahead;
+    pace = above.pace;
+    told = above.told;
     discount = above.discount;
     since = above.since;
     for (int kind = 0; kind < 2; kind++) {
@@ -133,13 +159,14 @@ final class Row {
   }
 
   /** What a container gave back that began then, and ended since the tick. */
-  void end(long memory, long cores, long began, long tick) {
+  void end(long memory, long cores, long began, long tick, Pace at) {
     long ranMicros = (tick - Math.max(began, since)) * 1000;
     long used = Math.min(quantum, Math.max(0, ranMicros));
     if (used == 0) {
       return;
     }
     long time = used;
+    long ahead = ahead(at);
     if (quantum != ahead) {
       BigInteger warped = BigInteger.valueOf(used).multiply(BigInteger.valueOf(ahead));
       time = warped.divide(BigInteger.valueOf(quantum)).longValue();
@@ -157,18 +184,35 @@ final class Row {
    * The key when so much is held. From one order to the next little moves: what stands as it stood
    * has the key that it had.
    */
-  Key key(long memory, long cores) {
+  Key key(long memory, long cores, Pace at) {
     Key known = last;
-    if (known != null && known.isOf(memory, cores, endedMemory, endedCores)) {
+    if (known != null && known.isOf(memory, cores, endedMemory, endedCores)
+        && (known.at == at || known.at.time == at.time && known.at.ahead == at.ahead
+            || isAsTold(memory, cores))) {
       return known;
     }
-    Key made = new Key(this, memory, cores, endedMemory, endedCores);
+    Key made = new Key(this, memory, cores, endedMemory, endedCores, at);
     last = made;
     return made;
   }
 
+  /** Whether neither time nor what a start is charged moves its key. */
+  private boolean isAsTold(long memory, long cores) {
+    return rates[0] == 0 && rates[1] == 0 && memory == heldMemory && cores == heldCores;
+  }
+
+  private long ahead(Pace at) {
+    return at.ahead < 0 ? quantum : at.ahead;
+  }
+
+  /** What is charged at the tick (of a scalar, or of memory or cores). */
+  Wide charged(int kind, Pace at) {
+    return rates[kind] == 0 ? amounts[kind]
+        : amounts[kind].grown(Wide.product(rates[kind], at.time - told));
+  }
+
   /** The amount (of a scalar, or of memory or cores) when so much is held, and so much ended. */
-  Wide amount(int kind, long memory, long cores, Wide ended) {
+  Wide amount(int kind, long memory, long cores, Wide ended, Pace at) {
     long since = dominant
         ? (kind == 0 ? (memory - heldMemory) * units[0] : (cores - heldCores) * units[1])
         : (memory - heldMemory) * units[0] + (cores - heldCores) * units[1];
@@ -176,7 +220,7 @@ final class Row {
     if (discount != THOUSANDTHS) {
       counted = counted(within[kind] + since, kind) - counted(within[kind], kind);
     }
-    Wide all = amounts[kind].plus(Wide.product(counted, ahead));
+    Wide all = charged(kind, at).plus(Wide.product(counted, ahead(at)));
     return all.plus(ended).notBelowZero();
   }
 
@@ -214,19 +258,14 @@ final class Row {
     return new BigInteger[] {sum, of.multiply(all).multiply(BigInteger.valueOf(weight))};
   }
 
-  /** All that a key is made of: for tests. */
-  @Override
-  public String toString() {
+  /** All that a key is made of at the tick: for tests. */
+  String told(Pace at) {
     return dominant + " weight " + weight + " held " + heldMemory + " " + heldCores + " amounts "
-        + amounts[0].big() + " " + amounts[1].big() + " pseudo " + pseudo.big() + " parts " + parts
-        + " capacity " + Arrays.toString(capacity) + " quantum " + quantum + " ahead " + ahead
+        + charged(0, at).big() + " " + charged(1, at).big() + " rates " + Arrays.toString(rates)
+        + " pseudo " + pseudo.big() + " parts " + parts
+        + " capacity " + Arrays.toString(capacity) + " quantum " + quantum + " ahead " + ahead(at)
         + " units " + Arrays.toString(units) + " discount " + discount + " shares "
         + Arrays.toString(shares) + " within " + Arrays.toString(within) + " since " + since
         + " ended " + endedMemory.big() + " " + endedCores.big() + " number " + number;
-  }
-
-  /** What is charged (of a scalar, or of memory), by the ledger's own word. */
-  Wide charged() {
-    return amounts[0];
   }
 }

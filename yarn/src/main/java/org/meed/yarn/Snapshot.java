@@ -50,6 +50,7 @@ final class Snapshot {
   private Row[] rows;
   private int used;
   private int forgotten;
+  private final Row.Pace[] paces;
   /** By queue; empty where there is no guard. */
   private final Guarded[] guarded;
   private final Map<String, Row> newcomers = new ConcurrentHashMap<>();
@@ -90,14 +91,14 @@ final class Snapshot {
       int place = in.getInt();
       rows[place] = Row.read(in, place);
     }
-    for (int i = in.getInt(); i > 0; i--) {
-      int place = in.getInt();
-      long ahead = in.getLong();
-      rows[place] = rows[place] == null ? null : rows[place].charging(ahead);
-    }
     told = some + applications(in);
     tWait = in.getLong();
     guarded = tWait < 0 ? new Guarded[0] : guarded(in, last, count);
+    paces = new Row.Pace[in.getInt()];
+    for (int i = 0; i < paces.length; i++) {
+      long time = in.getLong();
+      paces[i] = new Row.Pace(time, in.getLong());
+    }
     any = Arrays.stream(rows).filter(row -> row != null).findFirst().orElse(null);
   }
 
@@ -152,13 +153,13 @@ final class Snapshot {
     }
     for (int place : last.ended) {
       if (rows[place] != null && rows[place] == last.rows[place]) {
-        rows[place] = rows[place].charging(rows[place].ahead);
+        rows[place] = rows[place].withoutEnds();
       }
     }
     for (int place : last.endedGuarded) {
       Guarded it = guarded[place];
       if (it != null && it == last.guarded[place]) {
-        guarded[place] = new Guarded(it.queue, it.row.charging(it.row.ahead), it.since);
+        guarded[place] = new Guarded(it.queue, it.row.withoutEnds(), it.since);
       }
     }
   }
@@ -173,6 +174,16 @@ final class Snapshot {
     Integer place = places.get(name);
     // A name may be newer than this snapshot.
     return place == null || place >= rows.length ? null : rows[place];
+  }
+
+  /** What a row of this snapshot moves by. */
+  Row.Pace pace(Row row) {
+    return paces[row.pace];
+  }
+
+  /** What is charged to a row of this snapshot (of a scalar, or of memory), by the ledger's word. */
+  Wide charged(Row row) {
+    return row.charged(0, pace(row));
   }
 
   /** The row of the queue that was declared in that place. */
@@ -230,7 +241,7 @@ final class Snapshot {
     }
     Guarded guard = guarded(queue);
     if (guard != null) {
-      guard.row.end(memory, cores, since, now);
+      guard.row.end(memory, cores, since, now, pace(guard.row));
       endedGuarded.add(places.get(queue));
     }
     String at = queue;
@@ -247,7 +258,7 @@ final class Snapshot {
   private void end(String name, long memory, long cores, long since) {
     Row row = row(name);
     if (row != null) {
-      row.end(memory, cores, since, now);
+      row.end(memory, cores, since, now, pace(row));
       ended.add(places.get(name));
     }
   }

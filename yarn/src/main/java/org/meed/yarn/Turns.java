@@ -36,8 +36,8 @@ final class Turns<T> implements Iterator<T> {
     return key != 0 ? key : a.name.compareTo(b.name);
   }
 
-  void add(T whose, String name, Row row, long memory, long cores) {
-    heap.add(new Turn<>(whose, name, Key.of(row, memory, cores)));
+  void add(T whose, String name, Key key) {
+    heap.add(new Turn<>(whose, name, key));
   }
 
   @Override

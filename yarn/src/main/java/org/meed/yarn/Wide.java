@@ -5,6 +5,7 @@ import java.math.BigInteger;
 /** An integer of 128 bits with a sign. */
 final class Wide {
   static final Wide ZERO = new Wide(0, 0);
+  private static final Wide MOST = new Wide(Long.MAX_VALUE, -1);
 
   final long high;
   final long low;
@@ -22,6 +23,12 @@ final class Wide {
     long sum = low + other.low;
     long carry = Long.compareUnsigned(sum, low) < 0 ? 1 : 0;
     return new Wide(high + other.high + carry, sum);
+  }
+
+  /** The sum of two that are not negative; what is beyond 127 bits comes last all the same. */
+  Wide grown(Wide by) {
+    Wide sum = plus(by);
+    return sum.high < 0 ? MOST : sum;
   }
 
   Wide notBelowZero() {

@@ -62,21 +62,22 @@ public class LongTermFairTest extends VirtualCluster {
     assertArrayEquals(new int[] {4, 4}, new int[] {held(a), held(b)});
   }
 
-  /** TSC'18 Table 1: new demands of four instants, tasks of one unit and one instant. */
-  @Test
-  public void theTableOfThePaperIsServed() throws Exception {
-    up(OURS, queue("a") + queue("b"));
-    addNode(100 * 1024, 200);
+  /**
+   * New demands of four instants of A and of B (ICS'14 and TSC'18 Table 1), times a factor, on as
+   * many times 100 units; tasks of one unit and one instant.
+   */
+  private void table(String policy, int factor, int[][] served) throws Exception {
+    up(policy, queue("a") + queue("b"));
+    addNode(factor * 100 * 1024, factor * 200);
     int[][] demands = {{20, 100}, {40, 60}, {80, 50}, {60, 50}};
-    int[][] served = {{20, 80}, {40, 60}, {80, 20}, {60, 40}};
     List<ApplicationAttemptId> ofA = new ArrayList<>();
     List<ApplicationAttemptId> ofB = new ArrayList<>();
     for (int t = 0; t < demands.length; t++) {
-      ofA.add(createSchedulingRequest(1024, "root.a", "u", demands[t][0]));
-      ofB.add(createSchedulingRequest(1024, "root.b", "u", demands[t][1]));
+      ofA.add(createSchedulingRequest(1024, "root.a", "u", factor * demands[t][0]));
+      ofB.add(createSchedulingRequest(1024, "root.b", "u", factor * demands[t][1]));
       scheduler.update();
       tick();
-      beat(110);
+      beat(factor * 110);
       int a = ofA.stream().mapToInt(this::held).sum();
       int b = ofB.stream().mapToInt(this::held).sum();
       assertArrayEquals("at t" + (t + 1), served[t], new int[] {a, b});
@@ -85,8 +86,44 @@ public class LongTermFairTest extends VirtualCluster {
       ofB.forEach(this::release);
       tick();
     }
-    assertEquals(200 * 1024 * 1000L, used("root.a"));
-    assertEquals(200 * 1024 * 1000L, used("root.b"));
+  }
+
+  private void usedAfterwards(int ofEach) {
+    assertEquals(ofEach * 1024 * 1000L, used("root.a"));
+    assertEquals(ofEach * 1024 * 1000L, used("root.b"));
+  }
+
+  /** ICS'14 and TSC'18 Table 1 (a): memoryless, and so Hadoop's own. */
+  @Test
+  public void stockFairServesTheMemorylessTable() throws Exception {
+    table("fair", 1, new int[][] {{20, 80}, {40, 60}, {50, 50}, {50, 50}});
+  }
+
+  /** The same (b). */
+  @Test
+  public void theTableOfThePaperIsServed() throws Exception {
+    table(OURS, 1, new int[][] {{20, 80}, {40, 60}, {80, 20}, {60, 40}});
+    usedAfterwards(200);
+  }
+
+  /** The same (c): use above the share counts half. */
+  @Test
+  public void theTableWithADiscountIsServed() throws Exception {
+    keys.put("meed.yarn.policy.discount", "0.5");
+    table(OURS, 1, new int[][] {{20, 80}, {40, 60}, {80, 20}, {60, 40}});
+    usedAfterwards(180);
+  }
+
+  /** CloudCom'14 Table I (a) and (b): twice as much of all. */
+  @Test
+  public void theTableOfTwoHundredIsServed() throws Exception {
+    table(OURS, 2, new int[][] {{40, 160}, {80, 120}, {160, 40}, {120, 80}});
+    usedAfterwards(400);
+  }
+
+  @Test
+  public void stockFairServesTheMemorylessTableOfTwoHundred() throws Exception {
+    table("fair", 2, new int[][] {{40, 160}, {80, 120}, {100, 100}, {100, 100}});
   }
 
   /**

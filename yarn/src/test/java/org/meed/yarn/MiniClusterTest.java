@@ -30,12 +30,15 @@ public class MiniClusterTest {
         }
         assertTrue("a half each on average, not " + sum / 40.0, Math.abs(sum) < 80);
         Snapshot rows = Mini.rows();
-        double gap = rows.row("root.a").charged().approximate()
-            / rows.row("root.b").charged().approximate();
+        double gap = charged(rows, "root.a") / charged(rows, "root.b");
         assertEquals("ledgers are even", 1.0, gap, 0.15);
         liveChanges(mini);
       }
     }
+  }
+
+  private static double charged(Snapshot rows, String queue) {
+    return rows.charged(rows.row(queue)).approximate();
   }
 
   private static void liveChanges(Mini mini) throws Exception {
@@ -46,7 +49,7 @@ public class MiniClusterTest {
     mini.refresh();
     assertEquals(LongTermFairPolicy.NAME, mini.policyOf("root.c"));
     Mini.await("the new queue has a row", 20, () -> Mini.rows().row("root.c") != null);
-    assertTrue(Mini.rows().row("root.a").charged().approximate() > 0);
+    assertTrue(charged(Mini.rows(), "root.a") > 0);
     wrongValues(mini);
   }
 
@@ -79,7 +82,7 @@ public class MiniClusterTest {
       for (int i = 0; i < 3; i++) {
         Thread.sleep(2000);
         Snapshot last = Mini.rows();
-        Row before = last.row("root.a");
+        double before = charged(last, "root.a");
         long at = last.now;
         LedgerMonitor monitor = Policy.active();
         mini.failOver();
@@ -93,8 +96,7 @@ public class MiniClusterTest {
         // 3 GB held all the time: each millisecond is charged once.
         Snapshot after = Mini.rows();
         double mbMs = 1e6 * (1 << 20);
-        double gained = (after.row("root.a").charged().approximate()
-            - before.charged().approximate()) / mbMs;
+        double gained = (charged(after, "root.a") - before) / mbMs;
         double ran = 3072.0 * (after.now - at);
         assertEquals("failover " + i, ran, gained, 3072 * 5.0);
       }
@@ -116,17 +118,33 @@ public class MiniClusterTest {
     try (Mini mini = new Mini()) {
       mini.conf.set("meed.yarn.native-library", no.toString());
       Native.forget();
-      mini.up(1, 2);
-      try (Mini.App a = mini.new App("root.a", 16, 1000)) {
-        Mini.await("A has the cluster", 60, () -> a.holds() == 8);
-        try (Mini.App b = mini.new App("root.b", 16, 1000)) {
-          Mini.await("a half each", 30, () -> a.holds() == 4 && b.holds() == 4);
-        }
-        assertNull(Policy.active());
-      }
+      halves(mini);
     } finally {
       Native.forget();
       Files.delete(no);
+    }
+  }
+
+  /** The library is of another version than the jar: the same. */
+  @Test(timeout = 300_000)
+  public void withALibraryOfAnotherVersionItIsStockFair() throws Exception {
+    try (Mini mini = new Mini()) {
+      Native.speak(Native.PROTOCOL + 1);
+      halves(mini);
+    } finally {
+      Native.speak(Native.PROTOCOL);
+    }
+  }
+
+  private static void halves(Mini mini) throws Exception {
+    mini.up(1, 2);
+    try (Mini.App a = mini.new App("root.a", 16, 1000)) {
+      Mini.await("A has the cluster", 60, () -> a.holds() == 8);
+      try (Mini.App b = mini.new App("root.b", 16, 1000)) {
+        Mini.await("a half each", 30, () -> a.holds() == 4 && b.holds() == 4);
+      }
+      assertNull(Policy.active());
+      assertTrue(mini.active() >= 0);
     }
   }
 

@@ -87,16 +87,17 @@ public class OrderTableTest {
     for (int i = 0; snapshot.row("root.q" + i) != null; i++) {
       String name = "root.q" + i;
       Row row = snapshot.row(name);
-      Key kept = row.key(row.heldMemory, row.heldCores);
-      assertSame(kept, row.key(row.heldMemory, row.heldCores));
-      assertNotSame(kept, row.key(row.heldMemory + 1, row.heldCores));
-      assertNotSame(kept, row.key(row.heldMemory, row.heldCores + 1));
-      Key again = row.key(row.heldMemory, row.heldCores);
+      Row.Pace at = snapshot.pace(row);
+      Key kept = row.key(row.heldMemory, row.heldCores, at);
+      assertSame(kept, row.key(row.heldMemory, row.heldCores, at));
+      assertNotSame(kept, row.key(row.heldMemory + 1, row.heldCores, at));
+      assertNotSame(kept, row.key(row.heldMemory, row.heldCores + 1, at));
+      Key again = row.key(row.heldMemory, row.heldCores, at);
       assertEquals(0, Key.compare(kept, again));
       if (untilOneEnds) {
-        row.end(1, 1, 0, Long.MAX_VALUE / 2000);
+        row.end(1, 1, 0, Long.MAX_VALUE / 2000, at);
         boolean gaveBack = row.quantum > 0;
-        assertEquals(name, gaveBack, again != row.key(row.heldMemory, row.heldCores));
+        assertEquals(name, gaveBack, again != row.key(row.heldMemory, row.heldCores, at));
       }
     }
   }

@@ -32,7 +32,7 @@ public class RowsTest extends VirtualCluster {
 
   private static Map<String, String> told(Snapshot snapshot) {
     Map<String, String> told = new TreeMap<>();
-    snapshot.all().forEach((name, row) -> told.put(name, row.toString()));
+    snapshot.all().forEach((name, row) -> told.put(name, row.told(snapshot.pace(row))));
     return told;
   }
 

@@ -134,11 +134,12 @@ public abstract class VirtualCluster extends FairSchedulerTestBase {
 
   /** Mebibytes x milliseconds in the ledger. */
   long used(String queue) {
-    Row row = ledger.snapshot().row(queue);
+    Snapshot rows = ledger.snapshot();
+    Row row = rows.row(queue);
     assertNotNull(queue, row);
     // Two ticks at one instant of this clock are a microsecond apart in the ledger.
     BigInteger half = BigInteger.valueOf(MB_MS / 2);
-    BigInteger[] parts = row.charged().big().add(half)
+    BigInteger[] parts = rows.charged(row).big().add(half)
         .divideAndRemainder(BigInteger.valueOf(MB_MS * 1024));
     assertTrue("mebibytes x milliseconds, nearly whole", parts[1].longValueExact() < 200 * MB_MS);
     return parts[0].longValueExact() * 1024;
