@@ -48,6 +48,10 @@ pub(crate) struct RivalsArgs {
     /// The loads at which each is run, against the log's own. Default: the log's own.
     #[arg(long, value_name = "L1,L2,..", value_delimiter = ',')]
     pub(crate) loads: Vec<String>,
+    /// Lets so many tenants lie, each by itself and in four ways, under every order: what that
+    /// gains, and who pays. Costs four simulations for each order and liar.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) liars: usize,
     #[command(flatten)]
     pub(crate) many: ManyArgs,
 }
@@ -64,6 +68,7 @@ pub(crate) fn run(args: &RivalsArgs) -> Result<(), Failure> {
         loads,
         seeds: many.seeds,
         cadence,
+        liars: args.liars,
         strict: many.strict,
     })?;
     many.read(&mut files, &contest.scenarios)?;

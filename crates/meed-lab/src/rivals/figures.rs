@@ -2,6 +2,7 @@
 
 use meed_sim::record::RunRecord;
 
+use super::liars::Ledger;
 use super::windows::{WINDOWS, Windows};
 use crate::sweep::results;
 use crate::sweep::summary::quantile;
@@ -28,6 +29,10 @@ enum From {
     Windows(usize),
     /// Longest time without service.
     Unserved,
+    /// A quantile of how long tenants claimed what they had lent.
+    Claims(f64),
+    /// How many such claims there were.
+    CountClaims,
     /// A column of a sweep.
     Column(&'static str),
     /// The measured resource's use.
@@ -64,7 +69,7 @@ const fn more(
 use FigureUnit::{Number, Part, Seconds};
 
 /// All of them.
-pub const FIGURES: [RivalFigure; 25] = [
+pub const FIGURES: [RivalFigure; 29] = [
     row("gap_1h", "mean service gap, 1 h", Part, From::MeanGap(0)),
     row("gap_6h", "mean service gap, 6 h", Part, From::MeanGap(1)),
     row("gap_1d", "mean service gap, 1 d", Part, From::MeanGap(2)),
@@ -79,6 +84,10 @@ pub const FIGURES: [RivalFigure; 25] = [
     row("windows_7d", "windows of 7 d", Number, From::Windows(3)),
     row("windows_30d", "windows of 30 d", Number, From::Windows(4)),
     row("unserved_s", "longest wait without service", Seconds, From::Unserved),
+    row("back_p50_s", "time to get back what was lent, median", Seconds, From::Claims(0.5)),
+    row("back_p95_s", "time to get back, 95th percentile", Seconds, From::Claims(0.95)),
+    row("back_max_s", "time to get back, longest", Seconds, From::Claims(1.0)),
+    row("backs", "claims of what was lent", Number, From::CountClaims),
     more("rho_min", "least rho", Number, From::Column("rho_min")),
     row("tenants_below", "tenants below their share", Number, From::Column("tenants_below")),
     more("omega", "sharing loss", Number, From::Column("omega")),
@@ -106,6 +115,8 @@ impl RivalFigure {
                 Some(windows.gap(WINDOWS[row].1).map_or(0.0, |gap| gap.windows as f64))
             }
             From::Unserved => Some(windows.unserved()),
+            From::Claims(q) => quantile(&windows.claims(), q),
+            From::CountClaims => Some(windows.claims().len() as f64),
             From::Column(name) => results::figure(run, name),
             From::Used => run.utilization.get(&run.measured).copied(),
         }
@@ -116,6 +127,7 @@ impl RivalFigure {
 pub(super) struct Observation {
     figures: Vec<Option<f64>>,
     pub(super) waits: Option<[f64; 5]>,
+    pub(super) ledger: Ledger,
 }
 
 impl Observation {
@@ -128,7 +140,7 @@ impl Observation {
             [Some(a), Some(b), Some(c), Some(d), Some(e)] => Some([a, b, c, d, e]),
             _ => None,
         };
-        Observation { figures, waits }
+        Observation { figures, waits, ledger: Ledger::of(run) }
     }
 }
 

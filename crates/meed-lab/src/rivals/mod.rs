@@ -6,8 +6,11 @@
 //! | `rule` | what a rival is: a ledger that ticks, and ranks |
 //! | `rules` | a file for each |
 //! | [`table`] | a row for each: cadence, parameters, source |
+//! | `dominant` | what a rule that counts all resources sees |
 //! | `teller` | a rule in a run: it looks at the engine, and tells ranks (`meed::Measure::Told`) |
 //! | [`windows`] | how service spreads over an hour to a month |
+//! | `lent` | how long it takes to get back what was lent |
+//! | [`liars`] | what a tenant gains by lying, and who pays |
 //! | [`figures`] | what is compared |
 //! | [`page`] | the comparison for people and programs |
 //!
@@ -15,7 +18,10 @@
 //! on threads. All orders meet the same jobs, nodes, placement and rule for what fits nowhere; only
 //! who is served differs. Cost: orders x loads x seeds simulations, on all cores.
 
+mod dominant;
 pub mod figures;
+mod lent;
+pub mod liars;
 pub mod page;
 mod rule;
 mod rules;
@@ -30,6 +36,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use meed::{Engine, QueueId, Rank, Span, Time};
 use meed_config::words::did_you_mean;
+use meed_sim::record::RunRecord;
 use meed_sim::scenario::{STATIC, Scenario};
 use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{SimulateError, Unwatched, run_one};
@@ -38,6 +45,7 @@ use rayon::prelude::*;
 
 use crate::sweep::SweepError;
 use figures::{FIGURES, Observation, Replicates};
+use liars::{LIES, Ledger, Liar, Lied, Lying};
 use table::{Chosen, RIVALS};
 use teller::Teller;
 use windows::Windows;
@@ -69,6 +77,8 @@ pub struct RivalsRequest {
     pub seeds: u64,
     /// How often all rivals tick, instead of their own cadences.
     pub cadence: Option<Span>,
+    /// How many tenants lie, each by itself.
+    pub liars: usize,
     /// Whether a wrong line or a refused job stops all.
     pub strict: bool,
 }
@@ -94,6 +104,8 @@ pub struct Contest {
     pub seeds: Vec<u64>,
     /// In the order of the page.
     pub contenders: Vec<Contender>,
+    /// How many tenants lie, each by itself, at the first load and seed.
+    pub liars: usize,
     strict: bool,
 }
 
@@ -106,6 +118,8 @@ pub struct Fared {
     /// Mean waits of tenants in seconds at the log's first load and seed: the smallest, quartiles,
     /// the largest.
     pub waits: Option<[f64; 5]>,
+    /// By [`LIES`]: what became of each liar.
+    pub lies: Vec<Vec<Lied>>,
 }
 
 impl Contest {
@@ -138,16 +152,18 @@ impl Contest {
         };
         let seeds = (first..=last).collect();
         let (log, strict) = (request.log.clone(), request.strict);
-        let contest = Contest { log, scenarios, loads, seeds, contenders, strict };
+        let liars = request.liars;
+        let contest = Contest { log, scenarios, loads, seeds, contenders, liars, strict };
         for contender in &contest.contenders {
             contest.setup(contender, 0, contest.seeds[0])?;
         }
         Ok(contest)
     }
 
-    /// How many simulations there are.
+    /// How many simulations there are at most.
     pub fn runs(&self) -> usize {
-        self.contenders.len() * self.scenarios.len() * self.seeds.len()
+        let truth = self.scenarios.len() * self.seeds.len();
+        self.contenders.len() * (truth + self.liars * LIES.len())
     }
 
     /// Runs all on `threads` threads (0: one per core). `done` is told the number of finished
@@ -164,21 +180,69 @@ impl Contest {
             .flat_map(|(who, load)| self.seeds.iter().map(move |&seed| (who, load, seed)))
             .collect();
         let finished = AtomicUsize::new(0);
+        let one_done = || done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         let observed: Vec<Observation> = pool.install(|| {
             let each = points.par_iter().with_max_len(1).map(|&(who, scenario, seed)| {
                 let seen = self.observe(&self.contenders[who], scenario, seed)?;
-                done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                one_done();
                 Ok::<_, SweepError>(seen)
             });
             each.collect::<Result<Vec<_>, _>>()
         })?;
         let replicates = self.scenarios.len() * self.seeds.len();
-        let standing = |(contender, seen): (&Contender, &[Observation])| Fared {
-            contender: contender.clone(),
-            figures: (0..FIGURES.len()).map(|at| Replicates::of(seen, at)).collect(),
-            waits: seen.first().and_then(|first| first.waits),
+        let truths: Vec<&Ledger> = observed.iter().step_by(replicates).map(|o| &o.ledger).collect();
+        let liars = self.draw(truths.first().copied());
+        let lies: Vec<Lied> = pool.install(|| {
+            let points: Vec<(usize, &Liar)> = (0..truths.len())
+                .flat_map(|who| liars.iter().map(move |liar| (who, liar)))
+                .collect();
+            let each = points.par_iter().with_max_len(1).map(|&(who, liar)| {
+                let lied = self.lie(&self.contenders[who], liar, truths[who])?;
+                one_done();
+                Ok::<_, SweepError>(lied)
+            });
+            each.collect::<Result<Vec<_>, _>>()
+        })?;
+        let each = liars.len() / LIES.len();
+        let standing = |(who, (contender, seen)): (usize, (&Contender, &[Observation]))| {
+            let own = &lies[who * liars.len()..(who + 1) * liars.len()];
+            Fared {
+                contender: contender.clone(),
+                figures: (0..FIGURES.len()).map(|at| Replicates::of(seen, at)).collect(),
+                waits: seen.first().and_then(|first| first.waits),
+                lies: own.chunks(each.max(1)).map(<[Lied]>::to_vec).collect(),
+            }
         };
-        Ok(self.contenders.iter().zip(observed.chunks(replicates)).map(standing).collect())
+        let all = self.contenders.iter().zip(observed.chunks(replicates));
+        Ok(all.enumerate().map(standing).collect())
+    }
+
+    /// Who lies and how: each lie of [`LIES`] in turn, by the same tenants.
+    fn draw(&self, truth: Option<&Ledger>) -> Vec<Liar> {
+        let seed = self.seeds[0];
+        let drawn = truth.map_or(Vec::new(), |truth| truth.draw(self.liars, seed));
+        let lies = LIES.iter().flat_map(|&(lie, ..)| drawn.iter().map(move |one| (lie, one)));
+        lies.map(|(lie, one)| Liar { tenant: one.clone(), lie, seed }).collect()
+    }
+
+    /// A run at the first load and seed in which one lies.
+    fn lie(
+        &self,
+        contender: &Contender,
+        liar: &Liar,
+        truth: &Ledger,
+    ) -> Result<Lied, SweepError> {
+        let mut setup = self.setup(contender, 0, self.seeds[0])?;
+        let mut most = meed::Resources::zero(setup.config.kinds.len());
+        for node in &setup.config.nodes {
+            let amounts = most.as_mut_slice().iter_mut().zip(node.capacity.as_slice());
+            amounts.for_each(|(most, &amount)| *most = amount.max(*most));
+        }
+        let (source, said) = Lying::new(setup.source, liar.clone(), most);
+        setup.source = Box::new(source);
+        let mut watcher = contender.watcher();
+        let run = self.watched(contender, setup, &mut watcher)?;
+        Ok(Lied::of(liar, &said, truth, &Ledger::of(&run)))
     }
 
     fn setup<'a>(
@@ -201,17 +265,32 @@ impl Contest {
         scenario: usize,
         seed: u64,
     ) -> Result<Observation, SweepError> {
-        let teller = contender.rival.clone().map(Teller::new);
-        let mut watcher = Watcher { teller, windows: Windows::new() };
+        let mut watcher = contender.watcher();
+        let setup = self.setup(contender, scenario, seed)?;
+        let run = self.watched(contender, setup, &mut watcher)?;
+        Ok(Observation::of(&run, &watcher.windows))
+    }
+
+    fn watched<'a>(
+        &self,
+        contender: &Contender,
+        setup: WorldSetup<'a>,
+        watcher: &'a mut Watcher,
+    ) -> Result<RunRecord, SweepError> {
         let setup = WorldSetup {
             strict: self.strict,
             keep_jobs: true,
-            attendant: Some(&mut watcher),
-            ..self.setup(contender, scenario, seed)?
+            attendant: Some(watcher),
+            ..setup
         };
         let run = run_one(&contender.words, setup, &mut Unwatched);
-        let run = run.map_err(|source| failed(contender, SimulateError::Run(source)))?;
-        Ok(Observation::of(&run, &watcher.windows))
+        run.map_err(|source| failed(contender, SimulateError::Run(source)))
+    }
+}
+
+impl Contender {
+    fn watcher(&self) -> Watcher {
+        Watcher { teller: self.rival.clone().map(Teller::new), windows: Windows::new() }
     }
 }
 

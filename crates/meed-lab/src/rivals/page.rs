@@ -7,14 +7,16 @@ use meed_report::page::{
 use serde_json::{Map, Value, json};
 
 use super::figures::{FIGURES, FigureUnit, Replicates, RivalFigure};
+use super::liars::{LIES, Lied};
 use super::windows::WINDOWS;
 use super::{Contest, Fared};
 
 /// What the first table shows.
-const SHOWN: [&str; 9] = [
+const SHOWN: [&str; 10] = [
     "gap_1d",
     "gap_30d",
     "unserved_s",
+    "back_p95_s",
     "rho_min",
     "tenants_below",
     "light_wait_s",
@@ -24,7 +26,7 @@ const SHOWN: [&str; 9] = [
 ];
 
 /// What the table of who beats whom tells.
-const JUDGED: [&str; 16] = [
+const JUDGED: [&str; 19] = [
     "gap_1h",
     "gap_6h",
     "gap_1d",
@@ -33,6 +35,9 @@ const JUDGED: [&str; 16] = [
     "worst_gap_1d",
     "worst_gap_30d",
     "unserved_s",
+    "back_p50_s",
+    "back_p95_s",
+    "back_max_s",
     "rho_min",
     "tenants_below",
     "light_wait_s",
@@ -48,6 +53,9 @@ const JUDGED: [&str; 16] = [
 pub fn page(contest: &Contest, all: &[Fared], charts: bool, notes: &[String]) -> Page {
     let name = contest.log.file_name().map_or(contest.log.as_os_str(), |name| name);
     let mut sections = vec![overview(contest, all), beaten(all)];
+    if all.iter().any(|one| !one.lies.is_empty()) {
+        sections.push(lies(all));
+    }
     if charts {
         sections.push(gaps(all));
         sections.push(waits(all));
@@ -77,6 +85,7 @@ pub fn to_json(contest: &Contest, all: &[Fared]) -> String {
             "of": rival.map_or("Meed", |chosen| chosen.rival.of),
             "cadence_s": rival.map(|chosen| chosen.cadence.as_secs_f64()),
             "figures": figures,
+            "lies": lies_json(one),
         })
     };
     let loads: Vec<f64> = contest.loads.iter().map(|load| f64::from(*load) / 1000.0).collect();
@@ -183,7 +192,9 @@ const WORDS: &str = "Service gap: of tenants that wait at each hour of a window,
                      cluster has in that window. Rho: used over what the tenant's own part alone \
                      would have served; below 1 it had less than that. Light half, heavy tenth: by \
                      what tenants used. Longest wait without service: a tenant waits and uses \
-                     nothing, at a grain of an hour.";
+                     nothing, at a grain of an hour. Time to get back: from when a tenant that was \
+                     given less than its own part waits again, until it has what its part alone \
+                     would have given, or waits no more.";
 
 /// For each figure the best of Meed's long-term orders beside the best of the others.
 fn beaten(all: &[Fared]) -> Section {
@@ -226,6 +237,81 @@ fn beaten(all: &[Fared]) -> Section {
         rows: rows(&JUDGED).into_iter().filter_map(row).collect(),
     };
     section("beaten", "Where long-term fairness is beaten", vec![Block::Table(table)])
+}
+
+/// What each lie brought, and who paid.
+fn lies(all: &[Fared]) -> Section {
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let told = |values: &[f64], rest: String| match values {
+        [] => Cell::Empty,
+        [one] => Cell::Text(format!("{}{rest}", rounded(one * 100.0))),
+        all => {
+            let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let (mean, most) = (rounded(mean(all) * 100.0), rounded(most * 100.0));
+            Cell::Text(format!("{mean} (most {most}){rest}"))
+        }
+    };
+    let gain = |lied: &[Lied]| {
+        told(&lied.iter().filter_map(|one| one.gain).collect::<Vec<_>>(), String::new())
+    };
+    let pays = |lied: &[Lied]| {
+        let payers: Vec<f64> = lied.iter().map(|one| one.payers as f64).collect();
+        let who = format!(", {} pay", rounded(mean(&payers)));
+        told(&lied.iter().filter_map(|one| one.others_wait).collect::<Vec<_>>(), who)
+    };
+    let table = |caption: &str, of: &dyn Fn(&[Lied]) -> Cell| {
+        let mut columns = vec!["order".to_owned()];
+        columns.extend(LIES.iter().map(|(_, _, title)| format!("{title} [%]")));
+        let row = |one: &Fared| {
+            let first = Cell::Text(one.contender.words.clone());
+            std::iter::once(first).chain(one.lies.iter().map(|lied| of(lied))).collect()
+        };
+        Block::Table(Table {
+            caption: caption.to_owned(),
+            columns,
+            rows: all.iter().map(row).collect(),
+        })
+    };
+    let names: Vec<&str> = all
+        .first()
+        .and_then(|one| one.lies.first())
+        .map_or(Vec::new(), |lied| lied.iter().map(|one| one.tenant.as_str()).collect());
+    let who = format!(
+        "Liars, each alone among honest tenants: {}. The last column is no lie: what it shows is \
+         chance.",
+        names.join(", ")
+    );
+    let blocks = vec![
+        table(
+            "By how much the liar's mean time of true jobs is shorter than in truth; below 0 the \
+             lie costs",
+            &gain,
+        ),
+        table(
+            "By how much all others together wait longer, and how many tenants wait longer by a \
+             hundredth and a minute",
+            &pays,
+        ),
+        Block::Note(who),
+    ];
+    section("lies", "What lies gain, and who pays", blocks)
+}
+
+/// By lie, then liar.
+fn lies_json(one: &Fared) -> Value {
+    let lied = |one: &Lied| {
+        json!({
+            "tenant": one.tenant,
+            "gain": one.gain,
+            "others_wait": one.others_wait,
+            "payers": one.payers,
+            "most_hurt": one.most_hurt.as_ref().map(|(tenant, _)| tenant),
+        })
+    };
+    let named = LIES.iter().zip(&one.lies).map(|((_, name, _), liars)| {
+        ((*name).to_owned(), Value::Array(liars.iter().map(lied).collect()))
+    });
+    Value::Object(named.collect())
 }
 
 fn gaps(all: &[Fared]) -> Section {

@@ -27,6 +27,19 @@ pub(crate) struct Child {
     pub(crate) used: f64,
     /// Whether it takes jobs itself.
     pub(crate) is_leaf: bool,
+    /// The same of all resources, where the rule counts them ([`Rule::counts_all`]).
+    pub(crate) part: DominantPart,
+}
+
+/// Dominant shares: of all resources the largest part of what the parent has.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(crate) struct DominantPart {
+    /// Of what it used since the last tick, mean.
+    pub(crate) used: f64,
+    /// Of what it holds now.
+    pub(crate) held: f64,
+    /// Of what it holds and waits for.
+    pub(crate) wants: f64,
 }
 
 impl Child {
@@ -70,6 +83,11 @@ impl Seen<'_> {
 
 /// A rule. It keeps a row for each child, and adds rows where there are more.
 pub(crate) trait Rule {
+    /// Whether it wants to see dominant shares too.
+    fn counts_all(&self) -> bool {
+        false
+    }
+
     /// A tick.
     fn tick(&mut self, seen: &Seen<'_>);
 
@@ -122,6 +140,61 @@ pub(crate) fn fill(capacity: f64, all: &[(f64, f64)]) -> Vec<f64> {
         weights -= weight;
     }
     shares
+}
+
+/// Raises a common level until rows that stand at `from`, and rise by `price` a unit up to `most`
+/// units, have got `sum` units together (or all that they can take): units of each. O(n log n).
+pub(crate) fn raise(sum: f64, rows: &[(f64, f64, f64)]) -> Vec<f64> {
+    let whole: f64 = rows.iter().map(|&(_, most, _)| most).sum();
+    if sum >= whole {
+        return rows.iter().map(|&(_, most, _)| most).collect();
+    }
+    // The slope changes where a row begins and where it is full.
+    let mut turns: Vec<(f64, f64)> = Vec::with_capacity(2 * rows.len());
+    for &(from, most, price) in rows.iter().filter(|(_, most, _)| *most > 0.0) {
+        turns.extend([(from, 1.0 / price), (from + most * price, -1.0 / price)]);
+    }
+    turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let (mut level, mut slope, mut got) = (turns.first().map_or(0.0, |turn| turn.0), 0.0, 0.0);
+    for (at, change) in turns {
+        let more = (at - level) * slope;
+        if got + more >= sum {
+            break;
+        }
+        (level, slope, got) = (at, slope + change, got + more);
+    }
+    if slope > 0.0 {
+        level += (sum - got) / slope;
+    }
+    let units = |&(from, most, price): &(f64, f64, f64)| ((level - from) / price).clamp(0.0, most);
+    rows.iter().map(units).collect()
+}
+
+/// Shares `total` in proportion to weights between bounds, from rows of weight, least and most:
+///
+/// > x_i = clip(w_i lambda, least_i, most_i), lambda such that they sum to `total`
+///
+/// All that each can take where that is less, and the least of each where that is more. O(n log n).
+pub(crate) fn between(total: f64, rows: &[(f64, f64, f64)]) -> Vec<f64> {
+    let row = |&(weight, least, most): &(f64, f64, f64)| match weight > 0.0 {
+        true => (least / weight, (most - least).max(0.0), 1.0 / weight),
+        false => (0.0, 0.0, 1.0),
+    };
+    let least: f64 = rows.iter().map(|row| row.1).sum();
+    let above = raise((total - least).max(0.0), &rows.iter().map(row).collect::<Vec<_>>());
+    rows.iter().zip(above).map(|(row, above)| row.1 + above).collect()
+}
+
+/// Ranks from grants: below his grant, and above it, who has the smallest part of it comes first.
+pub(crate) fn by_grant(seen: &Seen<'_>, grants: &[f64], ranks: &mut Vec<Rank>) {
+    let finest = f64::from(1u32 << 31);
+    let rank = |&grant: &f64| {
+        let part = (grant / seen.capacity.max(f64::MIN_POSITIVE) * finest).clamp(1.0, finest);
+        let per = NonZeroU32::new(part as u32).unwrap_or(NonZeroU32::MIN);
+        Rank { amount: 0, step: 1, per, quota: seen.smallest(grant) }
+    };
+    ranks.clear();
+    ranks.extend(grants.iter().map(rank));
 }
 
 /// The factor by which what was before still counts after `seconds`; 1 where nothing is forgotten.

@@ -9,7 +9,10 @@ use meed_config::units::{format_span, parse_span};
 use meed_config::words::did_you_mean;
 
 use super::rule::Rule;
-use super::rules::{Condor, FairTree, Kai, Karma, KueueAfs, Pbs, Sdrf, Sge, Volcano};
+use super::rules::{
+    Condor, FairTree, FlexibleLending, Kai, Karma, KueueAfs, MrKarma, Pbs, Sdrf, Sge, TPeriod,
+    Volcano,
+};
 
 /// What a parameter is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,6 +114,35 @@ pub const RIVALS: &[Rival] = &[
             about: "the part of the fair share that is guaranteed",
         }],
         make: |values| Box::new(Karma::new(values[0])),
+    },
+    Rival {
+        name: "mr-karma",
+        of: "Meed, after Karma",
+        about: "Karma's credits in dominant shares over all resources",
+        cadence: "5min",
+        parameters: &[Parameter {
+            name: "alpha",
+            form: ParameterForm::Part,
+            default: "0.5",
+            about: "the part of the fair share that is guaranteed",
+        }],
+        make: |values| Box::new(MrKarma::new(values[0])),
+    },
+    Rival {
+        name: "flexible-lending",
+        of: "SIGMETRICS'18",
+        about: "tokens for a horizon; all of the capacity is paid for",
+        cadence: "5min",
+        parameters: &[time("horizon", "7d", "T; then tokens are given anew")],
+        make: |values| Box::new(FlexibleLending::new(values[0])),
+    },
+    Rival {
+        name: "t-period",
+        of: "SIGMETRICS'18",
+        about: "lends in the first half of a period, repays in the second",
+        cadence: "5min",
+        parameters: &[time("period", "7d", "the whole period")],
+        make: |values| Box::new(TPeriod::new(values[0])),
     },
     Rival {
         name: "kai",

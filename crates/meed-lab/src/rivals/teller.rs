@@ -5,9 +5,12 @@
 //! ticks in between the first is read, and the others follow from it ([`Rule::ticks`]). Ranks are
 //! told once, after the last. Cost: O(queues log queues) for each instant with a tick before it.
 
-use meed::{Engine, QueueId, Rank, Span, Time};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::rule::{Child, Rule, Seen};
+use meed::{Engine, QueueId, Rank, Resources, Span, Time};
+
+use super::dominant::Vectors;
+use super::rule::{Child, DominantPart, Rule, Seen};
 use super::table::Chosen;
 
 /// See the module.
@@ -18,6 +21,9 @@ pub(super) struct Teller {
     next: Time,
     /// By row of the engine's queues.
     seen: Vec<Row>,
+    /// The same of all resources, where the rule wants that.
+    vectors: Vec<Vectors>,
+    counts_all: bool,
     families: Vec<Family>,
     queues: Vec<QueueId>,
 }
@@ -25,16 +31,25 @@ pub(super) struct Teller {
 /// A queue and what is below it: of the measured resource, in smallest units (x microseconds).
 #[derive(Clone, Copy, Default)]
 struct Row {
+    /// By the last tick, by itself.
     used: u128,
-    before: u128,
+    /// Since then up to the first tick that is told.
+    lately: u128,
     held: u128,
     wants: u128,
+}
+
+/// Rows of these queues, taken from those of `before`; those that are new begin with nothing.
+fn moved<R: Copy + Default>(before: &[QueueId], rows: &[R], after: &[QueueId]) -> Vec<R> {
+    let known: BTreeMap<QueueId, R> = before.iter().copied().zip(rows.iter().copied()).collect();
+    after.iter().map(|queue| known.get(queue).copied().unwrap_or_default()).collect()
 }
 
 /// A parent's children.
 struct Family {
     parent: QueueId,
     children: Vec<QueueId>,
+    known: BTreeSet<QueueId>,
     rule: Box<dyn Rule>,
     seen: Vec<Child>,
     told: Vec<Rank>,
@@ -47,8 +62,17 @@ impl Teller {
 
     /// With a rule for each parent that ticks so often.
     pub(super) fn of(cadence: Span, rule: impl Fn() -> Box<dyn Rule> + 'static) -> Teller {
-        let (next, rule) = (Time::ZERO.saturating_add(cadence), Box::new(rule));
-        Teller { cadence, rule, next, seen: Vec::new(), families: Vec::new(), queues: Vec::new() }
+        let counts_all = rule().counts_all();
+        Teller {
+            cadence,
+            rule: Box::new(rule),
+            next: Time::ZERO.saturating_add(cadence),
+            seen: Vec::new(),
+            vectors: Vec::new(),
+            counts_all,
+            families: Vec::new(),
+            queues: Vec::new(),
+        }
     }
 
     /// Time passes to `at`.
@@ -64,15 +88,21 @@ impl Teller {
         let measured = engine.measured();
         let unit = engine.kinds().unit(measured).scale() as f64;
         let mut ranks = Vec::new();
-        for family in &mut self.families {
-            let capacity = match family.parent {
-                QueueId::ROOT => engine.capacity().get(measured),
-                parent => engine.queue(parent).share.get(measured),
+        for family in self.families.iter_mut().filter(|one| engine.knows_queue(one.parent)) {
+            let pool = match family.parent {
+                QueueId::ROOT => *engine.capacity(),
+                parent => *engine.queue(parent).share,
             };
             family.see(engine, &self.seen, unit);
-            let capacity = capacity as f64 / unit;
+            if self.counts_all {
+                family.see_all(engine, &self.vectors, &pool, seconds);
+            }
+            let capacity = pool.get(measured) as f64 / unit;
             family.rule.tick(&Seen { seconds, capacity, unit, children: &family.seen });
-            family.seen.iter_mut().for_each(|child| child.used = child.held * seconds);
+            for child in &mut family.seen {
+                child.used = child.held * seconds;
+                child.part.used = child.part.held;
+            }
             let seen = Seen { seconds, capacity, unit, children: &family.seen };
             if more > 0 {
                 family.rule.ticks(&seen, more);
@@ -89,14 +119,19 @@ impl Teller {
         self.next = self.next.saturating_add(passed);
     }
 
-    /// Queues that have come: rows and children go on where they ended.
+    /// Queues that have come, and those that the engine has forgotten (its rows move up then): rows
+    /// and children go on where they ended.
     fn meet(&mut self, engine: &Engine) {
         let all = engine.queue_ids();
-        if all.len() == self.queues.len() {
+        if all.len() == self.queues.len() && all.eq(self.queues.iter().copied()) {
             return;
         }
-        self.queues = all.collect();
-        self.seen.resize(self.queues.len(), Row::default());
+        let before = std::mem::take(&mut self.queues);
+        self.queues = engine.queue_ids().collect();
+        self.seen = moved(&before, &self.seen, &self.queues);
+        if self.counts_all {
+            self.vectors = moved(&before, &self.vectors, &self.queues);
+        }
         for &queue in &self.queues[1..] {
             let parent = engine.parent(queue).unwrap_or(QueueId::ROOT);
             let at = match self.families.iter().position(|family| family.parent == parent) {
@@ -107,7 +142,7 @@ impl Teller {
                 }
             };
             let family = &mut self.families[at];
-            if !family.children.contains(&queue) {
+            if family.known.insert(queue) {
                 family.children.push(queue);
                 family.told.push(Rank::default());
             }
@@ -115,53 +150,73 @@ impl Teller {
     }
 
     /// What leaves hold and have used by the next tick, summed up to their parents. Afterwards
-    /// `more` ticks have passed since.
+    /// `more` ticks have passed since. What a forgotten queue used stays in what its parents have
+    /// used, for they are told what is new alone.
     fn look(&mut self, engine: &Engine, more: u64) {
         let (measured, cadence) = (engine.measured(), u128::from(self.cadence.as_micros()));
         for row in &mut self.seen {
-            *row = Row { before: row.used, ..Row::default() };
+            *row = Row { used: row.used, ..Row::default() };
         }
+        self.vectors.iter_mut().for_each(Vectors::begin);
         // Children were declared behind their parents.
         for (at, &queue) in self.queues.iter().enumerate().skip(1).rev() {
             let row = &mut self.seen[at];
             let integrals = engine.integrals(queue, self.next);
-            row.used += integrals.usage[measured];
+            // Of a parent they are zero, and so is what it has used by itself.
+            row.lately += integrals.usage[measured] - row.used;
+            let later = cadence * u128::from(more);
+            row.used = integrals.usage[measured] + u128::from(integrals.held) * later;
             row.held += u128::from(integrals.held);
             row.wants += integrals.demand;
             let row = *row;
             let parent = engine.parent(queue).and_then(|parent| engine.queue_row(parent));
-            let above = &mut self.seen[parent.unwrap_or(0)];
-            above.used += row.used;
+            let parent = parent.unwrap_or(0);
+            let above = &mut self.seen[parent];
+            above.lately += row.lately;
             above.held += row.held;
             above.wants += row.wants;
-        }
-        for row in &mut self.seen {
-            let used = row.used;
-            row.used += row.held * cadence * u128::from(more);
-            // Up to the first tick.
-            row.before = used - row.before;
+            if self.counts_all {
+                self.vectors[at].look(engine, queue, self.next, later);
+                let below = self.vectors[at];
+                self.vectors[parent].add(&below);
+            }
         }
     }
 }
 
 impl Family {
     fn new(parent: QueueId, rule: Box<dyn Rule>) -> Family {
-        Family { parent, rule, children: Vec::new(), seen: Vec::new(), told: Vec::new() }
+        let (children, known) = (Vec::new(), BTreeSet::new());
+        Family { parent, rule, children, known, seen: Vec::new(), told: Vec::new() }
     }
 
     fn see(&mut self, engine: &Engine, rows: &[Row], unit: f64) {
-        self.seen.clear();
-        let children = self.children.iter().map(|&queue| {
-            let row = engine.queue_row(queue).map_or(Row::default(), |row| rows[row]);
+        let before = std::mem::take(&mut self.seen);
+        let child = |(at, &queue): (usize, &QueueId)| {
+            let Some(row) = engine.queue_row(queue).map(|row| rows[row]) else {
+                // It is gone and forgotten. To the rule it is as any that is gone.
+                let last = before.get(at).copied();
+                let (weight, is_leaf) = last.map_or((1.0, true), |last| (last.weight, last.is_leaf));
+                let part = DominantPart::default();
+                return Child { weight, held: 0.0, wants: 0.0, used: 0.0, is_leaf, part };
+            };
             let view = engine.queue(queue);
             Child {
                 weight: view.weight as f64 / 1000.0,
                 held: row.held as f64 / unit,
                 wants: row.wants as f64 / unit,
-                used: row.before as f64 / unit / 1e6,
+                used: row.lately as f64 / unit / 1e6,
                 is_leaf: view.is_leaf,
+                part: DominantPart::default(),
             }
-        });
-        self.seen.extend(children);
+        };
+        self.seen = self.children.iter().enumerate().map(child).collect();
+    }
+    fn see_all(&mut self, engine: &Engine, rows: &[Vectors], pool: &Resources, seconds: f64) {
+        for (child, &queue) in self.seen.iter_mut().zip(&self.children) {
+            if let Some(row) = engine.queue_row(queue) {
+                child.part = rows[row].part(pool, seconds);
+            }
+        }
     }
 }

@@ -4,9 +4,12 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use meed::{Rank, Span};
+use meed::{
+    Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueChange, QueueId, QueueSpec, Rank,
+    ResourceKinds, Resources, Span, TaskGroup, Time, Unit,
+};
 use meed_sim::scenario::Scenario;
-use meed_sim::world::WorldSetup;
+use meed_sim::world::{Attendant, WorldSetup};
 use meed_sim::{Unwatched, run_one};
 
 use super::rule::{Child, Rule, Seen};
@@ -63,6 +66,7 @@ fn request(log: PathBuf) -> RivalsRequest {
         loads: Vec::new(),
         seeds: 1,
         cadence: None,
+        liars: 0,
         strict: false,
     }
 }
@@ -188,7 +192,8 @@ fn ranks_steer_a_run() {
     };
     let fair = job_time("fair");
     for rival in
-        ["fair-tree", "pbs", "volcano", "condor,half_life=10h", "kueue-afs", "kai", "karma", "sge"]
+        ["fair-tree", "pbs", "volcano", "condor,half_life=10h", "kueue-afs", "kai", "karma", "sge",
+        "mr-karma", "flexible-lending,horizon=2h", "t-period,period=2h"]
     {
         let time = job_time(rival);
         assert!(time < fair, "{rival}: {time} s, under fair {fair} s");
@@ -228,4 +233,115 @@ fn cadences_are_native_unless_asked_for() {
     assert_eq!(of("volcano", None), 1.0);
     assert_eq!(of("volcano", Some(60)), 60.0);
     assert_eq!(of("volcano,cadence=2s", Some(60)), 2.0);
+}
+
+/// Queues come, work and go; what is told to those that are there.
+struct Flux {
+    engine: Engine,
+    watcher: Watcher,
+    said: Vec<(QueueId, Rank)>,
+}
+
+impl Flux {
+    fn of(remembered: u32) -> Flux {
+        let policy = || Policy::preset("told").unwrap();
+        let config = Config {
+            kinds: ResourceKinds::new(vec![("cpu".to_owned(), Unit::Milli)]).unwrap(),
+            measured: 0,
+            queues: ["a", "p", "p.b"].map(|name| QueueSpec::new(name, policy())).to_vec(),
+            nodes: vec![NodeSpec::new("n", Resources::new(&[4000]))],
+            root: policy(),
+        };
+        let place = (meed::place::PLACEMENTS[0].new)(1, 0);
+        let mut engine = Engine::new(config, place).unwrap();
+        engine.set_remembered_queues(remembered);
+        let teller = Chosen::find("fair-tree", None).unwrap().map(Teller::new);
+        let watcher = Watcher { teller, windows: Windows::new() };
+        Flux { engine, watcher, said: Vec::new() }
+    }
+
+    /// Time passes to `at`, and ranks are told.
+    fn passes(&mut self, at: Time) {
+        let first = self.said.len();
+        let said = &mut self.said;
+        self.watcher.passes(at, &self.engine, &mut |queue, rank| said.push((queue, rank)));
+        for &(queue, rank) in &self.said[first..] {
+            let change = QueueChange { rank: Some(rank), ..QueueChange::default() };
+            self.engine.apply(at, Event::QueueChanged(queue, change)).unwrap();
+        }
+    }
+
+    /// Somebody comes, works beside the others, and goes.
+    fn turn(&mut self, turn: u64) {
+        let at = Time::ZERO + Span::from_secs(turn * 7200).unwrap();
+        self.passes(at);
+        let name = if turn % 2 == 0 { format!("ci-{turn}") } else { format!("p.ci-{turn}") };
+        let spec = QueueSpec::new(name, Policy::preset("told").unwrap());
+        let come = self.engine.apply(at, Event::QueueAdded(spec));
+        let Ok(Effect::Queue(new)) = come else { panic!("{come:?}") };
+        let old = ["a", "p.b"].map(|name| self.engine.find_queue(name).unwrap());
+        for queue in [new, old[0], old[1]] {
+            let groups = &[TaskGroup::new(1 + turn as u32 % 3, Resources::new(&[2000]))];
+            let job = JobSpec { queue, weight: 1000, groups, open: false, max_attempts: 0 };
+            self.engine.apply(at, Event::JobArrived(job)).unwrap();
+        }
+        self.engine.apply(at, Event::QueueRemoved(new)).unwrap();
+        loop {
+            let mut starts = Vec::new();
+            self.engine.decide(false, |start| starts.push(start.allocation));
+            if starts.is_empty() {
+                break;
+            }
+            let end = self.engine.now() + Span::from_secs(400).unwrap();
+            self.passes(end);
+            for start in starts {
+                self.engine.apply(end, Event::TaskEnded(start)).unwrap();
+            }
+        }
+    }
+}
+
+fn told_while_queues_go(remembered: u32) -> (Vec<(QueueId, Rank)>, usize, f64) {
+    let mut flux = Flux::of(remembered);
+    (0..60).for_each(|turn| flux.turn(turn));
+    flux.passes(Time::ZERO + Span::from_secs(60 * 7200).unwrap());
+    (flux.said, flux.engine.queue_rows(), flux.watcher.windows.unserved())
+}
+
+/// Removed queues that an engine has forgotten are as any that are gone.
+#[test]
+fn forgotten_queues_change_nothing() {
+    let (all, rows, unserved) = told_while_queues_go(u32::MAX);
+    assert_eq!(rows, 64);
+    let (few, rows, also) = told_while_queues_go(8);
+    assert!(rows < 20, "{rows} queues are known");
+    assert!(all.len() > 100, "{} ranks were told", all.len());
+    assert_eq!(few, all);
+    assert_eq!(also, unserved);
+}
+
+/// Liars are the same under every order, on any number of threads, and a control is no lie.
+#[test]
+fn liars_are_paired_with_the_truth() {
+    let (_folder, path) = file(LENDING);
+    let orders = ["fair", "long-term", "karma"].map(str::to_owned).to_vec();
+    let request = RivalsRequest { liars: 2, orders, ..request(path) };
+    let contest = Contest::prepare(&request).unwrap();
+    assert_eq!(contest.runs(), 3 + 3 * 2 * 4);
+    let all = contest.run(2, &|_| ()).unwrap();
+    for one in &all {
+        assert_eq!(one.lies.iter().map(Vec::len).collect::<Vec<_>>(), [2; 4]);
+        let names = |lie: usize| one.lies[lie].iter().map(|lied| lied.tenant.clone());
+        assert!(names(0).eq(all[0].lies[3].iter().map(|lied| lied.tenant.clone())));
+        for lied in &one.lies[3] {
+            assert!(lied.gain.unwrap().abs() < 0.05, "{lied:?}");
+        }
+        // Who holds what it does not need has less room for its next task, and others pay.
+        assert!(one.lies[2].iter().any(|lied| lied.gain.unwrap() < 0.0), "{:?}", one.lies[2]);
+        assert!(one.lies[2].iter().any(|lied| lied.others_wait.unwrap() > 0.0));
+    }
+    let html = meed_report::page::to_html(&page::page(&contest, &all, true, &[]));
+    assert!(html.contains("What lies gain"));
+    let again = contest.run(1, &|_| ()).unwrap();
+    assert_eq!(page::to_json(&contest, &again), page::to_json(&contest, &all));
 }

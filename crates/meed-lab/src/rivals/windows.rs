@@ -10,18 +10,24 @@
 //! time for which a tenant waited and used nothing, at the same grain. Cost: O(tenants) for each
 //! hour, and O(hours waited x windows) at the end.
 
+use std::collections::BTreeSet;
+
 use meed::{Engine, QueueId, Span, Time};
+
+use super::lent::{Claims, Glance};
 
 /// The windows, with their names, in hours.
 pub const WINDOWS: [(&str, usize); 5] =
     [("1h", 1), ("6h", 6), ("1d", 24), ("7d", 7 * 24), ("30d", 30 * 24)];
 
 /// Takes the notes.
+#[derive(Default)]
 pub(super) struct Windows {
     next: Time,
     hours: usize,
     tenants: Vec<Tenant>,
-    queues: usize,
+    known: BTreeSet<QueueId>,
+    last: Option<QueueId>,
     capacity: f64,
 }
 
@@ -29,6 +35,7 @@ struct Tenant {
     queue: QueueId,
     weight: f64,
     runs: Vec<Run>,
+    claims: Claims,
 }
 
 /// Hours in a row at which a tenant waited: the first, and what it had used by each.
@@ -48,12 +55,11 @@ pub struct Gap {
     pub windows: usize,
 }
 
-const HOUR: f64 = 3600.0;
+pub(super) const HOUR: f64 = 3600.0;
 
 impl Windows {
     pub(super) fn new() -> Windows {
-        let (tenants, next) = (Vec::new(), Time::ZERO);
-        Windows { next, hours: 0, tenants, queues: 0, capacity: 0.0 }
+        Windows::default()
     }
 
     /// Time passes to `at`.
@@ -70,23 +76,29 @@ impl Windows {
         let (measured, now) = (engine.measured(), self.next);
         let unit = engine.kinds().unit(measured).scale() as f64;
         self.capacity = self.capacity.max(engine.capacity().get(measured) as f64 / unit);
-        let all = engine.queue_ids();
-        if all.len() != self.queues {
-            self.queues = all.len();
-            for queue in all.skip(1) {
-                let is_known = self.tenants.iter().any(|tenant| tenant.queue == queue);
-                if !is_known && engine.queue(queue).is_leaf {
-                    self.tenants.push(Tenant { queue, weight: 1.0, runs: Vec::new() });
+        let all = engine.queue_ids().skip(1);
+        // Those that have come are the last: of the others some may have been forgotten.
+        let last = engine.queue_ids().last();
+        if last != self.last {
+            self.last = last;
+            for queue in all.filter(|&queue| engine.queue(queue).is_leaf) {
+                if self.known.insert(queue) {
+                    let (runs, claims) = (Vec::new(), Claims::default());
+                    self.tenants.push(Tenant { queue, weight: 1.0, runs, claims });
                 }
             }
         }
-        for tenant in &mut self.tenants {
+        for tenant in self.tenants.iter_mut().filter(|one| engine.knows_queue(one.queue)) {
             let integrals = engine.integrals(tenant.queue, now);
-            if integrals.demand <= u128::from(integrals.held) {
+            let used = integrals.usage[measured] as f64 / unit / 1e6;
+            let (works, waits) =
+                (integrals.demand > 0, integrals.demand > u128::from(integrals.held));
+            let share = integrals.share as f64 / unit;
+            tenant.claims.note(self.hours, Glance { share, used, works, waits });
+            if !waits {
                 continue;
             }
             tenant.weight = engine.queue(tenant.queue).weight as f64 / 1000.0;
-            let used = integrals.usage[measured] as f64 / unit / 1e6;
             tenant.note(self.hours, used);
         }
     }
@@ -120,6 +132,15 @@ impl Windows {
         let longest = runs.flat_map(|run| run.used.chunk_by(|a, b| a == b)).map(<[f64]>::len).max();
         longest.map_or(0.0, |hours| (hours - 1) as f64 * HOUR)
     }
+
+    /// How long tenants claimed what they had lent ([`super::lent`]), in seconds, rising.
+    pub(super) fn claims(&self) -> Vec<f64> {
+        let last = self.hours.saturating_sub(1);
+        let hours = self.tenants.iter().flat_map(|tenant| tenant.claims.hours(last));
+        let mut seconds: Vec<f64> = hours.map(|hours| hours as f64 * HOUR).collect();
+        seconds.sort_by(f64::total_cmp);
+        seconds
+    }
 }
 
 impl Tenant {
@@ -146,10 +167,11 @@ mod tests {
                 let used = used.iter().map(|hours| hours * HOUR).collect();
                 Run { first: *first, used }
             };
-            Tenant { queue: QueueId::ROOT, weight: *weight, runs: runs.iter().map(run).collect() }
+            let (runs, claims) = (runs.iter().map(run).collect(), Claims::default());
+            Tenant { queue: QueueId::ROOT, weight: *weight, runs, claims }
         };
         let tenants = tenants.iter().map(tenant).collect();
-        Windows { next: Time::ZERO, hours, tenants, queues: 0, capacity: 10.0 }
+        Windows { hours, tenants, capacity: 10.0, ..Windows::default() }
     }
 
     #[test]

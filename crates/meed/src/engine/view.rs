@@ -175,6 +175,11 @@ impl Engine {
         self.seen().1.integrals(self.row(leaf), now)
     }
 
+    /// What a leaf holds and waits for now of one kind, smallest units.
+    pub fn wanted(&self, leaf: QueueId, kind: usize) -> u128 {
+        self.seen().1.wanted(self.row(leaf), kind)
+    }
+
     /// The kind that fairness is measured in.
     pub fn measured(&self) -> usize {
         self.books.measured()

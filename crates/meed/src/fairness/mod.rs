@@ -227,6 +227,11 @@ impl Meter {
         self.pool.settle(&mut self.leaves[leaf].lending);
     }
 
+    /// What `leaf` holds and waits for now of one kind.
+    pub(crate) fn wanted(&self, leaf: usize, kind: usize) -> u128 {
+        self.demand[leaf * self.kinds + kind]
+    }
+
     pub(crate) fn integrals(&self, now: Time, leaf: usize) -> Integrals {
         let meter = &self.leaves[leaf];
         let mut usage = [0; MAX_KINDS];

@@ -16,11 +16,9 @@
 //!
 //! Source: the paper, by our notes; the authors' code has no licence and was not used.
 
-use std::num::NonZeroU32;
-
 use meed::Rank;
 
-use super::super::rule::{Rule, Seen};
+use super::super::rule::{Rule, Seen, by_grant, raise};
 
 /// See the module.
 pub(crate) struct Karma {
@@ -44,34 +42,6 @@ pub(crate) struct Tenant {
     pub(crate) amount: f64,
     /// Credits for a unit.
     pub(crate) price: f64,
-}
-
-/// Raises a common level until rows that stand at `from`, and rise by `price` a unit up to `most`
-/// units, have got `sum` units together (or all that they can take): units of each. O(n log n).
-fn raise(sum: f64, rows: &[(f64, f64, f64)]) -> Vec<f64> {
-    let whole: f64 = rows.iter().map(|&(_, most, _)| most).sum();
-    if sum >= whole {
-        return rows.iter().map(|&(_, most, _)| most).collect();
-    }
-    // The slope changes where a row begins and where it is full.
-    let mut turns: Vec<(f64, f64)> = Vec::with_capacity(2 * rows.len());
-    for &(from, most, price) in rows.iter().filter(|(_, most, _)| *most > 0.0) {
-        turns.extend([(from, 1.0 / price), (from + most * price, -1.0 / price)]);
-    }
-    turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    let (mut level, mut slope, mut got) = (turns.first().map_or(0.0, |turn| turn.0), 0.0, 0.0);
-    for (at, change) in turns {
-        let more = (at - level) * slope;
-        if got + more >= sum {
-            break;
-        }
-        (level, slope, got) = (at, slope + change, got + more);
-    }
-    if slope > 0.0 {
-        level += (sum - got) / slope;
-    }
-    let units = |&(from, most, price): &(f64, f64, f64)| ((level - from) / price).clamp(0.0, most);
-    rows.iter().map(units).collect()
 }
 
 /// What each tenant is granted of `shared` units beside all guarantees: `amount` is its demand.
@@ -104,6 +74,15 @@ pub(crate) fn settle(shared: f64, credits: &mut [f64], tenants: &[Tenant]) {
     }
 }
 
+/// Credits of `all`: a newcomer starts with what others have on average.
+pub(crate) fn newcomers(credits: &mut Vec<f64>, all: usize) {
+    let known = credits.len();
+    if known < all {
+        let mean = credits.iter().sum::<f64>() / known.max(1) as f64;
+        credits.resize(all, mean);
+    }
+}
+
 impl Karma {
     /// What is shared, and the tenants with `amount` of each.
     fn quantum(&self, seen: &Seen<'_>, amount: fn(&super::Child) -> f64) -> (f64, Vec<Tenant>) {
@@ -121,12 +100,7 @@ impl Karma {
 
 impl Rule for Karma {
     fn tick(&mut self, seen: &Seen<'_>) {
-        let known = self.credits.len();
-        if known < seen.children.len() {
-            // A newcomer starts with what others have on average.
-            let mean = self.credits.iter().sum::<f64>() / known.max(1) as f64;
-            self.credits.resize(seen.children.len(), mean);
-        }
+        newcomers(&mut self.credits, seen.children.len());
         let (shared, mut tenants) = self.quantum(seen, |child| child.used);
         tenants.iter_mut().for_each(|tenant| tenant.amount /= seen.seconds);
         settle(shared, &mut self.credits, &tenants);
@@ -135,17 +109,6 @@ impl Rule for Karma {
     fn ranks(&self, seen: &Seen<'_>, ranks: &mut Vec<Rank>) {
         let (shared, tenants) = self.quantum(seen, |child| child.wants);
         let grants = grant(shared, &self.credits, &tenants);
-        ranks.clear();
-        // Below his grant, and above it, who has the smallest part of it comes first.
-        let finest = f64::from(1u32 << 31);
-        ranks.extend(grants.iter().map(|&grant| {
-            let part = (grant / seen.capacity.max(f64::MIN_POSITIVE) * finest).clamp(1.0, finest);
-            Rank {
-                amount: 0,
-                step: 1,
-                per: NonZeroU32::new(part as u32).unwrap_or(NonZeroU32::MIN),
-                quota: seen.smallest(grant),
-            }
-        }));
+        by_grant(seen, &grants, ranks);
     }
 }

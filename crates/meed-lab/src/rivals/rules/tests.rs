@@ -4,7 +4,7 @@
 use meed::Rank;
 use proptest::prelude::*;
 
-use super::super::rule::{Child, Rule, Seen, fill, kept, strict};
+use super::super::rule::{Child, DominantPart, Rule, Seen, fill, kept, strict};
 use super::super::table::{Chosen, RIVALS};
 use super::condor::real_priority;
 use super::fair_tree::level_fairshare;
@@ -15,25 +15,30 @@ use super::pbs::usage_by_percentage;
 use super::sdrf::commitment;
 use super::sge::targets;
 
-fn near(a: f64, b: f64, part: f64) -> bool {
+pub(super) fn near(a: f64, b: f64, part: f64) -> bool {
     (a - b).abs() <= part * a.abs().max(b.abs())
 }
 
 /// What children are at a tick: (held, waits).
-type Row = Vec<(f64, f64)>;
+pub(super) type Row = Vec<(f64, f64)>;
 
-fn children(row: &Row, weights: &[f64], seconds: f64) -> Vec<Child> {
+pub(super) fn children(row: &Row, weights: &[f64], seconds: f64) -> Vec<Child> {
     let child = |(&(held, waits), &weight): (&(f64, f64), &f64)| Child {
         weight,
         held,
         wants: held + waits,
         used: held * seconds,
         is_leaf: true,
+        part: DominantPart {
+            used: held / 100.0,
+            held: held / 100.0,
+            wants: (held + waits) / 100.0,
+        },
     };
     row.iter().zip(weights).map(child).collect()
 }
 
-fn seen(children: &[Child], seconds: f64) -> Seen<'_> {
+pub(super) fn seen(children: &[Child], seconds: f64) -> Seen<'_> {
     Seen { seconds, capacity: 100.0, unit: 1000.0, children }
 }
 
@@ -48,7 +53,7 @@ fn ranks(rule: &mut dyn Rule, history: &[Row], weights: &[f64], seconds: f64) ->
     ranks
 }
 
-fn rule(words: &str) -> Box<dyn Rule> {
+pub(super) fn rule(words: &str) -> Box<dyn Rule> {
     Chosen::find(words, None).unwrap().expect("a rival").rule()
 }
 
@@ -75,6 +80,7 @@ fn slurm_ranks_users_before_accounts() {
         wants: held,
         used: held * 300.0,
         is_leaf,
+        part: DominantPart::default(),
     };
     let all = [row(2.0, false), row(2.0, true), row(0.0, false), row(5.0, true), row(0.0, true)];
     let (mut rule, mut ranks) = (rule("fair-tree"), Vec::new());
@@ -298,7 +304,7 @@ fn karma_by_slices(shared: u32, guaranteed: u32, credits: &mut [i64], demands: &
     grants
 }
 
-fn history() -> impl Strategy<Value = (Vec<Row>, Vec<f64>)> {
+pub(super) fn history() -> impl Strategy<Value = (Vec<Row>, Vec<f64>)> {
     (2usize..6, 1usize..40).prop_flat_map(|(tenants, ticks)| {
         let cell = (0u32..40, prop_oneof![Just(0u32), 1u32..60])
             .prop_map(|(held, waits)| (f64::from(held) / 2.0, f64::from(waits)));

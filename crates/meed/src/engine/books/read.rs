@@ -93,6 +93,11 @@ impl Books {
         self.meter.integrals(now, leaf.index())
     }
 
+    /// What a leaf holds and waits for of one kind.
+    pub(in crate::engine) fn wanted(&self, leaf: QueueRow, kind: usize) -> u128 {
+        self.meter.wanted(leaf.index(), kind)
+    }
+
     /// The kind that fairness is measured in.
     pub(in crate::engine) fn measured(&self) -> usize {
         self.meter.kind()
