@@ -84,7 +84,7 @@ impl Plane {
     }
 
     /// A token of a service account, which is made where it is not there.
-    async fn token(&self, namespace: &str, name: &str) -> String {
+    pub(crate) async fn token(&self, namespace: &str, name: &str) -> String {
         let metadata = json!({ "namespace": namespace, "name": name });
         self.apply(&json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata }))
             .await;
