@@ -4,6 +4,8 @@
 //! checkout (`crates/meed-kubernetes/control-plane/control-plane.sh`). Without Go or openssl it
 //! says what it leaves out, and that is no failure.
 //!
+//! `image` builds the image of `deploy/Containerfile` around a static program, and runs it.
+//!
 //! `speed` and `takeover` are two of the tests (`tests/cluster/speed.rs`, `takeover.rs`) at the
 //! size that is asked for, with Meed built as released; Markdown tables come out.
 
@@ -17,6 +19,14 @@ const REQUIRED: &str = "MEED_CONTROL_PLANE";
 
 /// What the tests run in place of the program that they were built with.
 const PROGRAM: &str = "MEED_KUBERNETES_PROGRAM";
+
+/// The static program of which the image is made.
+const IMAGE: &str = "MEED_IMAGE";
+
+/// Where it runs.
+const STATIC: &str = "x86_64-unknown-linux-musl";
+
+const IMAGE_USAGE: &str = "cargo xtask kubernetes image [--meed PROGRAM]";
 
 const SPEED: &str = "cargo xtask kubernetes speed [--quick] [--nodes N] [--pods N,N] [--rounds N] \
                      [--meed PROGRAM]";
@@ -40,6 +50,13 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
             quick: &[("nodes", "50"), ("pods", "1000"), ("queues", "100")],
             usage: TAKEOVER,
         }),
+        _ => None,
+    };
+    let image = match args.peek().map(String::as_str) {
+        Some("image") => {
+            args.next();
+            Some(asked_image(&mut args)?)
+        }
         _ => None,
     };
     let measured = match measured {
@@ -70,6 +87,15 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     cargo.env(REQUIRED, "1");
     // Of the whole workspace, as its tests are built: one package alone has other features.
     cargo.args(["test", "--locked", "--workspace", "--test", "cluster", "--"]);
+    if let Some(program) = image {
+        if let Some(missing) = missing_for_image(program.is_some()) {
+            crate::say(&format!("LEFT OUT: the image is not built and tried: {missing}"));
+            return Ok(());
+        }
+        cargo.env(IMAGE, program.map_or_else(static_program, Ok)?);
+        cargo.args(["--exact", "image::the_image_has_the_program_alone_and_leads_a_cluster"]);
+        return succeed(cargo.arg("--nocapture"), "the test of the image");
+    }
     match measured {
         Some(Asked { test, variable, sizes, program }) => {
             cargo.env(PROGRAM, program.map_or_else(release, Ok)?).env(variable, sizes);
@@ -132,6 +158,41 @@ fn release() -> Result<PathBuf, String> {
     succeed(&mut build, "cargo build --release")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     Ok(target.unwrap_or_else(|| root().join("target")).join("release/meed-kubernetes"))
+}
+
+/// The static program that was named, or none.
+fn asked_image(args: &mut impl Iterator<Item = String>) -> Result<Option<PathBuf>, String> {
+    match (args.next().as_deref(), args.next(), args.next()) {
+        (None, ..) => Ok(None),
+        (Some("--meed"), Some(program), None) => Ok(Some(PathBuf::from(program))),
+        _ => Err(IMAGE_USAGE.to_owned()),
+    }
+}
+
+/// This checkout's program for musl, as released but not compiled in one piece.
+fn static_program() -> Result<PathBuf, String> {
+    let mut build = cargo();
+    // C of zstd, xz and ring.
+    build.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
+    build.args(["build", "--release", "--locked", "--package", "meed-kubernetes"]);
+    succeed(build.args(["--target", STATIC]), "cargo build for musl")?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| root().join("target"));
+    Ok(target.join(STATIC).join("release/meed-kubernetes"))
+}
+
+/// What is not there to build an image, and to run it.
+fn missing_for_image(has_program: bool) -> Option<&'static str> {
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|told| told.stdout == b"0\n");
+    let needs = [
+        (is_root, "it needs the rights to mount and to change the root: run it as root"),
+        (runs("buildah", "--version"), "it needs buildah; Debian's package buildah has it"),
+        (
+            has_program || runs("musl-gcc", "--version"),
+            "it needs musl-gcc; Debian's package musl-tools has it",
+        ),
+    ];
+    needs.into_iter().find(|(is_there, _)| !is_there).map(|(_, what)| what)
 }
 
 /// What is not installed.

@@ -57,6 +57,8 @@ Chores of the project.
   cargo xtask kubernetes build                 the control plane alone
   cargo xtask kubernetes speed [--quick]       Meed beside kube-scheduler on one API server: pods \
   a second, CPU, memory
+  cargo xtask kubernetes image                 the image of deploy/Containerfile: built by \
+  buildah, and run from its own files; as root
   cargo xtask kubernetes takeover [--quick]    how soon a replacement leader decides, and what it \
   holds
   cargo xtask site                             the documentation as a site with a search, in \

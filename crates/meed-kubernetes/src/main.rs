@@ -16,7 +16,7 @@ struct Line {
 #[derive(Subcommand)]
 enum What {
     /// Serve the cluster that KUBECONFIG names, or that this runs in, until a signal.
-    Run(KubernetesSettings),
+    Run(Box<KubernetesSettings>),
     /// Show all queues: what each is entitled to, has, and is owed.
     Queues {
         /// For programs.

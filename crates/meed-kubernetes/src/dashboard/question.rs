@@ -102,10 +102,13 @@ pub(crate) struct Ask {
     pub(crate) reply: oneshot::Sender<Result<Value, Refused>>,
 }
 
+/// What a path asks, where it is right.
+type Asked = Result<Question, Refused>;
+
 /// The question of a path below `/v1/`, with its query; `None`: there is no such route.
 pub(crate) fn read(path: &str, query: &str) -> Option<Result<Question, Refused>> {
     let parts: Vec<&str> = path.split('/').collect();
-    let known = |keys: &[&str], made: &dyn Fn(&[Option<String>]) -> Result<Question, Refused>| {
+    let known = |keys: &[&str], made: &dyn Fn(&[Option<String>]) -> Asked| {
         fields(query, keys).and_then(|values| made(&values))
     };
     let pod = |named: &str, made: fn(String, String) -> Question| {

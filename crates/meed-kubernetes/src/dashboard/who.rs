@@ -6,9 +6,9 @@
 //! | may they list pods everywhere | SubjectAccessReview | they see all |
 //! | may they list pods in this namespace | the same, for each that has to do with Meed | they see these, and queues that these may use; of none: 403 |
 //!
-//! What was answered holds for [`HOLDS`], then it is asked again: so long a revoked token, or a right
-//! that was taken away, is good at most. Unknown tokens are remembered as such for a moment. Reviews
-//! at a time are bounded, so that nobody makes the API server work by guessing.
+//! What was answered holds for [`HOLDS`], then it is asked again: so long a revoked token, or a
+//! right that was taken away, is good at most. Unknown tokens are remembered as such for a moment.
+//! Reviews at a time are bounded, so that nobody makes the API server work by guessing.
 //!
 //! Cost: one review for a token, and one for each namespace that Meed serves, each [`HOLDS`].
 

@@ -187,26 +187,26 @@ mod tests {
     #[test]
     fn a_node_attaches_so_many_and_no_more() {
         let mut attached = Attached::default();
-        let of = |all: &[Disk]| all.iter().cloned().collect::<Disks>();
+        let of = |all: &[&Disk]| all.iter().map(|&disk| disk.clone()).collect::<Disks>();
         let (x, y, s) = (disk("a", "x", false), disk("a", "y", false), disk("a", "s", true));
-        assert!(attached.fits("n", &of(&[x.clone(), y.clone()])), "no limit is known");
+        assert!(attached.fits("n", &of(&[&x, &y])), "no limit is known");
         assert!(attached.limit("n", [("a".to_owned(), 2)].into()));
         assert!(!attached.limit("n", [("a".to_owned(), 2)].into()), "nothing is new");
-        assert!(attached.fits("n", &of(&[x.clone(), y.clone()])));
-        assert!(!attached.fits("n", &of(&[x.clone(), y.clone(), s.clone()])));
-        attached.count("n", &of(&[x.clone(), s.clone()]), true);
-        attached.count("n", &of(&[s.clone()]), true);
-        assert!(attached.fits("n", &of(&[s.clone()])), "it is there already");
-        assert!(!attached.fits("n", &of(&[s.clone(), y.clone()])));
-        assert!(!attached.fits("n", &of(&[disk("a", "t", true)])));
-        assert!(attached.fits("n", &of(&[disk("b", "y", false)])), "another driver");
-        assert!(attached.fits("m", &of(&[y.clone()])), "another node");
-        attached.count("n", &of(&[x]), false);
-        assert!(attached.fits("n", &of(&[y.clone()])));
-        attached.count("n", &of(&[s.clone()]), false);
-        assert!(!attached.fits("n", &of(&[y.clone(), disk("a", "z", false)])), "one uses it still");
-        attached.count("n", &of(&[s]), false);
+        assert!(attached.fits("n", &of(&[&x, &y])));
+        assert!(!attached.fits("n", &of(&[&x, &y, &s])));
+        attached.count("n", &of(&[&x, &s]), true);
+        attached.count("n", &of(&[&s]), true);
+        assert!(attached.fits("n", &of(&[&s])), "it is there already");
+        assert!(!attached.fits("n", &of(&[&s, &y])));
+        assert!(!attached.fits("n", &of(&[&disk("a", "t", true)])));
+        assert!(attached.fits("n", &of(&[&disk("b", "y", false)])), "another driver");
+        assert!(attached.fits("m", &of(&[&y])), "another node");
+        attached.count("n", &of(&[&x]), false);
+        assert!(attached.fits("n", &of(&[&y])));
+        attached.count("n", &of(&[&s]), false);
+        assert!(!attached.fits("n", &of(&[&y, &disk("a", "z", false)])), "one uses it still");
+        attached.count("n", &of(&[&s]), false);
         assert!(attached.at.is_empty(), "nothing is remembered for nothing");
-        assert_eq!(of(&[y, disk("a", "t", true)]).to_string(), "1 of a, and t");
+        assert_eq!(of(&[&y, &disk("a", "t", true)]).to_string(), "1 of a, and t");
     }
 }

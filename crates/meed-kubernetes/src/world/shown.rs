@@ -253,9 +253,14 @@ impl World {
         let mut standing = Value::Null;
         if let Some((id, leaf)) = id {
             self.overdue |= self.is_due(now);
-            let told = self.driver.explain(now, leaf, Subject::Job(Some(id)));
-            let told = told.map_err(|why| KubernetesError::Engine(why.to_string()))?;
-            standing = self.as_told(sees, &queue, told);
+            standing = match self.driver.explain(now, leaf, Subject::Job(Some(id))) {
+                Ok(told) => self.as_told(sees, &queue, told),
+                // No question ends a leader.
+                Err(why) => {
+                    let status = http::StatusCode::INTERNAL_SERVER_ERROR;
+                    return Ok(Err(Refused::new(status, why.to_string())));
+                }
+            };
         }
         Ok(Ok(json!({ "job": job, "waits_for": [], "waits_for_devices": 0,
             "standing": standing })))

@@ -84,7 +84,7 @@ impl Plane {
     }
 
     /// A token of a service account, which is made where it is not there.
-    async fn token(&self, namespace: &str, name: &str) -> String {
+    pub(crate) async fn token(&self, namespace: &str, name: &str) -> String {
         let metadata = json!({ "namespace": namespace, "name": name });
         self.apply(&json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata }))
             .await;
@@ -105,7 +105,8 @@ impl Plane {
             .await;
         let metadata = json!({ "namespace": of, "name": format!("{namespace}-{name}") });
         let subject = json!({ "kind": "ServiceAccount", "namespace": namespace, "name": name });
-        let role = json!({ "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reads-pods" });
+        let group = "rbac.authorization.k8s.io";
+        let role = json!({ "apiGroup": group, "kind": "Role", "name": "reads-pods" });
         self.apply(&json!({ "apiVersion": version, "kind": "RoleBinding", "metadata": metadata,
             "roleRef": role, "subjects": [subject] }))
             .await;

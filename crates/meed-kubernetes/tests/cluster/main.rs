@@ -13,6 +13,7 @@ mod dashboard;
 mod faults;
 mod gangs;
 mod gone;
+mod image;
 mod log;
 mod marks;
 mod neighbours;

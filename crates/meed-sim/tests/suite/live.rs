@@ -1,7 +1,7 @@
 //! What ran live replays to the same decisions: the random live world of the driver's tests, with
 //! all that it can tell, written to a folder and read from there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use meed_driver::explain::QueueStatus;
@@ -234,69 +234,6 @@ fn a_live_journal_is_explained() {
     });
     let told = explain(&recording, &LogSubject::Job(job.unwrap()), None).unwrap();
     assert!(told.as_recorded && told.job.is_some());
-}
-
-/// A task that is adopted is recorded without its failures, so the record tells a shorter run than
-/// it had: where the record is left alone it is beyond its end. It ends at that instant, and time
-/// does not go back.
-#[test]
-fn a_task_beyond_its_end_ends_where_the_record_is_left_alone() {
-    let mut explained = 0;
-    for seed in 0..5 {
-        let folder = tempfile::tempdir().unwrap();
-        // This program decides otherwise, so the record is played back before.
-        let placed = Header { placement: "worst-fit".to_owned(), ..header(seed) };
-        let (_, lines) = lives(folder.path(), seed, 150, placed);
-        let mut all: Vec<Record> =
-            lines.iter().map(|line| Record::decode(line.as_bytes()).unwrap()).collect();
-        let mut ran = BTreeMap::new();
-        let mut failed = BTreeMap::new();
-        let mut beyond = Vec::new();
-        for place in 0..all.len() {
-            let t = all[place].t;
-            match &mut all[place].fact {
-                Fact::Start(start) => {
-                    let task = (start.job.clone(), start.task);
-                    let shorter = failed.get(&task).copied().filter(|_| start.failures == 1);
-                    if shorter.is_some() {
-                        start.failures = 0;
-                    }
-                    ran.insert(task, (start.since.unwrap_or(t), start.queue.clone(), shorter));
-                }
-                Fact::Fail(task) => {
-                    let key = (task.job.clone(), task.task);
-                    if let Some((since, ..)) = ran.remove(&key) {
-                        failed.insert(key, t.saturating_since(since));
-                    }
-                }
-                Fact::End(task) => {
-                    let known = ran.remove(&(task.job.clone(), task.task));
-                    if let Some((since, queue, Some(shorter))) = known {
-                        let due = since.saturating_add(shorter);
-                        let between = all.iter().map(|record| record.t);
-                        let between = between.filter(|at| *at > due && *at < t).last();
-                        beyond.extend(between.map(|at| (queue, at)));
-                    }
-                }
-                _ => {}
-            }
-        }
-        let mut text = Vec::new();
-        for record in &all {
-            record.encode(&mut text);
-            text.push(b'\n');
-        }
-        let file = folder.path().join("adopted.jsonl");
-        std::fs::write(&file, text).unwrap();
-        let recording = Recording::of(LogFile::open(&file).unwrap(), None).unwrap();
-        for (queue, at) in beyond {
-            let subject = LogSubject::Queue(queue.to_string());
-            let told = explain(&recording, &subject, Some(at));
-            assert!(told.is_ok(), "seed {seed} at {at}: {}", told.unwrap_err());
-            explained += 1;
-        }
-    }
-    assert!(explained > 0, "none was beyond its end");
 }
 
 /// Whose beginning is forgotten, and what is no journal.

@@ -9,6 +9,9 @@ fn below(name: &str, parent: &str) -> QueueObject {
     queue
 }
 
+/// One figure of a status.
+type Read<'r> = &'r dyn Fn(&QueueObjectStatus) -> f64;
+
 fn number(text: &Option<String>) -> f64 {
     text.as_ref().and_then(|text| text.split(' ').next()).unwrap().parse().unwrap()
 }
@@ -42,10 +45,8 @@ fn figures_of_parents_are_sums_over_their_leaves() {
     };
     for (parent, leaves) in [("mid", &["a", "b"][..]), ("top", &["a", "b", "c"]), ("c", &["c"])] {
         let status = of(parent);
-        let sum = |what: &dyn Fn(&QueueObjectStatus) -> f64| {
-            leaves.iter().map(|leaf| what(of(leaf))).sum::<f64>()
-        };
-        let told: [(&str, &dyn Fn(&QueueObjectStatus) -> f64); 8] = [
+        let sum = |what: Read<'_>| leaves.iter().map(|leaf| what(of(leaf))).sum::<f64>();
+        let told: [(&str, Read<'_>); 8] = [
             ("entitled", &|status| number(&status.entitled)),
             ("used", &|status| number(&status.used)),
             ("balance", &|status| number(&status.balance)),
