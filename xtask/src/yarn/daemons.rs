@@ -237,8 +237,12 @@ impl Story {
         let beans = beans.ok_or("no metrics")?;
         let noted = witness::noted(&self.folder, self.through()?)?;
         let mut wrong = Vec::new();
+        let page = get("/prom").ok_or("the ResourceManager has no page for Prometheus")?;
         for queue in ["root.a", "root.b"] {
             let ledger = charged(&beans, queue).ok_or(format!("{queue} has no row: {beans}"))?;
+            if !page.lines().any(|line| is_charge(line, queue)) {
+                wrong.push(format!("Prometheus is not told what {queue} is charged: {page}"));
+            }
             let (mut used, mut containers) = (0.0, 0);
             for app in applications().iter().filter(|app| app["queue"] == queue) {
                 let id = app["id"].as_str().unwrap_or_default();
@@ -356,6 +360,12 @@ fn charged(beans: &str, queue: &str) -> Option<f64> {
     let beans: serde_json::Value = serde_json::from_str(beans).ok()?;
     let mine = beans["beans"].as_array()?.iter().find(|bean| bean["tag.Queue"] == queue)?;
     mine["ChargedMBSeconds"].as_f64()
+}
+
+/// Whether a line for Prometheus tells what a queue is charged.
+fn is_charge(line: &str, queue: &str) -> bool {
+    let named = line.starts_with("meed_queue_charged_mb_seconds{");
+    named && line.contains(&format!("queue=\"{queue}\""))
 }
 
 fn java_home() -> Result<PathBuf, String> {

@@ -79,6 +79,8 @@ fn ours(folder: &str) -> Vec<(String, String)> {
         ),
         ("meed.yarn.ledger-dir", format!("{folder}/ledger")),
         ("meed.yarn.policy.quantum", "1s".to_owned()),
+        // What the plug-in counts is shown to Prometheus too.
+        ("hadoop.prometheus.endpoint.enabled", "true".to_owned()),
         ("meed-test.witness", format!("{folder}/witness")),
         (&*format!("{HISTORY}.enabled"), "true".to_owned()),
         (&*format!("{HISTORY}.store-class"), "org.meed.yarn.Witness".to_owned()),

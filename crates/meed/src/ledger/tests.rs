@@ -68,8 +68,14 @@ proptest! {
                 task.end = Some(now);
                 ledger.end(micros(now), task.rate, micros(task.start + task.quantum), rules);
             }
-            prop_assert_eq!(ledger.charge(micros(now), rules),
-                slow_charge(&tasks, now, share, u128::from(eta)));
+            let charge = ledger.charge(micros(now), rules);
+            prop_assert_eq!(charge, slow_charge(&tasks, now, share, u128::from(eta)));
+            // Until it turns it is a line.
+            let turns = ledger.turns().map_or(now + 8, Time::as_micros);
+            for later in now..=turns {
+                prop_assert_eq!(charge + ledger.rate(rules) * u128::from(later - now),
+                    slow_charge(&tasks, later, share, u128::from(eta)));
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package org.meed.yarn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -45,6 +46,8 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private static final long LAG_MILLIS = 20;
   /** Ticks without a difference between ledger and scheduler, after which one is put right. */
   private static final int PATIENCE = 2;
+  /** Applications that are looked at in one tick. */
+  private static final int LOOKS = 1000;
   /** Ticks at the start in which all containers are looked at: nodes report them bit by bit. */
   private static final int LOOKING = 5;
 
@@ -80,6 +83,9 @@ public class LedgerMonitor implements SchedulingEditPolicy {
   private Map<String, long[]> nodes = new TreeMap<>();
   /** What applications asked for when that was told last: by their leaf, and by size. */
   private final Map<ApplicationId, Asked> asked = new HashMap<>();
+  /** Where the look at applications has come to; and how many it met that were told. */
+  private Iterator<? extends Map.Entry<ApplicationId, ? extends SchedulerApplication<?>>> looking;
+  private int met;
   private int differing;
   private int ticks;
   private LedgerMetrics metrics;
@@ -556,22 +562,23 @@ public class LedgerMonitor implements SchedulingEditPolicy {
     return true;
   }
 
+  /**
+   * What applications ask for, where that has changed. So many are looked at in a tick, in turns:
+   * a look at one costs more than all else that a tick does for it.
+   */
   private void writeApplications(Json json) {
     Map<ApplicationId, ? extends SchedulerApplication<?>> all =
         scheduler.getSchedulerApplications();
     Map<ApplicationId, Asked> changed = new TreeMap<>();
-    for (Map.Entry<ApplicationId, ? extends SchedulerApplication<?>> entry : all.entrySet()) {
-      SchedulerApplicationAttempt attempt = entry.getValue().getCurrentAppAttempt();
-      Queue queue = attempt == null ? null : attempt.getQueue();
-      if (queue == null) {
-        continue;
+    boolean round = false;
+    for (int looks = 0; looks < LOOKS && !round; looks++) {
+      if (looking == null) {
+        looking = all.entrySet().iterator();
+        met = 0;
       }
-      long[] asks = Asked.by(attempt);
-      Asked last = asked.get(entry.getKey());
-      if (last == null || last.queue != queue || !Arrays.equals(last.asks, asks)) {
-        Asked now = new Asked(queue, asks);
-        asked.put(entry.getKey(), now);
-        changed.put(entry.getKey(), now);
+      round = !looking.hasNext();
+      if (!round) {
+        look(looking.next(), changed);
       }
     }
     json.key("pending").array();
@@ -585,13 +592,34 @@ public class LedgerMonitor implements SchedulingEditPolicy {
       json.endArray().endObject();
     });
     json.endArray().key("gone").array();
-    asked.keySet().removeIf(app -> {
-      if (all.containsKey(app)) {
-        return false;
-      }
-      json.value(app.toString());
-      return true;
-    });
+    if (asked.size() > all.size() || round && met < asked.size()) {
+      asked.keySet().removeIf(app -> {
+        if (all.containsKey(app)) {
+          return false;
+        }
+        json.value(app.toString());
+        return true;
+      });
+    }
     json.endArray();
+    looking = round ? null : looking;
+  }
+
+  private void look(Map.Entry<ApplicationId, ? extends SchedulerApplication<?>> app,
+      Map<ApplicationId, Asked> changed) {
+    SchedulerApplicationAttempt attempt = app.getValue().getCurrentAppAttempt();
+    Queue queue = attempt == null ? null : attempt.getQueue();
+    Asked last = asked.get(app.getKey());
+    if (queue == null) {
+      met += last == null ? 0 : 1;
+      return;
+    }
+    met++;
+    long[] asks = Asked.by(attempt);
+    if (last == null || last.queue != queue || !Arrays.equals(last.asks, asks)) {
+      Asked now = new Asked(queue, asks);
+      asked.put(app.getKey(), now);
+      changed.put(app.getKey(), now);
+    }
   }
 }
