@@ -1,6 +1,8 @@
 //! What happens in a step of the small live world, drawn from a seed: all that a world can tell.
 
-use meed::{Infeasible, Labels, NodeSpec, QueueChange, QueueSpec, Resources, Span, Time};
+use meed::{
+    Infeasible, Labels, NodeSpec, Policy, QueueChange, QueueSpec, Rank, Resources, Span, Time,
+};
 use meed_driver::Failed;
 use meed_driver::live::Batch;
 use meed_journal::{Amounts, Arrival, ClockStep, Group, JobKey, Note, TaskKey};
@@ -141,14 +143,34 @@ impl Step<'_, '_, '_> {
             }
             // The story of the snapshot of version 1, which is that of an even seed, knows none.
             3 if self.seed % 2 == 1 => self.policies(),
+            // Nor does it know ranks.
+            4 | 5 if self.seed % 2 == 1 => self.rank(),
             _ => Ok(()),
         };
         may_be_refused(done).expect("nothing breaks here");
     }
 
+    /// Somebody tells where a queue stands: it is a fact under every order, and `told` follows it.
+    fn rank(&mut self) -> Result<(), Failed> {
+        let rank = Rank {
+            amount: self.die(70, 9),
+            step: self.die(71, 3) as u32,
+            per: (1 + self.die(72, 4) as u32).try_into().expect("above zero"),
+            quota: [u64::MAX, 1000 * self.die(73, 5)][self.die(74, 2) as usize],
+        };
+        let name = ["a", "b", "b.c", "b.d", "e0"][self.die(75, 5) as usize];
+        // Some with more than that.
+        let weight = (self.die(76, 3) == 0).then(|| 500 + self.die(77, 4) * 500);
+        self.batch
+            .queue_changed(name, QueueChange { rank: Some(rank), weight, ..Default::default() })
+    }
+
     /// The root, or a queue, orders otherwise.
     fn policies(&mut self) -> Result<(), Failed> {
-        let [root, own] = [26, 27].map(|what| config(self.die(what, 12)).root);
+        let [root, own] = [26, 27].map(|what| match self.die(what, 13) {
+            12 => Policy::preset("told").expect("a preset"),
+            number => config(number).root,
+        });
         let root = (self.die(28, 3) > 0).then_some(root);
         let others = [("b", own)];
         let others = if self.die(29, 2) == 0 { &others[..] } else { &[] };

@@ -35,6 +35,8 @@ enum From {
     CountClaims,
     /// A column of a sweep.
     Column(&'static str),
+    /// The least over the most of what tenants used per weight.
+    LeastOverMost,
     /// The measured resource's use.
     Used,
 }
@@ -69,7 +71,7 @@ const fn more(
 use FigureUnit::{Number, Part, Seconds};
 
 /// All of them.
-pub const FIGURES: [RivalFigure; 29] = [
+pub const FIGURES: [RivalFigure; 30] = [
     row("gap_1h", "mean service gap, 1 h", Part, From::MeanGap(0)),
     row("gap_6h", "mean service gap, 6 h", Part, From::MeanGap(1)),
     row("gap_1d", "mean service gap, 1 d", Part, From::MeanGap(2)),
@@ -90,6 +92,7 @@ pub const FIGURES: [RivalFigure; 29] = [
     row("backs", "claims of what was lent", Number, From::CountClaims),
     more("rho_min", "least rho", Number, From::Column("rho_min")),
     row("tenants_below", "tenants below their share", Number, From::Column("tenants_below")),
+    more("least_most", "least used over most used", Number, From::LeastOverMost),
     more("omega", "sharing loss", Number, From::Column("omega")),
     row("light_wait_s", "wait, light half", Seconds, From::Column("light_wait_s")),
     row("heavy_wait_s", "wait, heavy tenth", Seconds, From::Column("heavy_wait_s")),
@@ -118,9 +121,19 @@ impl RivalFigure {
             From::Claims(q) => quantile(&windows.claims(), q),
             From::CountClaims => Some(windows.claims().len() as f64),
             From::Column(name) => results::figure(run, name),
+            From::LeastOverMost => least_over_most(run),
             From::Used => run.utilization.get(&run.measured).copied(),
         }
     }
+}
+
+/// The least over the most of what tenants that had work used per weight (Karma's paper).
+fn least_over_most(run: &RunRecord) -> Option<f64> {
+    let of = run.queues.iter().filter(|queue| queue.tasks > 0 && queue.weight > 0.0);
+    let used =
+        of.map(|queue| queue.usage.get(&run.measured).copied().unwrap_or(0.0) / queue.weight);
+    let (least, most) = used.fold((f64::INFINITY, 0.0f64), |(a, b), u| (a.min(u), b.max(u)));
+    (most > 0.0).then(|| least / most)
 }
 
 /// What was seen of one run.

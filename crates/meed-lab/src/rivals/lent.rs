@@ -3,8 +3,8 @@
 //! > L(t) = S (t - t0) - (U(t) - U(t0))
 //!
 //! S is the tenant's own part of the cluster, U what it has used, t0 when it first had work: L is
-//! what its part alone would have given, less what it got. A tenant that is idle lends, and L rises.
-//! A claim begins when it waits, after it did not wait, while L > 0. It ends when L <= 0 (all is
+//! what its part alone would have given, less what it got. Who is idle lends, and L rises. A claim
+//! begins when it waits, after it did not wait, while L > 0. It ends when L <= 0 (all is
 //! back), when it waits no more (it has all that it wants), or with the run. Its time is
 //!
 //! > T = min { t > t1 : L(t) <= 0 or the tenant does not wait at t } - t1

@@ -20,7 +20,9 @@ use std::rc::Rc;
 
 use meed::{Resources, Span, Time};
 use meed_sim::record::RunRecord;
-use meed_workload::{BadLine, Cause, Durations, Job, JobGroup, JobSource, SourceCounts, TraceError};
+use meed_workload::{
+    BadLine, Cause, Durations, Job, JobGroup, JobSource, SourceCounts, TraceError,
+};
 
 /// A lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -278,7 +280,9 @@ impl Ledger {
         let mut state = seed;
         let mut drawn = Vec::new();
         while drawn.len() < count && !all.is_empty() {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let at = (state >> 33) as usize % all.len();
             drawn.push(all.swap_remove(at).1.clone());
         }

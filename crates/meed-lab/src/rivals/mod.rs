@@ -152,7 +152,8 @@ impl Contest {
         };
         let seeds = (first..=last).collect();
         let (log, strict) = (request.log.clone(), request.strict);
-        let liars = request.liars;
+        // There are no more than there are tenants.
+        let liars = request.liars.min(scenarios[0].queue_count());
         let contest = Contest { log, scenarios, loads, seeds, contenders, liars, strict };
         for contender in &contest.contenders {
             contest.setup(contender, 0, contest.seeds[0])?;
@@ -226,12 +227,7 @@ impl Contest {
     }
 
     /// A run at the first load and seed in which one lies.
-    fn lie(
-        &self,
-        contender: &Contender,
-        liar: &Liar,
-        truth: &Ledger,
-    ) -> Result<Lied, SweepError> {
+    fn lie(&self, contender: &Contender, liar: &Liar, truth: &Ledger) -> Result<Lied, SweepError> {
         let mut setup = self.setup(contender, 0, self.seeds[0])?;
         let mut most = meed::Resources::zero(setup.config.kinds.len());
         for node in &setup.config.nodes {
@@ -277,12 +273,8 @@ impl Contest {
         setup: WorldSetup<'a>,
         watcher: &'a mut Watcher,
     ) -> Result<RunRecord, SweepError> {
-        let setup = WorldSetup {
-            strict: self.strict,
-            keep_jobs: true,
-            attendant: Some(watcher),
-            ..setup
-        };
+        let setup =
+            WorldSetup { strict: self.strict, keep_jobs: true, attendant: Some(watcher), ..setup };
         let run = run_one(&contender.words, setup, &mut Unwatched);
         run.map_err(|source| failed(contender, SimulateError::Run(source)))
     }

@@ -196,7 +196,8 @@ impl Family {
             let Some(row) = engine.queue_row(queue).map(|row| rows[row]) else {
                 // It is gone and forgotten. To the rule it is as any that is gone.
                 let last = before.get(at).copied();
-                let (weight, is_leaf) = last.map_or((1.0, true), |last| (last.weight, last.is_leaf));
+                let (weight, is_leaf) =
+                    last.map_or((1.0, true), |last| (last.weight, last.is_leaf));
                 let part = DominantPart::default();
                 return Child { weight, held: 0.0, wants: 0.0, used: 0.0, is_leaf, part };
             };

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use meed::{
-    Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueChange, QueueId, QueueSpec, Rank,
-    ResourceKinds, Resources, Span, TaskGroup, Time, Unit,
+    Config, Effect, Engine, Event, JobSpec, NodeSpec, Policy, QueueChange, QueueId, QueueSpec,
+    Rank, ResourceKinds, Resources, Span, TaskGroup, Time, Unit,
 };
 use meed_sim::scenario::Scenario;
 use meed_sim::world::{Attendant, WorldSetup};
@@ -78,6 +78,10 @@ type Shown = Rc<RefCell<Vec<(f64, f64, Vec<Child>)>>>;
 struct Spy(Shown);
 
 impl Rule for Spy {
+    fn counts_all(&self) -> bool {
+        true
+    }
+
     fn tick(&mut self, seen: &Seen<'_>) {
         self.0.borrow_mut().push((seen.seconds, seen.capacity, seen.children.to_vec()));
     }
@@ -90,7 +94,14 @@ impl Rule for Spy {
 
 /// What the spy sees over a run with ticks of so many seconds.
 fn spied(seconds: u64) -> (Vec<(f64, f64, Vec<Child>)>, meed_sim::record::RunRecord) {
-    let (_folder, path) = file(LENDING);
+    spied_on(LENDING, seconds)
+}
+
+fn spied_on(
+    text: &str,
+    seconds: u64,
+) -> (Vec<(f64, f64, Vec<Child>)>, meed_sim::record::RunRecord) {
+    let (_folder, path) = file(text);
     let scenario = Scenario::load_any(&path, &[], meed_workload::OnBadLine::Stop).unwrap();
     let shown = Shown::default();
     let rule = {
@@ -132,6 +143,36 @@ fn ticks_tell_all_that_is_used() {
             assert_eq!(group.2.iter().map(|child| child.wants).sum::<f64>(), root.2[0].wants);
         }
     }
+}
+
+/// Of several resources the largest part counts, of a parent that of the sums.
+#[test]
+fn dominant_parts_are_those_of_what_is_used() {
+    let text = LENDING
+        .replace("resources = [\"cpu\"]", "resources = [\"cpu\", \"memory\"]")
+        .replace("capacity = { cpu = 10 }", "capacity = { cpu = 10, memory = 40 }")
+        .replacen("demand = { cpu = 1 }", "demand = { cpu = 1, memory = 8 }", 1);
+    // `a` wants a tenth of the cores and a fifth of the memory for each task, the others no memory.
+    let (shown, run) = spied_on(&text, 60);
+    let of_root: Vec<_> = shown.iter().filter(|(_, capacity, _)| *capacity == 10.0).collect();
+    let of_group: Vec<_> = shown.iter().filter(|(_, capacity, _)| *capacity == 5.0).collect();
+    let sum = |all: &[&(f64, f64, Vec<Child>)], child: usize| -> f64 {
+        all.iter().map(|(_, _, children)| children[child].part.used * 60.0).sum()
+    };
+    let used = |name: &str, kind: &str| {
+        run.queues.iter().find(|queue| queue.queue == name).unwrap().usage[kind]
+    };
+    let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 60.0, "{got} {wanted}");
+    // Below the group, of its half.
+    near(sum(&of_group, 0), used("g.a", "memory") / 20.0);
+    near(sum(&of_group, 1), used("g.b", "cpu") / 5.0);
+    near(sum(&of_root, 1), used("c", "cpu") / 10.0);
+    for (_, _, children) in &of_root {
+        let Child { held, wants, part, .. } = children[1];
+        assert!((part.held - held / 10.0).abs() < 1e-9 && (part.wants - wants / 10.0).abs() < 1e-9);
+    }
+    // The group alone holds five tasks of memory for the first hour: all of it.
+    assert_eq!((of_root[10].2[0].held, of_root[10].2[0].part.held), (5.0, 1.0));
 }
 
 /// Ticks of a minute between ends that are nine minutes apart: a run of them is taken at once, and
@@ -191,10 +232,19 @@ fn ranks_steer_a_run() {
         run.queues.iter().find(|queue| queue.queue == "g.b").unwrap().mean_job_s.unwrap()
     };
     let fair = job_time("fair");
-    for rival in
-        ["fair-tree", "pbs", "volcano", "condor,half_life=10h", "kueue-afs", "kai", "karma", "sge",
-        "mr-karma", "flexible-lending,horizon=2h", "t-period,period=2h"]
-    {
+    for rival in [
+        "fair-tree",
+        "pbs",
+        "volcano",
+        "condor,half_life=10h",
+        "kueue-afs",
+        "kai",
+        "karma",
+        "sge",
+        "mr-karma",
+        "flexible-lending,horizon=2h",
+        "t-period,period=2h",
+    ] {
         let time = job_time(rival);
         assert!(time < fair, "{rival}: {time} s, under fair {fair} s");
     }

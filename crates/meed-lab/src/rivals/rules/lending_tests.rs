@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::super::rule::{Child, DominantPart, Rule, Seen, between, fill};
 use super::flexible_lending::{FlexibleLending, payments};
+use super::karma::{Tenant, grant, settle};
 use super::t_period::{TPeriod, lent};
 use super::tests::{children, history, near, rule, seen};
 use super::{Karma, MrKarma};
@@ -245,4 +246,55 @@ fn grants_become_quotas_at_the_mix_that_is_wanted() {
     all[1].part.held = 0.5;
     rule.ranks(&seen(&all, 300.0), &mut ranks);
     assert_eq!(ranks[1].quota, 0);
+}
+
+/// What each of 100 users gets over 900 quanta under a strict partition, max-min and Karma; of a
+/// fair share of 10, each asks for 13 on average, in bursts of five quanta on average: user k is on
+/// for a 1 / n of the time and asks for n times as much then, n from 1 to 8.
+fn on_and_off(seed: u64) -> [Vec<f64>; 3] {
+    let mut state = seed;
+    let mut draw = || {
+        let next: u64 = state.wrapping_mul(6_364_136_223_846_793_005);
+        state = next.wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1u64 << 31) as f64
+    };
+    let rare: Vec<f64> = (0..100).map(|user| 1.0 + 7.0 * f64::from(user % 10) / 9.0).collect();
+    let mut on: Vec<bool> = rare.iter().map(|n| draw() * n < 1.0).collect();
+    let (mut credits, mut sums) = (vec![0.0; 100], [const { Vec::new() }; 3]);
+    sums.iter_mut().for_each(|sums| sums.resize(100, 0.0));
+    for _ in 0..900 {
+        for (on, n) in on.iter_mut().zip(&rare) {
+            *on = if *on { *n <= 1.0 || draw() > 0.2 } else { draw() * 5.0 * (n - 1.0) < 1.0 };
+        }
+        let demand = |(&on, n): (&bool, &f64)| if on { 13.0 * n } else { 0.0 };
+        let demands: Vec<f64> = on.iter().zip(&rare).map(demand).collect();
+        let tenants = |all: &[f64]| -> Vec<Tenant> {
+            all.iter().map(|&amount| Tenant { guaranteed: 5.0, amount, price: 1.0 }).collect()
+        };
+        let karma = grant(500.0, &credits, &tenants(&demands));
+        settle(500.0, &mut credits, &tenants(&karma));
+        let all: Vec<(f64, f64)> = demands.iter().map(|&demand| (1.0, demand)).collect();
+        let strict = demands.iter().map(|&demand| demand.min(10.0)).collect();
+        for (sums, got) in sums.iter_mut().zip([strict, fill(1000.0, &all), karma]) {
+            sums.iter_mut().zip(got).for_each(|(sum, got)| *sum += got);
+        }
+    }
+    sums
+}
+
+/// Karma's paper has 100 users of whom the least over the most is 0.087 under a strict partition,
+/// 0.269 under max-min and 0.708 under Karma with half the share guaranteed. Its demands are not
+/// ours to have: on/off users of which the first two figures are about these come near the third.
+#[test]
+fn karma_levels_a_hundred_users_as_published() {
+    for seed in 1..6 {
+        let spread = on_and_off(seed).map(|sums| {
+            let most = sums.iter().copied().fold(0.0, f64::max);
+            sums.iter().copied().fold(f64::INFINITY, f64::min) / most
+        });
+        let [strict, max_min, karma] = spread;
+        assert!((0.06..0.11).contains(&strict), "{spread:?}");
+        assert!((0.2..0.31).contains(&max_min), "{spread:?}");
+        assert!((0.55..0.75).contains(&karma), "{spread:?}");
+    }
 }

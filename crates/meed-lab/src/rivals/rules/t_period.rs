@@ -10,9 +10,9 @@
 //!
 //! Invariant: balances b sum to zero, and |borrowed| <= e_i * T.
 //!
-//! Here tasks run to their end, and grants are quotas: what of the second half's x_i nobody wants is
-//! not left idle, it is served beyond quotas, and costs nothing. Balances count what was used. What
-//! was lent is spread over those who left something, in proportion to what they left: ours.
+//! Here tasks run to their end, and grants are quotas: what of the second half's x_i nobody wants
+//! is not left idle, it is served beyond quotas, and costs nothing. Balances count what was used.
+//! What was lent is spread over those who left something, in proportion to what they left: ours.
 //!
 //! Source: our notes of the paper, which is not among our references: they tell lending in the
 //! first and repaying in the second part; the bound of e_i is what the repayment needs.
